@@ -1,0 +1,1 @@
+"""Spotwarden: preempted training jobs come back, idle GPU machines do not burn money."""

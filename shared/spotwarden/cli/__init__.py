@@ -1,0 +1,1 @@
+"""`spotwarden`: what a developer types."""

@@ -1,0 +1,1 @@
+"""Pure verdicts: facts and a policy in, actions with reasons out."""

@@ -1,0 +1,1 @@
+"""The only door to Google: adapters behind the ports."""

@@ -1,0 +1,1 @@
+"""The nouns of Spotwarden: frozen values, built at the edge, passed everywhere."""

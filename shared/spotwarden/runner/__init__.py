@@ -1,0 +1,1 @@
+"""Around every sweep: settings, trigger, apply, audit, log."""

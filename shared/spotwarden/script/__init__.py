@@ -1,0 +1,1 @@
+"""A stored create script → the requests that gcloud would send, as data; pure."""

@@ -1,0 +1,17 @@
+"""The one error of this package."""
+
+
+class Refused(Exception):  # noqa: N818 — a refusal is an outcome with a reason, not a fault of the program
+    """The script cannot be re-run as data: says which file, which line and why.
+
+    `line` counts from 1 in the file as stored; 0 means the file as a whole.
+    """
+
+    def __init__(self, reason: str, *, line: int = 0, file: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+        self.file = file
+
+    def __str__(self) -> str:
+        return f"{self.file or 'create script'}:{self.line}: {self.reason}"
