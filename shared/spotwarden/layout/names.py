@@ -1,0 +1,213 @@
+"""The table of all object names, read in both directions."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from urllib.parse import quote, unquote_to_bytes
+
+import msgspec
+
+from spotwarden.layout.things import (
+    AttemptRecord,
+    AuditRecord,
+    CaseRecord,
+    Code,
+    CreateScript,
+    Heartbeat,
+    InstanceId,
+    JobFile,
+    MarkerName,
+    Output,
+    PlacementMemory,
+    Quarantined,
+    ResolvedScript,
+    ScriptFile,
+    StatusCode,
+    SweepRecord,
+    Thing,
+)
+
+MARKERS = "preempted-jobs"
+OURS = "spotwarden"
+RESERVED_JOBS = frozenset({MARKERS, OURS})
+MAX_NAME_BYTES = 1024
+"""Cloud Storage's limit for an object name (Google: "About Cloud Storage objects")."""
+
+LABEL = "[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?"
+"""An RFC 1035 label as Compute Engine takes it for the name of an instance."""
+
+
+class NotInLayoutError(ValueError):
+    """This name is not one of ours: `name` is the whole name, `reason` what is wrong with it."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name!r}: {reason}")
+        self.name = name
+        self.reason = reason
+
+
+TEMPLATES: Mapping[type[Thing], str] = {
+    Code: "{job}/my-code.tar",
+    Output: "{job}/output/{path}",
+    CreateScript: "{job}/metadata/create-instance.sh",
+    ResolvedScript: "{job}/metadata/create-instance.resolved.sh",
+    ScriptFile: "{job}/metadata/files/{path}",
+    InstanceId: "{job}/metadata/{node}-instance-id",
+    StatusCode: "{job}/metadata/status-code",
+    JobFile: "{job}/metadata/job.toml",
+    Heartbeat: "{job}/metadata/heartbeat/{node}",
+    AttemptRecord: "{job}/metadata/attempts/{attempt}.json",
+    MarkerName: MARKERS + "/{node}",
+    CaseRecord: OURS + "/cases/{rule}/{instance_id}.json",
+    Quarantined: OURS + "/quarantine/{key}@{generation}",
+    PlacementMemory: OURS + "/placement/{machine}.json",
+    AuditRecord: OURS + "/audit/{day}/{entry}.json",
+    SweepRecord: OURS + "/sweeps/{function}/{day}/{entry}.json.gz",
+}
+
+_NUMBER = "[1-9][0-9]{0,19}"
+FIELDS: Mapping[str, tuple[str, str]] = {
+    "job": (LABEL, "an RFC 1035 label: a-z first, then a-z 0-9 -, at most 63"),
+    "node": (LABEL, "an RFC 1035 label: a-z first, then a-z 0-9 -, at most 63"),
+    "path": ("[^\r\n]+", "a relative path without '.', '..' or empty parts"),
+    "attempt": (_NUMBER, "a number from 1"),
+    "generation": (_NUMBER, "a number from 1"),
+    "instance_id": (_NUMBER, "an instance's numeric id"),
+    "rule": ("[a-z][a-z0-9_-]*", "a rule's name"),
+    "key": ("[A-Za-z0-9._~%-]+", "a percent-encoded name"),
+    "machine": ("[a-z][a-z0-9-]*", "a machine type's name"),
+    "function": ("[a-z][a-z0-9_]*", "a function's name"),
+    "day": ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "a day as YYYY-MM-DD"),
+    "entry": ("[A-Za-z0-9][A-Za-z0-9._-]*", "letters, digits, '.', '_' and '-'"),
+}
+READERS: Mapping[str, Callable[[str], object]] = {
+    "attempt": int,
+    "generation": int,
+    "day": date.fromisoformat,
+}
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    parts = re.split(r"\{(\w+)\}", template)
+    return re.compile(
+        "".join(
+            f"(?P<{part}>{FIELDS[part][0]})" if index % 2 else re.escape(part)
+            for index, part in enumerate(parts)
+        )
+    )
+
+
+_PATTERNS = {kind: _pattern(template) for kind, template in TEMPLATES.items()}
+_FIELD_PATTERNS = {name: re.compile(pattern) for name, (pattern, _) in FIELDS.items()}
+
+
+def _problem(field: str, text: str) -> str | None:
+    """Why this text cannot be that part of a name; None where it can."""
+    if not _FIELD_PATTERNS[field].fullmatch(text):
+        return f"{text!r} is not {FIELDS[field][1]}"
+    if field == "job" and text in RESERVED_JOBS:
+        return f"{text!r} is reserved and cannot be a job"
+    if field == "path" and not {"", ".", ".."}.isdisjoint(text.split("/")):
+        return f"{text!r} is not {FIELDS[field][1]}"
+    if field == "key" and quote(unquote_to_bytes(text), safe="") != text:
+        return f"{text!r} is not {FIELDS[field][1]}"
+    return _unreal_day(text) if field == "day" else None
+
+
+def _unreal_day(text: str) -> str | None:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return f"{text!r} is no day of the calendar"
+    return None
+
+
+def job_problem(job: str) -> str | None:
+    """Why this cannot be a job's name; None where it can."""
+    return _problem("job", job)
+
+
+def node_problem(node: str) -> str | None:
+    """Why this cannot be a node's name; None where it can."""
+    return _problem("node", node)
+
+
+def quarantine_key(name: str) -> str:
+    """Make any marker name fit for `Quarantined.key`; two names never share a key unless over 200 bytes."""
+    return quote(name.encode()[:200], safe="") or "%00"
+
+
+class Layout(msgspec.Struct, frozen=True, kw_only=True):
+    """Builds and reads object names below a bucket-wide prefix ("" or, say, "users/")."""
+
+    prefix: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.prefix:
+            return
+        if not self.prefix.endswith("/") or _problem("path", self.prefix[:-1]):
+            raise NotInLayoutError(self.prefix, "a bucket prefix is empty or a path that ends in '/'")
+
+    def build(self, thing: Thing) -> str:
+        """The name of this thing; `NotInLayoutError` where a part does not fit."""
+        parts = {field: str(getattr(thing, field)) for field in thing.__struct_fields__}
+        name = self.prefix + TEMPLATES[type(thing)].format(**parts)
+        for field, text in parts.items():
+            if problem := _problem(field, text):
+                raise NotInLayoutError(name, problem)
+        if len(name.encode()) > MAX_NAME_BYTES:
+            raise NotInLayoutError(name, f"longer than {MAX_NAME_BYTES} bytes")
+        return name
+
+    def parse(self, name: str) -> Thing:
+        """What the object of this name is; `NotInLayoutError` where it is nothing of ours."""
+        if not name.startswith(self.prefix):
+            raise NotInLayoutError(name, f"outside the bucket prefix {self.prefix!r}")
+        if len(name.encode(errors="surrogatepass")) > MAX_NAME_BYTES:
+            raise NotInLayoutError(name, f"longer than {MAX_NAME_BYTES} bytes")
+        rest = name.removeprefix(self.prefix)
+        for kind, pattern in _PATTERNS.items():
+            match = pattern.fullmatch(rest)
+            if match and match.groupdict().get("job") not in RESERVED_JOBS:
+                return _read(kind, name, match.groupdict())
+        raise NotInLayoutError(name, _why(rest))
+
+    def markers(self) -> str:
+        """The prefix of all markers."""
+        return f"{self.prefix}{MARKERS}/"
+
+    def folder(self, job: str) -> str:
+        """The prefix of all objects of a job."""
+        return self.build(Code(job=job)).removesuffix("my-code.tar")
+
+    def attempts(self, job: str) -> str:
+        """The prefix of a job's ledger."""
+        return f"{self.folder(job)}metadata/attempts/"
+
+    def files(self, job: str) -> str:
+        """The prefix of the files stored beside a job's create script."""
+        return f"{self.folder(job)}metadata/files/"
+
+    def registrations(self, node: str) -> str:
+        """A glob (`matchGlob` of objects.list) for the registration of this node in any job."""
+        name = self.build(InstanceId(job="job", node=node))
+        return name.replace(f"{self.prefix}job/", f"{self.prefix}*/", 1)
+
+
+def _read(kind: type[Thing], name: str, parts: Mapping[str, str]) -> Thing:
+    for field, text in parts.items():
+        if problem := _problem(field, text):
+            raise NotInLayoutError(name, problem)
+    return kind(**{field: READERS.get(field, str)(text) for field, text in parts.items()})
+
+
+def _why(rest: str) -> str:
+    """The reason a person needs, for a name that matches no row of the table."""
+    top, slash, inner = rest.partition("/")
+    if top == MARKERS:
+        return _problem("node", inner) or "no object of the layout has this name"
+    if top == OURS:
+        return f"nothing of ours has this name below {OURS}/"
+    if not slash:
+        return "a job's objects stand in the job's own folder"
+    return _problem("job", top) or "no object of the layout has this name inside a job"

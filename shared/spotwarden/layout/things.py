@@ -1,0 +1,115 @@
+"""What an object of the bucket can be."""
+
+from datetime import date
+
+import msgspec
+
+
+class Thing(msgspec.Struct, frozen=True, kw_only=True):
+    """What an object of the bucket is; its fields are the variable parts of the name."""
+
+
+class Code(Thing, frozen=True, kw_only=True, tag=True):
+    """The job's code as one tarball."""
+
+    job: str
+
+
+class Output(Thing, frozen=True, kw_only=True, tag=True):
+    """Something the job produced; the newest one counts as progress."""
+
+    job: str
+    path: str
+
+
+class CreateScript(Thing, frozen=True, kw_only=True, tag=True):
+    """The developer's stored create script."""
+
+    job: str
+
+
+class ResolvedScript(Thing, frozen=True, kw_only=True, tag=True):
+    """The commands that the developer's machine made of a script that is not pure."""
+
+    job: str
+
+
+class ScriptFile(Thing, frozen=True, kw_only=True, tag=True):
+    """A local file that the create script names, stored beside it."""
+
+    job: str
+    path: str
+
+
+class InstanceId(Thing, frozen=True, kw_only=True, tag=True):
+    """The numeric id of a node's instance."""
+
+    job: str
+    node: str
+
+
+class StatusCode(Thing, frozen=True, kw_only=True, tag=True):
+    """The exit status of the training program: present means ended."""
+
+    job: str
+
+
+class JobFile(Thing, frozen=True, kw_only=True, tag=True):
+    """The job's own settings."""
+
+    job: str
+
+
+class Heartbeat(Thing, frozen=True, kw_only=True, tag=True):
+    """Touched by a node while it trains."""
+
+    job: str
+    node: str
+
+
+class AttemptRecord(Thing, frozen=True, kw_only=True, tag=True):
+    """One entry of the ledger."""
+
+    job: str
+    attempt: int
+
+
+class MarkerName(Thing, frozen=True, kw_only=True, tag=True):
+    """Says: this node was shut down while its job was running."""
+
+    node: str
+
+
+class CaseRecord(Thing, frozen=True, kw_only=True, tag=True):
+    """An open case."""
+
+    rule: str
+    instance_id: str
+
+
+class Quarantined(Thing, frozen=True, kw_only=True, tag=True):
+    """What we could not use; `key` is a marker's name made safe by `quarantine_key`."""
+
+    key: str
+    generation: int
+
+
+class PlacementMemory(Thing, frozen=True, kw_only=True, tag=True):
+    """What we remember of the zones for one machine type."""
+
+    machine: str
+
+
+class AuditRecord(Thing, frozen=True, kw_only=True, tag=True):
+    """One action of ours."""
+
+    day: date
+    entry: str
+
+
+class SweepRecord(Thing, frozen=True, kw_only=True, tag=True):
+    """The facts that one sweep saw."""
+
+    function: str
+    day: date
+    entry: str
