@@ -1,0 +1,110 @@
+"""What a sweep wants done: data, each with its reason. Only `runner.apply` carries it out."""
+
+import msgspec
+
+from spotwarden.model.attempt import Attempt
+from spotwarden.model.instance import Operation
+from spotwarden.model.notice import Notice
+from spotwarden.model.request import Request
+
+
+class Action(msgspec.Struct, frozen=True, kw_only=True):
+    """A change of the world, with the reason that goes into the audit."""
+
+    reason: str
+
+
+class WriteAttempt(Action, frozen=True, kw_only=True, tag=True):
+    """Write a ledger record under the generation that was read; 0 creates it."""
+
+    record: Attempt
+    generation: int
+
+
+class LaunchInstances(Action, frozen=True, kw_only=True, tag=True):
+    """Send a create request. The same `request_id` never creates twice."""
+
+    job: str
+    attempt: int
+    request: Request
+    request_id: str
+
+
+class RegisterInstance(Action, frozen=True, kw_only=True, tag=True):
+    """Store the id of a node's new instance."""
+
+    job: str
+    node: str
+    instance_id: str
+
+
+class ClearMarker(Action, frozen=True, kw_only=True, tag=True):
+    """Delete a marker if it is still of the generation that was read."""
+
+    node: str
+    generation: int
+
+
+class Quarantine(Action, frozen=True, kw_only=True, tag=True):
+    """Put a marker that we could not use aside, its content and the reason with it."""
+
+    name: str
+    generation: int
+    data: bytes
+    job: str = ""
+
+
+class Tell(Action, frozen=True, kw_only=True, tag=True):
+    """Publish a notice."""
+
+    notice: Notice
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Read how an operation stands; changes nothing."""
+
+    place: str
+    operation: str
+
+
+class Wait(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Nothing to do yet; look again soon."""
+
+    reason: str
+
+
+Change = WriteAttempt | LaunchInstances | RegisterInstance | ClearMarker | Quarantine | Tell
+Step = Change | Look | Wait
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """It worked. `generation` is that of what was written, `operation` what was started."""
+
+    generation: int = 0
+    operation: Operation | None = None
+
+
+class Lost(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Somebody else was first: the generation no longer matches."""
+
+    detail: str
+
+
+class Rejected(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Compute has answered that it did not and will not do it."""
+
+    code: str
+    message: str
+
+
+class Unanswered(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Nobody knows whether it was done: a time-out, a lost answer, an overload."""
+
+    detail: str
+
+
+class Observed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Not done, on purpose: the mode is observe."""
+
+
+Outcome = Done | Lost | Rejected | Unanswered | Observed

@@ -1,0 +1,76 @@
+"""The ledger: one record per attempt."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import Enum
+
+import msgspec
+
+
+class State(Enum):
+    """Where an attempt stands; `decide.lifecycle` says what may follow what."""
+
+    CLAIMED = "claimed"
+    PLACING = "placing"
+    BACKING_OFF = "backing off"
+    RUNNING = "running"
+    ENDED = "ended"
+    STOPPED = "stopped"
+    GAVE_UP = "gave up"
+
+
+class Lease(msgspec.Struct, frozen=True, kw_only=True):
+    """The sweep that works on an attempt, and until when nobody else may."""
+
+    holder: str
+    until: datetime
+
+
+class Try(msgspec.Struct, frozen=True, kw_only=True):
+    """One request for one place, written down before it is sent.
+
+    `operation` is "" until Compute has answered; `error` is "" unless the request is known to have failed.
+    """
+
+    place: str
+    request_id: str
+    at: datetime
+    operation: str = ""
+    error: str = ""
+
+
+class Script(msgspec.Struct, frozen=True, kw_only=True):
+    """Which version of the create script an attempt was made from."""
+
+    generation: int
+    sha256: str
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """One launch of all nodes of a job.
+
+    `markers` are the marker generations that this attempt answers and `replaces` the instance ids it
+    stands in for, both by node; `instances` are its own ids. `not_before` ends a back-off.
+    """
+
+    job: str
+    number: int
+    state: State
+    created: datetime
+    updated: datetime
+    reason: str = ""
+    lease: Lease | None = None
+    tries: tuple[Try, ...] = ()
+    not_before: datetime | None = None
+    instances: Mapping[str, str] = {}
+    replaces: Mapping[str, str] = {}
+    markers: Mapping[str, int] = {}
+    script: Script | None = None
+    owner: str = ""
+
+
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt with the generation of its record: 0 means that there is none yet."""
+
+    attempt: Attempt
+    generation: int

@@ -1,0 +1,71 @@
+"""Instances and operations of Compute Engine, as far as a decision needs them."""
+
+from datetime import datetime
+from enum import Enum
+
+import msgspec
+
+
+class Status(Enum):
+    """The status of an instance (Google: "Compute Engine instance lifecycle")."""
+
+    PROVISIONING = "PROVISIONING"
+    STAGING = "STAGING"
+    RUNNING = "RUNNING"
+    PENDING = "PENDING"
+    PENDING_STOP = "PENDING_STOP"
+    STOPPING = "STOPPING"
+    STOPPED = "STOPPED"
+    SUSPENDING = "SUSPENDING"
+    SUSPENDED = "SUSPENDED"
+    REPAIRING = "REPAIRING"
+    DEPROVISIONING = "DEPROVISIONING"
+    TERMINATED = "TERMINATED"
+
+
+class Instance(msgspec.Struct, frozen=True, kw_only=True):
+    """One VM. `id` is never used again; `name` is, once the VM is gone.
+
+    `started` is when it last began to run, `attempt` and `job` what we wrote into its metadata at launch.
+    """
+
+    id: str
+    name: str
+    zone: str
+    status: Status
+    created: datetime | None = None
+    started: datetime | None = None
+    job: str | None = None
+    attempt: int | None = None
+
+
+class Instances(msgspec.Struct, frozen=True, kw_only=True):
+    """A list of instances; with a scope in `unreachable`, one that is missing may still be there."""
+
+    items: tuple[Instance, ...] = ()
+    unreachable: tuple[str, ...] = ()
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that was done, or is being done, to an instance.
+
+    `kind` is Compute's `operationType`; `user` who asked; `error` is "" unless it is done and failed,
+    then the error's code and message.
+    """
+
+    name: str
+    zone: str
+    kind: str
+    target_id: str
+    target_name: str
+    done: bool
+    error: str = ""
+    user: str = ""
+    at: datetime | None = None
+
+
+class Operations(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the operation log; incomplete where a scope is in `unreachable`."""
+
+    items: tuple[Operation, ...] = ()
+    unreachable: tuple[str, ...] = ()

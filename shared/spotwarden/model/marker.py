@@ -1,0 +1,37 @@
+"""Markers: fast news of a shutdown, which may lie, double or be missing."""
+
+from datetime import datetime
+
+import msgspec
+
+
+class MarkerBody(msgspec.Struct, frozen=True, kw_only=True):
+    """What a marker may say about itself; every part may be absent."""
+
+    job: str | None = None
+    node: str | None = None
+    instance_id: str | None = None
+    zone: str | None = None
+    attempt: int | None = None
+    at: str | None = None
+
+
+class Marker(msgspec.Struct, frozen=True, kw_only=True):
+    """One marker as it was read: later deletes name this very `generation`.
+
+    `written` is the bucket's own time for the object, the same clock for every VM.
+    """
+
+    node: str
+    generation: int
+    written: datetime
+    body: MarkerBody = MarkerBody()
+
+
+class UnusableMarker(msgspec.Struct, frozen=True, kw_only=True):
+    """An object among the markers that says nothing we could act on, and why; `data` is its content."""
+
+    name: str
+    generation: int
+    reason: str
+    data: bytes

@@ -1,0 +1,98 @@
+"""What we need from outside, and the few errors it may raise. Adapters stand in `spotwarden.gcp`."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Protocol
+
+import msgspec
+
+from spotwarden.model.instance import Instances, Operation, Operations
+from spotwarden.model.request import Request
+
+
+class ConflictError(Exception):
+    """The object's generation is not the one named: somebody else was first. Nothing was changed."""
+
+
+class RejectedError(Exception):
+    """Compute answered that it did not do it; `code` is its reason word (`alreadyExists`, …)."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+class UnansweredError(Exception):
+    """No answer, or one that leaves open whether the call was carried out. Asking again is safe."""
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of a listing."""
+
+    name: str
+    generation: int
+    updated: datetime
+    size: int
+
+
+class Stored(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of an object and the generation it was read at."""
+
+    data: bytes
+    generation: int
+    updated: datetime
+
+
+class Store(Protocol):
+    """The bucket. Every write names the generation it expects."""
+
+    def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
+        """All objects whose name begins with `prefix`, or match the glob, in the order of names."""
+
+    def folders(self, prefix: str) -> list[str]:
+        """The names of the folders directly below `prefix`, without it and without the slash."""
+
+    def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
+        """The object; None where there is none; `ValueError` where it is over `at_most` bytes."""
+
+    def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+        """Write under `generation` (0 creates, None overwrites anything) and return the new one.
+
+        Raises `ConflictError`. A write whose answer was lost raises `UnansweredError`, or, tried again
+        by the client, may come back as a conflict with itself.
+        """
+
+    def delete(self, name: str, *, generation: int) -> bool:
+        """Delete this generation; False where it is gone or newer."""
+
+
+class Compute(Protocol):
+    """Compute Engine, in one project."""
+
+    def instances(self) -> Instances:
+        """Every instance of the project."""
+
+    def operations(self, since: datetime) -> Operations:
+        """Every operation on an instance that was asked for since then."""
+
+    def launch(self, request: Request, request_id: str) -> Operation:
+        """Send the create request; the same id never creates twice. `RejectedError`, `UnansweredError`."""
+
+    def operation(self, place: str, name: str) -> Operation:
+        """How an operation in this zone stands; `RejectedError` notFound, `UnansweredError`."""
+
+
+class Topic(Protocol):
+    """A Pub/Sub topic."""
+
+    def publish(self, data: bytes, attributes: Mapping[str, str]) -> str:
+        """Publish and wait until it is accepted; gives the message id. `UnansweredError`."""
+
+
+class Cloud(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything outside, opened once per process."""
+
+    store: Store
+    compute: Compute
+    notices: Topic
