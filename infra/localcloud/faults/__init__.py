@@ -1,0 +1,11 @@
+"""What the cloud does to people, on demand: refusals, cut connections, answers lost after success, delays.
+
+A `Rule` is data. `Faults.plan` says what befalls a call; `FaultMiddleware` (HTTP) and `Faults.around`
+(gRPC) do it.
+"""
+
+from localcloud.faults.book import Faults
+from localcloud.faults.middleware import CUT, FaultMiddleware
+from localcloud.faults.rule import Effect, Rule, service_of
+
+__all__ = ["CUT", "Effect", "FaultMiddleware", "Faults", "Rule", "service_of"]
