@@ -29,7 +29,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One job: its end, its ledger (oldest attempt first), its nodes, its script and what that comes to.
 
     `status_code` is None while the job is open. `operation` is the answer about the newest attempt's
-    request, once somebody has looked; `registered` and `told` are what this sweep has done already.
+    request, once somebody has looked; `registered`, `told` and `unanswered` (requests without an
+    answer) are what this sweep has done already.
     """
 
     job: str
@@ -41,3 +42,4 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     operation: Operation | None = None
     registered: bool = False
     told: bool = False
+    unanswered: int = 0

@@ -26,6 +26,7 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
     generation: int
     written: datetime
     body: MarkerBody = MarkerBody()
+    data: bytes = b""
 
 
 class UnusableMarker(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,44 @@
+"""What a deployment sets: read once, from the environment."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from spotwarden.layout import Layout
+
+REQUIRED = {
+    "SPOTWARDEN_PROJECT": "the Google Cloud project",
+    "SPOTWARDEN_BUCKET": "the bucket that the jobs write to, without gs://",
+    "SPOTWARDEN_NOTICES": "the Pub/Sub topic of notices, as projects/P/topics/T",
+}
+
+
+class SettingsError(Exception):
+    """The environment lacks something or says something impossible; the message lists all of it."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Where everything is. `compute_endpoint` is "" for Google's own."""
+
+    project: str
+    bucket: str
+    notices: str
+    layout: Layout = Layout()
+    compute_endpoint: str = ""
+    policy_file: Path
+
+    @classmethod
+    def read(cls, environ: Mapping[str, str]) -> "Settings":
+        """Read the environment; `SettingsError` names every variable that is missing."""
+        missing = [f"{name} ({what})" for name, what in REQUIRED.items() if not environ.get(name)]
+        if missing:
+            raise SettingsError(f"not set: {'; '.join(missing)}")
+        return cls(
+            project=environ["SPOTWARDEN_PROJECT"],
+            bucket=environ["SPOTWARDEN_BUCKET"],
+            notices=environ["SPOTWARDEN_NOTICES"],
+            layout=Layout(prefix=environ.get("SPOTWARDEN_PREFIX", "")),
+            compute_endpoint=environ.get("SPOTWARDEN_COMPUTE_ENDPOINT", ""),
+            policy_file=Path(environ.get("SPOTWARDEN_POLICY", "policy.toml")),
+        )

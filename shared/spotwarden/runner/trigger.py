@@ -1,0 +1,31 @@
+"""What starts a sweep, and how it asks to be started again."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from werkzeug.exceptions import ServiceUnavailable
+
+from spotwarden.model.tick import Tick
+
+TICK = "spotwarden-tick"
+"""The attribute that a Scheduler job sets on its message; events have others."""
+
+
+def open_tick(function: str, message: Mapping[str, Any]) -> Tick:
+    """Begin a sweep, from the Pub/Sub message that woke the function (the event's `message`)."""
+    attributes = message.get("attributes") or {}
+    return Tick(function=function, sweep=uuid4().hex, now=datetime.now(UTC), patient=TICK in attributes)
+
+
+def close_tick(tick: Tick, waiting: Iterable[str], failures: Iterable[Exception]) -> None:
+    """End a sweep: raise all its failures together, or ask for the event once more where it must wait.
+
+    An event is answered with 503, so that Pub/Sub delivers it again after its back-off; a tick needs
+    no such answer, for the next one comes by itself.
+    """
+    if together := list(failures):
+        raise ExceptionGroup(f"{tick.function} could not do everything", together)
+    if (reasons := list(waiting)) and not tick.patient:
+        raise ServiceUnavailable("look again: " + "; ".join(reasons))
