@@ -1,0 +1,110 @@
+"""Methods as REST routes, by the rules of `google.api.http` (Google's "HTTP and gRPC Transcoding")."""
+
+import inspect
+import re
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+from google.protobuf import json_format
+from google.protobuf.message import Message
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from localcloud.errors import ApiError
+from localcloud.http import Json, RawRoute, read_json
+from localcloud.rpc.codes import RpcError
+from localcloud.rpc.fields import bind
+from localcloud.rpc.method import Method
+
+_TEMPLATE = re.compile(r"\{(?P<field>[\w.]+)(?:=(?P<pattern>[^}]+))?\}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rule:
+    """One HTTP rule: `path` is Starlette's, `names` says how its parts make up each field."""
+
+    verb: str
+    path: str
+    names: Mapping[str, str]
+    method: Method
+
+
+def rest_routes(methods: Iterable[Method]) -> list[BaseRoute]:
+    """The routes of every method that has an HTTP rule, the more specific paths first."""
+    tables: defaultdict[str, dict[str, _Rule]] = defaultdict(dict)
+    for method in methods:
+        for http in method.http:
+            rule = _rule(http, method)
+            tables[rule.path][rule.verb] = rule
+    # `…/{name}:publish` must be asked before `…/{name}`, which would match it too, and `{name:path}` last.
+    ordered = sorted(tables.items(), key=lambda item: (":path}" in item[0], -item[0].count(":"), item[0]))
+    return [_route(path, rules) for path, rules in ordered]
+
+
+def _rule(http: str, method: Method) -> _Rule:
+    verb, template = http.split(" ", 1)
+    names: dict[str, str] = {}
+
+    def plain(match: re.Match[str]) -> str:
+        parts = []
+        for number, piece in enumerate((match["pattern"] or "*").split("/")):
+            key = f"{match['field'].replace('.', '__')}_{number}"
+            parts.append({"*": f"{{{key}}}", "**": f"{{{key}:path}}"}.get(piece, piece))
+        names[match["field"]] = "/".join(parts)
+        return names[match["field"]]
+
+    return _Rule(verb=verb, path=_TEMPLATE.sub(plain, template), names=names, method=method)
+
+
+def _route(path: str, rules: Mapping[str, _Rule]) -> BaseRoute:
+    async def endpoint(request: Request) -> Response:
+        # A list whose filter is too long for a URL comes as a POST with its query in the body.
+        override = request.headers.get("x-http-method-override", "").upper()
+        verb = override if request.method == "POST" and override else request.method
+        if verb == "HEAD":
+            verb = "GET"
+        if verb not in rules:
+            raise ApiError(
+                405, "httpMethodNotAllowed", f"{path} takes {', '.join(sorted(rules))}, not {verb}."
+            )
+        return await _answer(rules[verb], request, overridden=verb != request.method)
+
+    verbs = {*rules} | ({"POST"} if "GET" in rules else set())
+    return RawRoute(path, endpoint, methods=sorted(verbs))
+
+
+async def _answer(rule: _Rule, request: Request, *, overridden: bool) -> Response:
+    message = rule.method.request()
+    if rule.method.body and not overridden:
+        _fill(message, rule.method.body, await read_json(request))
+    query = request.query_params.multi_items()
+    if overridden:
+        query = [*query, *parse_qsl((await request.body()).decode(errors="replace"), keep_blank_values=True)]
+    bind(message, query)
+    bind(message, [(field, _joined(shape, request.path_params)) for field, shape in rule.names.items()])
+    return Json(rendered(await _called(rule.method.call, message)))
+
+
+def _joined(shape: str, params: Mapping[str, str]) -> str:
+    return shape.replace(":path}", "}").format(**params)
+
+
+def _fill(message: Message, field: str, body: dict[str, Any]) -> None:
+    try:
+        json_format.ParseDict(body if field == "*" else {field: body}, message)
+    except json_format.ParseError as error:
+        raise RpcError("INVALID_ARGUMENT", f"Invalid JSON payload received. {error}") from error
+
+
+async def _called(call: Callable[[Any], Any | Awaitable[Any]], message: Message) -> Any:  # noqa: ANN401 - any answer
+    answer = call(message)
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def rendered(answer: Message) -> Mapping[str, Any]:
+    """The JSON form of an answer: camel case, default values left out."""
+    return json_format.MessageToDict(answer)
