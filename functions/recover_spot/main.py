@@ -19,8 +19,13 @@ def recover_spot(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look."""
     settings = Settings.read(os.environ)
     tick = open_tick("recover_spot", event.data["message"])
-    policy = read_policy(settings.policy_file)
-    cloud = connect(settings)
+    policy = read_policy(settings.policy_file, settings.mode)
+    cloud = connect(
+        project=settings.project,
+        bucket=settings.bucket,
+        topic=settings.notices,
+        compute_endpoint=settings.compute_endpoint,
+    )
     applier = Applier(cloud, settings.layout, policy, tick)
     seen = gather(cloud, settings.layout)
     decide = partial(next_step, limits=policy.recovery, tick=tick)

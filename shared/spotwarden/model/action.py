@@ -54,6 +54,24 @@ class Quarantine(Action, frozen=True, kw_only=True, tag=True):
     job: str = ""
 
 
+class StoreObject(Action, frozen=True, kw_only=True, tag=True):
+    """Write an object of the layout; with `only_new`, only where there is none yet."""
+
+    job: str
+    name: str
+    data: bytes
+    content_type: str = "application/octet-stream"
+    only_new: bool = False
+
+
+class DropObject(Action, frozen=True, kw_only=True, tag=True):
+    """Delete this generation of an object of a job."""
+
+    job: str
+    name: str
+    generation: int
+
+
 class Tell(Action, frozen=True, kw_only=True, tag=True):
     """Publish a notice."""
 
@@ -73,7 +91,16 @@ class Wait(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     reason: str
 
 
-Change = WriteAttempt | LaunchInstances | RegisterInstance | ClearMarker | Quarantine | Tell
+Change = (
+    WriteAttempt
+    | LaunchInstances
+    | RegisterInstance
+    | ClearMarker
+    | Quarantine
+    | StoreObject
+    | DropObject
+    | Tell
+)
 Step = Change | Look | Wait
 
 

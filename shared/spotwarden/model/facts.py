@@ -1,5 +1,7 @@
 """What one sweep of recovery saw of one job."""
 
+from datetime import datetime
+
 import msgspec
 
 from spotwarden.model.attempt import Recorded
@@ -28,13 +30,14 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One job: its end, its ledger (oldest attempt first), its nodes, its script and what that comes to.
 
-    `status_code` is None while the job is open. `operation` is the answer about the newest attempt's
-    request, once somebody has looked; `registered`, `told` and `unanswered` (requests without an
-    answer) are what this sweep has done already.
+    `status_code` is None while the job is open, `ended` is when it was written. `operation` is the
+    answer about the newest attempt's request, once somebody has looked. `registered`, `told` and
+    `unanswered` (requests without an answer) are what this sweep has done already.
     """
 
     job: str
     status_code: str | None = None
+    ended: datetime | None = None
     ledger: tuple[Recorded, ...] = ()
     nodes: tuple[NodeFacts, ...] = ()
     script: StoredScript | None = None

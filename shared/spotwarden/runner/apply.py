@@ -18,6 +18,7 @@ from spotwarden.model.action import (
     Change,
     ClearMarker,
     Done,
+    DropObject,
     LaunchInstances,
     Look,
     Lost,
@@ -26,6 +27,7 @@ from spotwarden.model.action import (
     Quarantine,
     RegisterInstance,
     Rejected,
+    StoreObject,
     Tell,
     Unanswered,
     WriteAttempt,
@@ -113,6 +115,19 @@ class Applier:
         self._cloud.store.delete(self._layout.markers() + action.name, generation=action.generation)
         return Done()
 
+    def _store(self, action: StoreObject) -> Done:
+        generation = self._cloud.store.write(
+            action.name,
+            action.data,
+            generation=0 if action.only_new else None,
+            content_type=action.content_type,
+        )
+        return Done(generation=generation)
+
+    def _drop(self, action: DropObject) -> Done:
+        self._cloud.store.delete(action.name, generation=action.generation)
+        return Done()
+
     def _tell(self, action: Tell) -> Done:
         notice = action.notice
         attributes = {"kind": notice.kind, "severity": notice.severity.value, "job": notice.job}
@@ -129,7 +144,7 @@ class Applier:
             "policy": self._policy.version,
             "action": what,
             "why": action.reason,
-            "detail": action,
+            "detail": _detail(action),
             "outcome": outcome,
         }
         self._count += 1
@@ -139,6 +154,13 @@ class Applier:
         self._cloud.store.write(name, data, generation=None, content_type=JSON)
         severity = "INFO" if isinstance(outcome, Done) else "WARNING"
         log(self._tick, severity, f"{what}: {action.reason}", action=what, outcome=how, **_where(action))
+
+
+def _detail(action: Change) -> object:
+    """The action as the audit keeps it; of what was stored only the size, for it is in the bucket itself."""
+    if isinstance(action, StoreObject):
+        return {"type": "StoreObject", "name": action.name, "bytes": len(action.data)}
+    return action
 
 
 def _where(action: Change) -> Mapping[str, str]:
@@ -157,5 +179,7 @@ _DO: Mapping[type, Callable[[Applier, Any], Done]] = {
     RegisterInstance: Applier._register,  # noqa: SLF001
     ClearMarker: Applier._clear,  # noqa: SLF001
     Quarantine: Applier._quarantine,  # noqa: SLF001
+    StoreObject: Applier._store,  # noqa: SLF001
+    DropObject: Applier._drop,  # noqa: SLF001
     Tell: Applier._tell,  # noqa: SLF001
 }

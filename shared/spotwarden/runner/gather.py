@@ -177,7 +177,8 @@ def look_at_job(store: Store, layout: Layout, job: str, nodes: tuple[NodeFacts, 
     script, ledger = _script(store, layout, job), read_ledger(store, layout, job)
     status = store.read(layout.build(StatusCode(job=job)))
     code = None if status is None else status.data.decode(errors="replace").strip()
-    return JobFacts(job=job, status_code=code, ledger=ledger, nodes=nodes, script=script)
+    ended = None if status is None else status.updated
+    return JobFacts(job=job, status_code=code, ended=ended, ledger=ledger, nodes=nodes, script=script)
 
 
 def read_ledger(store: Store, layout: Layout, job: str) -> tuple[Recorded, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.model.policy import Policy
+from spotwarden.model.policy import Mode, Policy
 
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 _UNITS = (86_400, 3_600, 60, 1)
@@ -17,10 +17,11 @@ class PolicyError(Exception):
     """The policy file cannot be read as one: says which file, where in it, and what is wrong."""
 
 
-def read_policy(file: Path) -> Policy:
-    """Read `policy.toml`; durations are written as `90s`, `5m`, `1h30m` or `2d`."""
+def read_policy(file: Path, mode: Mode | None = None) -> Policy:
+    """Read `policy.toml`, under another mode where one is given; durations are `90s`, `5m`, `1h30m`, `2d`."""
     try:
-        return msgspec.convert(_durations(tomllib.loads(file.read_text(encoding="utf-8"))), Policy)
+        policy = msgspec.convert(_durations(tomllib.loads(file.read_text(encoding="utf-8"))), Policy)
+        return policy if mode is None else msgspec.structs.replace(policy, mode=mode)
     except FileNotFoundError:
         raise PolicyError(f"{file}: there is no policy file here") from None
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:

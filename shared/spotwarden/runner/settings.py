@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from spotwarden.layout import Layout
+from spotwarden.model.policy import Mode
 
 REQUIRED = {
     "SPOTWARDEN_PROJECT": "the Google Cloud project",
@@ -19,7 +20,7 @@ class SettingsError(Exception):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where everything is. `compute_endpoint` is "" for Google's own."""
+    """Where everything is. `compute_endpoint` is "" for Google's own; a `mode` wins over the policy's."""
 
     project: str
     bucket: str
@@ -27,6 +28,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     layout: Layout = Layout()
     compute_endpoint: str = ""
     policy_file: Path
+    mode: Mode | None = None
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> "Settings":
@@ -41,4 +43,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             layout=Layout(prefix=environ.get("SPOTWARDEN_PREFIX", "")),
             compute_endpoint=environ.get("SPOTWARDEN_COMPUTE_ENDPOINT", ""),
             policy_file=Path(environ.get("SPOTWARDEN_POLICY", "policy.toml")),
+            mode=_mode(environ.get("SPOTWARDEN_MODE", "")),
         )
+
+
+def _mode(said: str) -> Mode | None:
+    try:
+        return Mode(said) if said else None
+    except ValueError:
+        known = ", ".join(mode.value for mode in Mode)
+        raise SettingsError(f"SPOTWARDEN_MODE is {said!r}; it can be {known}") from None

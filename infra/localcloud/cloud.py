@@ -1,0 +1,195 @@
+"""All services in one loop: made here, joined here, started and stopped in the right order."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Self
+
+import httpx
+import msgspec
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.clock import Clock
+from localcloud.compute import ComputeService, Timings
+from localcloud.deployment import Manifest, Processes, Where, wire
+from localcloud.endpoints import Endpoints
+from localcloud.faults import Faults
+from localcloud.grpc_server import GrpcServer
+from localcloud.http import Listener, build_app
+from localcloud.identity import Identity
+from localcloud.leash import sweep_leftovers
+from localcloud.logs import LogService
+from localcloud.machines import ProcessMachines
+from localcloud.mailbox import Mailbox
+from localcloud.monitoring import MonitoringService
+from localcloud.pubsub import PubSubService
+from localcloud.scheduler import SchedulerService
+from localcloud.storage import StorageService
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """How to start: port 0 takes any; `state` holds the bucket, the VMs' folders and the logs."""
+
+    project: str
+    state: Path
+    http_port: int = 0
+    grpc_port: int = 0
+    metric_period: timedelta = timedelta(seconds=60)
+
+
+class Deployment(msgspec.Struct, frozen=True, kw_only=True):
+    """The functions to run, and what they watch."""
+
+    manifest: Manifest
+    bucket: str
+    policy: Path
+    prefix: str = ""
+
+
+class LocalCloud:
+    """One local cloud. `async with` starts it and leaves nothing behind."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        project, clock = options.project, Clock()
+        self._outbound = httpx.AsyncClient(trust_env=False, timeout=600)
+        self.faults = Faults()
+        self.mailbox = Mailbox(clock=clock)
+        self.monitoring = MonitoringService(project=project, clock=clock)
+        self.pubsub = PubSubService(project=project, clock=clock, post=self._outbound)
+        self.logs = LogService(project=project, clock=clock, publish=self.pubsub.publish)
+        self.scheduler = SchedulerService(
+            project=project, clock=clock, publish=self.pubsub.publish, post=self._outbound
+        )
+        self.storage = StorageService(
+            project=project,
+            folder=options.state / "storage",
+            publish=self.pubsub.publish,
+            clock=clock,
+            base_url=lambda: self._http.url,
+        )
+        self.machines = ProcessMachines(
+            folder=options.state / "vms",
+            clock=clock,
+            environment=lambda: self.endpoints.environment(),
+            measure=self.monitoring.measure,
+            on_poweroff=lambda instance_id: self.compute.guest_poweroff(instance_id),
+            metric_period=options.metric_period,
+        )
+        self.compute = ComputeService(
+            project=project,
+            clock=clock,
+            machines=self.machines,
+            audit=self.logs.write,
+            base_url=lambda: self._http.url,
+            timings=Timings(),
+        )
+        self._http = Listener(build_app(self._routes(), faults=self.faults), port=options.http_port)
+        self._grpc = GrpcServer(
+            [*self.pubsub.handlers(), *self.monitoring.handlers()], faults=self.faults, port=options.grpc_port
+        )
+        self._undo = contextlib.AsyncExitStack()
+
+    @property
+    def endpoints(self) -> Endpoints:
+        """Where it listens."""
+        return Endpoints(
+            http=self._http.url,
+            grpc=f"127.0.0.1:{self._grpc.port}",
+            project=self._options.project,
+            home=self._options.state / "home",
+        )
+
+    async def __aenter__(self) -> Self:
+        self._options.state.mkdir(parents=True, exist_ok=True)
+        sweep_leftovers()
+        self._later(self._outbound.aclose)
+        self._later(self.storage.close)
+        await self.mailbox.start()
+        self._later(self.mailbox.stop)
+        await self._grpc.start()
+        self._later(self._grpc.stop)
+        await self._http.start()
+        self._later(self._http.stop)
+        self._later(self.pubsub.close)
+        self._later(self.scheduler.close)
+        self._later(self.machines.close)
+        self._later(self.compute.close)
+        self.endpoints.prepare()
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self._undo.aclose()
+
+    def _later(self, undo: Callable[[], Awaitable[None] | None]) -> None:
+        async def run() -> None:
+            result = undo()
+            if result is not None:
+                await result
+
+        self._undo.push_async_callback(run)
+
+    async def deploy(self, deployment: Deployment) -> None:
+        """Start the functions and wire them to this cloud."""
+        project = self._options.project
+        processes = Processes(
+            manifest=deployment.manifest,
+            environment=self._function_environment(deployment),
+            logs=self._options.state / "logs",
+        )
+        self._later(processes.stop)
+        await processes.start()
+        where = Where(project=project, bucket=deployment.bucket, prefix=deployment.prefix)
+        await wire(deployment.manifest, where, base=self._http.url, urls=processes.urls)
+        self._collect_notices(f"projects/{project}/topics/{deployment.manifest.topics['notices']}")
+
+    def _function_environment(self, deployment: Deployment) -> Mapping[str, str]:
+        project = self._options.project
+        return {
+            **self.endpoints.environment(),
+            "SPOTWARDEN_PROJECT": project,
+            "SPOTWARDEN_BUCKET": deployment.bucket,
+            "SPOTWARDEN_PREFIX": deployment.prefix,
+            "SPOTWARDEN_NOTICES": f"projects/{project}/topics/{deployment.manifest.topics['notices']}",
+            "SPOTWARDEN_POLICY": str(deployment.policy),
+            "SPOTWARDEN_MODE": "enforce",
+        }
+
+    def _collect_notices(self, topic: str) -> None:
+        self.pubsub.listen(topic, lambda data, _attributes: self.mailbox.notice(json.loads(data)))
+
+    def _routes(self) -> list[BaseRoute]:
+        services = (self.storage, self.compute, self.pubsub, self.monitoring, self.logs, self.scheduler)
+        identity = Identity(project=self._options.project)
+        admin = [
+            route
+            for service in (self.compute, self.pubsub, self.scheduler)
+            for route in service.admin_routes()
+        ]
+        return [
+            *(route for service in services for route in service.routes()),
+            *admin,
+            *self.faults.admin_routes(),
+            *self.mailbox.routes(),
+            *identity.routes(),
+            Route("/local/env", self._env),
+        ]
+
+    async def _env(self, _request: Request) -> Response:
+        return JSONResponse(dict(self.endpoints.environment()))
+
+
+async def run(
+    options: Options, deployment: Deployment | None, ready: Callable[[LocalCloud], None], until: asyncio.Event
+) -> None:
+    """Start, say that it is ready, and stay until told to end."""
+    async with LocalCloud(options) as cloud:
+        if deployment:
+            await cloud.deploy(deployment)
+        ready(cloud)
+        await until.wait()

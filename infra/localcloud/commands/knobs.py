@@ -1,0 +1,100 @@
+"""What the cloud does to people, at a command."""
+
+import re
+from typing import Any
+
+import click
+
+from localcloud.commands.client import call
+
+UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+class Duration(click.ParamType):
+    """`90s`, `10m` or `2h`; gives seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 — click's own signature
+        """Seconds of this text."""
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", str(value))
+        if not match:
+            self.fail(f"{value!r} is no duration; write it as 90s, 10m or 2h", param, ctx)
+        return float(match[1]) * UNITS[match[2]]
+
+
+@click.command()
+@click.argument("node")
+def preempt(node: str) -> None:
+    """Take a spot VM away, as Compute Engine would."""
+    call("POST", "/local/preempt", {"node": node})
+    click.echo(f"{node} is being preempted")
+
+
+@click.command()
+@click.argument("zone")
+@click.argument("machine", required=False)
+@click.option("--for", "seconds", type=Duration(), default="10m", show_default=True, help="For how long.")
+@click.option("--off", is_flag=True, help="End the stockout now.")
+def stockout(zone: str, machine: str | None, seconds: float, *, off: bool) -> None:
+    """Let a zone have nothing left, for one machine type or for all."""
+    body = {"zone": zone, **({"machine": machine} if machine else {})}
+    if off:
+        call("DELETE", "/local/stockout", body)
+        click.echo(f"{zone} has machines again")
+        return
+    call("POST", "/local/stockout", {**body, "for_seconds": seconds})
+    click.echo(f"{zone} has no {machine or 'machine'} left for {seconds:g} s")
+
+
+@click.command()
+@click.argument("service", required=False, default="")
+@click.option("--status", type=int, help="Answer with this HTTP status, such as 429 or 503.")
+@click.option("--cut", is_flag=True, help="Cut the connection.")
+@click.option("--after", is_flag=True, help="Do the work first: it is the answer that is lost.")
+@click.option("--delay", type=Duration(), help="Wait this long first.")
+@click.option("--method", default="", help="Only this HTTP method, or this gRPC method.")
+@click.option("--path", default="", help="Only paths in which this regular expression is found.")
+@click.option("--count", type=int, help="Only so many calls.")
+@click.option("--probability", type=float, help="Only this share of the calls.")
+@click.option("--for", "seconds", type=Duration(), help="Only for so long.")
+@click.option("--off", is_flag=True, help="End all faults.")
+@click.option("--list", "show", is_flag=True, help="Show the faults in force.")
+def fault(*, off: bool, show: bool, **rule: Any) -> None:  # noqa: ANN401 — one entry per option
+    """Make calls fail: `spotwarden local fault storage --status 503 --count 3`."""
+    if off:
+        call("DELETE", "/local/faults")
+        click.echo("no faults any more")
+        return
+    if not show:
+        call("POST", "/local/faults", _fault_rule(**rule))
+    for line in call("GET", "/local/faults")["faults"]:
+        click.echo(f"fault {line['id']}: {line['rule']}, hit {line['hits']} times")
+
+
+NAMES = {"after": "after_work", "delay": "delay_seconds", "seconds": "for_seconds"}
+
+
+def _fault_rule(**options: Any) -> dict[str, Any]:  # noqa: ANN401 — one entry per option
+    return {NAMES.get(name, name): value for name, value in options.items() if value not in (None, "", False)}
+
+
+@click.command()
+@click.argument("job", required=False, default="")
+def tick(job: str) -> None:
+    """Fire the Scheduler's jobs now: all of them, or the one of this name."""
+    call("POST", "/local/tick", {"job": job} if job else {})
+    click.echo("ticked")
+
+
+@click.command()
+def status() -> None:
+    """Show the instances and topics of the running local cloud."""
+    instances = call("GET", "/local/instances")["instances"]
+    click.echo(f"{len(instances)} instances")
+    for one in instances:
+        click.echo(f"  {one['name']:30} {one['zone']:18} {one['status']:12} {one['id']}")
+    topics = call("GET", "/local/topics")["topics"]
+    click.echo(f"{len(topics)} topics")
+    for one in topics:
+        click.echo(f"  {one['name']}")

@@ -1,0 +1,21 @@
+"""The command line of the local cloud."""
+
+import click
+
+from localcloud.commands.knobs import fault, preempt, status, stockout, tick
+from localcloud.commands.serve import env, serve
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """A Google Cloud of this machine's own: APIs on loopback, VMs that are process groups.
+
+    \b
+    Start one:           spotwarden local serve
+    Point clients at it: eval "$(spotwarden local env)"
+    Take a VM away:      spotwarden local preempt test-vm
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+
+
+for command in (serve, env, status, preempt, stockout, fault, tick):
+    main.add_command(command)

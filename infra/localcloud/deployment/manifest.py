@@ -1,0 +1,60 @@
+"""`infra/functions.yaml`, read and checked."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import yaml
+
+
+class ManifestError(Exception):
+    """The file cannot be read as a manifest: says which file, where in it, and what is wrong."""
+
+
+class Retry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How soon and how late an event comes again, in seconds."""
+
+    minimum_seconds: int
+    maximum_seconds: int
+
+
+class Function(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One row; the file itself says what each field means."""
+
+    name: str
+    does: str
+    memory: str
+    timeout_seconds: int
+    retry: Retry
+    permissions: tuple[str, ...]
+    bucket_permissions: tuple[str, ...] = ()
+    schedule: str = ""
+    bucket_events: Mapping[str, str] = {}
+    log_events: str = ""
+
+    @property
+    def deployed_name(self) -> str:
+        """The name of the service, its topic and its Scheduler job."""
+        return self.name.replace("_", "-")
+
+    @property
+    def topic(self) -> str:
+        """The topic whose messages wake it, without the project."""
+        return f"spotwarden-{self.deployed_name}"
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The whole file; `folder` is where it stands."""
+
+    functions: tuple[Function, ...]
+    topics: Mapping[str, str]
+    folder: Path = Path()
+
+
+def read_manifest(file: Path) -> Manifest:
+    """Read the manifest; `ManifestError` says what is wrong with it."""
+    try:
+        manifest = msgspec.convert(yaml.safe_load(file.read_text(encoding="utf-8")), Manifest)
+    except (OSError, yaml.YAMLError, msgspec.ValidationError) as error:
+        raise ManifestError(f"{file}: {error}") from error
+    return msgspec.structs.replace(manifest, folder=file.parent)

@@ -1,0 +1,102 @@
+"""From the manifest to topics, subscriptions, notifications, sinks and schedules, through the public APIs."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import httpx
+import msgspec
+
+from localcloud.deployment.manifest import Function, Manifest
+
+TICK = "spotwarden-tick"
+ACK_SECONDS = 60
+LOCATION = "us-central1"
+EXISTS = 409
+
+
+class Where(msgspec.Struct, frozen=True, kw_only=True):
+    """What the functions watch: `prefix` is the bucket-wide one, "" for none."""
+
+    project: str
+    bucket: str
+    prefix: str = ""
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """One call that makes something; that it is there already is success."""
+
+    method: str
+    path: str
+    body: Mapping[str, Any]
+
+
+async def wire(manifest: Manifest, where: Where, *, base: str, urls: Mapping[str, str]) -> None:
+    """Make everything that wakes the functions; `RuntimeError` says what could not be made."""
+    calls = [*shared(manifest, where)]
+    for function in manifest.functions:
+        calls += wires(function, where, urls[function.name])
+    async with httpx.AsyncClient(base_url=base, timeout=30, trust_env=False) as client:
+        for call in calls:
+            answer = await client.request(call.method, call.path, json=call.body)
+            if answer.is_error and answer.status_code != EXISTS:
+                raise RuntimeError(f"{call.method} {call.path}: {answer.status_code} {answer.text}")
+
+
+def shared(manifest: Manifest, where: Where) -> Iterator[Call]:
+    """The jobs' bucket and the topics that no function waits on."""
+    yield Call(method="POST", path=f"/storage/v1/b?project={where.project}", body={"name": where.bucket})
+    for topic in manifest.topics.values():
+        yield _topic(where.project, topic)
+
+
+def wires(function: Function, where: Where, url: str) -> Iterator[Call]:
+    """Everything that wakes one function: all of it ends in the function's one topic."""
+    project = where.project
+    topic = f"projects/{project}/topics/{function.topic}"
+    yield _topic(project, function.topic)
+    yield _subscription(function, project, url)
+    for event, below in function.bucket_events.items():
+        body = {
+            "topic": f"//pubsub.googleapis.com/{topic}",
+            "event_types": [event],
+            "object_name_prefix": where.prefix + below,
+            "payload_format": "JSON_API_V1",
+        }
+        yield Call(method="POST", path=f"/storage/v1/b/{where.bucket}/notificationConfigs", body=body)
+    if function.log_events:
+        sink = {
+            "name": function.topic,
+            "destination": f"pubsub.googleapis.com/{topic}",
+            "filter": function.log_events,
+        }
+        yield Call(method="POST", path=f"/v2/projects/{project}/sinks", body=sink)
+    if function.schedule:
+        yield _schedule(function, project, topic)
+
+
+def _topic(project: str, topic: str) -> Call:
+    return Call(method="PUT", path=f"/v1/projects/{project}/topics/{topic}", body={})
+
+
+def _subscription(function: Function, project: str, url: str) -> Call:
+    body = {
+        "topic": f"projects/{project}/topics/{function.topic}",
+        "ackDeadlineSeconds": ACK_SECONDS,
+        "pushConfig": {"pushEndpoint": f"{url}/"},
+        "retryPolicy": {
+            "minimumBackoff": f"{function.retry.minimum_seconds}s",
+            "maximumBackoff": f"{function.retry.maximum_seconds}s",
+        },
+    }
+    return Call(method="PUT", path=f"/v1/projects/{project}/subscriptions/{function.topic}", body=body)
+
+
+def _schedule(function: Function, project: str, topic: str) -> Call:
+    jobs = f"projects/{project}/locations/{LOCATION}/jobs"
+    body = {
+        "name": f"{jobs}/{function.topic}",
+        "schedule": function.schedule,
+        "timeZone": "Etc/UTC",
+        "pubsubTarget": {"topicName": topic, "attributes": {TICK: function.name}},
+    }
+    return Call(method="POST", path=f"/v1/{jobs}", body=body)

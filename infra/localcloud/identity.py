@@ -1,0 +1,69 @@
+"""Who a client on this machine is: the metadata server and the token endpoint of the local cloud itself.
+
+With `GCE_METADATA_HOST` at this port, `google.auth.default()` works as it does on Google Cloud. Virtual
+machines have metadata servers of their own.
+"""
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.errors import ApiError
+from localcloud.http import Json
+
+FLAVOR = {"Metadata-Flavor": "Google"}
+TOKEN_SECONDS = 3600
+SCOPES = "https://www.googleapis.com/auth/cloud-platform"
+
+
+class Identity:
+    """Answers for one service account of the project."""
+
+    def __init__(self, *, project: str) -> None:
+        self._project = project
+        self._email = f"functions@{project}.iam.gserviceaccount.com"
+
+    def routes(self) -> list[BaseRoute]:
+        """The paths that google-auth asks."""
+        base = "/computeMetadata/v1"
+        return [
+            Route("/", self._root),
+            Route("/token", self._token, methods=["POST"]),
+            Route(f"{base}/", self._root),
+            Route(f"{base}/project/project-id", self._project_id),
+            Route(f"{base}/universe/universe-domain", self._universe),
+            Route(f"{base}/instance/service-accounts/{{account}}/token", self._metadata_token),
+            Route(f"{base}/instance/service-accounts/{{account}}/", self._account),
+        ]
+
+    async def _root(self, _request: Request) -> Response:
+        return PlainTextResponse("computeMetadata/\n", headers=FLAVOR)
+
+    async def _project_id(self, request: Request) -> Response:
+        _asked_rightly(request)
+        return PlainTextResponse(self._project, headers=FLAVOR)
+
+    async def _universe(self, request: Request) -> Response:
+        _asked_rightly(request)
+        return PlainTextResponse("googleapis.com", headers=FLAVOR)
+
+    async def _account(self, request: Request) -> Response:
+        _asked_rightly(request)
+        account = {"aliases": ["default"], "email": self._email, "scopes": [SCOPES]}
+        return Json(account, headers=FLAVOR)
+
+    async def _metadata_token(self, request: Request) -> Response:
+        _asked_rightly(request)
+        return Json(self._grant(), headers=FLAVOR)
+
+    async def _token(self, _request: Request) -> Response:
+        return Json(self._grant())
+
+    def _grant(self) -> dict[str, str | int]:
+        return {"access_token": f"local-{self._email}", "expires_in": TOKEN_SECONDS, "token_type": "Bearer"}
+
+
+def _asked_rightly(request: Request) -> None:
+    """Refuse what the real server refuses: a question that a browser could have been tricked into."""
+    if request.headers.get("metadata-flavor") != "Google":
+        raise ApiError(403, "forbidden", "Missing Metadata-Flavor:Google header.")

@@ -1,0 +1,5 @@
+"""The mailbox: every mail and every notice that people would get, kept for a look."""
+
+from localcloud.mailbox.box import Mailbox
+
+__all__ = ["Mailbox"]

@@ -1,0 +1,50 @@
+"""What every command opens: settings, policy, cloud; and how its errors reach a person."""
+
+import getpass
+import os
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import click
+import msgspec
+
+from spotwarden.gcp import connect
+from spotwarden.model.policy import Mode, Policy
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Cloud
+from spotwarden.runner import Settings, SettingsError
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    """An open command. Its policy enforces: what a developer types is meant."""
+
+    settings: Settings
+    policy: Policy
+    cloud: Cloud
+
+
+def open_context() -> Context:
+    """Read the environment and open the cloud; a `ClickException` says what to set."""
+    try:
+        settings = Settings.read(os.environ)
+    except SettingsError as error:
+        hint = 'on the local cloud, run: eval "$(spotwarden local env)"'
+        raise click.ClickException(f"{error}\n{hint}") from error
+    policy = Policy(version="command", mode=Mode.ENFORCE)
+    cloud = connect(
+        project=settings.project,
+        bucket=settings.bucket,
+        topic=settings.notices,
+        compute_endpoint=settings.compute_endpoint,
+    )
+    return Context(settings=settings, policy=policy, cloud=cloud)
+
+
+def new_tick(command: str) -> Tick:
+    """A command's own tick."""
+    return Tick(function=f"cli_{command}", sweep=uuid4().hex, now=datetime.now(UTC))
+
+
+def default_owner() -> str:
+    """Who submits, unless told otherwise: `SPOTWARDEN_OWNER`, else the login name."""
+    return os.environ.get("SPOTWARDEN_OWNER") or getpass.getuser()

@@ -1,0 +1,133 @@
+"""`spotwarden submit`: store a create script, record the attempt, launch it; no gcloud needed."""
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import click
+from msgspec.structs import replace
+
+from spotwarden.cli.context import Context, default_owner, new_tick, open_context
+from spotwarden.cli.package import FolderFiles, pack
+from spotwarden.decide import submission
+from spotwarden.decide.attempts import next_step
+from spotwarden.decide.progress import after
+from spotwarden.layout import Code, CreateScript, NotInLayoutError, ScriptFile, StatusCode, Thing
+from spotwarden.model.action import DropObject, Lost, StoreObject
+from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import Launch, NoLaunch, StoredScript
+from spotwarden.runner import Applier, advance, look_at_job
+from spotwarden.script.stored import launch_of
+
+LOOK_EVERY_SECONDS = 0.5
+LOOKS = 240
+"""Two minutes: in the public traces 99 % of the insert operations end within 76 s."""
+
+
+@click.command()
+@click.argument("script", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--job", default="", help="The job's name [default: the instance's name in the script].")
+@click.option("--code", type=click.Path(exists=True, path_type=Path), help="Folder or tarball of the code.")
+@click.option(
+    "--owner", default=default_owner, help="Who is told about it [default: SPOTWARDEN_OWNER, else you]."
+)
+@click.option("--again", is_flag=True, help="Launch a job that has ended or is closed once more.")
+def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool) -> None:
+    """Store SCRIPT with its files and code, and launch the job it creates.
+
+    SCRIPT is a create script with one `gcloud compute instances create`. It is read as data: nothing
+    in it is run here.
+    """
+    context = open_context()
+    stored, launch = _read(context, script)
+    facts = _look(context, job or launch.node)
+    if problem := submission.problem(facts, again=again):
+        raise click.ClickException(problem)
+    tarball = pack(code) if code else None
+    applier = Applier(context.cloud, context.settings.layout, context.policy, new_tick("submit"))
+    for action in _uploads(context, facts, stored, tarball):
+        applier.apply(action)
+    launched = _launch(context, _look(context, facts.job), launch, owner)
+    attempt = launched.ledger[-1].attempt
+    ids = ", ".join(attempt.instances.values())
+    click.echo(f"{attempt.job}: attempt {attempt.number} runs in {attempt.tries[-1].place} as instance {ids}")
+
+
+def _read(context: Context, file: Path) -> tuple[StoredScript, Launch]:
+    """The script with the files it names, and what it comes to."""
+    files = FolderFiles(file.parent)
+    script = StoredScript(name=str(file), text=file.read_bytes(), generation=0, files=files)
+    launch = launch_of(script, context.settings.project)
+    if isinstance(launch, NoLaunch):
+        raise click.ClickException(launch.reason)
+    return replace(script, files=dict(files.used)), launch
+
+
+def _look(context: Context, job: str) -> JobFacts:
+    try:
+        return look_at_job(context.cloud.store, context.settings.layout, job)
+    except NotInLayoutError as error:
+        raise click.ClickException(
+            f"{job!r} cannot be a job: {error.reason}; choose one with --job"
+        ) from error
+
+
+def _uploads(
+    context: Context, facts: JobFacts, script: StoredScript, tarball: bytes | None
+) -> Iterator[StoreObject | DropObject]:
+    """Everything the job's instances will want to find, before the first of them exists."""
+    job, build = facts.job, context.settings.layout.build
+
+    def store(thing: Thing, data: bytes) -> StoreObject:
+        return StoreObject(reason="submitted", job=job, name=build(thing), data=data)
+
+    if tarball is not None:
+        yield store(Code(job=job), tarball)
+    for path, data in script.files.items():
+        yield store(ScriptFile(job=job, path=path), data)
+    yield store(CreateScript(job=job), script.text)
+    if facts.status_code is not None:
+        status = build(StatusCode(job=job))
+        if old := context.cloud.store.read(status):
+            yield DropObject(reason="launched again", job=job, name=status, generation=old.generation)
+
+
+def _launch(context: Context, facts: JobFacts, launch: Launch, owner: str) -> JobFacts:
+    """Claim the attempt, or carry on with one that was claimed, and take it as far as an instance."""
+    tick = new_tick("submit")
+    applier = Applier(context.cloud, context.settings.layout, context.policy, tick)
+    launch = _as_stored(launch, facts)
+    if not submission.in_flight(facts):
+        first = submission.claim(facts, launch, owner, context.policy.recovery, tick)
+        if isinstance(applier.apply(first), Lost):
+            raise click.ClickException(f"{facts.job} was submitted by somebody else at the same moment")
+    decide = partial(next_step, limits=context.policy.recovery, tick=tick)
+    for _ in range(LOOKS):
+        known = replace(_look(context, facts.job), launch=launch)
+        waiting = advance(known, next_step=decide, after=after, apply=applier.apply)
+        known = _look(context, facts.job)
+        if known.ledger[-1].attempt.state is State.RUNNING:
+            return known
+        _stop_if_refused(known.ledger[-1].attempt)
+        click.echo(waiting, err=True)
+        time.sleep(LOOK_EVERY_SECONDS)
+    raise click.ClickException(
+        f"{facts.job} is still being created; `spotwarden show {facts.job}` tells more"
+    )
+
+
+def _as_stored(launch: Launch, facts: JobFacts) -> Launch:
+    """The launch, with the generation that its script has in the bucket now."""
+    generation = facts.script.generation if facts.script else 0
+    return replace(launch, script=replace(launch.script, generation=generation))
+
+
+def _stop_if_refused(attempt: Attempt) -> None:
+    error = attempt.tries[-1].error if attempt.tries else ""
+    if attempt.state is State.GAVE_UP:
+        raise click.ClickException(f"Compute Engine refuses it: {error or attempt.reason}")
+    if attempt.state is State.BACKING_OFF:
+        hint = f"submit {attempt.job} again to go on trying"
+        raise click.ClickException(f"Compute Engine has no room for it now: {error}; {hint}")
