@@ -1,0 +1,119 @@
+"""Compute Engine behind `Compute`.
+
+Spoken as REST through google-auth rather than through google-cloud-compute; `README.md` has the figures.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta, timezone
+from typing import TypeVar
+
+import msgspec
+
+from spotwarden.gcp import wire
+from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.rest import Rest
+from spotwarden.model.instance import Instance, Instances, Operation, Operations
+from spotwarden.model.request import Request
+from spotwarden.ports import UnansweredError
+
+T = TypeVar("T")
+
+PAGE = "500"
+"""The most that an aggregated list gives at once (Google: "Method: instances.aggregatedList")."""
+
+_REGION = re.compile(r"[a-z]+-[a-z]+\d+")
+_PATH = re.compile(r"/compute/(v1|beta|alpha)/projects/[^/?#]+/[^?#]+")
+# Google writes insertTime at the US Pacific coast's offset, and nowhere is it said whether `filter` compares
+# moments or text. A bound written at the coast's winter offset is right either way: as a moment it is exact,
+# as text it is never later than the same moment in summer time or in UTC.
+_PACIFIC = timezone(timedelta(hours=-8))
+
+
+class ComputeEngine:
+    """`Compute` over one project. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        *,
+        project: str,
+        endpoint: str = "",
+        patience: Patience = Patience(),  # noqa: B008 - frozen
+    ) -> None:
+        self._project = project
+        self._rest = Rest(endpoint=endpoint, patience=patience)
+
+    def close(self) -> None:
+        """Give the connections back; the next call opens new ones."""
+        self._rest.close()
+
+    def instances(self) -> Instances:
+        """As `Compute.instances`; an instance in a status we do not know makes its zone unreachable."""
+        found: list[Instance] = []
+        missing: set[str] = set()
+        for page in self._pages("instances", f"instances({wire.INSTANCE_FIELDS})", {}):
+            missing.update(page.missing())
+            for scope, content in page.items.items():
+                zone = wire.last(scope)
+                known = [wire.instance(item, zone) for item in content.instances]
+                found.extend(item for item in known if item is not None)
+                if None in known:
+                    missing.add(zone)
+        return Instances(items=tuple(found), unreachable=tuple(sorted(missing)))
+
+    def operations(self, since: datetime) -> Operations:
+        """As `Compute.operations`, in the order in which they were asked for."""
+        bound = since.astimezone(_PACIFIC).isoformat(timespec="seconds")
+        found: list[Operation] = []
+        missing: set[str] = set()
+        query = {"filter": f'insertTime >= "{bound}"'}
+        for page in self._pages("operations", f"operations({wire.OPERATION_FIELDS})", query):
+            missing.update(page.missing())
+            for content in page.items.values():
+                told = (wire.operation(item) for item in content.operations if item.on_instance)
+                found.extend(item for item in told if item.at is None or item.at >= since)
+        found.sort(key=lambda item: item.at or since)
+        return Operations(items=tuple(found), unreachable=tuple(sorted(missing)))
+
+    def _pages(self, kind: str, fields: str, query: Mapping[str, str]) -> Iterator[wire.Page]:
+        path = f"/compute/v1/projects/{self._project}/aggregated/{kind}"
+        query = {
+            **query,
+            "maxResults": PAGE,
+            "returnPartialSuccess": "true",
+            "fields": f"items/*({fields},warning),nextPageToken,unreachables,warning",
+        }
+        token = ""
+        while True:
+            answer = self._rest.get(path, {**query, "pageToken": token} if token else query)
+            page = _decode(answer, wire.Page)
+            yield page
+            token = page.next_page_token
+            if not token:
+                return
+
+    def launch(self, request: Request, request_id: str) -> Operation:
+        """As `Compute.launch`: the body is sent as it is, fields that no client library knows included.
+
+        Raises:
+            ValueError: the request is no POST below `/compute/<version>/projects/`.
+        """
+        if request.method != "POST" or not _PATH.fullmatch(request.path):
+            raise ValueError(f"No create request: {request.method} {request.path}")
+        answer = self._rest.post(request.path, {**request.query, "requestId": request_id}, request.body)
+        return wire.operation(_decode(answer, wire.WireOperation))
+
+    def operation(self, place: str, name: str) -> Operation:
+        """As `Compute.operation`; `place` is a zone or, for a regional bulk request, a region."""
+        scope = "regions" if _REGION.fullmatch(place) else "zones"
+        path = f"/compute/v1/projects/{self._project}/{scope}/{place}/operations/{name}"
+        return wire.operation(_decode(self._rest.get(path, {}), wire.WireOperation))
+
+
+def _decode(answer: bytes, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(answer, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as error:
+        raise UnansweredError(f"an answer that is cut short or no JSON: {error}") from error

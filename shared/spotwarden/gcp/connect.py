@@ -1,0 +1,53 @@
+"""Opens the cloud. Nothing of Google's is imported or asked before the first call that needs it."""
+
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from spotwarden.ports import Cloud, Compute, Store, Topic
+
+T = TypeVar("T")
+
+
+def connect(*, project: str, bucket: str, topic: str, compute_endpoint: str = "") -> Cloud:
+    """The cloud of one project: its bucket, its Compute Engine and the topic that notices go to.
+
+    Storage and Pub/Sub follow Google's own `STORAGE_EMULATOR_HOST` and `PUBSUB_EMULATOR_HOST`;
+    `compute_endpoint` is a URL, "" for Google's. Plain http on loopback is spoken to without credentials.
+    """
+
+    def store() -> Store:
+        from spotwarden.gcp.storage import CloudStorage  # noqa: PLC0415 - first use
+
+        return CloudStorage(project=project, bucket=bucket)
+
+    def compute() -> Compute:
+        from spotwarden.gcp.compute import ComputeEngine  # noqa: PLC0415 - first use
+
+        return ComputeEngine(project=project, endpoint=compute_endpoint)
+
+    def notices() -> Topic:
+        from spotwarden.gcp.pubsub import CloudTopic  # noqa: PLC0415 - first use
+
+        return CloudTopic(project=project, topic=topic)
+
+    return Cloud(store=_on_first_use(store), compute=_on_first_use(compute), notices=_on_first_use(notices))
+
+
+def _on_first_use(opener: Callable[[], T]) -> T:
+    return cast("T", _OnFirstUse(opener))
+
+
+class _OnFirstUse:
+    """Stands in for an adapter until something of it is asked for."""
+
+    def __init__(self, opener: Callable[[], object]) -> None:
+        self._opener = opener
+        self._lock = threading.Lock()
+        self._opened: object | None = None
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the adapter has
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._opener()
+        return getattr(self._opened, name)

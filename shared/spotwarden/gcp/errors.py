@@ -1,0 +1,114 @@
+"""Google's errors, sorted once: what left a call open, what refused it. Everything else rises as it is."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.client import HTTPException
+
+import msgspec
+import requests
+import urllib3
+from google.api_core import exceptions as api
+from google.auth.exceptions import GoogleAuthError
+
+from spotwarden.ports import RejectedError, UnansweredError
+
+_NO_ANSWER = (
+    ConnectionError,
+    TimeoutError,
+    HTTPException,
+    api.RetryError,
+    requests.ConnectionError,
+    requests.Timeout,
+    requests.exceptions.ChunkedEncodingError,
+    requests.exceptions.ContentDecodingError,
+    urllib3.exceptions.HTTPError,
+)
+
+LATER = frozenset(
+    {
+        "rateLimitExceeded",
+        "userRateLimitExceeded",
+        "CONCURRENT_OPERATIONS_QUOTA_EXCEEDED",
+    }
+)
+"""Reasons that come with a 403 and mean no more than *not now*."""
+
+REFUSED = frozenset({"insufficientCapacity"})
+"""Reasons that come with a 503 and yet are a plain no (Google: "Troubleshooting bulk VM creation")."""
+
+
+class Complaint(msgspec.Struct, frozen=True):
+    """One entry of `errors[]`, or of the `details[]` that newer answers carry instead."""
+
+    reason: str = ""
+
+
+class ErrorBody(msgspec.Struct, frozen=True):
+    """The `error` object of Google's REST APIs, as far as it is read."""
+
+    message: str = ""
+    status: str = ""
+    errors: Sequence[Complaint] = ()
+    details: Sequence[Complaint] = ()
+
+    @property
+    def reasons(self) -> list[str]:
+        """Its reason words, the most telling first."""
+        return [item.reason for item in (*self.errors, *self.details) if item.reason]
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    error: ErrorBody = ErrorBody()
+
+
+def leaves_open(status: int, reasons: Sequence[str] = ()) -> bool:
+    """Whether an answer of this HTTP status leaves it open what was done, or only asks for patience."""
+    if REFUSED.intersection(reasons):
+        return False
+    if LATER.intersection(reasons):
+        return True
+    return status in {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS} or status >= 500  # noqa: PLR2004
+
+
+def is_unanswered(error: BaseException) -> bool:
+    """Whether a call that ended in this error may have been carried out, or may be later."""
+    if isinstance(error, _NO_ANSWER):
+        return True
+    if isinstance(error, GoogleAuthError):
+        return error.retryable or isinstance(error.__cause__, _NO_ANSWER)
+    if isinstance(error, api.GoogleAPICallError):
+        return error.code is None or leaves_open(int(error.code), _reasons(error))
+    return False
+
+
+def _reasons(error: api.GoogleAPICallError) -> list[str]:
+    return [str(item.get("reason", "")) for item in error.errors if isinstance(item, dict)]
+
+
+@contextmanager
+def unanswered() -> Iterator[None]:
+    """Turn what leaves a call open into `UnansweredError`; let everything else rise."""
+    try:
+        yield
+    except Exception as error:
+        if not is_unanswered(error):
+            raise
+        raise UnansweredError(f"{type(error).__name__}: {error}") from error
+
+
+def refusal(call: str, status: int, body: bytes) -> RejectedError | UnansweredError:
+    """The error for a REST answer that is no success; `call` says what was asked."""
+    error = _read(body)
+    first = error.reasons[0] if error.reasons else error.status or f"http{status}"
+    message = f"{error.message or 'no explanation was given'} ({call}: {status})"
+    if leaves_open(status, error.reasons):
+        return UnansweredError(f"{first}: {message}")
+    return RejectedError(first, message)
+
+
+def _read(body: bytes) -> ErrorBody:
+    try:
+        return msgspec.json.decode(body, type=_Answer).error
+    except msgspec.DecodeError:  # a proxy or a load balancer answers in HTML
+        return ErrorBody(message=body[:300].decode(errors="replace"))

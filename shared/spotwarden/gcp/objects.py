@@ -1,0 +1,144 @@
+"""One try of each call on a bucket, through google-cloud-storage; `storage` decides what to try again.
+
+Google's own retries are off for all that writes: after a lost answer they would send the same condition
+again and report our own success as somebody else's.
+"""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+from google.api_core.exceptions import NotFound, PreconditionFailed
+from google.cloud import storage
+from google.cloud.storage.exceptions import DataCorruption
+
+from spotwarden.gcp.errors import is_unanswered, unanswered
+from spotwarden.gcp.patience import Patience
+from spotwarden.ports import ConflictError, UnansweredError
+
+Blob = Any
+"""`google.cloud.storage.Blob`; the library publishes no types."""
+
+WRITTEN_BY = "spotwarden-write"
+"""Custom metadata of each object we write: a word that only that one write knows."""
+
+
+class Objects:
+    """One bucket. Safe to use from several threads; `close` gives its connections back."""
+
+    def __init__(self, *, project: str, bucket: str, patience: Patience) -> None:
+        self._project = project
+        self._bucket_name = bucket
+        self._patience = patience
+
+    @cached_property
+    def _client(self) -> storage.Client:
+        return storage.Client(project=self._project)
+
+    def _blob(self, name: str) -> Blob:
+        return self._client.bucket(self._bucket_name).blob(name)
+
+    def close(self) -> None:
+        """Give the connections back; the next call opens new ones."""
+        if "_client" in self.__dict__:
+            self._client.close()
+
+    def rows(self, **how: object) -> Any:  # noqa: ANN401 - Google's page iterator
+        """A listing, each page asked for again while it is not answered."""
+        return self._client.list_blobs(
+            self._bucket_name,
+            timeout=self._patience.timeouts,
+            retry=self._patience.retry(is_unanswered),
+            **how,
+        )
+
+    def find(self, name: str) -> Blob | None:
+        """The object's metadata; None where there is no such object."""
+        blob = self._blob(name)
+        try:
+            with unanswered():
+                blob.reload(timeout=self._patience.timeouts, retry=None)
+        except NotFound as error:
+            _raise_without_bucket(error)
+            return None
+        return blob
+
+    def download(self, blob: Blob, at_most: int) -> bytes:
+        """The content of the generation that `blob` was found at.
+
+        Raises:
+            ValueError: it unpacks to more than `at_most` bytes.
+            UnansweredError: the generation is there no more, or its bytes arrived damaged.
+        """
+        sink = _Sink(blob.name, at_most)
+        try:
+            with unanswered():
+                blob.download_to_file(sink, timeout=self._patience.timeouts, retry=None)
+        except NotFound as error:
+            raise UnansweredError(f"{blob.name} changed while it was read") from error
+        except DataCorruption as error:
+            raise UnansweredError(f"{blob.name} arrived damaged: {error}") from error
+        return sink.getvalue()
+
+    def upload(self, name: str, data: bytes, *, generation: int | None, kind: str, word: str) -> int:
+        """Write, marked with `word`, and return the new generation; `ConflictError`."""
+        blob = self._blob(name)
+        blob.metadata = {WRITTEN_BY: word}
+        with _conditional(name, generation):
+            blob.upload_from_string(
+                data,
+                content_type=kind,
+                if_generation_match=generation,
+                timeout=self._patience.timeouts,
+                retry=None,
+            )
+        return int(blob.generation)
+
+    def delete(self, name: str, *, generation: int) -> bool:
+        """Delete; False where there is nothing to delete, `ConflictError` where it is newer."""
+        try:
+            with _conditional(name, generation):
+                self._blob(name).delete(
+                    if_generation_match=generation, timeout=self._patience.timeouts, retry=None
+                )
+        except NotFound as error:
+            _raise_without_bucket(error)
+            return False
+        return True
+
+
+class _Sink(io.BytesIO):
+    """Takes in at most so many bytes; a compressed object says nothing of what it unpacks to."""
+
+    def __init__(self, name: str, at_most: int) -> None:
+        super().__init__()
+        self._name = name
+        self._at_most = at_most
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        """Take the bytes in; `ValueError` where they are too many."""
+        check_size(self._name, self.tell() + len(data), self._at_most)
+        return super().write(data)
+
+
+def check_size(name: str, size: int, at_most: int) -> None:
+    """Refuse an object of more than `at_most` bytes with `ValueError`."""
+    if size > at_most:
+        raise ValueError(f"{name} has {size} bytes or more; at most {at_most} are read")
+
+
+@contextmanager
+def _conditional(name: str, generation: int | None) -> Iterator[None]:
+    try:
+        with unanswered():
+            yield
+    except PreconditionFailed as error:
+        raise ConflictError(f"{name} is not at generation {generation}") from error
+
+
+def _raise_without_bucket(error: NotFound) -> None:
+    """A bucket that is not there must not look like a bucket without objects."""
+    if "bucket does not exist" in error.message:
+        raise error

@@ -1,0 +1,97 @@
+"""Compute Engine's REST API, spoken through google-auth: the bytes of a request as they are, in and out."""
+
+import ipaddress
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+
+import google.auth
+import msgspec
+from google.auth.credentials import AnonymousCredentials, Credentials
+from google.auth.transport.requests import AuthorizedSession
+
+from spotwarden.gcp.errors import refusal, unanswered
+from spotwarden.gcp.patience import Patience
+
+GOOGLE = "https://compute.googleapis.com"
+_SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
+_AGENT = "spotwarden"
+
+
+def checked_endpoint(endpoint: str) -> str:
+    """The endpoint without a slash at its end; "" means Google's own.
+
+    Raises:
+        ValueError: it is neither https nor http on loopback, so a token would cross the net in the clear.
+    """
+    url = urlsplit(endpoint or GOOGLE)
+    if url.scheme == "https" or is_loopback(endpoint):
+        return (endpoint or GOOGLE).rstrip("/")
+    raise ValueError(
+        f"The Compute endpoint {endpoint!r} is neither https:// nor http:// on this machine; "
+        "leave it empty for Google, or give something like http://127.0.0.1:8080."
+    )
+
+
+def is_loopback(endpoint: str) -> bool:
+    """Whether the endpoint is plain http on this machine, as the local cloud's is."""
+    url = urlsplit(endpoint)
+    if url.scheme != "http" or not url.hostname:
+        return False
+    try:
+        return ipaddress.ip_address(url.hostname).is_loopback
+    except ValueError:
+        return url.hostname == "localhost"
+
+
+def _credentials(endpoint: str) -> Credentials:
+    if is_loopback(endpoint):
+        return AnonymousCredentials()
+    credentials, _project = google.auth.default(scopes=_SCOPES)
+    return credentials
+
+
+class Rest:
+    """Sends one request at a time and translates its errors. Safe to use from several threads."""
+
+    def __init__(self, *, endpoint: str, patience: Patience) -> None:
+        self._endpoint = checked_endpoint(endpoint)
+        self._patience = patience
+
+    @cached_property
+    def _session(self) -> AuthorizedSession:
+        session = AuthorizedSession(_credentials(self._endpoint))
+        session.headers["User-Agent"] = _AGENT
+        return session
+
+    def close(self) -> None:
+        """Give the connections back; the next call opens new ones."""
+        if "_session" in self.__dict__:
+            self._session.close()
+
+    def get(self, path: str, query: Mapping[str, str]) -> bytes:
+        """Fetch; `RejectedError`, or `UnansweredError` when the patience is over."""
+        return self._patience.insist(lambda: self._send("GET", path, query, None))
+
+    def post(self, path: str, query: Mapping[str, str], body: Mapping[str, Any]) -> bytes:
+        """Send a body that the service can be sent twice, as by a `requestId`; errors as `get`."""
+        data = msgspec.json.encode(body)
+        return self._patience.insist(lambda: self._send("POST", path, query, data))
+
+    def _send(self, method: str, path: str, query: Mapping[str, str], data: bytes | None) -> bytes:
+        with unanswered():
+            answer = self._session.request(
+                method,
+                self._endpoint + path,
+                params=query,
+                data=data,
+                headers={"Content-Type": "application/json"} if data is not None else None,
+                timeout=self._patience.timeouts,
+                # Google's API never redirects; whoever does shall not get our token.
+                allow_redirects=False,
+            )
+        if not 200 <= answer.status_code < 300:  # noqa: PLR2004 - the range of success
+            raise refusal(f"{method} {path}", answer.status_code, answer.content)
+        content: bytes = answer.content
+        return content

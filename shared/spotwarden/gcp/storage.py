@@ -1,0 +1,146 @@
+"""The bucket behind `Store`: what is tried again, and how our own doing is told from another's."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+from spotwarden.gcp.errors import unanswered
+from spotwarden.gcp.objects import WRITTEN_BY, Objects, check_size
+from spotwarden.gcp.patience import Patience
+from spotwarden.ports import ConflictError, Entry, Stored, UnansweredError
+
+_ENTRY = "items(name,generation,updated,size),nextPageToken"
+_FOLDER = "prefixes,nextPageToken"
+
+
+def _new_word() -> str:
+    return uuid4().hex
+
+
+class CloudStorage:
+    """`Store` over one bucket. Safe to use from several threads.
+
+    Every method raises `UnansweredError` when `patience` is over. A bucket that does not exist, a missing
+    permission and the like rise as google-cloud-storage words them.
+    """
+
+    def __init__(
+        self,
+        *,
+        project: str,
+        bucket: str,
+        patience: Patience = Patience(),  # noqa: B008 - frozen
+        new_word: Callable[[], str] = _new_word,
+    ) -> None:
+        self._objects = Objects(project=project, bucket=bucket, patience=patience)
+        self._patience = patience
+        self._new_word = new_word
+
+    def close(self) -> None:
+        """Give the connections back; the next call opens new ones."""
+        self._objects.close()
+
+    def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
+        """As `Store.entries`; where both are given, a name must begin with `prefix` and match `glob`."""
+        with unanswered():
+            rows = self._objects.rows(
+                prefix=prefix, match_glob=glob or None, max_results=limit, fields=_ENTRY
+            )
+            return [_entry(row) for row in rows]
+
+    def folders(self, prefix: str) -> list[str]:
+        """As `Store.folders`, in the order of names."""
+        with unanswered():
+            rows = self._objects.rows(prefix=prefix, delimiter="/", fields=_FOLDER)
+            for _page in rows.pages:
+                pass
+        return sorted(folder[len(prefix) : -1] for folder in rows.prefixes)
+
+    def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
+        """As `Store.read`: data, generation and time are of one moment. Two calls."""
+        return self._patience.insist(lambda: self._read(name, at_most))
+
+    def _read(self, name: str, at_most: int) -> Stored | None:
+        blob = self._objects.find(name)
+        if blob is None:
+            return None
+        check_size(name, blob.size, at_most)
+        generation, updated = int(blob.generation), blob.updated
+        return Stored(data=self._objects.download(blob, at_most), generation=generation, updated=updated)
+
+    def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+        """As `Store.write`; a write whose answer was lost is recognised and not reported as a conflict."""
+        write = _Write(self._objects, name, self._new_word())
+        kind = content_type or "application/octet-stream"
+        return self._patience.insist(lambda: write.once(data, generation, kind))
+
+    def delete(self, name: str, *, generation: int) -> bool:
+        """As `Store.delete`; a delete whose answer was lost and after which nothing is left was ours."""
+        delete = _Delete(self._objects, name, generation)
+        return self._patience.insist(delete.once)
+
+
+class _Write:
+    """A write that may take several tries.
+
+    Its word stands in the object's metadata, so what is found after a try that nobody answered is known for
+    ours or not. Equal content would not do: two sweeps may write the same bytes, and both would have won.
+    A late try that lands after all cannot hurt: its condition no longer holds.
+    """
+
+    def __init__(self, objects: Objects, name: str, word: str) -> None:
+        self._objects = objects
+        self._name = name
+        self._word = word
+        self._in_doubt = False
+
+    def once(self, data: bytes, generation: int | None, kind: str) -> int:
+        """Look whether an earlier try was carried out, and if not, try again."""
+        if (ours := self._ours()) is not None:
+            return ours
+        try:
+            return self._objects.upload(self._name, data, generation=generation, kind=kind, word=self._word)
+        except UnansweredError:
+            self._in_doubt = True
+            raise
+        except ConflictError:
+            if (ours := self._ours()) is not None:
+                return ours
+            raise
+
+    def _ours(self) -> int | None:
+        """The generation that an earlier try has made, if it is known to have."""
+        if not self._in_doubt:
+            return None
+        found = self._objects.find(self._name)
+        if found is None or (found.metadata or {}).get(WRITTEN_BY) != self._word:
+            return None
+        return int(found.generation)
+
+
+class _Delete:
+    """A delete that may take several tries.
+
+    An object leaves no trace of who deleted it. After a try that nobody answered, *gone* is taken for ours:
+    if it was another's, the generation that we wanted gone is gone all the same.
+    """
+
+    def __init__(self, objects: Objects, name: str, generation: int) -> None:
+        self._objects = objects
+        self._name = name
+        self._generation = generation
+        self._in_doubt = False
+
+    def once(self) -> bool:
+        """Delete, remembering whether a try went unanswered."""
+        try:
+            return self._objects.delete(self._name, generation=self._generation) or self._in_doubt
+        except ConflictError:
+            return False
+        except UnansweredError:
+            self._in_doubt = True
+            raise
+
+
+def _entry(row: Any) -> Entry:  # noqa: ANN401 - the library publishes no types
+    return Entry(name=row.name, generation=int(row.generation), updated=row.updated, size=int(row.size))
