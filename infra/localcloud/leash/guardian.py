@@ -191,15 +191,29 @@ def exterminate(wake: int) -> None:
 
 
 def freeze() -> None:
-    """Stop all descendants first: one that stands still has no more children."""
+    """Stop all descendants first: one that stands still has no more children.
+
+    A signal to a process group is atomic with fork(2): it reaches the children that a member is just making.
+    Without that a bomb of hundreds of processes is born faster than it can be stopped one by one.
+    """
     stopped: set[int] = set()
     for _ in range(FREEZE_ROUNDS):
         fresh = set(descendants()) - stopped
         if not fresh:
             return
+        for group in {group_of(pid) for pid in fresh} - {0, os.getpgrp()}:
+            strike(-group, signal.SIGSTOP)
         for pid in fresh:
             strike(pid, signal.SIGSTOP)
         stopped |= fresh
+
+
+def group_of(pid: int) -> int:
+    """A process's group, 0 if it is gone."""
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return 0
 
 
 def send(number: signal.Signals, *, spare: int = 0) -> None:
@@ -210,7 +224,7 @@ def send(number: signal.Signals, *, spare: int = 0) -> None:
 
 
 def strike(pid: int, number: signal.Signals) -> None:
-    """Send a signal to one process, which may be gone by now or, after a set-user-ID exec, not ours."""
+    """Send a signal to a process (or, negative, a group) that may be gone or, by set-user-ID, not ours."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
 
