@@ -1,0 +1,30 @@
+"""The whole cloud in memory."""
+
+import msgspec
+
+from spotwarden.ports import Cloud
+from tests.fakes.clock import VirtualClock
+from tests.fakes.compute import MemoryCompute
+from tests.fakes.store import MemoryStore
+from tests.fakes.topic import MemoryTopic
+
+
+class MemoryCloud(msgspec.Struct, frozen=True, kw_only=True):
+    """A cloud whose parts share one clock; the fakes themselves, with their knobs."""
+
+    clock: VirtualClock
+    store: MemoryStore
+    compute: MemoryCompute
+    notices: MemoryTopic
+
+    def ports(self) -> Cloud:
+        """The cloud as the product sees it."""
+        return Cloud(store=self.store, compute=self.compute, notices=self.notices)
+
+
+def memory_cloud() -> MemoryCloud:
+    """An empty cloud."""
+    clock = VirtualClock()
+    return MemoryCloud(
+        clock=clock, store=MemoryStore(clock=clock), compute=MemoryCompute(clock=clock), notices=MemoryTopic()
+    )

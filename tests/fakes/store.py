@@ -1,0 +1,93 @@
+"""A bucket in memory, with the generations of the real one."""
+
+import re
+from datetime import datetime
+
+from spotwarden.ports import ConflictError, Entry, Stored
+from tests.fakes.clock import VirtualClock
+from tests.fakes.trouble import Trouble
+
+_GLOB = re.compile(r"\*\*/|\*\*|\*|\?|\[[^]]+]|[{},]|.", re.DOTALL)
+_AS_PATTERN = {"**/": "(.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]", "{": "(", "}": ")", ",": "|"}
+
+
+class MemoryStore:
+    """`Store`. Failures are ordered from `trouble`; `clock` dates the objects."""
+
+    def __init__(self, *, clock: VirtualClock | None = None) -> None:
+        self.clock = clock or VirtualClock()
+        self.trouble = Trouble()
+        self._objects: dict[str, Stored] = {}
+        self._newest = 0
+
+    def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
+        """As `Store.entries`."""
+        return self.trouble.around("entries", prefix, lambda: self._entries(prefix, glob, limit))
+
+    def _entries(self, prefix: str, glob: str, limit: int | None) -> list[Entry]:
+        pattern = re.compile(_pattern(glob) if glob else ".*", re.DOTALL)
+        names = sorted(name for name in self._objects if name.startswith(prefix) and pattern.fullmatch(name))
+        return [_entry(name, self._objects[name]) for name in names[:limit]]
+
+    def folders(self, prefix: str) -> list[str]:
+        """As `Store.folders`."""
+        return self.trouble.around("folders", prefix, lambda: self._folders(prefix))
+
+    def _folders(self, prefix: str) -> list[str]:
+        below = (name[len(prefix) :] for name in self._objects if name.startswith(prefix))
+        return sorted({rest.split("/", 1)[0] for rest in below if "/" in rest})
+
+    def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
+        """As `Store.read`."""
+        return self.trouble.around("read", name, lambda: self._read(name, at_most))
+
+    def _read(self, name: str, at_most: int) -> Stored | None:
+        found = self._objects.get(name)
+        if found is not None and len(found.data) > at_most:
+            raise ValueError(f"{name} has {len(found.data)} bytes; at most {at_most} are read")
+        return found
+
+    def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+        """As `Store.write`; the content type is forgotten."""
+        del content_type
+        return self.trouble.around("write", name, lambda: self._write(name, data, generation))
+
+    def _write(self, name: str, data: bytes, generation: int | None) -> int:
+        if generation is not None and generation != self._generation(name):
+            raise ConflictError(f"{name} is at generation {self._generation(name)}, not at {generation}")
+        now = self.clock.now()
+        self._newest = max(self._newest + 1, _microseconds(now))
+        self._objects[name] = Stored(data=bytes(data), generation=self._newest, updated=now)
+        return self._newest
+
+    def delete(self, name: str, *, generation: int) -> bool:
+        """As `Store.delete`."""
+        return self.trouble.around("delete", name, lambda: self._delete(name, generation))
+
+    def _delete(self, name: str, generation: int) -> bool:
+        if name not in self._objects or self._generation(name) != generation:
+            return False
+        del self._objects[name]
+        return True
+
+    def _generation(self, name: str) -> int:
+        found = self._objects.get(name)
+        return 0 if found is None else found.generation
+
+
+def _entry(name: str, found: Stored) -> Entry:
+    return Entry(name=name, generation=found.generation, updated=found.updated, size=len(found.data))
+
+
+def _pattern(glob: str) -> str:
+    return "".join(_piece(piece) for piece in _GLOB.findall(glob))
+
+
+def _piece(piece: str) -> str:
+    if len(piece) > 1 and piece.startswith("["):
+        return piece.replace("[!", "[^", 1)
+    return _AS_PATTERN.get(piece) or re.escape(piece)
+
+
+def _microseconds(moment: datetime) -> int:
+    return int(moment.timestamp()) * 1_000_000 + moment.microsecond
