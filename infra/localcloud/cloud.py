@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -71,14 +70,14 @@ class LocalCloud:
             folder=options.state / "storage",
             publish=self.pubsub.publish,
             clock=clock,
-            base_url=lambda: self._http.url,
+            base_url=self._url,
         )
         self.machines = ProcessMachines(
             folder=options.state / "vms",
             clock=clock,
-            environment=lambda: self.endpoints.environment(),
+            environment=self.client_environment,
             measure=self.monitoring.measure,
-            on_poweroff=lambda instance_id: self.compute.guest_poweroff(instance_id),
+            on_poweroff=self._powered_off,
             metric_period=options.metric_period,
         )
         self.compute = ComputeService(
@@ -86,13 +85,14 @@ class LocalCloud:
             clock=clock,
             machines=self.machines,
             audit=self.logs.write,
-            base_url=lambda: self._http.url,
+            base_url=self._url,
             timings=Timings(),
         )
         self._http = Listener(build_app(self._routes(), faults=self.faults), port=options.http_port)
         self._grpc = GrpcServer(
             [*self.pubsub.handlers(), *self.monitoring.handlers()], faults=self.faults, port=options.grpc_port
         )
+        self._deployed: Mapping[str, str] = {}
         self._undo = contextlib.AsyncExitStack()
 
     @property
@@ -139,19 +139,22 @@ class LocalCloud:
         project = self._options.project
         processes = Processes(
             manifest=deployment.manifest,
-            environment=self._function_environment(deployment),
+            environment={**self.endpoints.environment(), **self._deployed_environment(deployment)},
             logs=self._options.state / "logs",
         )
         self._later(processes.stop)
         await processes.start()
         where = Where(project=project, bucket=deployment.bucket, prefix=deployment.prefix)
         await wire(deployment.manifest, where, base=self._http.url, urls=processes.urls)
-        self._collect_notices(f"projects/{project}/topics/{deployment.manifest.topics['notices']}")
+        self._deployed = self._deployed_environment(deployment)
 
-    def _function_environment(self, deployment: Deployment) -> Mapping[str, str]:
+    def client_environment(self) -> Mapping[str, str]:
+        """What a client of this cloud sets, the settings of our own functions and commands included."""
+        return {**self.endpoints.environment(), **self._deployed}
+
+    def _deployed_environment(self, deployment: Deployment) -> Mapping[str, str]:
         project = self._options.project
         return {
-            **self.endpoints.environment(),
             "SPOTWARDEN_PROJECT": project,
             "SPOTWARDEN_BUCKET": deployment.bucket,
             "SPOTWARDEN_PREFIX": deployment.prefix,
@@ -160,8 +163,11 @@ class LocalCloud:
             "SPOTWARDEN_MODE": "enforce",
         }
 
-    def _collect_notices(self, topic: str) -> None:
-        self.pubsub.listen(topic, lambda data, _attributes: self.mailbox.notice(json.loads(data)))
+    def _powered_off(self, instance_id: str) -> None:
+        self.compute.guest_poweroff(instance_id)
+
+    def _url(self) -> str:
+        return self._http.url
 
     def _routes(self) -> list[BaseRoute]:
         services = (self.storage, self.compute, self.pubsub, self.monitoring, self.logs, self.scheduler)
@@ -181,7 +187,7 @@ class LocalCloud:
         ]
 
     async def _env(self, _request: Request) -> Response:
-        return JSONResponse(dict(self.endpoints.environment()))
+        return JSONResponse(dict(self.client_environment()))
 
 
 async def run(

@@ -10,7 +10,7 @@ from localcloud.commands.client import call
 UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
-class Duration(click.ParamType):
+class Duration(click.ParamType[float]):
     """`90s`, `10m` or `2h`; gives seconds."""
 
     name = "duration"

@@ -4,6 +4,7 @@ import click
 
 from localcloud.commands.knobs import fault, preempt, status, stockout, tick
 from localcloud.commands.serve import env, serve
+from localcloud.story import story
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -14,8 +15,9 @@ def main() -> None:
     Start one:           spotwarden local serve
     Point clients at it: eval "$(spotwarden local env)"
     Take a VM away:      spotwarden local preempt test-vm
+    Be told a story:     spotwarden local story --once
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
 
 
-for command in (serve, env, status, preempt, stockout, fault, tick):
+for command in (serve, env, status, preempt, stockout, fault, tick, story):
     main.add_command(command)

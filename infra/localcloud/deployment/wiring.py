@@ -7,6 +7,7 @@ import httpx
 import msgspec
 
 from localcloud.deployment.manifest import Function, Manifest
+from localcloud.mailbox import NOTICES
 
 TICK = "spotwarden-tick"
 ACK_SECONDS = 60
@@ -32,7 +33,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
 async def wire(manifest: Manifest, where: Where, *, base: str, urls: Mapping[str, str]) -> None:
     """Make everything that wakes the functions; `RuntimeError` says what could not be made."""
-    calls = [*shared(manifest, where)]
+    calls = [*shared(manifest, where, base)]
     for function in manifest.functions:
         calls += wires(function, where, urls[function.name])
     async with httpx.AsyncClient(base_url=base, timeout=30, trust_env=False) as client:
@@ -42,11 +43,12 @@ async def wire(manifest: Manifest, where: Where, *, base: str, urls: Mapping[str
                 raise RuntimeError(f"{call.method} {call.path}: {answer.status_code} {answer.text}")
 
 
-def shared(manifest: Manifest, where: Where) -> Iterator[Call]:
-    """The jobs' bucket and the topics that no function waits on."""
+def shared(manifest: Manifest, where: Where, base: str) -> Iterator[Call]:
+    """The jobs' bucket, and the topics that no function waits on: their messages go to the mailbox."""
     yield Call(method="POST", path=f"/storage/v1/b?project={where.project}", body={"name": where.bucket})
     for topic in manifest.topics.values():
         yield _topic(where.project, topic)
+        yield _mailbox(where.project, topic, base)
 
 
 def wires(function: Function, where: Where, url: str) -> Iterator[Call]:
@@ -76,6 +78,11 @@ def wires(function: Function, where: Where, url: str) -> Iterator[Call]:
 
 def _topic(project: str, topic: str) -> Call:
     return Call(method="PUT", path=f"/v1/projects/{project}/topics/{topic}", body={})
+
+
+def _mailbox(project: str, topic: str, base: str) -> Call:
+    body = {"topic": f"projects/{project}/topics/{topic}", "pushConfig": {"pushEndpoint": base + NOTICES}}
+    return Call(method="PUT", path=f"/v1/projects/{project}/subscriptions/{topic}-mailbox", body=body)
 
 
 def _subscription(function: Function, project: str, url: str) -> Call:

@@ -1,5 +1,5 @@
 """The mailbox: every mail and every notice that people would get, kept for a look."""
 
-from localcloud.mailbox.box import Mailbox
+from localcloud.mailbox.box import NOTICES, Mailbox
 
-__all__ = ["Mailbox"]
+__all__ = ["NOTICES", "Mailbox"]

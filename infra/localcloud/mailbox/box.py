@@ -5,6 +5,8 @@ function sends mail.
 """
 
 import asyncio
+import base64
+import json
 from collections import deque
 from collections.abc import Mapping
 from email import message_from_bytes, policy
@@ -19,8 +21,10 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from localcloud.clock import Clock, rfc3339
-from localcloud.http import HOST
+from localcloud.errors import ApiError
+from localcloud.http import HOST, read_json
 
+NOTICES = "/local/mailbox/notices"
 KEPT = 1000
 """Messages that are kept; older ones go."""
 
@@ -65,7 +69,9 @@ class Mailbox:
         if self._server is not None:
             self._server.close()
 
-    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802 — aiosmtpd's name
+    async def handle_DATA(  # noqa: N802 — aiosmtpd's name
+        self, _server: SMTP, _session: Session, envelope: Envelope
+    ) -> str:
         """Keep a mail."""
         content = envelope.content
         mail = message_from_bytes(content if isinstance(content, bytes) else b"", policy=policy.default)
@@ -79,8 +85,9 @@ class Mailbox:
         self._keep("notice", str(notice.get("owner") or "ops"), str(notice.get("what", "")), text)
 
     def routes(self) -> list[BaseRoute]:
-        """The page, and the same as JSON."""
+        """The page, the same as JSON, and where a push subscription brings notices."""
         return [
+            Route(NOTICES, self._pushed, methods=["POST"]),
             Route("/local/mailbox", self._page),
             Route("/local/mailbox.json", self._json),
         ]
@@ -91,6 +98,14 @@ class Mailbox:
         self._messages.appendleft(
             Message(number=self._count, at=at, channel=channel, to=to, subject=subject, text=text)
         )
+
+    async def _pushed(self, request: Request) -> Response:
+        message = (await read_json(request)).get("message", {})
+        try:
+            self.notice(json.loads(base64.b64decode(message.get("data", ""))))
+        except (ValueError, AttributeError) as error:
+            raise ApiError(400, "invalid", f"The notice is not a JSON object: {error}") from error
+        return Response(status_code=204)
 
     async def _json(self, _request: Request) -> Response:
         return JSONResponse(msgspec.to_builtins(list(self._messages)))

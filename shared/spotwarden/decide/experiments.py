@@ -66,7 +66,7 @@ def status(facts: JobFacts, mine: list[Instance]) -> str:
 def _unfinished(attempt: Attempt) -> str:
     if attempt.state in {State.CLAIMED, State.PLACING}:
         return "starting" if attempt.number == 1 else "recovering"
-    return attempt.state.value
+    return str(attempt.state.value)
 
 
 def _end(facts: JobFacts) -> datetime | None:

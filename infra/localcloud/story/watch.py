@@ -1,0 +1,76 @@
+"""Looking at a running local cloud from outside, through its public APIs."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+EVERY_SECONDS = 0.05
+Found = TypeVar("Found")
+
+
+class StoryError(Exception):
+    """The story did not come true: says what was waited for, and for how long."""
+
+
+class Watcher:
+    """Reads objects, instances and audit entries."""
+
+    def __init__(self, *, base: str, project: str, bucket: str) -> None:
+        self._http = httpx.AsyncClient(base_url=base, timeout=30, trust_env=False)
+        self._project = project
+        self._bucket = bucket
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._http.aclose()
+
+    async def read(self, name: str) -> bytes | None:
+        """The content of an object; None where there is none."""
+        path = f"/storage/v1/b/{self._bucket}/o/{quote(name, safe='')}"
+        answer = await self._http.get(path, params={"alt": "media"})
+        return None if answer.is_error else answer.content
+
+    async def checkpoint(self, job: str) -> int:
+        """The step of the newest checkpoint; 0 before the first."""
+        raw = await self.read(f"{job}/output/checkpoint.json")
+        return int(json.loads(raw)["step"]) if raw else 0
+
+    async def curve(self, job: str) -> list[dict[str, Any]]:
+        """The loss curve in the bucket, one entry a step."""
+        raw = await self.read(f"{job}/output/curve.jsonl") or b""
+        return [json.loads(line) for line in raw.splitlines()]
+
+    async def instances(self) -> list[dict[str, Any]]:
+        """Every instance of the project."""
+        answer = await self._http.get(f"/compute/v1/projects/{self._project}/aggregated/instances")
+        scopes = answer.raise_for_status().json().get("items", {}).values()
+        return [one for scope in scopes for one in scope.get("instances", ())]
+
+    async def entries(self, condition: str) -> list[dict[str, Any]]:
+        """Audit entries that meet a condition of Cloud Logging's language, oldest first."""
+        body = {"resourceNames": [f"projects/{self._project}"], "filter": condition}
+        answer = await self._http.post("/v2/entries:list", json=body)
+        return sorted(answer.raise_for_status().json().get("entries", ()), key=moment_of)
+
+
+def moment_of(entry: dict[str, Any]) -> datetime:
+    """When an audit entry was written."""
+    return datetime.fromisoformat(entry["timestamp"])
+
+
+async def until(
+    look: Callable[[], Any], good: Callable[[Any], bool], *, within: timedelta, waiting_for: str
+) -> Any:  # noqa: ANN401 — whatever the look gives
+    """Look again and again until what is seen is good; `StoryError` after the time."""
+    try:
+        async with asyncio.timeout(within.total_seconds()):
+            while not good(seen := await look()):  # noqa: ASYNC110 — a look from outside, as a person would
+                await asyncio.sleep(EVERY_SECONDS)
+            return seen
+    except TimeoutError:
+        raise StoryError(f"waited {within.total_seconds():g} s for {waiting_for}, in vain") from None
