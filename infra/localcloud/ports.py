@@ -36,7 +36,8 @@ Measure = Callable[[Point], None]
 class Machines(Protocol):
     """What runs behind an instance: processes of this computer, or nothing at all.
 
-    Instances are given as their whole `compute#instance` resource; `id` is the key.
+    Instances are given as their whole `compute#instance` resource; `id` is the key. One more key, `preempted`
+    (a bool, never part of an API answer), is the metadata value `instance/preempted`.
     """
 
     async def boot(self, instance: Resource) -> None:
@@ -53,3 +54,6 @@ class Machines(Protocol):
 
     def forget(self, instance_id: str) -> None:
         """Drop what is in memory of a deleted instance; its folder stays as long as the state folder."""
+
+    def console(self, instance_id: str) -> str:
+        """What the instance wrote to its first serial port so far; empty when nothing is known of it."""
