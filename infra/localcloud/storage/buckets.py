@@ -1,0 +1,160 @@
+"""Buckets: their resources, their IAM policies (kept, not enforced), their layout."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from localcloud.errors import ApiError
+from localcloud.http import Json, RawRoute, read_json
+from localcloud.storage.conditions import Conditions
+from localcloud.storage.fields import FIXED_IN_BUCKET, merge, read_bucket
+from localcloud.storage.links import Links
+from localcloud.storage.listing import page_size
+from localcloud.storage.model import Bucket
+from localcloud.storage.names import check_bucket
+from localcloud.storage.resource import PROJECT_NUMBER, etag, listing_json
+from localcloud.storage.store import Store
+
+ALL = "/storage/v1/b"
+ONE = "/storage/v1/b/{bucket}"
+
+
+class Buckets:
+    """What can be asked of buckets and done to them."""
+
+    def __init__(self, *, store: Store, links: Links, project: str) -> None:
+        self._store = store
+        self._links = links
+        self._project = project
+
+    def routes(self) -> list[BaseRoute]:
+        """The bucket paths."""
+        return [
+            RawRoute(ALL, self._list, methods=["GET"]),
+            RawRoute(ALL, self._insert, methods=["POST"]),
+            RawRoute(ONE, self._get, methods=["GET"]),
+            RawRoute(ONE, self._patch, methods=["PATCH"]),
+            RawRoute(ONE, self._update, methods=["PUT"]),
+            RawRoute(ONE, self._delete, methods=["DELETE"]),
+            RawRoute(ONE + "/storageLayout", self._layout, methods=["GET"]),
+            RawRoute(ONE + "/iam", self._get_policy, methods=["GET"]),
+            RawRoute(ONE + "/iam", self._set_policy, methods=["PUT"]),
+            RawRoute(ONE + "/iam/testPermissions", self._test_permissions, methods=["GET"]),
+            RawRoute("/storage/v1/projects/{project}/serviceAccount", self._service_account, methods=["GET"]),
+        ]
+
+    async def _list(self, request: Request) -> Response:
+        self._check_project(request)
+        query = request.query_params
+        buckets = [
+            bucket
+            for bucket in self._store.index.buckets()
+            if bucket.name.startswith(query.get("prefix", "")) and bucket.name > query.get("pageToken", "")
+        ]
+        page = buckets[: page_size(query)]
+        token = page[-1].name if len(page) < len(buckets) else ""
+        items = [self._links.bucket(bucket) for bucket in page]
+        return Json(listing_json("storage#buckets", items, nextPageToken=token))
+
+    async def _insert(self, request: Request) -> Response:
+        self._check_project(request)
+        body = await read_json(request)
+        return Json(self._links.bucket(self.create(check_bucket(body.get("name")), body)))
+
+    def create(self, name: str, body: Mapping[str, Any]) -> Bucket:
+        """Create a bucket with the settings of a `Bucket` body.
+
+        Raises:
+            ApiError: 400 for a setting of the wrong type, 409 when the name is taken.
+        """
+        fields = dict(merge({}, read_bucket(body)))
+        fields.pop("name", None)
+        fields["location"] = fields.get("location", "US").upper()
+        fields.setdefault("storageClass", "STANDARD")
+        return self._store.create_bucket(name, fields)
+
+    async def _get(self, request: Request) -> Response:
+        return Json(self._links.bucket(self._checked(request)))
+
+    async def _patch(self, request: Request) -> Response:
+        body = read_bucket(await read_json(request))
+        bucket = self._checked(request)
+        return self._change(bucket, merge(bucket.fields, _changeable(body)))
+
+    async def _update(self, request: Request) -> Response:
+        body = read_bucket(await read_json(request))
+        bucket = self._checked(request)
+        fixed = {
+            key: value for key, value in bucket.fields.items() if key in (*FIXED_IN_BUCKET, "storageClass")
+        }
+        return self._change(bucket, merge(fixed, _changeable(body)))
+
+    def _change(self, bucket: Bucket, fields: Mapping[str, Any]) -> Response:
+        return Json(self._links.bucket(self._store.change_bucket(bucket, fields=fields)))
+
+    async def _delete(self, request: Request) -> Response:
+        conditions = Conditions.read(request.query_params)
+        self._store.delete_bucket(request.path_params["bucket"], conditions)
+        return Response(status_code=204)
+
+    async def _layout(self, request: Request) -> Response:
+        bucket = self._links.bucket(self._bucket(request))
+        kept = {
+            key: bucket[key] for key in ("location", "locationType", "hierarchicalNamespace") if key in bucket
+        }
+        return Json({"kind": "storage#storageLayout", "bucket": bucket["name"], **kept})
+
+    async def _get_policy(self, request: Request) -> Response:
+        return Json(_policy(self._bucket(request)))
+
+    async def _set_policy(self, request: Request) -> Response:
+        body = await read_json(request)
+        bucket = self._bucket(request)
+        if body.get("etag") not in (None, "", _policy(bucket)["etag"]):
+            raise ApiError(
+                412, "conditionNotMet", "The policy was changed since it was read: its etag differs."
+            )
+        policy = {key: body[key] for key in ("version", "bindings") if key in body}
+        return Json(_policy(self._store.change_bucket(bucket, policy=policy)))
+
+    async def _test_permissions(self, request: Request) -> Response:
+        self._bucket(request)
+        asked = request.query_params.getlist("permissions")
+        return Json({"kind": "storage#testIamPermissionsResponse", "permissions": asked})
+
+    async def _service_account(self, _request: Request) -> Response:
+        address = f"service-{PROJECT_NUMBER}@gs-project-accounts.iam.gserviceaccount.com"
+        return Json({"kind": "storage#serviceAccount", "email_address": address})
+
+    def _check_project(self, request: Request) -> None:
+        project = request.query_params.get("project", "")
+        if not project:
+            raise ApiError(400, "required", "Required parameter: project", location="project")
+        if project not in {self._project, PROJECT_NUMBER}:
+            raise ApiError(400, "invalid", f"Unknown project id: {project}")
+
+    def _bucket(self, request: Request) -> Bucket:
+        return self._store.bucket(request.path_params["bucket"])
+
+    def _checked(self, request: Request) -> Bucket:
+        bucket = self._bucket(request)
+        Conditions.read(request.query_params).check_bucket(bucket)
+        return bucket
+
+
+def _changeable(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if key not in FIXED_IN_BUCKET}
+
+
+def _policy(bucket: Bucket) -> dict[str, Any]:
+    return {
+        "kind": "storage#policy",
+        "resourceId": f"projects/_/buckets/{bucket.name}",
+        "version": 1,
+        "etag": etag(bucket.metageneration),
+        "bindings": [],
+        **bucket.policy,
+    }

@@ -1,0 +1,123 @@
+"""New objects out of old ones: `rewrite`, `copy`, `move`, `compose`."""
+
+import os
+from contextlib import ExitStack
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from localcloud.errors import ApiError
+from localcloud.http import Json, RawRoute, read_json
+from localcloud.storage.checksums import Claims
+from localcloud.storage.conditions import UNMET, Conditions, number
+from localcloud.storage.fields import new_object, read_object
+from localcloud.storage.links import Links
+from localcloud.storage.model import Blob, Draft
+from localcloud.storage.names import check_object
+from localcloud.storage.store import Store
+
+FROM = "/storage/v1/b/{sourceBucket}/o/{sourceObject}"
+TO = "/b/{destinationBucket}/o/{destinationObject}"
+MOST_SOURCES = 32
+
+
+class Copies:
+    """A copy shares its bytes with the original at once, as a second name of the same file."""
+
+    def __init__(self, *, store: Store, links: Links) -> None:
+        self._store = store
+        self._links = links
+
+    def routes(self) -> list[BaseRoute]:
+        """The paths of the four."""
+        move = "/storage/v1/b/{bucket}/o/{sourceObject}/moveTo/o/{destinationObject}"
+        return [
+            RawRoute(FROM + "/rewriteTo" + TO, self._rewrite, methods=["POST"]),
+            RawRoute(FROM + "/copyTo" + TO, self._copy_to, methods=["POST"]),
+            RawRoute(move, self._move, methods=["POST"]),
+            RawRoute("/storage/v1" + TO + "/compose", self._compose, methods=["POST"]),
+        ]
+
+    async def _rewrite(self, request: Request) -> Response:
+        blob = await self._copy(request)
+        size = str(blob.content.size)
+        answer = {"kind": "storage#rewriteResponse", "totalBytesRewritten": size, "objectSize": size}
+        return Json({**answer, "done": True, "resource": self._links.blob(blob)})
+
+    async def _copy_to(self, request: Request) -> Response:
+        return Json(self._links.blob(await self._copy(request)))
+
+    async def _copy(self, request: Request) -> Blob:
+        body = await read_json(request)
+        path = request.path_params
+        source = self._source(request, path["sourceBucket"])
+        return self._write_copy(
+            request, source, bucket=path["destinationBucket"], name=path["destinationObject"], body=body
+        )
+
+    async def _move(self, request: Request) -> Response:
+        path = request.path_params
+        source = self._source(request, path["bucket"])
+        blob = self._write_copy(
+            request, source, bucket=source.bucket, name=path["destinationObject"], body={}
+        )
+        if blob.name != source.name:
+            self._store.delete(source.bucket, source.name, Conditions(generation_is=source.generation))
+        return Json(self._links.blob(blob))
+
+    def _source(self, request: Request, bucket: str) -> Blob:
+        query = request.query_params
+        generation = number(query, "sourceGeneration")
+        source = self._store.get(bucket, request.path_params["sourceObject"], generation)
+        Conditions.read(query, "ifSource").check(source)
+        return source
+
+    def _write_copy(
+        self, request: Request, source: Blob, *, bucket: str, name: str, body: dict[str, Any]
+    ) -> Blob:
+        """Write a copy; metadata in the body takes the place of the source's."""
+        conditions = Conditions.read(request.query_params)
+        fields = new_object(read_object(body)) or source.fields
+        check_object(name)
+        self._store.check(bucket, name, conditions)
+        content = self._store.vault.copy(source.content)
+        draft = Draft(bucket=bucket, name=name, content=content, fields=fields, components=source.components)
+        return self._store.write(draft, conditions)
+
+    async def _compose(self, request: Request) -> Response:
+        body = await read_json(request)
+        path = request.path_params
+        bucket, name = path["destinationBucket"], check_object(path["destinationObject"])
+        conditions = Conditions.read(request.query_params)
+        destination = body.get("destination") or {}
+        fields = new_object(read_object(destination))
+        sources = self._sources(bucket, body)
+        self._store.check(bucket, name, conditions)
+        with ExitStack() as closing:
+            descriptors = [self._store.vault.open(source.content) for source in sources]
+            for descriptor in descriptors:
+                closing.callback(os.close, descriptor)
+            content = await self._store.vault.join(descriptors)
+        components = sum(source.components or 1 for source in sources)
+        draft = Draft(bucket=bucket, name=name, content=content, fields=fields, components=components)
+        claims = Claims.read(request.headers, destination)
+        return Json(self._links.blob(self._store.write(draft, conditions, claims=claims)))
+
+    def _sources(self, bucket: str, body: dict[str, Any]) -> list[Blob]:
+        items = body.get("sourceObjects")
+        if not isinstance(items, list) or not 1 <= len(items) <= MOST_SOURCES:
+            message = f"The number of source components must be between 1 and {MOST_SOURCES}."
+            raise ApiError(400, "invalid", message)
+        return [self._component(bucket, item) for item in items]
+
+    def _component(self, bucket: str, item: Any) -> Blob:  # noqa: ANN401 - JSON
+        if not isinstance(item, dict):
+            raise ApiError(400, "invalid", "Each of sourceObjects must be an object with a name.")
+        texts = {key: str(item[key]) for key in ("generation",) if item.get(key) is not None}
+        blob = self._store.get(bucket, check_object(item.get("name")), number(texts, "generation"))
+        wanted = (item.get("objectPreconditions") or {}).get("ifGenerationMatch")
+        if wanted is not None and str(wanted) != str(blob.generation):
+            raise ApiError(412, "conditionNotMet", UNMET)
+        return blob

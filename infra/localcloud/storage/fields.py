@@ -1,0 +1,107 @@
+"""What a caller may set on an object or a bucket, and how a patch changes it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from localcloud.errors import ApiError
+from localcloud.storage.model import Fields
+
+STORAGE_CLASSES = ("STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL")
+
+
+class ObjectFields(msgspec.Struct, kw_only=True, omit_defaults=True, rename="camel"):
+    """The settable members of the `Object` resource; what else a caller sends is ignored, as by Google."""
+
+    cache_control: str | None = None
+    content_disposition: str | None = None
+    content_encoding: str | None = None
+    content_language: str | None = None
+    content_type: str | None = None
+    custom_time: datetime | None = None
+    event_based_hold: bool | None = None
+    temporary_hold: bool | None = None
+    metadata: dict[str, str | None] | None = None
+    storage_class: str | None = None
+    crc32c: str | None = None
+    md5_hash: str | None = None
+    name: str | None = None
+
+
+class BucketFields(msgspec.Struct, kw_only=True, omit_defaults=True, rename="camel"):
+    """The settable members of the `Bucket` resource. All are kept, only versioning has an effect."""
+
+    autoclass: dict[str, Any] | None = None
+    billing: dict[str, Any] | None = None
+    cors: list[dict[str, Any]] | None = None
+    custom_placement_config: dict[str, Any] | None = None
+    default_event_based_hold: bool | None = None
+    encryption: dict[str, Any] | None = None
+    hierarchical_namespace: dict[str, Any] | None = None
+    iam_configuration: dict[str, Any] | None = None
+    labels: dict[str, str | None] | None = None
+    lifecycle: dict[str, Any] | None = None
+    location: str | None = None
+    logging: dict[str, Any] | None = None
+    name: str | None = None
+    retention_policy: dict[str, Any] | None = None
+    rpo: str | None = None
+    soft_delete_policy: dict[str, Any] | None = None
+    storage_class: str | None = None
+    versioning: dict[str, Any] | None = None
+    website: dict[str, Any] | None = None
+
+
+FIXED_IN_OBJECT = ("crc32c", "md5Hash", "name")
+FIXED_IN_BUCKET = ("location", "name")
+
+
+def read_object(body: Mapping[str, Any]) -> Fields:
+    """Take the settable members out of an `Object` body.
+
+    Raises:
+        ApiError: 400 for a member of the wrong type or a storage class that does not exist.
+    """
+    fields = _read(body, ObjectFields)
+    if fields.get("storageClass") not in (None, *STORAGE_CLASSES):
+        raise ApiError(400, "invalid", f"Invalid argument: storage class '{fields['storageClass']}'.")
+    return fields
+
+
+def read_bucket(body: Mapping[str, Any]) -> Fields:
+    """Take the settable members out of a `Bucket` body.
+
+    Raises:
+        ApiError: 400 for a member of the wrong type.
+    """
+    return _read(body, BucketFields)
+
+
+def new_object(fields: Fields) -> Fields:
+    """What is kept of the body of a new object."""
+    return merge({}, {key: value for key, value in fields.items() if key not in FIXED_IN_OBJECT})
+
+
+def merge(old: Fields, patch: Fields) -> Fields:
+    """Apply a JSON merge patch (RFC 7396): null removes, an object is merged, anything else replaces."""
+    merged = dict(old)
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        elif isinstance(value, Mapping):
+            before = merged.get(key)
+            merged[key] = merge(before if isinstance(before, Mapping) else {}, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _read(body: Mapping[str, Any], kind: type[msgspec.Struct]) -> Fields:
+    try:
+        msgspec.convert(body, kind)
+    except msgspec.ValidationError as error:
+        raise ApiError(400, "invalid", f"Invalid value in the request body: {error}") from error
+    known = {field.encode_name for field in msgspec.structs.fields(kind)}
+    return {key: value for key, value in body.items() if key in known}

@@ -1,0 +1,32 @@
+"""Resources with links that lead back to this server."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from localcloud.storage.model import Blob, Bucket, Subscription
+from localcloud.storage.resource import blob_json, bucket_json, subscription_json
+
+
+@dataclass(frozen=True)
+class Links:
+    """Renders resources; `base_url` is asked each time: the port is known only once the server listens."""
+
+    base_url: Callable[[], str]
+
+    def blob(self, blob: Blob) -> dict[str, Any]:
+        """The `Object` resource."""
+        return blob_json(blob, self.base_url())
+
+    def bucket(self, bucket: Bucket) -> dict[str, Any]:
+        """The `Bucket` resource."""
+        return bucket_json(bucket, self.base_url())
+
+    def subscription(self, subscription: Subscription) -> dict[str, Any]:
+        """The `Notification` resource."""
+        return subscription_json(subscription, self.base_url())
+
+    def session(self, bucket: str, session_id: str) -> str:
+        """The URL at which a resumable upload goes on."""
+        path = f"/upload/storage/v1/b/{bucket}/o?uploadType=resumable&upload_id={session_id}"
+        return self.base_url() + path

@@ -1,0 +1,85 @@
+"""`objects.get`, `list`, `patch`, `update` and `delete`."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from localcloud.http import Json, RawRoute, read_json
+from localcloud.storage.conditions import Conditions, NotModified, number
+from localcloud.storage.downloads import media
+from localcloud.storage.fields import FIXED_IN_OBJECT, merge, read_object
+from localcloud.storage.index import load_blob
+from localcloud.storage.links import Links
+from localcloud.storage.listing import Query
+from localcloud.storage.model import Blob
+from localcloud.storage.resource import listing_json
+from localcloud.storage.store import Store
+
+LIST = "/storage/v1/b/{bucket}/o"
+ONE = "/storage/v1/b/{bucket}/o/{object}"
+
+
+class Objects:
+    """What can be asked of objects and done to their metadata."""
+
+    def __init__(self, *, store: Store, links: Links) -> None:
+        self._store = store
+        self._links = links
+
+    def routes(self) -> list[BaseRoute]:
+        """The object paths, and the download path that `mediaLink` names."""
+        return [
+            RawRoute(LIST, self._list, methods=["GET"]),
+            RawRoute(ONE, self._get, methods=["GET"]),
+            RawRoute(ONE, self._patch, methods=["PATCH"]),
+            RawRoute(ONE, self._update, methods=["PUT"]),
+            RawRoute(ONE, self._delete, methods=["DELETE"]),
+            RawRoute("/download" + ONE, self._get, methods=["GET"]),
+        ]
+
+    async def _list(self, request: Request) -> Response:
+        query = request.query_params
+        bucket = request.path_params["bucket"]
+        if query.get("softDeleted") == "true":  # nothing is kept after its deletion here
+            self._store.bucket(bucket)
+            return Json(listing_json("storage#objects", []))
+        page = self._store.listing(bucket, Query.read(query))
+        items = [self._links.blob(load_blob(row)) for row in page.rows]
+        return Json(listing_json("storage#objects", items, prefixes=page.prefixes, nextPageToken=page.token))
+
+    async def _get(self, request: Request) -> Response:
+        blob = self._find(request)
+        try:
+            Conditions.read(request.query_params).check_read(blob)
+        except NotModified:
+            return Response(status_code=304)
+        if request.query_params.get("alt") == "media":
+            return media(request, blob, self._store.vault)
+        return Json(self._links.blob(blob))
+
+    async def _patch(self, request: Request) -> Response:
+        blob, fields = await self._change(request)
+        return Json(self._links.blob(self._store.change(blob, merge(blob.fields, fields))))
+
+    async def _update(self, request: Request) -> Response:
+        blob, fields = await self._change(request)
+        return Json(self._links.blob(self._store.change(blob, merge({}, fields))))
+
+    async def _change(self, request: Request) -> tuple[Blob, dict[str, Any]]:
+        """The object as it is, and what is to be set; nothing is awaited after it was read."""
+        fields = read_object(await read_json(request))
+        blob = self._find(request)
+        Conditions.read(request.query_params).check(blob)
+        return blob, {key: value for key, value in fields.items() if key not in FIXED_IN_OBJECT}
+
+    async def _delete(self, request: Request) -> Response:
+        query, path = request.query_params, request.path_params
+        generation = number(query, "generation")
+        self._store.delete(path["bucket"], path["object"], Conditions.read(query), generation)
+        return Response(status_code=204)
+
+    def _find(self, request: Request) -> Blob:
+        path = request.path_params
+        return self._store.get(path["bucket"], path["object"], number(request.query_params, "generation"))

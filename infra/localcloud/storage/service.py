@@ -1,0 +1,97 @@
+"""Cloud Storage, as one service of the local cloud."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.batch import batch_route
+from localcloud.clock import Clock
+from localcloud.http import Json
+from localcloud.ports import Publish
+from localcloud.storage.buckets import Buckets
+from localcloud.storage.content import Vault
+from localcloud.storage.copies import Copies
+from localcloud.storage.events import Notifier
+from localcloud.storage.index import Index
+from localcloud.storage.links import Links
+from localcloud.storage.names import check_bucket
+from localcloud.storage.notifications import Notifications
+from localcloud.storage.objects import Objects
+from localcloud.storage.resumable import Resumable
+from localcloud.storage.store import Store
+from localcloud.storage.uploads import Uploads
+
+
+class StorageService:
+    """The JSON API of Cloud Storage over one folder, which a later process can take up again.
+
+    Without a folder it keeps everything in a temporary one, until `close`.
+    """
+
+    def __init__(
+        self,
+        *,
+        project: str,
+        folder: Path | None = None,
+        publish: Publish,
+        clock: Clock,
+        base_url: Callable[[], str],
+    ) -> None:
+        """Open the folder, and put right what a crash left.
+
+        Raises:
+            StateInUseError: another process has this folder.
+        """
+        self._temporary = None if folder else Path(tempfile.mkdtemp(prefix="spotwarden-storage-"))
+        home = folder or self._temporary or Path()
+        home.mkdir(parents=True, exist_ok=True)
+        self._index = Index(home / "index.sqlite")
+        self._links = Links(base_url)
+        notifier = Notifier(publish=publish, subscriptions=self._index.subscriptions, base_url=base_url)
+        vault = Vault(home / "content")
+        self._store = Store(index=self._index, vault=vault, notifier=notifier, clock=clock)
+        self._store.repair()
+        self._buckets = Buckets(store=self._store, links=self._links, project=project)
+
+    def routes(self) -> list[BaseRoute]:
+        """Everything under `/storage/`, `/upload/storage/`, `/download/storage/` and `/batch/storage/`."""
+        store, links = self._store, self._links
+        return [
+            *self._buckets.routes(),
+            *Objects(store=store, links=links).routes(),
+            *Copies(store=store, links=links).routes(),
+            *Uploads(store=store, links=links, resumable=Resumable(store=store, links=links)).routes(),
+            *Notifications(store=store, links=links).routes(),
+            batch_route("/batch/storage/v1"),
+        ]
+
+    def admin_routes(self) -> list[BaseRoute]:
+        """`GET /local/storage`: each bucket with its number of objects and bytes."""
+        return [Route("/local/storage", self._overview, methods=["GET"])]
+
+    def ensure_bucket(self, name: str) -> None:
+        """Create a bucket unless it exists.
+
+        Raises:
+            ApiError: 400 when no bucket may be called that.
+        """
+        if self._index.bucket(check_bucket(name)) is None:
+            self._buckets.create(name, {})
+
+    def close(self) -> None:
+        """Let go of the folder; a temporary one is removed."""
+        self._index.close()
+        if self._temporary:
+            shutil.rmtree(self._temporary)
+
+    async def _overview(self, _request: Request) -> Response:
+        totals = self._index.totals()
+        rows = [(bucket.name, *totals.get(bucket.name, (0, 0))) for bucket in self._index.buckets()]
+        return Json(
+            {"buckets": [{"name": name, "objects": count, "bytes": size} for name, count, size in rows]}
+        )

@@ -1,0 +1,237 @@
+"""The state of the service and every change to it.
+
+Each method is one step of the event loop: it checks the preconditions, commits and tells the subscribers
+without an await in between. That is what makes the preconditions exact for any number of callers.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from localcloud.clock import Clock
+from localcloud.errors import ApiError
+from localcloud.storage.checksums import NO_CLAIMS, Claims
+from localcloud.storage.conditions import ANYTHING, Conditions
+from localcloud.storage.content import Vault
+from localcloud.storage.events import Event, EventType, Notifier
+from localcloud.storage.index import Index
+from localcloud.storage.listing import Page, Query, list_page
+from localcloud.storage.model import Blob, Bucket, Draft, Fields
+
+SESSION_LIFE = timedelta(days=7)
+"""How long a resumable upload may take ("Resumable uploads")."""
+
+_log = logging.getLogger(__name__)
+
+
+class Store:
+    """Buckets and objects of one folder."""
+
+    def __init__(self, *, index: Index, vault: Vault, notifier: Notifier, clock: Clock) -> None:
+        self.index = index
+        self.vault = vault
+        self._notifier = notifier
+        self._clock = clock
+
+    def now(self) -> datetime:
+        """The time of the cloud."""
+        return self._clock.now()
+
+    def repair(self) -> None:
+        """Make the files and the rows agree again after a crash: call it once, before anything else."""
+        for blob in list(self.index.blobs()):
+            if not self.vault.intact(blob.content):
+                _log.error("gs://%s/%s is dropped: its content was lost in a crash", blob.bucket, blob.name)
+                self.index.drop_blob(blob)
+        for session in self.index.sessions():
+            if session.created < self.now() - SESSION_LIFE:
+                self.index.drop_session(session.id)
+        if orphans := self.vault.sweep(self.index.files()):
+            _log.info("removed %d files of uploads that never finished", orphans)
+
+    # Buckets
+
+    def bucket(self, name: str) -> Bucket:
+        """The bucket of that name.
+
+        Raises:
+            ApiError: 404.
+        """
+        bucket = self.index.bucket(name)
+        if bucket is None:
+            raise ApiError(404, "notFound", "The specified bucket does not exist.")
+        return bucket
+
+    def create_bucket(self, name: str, fields: Fields) -> Bucket:
+        """Create a bucket.
+
+        Raises:
+            ApiError: 409 when the name is taken.
+        """
+        if self.index.bucket(name):
+            message = "Your previous request to create the named bucket succeeded and you already own it."
+            raise ApiError(409, "conflict", message)
+        now = self.now()
+        with self.index.transaction():
+            generation = self.index.next_generation(now)
+            bucket = Bucket(
+                name=name, generation=generation, metageneration=1, created=now, updated=now, fields=fields
+            )
+            self.index.put_bucket(bucket)
+        return bucket
+
+    def change_bucket(self, bucket: Bucket, **changes: Any) -> Bucket:  # noqa: ANN401 - as `replace`
+        """Write a bucket with these attributes changed, as its next metageneration."""
+        changed = replace(bucket, **changes, metageneration=bucket.metageneration + 1, updated=self.now())
+        self.index.put_bucket(changed)
+        return changed
+
+    def delete_bucket(self, name: str, conditions: Conditions) -> None:
+        """Delete an empty bucket.
+
+        Raises:
+            ApiError: 404; 409 while it holds an object, live or not; 412.
+        """
+        conditions.check_bucket(self.bucket(name))
+        if next(self.index.scan(name, (b"", 0), versions=True), None):
+            raise ApiError(409, "conflict", "The bucket you tried to delete is not empty.")
+        with self.index.transaction():
+            self.index.drop_bucket(name)
+
+    # Reading objects
+
+    def find(self, bucket: str, name: str, generation: int | None = None) -> Blob | None:
+        """An object: its live generation or the one asked for; None when there is none."""
+        if generation is None:
+            return self.index.live(bucket, name)
+        return self.index.version(bucket, name, generation)
+
+    def get(self, bucket: str, name: str, generation: int | None = None) -> Blob:
+        """As `find`.
+
+        Raises:
+            ApiError: 404 for the bucket or the object.
+        """
+        self.bucket(bucket)
+        blob = self.find(bucket, name, generation)
+        if blob is None:
+            suffix = "" if generation is None else f"#{generation}"
+            raise ApiError(404, "notFound", f"No such object: {bucket}/{name}{suffix}")
+        return blob
+
+    def listing(self, bucket: str, query: Query) -> Page:
+        """One page of the objects of a bucket.
+
+        Raises:
+            ApiError: 404 for the bucket.
+        """
+        self.bucket(bucket)
+        return list_page(
+            lambda start, end: self.index.scan(bucket, start, end, versions=query.versions), query
+        )
+
+    # Changing objects
+
+    def check(self, bucket: str, name: str, conditions: Conditions) -> None:
+        """Raise what `write` would raise now, so that an upload in vain ends before it begins."""
+        self.bucket(bucket)
+        conditions.check(self.find(bucket, name))
+
+    def write(
+        self,
+        draft: Draft,
+        conditions: Conditions = ANYTHING,
+        *,
+        claims: Claims = NO_CLAIMS,
+        session: str = "",
+    ) -> Blob:
+        """Make a draft the live generation; the upload `session`, if any, is done in the same commit.
+
+        When it is refused, the draft's file is removed.
+
+        Raises:
+            ApiError: 400 for a checksum that does not hold, 404 for the bucket, 412, 403 when a hold
+                protects what is there.
+        """
+        try:
+            claims.check(draft.content)
+            return self._write(draft, conditions, session)
+        except ApiError:
+            self.vault.remove([draft.content.file])
+            raise
+
+    def _write(self, draft: Draft, conditions: Conditions, session_id: str) -> Blob:
+        self.check(draft.bucket, draft.name, conditions)
+        now, old = self.now(), self.find(draft.bucket, draft.name)
+        if old:
+            _check_holds(old)
+        with self.index.transaction():
+            generation = self.index.next_generation(now)
+            retired = self._retire(old, now) if old else None
+            blob = draft.blob(generation, now)
+            self.index.put_blob(blob)
+            if session := self.index.session(session_id):
+                self.index.put_session(replace(session, done=blob))
+        if old:
+            self._tell(EventType.FINALIZE, blob, now, overwroteGeneration=old.generation)
+            self._gone(old, retired, now, overwrittenByGeneration=generation)
+        else:
+            self._tell(EventType.FINALIZE, blob, now)
+        return blob
+
+    def change(self, blob: Blob, fields: Fields) -> Blob:
+        """Write an object with other metadata, as its next metageneration."""
+        now = self.now()
+        changed = replace(blob, fields=fields, metageneration=blob.metageneration + 1, updated=now)
+        self.index.put_blob(changed)
+        self._tell(EventType.METADATA_UPDATE, changed, now)
+        return changed
+
+    def delete(self, bucket: str, name: str, conditions: Conditions, generation: int | None = None) -> None:
+        """Delete an object: with a generation for good, else its live one, which a versioned bucket keeps.
+
+        Raises:
+            ApiError: 404, 412, 403 when a hold protects it.
+        """
+        blob = self.get(bucket, name, generation)
+        conditions.check(blob)
+        _check_holds(blob)
+        now = self.now()
+        with self.index.transaction():
+            if generation is None:
+                retired = self._retire(blob, now)
+            else:
+                self.index.drop_blob(blob)
+                retired = None
+        self._gone(blob, retired, now)
+
+    def _retire(self, blob: Blob, now: datetime) -> Blob | None:
+        """Take the live generation away; return the noncurrent version that a versioned bucket keeps."""
+        if not self.bucket(blob.bucket).versioned:
+            self.index.drop_blob(blob)
+            return None
+        retired = replace(blob, deleted=now, updated=now)
+        self.index.put_blob(retired)
+        return retired
+
+    def _gone(self, blob: Blob, retired: Blob | None, now: datetime, **generations: int) -> None:
+        if retired is None:
+            self.vault.remove([blob.content.file])
+        kind = EventType.ARCHIVE if retired else EventType.DELETE
+        self._tell(kind, retired or blob, now, **generations)
+
+    def _tell(self, kind: EventType, blob: Blob, now: datetime, **generations: int) -> None:
+        attributes: Mapping[str, str] = {name: str(value) for name, value in generations.items()}
+        self._notifier.tell(Event(type=kind, blob=blob, at=now, attributes=attributes))
+
+
+def _check_holds(blob: Blob) -> None:
+    for hold, word in (("temporaryHold", "Temporary"), ("eventBasedHold", "Event-Based")):
+        if blob.fields.get(hold):
+            message = (
+                f"Object '{blob.bucket}/{blob.name}' is under active {word} hold and cannot be deleted, "
+                "overwritten or archived until hold is removed."
+            )
+            raise ApiError(403, "forbidden", message)
