@@ -135,7 +135,9 @@ PAGE = """<!doctype html><html lang=en><meta charset=utf-8>
 :root { color-scheme: light dark }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
 article { border: 1px solid #8886; border-radius: .5rem; padding: .75rem 1rem; margin: 1rem 0 }
-h1 { font-size: 1.4rem } h2 { font-size: 1.05rem; margin: 0 } .by { margin: 0; opacity: .75; font-size: .85rem }
+h1 { font-size: 1.4rem }
+h2 { font-size: 1.05rem; margin: 0 }
+.by { margin: 0; opacity: .75; font-size: .85rem }
 pre { white-space: pre-wrap; font: inherit; margin: .5rem 0 0 }
 </style>
 <h1>Mailbox</h1>

@@ -31,12 +31,7 @@ def open_context() -> Context:
         hint = 'on the local cloud, run: eval "$(spotwarden local env)"'
         raise click.ClickException(f"{error}\n{hint}") from error
     policy = Policy(version="command", mode=Mode.ENFORCE)
-    cloud = connect(
-        project=settings.project,
-        bucket=settings.bucket,
-        topic=settings.notices,
-        compute_endpoint=settings.compute_endpoint,
-    )
+    cloud = connect(**settings.connection())
     return Context(settings=settings, policy=policy, cloud=cloud)
 
 

@@ -2,7 +2,7 @@
 
 from spotwarden.runner.advance import advance
 from spotwarden.runner.apply import Applier
-from spotwarden.runner.each import each
+from spotwarden.runner.each import Swept, each
 from spotwarden.runner.gather import gather, look_at_job, read_ledger
 from spotwarden.runner.policy import PolicyError, read_policy
 from spotwarden.runner.settings import Settings, SettingsError
@@ -13,6 +13,7 @@ __all__ = [
     "PolicyError",
     "Settings",
     "SettingsError",
+    "Swept",
     "advance",
     "close_tick",
     "each",

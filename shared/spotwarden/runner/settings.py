@@ -46,6 +46,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             mode=_mode(environ.get("SPOTWARDEN_MODE", "")),
         )
 
+    def connection(self) -> dict[str, str]:
+        """What `spotwarden.gcp.connect` takes."""
+        return {
+            "project": self.project,
+            "bucket": self.bucket,
+            "topic": self.notices,
+            "compute_endpoint": self.compute_endpoint,
+        }
+
 
 def _mode(said: str) -> Mode | None:
     try:

@@ -1,6 +1,6 @@
 """What starts a sweep, and how it asks to be started again."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -8,6 +8,8 @@ from uuid import uuid4
 from werkzeug.exceptions import ServiceUnavailable
 
 from spotwarden.model.tick import Tick
+from spotwarden.runner.each import Swept
+from spotwarden.runner.log import log
 
 TICK = "spotwarden-tick"
 """The attribute that a Scheduler job sets on its message; events have others."""
@@ -19,13 +21,15 @@ def open_tick(function: str, message: Mapping[str, Any]) -> Tick:
     return Tick(function=function, sweep=uuid4().hex, now=datetime.now(UTC), patient=TICK in attributes)
 
 
-def close_tick(tick: Tick, waiting: Iterable[str], failures: Iterable[Exception]) -> None:
+def close_tick(tick: Tick, swept: Swept) -> None:
     """End a sweep: raise all its failures together, or ask for the event once more where it must wait.
 
     An event is answered with 503, so that Pub/Sub delivers it again after its back-off; a tick needs
     no such answer, for the next one comes by itself.
     """
-    if together := list(failures):
-        raise ExceptionGroup(f"{tick.function} could not do everything", together)
-    if (reasons := list(waiting)) and not tick.patient:
-        raise ServiceUnavailable("look again: " + "; ".join(reasons))
+    for reason in swept.waiting:
+        log(tick, "INFO", f"waits: {reason}")
+    if swept.failures:
+        raise ExceptionGroup(f"{tick.function} could not do everything", swept.failures)
+    if swept.waiting and not tick.patient:
+        raise ServiceUnavailable("look again: " + "; ".join(swept.waiting))
