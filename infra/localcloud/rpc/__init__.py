@@ -6,8 +6,8 @@ A `Method` names its messages, the function that does the work and its HTTP rule
 
 from localcloud.rpc.codes import RpcError, code_of
 from localcloud.rpc.handlers import grpc_handlers
-from localcloud.rpc.method import Method
+from localcloud.rpc.method import Method, Raw, plain, table
 from localcloud.rpc.paging import page
 from localcloud.rpc.rest import rest_routes
 
-__all__ = ["Method", "RpcError", "code_of", "grpc_handlers", "page", "rest_routes"]
+__all__ = ["Method", "Raw", "RpcError", "code_of", "grpc_handlers", "page", "plain", "rest_routes", "table"]

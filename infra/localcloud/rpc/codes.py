@@ -28,7 +28,7 @@ CODES: Mapping[str, tuple[int, str]] = {
 
 
 class RpcError(ApiError):
-    """What Pub/Sub, Monitoring, Logging and Scheduler answer instead of success; `code` is a key of `CODES`."""
+    """A failure of Pub/Sub, Monitoring, Logging or Scheduler; `code` is a key of `CODES`."""
 
     def __init__(self, code: str, message: str) -> None:
         status, reason = CODES[code]

@@ -1,19 +1,19 @@
 """Fills a request's fields from strings: query parameters and parts of the path."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from google.protobuf import json_format
-from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from localcloud.rpc.codes import RpcError
 
 # "System parameters" of Google's APIs, and what gcloud and older clients add to any call.
-SYSTEM = frozenset(
-    ["$alt", "$.xgafv", "$fields", "$httpMethod", "access_token", "alt", "callback", "fields", "key"]
-    + ["oauth_token", "prettyPrint", "quotaUser", "uploadType", "upload_protocol", "userIp", "userProject"]
-)
+SYSTEM = frozenset({
+    "$alt", "$.xgafv", "$fields", "$httpMethod", "access_token", "alt", "callback", "fields", "key",
+    "oauth_token", "prettyPrint", "quotaUser", "uploadType", "upload_protocol", "userIp", "userProject",
+})  # fmt: skip
 
 
 def bind(message: Message, pairs: Iterable[tuple[str, str]]) -> None:
@@ -25,14 +25,14 @@ def bind(message: Message, pairs: Iterable[tuple[str, str]]) -> None:
     tree: dict[str, Any] = {}
     for name, text in pairs:
         if name not in SYSTEM:
-            _place(tree, message.DESCRIPTOR, name, text)
+            _place(tree, cast("Descriptor", message.DESCRIPTOR), name, text)
     try:
         json_format.ParseDict(tree, message)
     except json_format.ParseError as error:
         raise RpcError("INVALID_ARGUMENT", f"Invalid value: {error}") from error
 
 
-def _place(tree: dict[str, Any], descriptor: Any, name: str, text: str) -> None:
+def _place(tree: dict[str, Any], descriptor: Descriptor, name: str, text: str) -> None:
     *path, last = name.split(".")
     for part in path:
         field = _field(descriptor, part, name)
@@ -47,7 +47,7 @@ def _place(tree: dict[str, Any], descriptor: Any, name: str, text: str) -> None:
         tree[field.json_name] = _value(field, text)
 
 
-def _field(descriptor: Any, part: str, name: str) -> FieldDescriptor:
+def _field(descriptor: Descriptor, part: str, name: str) -> FieldDescriptor:
     found = descriptor.fields_by_name.get(part) or descriptor.fields_by_camelcase_name.get(part)
     if found is None:
         raise _unknown(name)

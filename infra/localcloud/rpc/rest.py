@@ -29,6 +29,7 @@ class _Rule:
 
     verb: str
     path: str
+    body: str
     names: Mapping[str, str]
     method: Method
 
@@ -46,7 +47,7 @@ def rest_routes(methods: Iterable[Method]) -> list[BaseRoute]:
 
 
 def _rule(http: str, method: Method) -> _Rule:
-    verb, template = http.split(" ", 1)
+    verb, template, body = (http + " ").split(" ")[:3]
     names: dict[str, str] = {}
 
     def plain(match: re.Match[str]) -> str:
@@ -57,7 +58,8 @@ def _rule(http: str, method: Method) -> _Rule:
         names[match["field"]] = "/".join(parts)
         return names[match["field"]]
 
-    return _Rule(verb=verb, path=_TEMPLATE.sub(plain, template), names=names, method=method)
+    path = _TEMPLATE.sub(plain, template)
+    return _Rule(verb=verb, path=path, body=body, names=names, method=method)
 
 
 def _route(path: str, rules: Mapping[str, _Rule]) -> BaseRoute:
@@ -79,8 +81,8 @@ def _route(path: str, rules: Mapping[str, _Rule]) -> BaseRoute:
 
 async def _answer(rule: _Rule, request: Request, *, overridden: bool) -> Response:
     message = rule.method.request()
-    if rule.method.body and not overridden:
-        _fill(message, rule.method.body, await read_json(request))
+    if rule.body and not overridden:
+        _fill(message, rule.body, await read_json(request))
     query = request.query_params.multi_items()
     if overridden:
         query = [*query, *parse_qsl((await request.body()).decode(errors="replace"), keep_blank_values=True)]

@@ -1,0 +1,82 @@
+"""HTTP calls that the local cloud makes: pushes of Pub/Sub, targets of Scheduler."""
+
+import base64
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Self
+
+import httpx
+
+# One push subscription or job has its own, smaller limit; this one protects the machine.
+MOST_CONNECTIONS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outgoing:
+    """One call to make; `timeout` covers all of it."""
+
+    url: str
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    timeout: timedelta
+
+
+class UnreachableError(Exception):
+    """Nobody answered: no listener, a broken connection, or not in time. Says which URL and why."""
+
+
+Post = Callable[[Outgoing], Awaitable[int]]
+"""Make a call and return the status of its answer; `UnreachableError` when there is none."""
+
+
+class Outbound:
+    """Makes the calls over kept connections. Redirects are not followed, proxies of the machine not used."""
+
+    def __init__(self) -> None:
+        limits = httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_CONNECTIONS)
+        self._client = httpx.AsyncClient(limits=limits, trust_env=False)
+
+    async def post(self, call: Outgoing) -> int:
+        """Make one call; this method is the `Post` that services take.
+
+        Raises:
+            UnreachableError: there was no answer.
+        """
+        try:
+            answer = await self._client.request(
+                call.method,
+                call.url,
+                headers=dict(call.headers),
+                content=call.body,
+                timeout=call.timeout.total_seconds(),
+            )
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise UnreachableError(f"{call.url}: {type(error).__name__}: {error}") from error
+        return answer.status_code
+
+    async def close(self) -> None:
+        """Drop the kept connections."""
+        await self._client.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self.close()
+
+
+def bearer(email: str, audience: str) -> str:
+    """The `Authorization` header of a call made as a service account: an OIDC token that nobody signed.
+
+    Its claims are those that a receiver looks at; its signature is empty, so no verifier outside takes it.
+    """
+    claims = {"iss": "https://accounts.google.com", "email": email, "email_verified": True, "aud": audience}
+    parts = [_part({"alg": "none", "typ": "JWT"}), _part(claims), ""]
+    return "Bearer " + ".".join(parts)
+
+
+def _part(value: Mapping[str, object]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
