@@ -1,0 +1,179 @@
+"""One create command → the requests that gcloud would send for it."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from spotwarden.script.command import Command
+from spotwarden.script.gcloud import bulk, container, groups, instance
+from spotwarden.script.gcloud.argv import Args, parse
+from spotwarden.script.gcloud.commands import Line
+from spotwarden.script.gcloud.config import FAMILY_SCOPE, PROJECT, ZONE, Config, check_project
+from spotwarden.script.gcloud.flagfile import expand
+from spotwarden.script.gcloud.flags import flags_of, global_flags
+from spotwarden.script.gcloud.keys import BULK, CONTAINER, CREATE
+from spotwarden.script.gcloud.links import Link, Links
+from spotwarden.script.gcloud.network import interfaces
+from spotwarden.script.gcloud.request import Request
+from spotwarden.script.gcloud.scene import Scene
+from spotwarden.script.refusal import Refused
+
+_FORMATS = "config|csv|default|diff|disable|flattened|get|json|list|multi|none|object|table|text|value|yaml"  # gcloud topic formats
+_FORMAT = re.compile(rf"\s*(?:{_FORMATS})\s*(?:\[.*\]\s*)?(?:\(.*\)\s*)?(?::.*)?", re.DOTALL)
+_TOKEN_FILES = ("access-token-file", "authorization-token-file")
+
+
+def requests_of(line: Line, command: Command, config: Config) -> list[Request]:
+    """Translate one create; `line` is the reading of `command`.
+
+    Raises `Refused` where gcloud would refuse, and where it would ask the API or a person something.
+    """
+    leaf = line.leaf or CREATE
+    args = _read_args(line, leaf, command)
+    config.check(command.environment, line=command.line)
+    groups.check(args, leaf)
+    _check_globals(args, command.files)
+
+    def configured(name: str) -> str | None:
+        return config.get(name, command.environment, args["configuration"], line=command.line)
+
+    if leaf == CREATE and not args["image-family-scope"] and (scope := configured(FAMILY_SCOPE)):
+        args.put("image-family-scope", scope, command.line)
+    home = args["project"] if args.given("project") else configured(PROJECT)
+    if home is None:
+        raise Refused("no project is named; add --project, or set one by gcloud config set project")
+    check_project(home, line=command.line)
+    scene = Scene(
+        args=args,
+        command=leaf,
+        track=line.track,
+        links=Links(line.track),
+        files=command.files,
+        home=home,
+        project=home,
+        place="",
+    )
+    if leaf == BULK:
+        return [_bulk_request(scene)]
+    return _machine_requests(scene, None if args.given("zone") else configured(ZONE))
+
+
+def _read_args(line: Line, leaf: str, command: Command) -> Args:
+    """Read the flags: global ones may stand between the words of the command's name, too."""
+    before = parse(expand(line.before, command.files), global_flags(), line=command.line, names=False)
+    behind = expand(line.behind, command.files)
+    args = parse(behind, flags_of(leaf, line.track), line=command.line, names=leaf != BULK)
+    args.inherit(before)
+    return args
+
+
+def _check_globals(args: Args, files: Mapping[str, bytes]) -> None:
+    if args["impersonate-service-account"]:
+        raise args.refusal("impersonate-service-account", "a re-run acts as its own account; leave this out")
+    if args["universe-domain"] not in {None, "googleapis.com"}:
+        raise args.refusal("universe-domain", f"{args['universe-domain']!r} is not Google's public cloud")
+    if args.given("http-timeout") and not args["http-timeout"].strip().lstrip("+-").isdigit():
+        raise args.refusal("http-timeout", f"{args['http-timeout']!r} is not a whole number")
+    for flag in _TOKEN_FILES:
+        if args[flag] and args[flag] not in files:
+            raise args.refusal(flag, f"the file {args[flag]!r} is not with the script")
+    if args["format"] and not _FORMAT.fullmatch(args["format"]):
+        raise args.refusal("format", f"{args['format']!r} is no format of gcloud")
+
+
+def _bulk_request(scene: Scene) -> Request:
+    args = scene.args
+    flag = "region" if args.given("region") else "zone"
+    place = _plain_place(args, flag, args[flag])
+    bulk.check(args)
+    scene = _at(scene, scene.home, place, regional=flag == "region")
+    instance.check(scene)
+    path = f"{flag}s/{quote(place, safe='')}/instances/bulkInsert"
+    return _request(scene, path, bulk.bulk_insert(scene))
+
+
+def _plain_place(args: Args, flag: str, place: str) -> str:
+    if not place or "/" in place:
+        raise args.refusal(flag, f"{place!r} is not the bare name of a {flag}")
+    return place
+
+
+def _at(scene: Scene, project: str, place: str, *, regional: bool = False) -> Scene:
+    return Scene(
+        args=scene.args,
+        command=scene.command,
+        track=scene.track,
+        links=scene.links,
+        files=scene.files,
+        home=scene.home,
+        project=project,
+        place=place,
+        regional=regional,
+    )
+
+
+def _machine_requests(scene: Scene, configured_zone: str | None) -> list[Request]:
+    """Translate a command that names its machines, each by its bare name or by a URL of its own."""
+    refs = _machines(scene, configured_zone)
+    args = scene.args
+    if len(refs) > 1 and args.given("address"):
+        raise args.refusal("address", "an address is for one machine only")
+    first = _at(scene, refs[0].parts["project"], refs[0].parts["zone"])
+    if scene.command == CONTAINER:
+        container.check(first)
+    instance.check(first)
+    template, machine_image = instance.template_of(first), instance.machine_image_of(first)
+    network = interfaces(first)
+    image = container.container_image(first) if scene.command == CONTAINER else instance.boot_source(first)
+    query = {"sourceInstanceTemplate": template} if template else {}
+    return [_machine_request(scene, ref, network, image, machine_image, query) for ref in refs]
+
+
+def _machine_request(  # noqa: PLR0913 — what all machines of one command share
+    scene: Scene,
+    ref: Link,
+    network: Any,
+    image: Link | None,
+    machine_image: Link | None,
+    query: dict[str, str],
+) -> Request:
+    scene = _at(scene, ref.parts["project"], ref.parts["zone"])
+    name = ref.parts["name"]
+    if scene.command == CONTAINER and image is not None:
+        body = container.container_instance(scene, name, network, image)
+    else:
+        body = instance.instance(scene, name, network, image, machine_image)
+    return _request(scene, f"zones/{quote(scene.place, safe='')}/instances", body, query)
+
+
+def _machines(scene: Scene, configured_zone: str | None) -> list[Link]:
+    args = scene.args
+    zone = configured_zone
+    if args.given("zone"):
+        zone = _plain_place(
+            args, "zone", scene.link("zone", args["zone"], "zones", project=scene.home).parts["name"]
+        )
+    if not args.names:
+        raise Refused("no name for the machine")
+    refs = []
+    for token in args.names:
+        try:
+            ref = scene.links.find(token.value, "instances", project=scene.home, zone=zone)
+        except Refused as refused:
+            raise Refused(refused.reason, line=token.line) from None
+        for part, value in ref.parts.items():
+            if not value or "/" in value:
+                raise Refused(f"{value!r} is no name of a {part.replace('name', 'machine')}", line=token.line)
+        refs.append(ref)
+    return refs
+
+
+def _request(scene: Scene, path: str, body: dict[str, Any], query: dict[str, str] | None = None) -> Request:
+    project = quote(scene.project, safe="")
+    return Request(
+        method="POST",
+        path=f"/compute/{scene.track}/projects/{project}/{path}",
+        query={"alt": "json"} | (query or {}),
+        body=body,
+    )

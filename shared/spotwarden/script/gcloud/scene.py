@@ -1,0 +1,92 @@
+"""What the rooms that build a request share: the flags, the place, the files, the links."""
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from spotwarden.script.gcloud.argv import Args
+from spotwarden.script.gcloud.keys import BULK
+from spotwarden.script.gcloud.links import Link, Links, region_of
+from spotwarden.script.refusal import Refused
+
+
+class Scene(msgspec.Struct, frozen=True, kw_only=True):
+    """One create command on its way to a request.
+
+    `home` is the project of the configuration, `project` that of the machines; they differ when a
+    machine is named by its URL. `place` is the zone, or the region if `regional`.
+    """
+
+    args: Args
+    command: str
+    track: str
+    links: Links
+    files: Mapping[str, bytes]
+    home: str
+    project: str
+    place: str
+    regional: bool = False
+
+    @property
+    def region(self) -> str:
+        """The region of the place."""
+        return self.place if self.regional else region_of(self.place)
+
+    @property
+    def bulk(self) -> bool:
+        """Whether this is `bulk create`, where most types go out as bare names."""
+        return self.command == BULK
+
+    @property
+    def from_template(self) -> bool:
+        """Whether the API fills in what is not named, so that gcloud's own defaults stay out."""
+        return self.args.given("source-instance-template", "source-machine-image")
+
+    def link(self, flag: str, value: str, collection: str, **parts: str | None) -> Link:
+        """Give the link of what a flag names; a refusal names the flag and its line."""
+        with self.blame(flag):
+            return self.links.find(value, collection, **parts)
+
+    def zonal(self, flag: str, value: str, collection: str) -> Link:
+        """Give the link of what a flag names in the zone of the machine."""
+        return self.link(flag, value, collection, project=self.project, zone=self.place)
+
+    @contextmanager
+    def blame(self, flag: str) -> Iterator[None]:
+        """Name this flag in whatever is refused inside."""
+        try:
+            yield
+        except ValueError as error:
+            raise self.args.refusal(flag, str(error)) from None
+        except Refused as refused:
+            if refused.line:
+                raise
+            raise self.args.refusal(flag, refused.reason) from None
+
+    def content(self, flag: str, path: str) -> bytes:
+        """Give the bytes of a file that a flag names; raise `Refused` if it is not with the script."""
+        known = posixpath.normpath(path) if path else ""
+        for name in (path, known):
+            if name in self.files:
+                return self.files[name]
+        if path == "/dev/null":
+            return b""
+        raise self.args.refusal(flag, f"the file {path!r} is not with the script; store it beside the script")
+
+    def text(self, flag: str, path: str) -> str:
+        """Give a file as text, its line ends as line feeds; raise `Refused` if it is not UTF-8."""
+        try:
+            content = self.content(flag, path).decode()
+        except UnicodeDecodeError as error:
+            raise self.args.refusal(
+                flag, f"the file {path!r} is not UTF-8 text at byte {error.start}"
+            ) from None
+        return content.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def compact(**fields: Any) -> dict[str, Any]:
+    """Make a JSON object of the fields that have a value; lists and objects may be empty."""
+    return {name: value for name, value in fields.items() if value is not None}
