@@ -29,10 +29,11 @@ def read_policy(file: Path, mode: Mode | None = None) -> Policy:
 
 
 def _durations(value: Any) -> Any:  # noqa: ANN401 — a TOML document has any shape until it is checked
-    """Replace each duration by its seconds, which msgspec reads as a timedelta."""
+    """Write each duration as ISO 8601 does, which msgspec reads as a timedelta."""
     if isinstance(value, dict):
         return {key: _durations(inner) for key, inner in value.items()}
     match = _DURATION.fullmatch(value) if isinstance(value, str) and value else None
     if not match:
         return value
-    return sum(int(count or 0) * unit for count, unit in zip(match.groups(), _UNITS, strict=True))
+    seconds = sum(int(count or 0) * unit for count, unit in zip(match.groups(), _UNITS, strict=True))
+    return f"PT{seconds}S"

@@ -1,0 +1,223 @@
+"""recover_spot over the ports: what becomes of each marker."""
+
+import pytest
+
+from spotwarden.layout import CreateScript, MarkerName
+from spotwarden.model.attempt import State
+from tests.fakes.trouble import conflict, rejected, unanswered
+
+
+def test_a_preempted_job_comes_back(world):
+    """One attempt, one new VM, its id registered, the marker gone, its owner told."""
+    world.preempt()
+    world.sweep_until_quiet()
+    (attempt,) = world.attempts()
+    assert (attempt.number, attempt.state) == (2, State.RUNNING)
+    assert world.vms() == [attempt.instances["test-vm"]] != [world.first]
+    assert world.cloud.store.read("test-vm/metadata/test-vm-instance-id").data.decode() == world.vms()[0]
+    assert world.names("preempted-jobs/") == []
+    assert world.notices() == ["recovered"]
+
+
+def test_a_second_preemption_makes_a_third_attempt(world):
+    """Each VM that is taken is answered once."""
+    for _ in range(2):
+        world.preempt()
+        world.sweep_until_quiet()
+        world.wait(minutes=10)
+    assert [attempt.number for attempt in world.attempts()] == [2, 3]
+    assert len(world.vms()) == 1
+
+
+def test_the_new_vm_knows_its_attempt(world):
+    """Labels tell job and attempt to whoever lists the VMs."""
+    world.preempt()
+    world.sweep_until_quiet()
+    (vm,) = world.cloud.compute.instances().items
+    assert (vm.job, vm.attempt) == ("test-vm", 2)
+
+
+def test_nothing_is_asked_of_compute_engine_without_a_marker(world):
+    """A quiet tick costs one listing."""
+    world.cloud.compute.trouble.order("instances", unanswered(after_work=False))
+    assert world.sweep() == ((), ())
+
+
+def test_a_marker_of_an_ended_job_is_cleared_and_nothing_starts(world):
+    """The status code is the job's own word."""
+    world.ended()
+    world.preempt()
+    world.sweep_until_quiet()
+    assert world.attempts() == []
+    assert world.names("preempted-jobs/") == []
+
+
+def test_an_empty_marker_is_enough(world):
+    """The name alone leads to the job and its registered instance."""
+    world.preempt(b"  \n")
+    world.sweep_until_quiet()
+    assert len(world.attempts()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "reason"),
+    [
+        ("other-vm", b"", "no job of this name"),
+        ("test-vm", b'{"job": "test-', "its content cannot be read"),
+        ("test-vm", b'{"job": "nobody"}', "'nobody', which has no folder"),
+        ("test-vm", b'{"job": "../x"}', "'../x', which has no folder"),
+        ("test-vm", b'{"node": "other-vm"}', "it names the node 'other-vm'"),
+        ("test-vm", b"[]", "its content cannot be read"),
+        ("test-vm", b"\xff\xfe", "its content cannot be read"),
+        ("test-vm", b'{"x": "' + b"x" * 70_000 + b'"}', "its content cannot be read"),
+        ("../test-vm", b"", "'../test-vm' is not an RFC 1035 label"),
+        ("Test_VM", b"", "'Test_VM' is not an RFC 1035 label"),
+    ],
+)
+def test_a_marker_that_cannot_be_used_is_put_aside_with_its_reason(world, name, body, reason):
+    """Nothing is dropped, nothing is guessed, and ops is told."""
+    world.cloud.compute.preempt("test-vm")
+    world.store(f"preempted-jobs/{name}", body)
+    world.sweep_until_quiet()
+    assert reason in world.quarantined()[name]
+    assert world.names("preempted-jobs/") == []
+    assert world.attempts() == []
+    assert world.notices() == ["quarantined"]
+
+
+def test_a_bad_marker_does_not_stop_the_others(world):
+    """One of them is put aside, the other one's job comes back."""
+    world.store("preempted-jobs/../x", b"")
+    world.preempt()
+    world.sweep_until_quiet()
+    assert list(world.quarantined()) == ["../x"]
+    assert len(world.attempts()) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (b"gcloud compute instances create test-vm --zone=$(cat /etc/zone)\n", "create-instance.sh:1"),
+        (b"echo nothing\n", "0 create requests"),
+        (b"gcloud compute instances create a b --zone=us-central1-a\n", "2 create requests"),
+        (b"gcloud compute instances bulk create --name-pattern=v-# --count=2 --zone=us-central1-a\n", "bulk"),
+        (
+            b"gcloud compute instances create v --zone=us-central1-a --metadata-from-file=shutdown-script=s.sh\n",
+            "s.sh",
+        ),
+    ],
+)
+def test_a_script_that_cannot_be_re_run_is_told_and_the_marker_kept_aside(world, script, reason):
+    """The reason names file and line; the marker waits in the quarantine."""
+    world.store(CreateScript(job="test-vm"), script)
+    world.preempt()
+    world.sweep_until_quiet()
+    assert reason in world.quarantined()["test-vm"]
+    assert world.notices() == ["not_recoverable"]
+    assert world.attempts() == []
+
+
+def test_a_vm_that_its_owner_deleted_stays_deleted(world):
+    """Every shutdown writes a marker; only a preemption brings a job back."""
+    world.cloud.compute.delete("test-vm")
+    world.store(MarkerName(node="test-vm"), b"")
+    world.sweep_until_quiet()
+    assert world.vms() == []
+    assert [attempt.state for attempt in world.attempts()] == [State.STOPPED]
+    assert world.notices() == ["stopped"]
+
+
+def test_a_zone_that_hides_its_vms_is_waited_for(world):
+    """Not seen is not gone."""
+    world.preempt()
+    world.wait(minutes=5)
+    world.cloud.compute.hide("us-central1-a")
+    assert "incomplete" in world.sweep().waiting[0]
+    world.cloud.compute.show("us-central1-a")
+    world.sweep_until_quiet()
+    assert len(world.attempts()) == 1
+
+
+def test_a_stockout_is_waited_out(world):
+    """The attempt stays the same; its tries tell what happened."""
+    world.cloud.compute.stock_out("us-central1-a")
+    world.preempt()
+    for _ in range(12):
+        world.sweep()
+        world.wait(seconds=30)
+    world.cloud.compute.restock("us-central1-a")
+    world.sweep_until_quiet(limit=120)
+    (attempt,) = world.attempts()
+    assert attempt.state is State.RUNNING
+    assert "EXHAUSTED" in attempt.tries[0].error
+    assert len({one.request_id for one in attempt.tries}) == len(attempt.tries) > 1
+
+
+@pytest.mark.parametrize("after_work", [False, True])
+@pytest.mark.parametrize("call", ["launch", "operation", "write", "delete", "read", "publish"])
+def test_any_single_lost_answer_changes_nothing_but_time(world, call, after_work):
+    """Whatever call goes unanswered once, done or not: one attempt, one VM, no marker left."""
+    source = world.cloud.compute if call in {"launch", "operation"} else world.cloud.store
+    source = world.cloud.notices if call == "publish" else source
+    world.preempt()
+    source.trouble.order(call, unanswered(after_work=after_work))
+    for _ in range(60):
+        try:
+            if not any(world.sweep()):
+                break
+        except Exception as error:  # noqa: BLE001 — a sweep may fail whole; the next one goes on
+            assert "made up" in str(error)
+        world.wait(seconds=10)
+    assert [attempt.state for attempt in world.attempts()] == [State.RUNNING]
+    assert len(world.vms()) == 1
+    assert world.names("preempted-jobs/") == []
+
+
+def test_the_loser_of_a_claim_starts_nothing(world):
+    """A conflict on the record means that somebody else has it."""
+    world.preempt()
+    world.wait(minutes=1)
+    world.cloud.store.trouble.order("write", conflict(), about="attempts/2.json")
+    assert "another sweep was first" in world.sweep().waiting[0]
+    assert world.vms() == []
+
+
+def test_a_request_that_can_never_work_is_given_up(world):
+    """A person is told; the next tick does not ask again."""
+    world.preempt()
+    world.cloud.compute.trouble.order("launch", rejected("invalid", "no such machine type"))
+    world.sweep_until_quiet()
+    assert [attempt.state for attempt in world.attempts()] == [State.GAVE_UP]
+    assert world.notices() == ["gave_up"]
+    assert world.vms() == []
+
+
+def test_observing_decides_and_writes_down_but_changes_nothing(world):
+    """In observe mode the audit says what would be done, and the marker stays."""
+    observing = world.policy.__class__(version="test")
+    world.policy = observing
+    world.preempt()
+    world.wait(minutes=5)
+    world.sweep()
+    assert world.vms() == []
+    assert world.names("preempted-jobs/") == ["preempted-jobs/test-vm"]
+    assert world.attempts() == []
+    audit = world.cloud.store.read(world.names("spotwarden/audit/")[0]).data.decode()
+    assert "WriteAttempt" in audit
+    assert "Observed" in audit
+
+
+def test_every_action_is_in_the_audit_with_its_reason(world):
+    """What, why, under which policy, with what outcome."""
+    world.preempt()
+    world.sweep_until_quiet()
+    text = "".join(world.cloud.store.read(name).data.decode() for name in world.names("spotwarden/audit/"))
+    for word in (
+        "WriteAttempt",
+        "LaunchInstances",
+        "RegisterInstance",
+        "Tell",
+        "ClearMarker",
+        "preempted the instance",
+    ):
+        assert word in text

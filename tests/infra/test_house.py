@@ -1,0 +1,119 @@
+"""The house keeps its own rules: folders, manifest, policy and README agree."""
+
+import ast
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.policy import Mode
+from spotwarden.runner import PolicyError, read_policy
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = yaml.safe_load((ROOT / "infra/functions.yaml").read_text())["functions"]
+FOLDERS = sorted(file.parent for file in (ROOT / "functions").glob("*/main.py"))
+SOURCES = sorted([*(ROOT / "shared/spotwarden").rglob("*.py"), *(ROOT / "infra/localcloud").rglob("*.py")])
+TOP = {
+    ".ci", ".gitignore", ".pre-commit-config.yaml", "LICENSE", "README.md", "deploy.sh", "docs",
+    "functions", "infra", "pyproject.toml", "requirements.lock", "shared", "tests",
+}  # fmt: skip
+
+
+def test_the_manifest_has_one_row_for_each_folder():
+    """No function without a row, no row without a function."""
+    assert sorted(row["name"] for row in ROWS) == [folder.name for folder in FOLDERS]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_an_entry_point_is_short_and_named_after_its_folder(folder):
+    """20 to 40 lines: look, decide, apply, and nothing else."""
+    text = (folder / "main.py").read_text()
+    names = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    assert folder.name in names
+    assert 20 <= len(text.splitlines()) <= 40
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_function_imports_no_sibling(folder):
+    """A folder is deployed by itself: it imports packages, never a file beside it."""
+    tree = ast.parse((folder / "main.py").read_text())
+    imports = {
+        (node.module or "") if isinstance(node, ast.ImportFrom) else node.names[0].name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    siblings = {file.stem for file in folder.glob("*.py")}
+    assert not siblings & {name.split(".")[0] for name in imports}
+
+
+def test_the_readme_names_every_function_as_the_manifest_does():
+    """The table of functions says what each does, in the manifest's words."""
+    readme = (ROOT / "README.md").read_text()
+    for row in ROWS:
+        assert f"[`{row['name']}`](functions/{row['name']}/)" in readme
+        assert row["does"] in readme
+
+
+def test_the_policy_file_holds_the_defaults_and_observes():
+    """What the file says is what the code takes where the file says nothing; a first deployment observes."""
+    policy = read_policy(ROOT / "infra/policy.toml")
+    assert policy.recovery == RecoveryLimits()
+    assert policy.mode is Mode.OBSERVE
+
+
+def test_every_limit_stands_in_the_policy_file():
+    """A limit that only the code knows cannot be agreed on."""
+    named = tomllib.loads((ROOT / "infra/policy.toml").read_text())["recovery"]
+    assert set(named) == set(RecoveryLimits.__struct_fields__)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("version = 1", "Expected `str`, got `int` - at `$.version`"),
+        ('version = "1"\nmood = "enforce"', "unknown field `mood`"),
+        ('version = "1"\n[recovery]\nlease = "five minutes"', "at `$.recovery.lease`"),
+        ('version = "1"\n[recovery]\nmax_restart = 3', "unknown field `max_restart`"),
+        ("version = ", "Invalid value"),
+        ("", "missing required field `version`"),
+    ],
+)
+def test_a_bad_policy_is_refused_with_its_place(tmp_path, text, says):
+    """Nothing acts on half a policy; the message names the file and the value."""
+    file = tmp_path / "policy.toml"
+    file.write_text(text)
+    with pytest.raises(PolicyError) as refusal:
+        read_policy(file)
+    assert str(file) in str(refusal.value)
+    assert says in str(refusal.value)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_a_file_is_one_room(source):
+    """Files stay under 250 lines, but for tables of data; functions under 50."""
+    text = source.read_text()
+    functions = [
+        node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    for function in functions:
+        assert (function.end_lineno or 0) - function.lineno < 50, function.name
+    data = [
+        node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and (node.end_lineno or 0) - node.lineno > 20
+    ]
+    tables = sum((node.end_lineno or 0) - node.lineno for node in data)
+    assert len(text.splitlines()) - tables <= 250
+
+
+def test_nothing_else_stands_at_the_top():
+    """The top level is what the README shows."""
+    tracked = {path.name for path in ROOT.iterdir() if not _ignored(path.name)}
+    assert tracked <= TOP
+
+
+def _ignored(name: str) -> bool:
+    caches = {".git", ".hypothesis", ".import_linter_cache", "__pycache__", "build", "dist"}
+    return name in caches or name.startswith(".venv") or name.endswith("_cache")
