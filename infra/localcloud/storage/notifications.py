@@ -24,8 +24,8 @@ _TOPIC = re.compile(r"(?://pubsub\.googleapis\.com/)?(projects/[^/]+/topics/[^/]
 class NotificationBody(msgspec.Struct, kw_only=True):
     """The settable members of the `Notification` resource, which has its own style of names."""
 
-    topic: str = ""
-    payload_format: str = "JSON_API_V1"
+    topic: str
+    payload_format: str
     event_types: list[str] = []
     object_name_prefix: str = ""
     custom_attributes: dict[str, str] = {}
