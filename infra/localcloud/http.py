@@ -115,7 +115,7 @@ async def _no_route(request: Request, error: Exception) -> Response:
     call = f"{request.method} {request.url.path}"
     if error.status_code == 404:  # noqa: PLR2004
         return error_response(ApiError(404, "notFound", f"The local cloud does not know {call}."))
-    allowed = (error.headers or {}).get("Allow", "")
+    allowed = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
     message = f"{call} is not allowed; this path takes {allowed}."
     return error_response(ApiError(405, "httpMethodNotAllowed", message), error.headers)
 

@@ -27,7 +27,7 @@ EXCEPTIONS: tuple[Allowed, ...] = (
     ),
     Allowed(
         finding=r"request\..*: \d+ is no string \(u?int64 goes as a string\)",
-        reason="in a request Google takes a 64-bit number in either form, and its Python client sends numbers",
+        reason="in a request Google takes 64-bit numbers in either form, and its Python client sends numbers",
     ),
 )
 
