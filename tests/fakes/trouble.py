@@ -1,6 +1,7 @@
 """Failures on order: which calls of a fake fail, how, and how often."""
 
 import re
+import threading
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -45,6 +46,8 @@ class Trouble:
 
     def __init__(self) -> None:
         self._orders: list[_Order] = []
+        # A call is one step, whoever else is calling: that is what makes a race of two sweeps a fair one.
+        self._lock = threading.RLock()
 
     def order(self, call: str, failure: Failure, *, about: str = "", times: int = 1) -> None:
         """Make the next `times` calls fail whose method is `call` and whose subject matches `about`.
@@ -55,12 +58,13 @@ class Trouble:
 
     def around(self, call: str, subject: str, work: Callable[[], T]) -> T:
         """Do the work, unless a failure was ordered for it."""
-        failure = self._next(call, subject)
-        if failure is None:
-            return work()
-        if failure.after_work:
-            work()
-        raise failure.error
+        with self._lock:
+            failure = self._next(call, subject)
+            if failure is None:
+                return work()
+            if failure.after_work:
+                work()
+            raise failure.error
 
     def _next(self, call: str, subject: str) -> Failure | None:
         for order in self._orders:

@@ -1,0 +1,59 @@
+"""Both sides of each contract: the fake, and the adapter that speaks to the local cloud."""
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from localcloud.faults import Rule
+from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.storage import CloudStorage
+from spotwarden.ports import Store
+from tests.contract.patience import QUICK, OpenStore
+from tests.contract.served import PROJECT, Served
+from tests.fakes.store import MemoryStore
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The local cloud's services, and Google's own variables pointing at them."""
+    with Served(tmp_path_factory.mktemp("storage")) as services, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STORAGE_EMULATOR_HOST", services.url)
+        patch.setenv("PUBSUB_EMULATOR_HOST", services.grpc)
+        patch.setenv("DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA", "true")
+        yield services
+
+
+@pytest.fixture
+def faults(served: Served) -> Iterator[Callable[..., None]]:
+    """Puts fault rules in force, for one test."""
+    yield lambda **rule: served.run(lambda: served.faults.add(Rule(**rule)))
+    served.run(served.faults.clear)
+
+
+_buckets = itertools.count(1)
+
+
+@pytest.fixture
+def open_store(served: Served) -> Iterator[OpenStore]:
+    """Opens the adapter on one bucket of the local cloud, as many times as wanted, with any patience."""
+    bucket = f"contract-{next(_buckets)}"
+    served.run(lambda: served.storage.ensure_bucket(bucket))
+    opened: list[CloudStorage] = []
+
+    def opener(patience: Patience = QUICK, kind: type[CloudStorage] = CloudStorage) -> CloudStorage:
+        opened.append(kind(project=PROJECT, bucket=bucket, patience=patience))
+        return opened[-1]
+
+    yield opener
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture(params=["fake", "adapter"])
+def store(request: pytest.FixtureRequest) -> Store:
+    """An empty bucket, in memory and on the local cloud."""
+    if request.param == "fake":
+        return MemoryStore()
+    opener: OpenStore = request.getfixturevalue("open_store")
+    return opener()

@@ -1,0 +1,286 @@
+"""What a bucket promises, whoever keeps it."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, timedelta
+from threading import Barrier
+
+import pytest
+
+from spotwarden.ports import ConflictError, Store
+
+RACERS = 16
+
+
+def outcome(write: Callable[[], int]) -> int | str:
+    """The generation that a write made, or "conflict"."""
+    try:
+        return write()
+    except ConflictError:
+        return "conflict"
+
+
+def test_what_was_written_is_read_back(store: Store):
+    """Data, generation and time belong together."""
+    generation = store.write("a/b", b"\x00\xff text", generation=0)
+    found = store.read("a/b")
+    assert found is not None
+    assert (found.data, found.generation) == (b"\x00\xff text", generation)
+    assert found.updated.utcoffset() == timedelta(0)
+    assert found.updated.tzinfo == UTC
+
+
+def test_an_object_that_is_not_there_is_none(store: Store):
+    """Absence is an answer, not an error."""
+    store.write("there", b"", generation=0)
+    assert store.read("the") is None
+
+
+def test_an_empty_object_is_there(store: Store):
+    """A marker may be empty; that is not absence."""
+    store.write("empty", b"", generation=0)
+    found = store.read("empty")
+    assert found is not None
+    assert found.data == b""
+
+
+def test_create_makes_what_is_not_there(store: Store):
+    """Generation 0 means: only if there is nothing."""
+    assert store.write("x", b"1", generation=0) > 0
+
+
+def test_create_leaves_alone_what_is_there(store: Store):
+    """The second creator gets a conflict, and the first one's object stays."""
+    first = store.write("x", b"1", generation=0)
+    with pytest.raises(ConflictError, match="x"):
+        store.write("x", b"2", generation=0)
+    found = store.read("x")
+    assert found is not None
+    assert (found.data, found.generation) == (b"1", first)
+
+
+def test_what_was_deleted_can_be_created_again(store: Store):
+    """After a delete there is nothing, and the new generation is a new one."""
+    first = store.write("x", b"1", generation=0)
+    assert store.delete("x", generation=first)
+    assert store.write("x", b"2", generation=0) > first
+
+
+def test_replace_needs_the_generation_that_was_read(store: Store):
+    """The writer who knows the newest generation wins, and gets a newer one."""
+    first = store.write("x", b"1", generation=0)
+    assert store.write("x", b"2", generation=first) > first
+
+
+@pytest.mark.parametrize("off", [-1, +1])
+def test_replace_of_another_generation_is_a_conflict(store: Store, off: int):
+    """One off is as wrong as any other, to either side."""
+    first = store.write("x", b"1", generation=0)
+    with pytest.raises(ConflictError):
+        store.write("x", b"2", generation=first + off)
+
+
+def test_replace_of_nothing_is_a_conflict(store: Store):
+    """A record that somebody deleted is not brought back by an update."""
+    first = store.write("x", b"1", generation=0)
+    store.delete("x", generation=first)
+    with pytest.raises(ConflictError):
+        store.write("x", b"2", generation=first)
+    assert store.read("x") is None
+
+
+def test_a_write_without_a_generation_overwrites_anything(store: Store):
+    """None is for what nobody competes for."""
+    first = store.write("x", b"1", generation=None)
+    second = store.write("x", b"2", generation=None)
+    found = store.read("x")
+    assert found is not None
+    assert second > first
+    assert (found.data, found.generation) == (b"2", second)
+
+
+def test_one_of_many_creators_wins(store: Store):
+    """However many sweeps claim at once, exactly one has claimed."""
+    barrier = Barrier(RACERS)
+
+    def claim(racer: int) -> int | str:
+        barrier.wait()
+        return outcome(lambda: store.write("claim", str(racer).encode(), generation=0))
+
+    with ThreadPoolExecutor(RACERS) as pool:
+        outcomes = list(pool.map(claim, range(RACERS)))
+    found = store.read("claim")
+    assert found is not None
+    assert outcomes.count("conflict") == RACERS - 1
+    assert outcomes[int(found.data)] == found.generation
+
+
+def test_one_of_many_replacers_wins(store: Store):
+    """A take-over is as exclusive as a claim."""
+    first = store.write("lease", b"-", generation=0)
+    barrier = Barrier(RACERS)
+
+    def take_over(racer: int) -> int | str:
+        barrier.wait()
+        return outcome(lambda: store.write("lease", str(racer).encode(), generation=first))
+
+    with ThreadPoolExecutor(RACERS) as pool:
+        outcomes = list(pool.map(take_over, range(RACERS)))
+    found = store.read("lease")
+    assert found is not None
+    assert outcomes.count("conflict") == RACERS - 1
+    assert outcomes[int(found.data)] == found.generation
+
+
+def test_delete_takes_the_generation_that_was_read(store: Store):
+    """The marker that was handled goes."""
+    generation = store.write("marker", b"", generation=0)
+    assert store.delete("marker", generation=generation)
+    assert store.read("marker") is None
+
+
+def test_delete_leaves_a_newer_generation(store: Store):
+    """A marker written anew while the old one was handled stays."""
+    old = store.write("marker", b"", generation=0)
+    new = store.write("marker", b"again", generation=None)
+    assert not store.delete("marker", generation=old)
+    found = store.read("marker")
+    assert found is not None
+    assert found.generation == new
+
+
+def test_delete_of_nothing_is_false(store: Store):
+    """Somebody else has cleared it; that is no error."""
+    generation = store.write("marker", b"", generation=0)
+    store.delete("marker", generation=generation)
+    assert not store.delete("marker", generation=generation)
+
+
+def test_an_object_of_just_the_limit_is_read(store: Store):
+    """The limit itself is allowed."""
+    store.write("x", b"12345", generation=0)
+    found = store.read("x", at_most=5)
+    assert found is not None
+    assert found.data == b"12345"
+
+
+def test_an_object_over_the_limit_is_refused(store: Store):
+    """One byte more is not read, and the error names the object and the limit."""
+    store.write("x", b"123456", generation=0)
+    with pytest.raises(ValueError, match=r"x has 6 bytes.*at most 5"):
+        store.read("x", at_most=5)
+
+
+def test_entries_are_those_below_the_prefix_in_order(store: Store):
+    """A prefix is no folder: `job-1` also begins `job-10`."""
+    for name in ("job-2/a", "job-10/a", "job-1/b", "job-1/a"):
+        store.write(name, b"", generation=0)
+    assert [entry.name for entry in store.entries("job-1")] == ["job-1/a", "job-1/b", "job-10/a"]
+    assert [entry.name for entry in store.entries("job-1/")] == ["job-1/a", "job-1/b"]
+
+
+def test_an_entry_tells_generation_size_and_time(store: Store):
+    """What a listing says of an object is what reading it says."""
+    generation = store.write("x", b"12345", generation=0)
+    [entry] = store.entries("x")
+    found = store.read("x")
+    assert found is not None
+    assert (entry.name, entry.generation, entry.size) == ("x", generation, 5)
+    assert entry.updated == found.updated
+
+
+def test_no_entries_is_an_empty_list(store: Store):
+    """A bucket without objects is a bucket."""
+    assert store.entries("") == []
+
+
+def test_a_limit_gives_the_first_entries(store: Store):
+    """To know whether there is anything, one is enough."""
+    for name in ("a", "b", "c"):
+        store.write(name, b"", generation=0)
+    assert [entry.name for entry in store.entries("", limit=2)] == ["a", "b"]
+    assert [entry.name for entry in store.entries("", limit=9)] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("glob", "expected"),
+    [
+        ("*/metadata/n1-instance-id", ["a/metadata/n1-instance-id"]),
+        ("**/n1-instance-id", ["a/metadata/n1-instance-id", "deep/b/metadata/n1-instance-id"]),
+        ("a/*", ["a/x"]),
+        ("a/**", ["a/metadata/n1-instance-id", "a/x"]),
+        ("?/x", ["a/x"]),
+        ("[a-c]/x", ["a/x"]),
+        ("{a,deep/b}/metadata/*", ["a/metadata/n1-instance-id", "deep/b/metadata/n1-instance-id"]),
+        ("a", []),
+    ],
+)
+def test_a_glob_picks_names(store: Store, glob: str, expected: list[str]):
+    """A star stops at a slash, two do not (Google: "List objects and prefixes using glob")."""
+    for name in ("a/metadata/n1-instance-id", "a/x", "deep/b/metadata/n1-instance-id"):
+        store.write(name, b"", generation=0)
+    assert [entry.name for entry in store.entries("", glob=glob)] == expected
+
+
+def test_a_glob_and_a_prefix_both_count(store: Store):
+    """Both narrow the list."""
+    for name in ("users/a/x", "users/b/x", "else/a/x"):
+        store.write(name, b"", generation=0)
+    assert [entry.name for entry in store.entries("users/", glob="*/a/x")] == ["users/a/x"]
+
+
+def test_folders_are_the_names_directly_below(store: Store):
+    """Each once, without the prefix and the slash; an object beside them is none."""
+    for name in ("p/b/1", "p/b/2/3", "p/a/1", "p/object", "q/c/1"):
+        store.write(name, b"", generation=0)
+    assert store.folders("p/") == ["a", "b"]
+    assert store.folders("") == ["p", "q"]
+
+
+def test_no_folders_is_an_empty_list(store: Store):
+    """Objects alone make no folder."""
+    store.write("p/object", b"", generation=0)
+    assert store.folders("p/") == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x",
+        "a//b/",
+        "a%2Fb",
+        "a b+c&d=e#f?g",
+        "grüße/日本/🦀",
+        "'quotes\"",
+        "back\\slash",
+        "a" * 1024,
+        "*?[x]{y}",
+    ],
+)
+def test_any_legal_name_comes_back_as_it_was(store: Store, name: str):
+    """Write, list, read and delete speak of one and the same object."""
+    generation = store.write(name, b"mine", generation=0)
+    assert [entry.name for entry in store.entries("")] == [name]
+    found = store.read(name)
+    assert found is not None
+    assert found.data == b"mine"
+    assert store.delete(name, generation=generation)
+    assert store.entries("") == []
+
+
+def test_names_are_in_the_order_of_their_bytes(store: Store):
+    """Everywhere the same order, so that two sweeps walk the bucket alike."""
+    names = ["Z", "a", "é", "\uffff", "🦀"]
+    for name in reversed(names):
+        store.write(name, b"", generation=0)
+    assert [entry.name for entry in store.entries("")] == names
+
+
+def test_a_listing_goes_over_all_its_pages(store: Store):
+    """A page of Cloud Storage ends after 1,000 names; the list does not."""
+    names = [f"p/{number:04d}/x" for number in range(1_030)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: store.write(name, b"", generation=0), names))
+    assert [entry.name for entry in store.entries("p/")] == names
+    assert len(store.entries("p/", limit=1_010)) == 1_010
+    assert store.folders("p/") == [name.split("/")[1] for name in names]

@@ -1,0 +1,253 @@
+"""The bucket on a bad day: answers that are lost, late or refused, and others who write meanwhile."""
+
+import gzip
+from collections.abc import Callable
+from datetime import timedelta
+
+import msgspec
+import pytest
+from google.api_core.exceptions import NotFound
+
+from spotwarden.gcp.storage import CloudStorage
+from spotwarden.ports import ConflictError, UnansweredError
+from tests.contract.patience import QUICK, SHORT, OpenStore
+from tests.contract.served import PROJECT, Served
+
+Faults = Callable[..., None]
+
+UPLOAD = {"service": "storage", "method": "POST", "path": "/upload/"}
+DELETE = {"service": "storage", "method": "DELETE"}
+LOST = [
+    pytest.param({"cut": True, "after_work": True}, id="connection cut after success"),
+    pytest.param({"status": 503, "after_work": True}, id="503 after success"),
+    pytest.param({"status": 429, "after_work": True}, id="429 after success"),
+]
+NOT_DONE = [
+    pytest.param({"cut": True}, id="connection cut"),
+    pytest.param({"status": 503}, id="503"),
+    pytest.param({"status": 429}, id="429"),
+    pytest.param({"status": 408}, id="408"),
+]
+
+
+def content(store: CloudStorage, name: str) -> tuple[bytes, int]:
+    """Data and generation of an object that is there."""
+    found = store.read(name)
+    assert found is not None
+    return found.data, found.generation
+
+
+@pytest.mark.parametrize("lost", LOST + NOT_DONE)
+def test_a_create_without_an_answer_is_known_by_its_generation(
+    open_store: OpenStore, faults: Faults, lost: dict[str, object]
+):
+    """Whether the lost try was carried out or not, the object is there once, and is ours."""
+    store = open_store()
+    faults(**UPLOAD, **lost, count=1)
+    generation = store.write("claim", b"mine", generation=0)
+    assert content(store, "claim") == (b"mine", generation)
+
+
+@pytest.mark.parametrize("lost", LOST + NOT_DONE)
+def test_a_replace_without_an_answer_is_known_by_its_generation(
+    open_store: OpenStore, faults: Faults, lost: dict[str, object]
+):
+    """Our own newer generation is no conflict."""
+    store = open_store()
+    old = store.write("record", b"old", generation=0)
+    faults(**UPLOAD, **lost, count=1)
+    new = store.write("record", b"new", generation=old)
+    assert new > old
+    assert content(store, "record") == (b"new", new)
+
+
+@pytest.mark.parametrize("lost", LOST)
+def test_a_write_that_is_never_answered_is_found_by_reading(
+    open_store: OpenStore, faults: Faults, lost: dict[str, object]
+):
+    """Not one upload is answered, and still we know that it was carried out."""
+    store = open_store()
+    faults(**UPLOAD, **lost)
+    generation = store.write("claim", b"mine", generation=0)
+    assert content(store, "claim") == (b"mine", generation)
+
+
+@pytest.mark.parametrize("lost", LOST + NOT_DONE)
+def test_a_delete_without_an_answer_is_done(open_store: OpenStore, faults: Faults, lost: dict[str, object]):
+    """Gone after a try that nobody answered means: we deleted it."""
+    store = open_store()
+    generation = store.write("marker", b"", generation=0)
+    faults(**DELETE, **lost, count=1)
+    assert store.delete("marker", generation=generation)
+    assert store.read("marker") is None
+
+
+def test_a_delete_of_nothing_is_false_however_late_the_answer_is(open_store: OpenStore, faults: Faults):
+    """Only a try that went unanswered makes *gone* ours; a slow answer is an answer."""
+    store = open_store()
+    generation = store.write("marker", b"", generation=0)
+    store.delete("marker", generation=generation)
+    faults(**DELETE, delay_seconds=0.05, count=1)
+    assert not store.delete("marker", generation=generation)
+
+
+class Interrupted(CloudStorage):
+    """An adapter during whose first unanswered write or delete somebody else is busy."""
+
+    def arrange(self, meanwhile: Callable[[], object]) -> None:
+        """Have this happen after the first try that nobody answers, before the next."""
+        for call in ("upload", "delete"):
+            self._slip_in(call, meanwhile)
+
+    def _slip_in(self, call: str, meanwhile: Callable[[], object]) -> None:
+        once, original = [meanwhile], getattr(self._objects, call)
+
+        def interrupted(*args: object, **kwargs: object) -> object:
+            try:
+                return original(*args, **kwargs)
+            except UnansweredError:
+                if once:
+                    once.pop()()
+                raise
+
+        setattr(self._objects, call, interrupted)
+
+
+@pytest.mark.parametrize("others", [b"theirs", b"mine"], ids=["other bytes", "the same bytes"])
+def test_somebody_elses_write_is_not_taken_for_ours(open_store: OpenStore, faults: Faults, others: bytes):
+    """Two sweeps that write the same bytes are still two: the word in the metadata tells them apart."""
+    other, store = open_store(), open_store(kind=Interrupted)
+    assert isinstance(store, Interrupted)
+    store.arrange(lambda: other.write("claim", others, generation=0))
+    faults(**UPLOAD, status=503, count=1)
+    with pytest.raises(ConflictError):
+        store.write("claim", b"mine", generation=0)
+    assert content(store, "claim")[0] == others
+
+
+def test_a_write_that_somebody_has_replaced_already_is_a_conflict(open_store: OpenStore, faults: Faults):
+    """Our write was carried out and is gone again: what follows must not build on it."""
+    other, store = open_store(), open_store(kind=Interrupted)
+    assert isinstance(store, Interrupted)
+    store.arrange(lambda: other.write("claim", b"theirs", generation=None))
+    faults(**UPLOAD, status=503, after_work=True, count=1)
+    with pytest.raises(ConflictError):
+        store.write("claim", b"mine", generation=0)
+
+
+def test_a_marker_that_came_back_is_not_deleted_by_a_late_try(open_store: OpenStore, faults: Faults):
+    """Deleted, its answer lost, written anew: the new marker stays and the delete says so."""
+    other, store = open_store(), open_store(kind=Interrupted)
+    assert isinstance(store, Interrupted)
+    generation = store.write("marker", b"old", generation=0)
+    store.arrange(lambda: other.write("marker", b"new", generation=0))
+    faults(**DELETE, cut=True, after_work=True, count=1)
+    assert not store.delete("marker", generation=generation)
+    assert content(store, "marker")[0] == b"new"
+
+
+def test_a_first_try_that_lands_late_changes_nothing(open_store: OpenStore, faults: Faults):
+    """The try that we gave up waiting for meets a condition that no longer holds."""
+    store = open_store(msgspec.structs.replace(QUICK, answer=timedelta(milliseconds=200)))
+    faults(**UPLOAD, delay_seconds=0.6, count=1)
+    generation = store.write("claim", b"mine", generation=0)
+    assert content(store, "claim") == (b"mine", generation)
+
+
+@pytest.mark.parametrize("storm", NOT_DONE)
+def test_a_storm_that_passes_goes_unnoticed(open_store: OpenStore, faults: Faults, storm: dict[str, object]):
+    """Every kind of call gets through once the cloud answers again."""
+    store = open_store()
+    faults(service="storage", **storm, count=12)
+    generation = store.write("x/y", b"1", generation=0)
+    faults(service="storage", **storm, count=3)
+    assert content(store, "x/y") == (b"1", generation)
+    faults(service="storage", **storm, count=3)
+    assert [entry.name for entry in store.entries("x/")] == ["x/y"]
+    faults(service="storage", **storm, count=3)
+    assert store.folders("") == ["x"]
+    faults(service="storage", **storm, count=3)
+    assert store.delete("x/y", generation=generation)
+
+
+@pytest.mark.parametrize("storm", NOT_DONE)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda store: store.write("x", b"", generation=0),
+        lambda store: store.delete("x", generation=1),
+        lambda store: store.read("x"),
+        lambda store: store.entries(""),
+        lambda store: store.folders(""),
+    ],
+    ids=["write", "delete", "read", "entries", "folders"],
+)
+def test_a_storm_that_does_not_pass_is_no_answer(
+    open_store: OpenStore, faults: Faults, storm: dict[str, object], call: Callable[[CloudStorage], object]
+):
+    """It must be neither absence nor conflict: nobody knows."""
+    store = open_store(SHORT)
+    faults(service="storage", **storm)
+    with pytest.raises(UnansweredError):
+        call(store)
+
+
+def test_a_server_that_is_not_there_is_no_answer(served: Served, monkeypatch: pytest.MonkeyPatch):
+    """A refused connection leaves everything open."""
+    del served
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:9")
+    store = CloudStorage(project=PROJECT, bucket="b", patience=SHORT)
+    with pytest.raises(UnansweredError, match="no answer within"):
+        store.read("x")
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda store: store.write("x", b"", generation=0),
+        lambda store: store.delete("x", generation=1),
+        lambda store: store.read("x"),
+        lambda store: store.entries(""),
+    ],
+    ids=["write", "delete", "read", "entries"],
+)
+def test_a_bucket_that_does_not_exist_is_not_an_empty_one(
+    served: Served, call: Callable[[CloudStorage], object]
+):
+    """A wrong name in the settings would otherwise look like jobs without a status."""
+    del served
+    store = CloudStorage(project=PROJECT, bucket="nobody-made-this", patience=SHORT)
+    with pytest.raises(NotFound, match="bucket does not exist"):
+        call(store)
+    store.close()
+
+
+def test_a_compressed_object_may_not_unpack_to_more_than_was_asked_for(open_store: OpenStore):
+    """The size in a listing is that of the packed bytes; the limit is about what comes out."""
+    store = open_store()
+    blob = store._objects._blob("packed")
+    blob.content_encoding = "gzip"
+    blob.upload_from_string(gzip.compress(b"0" * 100_000), content_type="text/plain")
+    with pytest.raises(ValueError, match="packed"):
+        store.read("packed", at_most=99_999)
+    found = store.read("packed", at_most=100_000)
+    assert found is not None
+    assert found.data == b"0" * 100_000
+
+
+def test_an_object_replaced_between_two_calls_of_a_read_is_read_whole(open_store: OpenStore):
+    """Data of one generation never comes with the number of another."""
+    other, store = open_store(), open_store()
+    other.write("x", b"old", generation=0)
+    once, download = [lambda: other.write("x", b"newer", generation=None)], store._objects.download
+
+    def late(blob: object, at_most: int) -> bytes:
+        if once:
+            once.pop()()
+        return download(blob, at_most)
+
+    store._objects.download = late
+    data, generation = content(store, "x")
+    assert data == b"newer"
+    assert [entry.generation for entry in other.entries("x")] == [generation]
