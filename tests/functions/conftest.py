@@ -116,6 +116,17 @@ class World:
         """The kinds of notices told, in order."""
         return [message.attributes["kind"] for message in self.cloud.notices.messages]
 
+    def done(self, action: str, state: str = "") -> int:
+        """How many such actions the audit says were done; of ledger records, those in this state."""
+        read = [self.cloud.store.read(name) for name in self.names("spotwarden/audit/")]
+        records = [msgspec.json.decode(one.data) for one in read if one]
+        return sum(
+            record["action"] == action
+            and record["outcome"]["type"] == "Done"
+            and record["detail"].get("record", {}).get("state", "") == state
+            for record in records
+        )
+
     def vms(self) -> list[str]:
         """The ids of the instances that are there."""
         return [one.id for one in self.cloud.compute.instances().items]

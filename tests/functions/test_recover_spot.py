@@ -102,7 +102,7 @@ def test_a_bad_marker_does_not_stop_the_others(world):
         (b"gcloud compute instances create a b --zone=us-central1-a\n", "2 create requests"),
         (b"gcloud compute instances bulk create --name-pattern=v-# --count=2 --zone=us-central1-a\n", "bulk"),
         (
-            b"gcloud compute instances create v --zone=us-central1-a --metadata-from-file=shutdown-script=s.sh\n",
+            b"gcloud compute instances create v --zone=us-east1-b --metadata-from-file=startup-script=s.sh\n",
             "s.sh",
         ),
     ],
