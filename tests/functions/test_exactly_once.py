@@ -8,7 +8,6 @@ import pytest
 from spotwarden.model.attempt import State
 from spotwarden.ports import Cloud
 
-
 LEASE_SECONDS = 300
 
 

@@ -148,7 +148,7 @@ class Applier:
             "outcome": outcome,
         }
         self._count += 1
-        entry = f"{self._tick.now:%H%M%S}-{self._tick.function}-{self._tick.sweep[:12]}-{self._count:04}"
+        entry = f"{self._tick.now:%H%M%S}-{self._tick.function}-{self._tick.sweep}-{self._count:04}"
         name = self._layout.build(AuditRecord(day=self._tick.now.date(), entry=entry))
         data = msgspec.json.format(msgspec.json.encode(record))
         self._cloud.store.write(name, data, generation=None, content_type=JSON)
