@@ -13,7 +13,7 @@ from localcloud.errors import ApiError
 
 SERVICES: Mapping[str, str] = {
     r"/(batch/)?compute/": "compute",
-    r"/((batch|upload|download)/)?storage/": "storage",
+    r"/((batch|upload|download|resumable/upload)/)?storage/": "storage",
     r"/v1/projects/[^/]+/(topics|subscriptions|snapshots|schemas)": "pubsub",
     r"/v1/projects/[^/]+/locations/[^/]+/jobs": "scheduler",
     r"/v2/": "logging",

@@ -40,6 +40,7 @@ class Buckets:
             RawRoute(ONE, self._update, methods=["PUT"]),
             RawRoute(ONE, self._delete, methods=["DELETE"]),
             RawRoute(ONE + "/storageLayout", self._layout, methods=["GET"]),
+            RawRoute(ONE + "/managedFolders", self._managed_folders, methods=["GET"]),
             RawRoute(ONE + "/iam", self._get_policy, methods=["GET"]),
             RawRoute(ONE + "/iam", self._set_policy, methods=["PUT"]),
             RawRoute(ONE + "/iam/testPermissions", self._test_permissions, methods=["GET"]),
@@ -106,6 +107,11 @@ class Buckets:
             key: bucket[key] for key in ("location", "locationType", "hierarchicalNamespace") if key in bucket
         }
         return Json({"kind": "storage#storageLayout", "bucket": bucket["name"], **kept})
+
+    async def _managed_folders(self, request: Request) -> Response:
+        """None: `gcloud storage rm -r` asks before it deletes a bucket."""
+        self._bucket(request)
+        return Json(listing_json("storage#managedFolders", []))
 
     async def _get_policy(self, request: Request) -> Response:
         return Json(_policy(self._bucket(request)))

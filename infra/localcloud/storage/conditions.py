@@ -69,6 +69,18 @@ class Conditions:
 ANYTHING = Conditions()
 
 
+def flag(query: Mapping[str, str], name: str) -> bool:
+    """Read a boolean query parameter, which gcloud writes with a capital letter; absent means false.
+
+    Raises:
+        ApiError: 400 when it is something else.
+    """
+    text = query.get(name, "false")
+    if text.lower() not in {"true", "false"}:
+        raise ApiError(400, "invalid", f"Invalid value for parameter {name}: '{text}'.", location=name)
+    return text.lower() == "true"
+
+
 def number(query: Mapping[str, str], name: str) -> int | None:
     """Read a query parameter that is a 64-bit number; None when it is absent.
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Self
 
 from localcloud.errors import ApiError
-from localcloud.storage.conditions import number
+from localcloud.storage.conditions import flag, number
 from localcloud.storage.glob import compile_glob, literal_prefix
 
 LARGEST_PAGE = 1000
@@ -53,8 +53,8 @@ class Query:
             start=max(starts),
             end=min((end for end in ends if end), default=None),
             glob=glob,
-            trailing=query.get("includeTrailingDelimiter") == "true",
-            versions=query.get("versions") == "true",
+            trailing=flag(query, "includeTrailingDelimiter"),
+            versions=flag(query, "versions"),
             limit=page_size(query),
         )
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from localcloud.http import Json, RawRoute, read_json
-from localcloud.storage.conditions import Conditions, NotModified, number
+from localcloud.storage.conditions import Conditions, NotModified, flag, number
 from localcloud.storage.downloads import media
 from localcloud.storage.fields import FIXED_IN_OBJECT, merge, read_object
 from localcloud.storage.index import load_blob
@@ -42,7 +42,7 @@ class Objects:
     async def _list(self, request: Request) -> Response:
         query = request.query_params
         bucket = request.path_params["bucket"]
-        if query.get("softDeleted") == "true":  # nothing is kept after its deletion here
+        if flag(query, "softDeleted"):  # nothing is kept after its deletion here
             self._store.bucket(bucket)
             return Json(listing_json("storage#objects", []))
         page = self._store.listing(bucket, Query.read(query))

@@ -59,7 +59,7 @@ class StorageService:
         self._buckets = Buckets(store=self._store, links=self._links, project=project)
 
     def routes(self) -> list[BaseRoute]:
-        """Everything under `/storage/`, `/upload/storage/`, `/download/storage/` and `/batch/storage/`."""
+        """Everything under `/storage/`, and under `/upload`, `/download` and `/batch` of it."""
         store, links = self._store, self._links
         return [
             *self._buckets.routes(),

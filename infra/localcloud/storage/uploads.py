@@ -19,7 +19,8 @@ from localcloud.storage.related import Data, Event, Head, Related
 from localcloud.storage.resumable import Resumable
 from localcloud.storage.store import Store
 
-PATH = "/upload/storage/v1/b/{bucket}/o"
+PATHS = ("/upload/storage/v1/b/{bucket}/o", "/resumable/upload/storage/v1/b/{bucket}/o")
+"""The two that the discovery document names; gcloud uses the second one for resumable uploads."""
 LARGEST_METADATA = 1 << 20
 
 
@@ -33,11 +34,8 @@ class Uploads:
 
     def routes(self) -> list[BaseRoute]:
         """`objects.insert` with media. A resumable upload goes on at the same path, with its id."""
-        return [
-            RawRoute(PATH, self._post, methods=["POST"]),
-            RawRoute(PATH, self._resumable.put, methods=["PUT"]),
-            RawRoute(PATH, self._resumable.cancel, methods=["DELETE"]),
-        ]
+        verbs = {"POST": self._post, "PUT": self._resumable.put, "DELETE": self._resumable.cancel}
+        return [RawRoute(path, verb, methods=[name]) for path in PATHS for name, verb in verbs.items()]
 
     async def _post(self, request: Request) -> Response:
         if "upload_id" in request.query_params:

@@ -22,6 +22,10 @@ EXCEPTIONS: tuple[Allowed, ...] = (
         reason="part of the URL that a resumable upload gets back, which clients use as it is",
     ),
     Allowed(
+        finding=r"query \w+: '(True|False)' is no boolean",
+        reason="gcloud writes booleans as Python does, and Google takes them",
+    ),
+    Allowed(
         finding=r"request\.acl: it is required",
         reason="older than uniform bucket-level access, which leaves no list to send",
     ),
