@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from localcloud.faults import Rule
+from spotwarden.gcp.compute import ComputeEngine
 from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.storage import CloudStorage
 from spotwarden.ports import Store
-from tests.contract.patience import QUICK, OpenStore
+from tests.contract.patience import QUICK, SHORT, OpenStore
+from tests.contract.scripted import Scripted
 from tests.contract.served import PROJECT, Served
 from tests.fakes.store import MemoryStore
 
@@ -57,3 +59,26 @@ def store(request: pytest.FixtureRequest) -> Store:
         return MemoryStore()
     opener: OpenStore = request.getfixturevalue("open_store")
     return opener()
+
+
+@pytest.fixture
+def google() -> Iterator[Scripted]:
+    """A server that says what a test tells it to."""
+    with Scripted() as scripted:
+        yield scripted
+
+
+@pytest.fixture
+def compute(google: Scripted) -> Iterator[ComputeEngine]:
+    """The adapter, pointed at it."""
+    engine = ComputeEngine(project="demo", endpoint=google.url, patience=QUICK)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def hasty(google: Scripted) -> Iterator[ComputeEngine]:
+    """The adapter when it soon gives up."""
+    engine = ComputeEngine(project="demo", endpoint=google.url, patience=SHORT)
+    yield engine
+    engine.close()

@@ -81,7 +81,7 @@ class ComputeEngine:
             **query,
             "maxResults": PAGE,
             "returnPartialSuccess": "true",
-            "fields": f"items/*({fields},warning),nextPageToken,unreachables,warning",
+            "fields": f"items/*/{fields},items/*/warning,nextPageToken,unreachables,warning",
         }
         token = ""
         while True:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from spotwarden.gcp.endpoint import checked_endpoint
 from spotwarden.ports import Cloud, Compute, Store, Topic
 
 T = TypeVar("T")
@@ -14,7 +15,11 @@ def connect(*, project: str, bucket: str, topic: str, compute_endpoint: str = ""
 
     Storage and Pub/Sub follow Google's own `STORAGE_EMULATOR_HOST` and `PUBSUB_EMULATOR_HOST`;
     `compute_endpoint` is a URL, "" for Google's. Plain http on loopback is spoken to without credentials.
+
+    Raises:
+        ValueError: the endpoint would take a token over the net in the clear.
     """
+    endpoint = checked_endpoint(compute_endpoint)
 
     def store() -> Store:
         from spotwarden.gcp.storage import CloudStorage  # noqa: PLC0415 - first use
@@ -24,7 +29,7 @@ def connect(*, project: str, bucket: str, topic: str, compute_endpoint: str = ""
     def compute() -> Compute:
         from spotwarden.gcp.compute import ComputeEngine  # noqa: PLC0415 - first use
 
-        return ComputeEngine(project=project, endpoint=compute_endpoint)
+        return ComputeEngine(project=project, endpoint=endpoint)
 
     def notices() -> Topic:
         from spotwarden.gcp.pubsub import CloudTopic  # noqa: PLC0415 - first use

@@ -1,48 +1,20 @@
 """Compute Engine's REST API, spoken through google-auth: the bytes of a request as they are, in and out."""
 
-import ipaddress
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlsplit
 
 import google.auth
 import msgspec
 from google.auth.credentials import AnonymousCredentials, Credentials
 from google.auth.transport.requests import AuthorizedSession
 
+from spotwarden.gcp.endpoint import checked_endpoint, is_loopback
 from spotwarden.gcp.errors import refusal, unanswered
 from spotwarden.gcp.patience import Patience
 
-GOOGLE = "https://compute.googleapis.com"
 _SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 _AGENT = "spotwarden"
-
-
-def checked_endpoint(endpoint: str) -> str:
-    """The endpoint without a slash at its end; "" means Google's own.
-
-    Raises:
-        ValueError: it is neither https nor http on loopback, so a token would cross the net in the clear.
-    """
-    url = urlsplit(endpoint or GOOGLE)
-    if url.scheme == "https" or is_loopback(endpoint):
-        return (endpoint or GOOGLE).rstrip("/")
-    raise ValueError(
-        f"The Compute endpoint {endpoint!r} is neither https:// nor http:// on this machine; "
-        "leave it empty for Google, or give something like http://127.0.0.1:8080."
-    )
-
-
-def is_loopback(endpoint: str) -> bool:
-    """Whether the endpoint is plain http on this machine, as the local cloud's is."""
-    url = urlsplit(endpoint)
-    if url.scheme != "http" or not url.hostname:
-        return False
-    try:
-        return ipaddress.ip_address(url.hostname).is_loopback
-    except ValueError:
-        return url.hostname == "localhost"
 
 
 def _credentials(endpoint: str) -> Credentials:

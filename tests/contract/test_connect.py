@@ -1,0 +1,90 @@
+"""How the cloud is opened: where to, and not before it is needed."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from spotwarden.gcp import connect
+from spotwarden.gcp.endpoint import GOOGLE, checked_endpoint
+from tests.contract.served import PROJECT, Served
+
+WATCHED = (
+    "google.auth",
+    "google.api_core",
+    "google.cloud.storage",
+    "google.cloud.pubsub_v1",
+    "google.cloud.compute_v1",
+    "spotwarden.gcp.compute",
+)
+SCRIPT = """
+import json, sys
+from spotwarden.gcp import connect
+cloud = connect(project="demo", bucket="b", topic="t", compute_endpoint="http://127.0.0.1:9")
+{use}
+print(json.dumps([name for name in {watched!r} if name in sys.modules]))
+"""
+
+
+def imported(use: str) -> list[str]:
+    """Which of the watched packages a fresh process has imported after that."""
+    script = SCRIPT.format(use=use, watched=WATCHED)
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    found: list[str] = json.loads(done.stdout)
+    return found
+
+
+def test_opening_the_cloud_imports_nothing_of_googles():
+    """A function that answers "nothing to do" pays for nothing."""
+    assert imported("") == []
+
+
+def test_the_bucket_alone_imports_no_pubsub_and_no_compute():
+    """A marker is looked at without the rest of the cloud."""
+    assert imported("cloud.store.entries") == ["google.auth", "google.api_core", "google.cloud.storage"]
+
+
+def test_compute_engine_imports_no_client_of_its_own():
+    """google.cloud.compute_v1 takes longer to import than all the rest together."""
+    assert imported("cloud.compute.instances") == ["google.auth", "google.api_core", "spotwarden.gcp.compute"]
+
+
+def test_the_topic_imports_no_bucket():
+    """What only tells people needs only Pub/Sub."""
+    assert imported("cloud.notices.publish") == ["google.auth", "google.api_core", "google.cloud.pubsub_v1"]
+
+
+def test_an_opened_cloud_is_the_one_that_the_settings_name(served: Served):
+    """Through Google's own variables and the endpoint: bucket, Compute Engine and topic answer."""
+    served.run(lambda: served.storage.ensure_bucket("connect"))
+    cloud = connect(project=PROJECT, bucket="connect", topic="t", compute_endpoint=served.url)
+    generation = cloud.store.write("x", b"1", generation=0)
+    found = cloud.store.read("x")
+    assert found is not None
+    assert found.generation == generation
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "used"),
+    [
+        ("", GOOGLE),
+        ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
+        ("http://localhost:8080", "http://localhost:8080"),
+        ("http://[::1]:8080", "http://[::1]:8080"),
+        ("https://compute-psc.p.example.com", "https://compute-psc.p.example.com"),
+    ],
+)
+def test_an_endpoint_is_google_or_this_machine_or_encrypted(endpoint: str, used: str):
+    """The three that make sense."""
+    assert checked_endpoint(endpoint) == used
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["http://10.0.0.1:8080", "http://example.com", "127.0.0.1:8080", "ftp://x"]
+)
+def test_a_token_never_crosses_the_net_in_the_clear(endpoint: str):
+    """Plain http to another machine is refused with what to write instead."""
+    with pytest.raises(ValueError, match="leave it empty for Google"):
+        connect(project="demo", bucket="b", topic="t", compute_endpoint=endpoint)
