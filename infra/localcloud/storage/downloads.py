@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from localcloud.errors import ApiError
+from localcloud.http import error_response
 from localcloud.storage.content import BLOCK, Vault, read_block
 from localcloud.storage.model import Blob
 from localcloud.storage.ranges import Span, read_range
@@ -17,11 +19,7 @@ SMALL = 64 * 1024
 
 
 def media(request: Request, blob: Blob, vault: Vault) -> Response:
-    """The content of an object, as the request wants it.
-
-    Raises:
-        ApiError: 416 for a range with nothing in it.
-    """
+    """The content of an object, as the request wants it; 416 for a range with nothing in it."""
     headers = _headers(blob)
     if _takes_gzip_off(request, blob):
         headers |= {"warning": '214 UploadServer "gunzipped"'}
@@ -29,7 +27,10 @@ def media(request: Request, blob: Blob, vault: Vault) -> Response:
     if blob.fields.get("contentEncoding"):
         headers["content-encoding"] = blob.fields["contentEncoding"]
     whole = Span(0, blob.content.size)
-    asked = _read_range(request, blob)
+    try:
+        asked = _read_range(request, blob)
+    except ApiError as error:  # clients tell an empty object by this header
+        return error_response(error, {"content-range": f"bytes */{blob.content.size}"})
     span = asked or whole
     headers["content-length"] = str(span.end - span.start)
     if asked:

@@ -83,11 +83,13 @@ class Discovery:
     def _check(self, exchange: Exchange) -> Iterator[str]:
         method = self.method(exchange)
         if method is None:
-            yield "there is no such method"
+            if exchange.status not in {404, 405}:
+                yield "there is no such method"
             return
-        yield from self._check_path(exchange, method)
-        yield from self._check_query(exchange, method)
-        yield from self._check_request(exchange, method)
+        if exchange.status != 400:  # else the caller was told
+            yield from self._check_path(exchange, method)
+            yield from self._check_query(exchange, method)
+            yield from self._check_request(exchange, method)
         yield from self._check_response(exchange, method)
 
     def _check_path(self, exchange: Exchange, method: Method) -> Iterator[str]:

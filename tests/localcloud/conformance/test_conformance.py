@@ -151,6 +151,13 @@ def test_a_required_parameter_left_out_is_caught():
     assert STORAGE.check(replace(listing, status=400, response=refused)) == []
 
 
+def test_what_was_refused_may_be_wrong():
+    """Nobody is blamed for a bad request that was answered with 400, or for no method with 404."""
+    refused = {"error": {"code": 400, "message": "No.", "errors": [{"reason": "invalid"}]}}
+    assert COMPUTE.check(replace(INSERT, request={"nam": 1}, status=400, response=refused)) == []
+    assert STORAGE.check(replace(GET, path="/storage/v1/nothing", status=404, response=ERROR)) == []
+
+
 def test_every_exception_names_its_reason():
     """What is let through although the document does not have it is written down with why."""
     assert all(len(allowed.reason) > 20 for allowed in EXCEPTIONS)
