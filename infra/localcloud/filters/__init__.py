@@ -5,6 +5,7 @@ and what a comparison means, differs: each service gives the tree its own meanin
 """
 
 from localcloud.filters.parser import Grammar, parse
+from localcloud.filters.regex import regex
 from localcloud.filters.tokens import FilterError
 from localcloud.filters.tree import (
     All,
@@ -35,4 +36,5 @@ __all__ = [
     "Value",
     "compiled",
     "parse",
+    "regex",
 ]

@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 from localcloud.errors import ApiError
 from localcloud.http import Json
 from localcloud.pubsub.mischief import Rule
-from localcloud.pubsub.names import short
+from localcloud.pubsub.names import DELETED_TOPIC, short
 from localcloud.pubsub.registry import Registry, Topic
 from localcloud.pubsub.subscription import Subscription
 
@@ -34,7 +34,10 @@ class Admin:
         ]
 
     async def _overview(self, _request: Request) -> Response:
-        return Json({"topics": [self._topic(topic) for _, topic in sorted(self._registry.topics.items())]})
+        registry = self._registry
+        topics = [self._topic(topic) for _, topic in sorted(registry.topics.items())]
+        left = [each for each in registry.subscriptions.values() if each.config.topic == DELETED_TOPIC]
+        return Json({"topics": topics, "without_topic": [self._subscription(each) for each in left]})
 
     def _topic(self, topic: Topic) -> dict[str, Any]:
         return {

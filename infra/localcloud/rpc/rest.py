@@ -88,7 +88,8 @@ async def _answer(rule: _Rule, request: Request, *, overridden: bool) -> Respons
         query = [*query, *parse_qsl((await request.body()).decode(errors="replace"), keep_blank_values=True)]
     bind(message, query)
     bind(message, [(field, _joined(shape, request.path_params)) for field, shape in rule.names.items()])
-    return Json(rendered(await _called(rule.method.call, message)))
+    answer = await _called(rule.method.call, message)
+    return Json((rule.method.render or rendered)(answer))
 
 
 def _joined(shape: str, params: Mapping[str, str]) -> str:
@@ -99,7 +100,8 @@ def _fill(message: Message, field: str, body: dict[str, Any]) -> None:
     try:
         json_format.ParseDict(body if field == "*" else {field: body}, message)
     except json_format.ParseError as error:
-        raise RpcError("INVALID_ARGUMENT", f"Invalid JSON payload received. {error}") from error
+        what = str(error).partition("\n")[0]
+        raise RpcError("INVALID_ARGUMENT", f"Invalid JSON payload received. {what}") from error
 
 
 async def _called(call: Callable[[Any], Any | Awaitable[Any]], message: Message) -> Any:  # noqa: ANN401 - any answer

@@ -1,0 +1,111 @@
+"""Monitoring, put together."""
+
+from datetime import timedelta
+from typing import Annotated
+
+import grpc
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.clock import Clock
+from localcloud.errors import ApiError
+from localcloud.http import Json
+from localcloud.monitoring.alerts import AlertPolicies, Channels
+from localcloud.monitoring.descriptors import Descriptors
+from localcloud.monitoring.metrics import Metrics
+from localcloud.monitoring.series import Identity, Store
+from localcloud.monitoring.writing import Writer, nanos
+from localcloud.ports import Point
+from localcloud.rpc import grpc_handlers, rest_routes
+
+# Series that fell silent are looked for once in so many points.
+SWEEP_EACH = 10_000
+
+
+class GivenPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A point for `/local/points`: a GAUGE of doubles, now unless `age_seconds` says how long ago."""
+
+    metric: str
+    value: float
+    resource: str = "gce_instance"
+    metric_labels: dict[str, str] = {}
+    resource_labels: dict[str, str] = {}
+    age_seconds: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+
+
+class MonitoringService:
+    """The Monitoring of one project, in memory. A series keeps its points for `retention`."""
+
+    def __init__(self, *, project: str, clock: Clock, retention: timedelta = timedelta(hours=24)) -> None:
+        self._clock = clock
+        self._store = Store(retention=int(retention.total_seconds() * 1e9))
+        self._descriptors = Descriptors(project)
+        self._points = 0
+        writer = Writer(store=self._store, descriptors=self._descriptors, clock=clock)
+        metrics = Metrics(project=project, store=self._store, descriptors=self._descriptors, writer=writer)
+        channels = Channels(project=project, clock=clock)
+        policies = AlertPolicies(project=project, clock=clock, channels=channels)
+        self._methods = [method for each in (metrics, channels, policies) for method in each.methods()]
+
+    def measure(self, point: Point) -> None:
+        """Write one point; this method is the `Measure` that services take.
+
+        Any metric may be written. A point that is not newer than its series is dropped, as Monitoring would
+        refuse it: nobody who measures could do anything about that.
+
+        Raises:
+            RpcError: INVALID_ARGUMENT for a metric that is no GAUGE of numbers.
+        """
+        identity = Identity(
+            metric=point.metric,
+            metric_labels=dict(point.metric_labels),
+            resource=point.resource,
+            resource_labels=dict(point.resource_labels),
+        )
+        self._descriptors.ensure(point.metric, ("GAUGE", "DOUBLE", ""), point.metric_labels)
+        convert = self._descriptors.gauge(point.metric)
+        series = self._store.make(identity, "GAUGE", "INT64" if convert is int else "DOUBLE")
+        at = int(point.at.timestamp() * 1e6) * 1000
+        if series.last_end is None or at > series.last_end:
+            self._store.add(series, at, at, convert(point.value))
+        self._points += 1
+        if self._points % SWEEP_EACH == 0:
+            self._store.drop_silent(nanos(self._clock))
+
+    def handlers(self) -> list[grpc.GenericRpcHandler]:
+        """The gRPC services."""
+        return grpc_handlers(self._methods)
+
+    def routes(self) -> list[BaseRoute]:
+        """The REST paths under `/v3/projects/P/`."""
+        return rest_routes(self._methods)
+
+    def admin_routes(self) -> list[BaseRoute]:
+        """`/local/metrics` counts the series, `/local/points` takes a point of any metric."""
+        return [
+            Route("/local/metrics", self._overview, methods=["GET"]),
+            Route("/local/points", self._take_point, methods=["POST"]),
+        ]
+
+    async def _overview(self, _request: Request) -> Response:
+        counts = [{"metric": metric, "series": count} for metric, count in self._store.counts()]
+        return Json({"metrics": counts})
+
+    async def _take_point(self, request: Request) -> Response:
+        try:
+            given = msgspec.json.decode(await request.body(), type=GivenPoint)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ApiError(400, "invalid", f"This is no point: {error}") from error
+        self.measure(
+            Point(
+                metric=given.metric,
+                metric_labels=given.metric_labels,
+                resource=given.resource,
+                resource_labels=given.resource_labels,
+                value=given.value,
+                at=self._clock.now() - timedelta(seconds=given.age_seconds),
+            )
+        )
+        return Json({})
