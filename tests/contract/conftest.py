@@ -13,6 +13,7 @@ from spotwarden.ports import Store
 from tests.contract.patience import QUICK, SHORT, OpenStore
 from tests.contract.scripted import Scripted
 from tests.contract.served import PROJECT, Served
+from tests.contract.worlds import FakeWorld, World
 from tests.fakes.store import MemoryStore
 
 
@@ -82,3 +83,10 @@ def hasty(google: Scripted) -> Iterator[ComputeEngine]:
     engine = ComputeEngine(project="demo", endpoint=google.url, patience=SHORT)
     yield engine
     engine.close()
+
+
+@pytest.fixture(params=["fake"])
+def world(request: pytest.FixtureRequest) -> World:
+    """A Compute Engine without VMs, in memory and on the local cloud."""
+    del request
+    return FakeWorld()

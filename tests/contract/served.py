@@ -14,6 +14,7 @@ from localcloud.http import Listener, build_app
 from localcloud.outbound import Outbound
 from localcloud.pubsub import PubSubService
 from localcloud.storage import StorageService
+from tests.localcloud.conformance.recorder import Recorder
 
 T = TypeVar("T")
 PROJECT = "demo"
@@ -21,10 +22,11 @@ PATIENCE_SECONDS = 30
 
 
 class Served:
-    """Storage and Pub/Sub of one local cloud; `faults` befall their calls."""
+    """Storage and Pub/Sub of one local cloud; `faults` befall their calls, `recorder` keeps them."""
 
     def __init__(self, folder: Path) -> None:
         self.faults = Faults()
+        self.recorder = Recorder()
         self._folder = folder
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._ready = threading.Event()
@@ -77,7 +79,8 @@ class Served:
             self.storage.close()
 
     async def _until_over(self) -> None:
-        app = build_app([*self.storage.routes(), *self.pubsub.routes()], faults=self.faults)
+        routes = [*self.storage.routes(), *self.pubsub.routes()]
+        app = build_app(routes, faults=self.faults, middleware=[self.recorder.middleware()])
         grpc = GrpcServer(self.pubsub.handlers(), faults=self.faults)
         async with Listener(app) as listener:
             self.url = listener.url

@@ -19,24 +19,6 @@ INSERT = Request(
 )
 
 
-@pytest.mark.parametrize(
-    ("place", "path"),
-    [
-        ("us-central1-a", "zones/us-central1-a"),
-        ("us-south1-ai1b", "zones/us-south1-ai1b"),
-        ("us-central1", "regions/us-central1"),
-        ("northamerica-northeast1", "regions/northamerica-northeast1"),
-    ],
-)
-def test_an_operation_is_looked_up_where_it_is(
-    google: Scripted, compute: ComputeEngine, place: str, path: str
-):
-    """In its zone, or for a regional request in its region."""
-    google.say(OPERATION)
-    compute.operation(place, "operation-1")
-    assert google.asked[0].path == f"/compute/v1/projects/demo/{path}/operations/operation-1"
-
-
 def test_a_launch_sends_what_gcloud_would(google: Scripted, compute: ComputeEngine):
     """Path, query and body as they are, fields that no client library knows included, plus the request id."""
     google.say(OPERATION)
