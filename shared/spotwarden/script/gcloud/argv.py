@@ -161,6 +161,8 @@ def _take_flag(tokens: Sequence[Token], kinds: Sequence[str], position: int, arg
 
 def _store(args: Args, flag: Flag, raw: Any, line: int) -> None:
     assert flag.read is not None  # noqa: S101 — switches do not come here
+    if raw == "--":
+        raise Refused(f"--{flag.name}: the value -- is lost on the way through gcloud's parser", line=line)
     try:
         value = flag.read(raw)
         if flag.joins and args.given(flag.name):

@@ -27,7 +27,7 @@ def check(args: Args) -> None:
                 "location-policy", f"{zone}={policy} is not of the form ZONE=allow or ZONE=deny"
             )
     for zone, count in (args["max-count-per-zone"] or {}).items():
-        if not _ZONE.match(zone) or not re.fullmatch(r"[1-9]\d*", str(count)):
+        if not _ZONE.match(zone) or not isinstance(count, str) or not re.fullmatch(r"[1-9]\d*", count):
             raise args.refusal("max-count-per-zone", f"{zone}={count} is not of the form ZONE=COUNT")
     _check_hostnames(args)
 
@@ -63,8 +63,9 @@ def bulk_insert(scene: Scene) -> dict[str, Any]:
 def _properties(scene: Scene) -> dict[str, Any]:
     network = interfaces(scene)
     image = boot_source(scene)
+    built = disks.disks(scene, None, image)
     return common(scene, network) | compact(
-        disks=disks.disks(scene, None, image),
+        disks=built,
         metadata=metadata(scene),
         resourceManagerTags=resource_manager_tags(scene),
     )

@@ -141,6 +141,8 @@ def may_create(line: Line) -> bool:
 
 def check_name(line: Line, number: int) -> None:
     """Raise `Refused` for a command that gcloud does not have and that may have been meant for a create."""
+    if line.track != "v1" and line.path[:1] and line.path[0] in _TRACKS:
+        raise Refused(f"gcloud {line.track} has no command {line.path[0]!r}", line=number)
     for prefix, known in _LEVELS:
         word = line.path[len(prefix)] if len(line.path) > len(prefix) else None
         if line.path[: len(prefix)] != prefix or word is None or word in known:

@@ -9,6 +9,7 @@ from spotwarden.script.gcloud.links import Link
 from spotwarden.script.gcloud.metadata import metadata
 from spotwarden.script.gcloud.mounts import mounted_disks
 from spotwarden.script.gcloud.scene import Scene, compact
+from spotwarden.script.gcloud.yamls import dump
 
 _RESTART = {"always": "Always", "never": "Never", "on-failure": "OnFailure"}
 _FORBIDDEN_KEYS = ("gci-ensure-gke-docker", "google-container-manifest")
@@ -25,7 +26,7 @@ _HEAD = """\
 def check(scene: Scene) -> None:
     """Raise `Refused` for what gcloud refuses for containers only."""
     args = scene.args
-    if args.given("source-instance-template"):
+    if args.given("source-instance-template") and scene.track == "v1":
         raise args.refusal(
             "source-instance-template", "does not work with containers in gcloud 528, which breaks off"
         )
@@ -59,17 +60,17 @@ def container_instance(scene: Scene, name: str, network: Any, image: Link) -> di
         "google-logging-enabled": "true",
     }
     labels = (scene.args["labels"] or {}) | {"container-vm": image.parts["name"].replace("/", "-")}
+    # Disks first: a URL in them may move the names behind it to another version of the API.
+    built = disks.disks(scene, name, image)
     return common(scene, network) | compact(
-        disks=disks.disks(scene, name, image),
+        disks=built,
         labels=dict(sorted(labels.items())),
-        metadata=metadata(scene, declared),
+        metadata=metadata(scene, declared, always=True),
         name=name,
     )
 
 
 def _declaration(scene: Scene, name: str, mounts: list[dict[str, Any]]) -> str:
-    import yaml  # noqa: PLC0415 — containers are rare, and the import is slow
-
     volumes, places = _volumes(scene, mounts)
     args = scene.args
     container = compact(
@@ -85,7 +86,7 @@ def _declaration(scene: Scene, name: str, mounts: list[dict[str, Any]]) -> str:
     )
     restart = _RESTART[args["container-restart-policy"]]
     spec = {"containers": [container], "restartPolicy": restart, "volumes": volumes}
-    return _HEAD + yaml.safe_dump({"spec": spec}, default_flow_style=False, indent=2)
+    return _HEAD + dump({"spec": spec})
 
 
 def _environment(scene: Scene) -> dict[str, Any]:

@@ -85,18 +85,14 @@ def _check_globals(args: Args, files: Mapping[str, bytes]) -> None:
 def _bulk_request(scene: Scene) -> Request:
     args = scene.args
     flag = "region" if args.given("region") else "zone"
-    place = _plain_place(args, flag, args[flag])
+    place = args[flag]
+    if not place:
+        raise args.refusal(flag, "may not be empty")
     bulk.check(args)
     scene = _at(scene, scene.home, place, regional=flag == "region")
     instance.check(scene)
     path = f"{flag}s/{quote(place, safe='')}/instances/bulkInsert"
     return _request(scene, path, bulk.bulk_insert(scene))
-
-
-def _plain_place(args: Args, flag: str, place: str) -> str:
-    if not place or "/" in place:
-        raise args.refusal(flag, f"{place!r} is not the bare name of a {flag}")
-    return place
 
 
 def _at(scene: Scene, project: str, place: str, *, regional: bool = False) -> Scene:
@@ -151,9 +147,7 @@ def _machines(scene: Scene, configured_zone: str | None) -> list[Link]:
     args = scene.args
     zone = configured_zone
     if args.given("zone"):
-        zone = _plain_place(
-            args, "zone", scene.link("zone", args["zone"], "zones", project=scene.home).parts["name"]
-        )
+        zone = scene.link("zone", args["zone"], "zones", project=scene.home).parts["name"]
     if not args.names:
         raise Refused("no name for the machine")
     refs = []

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from spotwarden.script.gcloud.images import disk_image, snapshot
+from spotwarden.script.gcloud.images import disk_image, instant_snapshot, snapshot
 from spotwarden.script.gcloud.keys import CONTAINER, CREATE
 from spotwarden.script.gcloud.mounts import device_name
 from spotwarden.script.gcloud.scene import Scene, compact
-from spotwarden.script.gcloud.security import KeyRing, disk_kms_key
+from spotwarden.script.gcloud.security import disk_kms_key
 from spotwarden.script.gcloud.values import label_key, label_value, whole_gb
 
 _FLAG = "create-disk"
@@ -14,18 +14,15 @@ _ARCHITECTURES = ("ARCHITECTURE_UNSPECIFIED", "ARM64", "X86_64")
 _REPLICAS = 2
 
 
-def new_disk(scene: Scene, disk: dict[str, Any], keys: KeyRing | None) -> dict[str, Any]:
+def new_disk(scene: Scene, disk: dict[str, Any]) -> dict[str, Any]:
     """Give one new disk as the API wants it."""
-    key = _own_key(scene, disk, keys)
     managed = None if scene.command == CONTAINER else disk_kms_key(scene, disk)
-    if managed and key:
-        raise scene.args.refusal(_FLAG, "cannot have a KMS key and a key in --csek-key-file")
     return compact(
         autoDelete=disk.get("auto-delete", True),
         boot=disk.get("boot", False),
         deviceName=device_name(scene, disk),
-        diskEncryptionKey=managed or key,
-        initializeParams=_params(scene, disk, keys),
+        diskEncryptionKey=managed,
+        initializeParams=_params(scene, disk),
         interface=interface_of(disk.get("interface")),
         mode=mode_of(disk),
         type="PERSISTENT",
@@ -51,13 +48,7 @@ def disk_type(scene: Scene, flag: str, name: str | None, *, replicas: int = 0) -
     return scene.zonal(flag, name, "diskTypes")
 
 
-def _own_key(scene: Scene, disk: dict[str, Any], keys: KeyRing | None) -> dict[str, str] | None:
-    if not keys or not disk.get("name"):
-        return None
-    return keys.find(scene.link(_FLAG, disk["name"], "disks", project=None, zone=scene.place))
-
-
-def _params(scene: Scene, disk: dict[str, Any], keys: KeyRing | None) -> dict[str, Any]:
+def _params(scene: Scene, disk: dict[str, Any]) -> dict[str, Any]:
     with scene.blame(_FLAG):
         size = whole_gb(disk.get("size"))
     replicas = disk.get("replica-zones", [])
@@ -65,8 +56,7 @@ def _params(scene: Scene, disk: dict[str, Any], keys: KeyRing | None) -> dict[st
     source = None
     if scene.command != CONTAINER:
         source = snapshot(scene, _FLAG, disk.get("source-snapshot"), disk.get("source-snapshot-region"))
-    if disk.get("source-instant-snapshot"):
-        raise scene.args.refusal(_FLAG, "an instant snapshot needs a zone that gcloud does not fill in")
+    instant = instant_snapshot(scene, _FLAG, disk.get("source-instant-snapshot"))
     return compact(
         architecture=_architecture(scene, disk),
         description=disk.get("description"),
@@ -80,9 +70,9 @@ def _params(scene: Scene, disk: dict[str, Any], keys: KeyRing | None) -> dict[st
         provisionedThroughput=_text(disk.get("provisioned-throughput")),
         replicaZones=_replica_zones(scene, replicas),
         resourcePolicies=disk.get("disk-resource-policy") or None,
-        sourceImage=None if source else image,
-        sourceImageEncryptionKey=keys.find(image) if keys else None,
-        sourceSnapshot=source,
+        sourceImage=None if source or instant else image,
+        sourceInstantSnapshot=instant,
+        sourceSnapshot=None if instant else source,
         storagePool=_pool(scene, disk.get("storage-pool")),
     )
 

@@ -5,9 +5,9 @@ from typing import Any
 from spotwarden.script.gcloud import defaults
 from spotwarden.script.gcloud.argv import Args
 from spotwarden.script.gcloud.create_disks import disk_type, interface_of, mode_of, new_disk
-from spotwarden.script.gcloud.images import snapshot
+from spotwarden.script.gcloud.images import instant_snapshot, snapshot
 from spotwarden.script.gcloud.keys import CONTAINER
-from spotwarden.script.gcloud.links import Link
+from spotwarden.script.gcloud.links import Link, region_of
 from spotwarden.script.gcloud.mounts import device_name
 from spotwarden.script.gcloud.scene import Scene, compact
 from spotwarden.script.gcloud.security import KeyRing, key_ring, kms_key
@@ -19,6 +19,8 @@ _DISK_FLAGS = {
     "create": """boot-disk-auto-delete boot-disk-device-name boot-disk-interface boot-disk-kms-key boot-disk-kms-keyring
         boot-disk-kms-location boot-disk-kms-project boot-disk-type create-disk disk local-nvdimm local-ssd
         require-csek-key-create""",
+    "create-with-container": """boot-disk-auto-delete boot-disk-device-name boot-disk-provisioned-iops boot-disk-type
+        create-disk disk local-nvdimm local-ssd""",
     "bulk create": "boot-disk-auto-delete boot-disk-device-name boot-disk-interface boot-disk-type local-ssd",
 }
 
@@ -32,7 +34,7 @@ def disks(scene: Scene, name: str | None, image: Link | None) -> list[dict[str, 
         return None
     keys = key_ring(scene)
     existing = [_existing(scene, disk, keys) for disk in scene.args["disk"] or []]
-    new = [new_disk(scene, disk, keys) for disk in scene.args["create-disk"] or []]
+    new = [new_disk(scene, disk) for disk in scene.args["create-disk"] or []]
     boot = [] if image is None else [_boot(scene, name, image, keys)]
     named = sorted(existing + new, key=_boot_first)
     return boot + named + _memory_disks(scene) + _local_disks(scene)
@@ -50,6 +52,8 @@ def own_boot_disk(args: Args) -> bool:
 def check(scene: Scene) -> None:
     """Raise `Refused` for disk flags that gcloud refuses before it builds anything."""
     args = scene.args
+    with scene.blame("boot-disk-size"):
+        whole_gb(args["boot-disk-size"])
     for disk in args["disk"] or []:
         _check_disk(scene, "disk", disk)
         if not disk.get("name") and ("name" not in disk or not scene.bulk):
@@ -77,10 +81,8 @@ def _check_disk(scene: Scene, flag: str, disk: dict[str, Any]) -> None:
 def _check_new(scene: Scene, disk: dict[str, Any]) -> None:
     args = scene.args
     _check_disk(scene, "create-disk", disk)
-    if disk.get("name") and args["require-csek-key-create"] and args["csek-key-file"]:
-        raise args.refusal(
-            "create-disk", "a named disk with --csek-key-file needs --no-require-csek-key-create"
-        )
+    if args["csek-key-file"]:
+        raise args.refusal("create-disk", "does not work beside --csek-key-file in gcloud 528, which breaks off")
     sources = {
         disk[key]
         for key in ("image", "image-family", "source-snapshot", "source-instant-snapshot")
@@ -161,21 +163,16 @@ def _boot(scene: Scene, name: str | None, image: Link, keys: KeyRing | None) -> 
 
 def _boot_params(scene: Scene, image: Link, keys: KeyRing | None) -> dict[str, Any]:
     args = scene.args
-    with scene.blame("boot-disk-size"):
-        size = whole_gb(args["boot-disk-size"])
     source = snapshot(scene, "source-snapshot", args["source-snapshot"], args["source-snapshot-region"])
-    instant = args["source-instant-snapshot"]
-    if instant and not source:
-        raise args.refusal(
-            "source-instant-snapshot", "needs a zone that gcloud does not fill in; write it as a full path"
-        )
+    instant = instant_snapshot(scene, "source-instant-snapshot", args["source-instant-snapshot"])
     return compact(
-        diskSizeGb=size,
+        diskSizeGb=whole_gb(args["boot-disk-size"]),
         diskType=disk_type(scene, "boot-disk-type", args["boot-disk-type"]),
         provisionedIops=_text(args["boot-disk-provisioned-iops"]),
         provisionedThroughput=_text(args["boot-disk-provisioned-throughput"]),
-        sourceImage=None if source else image,
+        sourceImage=None if source or instant else image,
         sourceImageEncryptionKey=keys.find(image) if keys else None,
+        sourceInstantSnapshot=None if source else instant,
         sourceSnapshot=source,
     )
 
@@ -187,7 +184,8 @@ def _text(number: int | None) -> str | None:
 def _existing(scene: Scene, disk: dict[str, Any], keys: KeyRing | None) -> dict[str, Any]:
     regional = disk.get("scope") == "regional"
     if regional:
-        parts = {"project": scene.project, "region": scene.region}
+        # In a region gcloud takes the place for a zone here, and sends "us" for us-central1.
+        parts = {"project": scene.project, "region": region_of(scene.place)}
         link = scene.link("disk", disk["name"], "regionDisks", **parts)
     else:
         link = scene.zonal("disk", disk["name"], "disks")

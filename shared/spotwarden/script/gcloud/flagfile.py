@@ -25,9 +25,9 @@ def expand(tokens: Sequence[Token], files: Mapping[str, bytes]) -> list[Token]:
         if name != _FLAG:
             expanded.append(token)
             continue
-        if not equals:
-            path = next(words, Token(value=None, line=token.line)).value
-        expanded += _flags(path, files, token.line, depth=1)
+        following = None if equals else next(words, None)
+        if equals or following:  # gcloud passes over a flag at the very end
+            expanded += _flags(following.value if following else path, files, token.line, depth=1)
     return expanded
 
 

@@ -34,6 +34,7 @@ from spotwarden.script.gcloud.values import (
     GIB,
     Reader,
     choice,
+    dashed,
     enum,
     filled,
     label_key,
@@ -76,6 +77,10 @@ def _merge(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
 
 def _once(_older: Any, _newer: Any) -> Any:
     raise ValueError("may be given only once; write all keys into one")
+
+
+def _written(read: Reader) -> Reader:
+    return lambda value: read(text(value))
 
 
 def _listed(read: Reader) -> Reader:
@@ -194,7 +199,7 @@ FLAGS: tuple[Row, ...] = (
     _switch("no-public-dns", Where("b", alpha="ck"), negatable=False),
     _switch("no-public-ptr", CK, negatable=False),
     _switch("no-public-ptr-domain", CK, negatable=False),
-    Row("private-ipv6-google-access-type", CK, mapped(_IPV6_ACCESS)),
+    Row("private-ipv6-google-access-type", CK, mapped(_IPV6_ACCESS, fold=dashed)),
     Row("private-network-ip", CK, text),
     _switch("public-dns", Where("b", alpha="ck"), negatable=False),
     _switch("public-ptr", CK, negatable=False),
@@ -264,7 +269,8 @@ FLAGS: tuple[Row, ...] = (
     # Containers.
     _many("container-arg", K, text),
     Row("container-command", K, text),
-    _many("container-env", K, pairs()),
+    # gcloud 528 breaks off when a flags file gives the variables as a dictionary.
+    _many("container-env", K, _written(pairs())),
     Row("container-env-file", K, text),
     Row("container-image", K, text),
     _many("container-mount-disk", K, pairs(keys=MOUNT_DISK, required=("mount-path",))),

@@ -85,3 +85,8 @@ def snapshot(scene: Scene, flag: str, name: str | None, region: str | None = Non
     if region:
         return scene.link(flag, name, "regionSnapshots", project=scene.project, region=region)
     return scene.link(flag, name, "snapshots", project=scene.project)
+
+
+def instant_snapshot(scene: Scene, flag: str, name: str | None) -> Link | None:
+    """Give the instant snapshot (alpha) that a disk begins with; gcloud fills in no zone, so the full path is needed."""
+    return scene.link(flag, name, "instantSnapshots", project=scene.project) if name else None

@@ -41,7 +41,7 @@ C, B, K = Where("c"), Where("b"), Where("k")
 C_BETA, B_BETA, CB_BETA = Where(beta="c"), Where(beta="b"), Where(beta="cb")
 C_ALPHA, CK_ALPHA, CB_ALPHA = Where(alpha="c"), Where(alpha="ck"), Where(alpha="cb")
 
-NIC_TYPES = ("VIRTIO_NET", "GVNIC", "RDMA", "IDPF", "MRDMA", "IRDMA")
+NIC_TYPES = ("VIRTIO_NET", "GVNIC", "IDPF", "MRDMA", "IRDMA")
 NETWORK_TIERS = ("PREMIUM", "SELECT", "STANDARD")
 STACK_TYPES = ("IPV4_ONLY", "IPV4_IPV6", "IPV6_ONLY")
 

@@ -6,10 +6,15 @@ from typing import Any
 from spotwarden.script.gcloud.scene import Scene
 
 
-def metadata(scene: Scene, more: dict[str, str] | None = None) -> dict[str, Any] | None:
-    """Give the metadata, sorted by key; `more` wins over what the user says. None leaves it to a template."""
+def metadata(
+    scene: Scene, more: dict[str, str] | None = None, *, always: bool = False
+) -> dict[str, Any] | None:
+    """Give the metadata, sorted by key; `more` wins over what the user says.
+
+    None leaves it to a template, unless it is `always` sent.
+   """
     args = scene.args
-    if scene.from_template and not args.given("metadata", "metadata-from-file"):
+    if scene.from_template and not always and not args.given("metadata", "metadata-from-file"):
         return None
     found: dict[str, Any] = dict(args["metadata"] or {})
     for key, value in found.items():

@@ -115,7 +115,7 @@ def _networks(scene: Scene, flag: str | None, card: dict[str, Any]) -> dict[str,
     network, subnet, attachment = card.get("network"), card.get("subnet"), card.get("network-attachment")
     found: dict[str, Any] = compact(networkAttachment=attachment)
     if subnet is not None:
-        parts = {"project": scene.project, "region": scene.region}
+        parts = {"project": scene.project, "region": scene.region.rsplit("/", 1)[-1]}
         found["subnetwork"] = scene.link(flag or "subnet", subnet, "subnetworks", **parts)
     if network is None and subnet is None and attachment is None:
         network = "default"
@@ -166,12 +166,15 @@ def _access(
     if address and not _is(ipaddress.ip_address, address):
         reason = f"the address behind the name {address!r} is known to the API only; write the address itself"
         raise scene.args.refusal(flag or "address", reason)
+    tier = card.get("network-tier")
+    if tier is not None and (not tier or (tier == "SELECT" and scene.track != "alpha")):
+        raise scene.args.refusal(flag or "network-tier", f"the tier {tier!r} is not one of PREMIUM, STANDARD")
     domain = None if names.get("no-public-ptr-domain") else names.get("public-ptr-domain")
     return [
         compact(
             name="external-nat",
             natIP=address,
-            networkTier=card.get("network-tier"),
+            networkTier=tier,
             publicPtrDomainName=domain,
             setPublicDns=_either(names, "public-dns"),
             setPublicPtr=_either(names, "public-ptr"),

@@ -42,7 +42,7 @@ def _affinity(item: Any) -> dict[str, Any]:
         raise ValueError(
             f"the operator {item['operator']!r} of {item['key']!r} is not one of {', '.join(_OPERATORS)}"
         )
-    values = item.get("values", [])
+    values = item.get("values") or []
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise ValueError(f"the values of {item['key']!r} must be a list of texts")
-    return {name: value for name, value in item.items() if value != []}
+    return {name: value for name, value in item.items() if value not in (None, [])}

@@ -90,9 +90,14 @@ def enum(value: str) -> str:
     return value.replace("-", "_").upper()
 
 
-def mapped(names: Mapping[str, str]) -> Reader:
+def dashed(value: str) -> str:
+    """Fold a choice to small letters and dashes."""
+    return value.replace("_", "-").lower()
+
+
+def mapped(names: Mapping[str, str], *, fold: Callable[[str], str] = str) -> Reader:
     """Read one of a few words and give what the API calls it."""
-    read = choice(names)
+    read = choice(names, fold=fold)
     return lambda value: names[read(value)]
 
 
@@ -193,6 +198,8 @@ def pairs(  # noqa: PLR0913 — one keyword for each rule that gcloud has for a 
     rules = (keys, key, value, bare)
 
     def read(given: Any) -> dict[str, Any]:
+        if isinstance(given, list):
+            raise ValueError("takes a dictionary, not a list")
         raw = given.items() if isinstance(given, dict) else map(_cut, split(given))
         found = dict(_pair(name, piece, rules) for name, piece in raw)
         for name in required:
