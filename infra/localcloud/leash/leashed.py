@@ -50,11 +50,7 @@ class Leashed:
 
     async def started(self) -> None:
         """Return when the command runs; raise `ChildProcessError` if its guardian died before."""
-        try:
-            await self._started.wait()
-        except asyncio.CancelledError:
-            self._order(b"K")
-            raise
+        await self._started.wait()
         if not self.pid:
             raise ChildProcessError("the guardian died before it had started the command")
 
@@ -151,6 +147,15 @@ async def start(
             pass_fds=[theirs.fileno()],
             start_new_session=True,
         )
+    starting = asyncio.create_task(_started(guardian, ours, mark))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await (await starting).kill()
+        raise
+
+
+async def _started(guardian: subprocess.Popen[bytes], ours: socket.socket, mark: str) -> Leashed:
     reader, writer = await asyncio.open_connection(sock=ours)
     leashed = Leashed(guardian=guardian, reader=reader, writer=writer, mark=mark)
     await leashed.started()

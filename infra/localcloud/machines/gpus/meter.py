@@ -1,0 +1,43 @@
+"""Looking at the processes of a virtual machine to tell how busy its GPUs are."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+import psutil
+
+from localcloud.machines.gpus.attribution import Sample, utilization, visible
+from localcloud.machines.gpus.cards import Card
+
+Processes = Callable[[], Iterable[psutil.Process]]
+
+
+class Meter:
+    """Tells the utilization of each GPU since the last time that it was asked."""
+
+    def __init__(self, cards: Sequence[Card], processes: Processes) -> None:
+        self.cards = cards
+        self._processes = processes
+        self._samples, self._at = self._look(), time.monotonic()
+
+    def read(self) -> list[float]:
+        """Percent, 0 to 100, for each GPU in order."""
+        samples, at = self._look(), time.monotonic()
+        elapsed = max(at - self._at, 1e-6)
+        busy = utilization(self._samples, samples, elapsed=elapsed, cards=self.cards)
+        self._samples, self._at = samples, at
+        return busy
+
+    def _look(self) -> list[Sample]:
+        return [sample for process in self._processes() if (sample := self._sample(process))]
+
+    def _sample(self, process: psutil.Process) -> Sample | None:
+        try:
+            times = process.cpu_times()
+            return Sample(
+                pid=process.pid,
+                parent=process.ppid(),
+                seconds=sum(times[:4]),  # user, system, and the same of children that were waited for
+                gpus=visible(process.environ(), self.cards),
+            )
+        except (psutil.NoSuchProcess, psutil.AccessDenied, OSError):
+            return None  # it has just ended, or is another user's

@@ -1,0 +1,86 @@
+"""All virtual machines of the local cloud: the `Machines` port, with processes behind it."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from pathlib import Path
+
+import psutil
+
+from localcloud.clock import Clock
+from localcloud.machines.host import Host
+from localcloud.machines.machine import Machine
+from localcloud.ports import Measure, Resource
+from localcloud.standins import install
+
+STANDINS = "standins"
+
+
+class ProcessMachines:
+    """Runs each instance as processes of this computer; see the README beside for what that can do.
+
+    `folder` holds one folder for each machine; `environment` is asked at each boot for the settings that
+    point clients at the local cloud; `on_poweroff` is told the id of an instance whose guest ran `shutdown`.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is a dependency of its own
+        self,
+        *,
+        folder: Path,
+        clock: Clock,
+        environment: Callable[[], Mapping[str, str]],
+        measure: Measure,
+        on_poweroff: Callable[[str], None],
+        metric_period: timedelta,
+    ) -> None:
+        self._host = Host(
+            folder=folder,
+            standins=folder / STANDINS,
+            clock=clock,
+            cloud=environment,
+            environment=dict(os.environ),
+            measure=measure,
+            on_poweroff=on_poweroff,
+            metric_period=metric_period,
+        )
+        self._machines: dict[str, Machine] = {}
+
+    async def boot(self, instance: Resource) -> None:
+        """Start the instance's startup script; return once it runs."""
+        install(self._host.standins)
+        machine = self._machines.setdefault(str(instance["id"]), Machine(instance, self._host))
+        await machine.boot(instance)
+
+    async def shut_down(self, instance_id: str, grace: timedelta) -> None:
+        """Run the shutdown script for at most `grace`, then end every process; return when none is left."""
+        if machine := self._machines.get(instance_id):
+            await machine.shut_down(grace)
+
+    async def kill(self, instance_id: str) -> None:
+        """End every process at once; return when none is left."""
+        if machine := self._machines.get(instance_id):
+            await machine.kill()
+
+    def update(self, instance: Resource) -> None:
+        """Let the instance's metadata server answer from the resource as it is now."""
+        if machine := self._machines.get(str(instance["id"])):
+            machine.update(instance)
+
+    def forget(self, instance_id: str) -> None:
+        """Drop what is in memory of a deleted instance, which must be off; its folder stays."""
+        self._machines.pop(instance_id, None)
+
+    def console(self, instance_id: str) -> str:
+        """The newest mebibyte of what the instance wrote to its serial port; "" if it is not known."""
+        machine = self._machines.get(instance_id)
+        return machine.console() if machine else ""
+
+    def processes(self, instance_id: str) -> list[psutil.Process]:
+        """The processes alive in the instance."""
+        machine = self._machines.get(instance_id)
+        return machine.processes() if machine else []
+
+    async def close(self) -> None:
+        """Kill all machines; return when no process is left."""
+        await asyncio.gather(*(machine.kill() for machine in self._machines.values()))

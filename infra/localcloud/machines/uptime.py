@@ -1,0 +1,153 @@
+"""A virtual machine from power-on to power-off: its metadata server and the processes of its scripts."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import timedelta
+from typing import Any
+
+import psutil
+
+from localcloud import leash
+from localcloud.http import Listener
+from localcloud.machines.agent import Agent
+from localcloud.machines.console import Console
+from localcloud.machines.download import download
+from localcloud.machines.environment import guest_environment
+from localcloud.machines.folder import Folder
+from localcloud.machines.gpus import Meter, cards_of
+from localcloud.machines.gpus.report import report
+from localcloud.machines.guest_calls import GuestCalls
+from localcloud.machines.host import Host
+from localcloud.machines.metadata import MetadataServer
+from localcloud.machines.metadata.tree import attributes
+from localcloud.ports import Resource
+
+AT_ONCE = timedelta(0)
+
+
+class PoweredOffError(Exception):
+    """The machine was switched off while something was about to be started in it."""
+
+
+class Uptime:
+    """Made at each boot. `power` is called with what the guest asks for: an action and a delay in seconds."""
+
+    def __init__(
+        self, instance: Resource, host: Host, *, console: Console, power: Callable[[str, float], None]
+    ) -> None:
+        self.cards = cards_of(instance)
+        self.power = power
+        self._instance = instance
+        self._host = host
+        self._folder = Folder.of(instance, host.folder)
+        self._console = console
+        self._agent = Agent(self._folder, start=self._start, fetch=self._fetch, say=self._say)
+        self._metadata = MetadataServer(instance, now=host.clock.now)
+        self._listener = Listener(GuestCalls(self, self._metadata))
+        self._leashes: list[leash.Leashed] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._changing = asyncio.Lock()
+        self._on = True
+        self._off = asyncio.Event()
+        self._shutting_down = False
+
+    async def begin(self) -> None:
+        """Switch on; return once the first startup script runs, if there is one."""
+        async with self._changing:
+            if not self._on:
+                return
+            self._folder.prepare()
+            await self._listener.start()
+            self._keep(self._agent.run("startup", attributes(self._instance)))
+            if self.cards:
+                self._keep(report(self.meter(), self._instance, self._host))
+        await self._agent.begun.wait()
+
+    async def shut_down(self, grace: timedelta) -> None:
+        """Run the shutdown scripts, then ask all processes to end, then kill them; all within the grace."""
+        if self._shutting_down:
+            await self._off.wait()
+            return
+        self._shutting_down = True
+        try:
+            await self._wind_down(grace)
+        finally:
+            self._shutting_down = False
+
+    async def end(self) -> None:
+        """Switch off at once; return when no process is left and nothing listens."""
+        self._on = False
+        self._agent.begun.set()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        async with self._changing:
+            await asyncio.gather(*(leashed.kill() for leashed in self._leashes))
+            await self._listener.stop(grace=AT_ONCE)
+            await self._metadata.close()
+            self._agent.close()
+        self._off.set()
+
+    def update(self, instance: Resource) -> None:
+        """Tell the guest of a change."""
+        self._instance = instance
+        self._metadata.update(instance)
+
+    def processes(self) -> list[psutil.Process]:
+        """All processes of the machine."""
+        return [process for leashed in self._leashes for process in leashed.processes()]
+
+    def meter(self) -> Meter:
+        """A meter of the GPUs that starts now."""
+        return Meter(self.cards, self.processes)
+
+    async def _wind_down(self, grace: timedelta) -> None:
+        deadline = asyncio.get_running_loop().time() + grace.total_seconds()
+        await self._run_shutdown_scripts(deadline)
+        left = timedelta(seconds=max(0.0, deadline - asyncio.get_running_loop().time()))
+        await asyncio.gather(*(leashed.terminate(left) for leashed in self._leashes))
+        await self.end()
+
+    async def _run_shutdown_scripts(self, deadline: float) -> None:
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._agent.run("shutdown", attributes(self._instance))
+        except TimeoutError:
+            self._say("systemd[1]", "The shutdown script did not end in time.")
+        except PoweredOffError:
+            return  # somebody lost patience and killed the machine
+
+    async def _start(self, argv: Sequence[str], output: int) -> leash.Leashed:
+        async with self._changing:
+            if not self._on:
+                raise PoweredOffError(f"{self._instance['name']} was switched off")
+            environment = self._environment()
+            leashed = await leash.start(argv, env=environment, cwd=self._folder.path, stdout=output)
+            self._leashes.append(leashed)
+            return leashed
+
+    async def _fetch(self, url: str) -> str:
+        return await download(url, storage=self._environment().get("STORAGE_EMULATOR_HOST", ""))
+
+    def _environment(self) -> dict[str, str]:
+        return guest_environment(
+            self._instance,
+            self._folder,
+            host=self._host,
+            metadata=self._listener.url.removeprefix("http://"),
+        )
+
+    def _say(self, process: str, message: str) -> None:
+        self._console.write(self._host.clock.now(), process, message)
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work, name=f"machine {self._instance['name']}")
+        task.add_done_callback(self._tell_failure)
+        self._tasks.append(task)
+
+    def _tell_failure(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()):
+            with contextlib.suppress(OSError):
+                self._say("systemd[1]", f"{type(error).__name__}: {error}")
+            task.get_loop().call_exception_handler({"message": "a machine failed", "exception": error})
