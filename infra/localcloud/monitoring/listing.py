@@ -85,7 +85,7 @@ class Query:
                 number, results = number + 1, results - 1
                 continue
             size = _point_bytes(track)
-            shown = min(len(track.ends) - offset, results, max(1, room // size))
+            shown = min(max(0, len(track.ends) - offset), results, max(1, room // size))
             yield track, offset, offset + shown
             results, room = results - shown, room - shown * size
             done = offset + shown >= len(track.ends)
