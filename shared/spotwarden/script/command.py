@@ -6,10 +6,16 @@ import msgspec
 
 
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
-    """A word whose value depends on something outside the script and its files."""
+    """A word whose value depends on something outside the script and its files.
+
+    `prefix` is how the word certainly begins (`--zone=` of `--zone=$(…)`). `splits` says that bash
+    may make any number of words of it, none among them, since it stands outside quotes.
+    """
 
     reason: str
     line: int
+    prefix: str = ""
+    splits: bool = False
 
 
 class Word(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,9 +28,11 @@ class Word(msgspec.Struct, frozen=True, kw_only=True):
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """One simple command that bash would run, in the order it would run them.
 
-    `environment` holds the exported variables as they stand at this command (CLOUDSDK_… among
-    them), `files` what a relative path would open: the files stored beside the script and those
-    that the script itself wrote from here-documents before this command.
+    The first word is the program itself: `sudo`, `env`, `nohup` and the like in front of it are
+    gone. `environment` holds the exported variables as they stand at this command (CLOUDSDK_…
+    among them), `files` what a relative path would open: the files stored beside the script, seen
+    from the folder the script has changed into. Looking up a path whose content the script itself
+    or a program has written raises `Refused`; a path that is not there raises `KeyError`.
     """
 
     words: tuple[Word, ...]

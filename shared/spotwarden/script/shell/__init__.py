@@ -1,0 +1,1 @@
+"""bash text → the commands that bash would run, computed without running anything."""

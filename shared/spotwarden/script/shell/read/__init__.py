@@ -1,0 +1,1 @@
+"""bash text → trees, with bash's own rules of where words, lines and commands end."""

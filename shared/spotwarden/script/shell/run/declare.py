@@ -1,0 +1,124 @@
+"""The builtins that declare variables: `declare`, `local`, `export`, `readonly`."""
+
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from spotwarden.script.command import Unknown, Word
+from spotwarden.script.refusal import Refused
+from spotwarden.script.shell.run.expand import expand_text
+from spotwarden.script.shell.run.machine import Shell
+from spotwarden.script.shell.run.memory import assign, require_writable
+from spotwarden.script.shell.run.store import store
+from spotwarden.script.shell.run.values import Status, Text, Variable
+from spotwarden.script.shell.tree import Assignment
+
+_FLAGS: dict[str, dict[str, Any]] = {
+    "a": {"array": True}, "A": {"associative": True}, "i": {"integer": True}, "r": {"readonly": True},
+    "x": {"exported": True}, "n": {"reference": True}, "u": {"case": "u"}, "l": {"case": "l"}, "c": {"case": "c"},
+}  # fmt: skip
+_HARMLESS = frozenset("ptfFgIN")
+_IMPLIED = {"readonly": "r", "export": "x"}
+
+
+class _Declaration(NamedTuple):
+    """What a declaring builtin does to each of its names."""
+
+    changes: dict[str, Any]
+    locks: bool
+    inside: bool
+
+
+def declare(shell: Shell, name: str, words: list[Word], assignments: list[Assignment]) -> Status:
+    """Run `declare` and its like; `words` are the names and options, `assignments` the names with values."""
+    options = [word.value for word in words[1:] if _is_option(word)]
+    names = [word for word in words[1:] if not _is_option(word)]
+    letters = _IMPLIED.get(name, "") + "".join(str(option)[1:] for option in options if str(option)[0] == "-")
+    if "f" in letters or "F" in letters:
+        return _functions(shell, letters)
+    if name == "local" and len(shell.state.scopes) == 1:
+        return 1  # bash reports it and does not assign
+    local = len(shell.state.scopes) > 1 and name not in _IMPLIED and "g" not in letters
+    declaration = _declaration(shell, options, letters, inside=local)
+    for word in names:
+        _declare_word(shell, name, word, declaration)
+    for assignment in assignments:
+        _declare_assigned(shell, assignment, declaration)
+    return 0
+
+
+def _is_option(word: Word) -> bool:
+    return isinstance(word.value, str) and word.value[:1] in ("-", "+") and len(word.value) > 1
+
+
+def _functions(shell: Shell, letters: str) -> Status:
+    if "x" in letters:
+        raise Refused("functions that are exported to other programs are not followed", line=shell.line)
+    return 0
+
+
+def _declaration(shell: Shell, options: list[Text], letters: str, *, inside: bool) -> _Declaration:
+    changes: dict[str, Any] = {}
+    for letter in letters:
+        if letter not in _FLAGS and letter not in _HARMLESS:
+            raise Refused(f"the option -{letter} of declare is not known", line=shell.line)
+        changes |= _FLAGS.get(letter, {})
+    for option in options:
+        if str(option)[0] == "+":
+            for letter in str(option)[1:]:
+                changes |= {key: "" if key == "case" else False for key in _FLAGS.get(letter, {})}
+    locks = changes.pop("readonly", False)
+    return _Declaration(changes, locks, inside)
+
+
+def _declare_word(shell: Shell, builtin: str, word: Word, declaration: _Declaration) -> None:
+    """Declare `name`, or `name=value` that came out of an expansion."""
+    if isinstance(word.value, Unknown):
+        reason = f"`{builtin}` sets variables whose names are not known: {word.value.reason}"
+        shell.cast_doubt(Unknown(reason=reason, line=word.line))
+        return
+    bare, equals, value = word.value.partition("=")
+    name = bare.removesuffix("+")
+    _declare(shell, name, declaration)
+    if equals:
+        assign(shell, name, value, append=bare.endswith("+"))
+    _lock(shell, name, declaration)
+
+
+def _declare_assigned(shell: Shell, assignment: Assignment, declaration: _Declaration) -> None:
+    if declaration.changes.get("reference"):
+        _declare(shell, assignment.name, declaration._replace(changes={"reference": False}))
+        store(shell, assignment)
+        _declare(shell, assignment.name, declaration._replace(inside=False))
+        return
+    if isinstance(assignment.value, tuple) or assignment.value is None:
+        _declare(shell, assignment.name, declaration)
+        store(shell, assignment)
+    else:
+        # The value is expanded before the name becomes local: `local x=$x` reads the outer x.
+        value = expand_text(shell, assignment.value)
+        subscript = None if assignment.subscript is None else expand_text(shell, assignment.subscript)
+        _declare(shell, assignment.name, declaration)
+        assign(shell, assignment.name, value, subscript=subscript, append=assignment.append)
+    _lock(shell, assignment.name, declaration)
+
+
+def _declare(shell: Shell, name: str, declaration: _Declaration) -> None:
+    if not name.isidentifier():
+        raise Refused(f"{name} is not a name of a variable", line=shell.line)
+    scope = shell.state.scopes[-1]
+    if declaration.inside and name not in scope:
+        scope[name] = Variable()
+    variable = shell.state.find(name) or Variable()
+    if declaration.changes.keys() - {"exported"}:
+        require_writable(shell, name, variable)
+    variable = replace(variable, **declaration.changes)
+    if (variable.array or variable.associative) and isinstance(variable.value, str):
+        variable = replace(variable, value={"0" if variable.associative else 0: variable.value})
+    shell.state.put(name, variable)
+
+
+def _lock(shell: Shell, name: str, declaration: _Declaration) -> None:
+    variable = shell.state.find(name)
+    if declaration.locks and variable is not None:
+        shell.state.put(name, replace(variable, readonly=True))

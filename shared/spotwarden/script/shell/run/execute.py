@@ -1,0 +1,258 @@
+"""Runs the commands of a script: lists, pipelines, branches, functions."""
+
+from collections.abc import Callable
+from typing import Any
+
+from spotwarden.script.command import Unknown
+from spotwarden.script.shell.limits import nested
+from spotwarden.script.shell.run import loops
+from spotwarden.script.shell.run.expand import expand_pattern, expand_text
+from spotwarden.script.shell.run.machine import Arm, Leave, Shell
+from spotwarden.script.shell.run.memory import calculate
+from spotwarden.script.shell.run.pattern import matches
+from spotwarden.script.shell.run.redirects import redirected
+from spotwarden.script.shell.run.simple import run_simple
+from spotwarden.script.shell.run.tests import evaluate_condition
+from spotwarden.script.shell.run.values import Outcome, Status
+from spotwarden.script.shell.tree import (
+    AndOr,
+    Background,
+    Block,
+    Case,
+    Clause,
+    Compute,
+    Condition,
+    Count,
+    For,
+    Function,
+    Group,
+    If,
+    Loop,
+    Node,
+    Pipeline,
+    Redirected,
+    Select,
+    Simple,
+    Subshell,
+)
+
+
+def run_block(shell: Shell, block: Block) -> None:
+    """Run commands one after the other."""
+    for node in block.nodes:
+        run_node(shell, node)
+
+
+def run_node(shell: Shell, node: Node) -> None:
+    """Run one command of any kind."""
+    _RUNNERS[type(node)](shell, node)
+
+
+def _and_or(shell: Shell, node: AndOr) -> None:
+    _lenient(shell, node.first)
+    for place, (operator, command) in enumerate(node.rest):
+        last = place == len(node.rest) - 1
+        _after(shell, operator, command, lenient=not last)
+
+
+def _lenient(shell: Shell, node: Node) -> None:
+    """Run a command whose failure does not end the script."""
+    shell.lenient += 1
+    try:
+        run_node(shell, node)
+    finally:
+        shell.lenient -= 1
+
+
+def _after(shell: Shell, operator: str, command: Node, *, lenient: bool) -> None:
+    """Run `command` behind `&&` or `||`, as the status before it says."""
+    status = shell.state.status
+    run = (lambda: _lenient(shell, command)) if lenient else (lambda: run_node(shell, command))
+    if isinstance(status, int):
+        if (status == 0) == (operator == "&&"):
+            run()
+    elif isinstance(status, Outcome) and status.success == (operator == "&&"):
+        _expected(shell, run, status)
+    else:
+        arm = shell.attempt(run, status)
+        shell.settle([Arm(shell.state.fork(), None, expected=True), arm], status)
+        shell.state.status = status
+
+
+def _expected(shell: Shell, run: Callable[[], None], why: Outcome) -> None:
+    """Run what follows a program that is taken to succeed; only what it makes of variables stays in doubt."""
+    otherwise = shell.state.fork()
+    try:
+        run()
+    except Leave as leave:
+        arms = [Arm(shell.state, leave, expected=True), Arm(otherwise, None, expected=False)]
+        shell.settle(arms, why)
+        return
+    status = shell.state.status
+    shell.agree(otherwise, why)
+    shell.state.status = Outcome(reason=why.reason, line=why.line) if status == 0 else status
+
+
+def _pipeline(shell: Shell, node: Pipeline) -> None:
+    if node.negated:
+        shell.lenient += 1
+    try:
+        statuses = _members(shell, node)
+    finally:
+        if node.negated:
+            shell.lenient -= 1
+    status = _pipeline_status(shell, statuses)
+    if node.negated:
+        shell.state.status = _negated(status)
+    elif len(node.commands) > 1:
+        shell.finish(status)
+
+
+def _members(shell: Shell, node: Pipeline) -> list[Status]:
+    if len(node.commands) == 1:
+        run_node(shell, node.commands[0])
+        return [shell.state.status]
+    return [loops.piped(shell, command, first=place == 0) for place, command in enumerate(node.commands)]
+
+
+def _pipeline_status(shell: Shell, statuses: list[Status]) -> Status:
+    if "pipefail" not in shell.state.options:
+        return statuses[-1]
+    return next((status for status in reversed(statuses) if status != 0), 0)
+
+
+def _negated(status: Status) -> Status:
+    if isinstance(status, Outcome):
+        return Outcome(reason=status.reason, line=status.line, success=not status.success)
+    return status if isinstance(status, Unknown) else int(status == 0)
+
+
+def _background(shell: Shell, node: Background) -> None:
+    shell.child(lambda: run_node(shell, node.body))
+    shell.state.status = 0
+
+
+def _group(shell: Shell, node: Group) -> None:
+    shell.depth = nested(shell.depth, node.line)
+    try:
+        run_block(shell, node.body)
+    finally:
+        shell.depth -= 1
+
+
+def _subshell(shell: Shell, node: Subshell) -> None:
+    shell.finish(shell.child(lambda: run_block(shell, node.body)))
+
+
+def _if(shell: Shell, node: If) -> None:
+    _branch(shell, node, 0)
+
+
+def _branch(shell: Shell, node: If, place: int) -> None:
+    if place == len(node.branches):
+        shell.state.status = 0
+        if node.otherwise is not None:
+            run_block(shell, node.otherwise)
+        return
+    condition, body = node.branches[place]
+    status = loops.condition(shell, condition)
+    if isinstance(status, Unknown):
+        success = not isinstance(status, Outcome) or status.success
+        taken = shell.attempt(lambda: run_block(shell, body), status, expected=success)
+        other = shell.attempt(lambda: _branch(shell, node, place + 1), status, expected=not success)
+        shell.settle([taken, other], status)
+        shell.state.status = Outcome(reason=status.reason, line=status.line)
+    elif status == 0:
+        run_block(shell, body)
+    else:
+        _branch(shell, node, place + 1)
+
+
+def _case(shell: Shell, node: Case) -> None:
+    word = expand_text(shell, node.word)
+    shell.state.status = 0
+    _clauses(shell, node, word, 0)
+
+
+def _clauses(shell: Shell, node: Case, word: str | Unknown, start: int) -> None:
+    for place in range(start, len(node.clauses)):
+        clause = node.clauses[place]
+        fits = _fits(shell, clause, word)
+        if isinstance(fits, Unknown):
+            why = fits
+            taken = shell.attempt(lambda: _take(shell, node, word, place), why)  # noqa: B023 — run at once
+            other = shell.attempt(lambda: _clauses(shell, node, word, place + 1), why)  # noqa: B023
+            shell.settle([taken, other], why)
+            return
+        if fits:
+            _take(shell, node, word, place)
+            return
+
+
+def _fits(shell: Shell, clause: Clause, word: str | Unknown) -> bool | Unknown:
+    for written in clause.patterns:
+        pattern = expand_pattern(shell, written)
+        if pattern == "*":
+            return True
+        if isinstance(pattern, Unknown):
+            return pattern
+        if isinstance(word, Unknown):
+            return word
+        shell.budget.text(len(word) + len(pattern), written.line)
+        if matches(pattern, word):
+            return True
+    return False
+
+
+def _take(shell: Shell, node: Case, word: str | Unknown, place: int) -> None:
+    clause = node.clauses[place]
+    run_block(shell, clause.body)
+    if clause.end == ";&" and place + 1 < len(node.clauses):
+        _take(shell, node, word, place + 1)
+    elif clause.end == ";;&":
+        _clauses(shell, node, word, place + 1)
+
+
+def _function(shell: Shell, node: Function) -> None:
+    shell.state.functions[node.name] = node
+    shell.state.status = 0
+
+
+def _compute(shell: Shell, node: Compute) -> None:
+    shell.line = node.line
+    shell.budget.step(node.line)
+    value = calculate(shell, expand_text(shell, node.expression))
+    if isinstance(value, Outcome):  # (( $? )) is true where a program has failed
+        value = Outcome(reason=value.reason, line=value.line, success=not value.success)
+    shell.finish(value if isinstance(value, Unknown) else int(value == 0))
+
+
+def _condition(shell: Shell, node: Condition) -> None:
+    shell.line = node.line
+    shell.budget.step(node.line)
+    shell.finish(evaluate_condition(shell, node.test))
+
+
+def _redirected(shell: Shell, node: Redirected) -> None:
+    redirected(shell, node.redirects, lambda: run_node(shell, node.body))
+
+
+# Any: each function takes the kind of node that it stands under.
+_RUNNERS: dict[type[Node], Callable[[Shell, Any], None]] = {
+    Simple: run_simple,
+    Pipeline: _pipeline,
+    AndOr: _and_or,
+    Background: _background,
+    Group: _group,
+    Subshell: _subshell,
+    If: _if,
+    Loop: loops.run_loop,
+    For: loops.run_for,
+    Select: loops.run_select,
+    Count: loops.run_count,
+    Case: _case,
+    Function: _function,
+    Compute: _compute,
+    Condition: _condition,
+    Redirected: _redirected,
+}

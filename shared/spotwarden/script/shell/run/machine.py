@@ -1,0 +1,238 @@
+"""The shell that runs on values: what it may use up, what it has found, and what is in doubt."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from spotwarden.script.command import Command, Unknown, Word
+from spotwarden.script.refusal import Refused
+from spotwarden.script.shell.limits import MAX_ARGUMENT_BYTES, MAX_COMMANDS, Budget, nested
+from spotwarden.script.shell.run.folder import Folder
+from spotwarden.script.shell.run.state import State, join_states
+from spotwarden.script.shell.run.values import Outcome, Status, Text, Variable
+from spotwarden.script.shell.tree import Block, Node
+
+_LEFT_BY = {"break": "loop", "continue": "loop"}
+
+
+class Leave(Exception):  # noqa: N818 — a jump of the script, and no fault
+    """The script leaves what it is in: by `break` or `continue`, or `function` or `shell` by name."""
+
+    def __init__(self, kind: str, status: Status = 0, levels: int = 1) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.status = status
+        self.levels = levels
+
+
+class Frame:
+    """A loop, function or shell that can be left early.
+
+    Where it may have been left already, `doubt` says why, and `left` holds the states it was left with.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.doubt: Unknown | None = None
+        self.left: list[State] = []
+
+
+class Arm(NamedTuple):
+    """What one branch would do: the memory after it, and how it left, if it did."""
+
+    state: State
+    leave: Leave | None
+    expected: bool
+
+
+class Programs(NamedTuple):
+    """What the shell runs other than itself: trees, and commands by their words."""
+
+    block: Callable[["Shell", Block], None]
+    node: Callable[["Shell", Node], None]
+    words: Callable[["Shell", list[Word], int], None]
+    text: Callable[["Shell", str, int], None]
+
+
+class Shell:
+    """One run of a script."""
+
+    def __init__(
+        self,
+        *,
+        programs: Programs,
+        files: Mapping[str, bytes],
+        variables: Mapping[str, Variable],
+        budget: Budget,
+    ) -> None:
+        self.programs = programs
+        self.folder = Folder(files)
+        self.state = State(variables)
+        self.budget = budget
+        self.commands: list[Command] = []
+        self.notes: list[Unknown] = []
+        self.frames = [Frame("shell")]
+        self.unsure: list[Unknown] = []
+        self.lenient = 0  # how many conditions the shell is in, where a failure does not end the script
+        self.depth = 0
+        self.line = 1
+        self.stopped: Unknown | None = None
+        self.substituted: Status = 0  # of the last command substitution in the current command
+        self.option_place = (1, 1)  # the word and the letter in it where `getopts` goes on
+
+    # --- what is in doubt
+
+    def doubt(self) -> Unknown | None:
+        """Return why it is not known whether the current command runs at all, or None if it does."""
+        if self.unsure:
+            return self.unsure[-1]
+        return next((frame.doubt for frame in self.frames if frame.doubt), None)
+
+    def cast_doubt(self, why: Unknown, kind: str = "shell", levels: int = 1) -> None:
+        """Note that the innermost shell, function or loop may have been left here."""
+        frames = [frame for frame in reversed(self.frames) if frame.kind == kind]
+        if not frames:
+            return
+        frame = frames[min(levels, len(frames)) - 1]
+        frame.doubt = frame.doubt or why
+        frame.left.append(self.state.fork())
+
+    def attempt(self, body: Callable[[], None], why: Unknown, *, expected: bool = False) -> Arm:
+        """Run something that may or may not run, on a copy of the memory."""
+        before = self.state
+        self.budget.step(why.line)
+        self.state = before.fork()
+        self.unsure.append(why)
+        leave = None
+        try:
+            body()
+        except Leave as error:
+            leave = error
+        finally:
+            after, self.state = self.state, before
+            self.unsure.pop()
+        return Arm(after, leave, expected)
+
+    def settle(self, arms: Iterable[Arm], why: Unknown) -> None:
+        """Go on with what is common to the branches of which one is taken.
+
+        A branch that ends the script because a program failed is left out: that is what `set -e` does
+        with every command. Any other way of leaving puts what follows in doubt.
+        """
+        arms = sorted(arms, key=lambda arm: not arm.expected)
+        staying = [arm for arm in arms if arm.leave is None]
+        if not staying and arms[0].leave is not None:
+            raise arms[0].leave
+        for arm in arms:
+            if arm.leave is not None and (arm.expected or not isinstance(why, Outcome)):
+                self._leave_in_doubt(arm, why)
+        self.state = staying[0].state
+        for arm in staying[1:]:
+            self._agree(arm.state, why)
+
+    def _leave_in_doubt(self, arm: Arm, why: Unknown) -> None:
+        assert arm.leave is not None  # noqa: S101
+        before, self.state = self.state, arm.state
+        self.cast_doubt(why, _LEFT_BY.get(arm.leave.kind, arm.leave.kind), arm.leave.levels)
+        self.state = before
+
+    def _agree(self, other: State, why: Unknown) -> bool:
+        if self.state.options != other.options:
+            self.cast_doubt(why)
+        return join_states(self.state, other, why)
+
+    def agree(self, other: State, why: Unknown) -> bool:
+        """Keep only what is so in both memories; return whether that changed anything."""
+        return self._agree(other, why)
+
+    def framed(self, kind: str, body: Callable[[Frame], None]) -> None:
+        """Run something that can be left, and afterwards join the ways in which it may have been."""
+        frame = Frame(kind)
+        self.frames.append(frame)
+        try:
+            body(frame)
+        finally:
+            self.frames.pop()
+        for state in frame.left:
+            self._agree(state, frame.doubt or Unknown(reason="", line=self.line))
+
+    # --- running
+
+    def child(self, body: Callable[[], None]) -> Status:
+        """Run something in a subshell and return its status."""
+        before, self.state = self.state, self.state.fork()
+        lenient = self.lenient
+        self.depth = nested(self.depth, self.line)
+        try:
+            self.framed("shell", lambda _: body())
+            return self.state.status
+        except Leave as leave:
+            if leave.kind not in ("shell", "function"):
+                return 0
+            return leave.status
+        finally:
+            self.state, self.lenient = before, lenient
+            self.depth -= 1
+
+    def finish(self, status: Status) -> None:
+        """Set the status of a command; under `set -e` a failure that nobody looks at ends the script."""
+        self.state.status = status
+        if status == 0 or self.lenient or "errexit" not in self.state.options:
+            return
+        if isinstance(status, int):
+            self.note(f"this fails, and `set -e` ends the script with status {status}", self.line)
+            raise Leave("shell", status)
+        if not isinstance(status, Outcome):
+            self.cast_doubt(status)
+
+    def note(self, reason: str, line: int) -> None:
+        """Remember something worth telling about this run."""
+        why = Unknown(reason=reason, line=line)
+        self.stopped = why
+        self.notes.append(why)
+
+    # --- what comes out
+
+    def emit(self, words: list[Word], line: int, *, matters: bool, environment: Mapping[str, Text]) -> None:
+        """Hand on a command. One that `matters` must be certain in every word, and certain to run.
+
+        Raises:
+            Refused: it is not.
+        """
+        doubt = self.doubt()
+        if matters:
+            self._require_certain(words, line, doubt, environment)
+        if doubt is not None:
+            return
+        if len(self.commands) >= MAX_COMMANDS:
+            raise Refused(f"the script runs more than {MAX_COMMANDS} gcloud commands", line=line)
+        self.commands.append(
+            Command(
+                words=tuple(words),
+                line=line,
+                environment={name: value for name, value in environment.items() if isinstance(value, str)},
+                files=self.folder.view(self.state.place),
+            )
+        )
+
+    def _require_certain(
+        self, words: list[Word], line: int, doubt: Unknown | None, environment: Mapping[str, Text]
+    ) -> None:
+        if doubt is not None:
+            raise Refused(
+                f"whether this create runs depends on something outside: {doubt.reason}", line=doubt.line
+            )
+        for word in words:
+            if isinstance(word.value, Unknown):
+                raise Refused(word.value.reason, line=word.value.line or word.line)
+            if len(word.value) * 4 > MAX_ARGUMENT_BYTES and _size(word.value) > MAX_ARGUMENT_BYTES:
+                raise Refused(
+                    f"an argument is longer than {MAX_ARGUMENT_BYTES} bytes: Linux runs no such command",
+                    line=line,
+                )
+        for name, value in environment.items():
+            if name.startswith("CLOUDSDK_") and isinstance(value, Unknown):
+                raise Refused(f"{name} is not known: {value.reason}", line=value.line)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogateescape"))
