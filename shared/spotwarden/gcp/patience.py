@@ -16,8 +16,8 @@ T = TypeVar("T")
 class Patience(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of one call. The pauses grow two-fold from `first_pause`, each drawn between zero and that.
 
-    `connect` and `answer` bound one try, `in_all` all tries of one call with their pauses. It is kept well
-    under a lease of recovery, so that a sweep that had to wait still owns what it goes on with.
+    `connect` and `answer` bound one try; after `in_all` no further try begins. Together they stay well under
+    a lease of recovery, so that a sweep that had to wait still owns what it goes on with.
     """
 
     connect: timedelta = timedelta(seconds=5)
