@@ -121,7 +121,7 @@ async def _no_route(request: Request, error: Exception) -> Response:
 
 
 async def _gone(_request: Request, _error: Exception) -> Response:
-    return Response(status_code=400)  # nobody is left to read it
+    return Response(status_code=499)  # "client closed request"; nobody is left to read it
 
 
 async def _bug(_request: Request, error: Exception) -> Response:

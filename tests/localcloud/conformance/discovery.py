@@ -206,7 +206,7 @@ def _error_findings(exchange: Exchange) -> Iterator[str]:
     body = exchange.response
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
-        if exchange.status != 499:  # a cancelled upload has no body
+        if exchange.status != 499:  # to one who is gone, or a cancelled upload, there is nothing to say
             yield f"response: {body!r:.60} is no error body"
         return
     if error.get("code") != exchange.status:

@@ -69,6 +69,19 @@ class Served:
         self._thread.join()
         self._loop.close()
 
+    def files(self) -> list[str]:
+        """The content files that are there."""
+        return sorted(path.name for path in (self.folder / "content").iterdir())
+
+    def settle(self) -> None:
+        """Return when the server has no call to work on any more."""
+        self._run(self._settle())
+
+    async def _settle(self) -> None:
+        async with asyncio.timeout(10):
+            while self._listener._state.tasks:
+                await asyncio.wait(self._listener._state.tasks)
+
     def restart(self) -> None:
         """Close the service and open its folder again, on the same port."""
         self._run(self._stop())

@@ -50,7 +50,7 @@ TRICKY = st.lists(st.sampled_from([b"\r", b"\n", b"-", b"--limit", b"\r\n--limi"
 )
 @example(content=b"\r\n--limitless\r\n--limit", newline=b"\r\n", pieces=[1] * 80)
 def test_content_comes_out_as_it_went_in(content: bytes, newline: bytes, pieces: list[int]):
-    """Whatever the content is, however it arrives, with either line end, unless it holds the boundary itself."""
+    """Whatever it is, however it arrives, with either line end, unless it holds the boundary itself."""
     if newline + b"--limit" in newline + content + newline + b"-":
         lines = (newline + content).split(newline + b"--limit")[1:]
         if any(rest.lstrip(b" \t")[:1] in (b"", b"\r", b"\n", b"-") for rest in lines):

@@ -1,0 +1,76 @@
+"""Derives `localcloud/compute/schema.json` from Google's discovery document of Compute v1.
+
+Run it after an update of google-api-python-client: `python tests/localcloud/compute/write_schema.py`.
+"""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+DOCUMENT = files("googleapiclient.discovery_cache") / "documents" / "compute.v1.json"
+TARGET = Path(__file__).parents[3] / "infra" / "localcloud" / "compute" / "schema.json"
+
+# What the local cloud takes or lists; everything these refer to comes along.
+ROOTS = (
+    "AcceleratorType",
+    "Address",
+    "BulkInsertInstanceResource",
+    "Disk",
+    "DiskType",
+    "Image",
+    "Instance",
+    "InstanceTemplate",
+    "InstancesSetLabelsRequest",
+    "InstancesSetMachineTypeRequest",
+    "MachineImage",
+    "MachineType",
+    "Metadata",
+    "Network",
+    "Operation",
+    "Region",
+    "Reservation",
+    "ResourcePolicy",
+    "Scheduling",
+    "Snapshot",
+    "Subnetwork",
+    "Tags",
+    "Zone",
+)
+
+
+def derive(document):
+    """The shapes of the roots: `"string"`, `"#Message"`, `[item]`, `{"*": value}`, `{"enum": […]}`, `{"fields": …}`."""
+    schemas, wanted, shapes = document["schemas"], list(ROOTS), {}
+    while wanted:
+        name = wanted.pop()
+        if name not in shapes:
+            shapes[name] = {
+                key: shape(value, wanted) for key, value in schemas[name].get("properties", {}).items()
+            }
+    return dict(sorted(shapes.items()))
+
+
+def shape(value, wanted):
+    """The compact form of one property; the messages it refers to are added to `wanted`."""
+    if "$ref" in value:
+        wanted.append(value["$ref"])
+        return "#" + value["$ref"]
+    if "enum" in value:
+        return {"enum": value["enum"]}
+    if value["type"] == "array":
+        return [shape(value["items"], wanted)]
+    if value["type"] != "object":
+        return value.get("format", value["type"])
+    if "additionalProperties" in value:
+        return {"*": shape(value["additionalProperties"], wanted)}
+    return {"fields": {key: shape(item, wanted) for key, item in value.get("properties", {}).items()}}
+
+
+def render(shapes):
+    """One message a line, so that a change of one is a change of one line."""
+    lines = (f"{json.dumps(name)}: {json.dumps(fields)}" for name, fields in shapes.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(render(derive(json.loads(DOCUMENT.read_text(encoding="utf-8")))), encoding="utf-8")

@@ -1,0 +1,106 @@
+"""The real gcloud and gsutil against the bucket."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from google.cloud import storage
+
+from localcloud.endpoints import Endpoints
+from tests.localcloud.storage.conftest import PROJECT, Served
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(served: Served, tmp_path: Path) -> Run:
+    """Run a command of the SDK with the settings that `spotwarden local env` prints; give what it says."""
+    if not shutil.which("gcloud"):
+        pytest.skip("gcloud is not installed: gcloud storage and gsutil were not tried")
+    home = tmp_path / "home"
+    home.mkdir()
+    endpoints = Endpoints(http=served.url, grpc="127.0.0.1:1", project=PROJECT, home=home)
+    endpoints.prepare()
+    environment = {**os.environ, **endpoints.environment()}
+
+    def run(*command: str | Path, stdin: bytes = b"") -> str:
+        words = [str(word) for word in command]
+        done = subprocess.run(
+            words, input=stdin, capture_output=True, env=environment, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode()
+
+    return run
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A folder with a small file, one in a subfolder, and one large enough for a resumable upload."""
+    folder = tmp_path / "source"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a.txt").write_text("hello\n")
+    (folder / "sub" / "b c.txt").write_text("in a subfolder\n")
+    (folder / "large.bin").write_bytes(os.urandom(9_000_000))
+    return folder
+
+
+def test_gcloud_copies_up_lists_reads_and_copies_down(
+    run: Run, bucket: storage.Bucket, source: Path, tmp_path: Path
+):
+    """A folder goes up, is seen, and comes down as it was."""
+    assert bucket.exists()
+    run("gcloud", "storage", "cp", "-r", source, "gs://bucket/up")
+    assert run("gcloud", "storage", "ls", "gs://bucket/up/**").split("\n")[:-1] == [
+        "gs://bucket/up/a.txt",
+        "gs://bucket/up/large.bin",
+        "gs://bucket/up/sub/b c.txt",
+    ]
+    assert run("gcloud", "storage", "cat", "gs://bucket/up/a.txt") == "hello\n"
+    (tmp_path / "down").mkdir()
+    run("gcloud", "storage", "cp", "-r", "gs://bucket/up/*", tmp_path / "down")
+    for name in ("a.txt", "large.bin", "sub/b c.txt"):
+        assert (tmp_path / "down" / name).read_bytes() == (source / name).read_bytes()
+
+
+def test_gcloud_uploads_what_it_is_piped(run: Run, bucket: storage.Bucket):
+    """Of a stream nobody knows the size before its end."""
+    content = os.urandom(20_000_000)
+    run("gcloud", "storage", "cp", "-", "gs://bucket/piped", stdin=content)
+    assert bucket.blob("piped").download_as_bytes() == content
+
+
+def test_gcloud_moves_mirrors_and_removes(run: Run, bucket: storage.Bucket, source: Path):
+    """A mirror takes away what is not in the source; a removed folder is gone."""
+    bucket.blob("up/extra").upload_from_string("x")
+    run(
+        "gcloud", "storage", "rsync", "-r", "--delete-unmatched-destination-objects", source, "gs://bucket/up"
+    )
+    run("gcloud", "storage", "mv", "gs://bucket/up/a.txt", "gs://bucket/moved.txt")
+    assert [blob.name for blob in bucket.list_blobs()] == ["moved.txt", "up/large.bin", "up/sub/b c.txt"]
+    run("gcloud", "storage", "rm", "-r", "gs://bucket/up")
+    assert [blob.name for blob in bucket.list_blobs()] == ["moved.txt"]
+
+
+def test_gcloud_makes_and_removes_a_bucket_with_a_notification(run: Run, client: storage.Client):
+    """Bucket, notification, versioning, and all of it removed with what is in it."""
+    topic = f"--topic=projects/{PROJECT}/topics/markers"
+    run("gcloud", "storage", "buckets", "create", "gs://made")
+    run("gcloud", "storage", "buckets", "notifications", "create", "gs://made", topic, "--skip-topic-setup")
+    assert len(list(client.bucket("made").list_notifications())) == 1
+    client.bucket("made").blob("a").upload_from_string("x")
+    run("gcloud", "storage", "rm", "-r", "gs://made")
+    assert client.lookup_bucket("made") is None
+
+
+def test_gsutil_copies_both_ways(run: Run, bucket: storage.Bucket, source: Path, tmp_path: Path):
+    """With `use_gcloud_storage` in its boto file, as `spotwarden local env` writes it."""
+    if not shutil.which("gsutil"):
+        pytest.skip("gsutil is not installed: it was not tried")
+    run("gsutil", "cp", source / "large.bin", "gs://bucket/large.bin")
+    assert bucket.blob("large.bin").exists()
+    run("gsutil", "cp", "gs://bucket/large.bin", tmp_path / "down.bin")
+    assert (tmp_path / "down.bin").read_bytes() == (source / "large.bin").read_bytes()
