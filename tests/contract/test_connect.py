@@ -8,6 +8,7 @@ import pytest
 
 from spotwarden.gcp import connect
 from spotwarden.gcp.endpoint import GOOGLE, checked_endpoint
+from tests.contract.scripted import Scripted
 from tests.contract.served import PROJECT, Served
 
 WATCHED = (
@@ -63,6 +64,15 @@ def test_an_opened_cloud_is_the_one_that_the_settings_name(served: Served):
     found = cloud.store.read("x")
     assert found is not None
     assert found.generation == generation
+
+
+def test_the_local_cloud_is_reached_past_a_proxy(google: Scripted, monkeypatch: pytest.MonkeyPatch):
+    """A laptop in an office has `http_proxy` set; loopback is not the proxy's business."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    google.say({})
+    cloud = connect(project=PROJECT, bucket="b", topic="t", compute_endpoint=google.url)
+    assert cloud.compute.instances().items == ()
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,8 @@ def is_unanswered(error: BaseException) -> bool:
     if isinstance(error, _NO_ANSWER):
         return True
     if isinstance(error, GoogleAuthError):
-        return error.retryable or isinstance(error.__cause__, _NO_ANSWER)
+        # A token that could not be fetched: what matters is why.
+        return error.retryable or (error.__cause__ is not None and is_unanswered(error.__cause__))
     if isinstance(error, api.GoogleAPICallError):
         return error.code is None or leaves_open(int(error.code), _reasons(error))
     return False

@@ -35,6 +35,8 @@ class Rest:
     def _session(self) -> AuthorizedSession:
         session = AuthorizedSession(_credentials(self._endpoint))
         session.headers["User-Agent"] = _AGENT
+        # A proxy of the office knows nothing of this machine's loopback.
+        session.trust_env = not is_loopback(self._endpoint)
         return session
 
     def close(self) -> None:

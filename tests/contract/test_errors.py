@@ -1,0 +1,81 @@
+"""Which of the many errors of Google's libraries leave a call open, and which do not."""
+
+import http.client
+
+import pytest
+import requests
+import urllib3
+from google.api_core import exceptions as api
+from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
+
+from spotwarden.gcp.errors import is_unanswered, unanswered
+from spotwarden.ports import UnansweredError
+
+
+def caused(error: Exception, cause: Exception) -> Exception:
+    """An error as `raise … from …` makes it."""
+    error.__cause__ = cause
+    return error
+
+
+def reason(error: type[api.GoogleAPICallError], word: str) -> Exception:
+    """An error that carries a reason word."""
+    return error("m", errors=[{"reason": word}])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        requests.ConnectionError("refused"),
+        requests.ReadTimeout("slow"),
+        requests.exceptions.ChunkedEncodingError("cut"),
+        urllib3.exceptions.ProtocolError("cut"),
+        http.client.IncompleteRead(b""),
+        ConnectionResetError(),
+        TimeoutError(),
+        api.TooManyRequests("m"),
+        api.InternalServerError("m"),
+        api.BadGateway("m"),
+        api.ServiceUnavailable("m"),
+        api.GatewayTimeout("m"),
+        api.DeadlineExceeded("m"),
+        api.ResourceExhausted("m"),
+        api.RetryError("m", cause=TimeoutError()),
+        reason(api.Forbidden, "rateLimitExceeded"),
+        RefreshError("the metadata server is busy", retryable=True),
+        caused(TransportError("m"), requests.ConnectionError("refused")),
+        caused(RefreshError("m"), caused(TransportError("m"), requests.ConnectionError("refused"))),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_weather_leaves_a_call_open(error: Exception):
+    """It becomes `UnansweredError`, which keeps the error's own words."""
+    assert is_unanswered(error)
+    with pytest.raises(UnansweredError, match=type(error).__name__), unanswered():
+        raise error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        api.BadRequest("m"),
+        api.Unauthorized("m"),
+        api.Forbidden("m"),
+        api.NotFound("m"),
+        api.Conflict("m"),
+        api.PreconditionFailed("m"),
+        reason(api.Forbidden, "quotaExceeded"),
+        reason(api.ServiceUnavailable, "insufficientCapacity"),
+        RefreshError("the key was revoked"),
+        caused(RefreshError("m"), TransportError("the metadata server says no")),
+        DefaultCredentialsError("nobody is logged in"),
+        ValueError("a mistake of ours"),
+        FileNotFoundError("another"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_everything_else_rises_as_it_is(error: Exception):
+    """To wait would not help, and to call it weather would hide it."""
+    with pytest.raises(type(error)) as risen, unanswered():
+        raise error
+    assert risen.value is error
