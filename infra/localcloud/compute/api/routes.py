@@ -1,0 +1,40 @@
+"""All routes of Compute Engine v1."""
+
+from starlette.routing import BaseRoute
+
+from localcloud.batch import batch_route
+from localcloud.compute.api.collections import Shown, shown_routes
+from localcloud.compute.api.images import image_routes
+from localcloud.compute.api.instances import Instances
+from localcloud.compute.api.offers import offer_routes
+from localcloud.compute.api.operations import operation_routes
+from localcloud.compute.api.things import Things
+from localcloud.compute.bulk import Bulk
+from localcloud.compute.life import Commands, Events, Tasks
+from localcloud.compute.site import Site
+
+
+def routes(site: Site, tasks: Tasks, commands: Commands, events: Events) -> list[BaseRoute]:
+    """The routes, batch included."""
+    bulk = Bulk(site, tasks, commands)
+    return [
+        *Instances(site=site, commands=commands, events=events, bulk=bulk).routes(),
+        *shown_routes(site, _instances(site)),
+        *operation_routes(site),
+        *Things(site, tasks).routes(),
+        *image_routes(site),
+        *offer_routes(site),
+        batch_route("/batch/compute/{version}"),
+    ]
+
+
+def _instances(site: Site) -> Shown:
+    return Shown(
+        name="instances",
+        kind="compute#instance",
+        message="Instance",
+        parameter="instance",
+        home="zones",
+        rows=site.registry.shelf.seen,
+        get=lambda call, name: site.registry.find(call.part("zone"), name).resource,
+    )

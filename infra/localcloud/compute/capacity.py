@@ -1,0 +1,107 @@
+"""What zones have left: stockouts, and scopes that cannot be reached."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import timedelta
+
+from localcloud.compute.catalog import Catalog
+from localcloud.compute.links import region_of
+from localcloud.compute.refusals import STOCKOUT_REASONS, Shortage
+
+Elapsed = Callable[[], float]
+
+
+@dataclass(kw_only=True)
+class Stockout:
+    """A zone that has no machine of a type, or of any type (""), any more. `left` more can still be had."""
+
+    zone: str
+    machine: str
+    until: float | None
+    left: int
+    reason: str
+
+
+class Stock:
+    """The stockouts in force."""
+
+    def __init__(self, *, elapsed: Elapsed, catalog: Catalog) -> None:
+        self._elapsed = elapsed
+        self._catalog = catalog
+        self._stockouts: list[Stockout] = []
+
+    def end(self, zone: str, machine: str = "") -> int:
+        """End the stockouts of this zone and machine type ("": of any type); return how many that were."""
+        ended = [one for one in self._stockouts if one.zone == zone and machine in ("", one.machine)]
+        self._stockouts = [one for one in self._stockouts if one not in ended]
+        return len(ended)
+
+    def begin(
+        self,
+        zone: str,
+        machine: str = "",
+        *,
+        lasting: timedelta | None = None,
+        left: int = 0,
+        reason: str = STOCKOUT_REASONS[0],
+    ) -> None:
+        """Let a zone run out of a machine type, or of all; what was in force for the same ends."""
+        self._stockouts = [one for one in self._stockouts if (one.zone, one.machine) != (zone, machine)]
+        until = None if lasting is None else self._elapsed() + lasting.total_seconds()
+        self._stockouts.append(Stockout(zone=zone, machine=machine, until=until, left=left, reason=reason))
+
+    def current(self) -> list[Stockout]:
+        """Those that have not run out."""
+        now = self._elapsed()
+        self._stockouts = [one for one in self._stockouts if one.until is None or now < one.until]
+        return self._stockouts
+
+    def left(self, zone: str, machine: str) -> int | None:
+        """How many machines of a type a zone still has; None where there is no limit."""
+        limits = [one.left for one in self._hitting(zone, machine)]
+        return min(limits) if limits else None
+
+    def take(self, zone: str, machine: str, attachment: str) -> Shortage | None:
+        """Take one machine; say what is short when there is none, and take nothing then."""
+        hitting = self._hitting(zone, machine)
+        short = next((one for one in hitting if one.left <= 0), None)
+        if short is None:
+            for one in hitting:
+                one.left -= 1
+            return None
+        return Shortage(
+            zone=zone,
+            machine=machine,
+            attachment=attachment,
+            reason=short.reason,
+            elsewhere=self._elsewhere(zone, machine),
+        )
+
+    def _hitting(self, zone: str, machine: str) -> list[Stockout]:
+        return [one for one in self.current() if one.zone == zone and one.machine in ("", machine)]
+
+    def _elsewhere(self, zone: str, machine: str) -> list[str]:
+        """The zones of the region that have such a machine."""
+        return [
+            other
+            for other in self._catalog.zones_of(region_of(zone))
+            if self._catalog.machine(machine, other) and self.left(other, machine) != 0
+        ]
+
+
+class Reach:
+    """Zones that lists cannot look into for a while."""
+
+    def __init__(self, *, elapsed: Elapsed) -> None:
+        self._elapsed = elapsed
+        self._until: dict[str, float] = {}
+
+    def lose(self, zone: str, lasting: timedelta) -> None:
+        """Let a zone be unreachable for so long; zero ends it."""
+        self._until[zone] = self._elapsed() + lasting.total_seconds()
+
+    def lost(self) -> Collection[str]:
+        """The scopes (`zones/Z`) that cannot be reached now."""
+        now = self._elapsed()
+        self._until = {zone: until for zone, until in self._until.items() if now < until}
+        return {f"zones/{zone}" for zone in self._until}

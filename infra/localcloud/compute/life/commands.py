@@ -1,0 +1,149 @@
+"""What callers ask of an instance: checked, written down as an operation, then carried out."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from localcloud.compute.build import Built
+from localcloud.compute.life.ask import Ask, begin
+from localcloud.compute.life.steps import Steps
+from localcloud.compute.life.tasks import Tasks
+from localcloud.compute.operations import Running
+from localcloud.compute.refusals import Failure, internal_failure, not_ready
+from localcloud.compute.registry import Vm
+from localcloud.compute.site import Site
+from localcloud.errors import ApiError
+
+Work = Callable[[Vm], Coroutine[Any, Any, Failure | None]]
+
+PROTECTED = "Invalid resource usage: 'Resource cannot be deleted if it's protected against deletion.'."
+
+
+class Commands:
+    """Every method gives the operation, which ends when the work is done."""
+
+    def __init__(self, site: Site, tasks: Tasks, steps: Steps) -> None:
+        self._site = site
+        self._tasks = tasks
+        self._steps = steps
+
+    def insert(self, built: Built, ask: Ask) -> Running:
+        """Create the instance; it exists, PROVISIONING, when this returns."""
+        vm = self._steps.admit(built)
+        return self._begin("insert", vm, ask, self._insert)
+
+    def delete(self, vm: Vm, ask: Ask) -> Running:
+        """Delete it, in whatever status it is; what goes on with it is ended first.
+
+        Raises:
+            ApiError: 412 when it is protected.
+        """
+        if vm.resource["deletionProtection"]:
+            raise ApiError(412, "conditionNotMet", PROTECTED)
+        return self._begin("delete", vm, ask, self._delete)
+
+    def stop(self, vm: Vm, ask: Ask) -> Running:
+        """Stop it; one that is stopped already stays so.
+
+        Raises:
+            ApiError: 400 when it is only just being created.
+        """
+        self._refuse_while(vm, "PROVISIONING", "STAGING")
+        return self._begin("stop", vm, ask, self._stop)
+
+    def start(self, vm: Vm, ask: Ask) -> Running:
+        """Start it again; one that runs goes on.
+
+        Raises:
+            ApiError: 400 when it is being created or stopped.
+        """
+        self._refuse_while(vm, "PROVISIONING", "STAGING", "STOPPING")
+        return self._begin("start", vm, ask, self._start)
+
+    def reset(self, vm: Vm, ask: Ask) -> Running:
+        """Start its machine anew, with no shutdown.
+
+        Raises:
+            ApiError: 400 when it does not run.
+        """
+        self._refuse_while(vm, "PROVISIONING", "STAGING", "STOPPING", "TERMINATED")
+        return self._begin("reset", vm, ask, self._reset)
+
+    def note(self, method: str, vm: Vm, ask: Ask) -> Running:
+        """Write down a change that is already made, such as new labels."""
+        return self._begin(method, vm, ask, self._settle)
+
+    def _refuse_while(self, vm: Vm, *statuses: str) -> None:
+        if vm.status in statuses:
+            raise not_ready(f"projects/{self._site.project}/{vm.path}")
+
+    def _begin(self, method: str, vm: Vm, ask: Ask, work: Work) -> Running:
+        running = begin(self._site, method, vm, ask)
+        self._tasks.spawn(self._carry_out(running, vm, work))
+        return running
+
+    async def _carry_out(self, running: Running, vm: Vm, work: Work) -> None:
+        try:
+            await self._site.pace.pause(self._site.timings.accepting)
+            running.start()
+            # Nothing is awaited between the end of the work and the end of the operation: a name is free
+            # at the very moment its delete operation is done.
+            running.end(await work(vm))
+        except Exception as error:
+            running.end(internal_failure(error))
+            raise
+
+    async def _insert(self, vm: Vm) -> Failure | None:
+        async with vm.turn:
+            failure = await self._steps.provision(vm)
+            if failure:
+                self._steps.discard(vm)
+                return failure
+            await self._steps.run(vm)
+        return None
+
+    async def _delete(self, vm: Vm) -> Failure | None:
+        async with vm.turn:
+            # Somebody else's delete may have come first: what was asked for is the case.
+            if not vm.gone:
+                await self._steps.destroy(vm, self._site.timings.stop_grace)
+        return None
+
+    async def _stop(self, vm: Vm) -> Failure | None:
+        async with vm.turn:
+            if vm.gone:
+                return self._gone(vm)
+            if vm.status == "RUNNING":
+                await self._steps.halt(vm, self._site.timings.stop_grace)
+        return None
+
+    async def _start(self, vm: Vm) -> Failure | None:
+        async with vm.turn:
+            if vm.gone:
+                return self._gone(vm)
+            if vm.status == "RUNNING":
+                return None
+            self._steps.revive(vm)
+            failure = await self._steps.provision(vm)
+            if failure:
+                self._steps.turn_away(vm)
+                return failure
+            await self._steps.run(vm)
+        return None
+
+    async def _reset(self, vm: Vm) -> Failure | None:
+        async with vm.turn:
+            if vm.gone or vm.status != "RUNNING":
+                return self._gone(vm)
+            await self._steps.restart(vm)
+        return None
+
+    async def _settle(self, _vm: Vm) -> Failure | None:
+        await self._site.pace.pause(self._site.timings.changing)
+        return None
+
+    def _gone(self, vm: Vm) -> Failure:
+        """The instance was taken away or stopped while the command waited for its turn."""
+        path = f"projects/{self._site.project}/{vm.path}"
+        return Failure(
+            code="RESOURCE_NOT_FOUND", message=f"The resource '{path}' was not found", http_status=404
+        )

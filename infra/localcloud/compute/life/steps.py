@@ -1,0 +1,207 @@
+"""The steps of which an instance's life consists. Whoever takes one holds the instance's `turn`."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from localcloud.clock import rfc3339
+from localcloud.compute.build import network, scheduling
+from localcloud.compute.build.instance import UNKNOWN_PLATFORM, Built
+from localcloud.compute.build.machine import attachment
+from localcloud.compute.life.table import Event, follow
+from localcloud.compute.life.tasks import Tasks
+from localcloud.compute.links import last
+from localcloud.compute.refusals import Failure
+from localcloud.compute.registry import Vm
+from localcloud.compute.site import Site
+
+Expired = Callable[[Vm, int], Awaitable[None]]
+
+
+class Steps:
+    """Moves instances from status to status and does what goes with it."""
+
+    def __init__(self, site: Site, tasks: Tasks) -> None:
+        self._site = site
+        self._tasks = tasks
+        self.expired: Expired | None = None
+        """Called with an instance and the number of its life when its limited run time is over."""
+
+    def admit(self, built: Built, *, empty: bool = False) -> Vm:
+        """Let a new instance exist, PROVISIONING, with its disks."""
+        vm = Vm(resource=built.resource, empty=empty)
+        site = self._site
+        for disk in built.disks:
+            site.things["disks"].put(f"zones/{vm.zone}", disk["name"], disk)
+        for attached in vm.resource["disks"]:
+            self._use(attached, vm.resource["selfLink"])
+        network.occupy(site, vm.resource)
+        site.registry.add(vm)
+        return vm
+
+    def move(self, vm: Vm, event: Event, fields: dict[str, Any] | None = None) -> None:
+        """Change the status as the table says, and other fields along with it."""
+        self._site.registry.change(vm, {"status": follow(vm.status, event), **(fields or {})})
+
+    async def provision(self, vm: Vm) -> Failure | None:
+        """Allocate resources: PROVISIONING to STAGING, or say why there are none; the status stays then."""
+        site = self._site
+        others = (other for other in site.registry.resources() if other["id"] != vm.id)
+        failure = site.quotas.refuse(vm.resource, others)
+        if failure:
+            return failure
+        await site.pace.pause(site.timings.provisioning)
+        short = site.stock.take(vm.zone, last(vm.resource["machineType"]), attachment(vm.resource))
+        if short:
+            return short.failure(site.project)
+        self.move(vm, Event.PROVISIONED)
+        return None
+
+    async def run(self, vm: Vm) -> None:
+        """STAGING to RUNNING, and start the machine. If it does not start, the instance is TERMINATED."""
+        site = self._site
+        await site.pace.pause(site.timings.staging)
+        started = site.clock.now()
+        machine = site.catalog.machine(last(vm.resource["machineType"]), vm.zone)
+        vm.lives += 1
+        vm.preempted = False
+        self.move(
+            vm,
+            Event.BOOTED,
+            {
+                "lastStartTimestamp": site.now(),
+                "cpuPlatform": machine.platform if machine else UNKNOWN_PLATFORM,
+                "resourceStatus": self._limit(vm, started),
+            },
+        )
+        try:
+            await self._boot(vm)
+        except Exception:
+            self.move(vm, Event.CRASHED, self._stopped(vm))
+            raise
+        self._watch(vm, started)
+
+    async def _boot(self, vm: Vm) -> None:
+        if not vm.empty:
+            await self._site.machines.boot(vm.resource)
+        vm.booted = True
+        if vm.preempted:
+            self.tell(vm)
+
+    def tell(self, vm: Vm) -> None:
+        """Let the machine know its instance's resource as it is now."""
+        if vm.booted and not vm.empty:
+            self._site.machines.update({**vm.resource, "preempted": vm.preempted})
+
+    async def halt(self, vm: Vm, grace: timedelta) -> None:
+        """RUNNING to TERMINATED: the shutdown script has `grace`, then everything is killed."""
+        self._unwatch(vm)
+        self.move(vm, Event.STOP)
+        await self._shut_down(vm, grace)
+        await self._site.pace.pause(self._site.timings.stopping)
+        self.move(vm, Event.STOPPED, self._stopped(vm))
+
+    async def restart(self, vm: Vm) -> None:
+        """End every process and boot again; the instance is RUNNING all the time."""
+        if not vm.empty:
+            await self._site.machines.kill(vm.id)
+        vm.booted = False
+        await self._boot(vm)
+
+    async def crash(self, vm: Vm) -> None:
+        """RUNNING to TERMINATED with no warning to anybody."""
+        self._unwatch(vm)
+        if not vm.empty:
+            await self._site.machines.kill(vm.id)
+        vm.booted = False
+        self.move(vm, Event.CRASHED, self._stopped(vm))
+
+    async def destroy(self, vm: Vm, grace: timedelta) -> None:
+        """RUNNING or TERMINATED to gone; the name is free when this returns."""
+        self._unwatch(vm)
+        self.move(vm, Event.DELETE)
+        await self._shut_down(vm, grace)
+        await self._site.pace.pause(self._site.timings.deleting)
+        self.discard(vm)
+
+    def revive(self, vm: Vm) -> None:
+        """TERMINATED to PROVISIONING, with new external addresses for those that were not reserved."""
+        cards = network.with_ephemeral(self._site, vm.resource)
+        self.move(vm, Event.START, {"networkInterfaces": cards})
+
+    def turn_away(self, vm: Vm) -> None:
+        """PROVISIONING back to TERMINATED."""
+        self.move(
+            vm, Event.TURNED_AWAY, {"networkInterfaces": network.without_ephemeral(self._site, vm.resource)}
+        )
+
+    def discard(self, vm: Vm) -> None:
+        """Let the instance be gone, with its addresses and the disks that are deleted with it."""
+        site = self._site
+        site.registry.remove(vm)
+        network.vacate(site, vm.resource)
+        for attached in vm.resource["disks"]:
+            self._let_go(attached, vm)
+        if vm.lives and not vm.empty:
+            site.machines.forget(vm.id)
+
+    async def _shut_down(self, vm: Vm, grace: timedelta) -> None:
+        if vm.booted and not vm.empty:
+            await self._site.machines.shut_down(vm.id, grace)
+        vm.booted = False
+
+    def _stopped(self, vm: Vm) -> dict[str, Any]:
+        return {
+            "lastStopTimestamp": self._site.now(),
+            "networkInterfaces": network.without_ephemeral(self._site, vm.resource),
+            "resourceStatus": {"scheduling": {}},
+            "cpuPlatform": UNKNOWN_PLATFORM,
+        }
+
+    def _limit(self, vm: Vm, started: datetime) -> dict[str, Any]:
+        end = scheduling.ends_at(vm.resource["scheduling"], started)
+        return {"scheduling": {"terminationTimestamp": rfc3339(end)} if end else {}}
+
+    def _watch(self, vm: Vm, started: datetime) -> None:
+        end = scheduling.ends_at(vm.resource["scheduling"], started)
+        if end:
+            vm.timer = self._tasks.spawn(self._expire(vm, max(end - self._site.clock.now(), timedelta(0))))
+
+    async def _expire(self, vm: Vm, left: timedelta) -> None:
+        life = vm.lives
+        await self._site.pace.pause(left)
+        vm.timer = None
+        if self.expired:
+            await self.expired(vm, life)
+
+    def _unwatch(self, vm: Vm) -> None:
+        if vm.timer:
+            vm.timer.cancel()
+            vm.timer = None
+
+    def _use(self, attached: dict[str, Any], user: str) -> None:
+        disk = self._disk(attached)
+        if disk:
+            users = [*disk.get("users", ()), user]
+            self._put({**disk, "users": users, "lastAttachTimestamp": self._site.now()})
+
+    def _let_go(self, attached: dict[str, Any], vm: Vm) -> None:
+        disk = self._disk(attached)
+        if disk is None:
+            return
+        users = [user for user in disk.get("users", ()) if user != vm.resource["selfLink"]]
+        if attached["autoDelete"] and not users:
+            self._site.things["disks"].take(f"zones/{vm.zone}", disk["name"])
+            return
+        rest = {key: value for key, value in disk.items() if key != "users"}
+        now = {"lastDetachTimestamp": self._site.now()}
+        self._put({**rest, **({"users": users} if users else {}), **now})
+
+    def _disk(self, attached: dict[str, Any]) -> Any:  # noqa: ANN401 - a resource or None
+        scope, _, name = (
+            attached.get("source", "").partition(f"/projects/{self._site.project}/")[2].partition("/disks/")
+        )
+        return self._site.things["disks"].get(scope, name)
+
+    def _put(self, disk: dict[str, Any]) -> None:
+        self._site.things["disks"].put(f"zones/{last(disk['zone'])}", disk["name"], disk)

@@ -1,0 +1,51 @@
+"""The life cycle of an instance, as a table ("Compute Engine instance lifecycle")."""
+
+from collections.abc import Mapping
+from enum import Enum
+
+GONE = "GONE"
+"""Not a status of the API: the instance is deleted and its name is free."""
+
+
+class Event(Enum):
+    """What changes the status of an instance."""
+
+    PROVISIONED = "resources were allocated"
+    REFUSED = "there were no resources for a new one"
+    TURNED_AWAY = "there were no resources to start it again"
+    BOOTED = "the machine was prepared and runs"
+    STOP = "it is being stopped, for whatever reason"
+    STOPPED = "its processes have ended"
+    CRASHED = "its host failed"
+    START = "it is started again"
+    DELETE = "it is being deleted"
+    DELETED = "it is deleted"
+
+
+TRANSITIONS: Mapping[str, Mapping[Event, str]] = {
+    "PROVISIONING": {
+        Event.PROVISIONED: "STAGING",
+        Event.REFUSED: GONE,
+        Event.TURNED_AWAY: "TERMINATED",
+    },
+    "STAGING": {Event.BOOTED: "RUNNING"},
+    "RUNNING": {Event.STOP: "STOPPING", Event.DELETE: "STOPPING", Event.CRASHED: "TERMINATED"},
+    "STOPPING": {Event.STOPPED: "TERMINATED", Event.DELETED: GONE},
+    "TERMINATED": {Event.START: "PROVISIONING", Event.DELETE: "STOPPING"},
+}
+
+
+class IllegalTransitionError(Exception):
+    """An event that cannot happen in this status; nothing was changed."""
+
+
+def follow(status: str, event: Event) -> str:
+    """The status after an event.
+
+    Raises:
+        IllegalTransitionError: the event cannot happen in this status.
+    """
+    after = TRANSITIONS.get(status, {}).get(event)
+    if after is None:
+        raise IllegalTransitionError(f"{status} knows no event {event.name}")
+    return after

@@ -1,0 +1,113 @@
+"""What every part of Compute Engine works on: one project with its resources, and what it stands on."""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from localcloud.clock import Clock, rfc3339
+from localcloud.compute.addresses import Pools
+from localcloud.compute.audit import AuditLog
+from localcloud.compute.capacity import Reach, Stock
+from localcloud.compute.catalog import Catalog
+from localcloud.compute.ids import Ids
+from localcloud.compute.links import Links
+from localcloud.compute.operations import Operations
+from localcloud.compute.quotas import Quotas
+from localcloud.compute.receipts import Receipts
+from localcloud.compute.registry import Registry
+from localcloud.compute.shelf import Shelf
+from localcloud.compute.timings import Pace, Timings
+from localcloud.ports import Audit, Machines
+
+
+@dataclass(kw_only=True)
+class Site:
+    """One project. Everything in it is changed in the loop only, between two awaits.
+
+    `furnished`: it has its default network. That is made at the first call, when our own URL is known.
+    """
+
+    project: str
+    clock: Clock
+    pace: Pace
+    timings: Timings
+    machines: Machines
+    links: Links
+    numbers: Ids
+    catalog: Catalog
+    operations: Operations
+    registry: Registry
+    things: Mapping[str, Shelf]
+    receipts: Receipts
+    stock: Stock
+    quotas: Quotas
+    reach: Reach
+    pools: Pools
+    audit: AuditLog
+    furnished: bool = False
+
+    def now(self) -> str:
+        """The moment, as resources write it."""
+        return rfc3339(self.clock.now())
+
+    @property
+    def project_number(self) -> str:
+        """The number of the project: the same for a project at any time."""
+        return str(100_000_000_000 + zlib.crc32(self.project.encode()))
+
+    @property
+    def service_account(self) -> str:
+        """The account that an instance runs as when it says `default`."""
+        return f"{self.project_number}-compute@developer.gserviceaccount.com"
+
+
+_COLLECTIONS = (
+    "addresses",
+    "disks",
+    "images",
+    "instanceTemplates",
+    "machineImages",
+    "networks",
+    "reservations",
+    "resourcePolicies",
+    "snapshots",
+    "subnetworks",
+)
+"""The collections besides instances and operations that hold what users made."""
+
+
+def make_site(  # noqa: PLR0913 - what the service is made of
+    *,
+    project: str,
+    clock: Clock,
+    machines: Machines,
+    audit: Audit,
+    links: Links,
+    timings: Timings,
+    pace: Pace,
+) -> Site:
+    """A project with nothing in it."""
+    numbers, catalog = Ids(), Catalog()
+
+    def shelf() -> Shelf:
+        return Shelf(elapsed=pace.elapsed)
+
+    return Site(
+        project=project,
+        clock=clock,
+        pace=pace,
+        timings=timings,
+        machines=machines,
+        links=links,
+        numbers=numbers,
+        catalog=catalog,
+        operations=Operations(links=links, clock=clock, numbers=numbers, shelf=shelf()),
+        registry=Registry(project=project, shelf=shelf()),
+        things={collection: shelf() for collection in _COLLECTIONS},
+        receipts=Receipts(),
+        stock=Stock(elapsed=pace.elapsed, catalog=catalog),
+        quotas=Quotas(catalog=catalog),
+        reach=Reach(elapsed=pace.elapsed),
+        pools=Pools(),
+        audit=AuditLog(write=audit, links=links, clock=clock, numbers=numbers),
+    )

@@ -1,0 +1,171 @@
+"""The collections that users fill, besides instances: how each is called, and how one is made and deleted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from localcloud.compute.build import things as completed
+from localcloud.compute.build.checks import check_name
+from localcloud.compute.build.things import Complete, Wish
+from localcloud.compute.refusals import already_exists, not_found
+from localcloud.compute.shelf import Resource
+from localcloud.compute.site import Site
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thing:
+    """A collection: what its resources are called, where they live, and what they have of themselves."""
+
+    collection: str
+    kind: str
+    message: str
+    parameter: str
+    home: str
+    complete: Complete
+    has_aggregated: bool = True
+
+
+THINGS: Sequence[Thing] = (
+    Thing(
+        collection="disks",
+        kind="compute#disk",
+        message="Disk",
+        parameter="disk",
+        home="zones",
+        complete=completed.disk,
+    ),
+    Thing(
+        collection="addresses",
+        kind="compute#address",
+        message="Address",
+        parameter="address",
+        home="regions",
+        complete=completed.address,
+    ),
+    Thing(
+        collection="instanceTemplates",
+        kind="compute#instanceTemplate",
+        message="InstanceTemplate",
+        parameter="instanceTemplate",
+        home="global",
+        complete=completed.template,
+    ),
+    Thing(
+        collection="snapshots",
+        kind="compute#snapshot",
+        message="Snapshot",
+        parameter="snapshot",
+        home="global",
+        complete=completed.snapshot,
+        has_aggregated=False,
+    ),
+    Thing(
+        collection="machineImages",
+        kind="compute#machineImage",
+        message="MachineImage",
+        parameter="machineImage",
+        home="global",
+        complete=completed.machine_image,
+        has_aggregated=False,
+    ),
+    Thing(
+        collection="networks",
+        kind="compute#network",
+        message="Network",
+        parameter="network",
+        home="global",
+        complete=completed.network,
+        has_aggregated=False,
+    ),
+    Thing(
+        collection="subnetworks",
+        kind="compute#subnetwork",
+        message="Subnetwork",
+        parameter="subnetwork",
+        home="regions",
+        complete=completed.subnetwork,
+    ),
+    Thing(
+        collection="reservations",
+        kind="compute#reservation",
+        message="Reservation",
+        parameter="reservation",
+        home="zones",
+        complete=completed.as_given,
+    ),
+    Thing(
+        collection="resourcePolicies",
+        kind="compute#resourcePolicy",
+        message="ResourcePolicy",
+        parameter="resourcePolicy",
+        home="regions",
+        complete=completed.as_given,
+    ),
+    Thing(
+        collection="images",
+        kind="compute#image",
+        message="Image",
+        parameter="image",
+        home="global",
+        complete=completed.image,
+        has_aggregated=False,
+    ),
+)
+
+IMAGES = next(thing for thing in THINGS if thing.collection == "images")
+_NETWORKS = next(thing for thing in THINGS if thing.collection == "networks")
+_SUBNETWORKS = next(thing for thing in THINGS if thing.collection == "subnetworks")
+
+
+def make(site: Site, thing: Thing, scope: str, given: Mapping[str, Any]) -> Resource:
+    """Make one, as a request in normal form asks for it.
+
+    Raises:
+        ApiError: 400, 404 or 409 when it cannot be made.
+    """
+    name = str(given.get("name", ""))
+    check_name(name)
+    shelf = site.things[thing.collection]
+    if shelf.get(scope, name) is not None:
+        raise already_exists(f"projects/{site.project}/{scope}/{thing.collection}/{name}")
+    wish = Wish(site=site, scope=scope, collection=thing.collection, given=given)
+    made = completed.resource(wish, thing.kind, thing.complete)
+    shelf.put(scope, name, made)
+    if thing is _NETWORKS and made["autoCreateSubnetworks"]:
+        _make_subnetworks(site, name)
+    return made
+
+
+def _make_subnetworks(site: Site, network: str) -> None:
+    """The subnetworks of an auto mode network: one in each region, of the network's name."""
+    for region, place in site.catalog.regions.items():
+        given = {"name": network, "network": network, "ipCidrRange": place.subnet}
+        make(site, _SUBNETWORKS, f"regions/{region}", given)
+
+
+def drop(site: Site, thing: Thing, scope: str, name: str) -> Resource:
+    """Delete one and return what it was.
+
+    Raises:
+        ApiError: 404 when there is none, 400 when it is in use.
+    """
+    path = f"projects/{site.project}/{scope}/{thing.collection}/{name}"
+    shelf = site.things[thing.collection]
+    found = shelf.get(scope, name)
+    if found is None:
+        raise not_found(path)
+    completed.check_unused(found, path)
+    shelf.take(scope, name)
+    if thing.collection == "addresses":
+        completed.give_back(site, found)
+    if thing is _NETWORKS and found["autoCreateSubnetworks"]:
+        for region in site.catalog.regions:
+            site.things["subnetworks"].take(f"regions/{region}", name)
+    return found
+
+
+def furnish(site: Site) -> None:
+    """Give a project what every new one has, once: the default network."""
+    if not site.furnished:
+        site.furnished = True
+        make(site, _NETWORKS, "global", {"name": "default", "description": "Default network for the project"})
