@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.script.gcloud.values import Reader
+from spotwarden.script.gcloud.values import Misfit, Raw, Reader
 from spotwarden.script.refusal import Refused
 
 _NEGATIVE_NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
@@ -25,14 +25,14 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
     same_as: str | None = None
     read: Reader | None = None
     joins: Callable[[Any, Any], Any] | None = None
-    default: Any = None
+    default: Raw = None
     negatable: bool = False
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True):
     """One word of the command line; from a flags file it may be a list or a dictionary."""
 
-    value: Any
+    value: Raw
     line: int
 
 
@@ -43,33 +43,31 @@ class Args:
         self.flags = flags
         self.command_line = line
         self.names: list[Token] = []
-        self._values: dict[str, Any] = {}
-        self._lines: dict[str, int] = {}
+        self._given: dict[str, Token] = {}
 
-    def put(self, name: str, value: Any, line: int) -> None:
+    def put(self, name: str, value: Raw, line: int) -> None:
         """Store the value of a flag that stands on this line."""
-        self._values[name], self._lines[name] = value, line
+        self._given[name] = Token(value=value, line=line)
 
     def inherit(self, other: "Args") -> None:
         """Take over the flags of an outer command that are not given here."""
-        for name, value in other._values.items():
-            self._values.setdefault(name, value)
-            self._lines.setdefault(name, other._lines[name])
+        self._given = other._given | self._given  # noqa: SLF001 — of the same class
 
     def given(self, *names: str) -> bool:
         """Say whether any of these flags stands on the command line, negated ones included."""
-        return any(name in self._values for name in names)
+        return any(name in self._given for name in names)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Raw:
         """Give the value of a flag, else its default, else None; also for flags this command has not."""
-        if name in self._values:
-            return self._values[name]
+        if name in self._given:
+            return self._given[name].value
         flag = self.flags.get(name)
         return flag.default if flag else None
 
     def refusal(self, name: str, reason: str) -> Refused:
         """Make the refusal that names this flag and the line on which it stands."""
-        return Refused(f"--{name}: {reason}", line=self._lines.get(name, self.command_line))
+        given = self._given.get(name)
+        return Refused(f"--{name}: {reason}", line=given.line if given else self.command_line)
 
 
 def parse(tokens: Sequence[Token], flags: Mapping[str, Flag], *, line: int, names: bool) -> Args:
@@ -159,7 +157,7 @@ def _take_flag(tokens: Sequence[Token], kinds: Sequence[str], position: int, arg
     return position + 2
 
 
-def _store(args: Args, flag: Flag, raw: Any, line: int) -> None:
+def _store(args: Args, flag: Flag, raw: Raw, line: int) -> None:
     assert flag.read is not None  # noqa: S101 — switches do not come here
     if raw == "--":
         raise Refused(f"--{flag.name}: the value -- is lost on the way through gcloud's parser", line=line)
@@ -167,7 +165,7 @@ def _store(args: Args, flag: Flag, raw: Any, line: int) -> None:
         value = flag.read(raw)
         if flag.joins and args.given(flag.name):
             value = flag.joins(args[flag.name], value)
-    except ValueError as error:
+    except Misfit as error:
         raise Refused(f"--{flag.name}: {error}", line=line) from None
     args.put(flag.same_as or flag.name, value, line)
 

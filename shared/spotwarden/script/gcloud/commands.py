@@ -6,8 +6,9 @@ import msgspec
 
 from spotwarden.script.command import Unknown
 from spotwarden.script.gcloud.argv import Token, nearest
-from spotwarden.script.gcloud.flags import global_flags
+from spotwarden.script.gcloud.flagset import global_flags
 from spotwarden.script.gcloud.keys import BULK, CONTAINER, CREATE
+from spotwarden.script.gcloud.tables import words
 from spotwarden.script.refusal import Refused
 
 _INSTANCES = ("compute", "instances")
@@ -19,53 +20,59 @@ _LEAVES = {
 _TRACKS = ("alpha", "beta")
 
 # The commands of Google Cloud SDK 528 that stand beside the creates, level by level.
-_TOP = frozenset(
+_TOP = words(
     """
-    access-approval access-context-manager active-directory ai ai-platform alloydb alpha anthos api-gateway apigee
-    app apphub artifacts asset assured audit-manager auth backup-dr batch beta beyondcorp bigtable billing
-    blockchain-node-engine bms bq builds certificate-manager cheat-sheet cloud-shell code colab components composer
-    compute config container data-catalog data-fusion database-migration dataflow dataplex dataproc datastore
-    datastream deploy deployment-manager dns docker domains edge-cache edge-cloud emulators endpoints
-    essential-contacts eventarc feedback filestore firebase firestore functions gemini healthcare help iam iap
-    identity ids immersive-stream info infra-manager init interactive kms logging looker lustre managed-kafka media
-    memcache memorystore meta metastore migration ml model-armor monitoring netapp network-connectivity
-    network-management network-security network-services notebooks observability oracle-database org-policies
-    organizations pam parallelstore parametermanager policy-intelligence policy-troubleshoot preview privateca
-    projects publicca pubsub quotas recaptcha recommender redis remote-build-execution resource-manager run scc
-    scheduler secrets service-directory service-extensions services source source-manager spanner sql storage survey
-    tasks telco-automation topic trace transcoder transfer version vmware web-security-scanner workbench workflows
-    workspace-add-ons workstations
-    """.split()
+    access-approval access-context-manager active-directory ai ai-platform alloydb alpha anthos
+    api-gateway apigee app apphub artifacts asset assured audit-manager auth backup-dr batch beta
+    beyondcorp bigtable billing blockchain-node-engine bms bq builds certificate-manager cheat-sheet
+    cloud-shell code colab components composer compute config container data-catalog data-fusion
+    database-migration dataflow dataplex dataproc datastore datastream deploy deployment-manager dns
+    docker domains edge-cache edge-cloud emulators endpoints essential-contacts eventarc feedback
+    filestore firebase firestore functions gemini healthcare help iam iap identity ids
+    immersive-stream info infra-manager init interactive kms logging looker lustre managed-kafka
+    media memcache memorystore meta metastore migration ml model-armor monitoring netapp
+    network-connectivity network-management network-security network-services notebooks
+    observability oracle-database org-policies organizations pam parallelstore parametermanager
+    policy-intelligence policy-troubleshoot preview privateca projects publicca pubsub quotas
+    recaptcha recommender redis remote-build-execution resource-manager run scc scheduler secrets
+    service-directory service-extensions services source source-manager spanner sql storage survey
+    tasks telco-automation topic trace transcoder transfer version vmware web-security-scanner
+    workbench workflows workspace-add-ons workstations
+    """
 )
-_COMPUTE = frozenset(
+_COMPUTE = words(
     """
     accelerator-types addresses advice backend-buckets backend-services commitments config-ssh
     connect-to-serial-port copy-files diagnose disk-settings disk-types disks external-vpn-gateways
-    firewall-policies firewall-rules forwarding-rules future-reservations health-checks http-health-checks
-    https-health-checks images instance-groups instance-settings instance-templates instances
-    instant-snapshot-groups instant-snapshots interconnects machine-images machine-types multi-migs
-    network-attachments network-edge-security-services network-endpoint-groups network-firewall-policies
-    network-profiles networks operations org-security-policies os-config os-login packet-mirrorings preview-features
-    project-info project-zonal-metadata public-advertised-prefixes public-delegated-prefixes queued-resources regions
-    reliability-risks reservations reset-windows-password resource-policies routers routes scp security-policies
-    service-attachments shared-vpc sign-url snapshot-groups snapshot-settings snapshots sole-tenancy ssh
-    ssl-certificates ssl-policies start-iap-tunnel storage-pool-types storage-pools target-grpc-proxies
-    target-http-proxies target-https-proxies target-instances target-pools target-ssl-proxies target-tcp-proxies
-    target-vpn-gateways tpus url-maps vpn-gateways vpn-tunnels xpn zones
-    """.split()
-)
-_INSTANCE_COMMANDS = frozenset(
+    firewall-policies firewall-rules forwarding-rules future-reservations health-checks
+    http-health-checks https-health-checks images instance-groups instance-settings
+    instance-templates instances instant-snapshot-groups instant-snapshots interconnects
+    machine-images machine-types multi-migs network-attachments network-edge-security-services
+    network-endpoint-groups network-firewall-policies network-profiles networks operations
+    org-security-policies os-config os-login packet-mirrorings preview-features project-info
+    project-zonal-metadata public-advertised-prefixes public-delegated-prefixes queued-resources
+    regions reliability-risks reservations reset-windows-password resource-policies routers routes
+    scp security-policies service-attachments shared-vpc sign-url snapshot-groups snapshot-settings
+    snapshots sole-tenancy ssh ssl-certificates ssl-policies start-iap-tunnel storage-pool-types
+    storage-pools target-grpc-proxies target-http-proxies target-https-proxies target-instances
+    target-pools target-ssl-proxies target-tcp-proxies target-vpn-gateways tpus url-maps
+    vpn-gateways vpn-tunnels xpn zones
     """
-    add-access-config add-iam-policy-binding add-labels add-metadata add-partner-metadata add-resource-policies
-    add-tags attach-disk bulk config create create-with-container delete delete-access-config describe detach-disk
-    export get-guest-attributes get-iam-policy get-partner-metadata get-screenshot get-serial-port-output
-    get-shielded-identity import list move network-interfaces ops-agents os-inventory patch-partner-metadata
-    perform-maintenance remove-iam-policy-binding remove-labels remove-metadata remove-partner-metadata
-    remove-resource-policies remove-tags report-host-as-faulty reset resume send-diagnostic-interrupt
-    set-disk-auto-delete set-iam-policy set-machine-type set-min-cpu-platform set-name set-scheduling set-scopes
-    set-service-account simulate-maintenance-event start stop suspend tail-serial-port-output update
+)
+_INSTANCE_COMMANDS = words(
+    """
+    add-access-config add-iam-policy-binding add-labels add-metadata add-partner-metadata
+    add-resource-policies add-tags attach-disk bulk config create create-with-container delete
+    delete-access-config describe detach-disk export get-guest-attributes get-iam-policy
+    get-partner-metadata get-screenshot get-serial-port-output get-shielded-identity import list
+    move network-interfaces ops-agents os-inventory patch-partner-metadata perform-maintenance
+    remove-iam-policy-binding remove-labels remove-metadata remove-partner-metadata
+    remove-resource-policies remove-tags report-host-as-faulty reset resume
+    send-diagnostic-interrupt set-disk-auto-delete set-iam-policy set-machine-type
+    set-min-cpu-platform set-name set-scheduling set-scopes set-service-account
+    simulate-maintenance-event start stop suspend tail-serial-port-output update
     update-access-config update-container update-from-file vulnerabilities
-    """.split()
+    """
 )
 _LEVELS = (
     ((), _TOP),
@@ -94,7 +101,9 @@ def read_line(tokens: Sequence[Token]) -> Line:
 
     `unknown` is a word that may belong to the name and whose value depends on something outside the script.
     """
-    names, before, position, track = [], [], 0, "v1"
+    names: list[str] = []
+    before: list[Token] = []
+    position, track = 0, "v1"
     while position < len(tokens):
         word = tokens[position].value
         if isinstance(word, Unknown):

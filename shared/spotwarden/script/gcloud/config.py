@@ -125,9 +125,9 @@ class Config:
         elif action == "activate" and operands and operands[0] in self._named:
             self._active = operands[0]
         elif action not in _HARMLESS_CONFIGURATIONS:
+            what = f"gcloud config configurations {' '.join(names)}"
             self._trouble = Refused(
-                f"gcloud config configurations {' '.join(names)} changes to a configuration that this script does not make",
-                line=line,
+                f"{what} goes to a configuration that this script does not make", line=line
             )
 
 

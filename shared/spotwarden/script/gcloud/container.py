@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from spotwarden.script.gcloud.images import boot_image
-from spotwarden.script.gcloud.instance import common
 from spotwarden.script.gcloud import disks
+from spotwarden.script.gcloud.dumping import dump
+from spotwarden.script.gcloud.images import boot_image
+from spotwarden.script.gcloud.instance import Shared, common
 from spotwarden.script.gcloud.links import Link
 from spotwarden.script.gcloud.metadata import metadata
 from spotwarden.script.gcloud.mounts import mounted_disks
 from spotwarden.script.gcloud.scene import Scene, compact
-from spotwarden.script.gcloud.yamls import dump
+from spotwarden.script.gcloud.values import Misfit
 
 _RESTART = {"always": "Always", "never": "Never", "on-failure": "OnFailure"}
 _FORBIDDEN_KEYS = ("gci-ensure-gke-docker", "google-container-manifest")
@@ -52,22 +53,26 @@ def container_image(scene: Scene) -> Link:
     return boot_image(scene)
 
 
-def container_instance(scene: Scene, name: str, network: Any, image: Link) -> dict[str, Any]:
+def container_instance(scene: Scene, name: str, shared: Shared) -> dict[str, Any]:
     """Give the body that creates the machine of this name with its container."""
     mounts = mounted_disks(scene)
     declared = {
         "gce-container-declaration": _declaration(scene, name, mounts),
         "google-logging-enabled": "true",
     }
-    labels = (scene.args["labels"] or {}) | {"container-vm": image.parts["name"].replace("/", "-")}
+    labels = (scene.args["labels"] or {}) | {"container-vm": _label(shared.image)}
     # Disks first: a URL in them may move the names behind it to another version of the API.
-    built = disks.disks(scene, name, image)
-    return common(scene, network) | compact(
+    built = disks.disks(scene, name, shared.image)
+    return common(scene, shared.network) | compact(
         disks=built,
         labels=dict(sorted(labels.items())),
         metadata=metadata(scene, declared, always=True),
         name=name,
     )
+
+
+def _label(image: Link | None) -> str:
+    return image.parts["name"].replace("/", "-") if image else ""
 
 
 def _declaration(scene: Scene, name: str, mounts: list[dict[str, Any]]) -> str:
@@ -90,7 +95,7 @@ def _declaration(scene: Scene, name: str, mounts: list[dict[str, Any]]) -> str:
 
 
 def _environment(scene: Scene) -> dict[str, Any]:
-    """Give the variables: those of the file, then those of the flags; a later value takes the earlier place."""
+    """Give the variables of the file, then those of the flags; a later value takes the earlier place."""
     found: dict[str, Any] = {}
     path = scene.args["container-env-file"]
     if path:
@@ -111,7 +116,7 @@ def _counts(line: str) -> bool:
 def _variable(line: str, number: int) -> tuple[str, str]:
     name, equals, value = line.partition("=")
     if not equals or " " in name or "\t" in name:
-        raise ValueError(f"line {number + 1} of the file is not of the form NAME=VALUE")
+        raise Misfit(f"line {number + 1} of the file is not of the form NAME=VALUE")
     return name, value
 
 

@@ -11,7 +11,7 @@ from spotwarden.script.gcloud.argv import Args, parse
 from spotwarden.script.gcloud.commands import Line
 from spotwarden.script.gcloud.config import FAMILY_SCOPE, PROJECT, ZONE, Config, check_project
 from spotwarden.script.gcloud.flagfile import expand
-from spotwarden.script.gcloud.flags import flags_of, global_flags
+from spotwarden.script.gcloud.flagset import flags_of, global_flags
 from spotwarden.script.gcloud.keys import BULK, CONTAINER, CREATE
 from spotwarden.script.gcloud.links import Link, Links
 from spotwarden.script.gcloud.network import interfaces
@@ -19,7 +19,8 @@ from spotwarden.script.gcloud.request import Request
 from spotwarden.script.gcloud.scene import Scene
 from spotwarden.script.refusal import Refused
 
-_FORMATS = "config|csv|default|diff|disable|flattened|get|json|list|multi|none|object|table|text|value|yaml"  # gcloud topic formats
+# The words of `gcloud topic formats`; gcloud itself finds a wrong one only after the create.
+_FORMATS = "config|csv|default|diff|disable|flattened|get|json|list|multi|none|object|table|text|value|yaml"
 _FORMAT = re.compile(rf"\s*(?:{_FORMATS})\s*(?:\[.*\]\s*)?(?:\(.*\)\s*)?(?::.*)?", re.DOTALL)
 _TOKEN_FILES = ("access-token-file", "authorization-token-file")
 
@@ -119,28 +120,19 @@ def _machine_requests(scene: Scene, configured_zone: str | None) -> list[Request
     if scene.command == CONTAINER:
         container.check(first)
     instance.check(first)
+    # In gcloud's order: a URL in one of these may move the names behind it to another version.
     template, machine_image = instance.template_of(first), instance.machine_image_of(first)
     network = interfaces(first)
     image = container.container_image(first) if scene.command == CONTAINER else instance.boot_source(first)
+    shared = instance.Shared(network=network, image=image, machine_image=machine_image)
     query = {"sourceInstanceTemplate": template} if template else {}
-    return [_machine_request(scene, ref, network, image, machine_image, query) for ref in refs]
-
-
-def _machine_request(  # noqa: PLR0913 — what all machines of one command share
-    scene: Scene,
-    ref: Link,
-    network: Any,
-    image: Link | None,
-    machine_image: Link | None,
-    query: dict[str, str],
-) -> Request:
-    scene = _at(scene, ref.parts["project"], ref.parts["zone"])
-    name = ref.parts["name"]
-    if scene.command == CONTAINER and image is not None:
-        body = container.container_instance(scene, name, network, image)
-    else:
-        body = instance.instance(scene, name, network, image, machine_image)
-    return _request(scene, f"zones/{quote(scene.place, safe='')}/instances", body, query)
+    body = container.container_instance if scene.command == CONTAINER else instance.instance
+    requests = []
+    for ref in refs:
+        here = _at(scene, ref.parts["project"], ref.parts["zone"])
+        path = f"zones/{quote(here.place, safe='')}/instances"
+        requests.append(_request(here, path, body(here, ref.parts["name"], shared), query))
+    return requests
 
 
 def _machines(scene: Scene, configured_zone: str | None) -> list[Link]:

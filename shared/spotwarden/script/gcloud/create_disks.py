@@ -4,10 +4,11 @@ from typing import Any
 
 from spotwarden.script.gcloud.images import disk_image, instant_snapshot, snapshot
 from spotwarden.script.gcloud.keys import CONTAINER, CREATE
+from spotwarden.script.gcloud.lists import label_key, label_value
 from spotwarden.script.gcloud.mounts import device_name
 from spotwarden.script.gcloud.scene import Scene, compact
 from spotwarden.script.gcloud.security import disk_kms_key
-from spotwarden.script.gcloud.values import label_key, label_value, whole_gb
+from spotwarden.script.gcloud.values import Misfit, whole_gb
 
 _FLAG = "create-disk"
 _ARCHITECTURES = ("ARCHITECTURE_UNSPECIFIED", "ARM64", "X86_64")
@@ -107,6 +108,6 @@ def _labels(scene: Scene, disk: dict[str, Any]) -> dict[str, str] | None:
         for piece in disk.get("labels") or []:
             parts = piece.split("=")
             if len(parts) != 2 or parts[0] in labels:  # noqa: PLR2004 — KEY=VALUE
-                raise ValueError(f"the label {piece!r} is not of the form KEY=VALUE, or stands twice")
+                raise Misfit(f"the label {piece!r} is not of the form KEY=VALUE, or stands twice")
             labels[label_key(parts[0])] = label_value(parts[1])
     return labels or None

@@ -4,6 +4,8 @@ Taken from Google Cloud SDK 528.0.0 (June 2025). When Google moves one of these,
 not name the thing itself means something else with the newer gcloud: here it keeps its meaning.
 """
 
+from spotwarden.script.gcloud.tables import words
+
 SDK_VERSION = "528.0.0"
 
 MACHINE_TYPE = "n1-standard-1"
@@ -15,33 +17,41 @@ CONFIDENTIAL_IMAGE_FAMILY = "ubuntu-2204-lts"
 CONFIDENTIAL_IMAGE_PROJECT = "ubuntu-os-cloud"
 
 # Image families of these projects are asked for by zone, so that a rollout can go zone by zone.
-PUBLIC_IMAGE_PROJECTS = frozenset(
+PUBLIC_IMAGE_PROJECTS = words(
     """
-    centos-cloud cos-cloud debian-cloud fedora-coreos-cloud opensuse-cloud oracle-linux-cloud rhel-cloud
-    rhel-sap-cloud rocky-linux-accelerator-cloud rocky-linux-cloud suse-cloud suse-sap-cloud
-    ubuntu-os-accelerator-images ubuntu-os-cloud ubuntu-os-pro-cloud windows-cloud windows-sql-cloud
-    """.split()
+    centos-cloud cos-cloud debian-cloud fedora-coreos-cloud opensuse-cloud oracle-linux-cloud
+    rhel-cloud rhel-sap-cloud rocky-linux-accelerator-cloud rocky-linux-cloud suse-cloud
+    suse-sap-cloud ubuntu-os-accelerator-images ubuntu-os-cloud ubuntu-os-pro-cloud windows-cloud
+    windows-sql-cloud
+    """
 )
 
 # Names of images that gcloud replaces by the newest image it finds in a list it asks for.
-IMAGE_ALIASES = frozenset(
+IMAGE_ALIASES = words(
     """
-    centos-6 centos-7 container-vm cos debian-8 fedora-coreos-stable gae-builder-vm opensuse-13 rhel-6
-    rhel-7 rhel-8 sles-11 sles-12 ubuntu-12-04 ubuntu-14-04 windows-2008-r2 windows-2012-r2
-    """.split()
+    centos-6 centos-7 container-vm cos debian-8 fedora-coreos-stable gae-builder-vm opensuse-13
+    rhel-6 rhel-7 rhel-8 sles-11 sles-12 ubuntu-12-04 ubuntu-14-04 windows-2008-r2 windows-2012-r2
+    """
 )
 
 # Disk types for which gcloud lets a script ask for IOPS or throughput on the boot disk.
 IOPS_DISK_TYPES = frozenset(
-    "cs-extreme hyperdisk-balanced hyperdisk-balanced-high-availability hyperdisk-extreme pd-extreme".split()
+    (
+        "cs-extreme",
+        "hyperdisk-balanced",
+        "hyperdisk-balanced-high-availability",
+        "hyperdisk-extreme",
+        "pd-extreme",
+    )
 )
-THROUGHPUT_DISK_TYPES = frozenset(
+THROUGHPUT_DISK_TYPES = words(
     """
-    cs-throughput hyperdisk-balanced hyperdisk-balanced-high-availability hyperdisk-ml hyperdisk-throughput
-    """.split()
+    cs-throughput hyperdisk-balanced hyperdisk-balanced-high-availability hyperdisk-ml
+    hyperdisk-throughput
+    """
 )
 # Boot disks of these types may not be smaller than 10 GB.
-LEGACY_DISK_TYPES = frozenset("pd-balanced pd-extreme pd-ssd pd-standard".split())
+LEGACY_DISK_TYPES = frozenset(("pd-balanced", "pd-extreme", "pd-ssd", "pd-standard"))
 LOCAL_SSD_SIZES_GB = (375, 3000, 6000)
 
 _AUTH = "https://www.googleapis.com/auth/"

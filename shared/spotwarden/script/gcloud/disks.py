@@ -6,22 +6,31 @@ from spotwarden.script.gcloud import defaults
 from spotwarden.script.gcloud.argv import Args
 from spotwarden.script.gcloud.create_disks import disk_type, interface_of, mode_of, new_disk
 from spotwarden.script.gcloud.images import instant_snapshot, snapshot
-from spotwarden.script.gcloud.keys import CONTAINER
+from spotwarden.script.gcloud.keys import BULK, CONTAINER, CREATE
 from spotwarden.script.gcloud.links import Link, region_of
 from spotwarden.script.gcloud.mounts import device_name
 from spotwarden.script.gcloud.scene import Scene, compact
 from spotwarden.script.gcloud.security import KeyRing, key_ring, kms_key
+from spotwarden.script.gcloud.tables import words
 from spotwarden.script.gcloud.values import GIB, whole_gb
 
 _INTERFACES = ("NVME", "SCSI")
 # Beside a template no disk is sent at all, unless one of these flags asks for one.
 _DISK_FLAGS = {
-    "create": """boot-disk-auto-delete boot-disk-device-name boot-disk-interface boot-disk-kms-key boot-disk-kms-keyring
-        boot-disk-kms-location boot-disk-kms-project boot-disk-type create-disk disk local-nvdimm local-ssd
-        require-csek-key-create""",
-    "create-with-container": """boot-disk-auto-delete boot-disk-device-name boot-disk-provisioned-iops boot-disk-type
-        create-disk disk local-nvdimm local-ssd""",
-    "bulk create": "boot-disk-auto-delete boot-disk-device-name boot-disk-interface boot-disk-type local-ssd",
+    CREATE: words(
+        """
+        boot-disk-auto-delete boot-disk-device-name boot-disk-interface boot-disk-kms-key
+        boot-disk-kms-keyring boot-disk-kms-location boot-disk-kms-project boot-disk-type create-disk disk
+        local-nvdimm local-ssd require-csek-key-create
+        """
+    ),
+    CONTAINER: words(
+        """
+        boot-disk-auto-delete boot-disk-device-name boot-disk-provisioned-iops boot-disk-type create-disk disk
+        local-nvdimm local-ssd
+        """
+    ),
+    BULK: words("boot-disk-auto-delete boot-disk-device-name boot-disk-interface boot-disk-type local-ssd"),
 }
 
 
@@ -30,7 +39,7 @@ def disks(scene: Scene, name: str | None, image: Link | None) -> list[dict[str, 
 
     None leaves the disks to a template. A disk with `boot=yes` takes the place of the boot disk.
     """
-    if scene.from_template and not scene.args.given(*_DISK_FLAGS[scene.command].split()):
+    if scene.from_template and not scene.args.given(*_DISK_FLAGS[scene.command]):
         return None
     keys = key_ring(scene)
     existing = [_existing(scene, disk, keys) for disk in scene.args["disk"] or []]
@@ -82,7 +91,9 @@ def _check_new(scene: Scene, disk: dict[str, Any]) -> None:
     args = scene.args
     _check_disk(scene, "create-disk", disk)
     if args["csek-key-file"]:
-        raise args.refusal("create-disk", "does not work beside --csek-key-file in gcloud 528, which breaks off")
+        raise args.refusal(
+            "create-disk", "does not work beside --csek-key-file in gcloud 528, which breaks off"
+        )
     sources = {
         disk[key]
         for key in ("image", "image-family", "source-snapshot", "source-instant-snapshot")
@@ -141,7 +152,7 @@ def _boot(scene: Scene, name: str | None, image: Link, keys: KeyRing | None) -> 
     device = args["boot-disk-device-name"]
     key = None
     if keys:
-        device = device or name
+        device = device or name or ""
         link = scene.link("boot-disk-device-name", device, "disks", project=scene.project, zone=scene.place)
         key = keys.find(link, required=args["require-csek-key-create"])
     managed = None if scene.command == CONTAINER else kms_key(scene, "boot-disk")

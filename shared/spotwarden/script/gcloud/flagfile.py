@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spotwarden.script.gcloud.argv import Token
+from spotwarden.script.gcloud.values import Misfit, Raw
 from spotwarden.script.gcloud.yamls import load_flags
 from spotwarden.script.refusal import Refused
 
@@ -31,7 +32,7 @@ def expand(tokens: Sequence[Token], files: Mapping[str, bytes]) -> list[Token]:
     return expanded
 
 
-def _flags(path: Any, files: Mapping[str, bytes], line: int, *, depth: int) -> list[Token]:
+def _flags(path: Raw, files: Mapping[str, bytes], line: int, *, depth: int) -> list[Token]:
     try:
         content = files[path].decode() if isinstance(path, str) else None
     except KeyError:
@@ -44,12 +45,12 @@ def _flags(path: Any, files: Mapping[str, bytes], line: int, *, depth: int) -> l
         raise Refused(f"{_FLAG}: {path!r} names files in a circle", line=line)
     try:
         data = load_flags(content)
-    except ValueError as error:
+    except Misfit as error:
         raise Refused(f"{_FLAG}: {path!r} {error}", line=line) from None
     return _tokens(data, path, files, line, depth)
 
 
-def _tokens(data: Any, path: str, files: Mapping[str, bytes], line: int, depth: int) -> list[Token]:
+def _tokens(data: Raw, path: str, files: Mapping[str, bytes], line: int, depth: int) -> list[Token]:
     tokens: list[Token] = []
     for group in data if isinstance(data, list) else [data]:
         if not isinstance(group, dict):
@@ -63,7 +64,7 @@ def _tokens(data: Any, path: str, files: Mapping[str, bytes], line: int, depth: 
     return tokens
 
 
-def _words(name: str, value: Any) -> list[Any]:
+def _words(name: str, value: Raw) -> list[Any]:
     """Give the words of one flag; true, false and nothing alike make it a switch, as in gcloud."""
     if value is None or isinstance(value, bool):
         return [name]

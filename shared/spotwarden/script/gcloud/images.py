@@ -58,8 +58,8 @@ def _named(  # noqa: PLR0913 — the parts of one name
     else:
         link = _family(scene, family or "", owner, scope=scope, flag=flags[1])
     if not owner and link.parts["name"] in defaults.IMAGE_ALIASES:
-        reason = f"{link.parts['name']!r} is an old alias that gcloud looks up; use --image-family and --image-project"
-        raise scene.args.refusal(flags[0], reason)
+        reason = f"{link.parts['name']!r} is an old alias that gcloud looks up"
+        raise scene.args.refusal(flags[0], f"{reason}; name a family and its project instead")
     return link
 
 
@@ -88,5 +88,5 @@ def snapshot(scene: Scene, flag: str, name: str | None, region: str | None = Non
 
 
 def instant_snapshot(scene: Scene, flag: str, name: str | None) -> Link | None:
-    """Give the instant snapshot (alpha) that a disk begins with; gcloud fills in no zone, so the full path is needed."""
+    """Give the instant snapshot (alpha) that a disk begins with; gcloud takes it by its full path only."""
     return scene.link(flag, name, "instantSnapshots", project=scene.project) if name else None

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+import msgspec
+
 from spotwarden.script.gcloud import disks
 from spotwarden.script.gcloud.accounts import service_accounts
 from spotwarden.script.gcloud.images import boot_image
@@ -31,6 +33,14 @@ _BROKEN = (
 )
 
 
+class Shared(msgspec.Struct, frozen=True, kw_only=True):
+    """What all machines of one command have alike: they take it from the first one's project and zone."""
+
+    network: list[dict[str, Any]] | None
+    image: Link | None
+    machine_image: Link | None
+
+
 def check(scene: Scene) -> None:
     """Raise `Refused` for what gcloud refuses before it builds the first request."""
     for flag, command, tracks in _BROKEN:
@@ -41,7 +51,7 @@ def check(scene: Scene) -> None:
         raise scene.args.refusal("reservation", "is needed beside a specific --reservation-affinity")
 
 
-def common(scene: Scene, network: Any) -> dict[str, Any]:
+def common(scene: Scene, network: list[dict[str, Any]] | None) -> dict[str, Any]:
     """Give what one machine of `create` and the properties of `bulk create` have in common but disks."""
     args = scene.args
     can_forward = args["can-ip-forward"] if args.given("can-ip-forward") or not scene.from_template else None
@@ -62,13 +72,12 @@ def common(scene: Scene, network: Any) -> dict[str, Any]:
     )
 
 
-def instance(
-    scene: Scene, name: str, network: Any, image: Link | None, machine_image: Link | None
-) -> dict[str, Any]:
+def instance(scene: Scene, name: str, shared: Shared) -> dict[str, Any]:
     """Give the body that creates the machine of this name."""
     args = scene.args
-    built = disks.disks(scene, name, image)
-    return common(scene, network) | compact(
+    # Disks first, as in gcloud: a URL in them may move the names behind it to another version.
+    built = disks.disks(scene, name, shared.image)
+    return common(scene, shared.network) | compact(
         deletionProtection=args["deletion-protection"],
         disks=built,
         eraseWindowsVssSignature=args["erase-windows-vss-signature"],
@@ -78,8 +87,8 @@ def instance(
         params=_params(scene),
         partnerMetadata=partner_metadata(scene),
         postKeyRevocationActionType=_upper(args["post-key-revocation-action-type"]),
-        sourceMachineImage=machine_image,
-        sourceMachineImageEncryptionKey=_machine_image_key(scene, machine_image),
+        sourceMachineImage=shared.machine_image,
+        sourceMachineImageEncryptionKey=_machine_image_key(scene, shared.machine_image),
     )
 
 
@@ -88,7 +97,7 @@ def _upper(word: str | None) -> str | None:
 
 
 def boot_source(scene: Scene) -> Link | None:
-    """Give the image of the boot disk that flags describe; None where a disk with boot=yes takes its place."""
+    """Give the image of the boot disk that flags describe; None where a disk with boot=yes replaces it."""
     return None if disks.own_boot_disk(scene.args) else boot_image(scene)
 
 

@@ -4,13 +4,13 @@ from functools import cache
 
 import msgspec
 
+from spotwarden.script.gcloud.lists import texts
 from spotwarden.script.gcloud.values import (
     GIB,
     Reader,
     choice,
     size,
     text,
-    texts,
     upper,
     upper_text,
     whole,

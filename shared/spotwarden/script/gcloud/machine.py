@@ -10,7 +10,7 @@ _MIB = 2**20
 
 
 def machine_type(scene: Scene) -> str | None:
-    """Give the machine type: a URL in the zone, in `bulk create` the bare name; None leaves it to a template."""
+    """Give the machine type: a URL in the zone, in `bulk create` the bare name; None for a template's."""
     args = scene.args
     if scene.from_template and not args.given("machine-type", "custom-cpu", "custom-memory"):
         return None

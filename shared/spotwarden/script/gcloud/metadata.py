@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from spotwarden.script.gcloud.scene import Scene
+from spotwarden.script.gcloud.values import Misfit, Raw
 
 
 def metadata(
@@ -12,7 +13,7 @@ def metadata(
     """Give the metadata, sorted by key; `more` wins over what the user says.
 
     None leaves it to a template, unless it is `always` sent.
-   """
+    """
     args = scene.args
     if scene.from_template and not always and not args.given("metadata", "metadata-from-file"):
         return None
@@ -31,9 +32,9 @@ def metadata(
     return {"items": [{"key": key, "value": found[key]} for key in sorted(found)]} if found else {}
 
 
-def _path(path: Any) -> str:
+def _path(path: Raw) -> str:
     if not isinstance(path, str):
-        raise ValueError(f"{path!r} is not the name of a file")
+        raise Misfit(f"{path!r} is not the name of a file")
     return path
 
 
@@ -42,7 +43,9 @@ def resource_manager_tags(scene: Scene) -> dict[str, str] | None:
     given = scene.args["resource-manager-tags"] or {}
     for key, value in given.items():
         if not str(key).startswith("tagKeys/") or not str(value).startswith("tagValues/"):
-            reason = f"the numbers behind {key}={value} are known to the API only; write tagKeys/NUMBER=tagValues/NUMBER"
+            reason = (
+                f"the numbers behind {key}={value} are known to the API only; write tagKeys/…=tagValues/…"
+            )
             raise scene.args.refusal("resource-manager-tags", reason)
     return dict(sorted(given.items())) or None
 
@@ -80,11 +83,11 @@ def _from_file(scene: Scene) -> dict[str, Any]:
     with scene.blame(flag):
         found = _json(scene.text(flag, path))
         if not isinstance(found, dict) or not all(isinstance(value, dict) for value in found.values()):
-            raise ValueError("the file must hold an object of namespaces")
+            raise Misfit("the file must hold an object of namespaces")
     return {name: value if "entries" in value else {"entries": value} for name, value in found.items()}
 
 
-def _put(found: dict[str, Any], path: list[str], value: Any) -> None:
+def _put(found: dict[str, Any], path: list[str], value: Raw) -> None:
     """Put a value at NAMESPACE/FIELD/…; a namespace alone is replaced."""
     namespace, *fields = path
     target = found.setdefault(namespace, {"entries": {}})
@@ -94,15 +97,15 @@ def _put(found: dict[str, Any], path: list[str], value: Any) -> None:
     for field in fields[:-1]:
         target = target.setdefault(field, {})
         if not isinstance(target, dict):
-            raise ValueError(f"{'/'.join(path)} goes through something that is no object")
+            raise Misfit(f"{'/'.join(path)} goes through something that is no object")
     target[fields[-1]] = value
 
 
-def _json(text: Any) -> Any:
+def _json(text: Raw) -> Raw:
     try:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"is no JSON: {error}") from None
+        raise Misfit(f"is no JSON: {error}") from None
 
 
 def _has_null(entries: dict[str, Any]) -> bool:

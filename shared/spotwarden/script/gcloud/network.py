@@ -195,7 +195,7 @@ def _aliases(scene: Scene, text: str | None) -> list[dict[str, str]] | None:
     ranges = [piece.split(":") for piece in text.split(";")]
     for parts in ranges:
         if len(parts) > 2:  # noqa: PLR2004 — a range has a name and a mask
-            reason = f"the alias range {':'.join(parts)!r} must be NAME:RANGE or RANGE, with a semicolon between two"
+            reason = f"the alias range {':'.join(parts)!r} must be NAME:RANGE or RANGE; a semicolon parts two"
             raise scene.args.refusal("network-interface", reason)
     return [
         dict(zip(("ipCidrRange", "subnetworkRangeName"), reversed(parts), strict=False)) for parts in ranges

@@ -10,6 +10,7 @@ import msgspec
 from spotwarden.script.gcloud.argv import Args
 from spotwarden.script.gcloud.keys import BULK
 from spotwarden.script.gcloud.links import Link, Links, region_of
+from spotwarden.script.gcloud.values import Misfit, Raw
 from spotwarden.script.refusal import Refused
 
 
@@ -59,7 +60,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
         """Name this flag in whatever is refused inside."""
         try:
             yield
-        except ValueError as error:
+        except Misfit as error:
             raise self.args.refusal(flag, str(error)) from None
         except Refused as refused:
             if refused.line:
@@ -87,6 +88,6 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
         return content.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def compact(**fields: Any) -> dict[str, Any]:
+def compact(**fields: Raw) -> dict[str, Any]:
     """Make a JSON object of the fields that have a value; lists and objects may be empty."""
     return {name: value for name, value in fields.items() if value is not None}

@@ -6,9 +6,10 @@ from typing import Any
 from spotwarden.script.gcloud.argv import Args
 from spotwarden.script.gcloud.scene import Scene, compact
 from spotwarden.script.gcloud.tenancy import node_affinities
+from spotwarden.script.gcloud.values import Misfit, Raw
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Raw) -> Raw:
     return value
 
 
@@ -20,10 +21,10 @@ def _number(value: str) -> int:
     try:
         return int(value)
     except ValueError:
-        raise ValueError(f"{value!r} is not a whole number") from None
+        raise Misfit(f"{value!r} is not a whole number") from None
 
 
-def _filled(value: Any) -> Any:
+def _filled(value: Raw) -> Raw:
     return value or None
 
 
@@ -75,7 +76,7 @@ def scheduling(scene: Scene) -> dict[str, Any] | None:
     asked = args.given(*_ALWAYS) or any(args[flag] for flag in _UNLESS_ZERO) or restart or affinities
     if scene.from_template and not asked:
         return None
-    return _restart(args, restart) | _fields(scene) | compact(nodeAffinities=affinities or None)
+    return _restart(args, restart=restart) | _fields(scene) | compact(nodeAffinities=affinities or None)
 
 
 def _check(args: Args) -> None:
@@ -88,7 +89,7 @@ def _check(args: Args) -> None:
         raise args.refusal("termination-time", "cannot stand beside --max-run-duration")
 
 
-def _restart(args: Args, restart: bool | None) -> dict[str, Any]:
+def _restart(args: Args, *, restart: bool | None) -> dict[str, Any]:
     """A spot machine is never restarted, whatever --restart-on-failure says."""
     if args["preemptible"] or args["provisioning-model"] == "SPOT":
         return {"automaticRestart": False, "preemptible": True}

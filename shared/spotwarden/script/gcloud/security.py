@@ -8,6 +8,7 @@ from typing import Any
 
 from spotwarden.script.gcloud.links import Link, path_of
 from spotwarden.script.gcloud.scene import Scene, compact
+from spotwarden.script.gcloud.values import Misfit, Raw
 
 _KEY_PATH = re.compile(
     r"(?:https?://cloudkms\.googleapis\.com/v1/)?(projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/.*)"
@@ -104,34 +105,34 @@ def _read_keys(content: str, *, rsa: bool) -> dict[str, dict[str, str]]:
     try:
         records = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"the key file is no JSON: {error}") from None
+        raise Misfit(f"the key file is no JSON: {error}") from None
     if not isinstance(records, list):
-        raise ValueError("the key file must hold a list")
+        raise Misfit("the key file must hold a list")
     keys: dict[str, dict[str, str]] = {}
     for record in records:
         path, key = _read_key(record, rsa=rsa)
         if path in keys:
-            raise ValueError(f"two keys of the file are for {path}")
+            raise Misfit(f"two keys of the file are for {path}")
         keys[path] = key
     return keys
 
 
-def _read_key(record: Any, *, rsa: bool) -> tuple[str, dict[str, str]]:
+def _read_key(record: Raw, *, rsa: bool) -> tuple[str, dict[str, str]]:
     if not isinstance(record, dict) or record.keys() != {"uri", "key", "key-type"}:
-        raise ValueError("each record of the key file must have exactly the keys uri, key and key-type")
+        raise Misfit("each record of the key file must have exactly the keys uri, key and key-type")
     if not all(isinstance(value, str) for value in record.values()):
-        raise ValueError("uri, key and key-type must be texts")
+        raise Misfit("uri, key and key-type must be texts")
     field, length = _KEY_TYPES.get(record["key-type"], ("", 0))
     if not field or (field == "rsaEncryptedKey" and not rsa):
-        raise ValueError(f"{record['key-type']!r} is no key type that this command knows")
+        raise Misfit(f"{record['key-type']!r} is no key type that this command knows")
     _check_key(record["key"], length)
     return path_of(record["uri"]), {field: record["key"]}
 
 
 def _check_key(key: str, length: int) -> None:
     if len(key) != length or not key.endswith("="):
-        raise ValueError(f"a key must have {length} characters and end with =")
+        raise Misfit(f"a key must have {length} characters and end with =")
     try:
         base64.b64decode(key, validate=True)
     except (binascii.Error, ValueError):
-        raise ValueError("a key is no base64 text") from None
+        raise Misfit("a key is no base64 text") from None

@@ -3,6 +3,7 @@
 from typing import Any
 
 from spotwarden.script.gcloud.scene import Scene
+from spotwarden.script.gcloud.values import Misfit, Raw
 from spotwarden.script.gcloud.yamls import load
 
 # Flag → the label of nodes that it asks for.
@@ -28,21 +29,21 @@ def _from_file(scene: Scene) -> list[dict[str, Any]]:
     with scene.blame(flag):
         wanted = load(scene.text(flag, scene.args[flag]))
         if not isinstance(wanted, list) or not wanted:
-            raise ValueError("the file must hold a list of labels, each with key, operator and values")
+            raise Misfit("the file must hold a list of labels, each with key, operator and values")
         return [_affinity(item) for item in wanted]
 
 
-def _affinity(item: Any) -> dict[str, Any]:
+def _affinity(item: Raw) -> dict[str, Any]:
     if not isinstance(item, dict) or not item.get("key") or not isinstance(item["key"], str):
-        raise ValueError(f"{item!r} has no key")
+        raise Misfit(f"{item!r} has no key")
     strange = sorted(map(str, item.keys() - {"key", "operator", "values"}))
     if strange:
-        raise ValueError(f"the label {item['key']!r} has the unknown field {strange[0]!r}")
+        raise Misfit(f"the label {item['key']!r} has the unknown field {strange[0]!r}")
     if item.get("operator", "IN") not in _OPERATORS:
-        raise ValueError(
+        raise Misfit(
             f"the operator {item['operator']!r} of {item['key']!r} is not one of {', '.join(_OPERATORS)}"
         )
     values = item.get("values") or []
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ValueError(f"the values of {item['key']!r} must be a list of texts")
+        raise Misfit(f"the values of {item['key']!r} must be a list of texts")
     return {name: value for name, value in item.items() if value not in (None, [])}

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
 
-from spotwarden.script.gcloud.values import Reader, text
+from spotwarden.script.gcloud.values import Misfit, Raw, Reader, text
 
 _DAYS_IN_YEAR = 365.2422
 _UNITS = {"W": "days", "D": "days", "H": "hours", "S": "seconds", "Y": "years"}
@@ -23,12 +22,12 @@ _MOMENT = re.compile(
 def duration(*, unit: str = "s", low: int = 0, high: int | None = None) -> Reader:
     """Read whole seconds from a text such as 90m, 1d12h or PT1H; a bare number is in `unit`."""
 
-    def read(value: Any) -> int:
+    def read(value: Raw) -> int:
         number = _seconds(_with_unit(text(value), unit))
         if number != int(number):
-            raise ValueError(f"{value!r} is not a whole number of seconds")
+            raise Misfit(f"{value!r} is not a whole number of seconds")
         if number < low or (high is not None and number > high):
-            raise ValueError(f"{value!r} must lie between {low} s and {high or 'any number of'} s")
+            raise Misfit(f"{value!r} must lie between {low} s and {high or 'any number of'} s")
         return int(number)
 
     return read
@@ -66,15 +65,22 @@ def _amounts(body: str, *, by_time: bool) -> Iterator[tuple[float, str]]:
         if not digits or not rest:
             if not rest and not digits:
                 return
-            raise ValueError(
+            raise Misfit(
                 "is no duration; every number has a unit behind it and every unit a number before it"
             )
         if rest in _FRACTIONS:
-            yield float(digits) / _FRACTIONS[rest], "seconds"
+            yield _number(digits) / _FRACTIONS[rest], "seconds"
             return
-        yield float(digits), _unit(rest[0], by_time=by_time)
+        yield _number(digits), _unit(rest[0], by_time=by_time)
         by_time = by_time or rest[0] not in "YWD"
         position += len(amount) + 1
+
+
+def _number(digits: str) -> float:
+    try:
+        return float(digits)
+    except ValueError:
+        raise Misfit(f"{digits!r} is no number") from None
 
 
 def _unit(letter: str, *, by_time: bool) -> str:
@@ -83,7 +89,7 @@ def _unit(letter: str, *, by_time: bool) -> str:
     if letter == "W":
         return "weeks"
     if letter not in _UNITS:
-        raise ValueError(f"has the unknown unit {letter!r}; use w, d, h, m or s")
+        raise Misfit(f"has the unknown unit {letter!r}; use w, d, h, m or s")
     return _UNITS[letter]
 
 
@@ -112,7 +118,7 @@ def _whole(number: float) -> tuple[int, float]:
     return int(number), round(round(number, 4) - int(number), 4)
 
 
-def moment(value: Any) -> str | None:
+def moment(value: Raw) -> str | None:
     """Read a point in time; give it as the API takes it, with milliseconds. Empty text is None.
 
     Only full dates are taken: what counts from now, or fills in today's date, would mean another
@@ -122,11 +128,11 @@ def moment(value: Any) -> str | None:
         return None
     match = _MOMENT.fullmatch(value)
     if not match:
-        raise ValueError(f"{value!r} is no full date and time; write it as 2031-03-01T18:00:00Z")
+        raise Misfit(f"{value!r} is no full date and time; write it as 2031-03-01T18:00:00Z")
     try:
         return _rfc3339(match)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{value!r} is no date and time: {error}") from None
+        raise Misfit(f"{value!r} is no date and time: {error}") from None
 
 
 def _rfc3339(match: re.Match[str]) -> str:
