@@ -68,11 +68,12 @@ class RawRoute(Route):
         Raises:
             ApiError: 400 when a segment is not UTF-8 after decoding.
         """
-        raw = dict(scope, path=scope["raw_path"].decode("ascii"), root_path="")
-        match, child = super().matches(raw)
-        if match is not Match.NONE:
-            child["path_params"] = {key: _decode(value) for key, value in child["path_params"].items()}
-        return match, child
+        found = self.path_regex.match(scope["raw_path"].decode("ascii")) if scope["type"] == "http" else None
+        if found is None:
+            return Match.NONE, {}
+        names = {key: _decode(value) for key, value in found.groupdict().items()}
+        wanted = self.methods is None or scope["method"] in self.methods
+        return Match.FULL if wanted else Match.PARTIAL, {"endpoint": self.endpoint, "path_params": names}
 
 
 def _decode(segment: str) -> str:

@@ -79,7 +79,7 @@ class Faults:
         """Decide what befalls this call, and count it against the rule that strikes; no I/O."""
         for armed in self._armed.values():
             if armed.rule.matches(service, method, path) and armed.strikes(self._now()):
-                return armed.rule.effect()
+                return armed.rule.effect(service)
         return None
 
     @contextlib.asynccontextmanager

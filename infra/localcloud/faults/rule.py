@@ -22,16 +22,32 @@ SERVICES: Mapping[str, str] = {
 }
 """Which service a path belongs to, by a pattern at its start."""
 
-# (reason, message) as the real APIs word them; Cloud Storage's from its "HTTP status and error codes" page.
-WORDINGS: Mapping[int, tuple[str, str]] = {
-    403: ("rateLimitExceeded", "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute'."),
-    408: ("uploadBrokenConnection", "Request timed out. Please try again."),
-    429: ("rateLimitExceeded", "Rate Limit Exceeded. Please reduce your request rate."),
-    500: ("internalError", "We encountered an internal error. Please try again."),
-    502: ("badGateway", "Bad Gateway"),
-    503: ("backendError", "Service Unavailable. Please try again."),
-    504: ("gatewayTimeout", "The server did not answer in time."),
+WORDINGS: Mapping[tuple[str, int], tuple[str, str]] = {
+    ("compute", 403): (
+        "rateLimitExceeded",
+        (
+            "Quota exceeded for quota metric 'Read requests' and limit 'Read requests per minute' of service "
+            "'compute.googleapis.com' for consumer 'project_number:1'."
+        ),
+    ),
+    ("storage", 429): (
+        "rateLimitExceeded",
+        (
+            "The object exceeded the rate limit for object mutation operations (create, update, and delete). "
+            "Please reduce your request rate. See https://cloud.google.com/storage/docs/gcs429."
+        ),
+    ),
+    ("", 403): ("forbidden", "Forbidden"),
+    ("", 408): ("requestTimeout", "Request Timeout"),
+    ("", 429): ("rateLimitExceeded", "Rate Limit Exceeded"),
+    ("", 500): ("internalError", "Internal error encountered."),
+    ("", 502): ("badGateway", "Bad Gateway"),
+    ("", 503): ("backendError", "Backend Error"),
+    ("", 504): ("gatewayTimeout", "Gateway Timeout"),
 }
+"""(service, status) → reason and message as people saw them in real answers; service "" for all others."""
+
+UNKNOWN = ("backendError", "Backend Error")
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -81,10 +97,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             and re.search(self.path, path) is not None
         )
 
-    def effect(self) -> "Effect":
-        """What happens to a call that is hit."""
-        reason, message = WORDINGS.get(self.status or 503, ("backendError", "Backend Error"))
-        error = ApiError(self.status or 503, self.reason or reason, self.message or message)
+    def effect(self, service: str) -> "Effect":
+        """What happens to a call of this service that is hit."""
+        status = self.status or 503
+        reason, message = WORDINGS.get((service, status)) or WORDINGS.get(("", status), UNKNOWN)
+        error = ApiError(status, self.reason or reason, self.message or message)
         delay = timedelta(seconds=self.delay_seconds)
         headers = {} if self.retry_after_seconds is None else {"retry-after": str(self.retry_after_seconds)}
         return Effect(

@@ -58,13 +58,21 @@ FIXED_IN_OBJECT = ("crc32c", "md5Hash", "name")
 FIXED_IN_BUCKET = ("location", "name")
 
 
+def _names(kind: type[msgspec.Struct]) -> frozenset[str]:
+    return frozenset(field.encode_name for field in msgspec.structs.fields(kind))
+
+
+_OBJECT_NAMES = _names(ObjectFields)
+_BUCKET_NAMES = _names(BucketFields)
+
+
 def read_object(body: Mapping[str, Any]) -> Fields:
     """Take the settable members out of an `Object` body.
 
     Raises:
         ApiError: 400 for a member of the wrong type or a storage class that does not exist.
     """
-    fields = _read(body, ObjectFields)
+    fields = _read(body, ObjectFields, _OBJECT_NAMES)
     if fields.get("storageClass") not in (None, *STORAGE_CLASSES):
         raise ApiError(400, "invalid", f"Invalid argument: storage class '{fields['storageClass']}'.")
     return fields
@@ -76,7 +84,7 @@ def read_bucket(body: Mapping[str, Any]) -> Fields:
     Raises:
         ApiError: 400 for a member of the wrong type.
     """
-    return _read(body, BucketFields)
+    return _read(body, BucketFields, _BUCKET_NAMES)
 
 
 def new_object(fields: Fields) -> Fields:
@@ -98,10 +106,9 @@ def merge(old: Fields, patch: Fields) -> Fields:
     return merged
 
 
-def _read(body: Mapping[str, Any], kind: type[msgspec.Struct]) -> Fields:
+def _read(body: Mapping[str, Any], kind: type[msgspec.Struct], known: frozenset[str]) -> Fields:
     try:
         msgspec.convert(body, kind)
     except msgspec.ValidationError as error:
         raise ApiError(400, "invalid", f"Invalid value in the request body: {error}") from error
-    known = {field.encode_name for field in msgspec.structs.fields(kind)}
     return {key: value for key, value in body.items() if key in known}

@@ -105,16 +105,34 @@ def test_the_first_rule_that_strikes_decides():
     assert [effect.error.status for effect in effects if effect and effect.error] == [429, 503]
 
 
-def test_the_error_is_worded_as_google_words_it_unless_told_otherwise():
-    """Status alone gives Google's reason; reason and message can be set."""
-    plain, own = (
-        Rule(status=429).effect().error,
-        Rule(status=403, reason="quotaExceeded", message="No.").effect().error,
-    )
-    assert isinstance(plain, ApiError)
-    assert isinstance(own, ApiError)
-    assert plain.reason == "rateLimitExceeded"
-    assert (own.reason, own.message) == ("quotaExceeded", "No.")
+def _error(rule: Rule, service: str) -> ApiError:
+    error = rule.effect(service).error
+    assert error is not None
+    return error
+
+
+@pytest.mark.parametrize(
+    ("service", "status", "reason", "says"),
+    [
+        ("storage", 429, "rateLimitExceeded", "object mutation operations"),
+        ("compute", 429, "rateLimitExceeded", "Rate Limit Exceeded"),
+        ("compute", 403, "rateLimitExceeded", "compute.googleapis.com"),
+        ("storage", 403, "forbidden", "Forbidden"),
+        ("storage", 503, "backendError", "Backend Error"),
+        ("storage", 418, "backendError", "Backend Error"),
+    ],
+)
+def test_the_error_is_worded_as_the_service_words_it(service: str, status: int, reason: str, says: str):
+    """A rate limit of Compute Engine is a 403, one of Cloud Storage a 429 that names its page."""
+    error = _error(Rule(status=status), service)
+    assert error.reason == reason
+    assert says in error.message
+
+
+def test_reason_and_message_can_be_set():
+    """What a rule says comes before the table."""
+    error = _error(Rule(status=403, reason="quotaExceeded", message="No."), "compute")
+    assert (error.reason, error.message) == ("quotaExceeded", "No.")
 
 
 @pytest.mark.parametrize(

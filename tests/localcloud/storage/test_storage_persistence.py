@@ -211,7 +211,7 @@ def _read(url: str) -> dict[str, tuple[bytes, str]]:
 
 
 def test_a_kill_at_any_moment_loses_and_mixes_nothing(tmp_path: Path):
-    """Killed while writing, again and again: every object is whole, as confirmed or tried last; no file is left."""
+    """Killed while writing, again and again: every object is whole and as confirmed or tried last."""
     dice = random.Random(7)  # noqa: S311 - repeatable, not secret
     expected: dict[str, set[bytes]] = {}
     certain: set[str] = set()
