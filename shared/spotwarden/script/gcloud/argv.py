@@ -10,6 +10,8 @@ import msgspec
 from spotwarden.script.gcloud.values import Misfit, Raw, Reader
 from spotwarden.script.refusal import Refused
 
+# No flag is nearly as long; comparing takes the square of the length.
+_LONGEST_NAME = 80
 _NEGATIVE_NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
 
 
@@ -184,6 +186,8 @@ def _unrecognized(token: Token, flags: Mapping[str, Flag]) -> Refused:
 
 def nearest(word: str, flags: Iterable[str]) -> str | None:
     """Give the known flag that is written most like this one, if any is near."""
+    if len(word) > _LONGEST_NAME:
+        return None
     known = {f"--{name}" for name in flags}
     return next(iter(difflib.get_close_matches(word.replace("_", "-").lower(), known, 1)), None)
 

@@ -11,6 +11,7 @@ from spotwarden.script.gcloud.network import interfaces
 from spotwarden.script.gcloud.scene import Scene, compact
 
 _ZONE = re.compile(r"\w+-\w+\d+-\w+")
+_LONGEST = 63
 _POLICY_ZONE = re.compile(r"[^-]*-[^-]*\d-[^\W\d_]")
 
 
@@ -27,7 +28,12 @@ def check(args: Args) -> None:
                 "location-policy", f"{zone}={policy} is not of the form ZONE=allow or ZONE=deny"
             )
     for zone, count in (args["max-count-per-zone"] or {}).items():
-        if not _ZONE.match(zone) or not isinstance(count, str) or not re.fullmatch(r"[1-9]\d*", count):
+        if (
+            len(zone) > _LONGEST
+            or not _ZONE.match(zone)
+            or not isinstance(count, str)
+            or not re.fullmatch(r"[1-9]\d*", count)
+        ):
             raise args.refusal("max-count-per-zone", f"{zone}={count} is not of the form ZONE=COUNT")
     _check_hostnames(args)
 

@@ -10,6 +10,7 @@ from spotwarden.script.gcloud import bulk, container, groups, instance
 from spotwarden.script.gcloud.argv import Args, parse
 from spotwarden.script.gcloud.commands import Line
 from spotwarden.script.gcloud.config import FAMILY_SCOPE, PROJECT, ZONE, Config, check_project
+from spotwarden.script.gcloud.files import content
 from spotwarden.script.gcloud.flagfile import expand
 from spotwarden.script.gcloud.flagset import flags_of, global_flags
 from spotwarden.script.gcloud.keys import BULK, CONTAINER, CREATE
@@ -17,11 +18,12 @@ from spotwarden.script.gcloud.links import Link, Links
 from spotwarden.script.gcloud.network import interfaces
 from spotwarden.script.gcloud.request import Request
 from spotwarden.script.gcloud.scene import Scene
+from spotwarden.script.gcloud.values import Misfit
 from spotwarden.script.refusal import Refused
 
 # The words of `gcloud topic formats`; gcloud itself finds a wrong one only after the create.
 _FORMATS = "config|csv|default|diff|disable|flattened|get|json|list|multi|none|object|table|text|value|yaml"
-_FORMAT = re.compile(rf"\s*(?:{_FORMATS})\s*(?:\[.*\]\s*)?(?:\(.*\)\s*)?(?::.*)?", re.DOTALL)
+_FORMAT = re.compile(rf"\s*(?:{_FORMATS})(?![\w-])")
 _TOKEN_FILES = ("access-token-file", "authorization-token-file")
 
 
@@ -77,10 +79,22 @@ def _check_globals(args: Args, files: Mapping[str, bytes]) -> None:
     if args.given("http-timeout") and not args["http-timeout"].strip().lstrip("+-").isdigit():
         raise args.refusal("http-timeout", f"{args['http-timeout']!r} is not a whole number")
     for flag in _TOKEN_FILES:
-        if args[flag] and args[flag] not in files:
-            raise args.refusal(flag, f"the file {args[flag]!r} is not with the script")
-    if args["format"] and not _FORMAT.fullmatch(args["format"]):
-        raise args.refusal("format", f"{args['format']!r} is no format of gcloud")
+        if args[flag]:
+            _check_file(args, flag, files)
+    _check_format(args)
+
+
+def _check_format(args: Args) -> None:
+    wanted = args["format"]
+    if wanted and (not _FORMAT.match(wanted) or wanted.count("(") != wanted.count(")")):
+        raise args.refusal("format", f"{wanted!r} is no format of gcloud")
+
+
+def _check_file(args: Args, flag: str, files: Mapping[str, bytes]) -> None:
+    try:
+        content(files, args[flag])
+    except Misfit as error:
+        raise args.refusal(flag, str(error)) from None
 
 
 def _bulk_request(scene: Scene) -> Request:

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spotwarden.script.gcloud.argv import Token
+from spotwarden.script.gcloud.files import text
 from spotwarden.script.gcloud.values import Misfit, Raw
 from spotwarden.script.gcloud.yamls import load_flags
 from spotwarden.script.refusal import Refused
 
 _FLAG = "--flags-file"
-_DEPTH = 10
+# A file may name others, each of which may name more.
+_MOST_FILES = 50
 
 
 def expand(tokens: Sequence[Token], files: Mapping[str, bytes]) -> list[Token]:
@@ -20,6 +22,7 @@ def expand(tokens: Sequence[Token], files: Mapping[str, bytes]) -> list[Token]:
     if not any(isinstance(token.value, str) and token.value.startswith(_FLAG) for token in tokens):
         return list(tokens)
     expanded: list[Token] = []
+    reader = _Reader(files)
     words = iter(tokens)
     for token in words:
         name, equals, path = token.value.partition("=") if isinstance(token.value, str) else ("", "", "")
@@ -28,40 +31,43 @@ def expand(tokens: Sequence[Token], files: Mapping[str, bytes]) -> list[Token]:
             continue
         following = None if equals else next(words, None)
         if equals or following:  # gcloud passes over a flag at the very end
-            expanded += _flags(following.value if following else path, files, token.line, depth=1)
+            expanded += reader.flags(following.value if following else path, token.line)
     return expanded
 
 
-def _flags(path: Raw, files: Mapping[str, bytes], line: int, *, depth: int) -> list[Token]:
-    try:
-        content = files[path].decode() if isinstance(path, str) else None
-    except KeyError:
-        raise Refused(f"{_FLAG}: the file {path!r} is not with the script", line=line) from None
-    except UnicodeDecodeError:
-        raise Refused(f"{_FLAG}: the file {path!r} is not UTF-8 text", line=line) from None
-    if not content:
-        raise Refused(f"{_FLAG}: needs a file with flags in it", line=line)
-    if depth > _DEPTH:
-        raise Refused(f"{_FLAG}: {path!r} names files in a circle", line=line)
-    try:
-        data = load_flags(content)
-    except Misfit as error:
-        raise Refused(f"{_FLAG}: {path!r} {error}", line=line) from None
-    return _tokens(data, path, files, line, depth)
+class _Reader:
+    """Reads flags files, and those that they name, up to a limit."""
 
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+        self._left = _MOST_FILES
 
-def _tokens(data: Raw, path: str, files: Mapping[str, bytes], line: int, depth: int) -> list[Token]:
-    tokens: list[Token] = []
-    for group in data if isinstance(data, list) else [data]:
-        if not isinstance(group, dict):
+    def flags(self, path: Raw, line: int) -> list[Token]:
+        """Give the flags of one file; they keep the line of the command."""
+        if not isinstance(path, str):
+            raise Refused(f"{_FLAG}: {path!r} is not the name of a file", line=line)
+        self._left -= 1
+        if self._left < 0:
+            raise Refused(f"{_FLAG}: {path!r} is one file too many, or names files in a circle", line=line)
+        try:
+            data = load_flags(text(self._files, path))
+        except Misfit as error:
+            raise Refused(f"{_FLAG}: {path!r}: {error}", line=line) from None
+        groups = data if isinstance(data, list) else [data]
+        if not all(isinstance(group, dict) for group in groups):
             raise Refused(f"{_FLAG}: {path!r} must hold a dictionary of flags, or a list of them", line=line)
-        for name, value in group.items():
-            if name == _FLAG:
-                for inner in value if isinstance(value, list) else [value]:
-                    tokens += _flags(inner, files, line, depth=depth + 1)
-            else:
-                tokens += [Token(value=word, line=line) for word in _words(str(name), value)]
-    return tokens
+        return [
+            token
+            for group in groups
+            for name, value in group.items()
+            for token in self._flag(name, value, line)
+        ]
+
+    def _flag(self, name: Raw, value: Raw, line: int) -> list[Token]:
+        if name == _FLAG:
+            paths = value if isinstance(value, list) else [value]
+            return [token for path in paths for token in self.flags(path, line)]
+        return [Token(value=word, line=line) for word in _words(str(name), value)]
 
 
 def _words(name: str, value: Raw) -> list[Any]:

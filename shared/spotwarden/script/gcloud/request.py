@@ -1,22 +1,10 @@
-"""What comes out of this package: requests to Compute Engine as data, and what was left out."""
-
-from collections.abc import Mapping
-from typing import Any
+"""What goes into this package beside the commands, and what comes out of it."""
 
 import msgspec
 
+from spotwarden.model.request import Request
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """One call of the Compute Engine API, exactly as gcloud would send it.
-
-    `path` begins with `/compute/<version>/`, `body` is plain JSON data. gcloud's random
-    `requestId` is not in `query`: whoever sends the request adds its own.
-    """
-
-    method: str
-    path: str
-    query: Mapping[str, str]
-    body: Mapping[str, Any]
+__all__ = ["Defaults", "Note", "Request", "Translation"]
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,12 +1,12 @@
 """What the rooms that build a request share: the flags, the place, the files, the links."""
 
-import posixpath
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
+from spotwarden.script.gcloud import files
 from spotwarden.script.gcloud.argv import Args
 from spotwarden.script.gcloud.keys import BULK
 from spotwarden.script.gcloud.links import Link, Links, region_of
@@ -67,25 +67,10 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
                 raise
             raise self.args.refusal(flag, refused.reason) from None
 
-    def content(self, flag: str, path: str) -> bytes:
-        """Give the bytes of a file that a flag names; raise `Refused` if it is not with the script."""
-        known = posixpath.normpath(path) if path else ""
-        for name in (path, known):
-            if name in self.files:
-                return self.files[name]
-        if path == "/dev/null":
-            return b""
-        raise self.args.refusal(flag, f"the file {path!r} is not with the script; store it beside the script")
-
     def text(self, flag: str, path: str) -> str:
-        """Give a file as text, its line ends as line feeds; raise `Refused` if it is not UTF-8."""
-        try:
-            content = self.content(flag, path).decode()
-        except UnicodeDecodeError as error:
-            raise self.args.refusal(
-                flag, f"the file {path!r} is not UTF-8 text at byte {error.start}"
-            ) from None
-        return content.replace("\r\n", "\n").replace("\r", "\n")
+        """Give a file that a flag names as text; a refusal names the flag and its line."""
+        with self.blame(flag):
+            return files.text(self.files, path)
 
 
 def compact(**fields: Raw) -> dict[str, Any]:

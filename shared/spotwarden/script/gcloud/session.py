@@ -11,6 +11,8 @@ from spotwarden.script.gcloud.request import Defaults, Note, Request
 from spotwarden.script.refusal import Refused
 
 _HELP = {"--help", "-h"}
+# A reason may quote a value of the script, and that may be a whole startup script.
+_LONGEST = 500
 _VERSION = {"--version", "-v"}
 
 
@@ -58,9 +60,8 @@ class Session:
         try:
             self.requests += requests_of(line, command, self.config)
         except Refused as refused:
-            if refused.line:
-                raise
-            raise Refused(refused.reason, line=command.line) from None
+            reason = refused.reason if len(refused.reason) <= _LONGEST else refused.reason[:_LONGEST] + "…"
+            raise Refused(reason, line=refused.line or command.line, file=refused.file) from None
 
     def _configure(self, command: Command, tokens: Sequence[Token]) -> None:
         """Follow `gcloud config …`; of its flags only --configuration and --no-activate matter."""

@@ -9,7 +9,9 @@ from spotwarden.script.gcloud.values import Misfit, Raw, Reader, text
 _DAYS_IN_YEAR = 365.2422
 _UNITS = {"W": "days", "D": "days", "H": "hours", "S": "seconds", "Y": "years"}
 _FRACTIONS = {"MS": 1e3, "US": 1e6, "NS": 1e9}
-_AMOUNT = re.compile(r"(?P<amount>[\d.,T]*)(?P<unit>[^\d.,T]?)")
+_LONGEST = 100
+# The small units stand at the end only.
+_AMOUNT = re.compile(r"(?P<amount>[\d.,T]*)(?P<unit>[MUN]S$|[^\d.,T]?)")
 _MOMENT = re.compile(
     r"""(?P<year>\d{4}) (?: (?P<dash>[-/]) (?P<month>\d\d?) (?P=dash) (?P<day>\d\d?) | (?P<md>\d{4}) )
     (?: (?:[Tt]|[ ]+) (?: (?P<hour>\d\d?) (?: : (?P<minute>\d\d)
@@ -41,6 +43,8 @@ def _with_unit(value: str, unit: str) -> str:
 
 
 def _seconds(value: str) -> float:
+    if len(value) > _LONGEST:
+        raise Misfit(f"is longer than {_LONGEST} characters")
     parts = dict.fromkeys(("years", "months", "days", "hours", "minutes", "seconds"), 0.0)
     body = value.upper()
     sign = -1 if body.startswith("-") else 1
@@ -55,25 +59,21 @@ def _seconds(value: str) -> float:
 
 def _amounts(body: str, *, by_time: bool) -> Iterator[tuple[float, str]]:
     """Yield each amount with its unit; `by_time` says that M means minutes from the start."""
-    position = 0
-    while position < len(body):
-        match = _AMOUNT.match(body, position)
-        amount = match["amount"] if match else ""
-        rest = body[position + len(amount) :]
+    for match in _AMOUNT.finditer(body):
+        amount, unit = match["amount"], match["unit"]
         by_time = by_time or "T" in amount
         digits = amount.replace("T", "").replace(",", ".")
-        if not digits or not rest:
-            if not rest and not digits:
-                return
+        if not digits and not unit:
+            return
+        if not digits or not unit:
             raise Misfit(
                 "is no duration; every number has a unit behind it and every unit a number before it"
             )
-        if rest in _FRACTIONS:
-            yield _number(digits) / _FRACTIONS[rest], "seconds"
-            return
-        yield _number(digits), _unit(rest[0], by_time=by_time)
-        by_time = by_time or rest[0] not in "YWD"
-        position += len(amount) + 1
+        if unit in _FRACTIONS:
+            yield _number(digits) / _FRACTIONS[unit], "seconds"
+            continue
+        yield _number(digits), _unit(unit, by_time=by_time)
+        by_time = by_time or unit not in "YWD"
 
 
 def _number(digits: str) -> float:

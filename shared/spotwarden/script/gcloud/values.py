@@ -20,6 +20,8 @@ class Misfit(ValueError):  # noqa: N818 — a value that does not fit is no faul
 
 
 _SIZE = re.compile(r"(?P<amount>\d+\.?\d*)(?P<unit>[-/a-zA-Z]+)?$")
+# Longer numbers mean nothing and take long to compute.
+_LONGEST = 40
 _SMALLER_UNIT = {
     "PiB": "TiB",
     "PB": "TiB",
@@ -125,7 +127,7 @@ def size(*, low: int = 0, high: int | None = None) -> Reader:
 
 
 def _bytes(value: str) -> int:
-    match = _SIZE.match(value)
+    match = _SIZE.match(value) if len(value) <= _LONGEST else None
     if not match:
         raise Misfit(f"{value!r} is no size; write a number and a unit without a blank, such as 200GB")
     amount, unit = Decimal(match["amount"]), match["unit"] or ""

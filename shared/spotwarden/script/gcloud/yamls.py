@@ -30,6 +30,9 @@ IMPLICIT = (
 )
 # In YAML 1.1 y and n are switches, too, which the library does not know.
 _SHORT_SWITCHES = (("bool", r"y|Y|n|N", "yYnN"),)
+# The library reads about 100,000 characters a second; flags and labels of nodes need a few hundred.
+_LONGEST = 50_000
+_MOST_VALUES = 10_000
 # Plain words of a flags file on which gcloud 528 breaks off.
 _UNREADABLE = ("timestamp", "value", "merge")
 
@@ -53,13 +56,31 @@ def add_types(kind: Raw, types: Iterable[tuple[str, str, Iterable[str]]]) -> Non
 def _loaded(content: str, loader: Raw) -> Raw:
     import yaml  # noqa: PLC0415 — few scripts need it, and it is a third of the import time
 
+    if len(content) > _LONGEST:
+        raise Misfit(f"is longer than {_LONGEST} characters")
     try:
-        return yaml.load(content, loader)  # noqa: S506 — both loaders are safe ones
+        found = yaml.load(content, loader)  # noqa: S506 — both loaders are safe ones
     except Misfit:
         raise
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError, TypeError) as error:
         # TypeError: a list or a dictionary as key.
         raise Misfit("is no YAML: " + " ".join(str(error).split())) from None
+    _check_size(found)
+    return found
+
+
+def _check_size(data: Raw) -> None:
+    """Raise `Misfit` for data that references make larger than the file that holds it."""
+    left, waiting = _MOST_VALUES, [data]
+    while waiting:
+        item = waiting.pop()
+        left -= 1
+        if left < 0:
+            raise Misfit(f"holds more than {_MOST_VALUES} values")
+        if isinstance(item, dict):
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item
 
 
 @cache
