@@ -10,6 +10,7 @@ from spotwarden.gcp.compute import ComputeEngine
 from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.storage import CloudStorage
 from spotwarden.ports import Store
+from tests.contract.local_world import LocalWorld
 from tests.contract.patience import QUICK, SHORT, OpenStore
 from tests.contract.scripted import Scripted
 from tests.contract.served import PROJECT, Served
@@ -85,8 +86,18 @@ def hasty(google: Scripted) -> Iterator[ComputeEngine]:
     engine.close()
 
 
-@pytest.fixture(params=["fake"])
+@pytest.fixture
+def local_world(served: Served) -> Iterator[LocalWorld]:
+    """The local cloud's Compute Engine without VMs, on a virtual clock."""
+    world = LocalWorld(served)
+    yield world
+    world.close()
+
+
+@pytest.fixture(params=["fake", "adapter"])
 def world(request: pytest.FixtureRequest) -> World:
     """A Compute Engine without VMs, in memory and on the local cloud."""
-    del request
-    return FakeWorld()
+    if request.param == "fake":
+        return FakeWorld()
+    found: LocalWorld = request.getfixturevalue("local_world")
+    return found

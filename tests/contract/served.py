@@ -2,10 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from localcloud.clock import Clock
 from localcloud.faults import Faults
@@ -52,7 +52,11 @@ class Served:
         async def there() -> T:
             return work()
 
-        return asyncio.run_coroutine_threadsafe(there(), self._loop).result(PATIENCE_SECONDS)
+        return self.wait_for(there())
+
+    def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine in their loop and give its result."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_SECONDS)
 
     def _serve(self) -> None:
         try:

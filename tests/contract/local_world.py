@@ -1,0 +1,149 @@
+"""The local cloud's Compute Engine as a `World`: the real service over HTTP, on a virtual clock."""
+
+import asyncio
+import heapq
+import itertools
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import requests
+
+from localcloud.clock import Clock
+from localcloud.compute import ComputeService, Pace, Timings
+from localcloud.http import Listener, build_app
+from localcloud.ports import Resource
+from spotwarden.gcp.compute import ComputeEngine
+from tests.contract.patience import QUICK
+from tests.contract.served import PROJECT, Served
+from tests.fakes.clock import VirtualClock
+
+A_DAY = timedelta(days=1)
+
+
+class NoMachines:
+    """`Machines` with nothing behind them."""
+
+    async def boot(self, instance: Resource) -> None:
+        """Start nothing."""
+
+    async def shut_down(self, instance_id: str, grace: timedelta) -> None:
+        """End nothing, at once."""
+
+    async def kill(self, instance_id: str) -> None:
+        """As `shut_down`."""
+
+    def update(self, instance: Resource) -> None:
+        """Nobody asks."""
+
+    def forget(self, instance_id: str) -> None:
+        """Nothing to drop."""
+
+    def console(self, instance_id: str) -> str:
+        """An empty console."""
+        del instance_id
+        return ""
+
+
+class Time:
+    """Stands still until `advance`; who pauses goes on in order of time."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self._start = self.clock.now()
+        self._turns = itertools.count()
+        self._pauses: list[tuple[datetime, int, asyncio.Future[None]]] = []
+
+    async def pause(self, duration: timedelta) -> None:
+        """Come back when that much time has passed."""
+        until = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._pauses, (self.clock.now() + duration, next(self._turns), until))
+        await until
+
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return (self.clock.now() - self._start).total_seconds()
+
+    def advance(self, by: timedelta) -> None:
+        """Let time pass."""
+        self.clock.advance(by)
+        while self._pauses and self._pauses[0][0] <= self.clock.now():
+            waiting = heapq.heappop(self._pauses)[2]
+            if not waiting.done():
+                waiting.set_result(None)
+
+
+class _CloudClock(Clock):
+    """The local cloud's clock, telling virtual time."""
+
+    def __init__(self, time: Time) -> None:
+        super().__init__()
+        self._time = time
+
+    def now(self) -> datetime:
+        return self._time.clock.now() + self.skew
+
+
+class LocalWorld:
+    """`World`; `compute` is the real adapter."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+        self._time = Time()
+        self._service = served.run(self._make)
+        self._listener = served.run(self._listen)
+        served.wait_for(self._listener.start())
+        self.url = self._listener.url
+        self.compute = ComputeEngine(project=PROJECT, endpoint=self.url, patience=QUICK)
+
+    def _make(self) -> ComputeService:
+        return ComputeService(
+            project=PROJECT,
+            clock=_CloudClock(self._time),
+            machines=NoMachines(),
+            audit=lambda _entry: None,
+            base_url=lambda: self.url,
+            timings=Timings(),
+            pace=Pace(pause=self._time.pause, elapsed=self._time.elapsed),
+        )
+
+    def _listen(self) -> Listener:
+        recorder = self._served.recorder.middleware()
+        return Listener(build_app(self._service.routes(), faults=self._served.faults, middleware=[recorder]))
+
+    def close(self) -> None:
+        """End the adapter, the listener and the service."""
+        self.compute.close()
+        for end in (self._listener.stop(), self._service.close()):
+            self._served.wait_for(end)
+
+    def now(self) -> datetime:
+        """As `World.now`."""
+        return self._time.clock.now()
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """As `World.until`: at most ten minutes of virtual time."""
+        for _ in range(600):
+            if condition():
+                return
+            self._served.run(lambda: self._time.advance(timedelta(seconds=1)))
+        raise AssertionError("it did not come true")
+
+    def stock_out(self, zone: str) -> None:
+        """As `World.stock_out`."""
+        self._served.run(lambda: self._service.knobs.begin_stockout(zone))
+
+    def hide(self, zone: str) -> None:
+        """As `World.hide`."""
+        self._served.run(lambda: self._service.knobs.lose(zone, A_DAY))
+
+    def preempt(self, name: str) -> None:
+        """As `World.preempt`."""
+        self._served.run(lambda: self._service.preempt(name))
+
+    def delete(self, name: str) -> None:
+        """As `World.delete`."""
+        [vm] = [one for one in self.compute.instances().items if one.name == name]
+        answer = requests.delete(
+            f"{self.url}/compute/v1/projects/{PROJECT}/zones/{vm.zone}/instances/{name}", timeout=20
+        )
+        answer.raise_for_status()
