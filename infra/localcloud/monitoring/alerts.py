@@ -127,10 +127,10 @@ class Channels:
 
 
 def _check_channel(channel: Raw) -> None:
-    label = CHANNEL_LABELS.get(channel.type)
+    label = CHANNEL_LABELS.get(channel.type_)
     if label is None:
         known = ", ".join(CHANNEL_LABELS)
-        raise _invalid("notification_channel.type", channel.type, f"Must be one of {known}.")
+        raise _invalid("notification_channel.type", channel.type_, f"Must be one of {known}.")
     if not channel.labels.get(label):
         raise _invalid(f"notification_channel.labels['{label}']", "", "It must be given.")
     if not channel.HasField("enabled"):

@@ -96,7 +96,8 @@ class Kept:
 def field_text(resource: Raw, path: str) -> str:
     """A field of a resource as filters compare it, such as `display_name` or `user_labels.team`."""
     first, _, rest = path.partition(".")
-    found = getattr(resource, first, "")
+    # proto-plus calls a field `type_` that is `type` everywhere else.
+    found = getattr(resource, first, getattr(resource, f"{first}_", ""))
     if rest and hasattr(found, "get"):
         return str(found.get(rest, ""))
     plain = getattr(found, "value", found)  # inside a BoolValue
