@@ -29,7 +29,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture
-def faults(served: Served) -> Iterator[Callable[..., None]]:
+def faults(served: Served) -> Iterator[Callable[..., str]]:
     """Puts fault rules in force, for one test."""
     yield lambda **rule: served.run(lambda: served.faults.add(Rule(**rule)))
     served.run(served.faults.clear)

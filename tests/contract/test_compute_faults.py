@@ -14,7 +14,7 @@ from tests.contract.patience import SHORT
 from tests.contract.served import PROJECT, Served
 from tests.contract.worlds import ZONE, World, finished, spot
 
-Faults = Callable[..., None]
+Faults = Callable[..., str]
 
 RACERS = 16
 REQUEST_ID = "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f11"

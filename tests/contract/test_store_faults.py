@@ -12,7 +12,7 @@ from spotwarden.gcp.storage import CloudStorage
 from spotwarden.ports import ConflictError, UnansweredError
 from tests.contract.patience import QUICK, OpenStore
 
-Faults = Callable[..., None]
+Faults = Callable[..., str]
 
 UPLOAD = {"service": "storage", "method": "POST", "path": "/upload/"}
 DELETE = {"service": "storage", "method": "DELETE"}

@@ -10,7 +10,7 @@ from spotwarden.ports import UnansweredError
 from tests.contract.patience import SHORT, OpenStore
 from tests.contract.served import PROJECT, Served
 
-Faults = Callable[..., None]
+Faults = Callable[..., str]
 
 NOT_DONE = [
     pytest.param({"cut": True}, id="connection cut"),

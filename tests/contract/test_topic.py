@@ -88,7 +88,7 @@ def test_an_attribute_may_be_called_anything(
     assert [attributes for _, _, attributes in arrived()] == [{name: "value"}]
 
 
-def test_a_storm_that_passes_goes_unnoticed(wired: Wired, faults: Callable[..., None]):
+def test_a_storm_that_passes_goes_unnoticed(wired: Wired, faults: Callable[..., str]):
     """A notice gets through once Pub/Sub answers again."""
     faults(service="pubsub", method="Publish", status=503, count=5)
     wired.open().publish(b"x", {})
@@ -96,7 +96,7 @@ def test_a_storm_that_passes_goes_unnoticed(wired: Wired, faults: Callable[..., 
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_storm_that_does_not_pass_is_no_answer(wired: Wired, faults: Callable[..., None], status: int):
+def test_a_storm_that_does_not_pass_is_no_answer(wired: Wired, faults: Callable[..., str], status: int):
     """The notice may or may not be out; the caller has to know that nobody knows."""
     faults(service="pubsub", method="Publish", status=status)
     with pytest.raises(UnansweredError):

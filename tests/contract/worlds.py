@@ -16,7 +16,9 @@ OTHER_ZONE = "us-central1-b"
 class World(Protocol):
     """A Compute Engine and what befalls it."""
 
-    compute: Compute
+    @property
+    def compute(self) -> Compute:
+        """The port."""
 
     def now(self) -> datetime:
         """The moment, by Compute Engine's clock."""
