@@ -35,6 +35,7 @@ def guest_environment(instance: Resource, folder: Folder, *, host: Host, metadat
         **host.cloud(),
         **_user(instance, folder),
         **_metadata(metadata),
+        **_packages(folder),
         "PATH": f"{host.standins}:{STANDARD_PATH}:{host.environment.get('PATH', os.defpath)}",
         "no_proxy": _direct(host.environment),
         "CLOUDSDK_CONFIG": str(folder.home / ".config" / "gcloud"),
@@ -51,6 +52,12 @@ def _user(instance: Resource, folder: Folder) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "HOSTNAME": hostname(instance).partition(".")[0],
     }
+
+
+def _packages(folder: Folder) -> dict[str, str]:
+    """What `pip install` installs goes into the machine's own folder, and its Python finds it there."""
+    site = str(folder.home / "site-packages")
+    return {"PIP_TARGET": site, "PIP_ROOT_USER_ACTION": "ignore", "PYTHONPATH": site}
 
 
 def _metadata(address: str) -> dict[str, str]:

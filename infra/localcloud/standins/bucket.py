@@ -1,0 +1,157 @@
+"""The calls of Cloud Storage that the stand-ins make (JSON API v1)."""
+
+import contextlib
+import mimetypes
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from typing import IO, Any, NamedTuple
+
+from localcloud.standins.gs import Address
+from localcloud.standins.transport import CloudError, Door, segment
+
+NOT_FOUND = 404
+PRECONDITION_FAILED = 412
+CHUNK = 1024 * 1024
+UNKNOWN_KIND = "application/octet-stream"
+
+
+class Stored(NamedTuple):
+    """An object as a listing shows it; `resource` is the whole of it."""
+
+    address: Address
+    size: int
+    resource: Mapping[str, Any]
+
+
+class Listing(NamedTuple):
+    """What is directly in a folder."""
+
+    folders: list[Address]
+    objects: list[Stored]
+
+
+class Storage:
+    """Cloud Storage through the local cloud; errors are `CloudError`."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    def buckets(self, project: str) -> list[str]:
+        """The names of the project's buckets."""
+        return [item["name"] for item in self._pages("/storage/v1/b", {"project": project}, "items")]
+
+    def create_bucket(self, name: str, project: str, settings: Mapping[str, str]) -> None:
+        """Make a bucket."""
+        self._door.call("POST", "/storage/v1/b", query={"project": project}, body={"name": name, **settings})
+
+    def delete_bucket(self, name: str) -> None:
+        """Delete an empty bucket."""
+        self._door.call("DELETE", f"/storage/v1/b/{segment(name)}")
+
+    def stat(self, address: Address) -> Stored | None:
+        """The object, if there is one."""
+        try:
+            return _stored(address.bucket, self._door.call("GET", _path(address)))
+        except CloudError as error:
+            if error.status != NOT_FOUND:
+                raise
+            return None
+
+    def below(self, address: Address) -> Iterator[Stored]:
+        """All objects whose names start with the address's."""
+        query = {"prefix": address.name} if address.name else {}
+        for item in self._pages(f"/storage/v1/b/{segment(address.bucket)}/o", query, "items"):
+            yield _stored(address.bucket, item)
+
+    def list_folder(self, address: Address) -> Listing:
+        """The folders and objects directly in a folder (whose name ends with a slash, or a bucket)."""
+        query = {"delimiter": "/"} | ({"prefix": address.name} if address.name else {})
+        folders: list[Address] = []
+        objects: list[Stored] = []
+        for page in self._answers(f"/storage/v1/b/{segment(address.bucket)}/o", query):
+            folders += [Address(address.bucket, name) for name in page.get("prefixes", [])]
+            objects += [_stored(address.bucket, item) for item in page.get("items", [])]
+        return Listing(folders, objects)
+
+    def is_folder(self, address: Address) -> bool:
+        """Whether there is any object below `NAME/`."""
+        inside = address if address.is_folder else Address(address.bucket, f"{address.name}/")
+        query = {"prefix": inside.name, "maxResults": "1"}
+        answer = self._door.call("GET", f"/storage/v1/b/{segment(inside.bucket)}/o", query=query)
+        return bool(answer.get("items"))
+
+    def read(self, address: Address, into: IO[bytes], span: str = "") -> None:
+        """Copy the object's content, or the bytes of a span such as `0-99`, to an open file."""
+        headers = {"Range": f"bytes={span}"} if span else {}
+        answer = self._door.open("GET", _path(address), query={"alt": "media"}, headers=headers)
+        shutil.copyfileobj(answer, into, CHUNK)
+
+    def write(self, address: Address, content: IO[bytes], *, kind: str, fresh: bool) -> None:
+        """Store content under a name; with `fresh` only if there is nothing (`CloudError` 412 else).
+
+        `kind` is the content type, by default what the name's ending tells.
+        """
+        query = {"uploadType": "media", "name": address.name}
+        if fresh:
+            query["ifGenerationMatch"] = "0"
+        headers = {"Content-Type": kind or mimetypes.guess_type(address.name)[0] or UNKNOWN_KIND}
+        length = _length(content)
+        if length is not None:
+            headers["Content-Length"] = str(length)
+        path = f"/upload/storage/v1/b/{segment(address.bucket)}/o"
+        self._door.open("POST", path, query=query, body=_chunks(content, length), headers=headers).read()
+
+    def copy(self, source: Address, target: Address, *, fresh: bool) -> None:
+        """Copy inside Cloud Storage; with `fresh` only if there is nothing (`CloudError` 412 else)."""
+        path = f"{_path(source)}/rewriteTo/b/{segment(target.bucket)}/o/{segment(target.name)}"
+        query = {"ifGenerationMatch": "0"} if fresh else {}
+        answer = self._door.call("POST", path, query=query)
+        while not answer["done"]:
+            answer = self._door.call("POST", path, query={**query, "rewriteToken": answer["rewriteToken"]})
+
+    def delete(self, address: Address) -> None:
+        """Delete an object."""
+        self._door.call("DELETE", _path(address))
+
+    def _pages(self, path: str, query: Mapping[str, str], key: str) -> Iterator[dict[str, Any]]:
+        for page in self._answers(path, query):
+            yield from page.get(key, [])
+
+    def _answers(self, path: str, query: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+        token = ""
+        while True:
+            page = self._door.call("GET", path, query={**query, "pageToken": token} if token else query)
+            yield page
+            token = page.get("nextPageToken", "")
+            if not token:
+                return
+
+
+def _stored(bucket: str, resource: dict[str, Any]) -> Stored:
+    return Stored(Address(bucket, resource["name"]), int(resource["size"]), resource)
+
+
+def _path(address: Address) -> str:
+    return f"/storage/v1/b/{segment(address.bucket)}/o/{segment(address.name)}"
+
+
+def _length(content: IO[bytes]) -> int | None:
+    """How many bytes there are to read, where that can be known; of a pipe it cannot."""
+    with contextlib.suppress(OSError):
+        if content.seekable():
+            return os.fstat(content.fileno()).st_size - content.tell()
+    return None
+
+
+def _chunks(content: IO[bytes], length: int | None) -> Iterator[bytes]:
+    """The content in pieces; of a file that grows meanwhile no more than was announced."""
+    left = length
+    while left != 0:
+        chunk = content.read(CHUNK if left is None else min(CHUNK, left))
+        if not chunk:
+            if left:
+                raise OSError(f"the file became shorter by {left} bytes while it was read")
+            return
+        left = None if left is None else left - len(chunk)
+        yield chunk

@@ -1,0 +1,1 @@
+"""The `gcloud` stand-in: a table of commands, read as gcloud reads them."""
