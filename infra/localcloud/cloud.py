@@ -1,13 +1,11 @@
 """All services in one loop: made here, joined here, started and stopped in the right order."""
 
-import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
-import httpx
 import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -26,6 +24,7 @@ from localcloud.logs import LogService
 from localcloud.machines import ProcessMachines
 from localcloud.mailbox import Mailbox
 from localcloud.monitoring import MonitoringService
+from localcloud.outbound import Outbound
 from localcloud.pubsub import PubSubService
 from localcloud.scheduler import SchedulerService
 from localcloud.storage import StorageService
@@ -56,14 +55,14 @@ class LocalCloud:
     def __init__(self, options: Options) -> None:
         self._options = options
         project, clock = options.project, Clock()
-        self._outbound = httpx.AsyncClient(trust_env=False, timeout=600)
+        self._outbound = Outbound()
         self.faults = Faults()
         self.mailbox = Mailbox(clock=clock)
         self.monitoring = MonitoringService(project=project, clock=clock)
-        self.pubsub = PubSubService(project=project, clock=clock, post=self._outbound)
+        self.pubsub = PubSubService(project=project, clock=clock, post=self._outbound.post)
         self.logs = LogService(project=project, clock=clock, publish=self.pubsub.publish)
         self.scheduler = SchedulerService(
-            project=project, clock=clock, publish=self.pubsub.publish, post=self._outbound
+            project=project, clock=clock, publish=self.pubsub.publish, post=self._outbound.post
         )
         self.storage = StorageService(
             project=project,
@@ -106,9 +105,18 @@ class LocalCloud:
         )
 
     async def __aenter__(self) -> Self:
+        try:
+            await self._start()
+        except BaseException:
+            await self._undo.aclose()
+            raise
+        return self
+
+    async def _start(self) -> None:
+        """Start what others need first; what was started is stopped in the reverse order."""
         self._options.state.mkdir(parents=True, exist_ok=True)
         sweep_leftovers()
-        self._later(self._outbound.aclose)
+        self._later(self._outbound.close)
         self._later(self.storage.close)
         await self.mailbox.start()
         self._later(self.mailbox.stop)
@@ -121,7 +129,6 @@ class LocalCloud:
         self._later(self.machines.close)
         self._later(self.compute.close)
         self.endpoints.prepare()
-        return self
 
     async def __aexit__(self, *_exc: object) -> None:
         await self._undo.aclose()
@@ -158,7 +165,7 @@ class LocalCloud:
             "SPOTWARDEN_PROJECT": project,
             "SPOTWARDEN_BUCKET": deployment.bucket,
             "SPOTWARDEN_PREFIX": deployment.prefix,
-            "SPOTWARDEN_NOTICES": f"projects/{project}/topics/{deployment.manifest.topics['notices']}",
+            "SPOTWARDEN_NOTICES": deployment.manifest.topics["notices"],
             "SPOTWARDEN_POLICY": str(deployment.policy),
             "SPOTWARDEN_MODE": "enforce",
         }
@@ -172,11 +179,8 @@ class LocalCloud:
     def _routes(self) -> list[BaseRoute]:
         services = (self.storage, self.compute, self.pubsub, self.monitoring, self.logs, self.scheduler)
         identity = Identity(project=self._options.project)
-        admin = [
-            route
-            for service in (self.compute, self.pubsub, self.scheduler)
-            for route in service.admin_routes()
-        ]
+        knobs = (self.compute, self.storage, self.pubsub, self.monitoring, self.scheduler)
+        admin = [route for service in knobs for route in service.admin_routes()]
         return [
             *(route for service in services for route in service.routes()),
             *admin,
@@ -188,14 +192,3 @@ class LocalCloud:
 
     async def _env(self, _request: Request) -> Response:
         return JSONResponse(dict(self.client_environment()))
-
-
-async def run(
-    options: Options, deployment: Deployment | None, ready: Callable[[LocalCloud], None], until: asyncio.Event
-) -> None:
-    """Start, say that it is ready, and stay until told to end."""
-    async with LocalCloud(options) as cloud:
-        if deployment:
-            await cloud.deploy(deployment)
-        ready(cloud)
-        await until.wait()

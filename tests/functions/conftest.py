@@ -53,7 +53,7 @@ class World:
         self.layout = Layout()
         self.policy = Policy(version="test", mode=Mode.ENFORCE)
         self.settings = Settings(
-            project="p", bucket="b", notices="projects/p/topics/n", policy_file=Path("policy.toml")
+            project="p", bucket="b", notices="n", policy_file=Path("policy.toml")
         )
         self._recover = recover
         self._sweeps = count(1)

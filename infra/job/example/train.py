@@ -8,8 +8,8 @@ import subprocess
 import time
 from pathlib import Path
 
-FEATURES, SAMPLES, STEPS, EVERY = 8, 400, 60, 5
-RATE, SECONDS_PER_STEP = 0.5, 0.12
+FEATURES, SAMPLES, STEPS, EVERY = 8, 400, 80, 5
+RATE, SECONDS_PER_STEP = 0.5, 0.15
 
 
 def data(seed: int = 7) -> list[tuple[list[float], int]]:

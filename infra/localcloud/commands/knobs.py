@@ -1,6 +1,8 @@
 """What the cloud does to people, at a command."""
 
 import re
+import shlex
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -98,3 +100,11 @@ def status() -> None:
     click.echo(f"{len(topics)} topics")
     for one in topics:
         click.echo(f"  {one['name']}")
+
+
+@click.command()
+def env() -> None:
+    """Print the exports that point every client and gcloud at the running local cloud."""
+    settings: Mapping[str, str] = call("GET", "/local/env")
+    for name, value in settings.items():
+        click.echo(f"export {name}={shlex.quote(value)}")

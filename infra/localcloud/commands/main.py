@@ -2,9 +2,9 @@
 
 import click
 
-from localcloud.commands.knobs import fault, preempt, status, stockout, tick
-from localcloud.commands.serve import env, serve
-from localcloud.story import story
+from localcloud.commands.knobs import env, fault, preempt, status, stockout, tick
+from localcloud.commands.serve import serve
+from localcloud.commands.story import story
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

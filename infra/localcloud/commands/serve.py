@@ -1,21 +1,10 @@
-"""Starting a local cloud, and pointing clients at it."""
+"""`spotwarden local serve`: a local cloud alone, or with the functions."""
 
 import asyncio
-import json
-import os
-import shlex
-import signal
 import tempfile
-from collections.abc import Mapping
-from datetime import timedelta
 from pathlib import Path
 
 import click
-
-from localcloud import running
-from localcloud.cloud import Deployment, LocalCloud, Options, run
-from localcloud.commands.client import call
-from localcloud.deployment import ManifestError, read_manifest
 
 INFRA = Path(__file__).resolve().parents[2]
 
@@ -49,58 +38,24 @@ def serve(  # noqa: PLR0913 — one parameter per option
     metric_seconds: float,
 ) -> None:
     """Start a local cloud; prints one JSON line when it is ready, ends at Ctrl-C or SIGTERM."""
-    deployment = None
-    if functions:
-        try:
-            manifest = read_manifest(INFRA / "functions.yaml")
-        except ManifestError as error:
-            raise click.ClickException(str(error)) from error
-        deployment = Deployment(
-            manifest=manifest, bucket=bucket or f"{project}-jobs", policy=policy.resolve(), prefix=prefix
-        )
+    # The services take a second to import, which the other commands of this group are spared.
+    from localcloud import serving  # noqa: PLC0415
+
     with tempfile.TemporaryDirectory(prefix="spotwarden-", ignore_cleanup_errors=True) as temporary:
-        options = Options(
+        options = serving.options(
             project=project,
             state=(state or Path(temporary)).resolve(),
-            http_port=http_port,
-            grpc_port=grpc_port,
-            metric_period=timedelta(seconds=metric_seconds),
+            ports=(http_port, grpc_port),
+            metric_seconds=metric_seconds,
         )
         try:
-            asyncio.run(_serve(options, deployment))
-        except OSError as error:
+            deployment = (
+                serving.deployment(
+                    INFRA, bucket=bucket or f"{project}-jobs", prefix=prefix, policy=policy.resolve()
+                )
+                if functions
+                else None
+            )
+            asyncio.run(serving.serve(options, deployment))
+        except (serving.CannotStartError, OSError) as error:
             raise click.ClickException(f"the local cloud could not start: {error}") from error
-
-
-async def _serve(options: Options, deployment: Deployment | None) -> None:
-    until = asyncio.Event()
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(name, until.set)
-    notes: list[Path] = []
-
-    def ready(cloud: LocalCloud) -> None:
-        endpoints = cloud.endpoints
-        now = running.Running(
-            http=endpoints.http,
-            grpc=endpoints.grpc,
-            project=endpoints.project,
-            pid=os.getpid(),
-            state=str(options.state),
-        )
-        notes.append(running.write_down(now, os.environ))
-        line = {"http": now.http, "grpc": now.grpc, "project": now.project, "pid": now.pid}
-        click.echo(json.dumps(line))
-
-    try:
-        await run(options, deployment, ready, until)
-    finally:
-        for note in notes:
-            note.unlink(missing_ok=True)
-
-
-@click.command()
-def env() -> None:
-    """Print the exports that point every client and gcloud at the running local cloud."""
-    settings: Mapping[str, str] = call("GET", "/local/env")
-    for name, value in settings.items():
-        click.echo(f"export {name}={shlex.quote(value)}")

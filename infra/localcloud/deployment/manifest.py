@@ -14,8 +14,8 @@ class ManifestError(Exception):
 class Retry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How soon and how late an event comes again, in seconds."""
 
-    minimum_seconds: int
-    maximum_seconds: int
+    minimum_seconds: float
+    maximum_seconds: float
 
 
 class Function(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -37,10 +37,19 @@ async def wire(manifest: Manifest, where: Where, *, base: str, urls: Mapping[str
     for function in manifest.functions:
         calls += wires(function, where, urls[function.name])
     async with httpx.AsyncClient(base_url=base, timeout=30, trust_env=False) as client:
+        await _forget_notifications(client, where)
         for call in calls:
             answer = await client.request(call.method, call.path, json=call.body)
             if answer.is_error and answer.status_code != EXISTS:
                 raise RuntimeError(f"{call.method} {call.path}: {answer.status_code} {answer.text}")
+
+
+async def _forget_notifications(client: httpx.AsyncClient, where: Where) -> None:
+    """Drop what an earlier start left in a bucket that was kept: the same twice would double each event."""
+    path = f"/storage/v1/b/{where.bucket}/notificationConfigs"
+    answer = await client.get(path)
+    for one in answer.json().get("items", ()) if answer.is_success else ():
+        await client.delete(f"{path}/{one['id']}")
 
 
 def shared(manifest: Manifest, where: Where, base: str) -> Iterator[Call]:
@@ -91,8 +100,8 @@ def _subscription(function: Function, project: str, url: str) -> Call:
         "ackDeadlineSeconds": ACK_SECONDS,
         "pushConfig": {"pushEndpoint": f"{url}/"},
         "retryPolicy": {
-            "minimumBackoff": f"{function.retry.minimum_seconds}s",
-            "maximumBackoff": f"{function.retry.maximum_seconds}s",
+            "minimumBackoff": f"{function.retry.minimum_seconds:g}s",
+            "maximumBackoff": f"{function.retry.maximum_seconds:g}s",
         },
     }
     return Call(method="PUT", path=f"/v1/projects/{project}/subscriptions/{function.topic}", body=body)

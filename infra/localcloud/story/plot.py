@@ -14,8 +14,8 @@ from localcloud.story.watch import StoryError, Watcher, moment_of, until
 
 JOB = "test-vm"
 EXAMPLE = Path(__file__).resolve().parents[2] / "job" / "example"
-STEPS = 60
-HALF_WAY = 25
+STEPS = 80
+HALF_WAY = 30
 PATIENCE = timedelta(seconds=60)
 Say = Callable[[str], None]
 

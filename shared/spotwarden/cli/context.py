@@ -12,7 +12,7 @@ from spotwarden.gcp import connect
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner import Settings, SettingsError
+from spotwarden.runner import Applier, Settings, SettingsError, silent
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +21,10 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     policy: Policy
     cloud: Cloud
+
+    def applier(self, tick: Tick) -> Applier:
+        """What carries out the actions of this command."""
+        return Applier(self.cloud, self.settings.layout, self.policy, tick, write_line=silent)
 
 
 def open_context() -> Context:

@@ -2,12 +2,21 @@
 
 import click
 
-from spotwarden.cli.jobs import jobs, show
-from spotwarden.cli.local import local
-from spotwarden.cli.submit import submit
+from spotwarden.cli.lazy import LazyGroup
+
+COMMANDS = {
+    "submit": (
+        "spotwarden.cli.submit:submit",
+        "Store a create script with its files and code, and launch its job.",
+    ),
+    "jobs": ("spotwarden.cli.jobs:jobs", "Print the experiment table: every job of the bucket."),
+    "show": ("spotwarden.cli.jobs:show", "Print one job's timeline."),
+    "script": ("spotwarden.cli.script:script", "Read a create script: what it would launch, what to mend."),
+    "local": ("spotwarden.cli.local:local", "Run and torment a Google Cloud of this machine's own."),
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, commands_at=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Preempted training jobs come back; idle GPU machines do not burn money.
 
@@ -17,7 +26,3 @@ def main() -> None:
     Launch a job:            spotwarden submit create-instance.sh --code .
     See what runs:           spotwarden jobs
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
-
-
-for command in (submit, jobs, show, local):
-    main.add_command(command)

@@ -18,7 +18,7 @@ from spotwarden.model.action import DropObject, Lost, StoreObject
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch, NoLaunch, StoredScript
-from spotwarden.runner import Applier, advance, look_at_job
+from spotwarden.runner import advance, look_at_job
 from spotwarden.script.stored import launch_of
 
 LOOK_EVERY_SECONDS = 0.5
@@ -46,7 +46,7 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     if problem := submission.problem(facts, again=again):
         raise click.ClickException(problem)
     tarball = pack(code) if code else None
-    applier = Applier(context.cloud, context.settings.layout, context.policy, new_tick("submit"))
+    applier = context.applier(new_tick("submit"))
     for action in _uploads(context, facts, stored, tarball):
         applier.apply(action)
     launched = _launch(context, _look(context, facts.job), launch, owner)
@@ -97,13 +97,14 @@ def _uploads(
 def _launch(context: Context, facts: JobFacts, launch: Launch, owner: str) -> JobFacts:
     """Claim the attempt, or carry on with one that was claimed, and take it as far as an instance."""
     tick = new_tick("submit")
-    applier = Applier(context.cloud, context.settings.layout, context.policy, tick)
+    applier = context.applier(tick)
     launch = _as_stored(launch, facts)
     if not submission.in_flight(facts):
         first = submission.claim(facts, launch, owner, context.policy.recovery, tick)
         if isinstance(applier.apply(first), Lost):
             raise click.ClickException(f"{facts.job} was submitted by somebody else at the same moment")
     decide = partial(next_step, limits=context.policy.recovery, tick=tick)
+    told = ""
     for _ in range(LOOKS):
         known = replace(_look(context, facts.job), launch=launch)
         waiting = advance(known, next_step=decide, after=after, apply=applier.apply)
@@ -111,7 +112,9 @@ def _launch(context: Context, facts: JobFacts, launch: Launch, owner: str) -> Jo
         if known.ledger[-1].attempt.state is State.RUNNING:
             return known
         _stop_if_refused(known.ledger[-1].attempt)
-        click.echo(waiting, err=True)
+        if waiting and waiting != told:
+            click.echo(waiting, err=True)
+        told = waiting
         time.sleep(LOOK_EVERY_SECONDS)
     raise click.ClickException(
         f"{facts.job} is still being created; `spotwarden show {facts.job}` tells more"

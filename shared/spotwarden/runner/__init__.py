@@ -4,6 +4,7 @@ from spotwarden.runner.advance import advance
 from spotwarden.runner.apply import Applier
 from spotwarden.runner.each import Swept, each
 from spotwarden.runner.gather import gather, look_at_job, read_ledger
+from spotwarden.runner.log import silent
 from spotwarden.runner.policy import PolicyError, read_policy
 from spotwarden.runner.settings import Settings, SettingsError
 from spotwarden.runner.trigger import close_tick, open_tick
@@ -22,4 +23,5 @@ __all__ = [
     "open_tick",
     "read_ledger",
     "read_policy",
+    "silent",
 ]

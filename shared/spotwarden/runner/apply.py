@@ -35,7 +35,7 @@ from spotwarden.model.action import (
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError
-from spotwarden.runner.log import log
+from spotwarden.runner.log import Log, log
 
 JSON = "application/json"
 
@@ -43,11 +43,14 @@ JSON = "application/json"
 class Applier:
     """Carries out the actions of one sweep, one at a time, and writes down each of them."""
 
-    def __init__(self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick) -> None:
+    def __init__(
+        self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick, *, write_line: Log = log
+    ) -> None:
         self._cloud = cloud
         self._layout = layout
         self._policy = policy
         self._tick = tick
+        self._log = write_line
         self._count = 0
 
     def apply(self, action: Change | Look) -> Outcome:
@@ -153,7 +156,9 @@ class Applier:
         data = msgspec.json.format(msgspec.json.encode(record))
         self._cloud.store.write(name, data, generation=None, content_type=JSON)
         severity = "INFO" if isinstance(outcome, Done) else "WARNING"
-        log(self._tick, severity, f"{what}: {action.reason}", action=what, outcome=how, **_where(action))
+        self._log(
+            self._tick, severity, f"{what}: {action.reason}", action=what, outcome=how, **_where(action)
+        )
 
 
 def _detail(action: Change) -> object:

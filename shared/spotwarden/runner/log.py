@@ -1,14 +1,22 @@
 """Structured log lines, in the form that Cloud Logging reads from a function's standard output."""
 
 import sys
+from typing import Protocol
 
 import msgspec
 
 from spotwarden.model.tick import Tick
 
 
+class Log(Protocol):
+    """What writes a line; `severity` is Cloud Logging's word (INFO, WARNING, ERROR)."""
+
+    def __call__(self, tick: Tick, severity: str, message: str, **fields: object) -> None:
+        """Write one line."""
+
+
 def log(tick: Tick, severity: str, message: str, **fields: object) -> None:
-    """Write one JSON line; `severity` is Cloud Logging's word (INFO, WARNING, ERROR)."""
+    """Write one JSON line to standard output."""
     line = {
         "severity": severity,
         "message": message,
@@ -18,3 +26,8 @@ def log(tick: Tick, severity: str, message: str, **fields: object) -> None:
     }
     sys.stdout.write(msgspec.json.encode(line).decode() + "\n")
     sys.stdout.flush()
+
+
+def silent(tick: Tick, severity: str, message: str, **fields: object) -> None:
+    """Write nothing: for a command, whose user reads its own words."""
+    del tick, severity, message, fields

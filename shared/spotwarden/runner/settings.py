@@ -11,7 +11,7 @@ from spotwarden.model.policy import Mode
 REQUIRED = {
     "SPOTWARDEN_PROJECT": "the Google Cloud project",
     "SPOTWARDEN_BUCKET": "the bucket that the jobs write to, without gs://",
-    "SPOTWARDEN_NOTICES": "the Pub/Sub topic of notices, as projects/P/topics/T",
+    "SPOTWARDEN_NOTICES": "the Pub/Sub topic of notices, its short name",
 }
 
 

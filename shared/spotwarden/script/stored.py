@@ -1,5 +1,6 @@
 """A stored script → what one attempt of its job sends."""
 
+import json
 from hashlib import sha256
 
 from msgspec.structs import replace
@@ -22,11 +23,9 @@ def launch_of(script: StoredScript, project: str) -> Launch | NoLaunch:
     from spotwarden.script import Defaults, Refused, requests  # noqa: PLC0415 — the grammar loads on first use
 
     try:
-        found = requests(
-            script.text, files=script.files, defaults=Defaults(project=project), name=script.name
-        )
+        found = requests(script.text, files=script.files, defaults=Defaults(project=project))
     except Refused as refused:
-        return NoLaunch(reason=str(refused))
+        return NoLaunch(reason=f"{refused.file or script.name}:{refused.line}: {refused.reason}")
     if len(found) != 1:
         return NoLaunch(reason=f"{script.name}: it makes {len(found)} create requests, and a job is one")
     return _single(script, found[0])
@@ -38,5 +37,7 @@ def _single(script: StoredScript, request: Request) -> Launch | NoLaunch:
         return NoLaunch(
             reason=f"{script.name}: bulk create is not brought back yet; only a job of one instance is"
         )
+    # The translation marks URLs by a type of its own; what is sent and stored is plain JSON.
+    request = replace(request, body=json.loads(json.dumps(request.body)))
     version = Script(generation=script.generation, sha256=sha256(script.text).hexdigest())
     return Launch(node=str(request.body["name"]), place=zone, request=request, script=version)

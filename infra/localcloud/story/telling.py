@@ -1,0 +1,66 @@
+"""The telling: a local cloud, the plot, and where to look afterwards."""
+
+import asyncio
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from localcloud import serving
+from localcloud.cloud import LocalCloud, Options
+from localcloud.serving import end_at_a_signal, noted
+from localcloud.story.plot import Plot, Say
+from localcloud.story.watch import StoryError
+
+INFRA = Path(__file__).resolve().parents[2]
+PROJECT = "demo"
+BUCKET = "demo-jobs"
+METRIC_PERIOD = timedelta(seconds=5)
+
+
+async def tell_story(state: Path, *, stay: bool) -> int:
+    """Start a local cloud and tell; gives the exit status. With `stay` it goes on until a signal comes."""
+    began = time.monotonic()
+
+    def say(line: str) -> None:
+        click.echo(f"{time.monotonic() - began:6.1f} s  {line}")
+
+    ended = end_at_a_signal()
+    deployment = serving.deployment(INFRA, bucket=BUCKET, prefix="", policy=INFRA / "policy.toml")
+    options = Options(project=PROJECT, state=state, metric_period=METRIC_PERIOD)
+    async with LocalCloud(options) as cloud, noted(cloud, state):
+        await cloud.deploy(deployment)
+        names = ", ".join(function.name for function in deployment.manifest.functions)
+        say(f"a Google Cloud of this machine's own is up; functions: {names}")
+        code = await _tell(Plot(cloud, deployment, say), ended, say)
+        _where_to_look(cloud, state, say)
+        if stay and not ended.is_set():
+            say("the local cloud stays up; Ctrl-C ends it")
+            await ended.wait()
+    return code
+
+
+async def _tell(plot: Plot, ended: asyncio.Event, say: Say) -> int:
+    """Tell the story unless somebody ends it; gives the exit status."""
+    telling, ending = asyncio.create_task(plot.tell()), asyncio.create_task(ended.wait())
+    await asyncio.wait([telling, ending], return_when=asyncio.FIRST_COMPLETED)
+    ending.cancel()
+    if not telling.done():
+        telling.cancel()
+        await asyncio.gather(telling, return_exceptions=True)
+        return 130
+    try:
+        telling.result()
+    except StoryError as error:
+        say(f"the story did not come true: {error}")
+        return 1
+    return 0
+
+
+def _where_to_look(cloud: LocalCloud, state: Path, say: Say) -> None:
+    url = cloud.endpoints.http
+    say("the experiment table:  spotwarden jobs")
+    say(f"the mailbox:           {url}/local/mailbox")
+    say(f"the logs:              {state}/logs and {state}/vms")
+    say('to point clients at it: eval "$(.venv-local/bin/spotwarden local env)"')
