@@ -20,7 +20,9 @@ _DESTINATION = re.compile(r"pubsub\.googleapis\.com/(projects/[^/]+/topics/[^/]+
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
 
 
-class Exclusion(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class Exclusion(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True
+):
     """Entries that a sink leaves out."""
 
     name: str

@@ -99,9 +99,7 @@ class Job:
 
     def resource(self) -> Mapping[str, Any]:
         """The job as the API answers with it."""
-        shown: dict[str, Any] = msgspec.to_builtins(self.body)
-        targets = {"pubsubTarget", "httpTarget", "description", "attemptDeadline"}
-        shown = {key: value for key, value in shown.items() if value or key not in targets}
+        shown: dict[str, Any] = without_nothing(msgspec.to_builtins(self.body))
         if self.body.http_target:
             shown.setdefault("attemptDeadline", "180s")
         if self._last_attempt:
@@ -181,3 +179,11 @@ class Job:
             "x-cloudscheduler-jobname": self.body.name.rpartition("/")[2],
             "x-cloudscheduler-scheduletime": rfc3339(scheduled),
         }
+
+
+def without_nothing(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """JSON without the members that are null or empty: the API leaves them out."""
+    if not isinstance(value, dict):
+        return value
+    kept = {key: without_nothing(member) for key, member in value.items()}
+    return {key: member for key, member in kept.items() if member not in (None, "", {})}

@@ -19,7 +19,7 @@ from localcloud.ports import Publish
 from localcloud.rpc import RpcError, page
 from localcloud.scheduler.body import invalid, read_job
 from localcloud.scheduler.clockwork import Clockwork, Ticks
-from localcloud.scheduler.job import Job, Outside
+from localcloud.scheduler.job import Job, Outside, without_nothing
 
 LOCATIONS = ("asia-east1", "europe-west1", "europe-west4", "us-central1", "us-east1", "us-west1")
 
@@ -104,7 +104,7 @@ class SchedulerService:
 
     async def _patch(self, request: Request) -> Response:
         job, raw = self._job(request), await read_json(request)
-        present: dict[str, Any] = _without_empty(msgspec.to_builtins(job.body))
+        present: dict[str, Any] = without_nothing(msgspec.to_builtins(job.body))
         mask = request.query_params.get("updateMask", "")
         paths = [_camel(path) for path in mask.split(",") if path] or [key for key in raw if key != "name"]
         merged = copy.deepcopy(present)
@@ -185,10 +185,6 @@ def _location(project: str, location: str) -> Mapping[str, str]:
 
 def _camel(path: str) -> str:
     return re.sub(r"_([a-z])", lambda match: match[1].upper(), path)
-
-
-def _without_empty(value: dict[str, Any]) -> dict[str, Any]:
-    return {key: each for key, each in value.items() if each is not None}
 
 
 def _get(raw: Any, path: list[str]) -> Any:  # noqa: ANN401 - any JSON
