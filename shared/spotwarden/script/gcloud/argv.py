@@ -12,6 +12,8 @@ from spotwarden.script.refusal import Refused
 
 # No flag is nearly as long; comparing takes the square of the length.
 _LONGEST_NAME = 80
+# Far more than any create needs; each flag that adds up copies what stood before it.
+_MOST_WORDS = 2_000
 _NEGATIVE_NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
 
 
@@ -77,6 +79,8 @@ def parse(tokens: Sequence[Token], flags: Mapping[str, Flag], *, line: int, name
 
     As in gcloud, all names stand together: flags may come before or behind them, not between.
     """
+    if len(tokens) > _MOST_WORDS:
+        raise Refused(f"a create of more than {_MOST_WORDS} words is not read", line=line)
     args = Args(flags, line)
     kinds = _kinds(tokens, flags)
     position, wants_names = 0, names
@@ -110,8 +114,10 @@ def _words(tokens: Sequence[Token], kinds: Sequence[str]) -> list[Token]:
 def _kinds(tokens: Sequence[Token], flags: Mapping[str, Flag]) -> list[str]:
     kinds: list[str] = []
     for token in tokens:
-        kinds.append("word" if "--" in kinds else _kind(token, flags))
-    return kinds
+        kinds.append(_kind(token, flags))
+        if kinds[-1] == "--":
+            break
+    return kinds + ["word"] * (len(tokens) - len(kinds))
 
 
 def _kind(token: Token, flags: Mapping[str, Flag]) -> str:
