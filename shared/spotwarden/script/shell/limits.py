@@ -2,21 +2,24 @@
 
 from spotwarden.script.refusal import Refused
 
-# Compute Engine takes at most 512 KB of metadata for one instance, and nothing else in a script is large.
-MAX_SCRIPT_BYTES = 512 * 1024
+# Compute Engine takes at most 256 KB for one metadata value, and nothing else in a script is large.
+MAX_SCRIPT_BYTES = 256 * 1024
 
 # Compound commands, substitutions and function calls within each other; each takes some Python frames of
 # the thousand there are.
 MAX_NESTING = 32
 
 # Words and parts of words. With the size above it keeps reading well under a second.
-MAX_NODES = 60_000
+MAX_NODES = 20_000
 
 # Simple commands and tests executed, loops included.
-MAX_STEPS = 10_000
+MAX_STEPS = 5_000
 
 # Characters that all expansions together may produce: a value doubled in a loop stops here.
-MAX_TEXT = 8 * 1024 * 1024
+MAX_TEXT = 4 * 1024 * 1024
+
+# Characters of one pattern, regular expression or arithmetic expression.
+MAX_EXPRESSION = 2_000
 
 # Words that one brace expansion may make.
 MAX_BRACES = 2_000

@@ -1,88 +1,10 @@
-"""The shapes of a bash script after reading, before anything is expanded."""
+"""The shapes of commands after reading, before anything is run."""
 
 from typing import TypeAlias
 
 import msgspec
 
-
-class Literal(msgspec.Struct, frozen=True):
-    """Text as written. Unquoted text may still be a pattern or a brace expression."""
-
-    text: str
-    quoted: bool
-
-
-class Tilde(msgspec.Struct, frozen=True):
-    """`~` or `~user` where bash would put a home folder."""
-
-    text: str
-
-
-class Parameter(msgspec.Struct, frozen=True, kw_only=True):
-    """`$x` or `${x…}`.
-
-    `operator` is what stands behind the name (`:-`, `##`, `@Q`, …), `length` for `${#x}`, `names` for
-    `${!x*}`, `keys` for `${!x[@]}`, or empty; `arguments` are the words behind it.
-    """
-
-    name: str
-    quoted: bool
-    line: int
-    operator: str = ""
-    subscript: "Word | None" = None
-    indirect: bool = False
-    arguments: tuple["Word", ...] = ()
-
-
-class Arithmetic(msgspec.Struct, frozen=True):
-    """`$((…))`: the expression is expanded first, then computed."""
-
-    expression: "Word"
-    quoted: bool
-
-
-class Substitution(msgspec.Struct, frozen=True):
-    """`$(…)`, or backticks, whose text is read only when they are run."""
-
-    body: "Block | str"
-    quoted: bool
-    line: int
-
-
-class Process(msgspec.Struct, frozen=True):
-    """`<(…)` or `>(…)`."""
-
-    body: "Block"
-    line: int
-
-
-Part: TypeAlias = Literal | Tilde | Parameter | Arithmetic | Substitution | Process
-
-
-class Word(msgspec.Struct, frozen=True):
-    """One word; `text` is its value when it needs no expansion at all."""
-
-    parts: tuple[Part, ...]
-    line: int
-    text: str | None = None
-
-
-class Item(msgspec.Struct, frozen=True):
-    """An element of `(…)` in an array assignment."""
-
-    subscript: Word | None
-    append: bool
-    value: Word
-
-
-class Assignment(msgspec.Struct, frozen=True, kw_only=True):
-    """`name=value`, `name[i]=value`, `name+=value`, `name=(…)`; no value in `declare name`."""
-
-    name: str
-    line: int
-    subscript: Word | None = None
-    append: bool = False
-    value: Word | tuple[Item, ...] | None = None
+from spotwarden.script.shell.words import Assignment, Word
 
 
 class Document(msgspec.Struct, kw_only=True):

@@ -3,9 +3,9 @@
 import re
 
 from spotwarden.script.refusal import Refused
-from spotwarden.script.shell.limits import MAX_BRACES, nested
+from spotwarden.script.shell.limits import MAX_BRACES, Budget, nested
 from spotwarden.script.shell.read.words import make_word
-from spotwarden.script.shell.tree import Literal, Part, Word
+from spotwarden.script.shell.words import Literal, Part, Word
 
 _NUMBERS = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?", re.ASCII)
 _LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d+))?")
@@ -13,14 +13,18 @@ _MAX_DIGITS = 15
 _SIGNS = re.compile(r"[{},]|[^{},]+")
 
 
-def expand_braces(word: Word) -> list[Word]:
+def expand_braces(word: Word, budget: Budget) -> list[Word]:
     """Return the words that bash makes of the braces in `word`."""
     if word.text is not None or not any(_opens(part) for part in word.parts):
         return [word]
     tokens = [token for part in word.parts for token in _tokens(part)]
     if len(tokens) > MAX_BRACES:
         raise Refused(f"a word with braces has more than {MAX_BRACES} parts", line=word.line)
-    return [make_word(parts, word.line) for parts in _expand(tokens, word.line, 0)]
+    words = _expand(tokens, word.line, 0)
+    for _ in words:
+        budget.node(word.line)
+    # What a choice leaves empty, as `{a,}` does, is no word at all.
+    return [make_word(parts, word.line) for parts in words if parts]
 
 
 def _opens(part: Part) -> bool:

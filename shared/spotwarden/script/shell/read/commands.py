@@ -7,7 +7,8 @@ from spotwarden.script.shell.read.cursor import Cursor
 from spotwarden.script.shell.read.heredoc import announce
 from spotwarden.script.shell.read.operand import read_expression
 from spotwarden.script.shell.read.words import make_word, read_word
-from spotwarden.script.shell.tree import Assignment, Item, Redirect, Simple, Word
+from spotwarden.script.shell.tree import Redirect, Simple
+from spotwarden.script.shell.words import Assignment, Item, Word
 
 _REDIRECT = re.compile(r"(?:(\d+)|\{([A-Za-z_]\w*)\})?(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)(?!\()|(&>>|&>)()()")
 _SPACE = re.compile(r"(?:[ \t\n]+|\\\n|#[^\n]*)*")
@@ -64,7 +65,7 @@ def _next(cursor: Cursor, parts: Parts) -> bool:
     word = read_word(cursor)
     if word is None:
         return False
-    parts.words.extend([word] if word.text is not None else expand_braces(word))
+    parts.words.extend([word] if word.text is not None else expand_braces(word, cursor.budget))
     return True
 
 
@@ -130,4 +131,4 @@ def _items(cursor: Cursor) -> list[Item]:
     word = read_word(cursor)
     if word is None:
         raise cursor.broken("an array in parentheses is not closed, or holds a sign that is no word")
-    return [Item(None, append=False, value=value) for value in expand_braces(word)]
+    return [Item(None, append=False, value=value) for value in expand_braces(word, cursor.budget)]

@@ -23,23 +23,25 @@ from spotwarden.script.shell.tree import (
     Node,
     Select,
     Subshell,
-    Word,
 )
+from spotwarden.script.shell.words import Word
 
 _FUNCTION = re.compile(r"([^\s|&;()<>$'\"`\\={}#~]+)[ \t]*\([ \t]*\)")
 _FUNCTION_NAME = re.compile(r"[^\s|&;()<>$'\"`\\]+")
 _PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
 _NAME = re.compile(r"[A-Za-z_]\w*(?=[ \t\n;]|\\\n|\Z)", re.ASCII)
+_EMPTY_LINES = re.compile(r"(?:[ \t]+|\n+|\\\n|#[^\n]*)*")
 _CLAUSE_END = re.compile(r";;&?|;&")
 
 
 def skip_lines(cursor: Cursor) -> None:
     """Step over blanks, comments and line ends, and read the here-documents that follow them."""
     cursor.blanks()
-    while cursor.take("\n"):
-        if cursor.pending:
-            read_bodies(cursor)
+    while cursor.pending and cursor.take("\n"):
+        read_bodies(cursor)
         cursor.blanks()
+    if not cursor.pending:
+        cursor.match(_EMPTY_LINES)
 
 
 def _ends(*words: str) -> frozenset[str]:
@@ -124,7 +126,7 @@ def _names(cursor: Cursor) -> tuple[str, tuple[Word, ...] | None]:
     words: list[Word] = []
     cursor.blanks()
     while (word := read_word(cursor)) is not None:
-        words.extend(expand_braces(word))
+        words.extend(expand_braces(word, cursor.budget))
         cursor.blanks()
     if not (cursor.take(";") or cursor.at("\n")):
         raise cursor.broken("the words of a loop end with a line or a semicolon")

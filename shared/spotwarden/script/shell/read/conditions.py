@@ -5,7 +5,8 @@ import re
 from spotwarden.script.shell.read.cursor import Cursor
 from spotwarden.script.shell.read.heredoc import read_bodies
 from spotwarden.script.shell.read.words import make_word, read_group, read_part, read_word
-from spotwarden.script.shell.tree import Condition, Literal, Part, Test, Word
+from spotwarden.script.shell.tree import Condition, Test
+from spotwarden.script.shell.words import Literal, Part, Word
 
 _END = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _NOT = re.compile(r"!(?=[ \t\n(])")

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from spotwarden.script.refusal import Refused
 from spotwarden.script.shell.limits import Budget, nested
-from spotwarden.script.shell.tree import Block, Document, Part
+from spotwarden.script.shell.tree import Block, Document
+from spotwarden.script.shell.words import Part
 
 # bash's blanks are space and tab alone: a carriage return or a non-breaking space is part of a word.
 _BLANKS = re.compile(r"(?:[ \t]+|\\\n)*")

@@ -5,7 +5,7 @@ import re
 from spotwarden.script.shell.read.cursor import Cursor
 from spotwarden.script.shell.read.operand import read_expression, read_operand
 from spotwarden.script.shell.read.words import make_word
-from spotwarden.script.shell.tree import Arithmetic, Literal, Parameter, Part, Substitution, Word
+from spotwarden.script.shell.words import Arithmetic, Literal, Parameter, Part, Substitution, Word
 
 _NAME = re.compile(r"\$([A-Za-z_]\w*|[0-9@*#?$!-])", re.ASCII)
 _BRACED_NAME = re.compile(r"[A-Za-z_]\w*|\d+|[@*#?$!-]", re.ASCII)
@@ -30,8 +30,10 @@ def read_dollar(cursor: Cursor, quoted: bool) -> Part:  # noqa: FBT001 — the o
     if cursor.take("${"):
         with cursor.deeper():
             return _braced(cursor, quoted=quoted)
-    if cursor.at("$[") or cursor.at("$\\\n"):
-        raise cursor.refused("`$[…]` and a `$` at the end of a joined line are not understood: write $((…))")
+    if cursor.take("$["):
+        return _old_arithmetic(cursor, quoted=quoted)
+    if cursor.at("$\\\n"):
+        raise cursor.refused("a `$` at the end of a joined line is not understood")
     cursor.position += 1
     return Literal("$", quoted)
 
@@ -40,6 +42,12 @@ def _arithmetic(cursor: Cursor, *, quoted: bool) -> Arithmetic:
     expression = read_expression(cursor, ")")
     if not cursor.take("))"):
         raise cursor.refused("`$((` without `))`: for a subshell in a substitution write `$( (`")
+    return Arithmetic(expression, quoted)
+
+
+def _old_arithmetic(cursor: Cursor, *, quoted: bool) -> Arithmetic:
+    expression = read_expression(cursor, "]")
+    cursor.require("]", "`$[`")
     return Arithmetic(expression, quoted)
 
 

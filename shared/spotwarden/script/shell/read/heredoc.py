@@ -5,7 +5,8 @@ import re
 from spotwarden.script.refusal import Refused
 from spotwarden.script.shell.read.cursor import Broken, Cursor
 from spotwarden.script.shell.read.words import make_word, read_quoted, read_word
-from spotwarden.script.shell.tree import Document, Literal, Part, Word
+from spotwarden.script.shell.tree import Document
+from spotwarden.script.shell.words import Literal, Part, Word
 
 # One line; where the text is expanded, a backslash joins it with the next before the end word is looked for.
 _RAW_LINE = re.compile(r"[^\n]*\n?")

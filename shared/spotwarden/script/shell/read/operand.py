@@ -4,7 +4,7 @@ import re
 
 from spotwarden.script.shell.read.cursor import Cursor
 from spotwarden.script.shell.read.words import make_word, read_double, read_part, read_quoted
-from spotwarden.script.shell.tree import Literal, Part, Word
+from spotwarden.script.shell.words import Literal, Part, Word
 
 _IN_QUOTES = re.compile(r'[^"\\$`}]+')
 # Signs that end a word outside, and mean nothing inside `${…}`.
@@ -41,7 +41,6 @@ def _quoted_part(cursor: Cursor, parts: list[Part]) -> None:
 
 
 def _part(cursor: Cursor, parts: list[Part], stops: str) -> bool:
-    cursor.budget.node(cursor.line())
     blank = cursor.match(_BLANK_SIGNS)
     if blank is not None:
         parts.append(Literal(blank, quoted=False))

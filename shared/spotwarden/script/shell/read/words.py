@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from spotwarden.script.shell.escapes import ansi
 from spotwarden.script.shell.read.cursor import Cursor
-from spotwarden.script.shell.tree import Literal, Part, Process, Substitution, Tilde, Word
+from spotwarden.script.shell.words import Literal, Part, Process, Substitution, Tilde, Word
 
 _METACHARACTERS = " \\t\\n|&;()<>"
 # The common word: nothing in it means anything to bash.
@@ -31,7 +31,7 @@ def read_word(cursor: Cursor) -> Word | None:
         return Word((Literal(simple, quoted=False),), line, simple)
     parts: list[Part] = []
     while read_part(cursor, parts):
-        cursor.budget.node(line)
+        pass
     if cursor.position == start:
         return None
     return make_word(parts, line)
@@ -80,6 +80,7 @@ def _tilde(text: str, *, alone: bool) -> list[Part]:
 
 def read_part(cursor: Cursor, parts: list[Part]) -> bool:
     """Read one more part of a word; return False at its end."""
+    cursor.budget.node(cursor.line())
     plain = cursor.match(_PLAIN)
     if plain is not None:
         parts.append(Literal(plain, quoted=False))
@@ -156,6 +157,7 @@ def _group(cursor: Cursor, parts: list[Part]) -> bool:
 def read_group(cursor: Cursor, parts: list[Part]) -> None:
     """Read a parenthesis of a pattern with all that is in it."""
     cursor.require("(", "a pattern")
+    cursor.budget.node(cursor.line())
     parts.append(Literal("(", quoted=False))
     with cursor.deeper():
         while not cursor.at(")"):

@@ -1,25 +1,36 @@
 """bash's arithmetic: 64-bit integers, C's operators, names of variables in place of their values."""
 
-import re
-from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from spotwarden.script.command import Unknown
 from spotwarden.script.refusal import Refused
-from spotwarden.script.shell.limits import nested
-from spotwarden.script.shell.run.numerals import WIDTH, number, wrap
+from spotwarden.script.shell.limits import MAX_EXPRESSION, nested
+from spotwarden.script.shell.run.numerals import OPERATIONS, UNARIES, number, wrap
+from spotwarden.script.shell.run.scanner import Scanner
 from spotwarden.script.shell.run.values import Text
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d[\w#@]*)|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<sign><<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&^|]=|[-+*/%<>=!~&^|?:,()\[\]]))",
-    re.ASCII,
-)
 _ASSIGNMENTS = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "^=", "|=", "<<=", ">>="])
 _BINDING = {
-    "||": 3, "&&": 4, "|": 5, "^": 6, "&": 7, "==": 8, "!=": 8, "<": 9, ">": 9, "<=": 9, ">=": 9,
-    "<<": 10, ">>": 10, "+": 11, "-": 11, "*": 12, "/": 12, "%": 12, "**": 13,
-}  # fmt: skip
+    "||": 3,
+    "&&": 4,
+    "|": 5,
+    "^": 6,
+    "&": 7,
+    "==": 8,
+    "!=": 8,
+    "<": 9,
+    ">": 9,
+    "<=": 9,
+    ">=": 9,
+    "<<": 10,
+    ">>": 10,
+    "+": 11,
+    "-": 11,
+    "*": 12,
+    "/": 12,
+    "%": 12,
+    "**": 13,
+}
 _COMMA, _ASSIGN, _CHOICE, _POWER, _UNARY = 0, 1, 2, 13, 14
 
 
@@ -48,40 +59,14 @@ class _Place(NamedTuple):
     subscript: str | None
 
 
-class _Parser:
+class _Parser(Scanner):
     """Computes while it reads; `live` is off in the part that `?:`, `&&` or `||` leave out."""
 
     def __init__(self, text: str, memory: Memory, line: int, depth: int) -> None:
-        self.text = text
+        super().__init__(text, line)
         self.memory = memory
-        self.line = line
         self.depth = depth
         self.live = True
-        self.position = 0
-        self.kind, self.token = "", ""
-        self.advance()
-
-    def advance(self) -> None:
-        found = _TOKEN.match(self.text, self.position)
-        if found is None:
-            self.kind, self.token = "end", self.text[self.position :].strip()
-            return
-        self.position = found.end()
-        self.kind = found.lastgroup or ""
-        self.token = found.group(self.kind)
-
-    def error(self, what: str) -> Refused:
-        return Refused(f"the arithmetic `{self.text.strip()}` {what}", line=self.line)
-
-    def take(self, token: str) -> bool:
-        found = self.kind == "sign" and self.token == token
-        if found:
-            self.advance()
-        return found
-
-    def require(self, token: str) -> None:
-        if not self.take(token):
-            raise self.error(f"lacks a `{token}`")
 
     def expression(self, binding: int) -> int:
         self.depth = nested(self.depth, self.line)
@@ -95,8 +80,8 @@ class _Parser:
 
     def operators(self, value: int, binding: int) -> int:
         while self.kind == "sign":
-            level = _BINDING.get(self.token, -1)
-            if self.token == "?" and binding <= _CHOICE:
+            level = _BINDING.get(self.lexeme, -1)
+            if self.lexeme == "?" and binding <= _CHOICE:
                 value = self.choice(value)
             elif level >= max(binding, _CHOICE + 1):
                 value = self.binary(value, level)
@@ -105,7 +90,7 @@ class _Parser:
         return value
 
     def binary(self, left: int, level: int) -> int:
-        operator = self.token
+        operator = self.lexeme
         self.advance()
         live = self.live
         if operator in ("&&", "||"):
@@ -129,7 +114,7 @@ class _Parser:
         place = self.place_ahead()
         if place is None:
             return self.operators(self.operand(), _CHOICE)
-        operator = self.token
+        operator = self.lexeme
         self.advance()
         try:
             value = self.expression(_ASSIGN)
@@ -145,21 +130,19 @@ class _Parser:
         """Read `name =` or `name[i] +=` and stay on the operator; go back if it is something else."""
         if self.kind != "name":
             return None
-        before = self.position, self.kind, self.token
+        before = self.position, self.kind, self.lexeme
         place = self.place()
-        if self.kind == "sign" and self.token in _ASSIGNMENTS:
+        if self.kind == "sign" and self.lexeme in _ASSIGNMENTS:
             return place
-        self.position, self.kind, self.token = before
+        self.position, self.kind, self.lexeme = before
         return None
 
     def place(self) -> _Place:
-        name = self.token
+        name = self.lexeme
         self.advance()
-        if not (self.kind == "sign" and self.token == "["):
+        if not (self.kind == "sign" and self.lexeme == "["):
             return _Place(name, None)
-        end = _closing_bracket(self.text, self.position)
-        if end is None:
-            raise self.error("lacks a `]`")
+        end = self.closing_bracket()
         subscript = self.text[self.position : end]
         self.position = end + 1
         self.advance()
@@ -176,7 +159,7 @@ class _Parser:
         for sign in ("++", "--"):
             if self.take(sign):
                 return self.step(sign, before=True)
-        for sign, function in _UNARIES.items():
+        for sign, function in UNARIES.items():
             if self.take(sign):
                 return function(self.expression(_UNARY))
         if self.take("("):
@@ -188,11 +171,11 @@ class _Parser:
         if self.kind == "name":
             return self.variable()
         raise self.error(
-            "ends where a number is expected" if not self.token else f"has no meaning at `{self.token}`"
+            "ends where a number is expected" if not self.lexeme else f"has no meaning at `{self.lexeme}`"
         )
 
     def numeral(self) -> int:
-        text = self.token
+        text = self.lexeme
         self.advance()
         try:
             return number(text)
@@ -234,50 +217,7 @@ class _Parser:
             raise self.error("divides by zero")
         if operator == "**" and right < 0:
             raise self.error("has a negative exponent")
-        return wrap(_OPERATIONS[operator](left, right))
-
-
-def _closing_bracket(text: str, start: int) -> int | None:
-    level = 1
-    for position in range(start, len(text)):
-        level += {"[": 1, "]": -1}.get(text[position], 0)
-        if level == 0:
-            return position
-    return None
-
-
-def _quotient(left: int, right: int) -> int:
-    size = abs(left) // abs(right)
-    return size if (left < 0) == (right < 0) else -size
-
-
-_UNARIES: dict[str, Callable[[int], int]] = {
-    "+": lambda value: value,
-    "-": lambda value: wrap(-value),
-    "!": lambda value: int(not value),
-    "~": lambda value: ~value,
-}
-_OPERATIONS: dict[str, Callable[[int, int], int]] = {
-    "||": lambda left, right: int(bool(left or right)),
-    "&&": lambda left, right: int(bool(left and right)),
-    "|": int.__or__,
-    "^": int.__xor__,
-    "&": int.__and__,
-    "==": lambda left, right: int(left == right),
-    "!=": lambda left, right: int(left != right),
-    "<": lambda left, right: int(left < right),
-    ">": lambda left, right: int(left > right),
-    "<=": lambda left, right: int(left <= right),
-    ">=": lambda left, right: int(left >= right),
-    "<<": lambda left, right: left << (right % WIDTH),
-    ">>": lambda left, right: left >> (right % WIDTH),
-    "+": int.__add__,
-    "-": int.__sub__,
-    "*": int.__mul__,
-    "/": _quotient,
-    "%": lambda left, right: left - right * _quotient(left, right),
-    "**": lambda left, right: pow(left, right, 1 << WIDTH),
-}
+        return wrap(OPERATIONS[operator](left, right))
 
 
 def evaluate(text: Text, memory: Memory, line: int) -> int | Unknown:
@@ -300,6 +240,8 @@ def evaluate_certain(text: str, memory: Memory, line: int, depth: int) -> int:
         return number(text)
     if not text.strip():
         return 0
+    if len(text) > MAX_EXPRESSION:
+        raise Refused(f"an arithmetic expression has more than {MAX_EXPRESSION} characters", line=line)
     parser = _Parser(text, memory, line, nested(depth, line))
     value = parser.expression(_COMMA)
     if parser.kind != "end" or parser.token:

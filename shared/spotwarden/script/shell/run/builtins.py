@@ -53,8 +53,28 @@ def _refused(shell: Shell, words: list[Word]) -> Status:
 
 BUILTINS: dict[str, Builtin] = {
     **dict.fromkeys(
-        (":", "true", "echo", "hash", "ulimit", "umask", "times", "history", "bind", "complete", "compopt",
-         "compgen", "disown", "jobs", "suspend", "logout", "fg", "bg", "alias", "unalias"),
+        (
+            ":",
+            "true",
+            "echo",
+            "hash",
+            "ulimit",
+            "umask",
+            "times",
+            "history",
+            "bind",
+            "complete",
+            "compopt",
+            "compgen",
+            "disown",
+            "jobs",
+            "suspend",
+            "logout",
+            "fg",
+            "bg",
+            "alias",
+            "unalias",
+        ),
         _true,
     ),
     **dict.fromkeys(("kill", "type", "wait", "caller", "help"), _taken),
@@ -88,4 +108,4 @@ BUILTINS: dict[str, Builtin] = {
     "exec": flow.execute,
     "command": flow.command,
     "builtin": flow.builtin,
-}  # fmt: skip
+}

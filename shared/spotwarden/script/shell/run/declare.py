@@ -11,14 +11,24 @@ from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import assign, require_writable
 from spotwarden.script.shell.run.store import store
 from spotwarden.script.shell.run.values import Status, Text, Variable
-from spotwarden.script.shell.tree import Assignment
+from spotwarden.script.shell.words import Assignment
+from spotwarden.script.shell.words import Word as Written
 
 _FLAGS: dict[str, dict[str, Any]] = {
-    "a": {"array": True}, "A": {"associative": True}, "i": {"integer": True}, "r": {"readonly": True},
-    "x": {"exported": True}, "n": {"reference": True}, "u": {"case": "u"}, "l": {"case": "l"}, "c": {"case": "c"},
-}  # fmt: skip
+    "a": {"array": True},
+    "A": {"associative": True},
+    "i": {"integer": True},
+    "r": {"readonly": True},
+    "x": {"exported": True},
+    "n": {"reference": True},
+    "u": {"case": "u"},
+    "l": {"case": "l"},
+    "c": {"case": "c"},
+}
 _HARMLESS = frozenset("ptfFgIN")
 _IMPLIED = {"readonly": "r", "export": "x"}
+# `export -n` takes the mark away again, where `declare -n` makes a reference.
+_UNEXPORTED = {"exported": False}
 
 
 class _Declaration(NamedTuple):
@@ -40,11 +50,19 @@ def declare(shell: Shell, name: str, words: list[Word], assignments: list[Assign
         return 1  # bash reports it and does not assign
     local = len(shell.state.scopes) > 1 and name not in _IMPLIED and "g" not in letters
     declaration = _declaration(shell, options, letters, inside=local)
+    if name == "export" and declaration.changes.pop("reference", False):
+        declaration.changes.update(_UNEXPORTED)
     for word in names:
         _declare_word(shell, name, word, declaration)
-    for assignment in assignments:
-        _declare_assigned(shell, assignment, declaration)
+    # All values are expanded before the first name is set: `local x=$x y=$x` reads the outer x twice.
+    for assignment, value in [(assignment, _value(shell, assignment)) for assignment in assignments]:
+        _declare_assigned(shell, assignment, value, declaration)
     return 0
+
+
+def _value(shell: Shell, assignment: Assignment) -> Text | None:
+    """Return the value of an assignment, None for an array, which is expanded when it is set."""
+    return expand_text(shell, assignment.value) if isinstance(assignment.value, Written) else None
 
 
 def _is_option(word: Word) -> bool:
@@ -85,22 +103,22 @@ def _declare_word(shell: Shell, builtin: str, word: Word, declaration: _Declarat
     _lock(shell, name, declaration)
 
 
-def _declare_assigned(shell: Shell, assignment: Assignment, declaration: _Declaration) -> None:
+def _declare_assigned(
+    shell: Shell, assignment: Assignment, value: Text | None, declaration: _Declaration
+) -> None:
+    name = assignment.name
     if declaration.changes.get("reference"):
-        _declare(shell, assignment.name, declaration._replace(changes={"reference": False}))
-        store(shell, assignment)
-        _declare(shell, assignment.name, declaration._replace(inside=False))
+        _declare(shell, name, declaration._replace(changes={"reference": False}))
+        assign(shell, name, "" if value is None else value)
+        _declare(shell, name, declaration._replace(inside=False))
         return
-    if isinstance(assignment.value, tuple) or assignment.value is None:
-        _declare(shell, assignment.name, declaration)
+    _declare(shell, name, declaration)
+    if value is None:
         store(shell, assignment)
     else:
-        # The value is expanded before the name becomes local: `local x=$x` reads the outer x.
-        value = expand_text(shell, assignment.value)
         subscript = None if assignment.subscript is None else expand_text(shell, assignment.subscript)
-        _declare(shell, assignment.name, declaration)
-        assign(shell, assignment.name, value, subscript=subscript, append=assignment.append)
-    _lock(shell, assignment.name, declaration)
+        assign(shell, name, value, subscript=subscript, append=assignment.append)
+    _lock(shell, name, declaration)
 
 
 def _declare(shell: Shell, name: str, declaration: _Declaration) -> None:

@@ -1,15 +1,15 @@
 """Runs the commands of a script: lists, pipelines, branches, functions."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from spotwarden.script.command import Unknown
 from spotwarden.script.shell.limits import nested
-from spotwarden.script.shell.run import loops
-from spotwarden.script.shell.run.expand import expand_pattern, expand_text
+from spotwarden.script.shell.run import branches, loops
+from spotwarden.script.shell.run.expand import expand_text
 from spotwarden.script.shell.run.machine import Arm, Leave, Shell
 from spotwarden.script.shell.run.memory import calculate
-from spotwarden.script.shell.run.pattern import matches
 from spotwarden.script.shell.run.redirects import redirected
 from spotwarden.script.shell.run.simple import run_simple
 from spotwarden.script.shell.run.tests import evaluate_condition
@@ -19,7 +19,6 @@ from spotwarden.script.shell.tree import (
     Background,
     Block,
     Case,
-    Clause,
     Compute,
     Condition,
     Count,
@@ -67,7 +66,8 @@ def _lenient(shell: Shell, node: Node) -> None:
 def _after(shell: Shell, operator: str, command: Node, *, lenient: bool) -> None:
     """Run `command` behind `&&` or `||`, as the status before it says."""
     status = shell.state.status
-    run = (lambda: _lenient(shell, command)) if lenient else (lambda: run_node(shell, command))
+    runner = _lenient if lenient else run_node
+    run = partial(runner, shell, command)
     if isinstance(status, int):
         if (status == 0) == (operator == "&&"):
             run()
@@ -144,75 +144,6 @@ def _subshell(shell: Shell, node: Subshell) -> None:
     shell.finish(shell.child(lambda: run_block(shell, node.body)))
 
 
-def _if(shell: Shell, node: If) -> None:
-    _branch(shell, node, 0)
-
-
-def _branch(shell: Shell, node: If, place: int) -> None:
-    if place == len(node.branches):
-        shell.state.status = 0
-        if node.otherwise is not None:
-            run_block(shell, node.otherwise)
-        return
-    condition, body = node.branches[place]
-    status = loops.condition(shell, condition)
-    if isinstance(status, Unknown):
-        success = not isinstance(status, Outcome) or status.success
-        taken = shell.attempt(lambda: run_block(shell, body), status, expected=success)
-        other = shell.attempt(lambda: _branch(shell, node, place + 1), status, expected=not success)
-        shell.settle([taken, other], status)
-        shell.state.status = Outcome(reason=status.reason, line=status.line)
-    elif status == 0:
-        run_block(shell, body)
-    else:
-        _branch(shell, node, place + 1)
-
-
-def _case(shell: Shell, node: Case) -> None:
-    word = expand_text(shell, node.word)
-    shell.state.status = 0
-    _clauses(shell, node, word, 0)
-
-
-def _clauses(shell: Shell, node: Case, word: str | Unknown, start: int) -> None:
-    for place in range(start, len(node.clauses)):
-        clause = node.clauses[place]
-        fits = _fits(shell, clause, word)
-        if isinstance(fits, Unknown):
-            why = fits
-            taken = shell.attempt(lambda: _take(shell, node, word, place), why)  # noqa: B023 — run at once
-            other = shell.attempt(lambda: _clauses(shell, node, word, place + 1), why)  # noqa: B023
-            shell.settle([taken, other], why)
-            return
-        if fits:
-            _take(shell, node, word, place)
-            return
-
-
-def _fits(shell: Shell, clause: Clause, word: str | Unknown) -> bool | Unknown:
-    for written in clause.patterns:
-        pattern = expand_pattern(shell, written)
-        if pattern == "*":
-            return True
-        if isinstance(pattern, Unknown):
-            return pattern
-        if isinstance(word, Unknown):
-            return word
-        shell.budget.text(len(word) + len(pattern), written.line)
-        if matches(pattern, word):
-            return True
-    return False
-
-
-def _take(shell: Shell, node: Case, word: str | Unknown, place: int) -> None:
-    clause = node.clauses[place]
-    run_block(shell, clause.body)
-    if clause.end == ";&" and place + 1 < len(node.clauses):
-        _take(shell, node, word, place + 1)
-    elif clause.end == ";;&":
-        _clauses(shell, node, word, place + 1)
-
-
 def _function(shell: Shell, node: Function) -> None:
     shell.state.functions[node.name] = node
     shell.state.status = 0
@@ -245,12 +176,12 @@ _RUNNERS: dict[type[Node], Callable[[Shell, Any], None]] = {
     Background: _background,
     Group: _group,
     Subshell: _subshell,
-    If: _if,
+    If: branches.run_if,
     Loop: loops.run_loop,
     For: loops.run_for,
     Select: loops.run_select,
     Count: loops.run_count,
-    Case: _case,
+    Case: branches.run_case,
     Function: _function,
     Compute: _compute,
     Condition: _condition,

@@ -17,11 +17,12 @@ from spotwarden.script.shell.run.fields import (
 )
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import calculate, require_set
-from spotwarden.script.shell.run.operators import OPERATORS, SUBSTITUTES, Expander
+from spotwarden.script.shell.run.operands import Expander
+from spotwarden.script.shell.run.operators import OPERATORS, SUBSTITUTES
 from spotwarden.script.shell.run.references import Values, values_of
 from spotwarden.script.shell.run.values import Text
-from spotwarden.script.shell.tree import Arithmetic, Literal, Parameter, Part, Process, Substitution, Tilde
-from spotwarden.script.shell.tree import Word as Written
+from spotwarden.script.shell.words import Arithmetic, Literal, Parameter, Part, Process, Substitution, Tilde
+from spotwarden.script.shell.words import Word as Written
 
 
 def expand_words(shell: Shell, written: Written) -> list[Word]:

@@ -138,7 +138,7 @@ def _separator(signs: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _file_names(shell: Shell, field: list[Piece]) -> list[Text]:
-    """Return the files that a word means as a pattern; the word itself where it is none, or matches nothing."""
+    """Return the files that a word means as a pattern; the word itself where it matches none."""
     text = to_text(field)
     if isinstance(text, Unknown) or not _may_match(field) or "noglob" in shell.state.options:
         return [text]

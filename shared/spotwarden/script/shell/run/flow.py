@@ -85,20 +85,18 @@ def _signal(name: str) -> str:
     return "EXIT" if name == "0" else name
 
 
-def run_trap(shell: Shell, name: str) -> None:
-    """Run what `trap` has set for EXIT or ERR.
+def run_exit_trap(shell: Shell) -> None:
+    """Run what `trap` has set for the end of the script.
 
     Raises:
         Refused: that is not known.
     """
-    text = shell.state.traps.pop(name, None)
+    text = shell.state.traps.pop("EXIT", None)
     if text is None:
         return
     if isinstance(text, Unknown):
-        raise Refused(f"the trap for {name} is not known: {text.reason}", line=text.line)
+        raise Refused(f"the trap for EXIT is not known: {text.reason}", line=text.line)
     shell.programs.text(shell, text, shell.line)
-    if name != "EXIT":
-        shell.state.traps[name] = text
 
 
 def evaluate(shell: Shell, words: list[Word]) -> Status:
@@ -170,7 +168,7 @@ def execute(shell: Shell, words: list[Word]) -> Status:
 
 
 def command(shell: Shell, words: list[Word]) -> Status:
-    """Run `command`: a program or builtin in spite of a function of that name, or the question where it is."""
+    """Run `command`: a program or builtin even if a function has its name; or ask where it is."""
     rest = words[1:]
     asks = False
     while rest and rest[0].value in ("-p", "-v", "-V", "-pv", "-pV", "--"):

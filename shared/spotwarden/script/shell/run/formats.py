@@ -59,7 +59,7 @@ def _piece(shell: Shell, found: re.Match[str], arguments: list[str]) -> str:
     if max(abs(size or 0), places or 0) > _MAX_WIDTH:
         raise Refused(f"`printf -v` pads to more than {_MAX_WIDTH} characters", line=shell.line)
     if kind in _NUMBER_KINDS:
-        return _number(shell, flags, size, places, kind, argument)
+        return _number(_value(shell, argument), flags, size, places, kind)
     return _padded(_text(shell, kind, argument)[:places], flags, size)
 
 
@@ -87,8 +87,7 @@ def _padded(text: str, flags: str, size: int | None) -> str:
     return text.ljust(abs(size)) if "-" in flags or size < 0 else text.rjust(size)
 
 
-def _number(shell: Shell, flags: str, size: int | None, places: int | None, kind: str, argument: str) -> str:
-    value = _value(shell, argument)
+def _number(value: int, flags: str, size: int | None, places: int | None, kind: str) -> str:
     if kind not in "di":
         value &= (1 << 64) - 1
     flags = flags if places is None else flags.replace("0", "")

@@ -8,49 +8,48 @@ from spotwarden.script.command import Unknown, Word
 _CREATES = re.compile(r"gcloud\b.*?\binstances\b.*?\bcreate", re.DOTALL)
 _CREATING = frozenset(["create", "create-with-container"])
 _CONFIGURING = frozenset(["set", "unset", "configurations", "import"])
-_TRACKS = frozenset(["alpha", "beta"])
+_TRACKS = frozenset(["alpha", "beta", "preview"])
+# Flags of gcloud as a whole that take no value; behind any other the next word may be its value.
+_SWITCHES = frozenset(
+    ["--quiet", "-q", "--log-http", "--user-output-enabled", "--help", "-h", "--version", "-v"]
+)
+_ROOMS = ([], ["compute"], ["compute", "instances"], ["compute", "instances", "bulk"])
 
 
 def _path(words: list[Word]) -> tuple[list[str], Unknown | None]:
-    """Return the words that are no flags, up to the first that is not known."""
+    """Return the groups that a command names, up to the first word that is not known."""
     path: list[str] = []
-    after_flag = False
+    value_follows = False
     for word in words[1:]:
         value = word.value
         if isinstance(value, Unknown):
-            if not value.prefix.startswith("-") and not (after_flag and not value.splits):
+            if value.splits or not (value_follows or value.prefix.startswith("-")):
                 return path, value
-            after_flag = False
+            value_follows = False
         elif value.startswith("-"):
-            after_flag = "=" not in value
-        else:
+            value_follows = "=" not in value and value not in _SWITCHES and not value.startswith("--no-")
+        elif value_follows:
+            value_follows = False
+        elif value not in _TRACKS:
             path.append(value)
-            after_flag = False
     return path, None
 
 
 def creates(words: list[Word]) -> bool:
     """Whether a gcloud command launches instances, or may do so for all that is known."""
-    path, unknown = _path(words)
-    known = [word.value for word in words if isinstance(word.value, str)]
-    if "instances" in known and _CREATING & set(known):
+    known = {word.value for word in words if isinstance(word.value, str)}
+    if "instances" in known and _CREATING & known:
         return True
-    if unknown is None:
-        return False
-    group = [step for step in path if step not in _TRACKS]
-    return (
-        not group
-        or group == ["compute"]
-        or group[:2] in (["compute", "instances"], ["compute", "instances", "bulk"])
-    )
+    path, unknown = _path(words)
+    return unknown is not None and path in _ROOMS
 
 
 def configures(words: list[Word]) -> bool:
     """Whether a gcloud command may change what later ones take for granted."""
-    path, _ = _path(words)
-    return ("config" in path[:2] and (len(path) < 2 or bool(_CONFIGURING & set(path)))) or path[:1] == [
-        "init"
-    ]
+    path, unknown = _path(words)
+    if path[:1] == ["config"]:
+        return unknown is not None or bool(_CONFIGURING & set(path))
+    return path[:1] == ["init"]
 
 
 def mentions_create(text: str) -> bool:

@@ -164,11 +164,10 @@ class Shell:
         self.depth = nested(self.depth, self.line)
         try:
             self.framed("shell", lambda _: body())
-            return self.state.status
         except Leave as leave:
-            if leave.kind not in ("shell", "function"):
-                return 0
             return leave.status
+        else:
+            return self.state.status
         finally:
             self.state, self.lenient = before, lenient
             self.depth -= 1
@@ -176,13 +175,29 @@ class Shell:
     def finish(self, status: Status) -> None:
         """Set the status of a command; under `set -e` a failure that nobody looks at ends the script."""
         self.state.status = status
-        if status == 0 or self.lenient or "errexit" not in self.state.options:
+        if status == 0 or self.lenient:
+            return
+        if isinstance(status, int):
+            self._run_error_trap()
+        if "errexit" not in self.state.options:
             return
         if isinstance(status, int):
             self.note(f"this fails, and `set -e` ends the script with status {status}", self.line)
             raise Leave("shell", status)
         if not isinstance(status, Outcome):
             self.cast_doubt(status)
+
+    def _run_error_trap(self) -> None:
+        inherited = "errtrace" in self.state.options or all(frame.kind != "function" for frame in self.frames)
+        text = self.state.traps.get("ERR")
+        if text is None or not inherited:
+            return
+        if isinstance(text, Unknown):
+            raise Refused(f"the trap for ERR is not known: {text.reason}", line=text.line)
+        status, traps = self.state.status, self.state.traps
+        self.state.traps = {}
+        self.programs.text(self, text, self.line)
+        self.state.status, self.state.traps = status, traps
 
     def note(self, reason: str, line: int) -> None:
         """Remember something worth telling about this run."""

@@ -83,7 +83,7 @@ def get(shell: Shell, name: str, subscript: str | None = None) -> Text | None:
 
 
 def key_of(shell: Shell, variable: Variable | None, subscript: Text) -> int | str | Unknown:
-    """Return the key that a subscript means: a text for associative arrays, else a number from the end if negative."""
+    """Return the key that a subscript means: a text, or a number, counted from the end if negative."""
     if isinstance(subscript, Unknown):
         return subscript
     if variable is not None and variable.associative:
@@ -111,15 +111,14 @@ def assign(
     variable = shell.state.find(name) or Variable(exported="allexport" in shell.state.options)
     require_writable(shell, name, variable)
     if subscript is not None or variable.array or variable.associative:
-        _assign_element(shell, name, variable, value, "0" if subscript is None else subscript, append=append)
+        _assign_element(shell, name, value, "0" if subscript is None else subscript, append=append)
         return
     old = scalar(variable) or ""
     shell.state.put(name, replace(variable, value=_converted(shell, variable, old, value, append=append)))
 
 
-def _assign_element(
-    shell: Shell, name: str, variable: Variable, value: Text, subscript: Text, *, append: bool
-) -> None:
+def _assign_element(shell: Shell, name: str, value: Text, subscript: Text, *, append: bool) -> None:
+    variable = shell.state.find(name) or Variable()
     values = elements(variable)
     key = key_of(shell, variable, subscript)
     if isinstance(values, Unknown) or isinstance(key, Unknown):

@@ -1,6 +1,7 @@
-"""Numbers as bash's arithmetic writes them: decimal, octal, hexadecimal, `base#digits`; 64 bits wide."""
+"""Numbers and operations of bash's arithmetic: decimal, octal, hexadecimal, `base#digits`; 64 bits wide."""
 
 import re
+from collections.abc import Callable
 
 WIDTH = 64
 _BASED = re.compile(r"(\d+)#([\w@]+)", re.ASCII)
@@ -36,3 +37,37 @@ def _base(text: str) -> tuple[int, str]:
     if text[:2].lower() == "0x":
         return 16, text[2:]
     return (8 if text.startswith("0") else 10), text
+
+
+def _quotient(left: int, right: int) -> int:
+    size = abs(left) // abs(right)
+    return size if (left < 0) == (right < 0) else -size
+
+
+UNARIES: dict[str, Callable[[int], int]] = {
+    "+": lambda value: value,
+    "-": lambda value: wrap(-value),
+    "!": lambda value: int(not value),
+    "~": lambda value: ~value,
+}
+OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    "||": lambda left, right: int(bool(left or right)),
+    "&&": lambda left, right: int(bool(left and right)),
+    "|": int.__or__,
+    "^": int.__xor__,
+    "&": int.__and__,
+    "==": lambda left, right: int(left == right),
+    "!=": lambda left, right: int(left != right),
+    "<": lambda left, right: int(left < right),
+    ">": lambda left, right: int(left > right),
+    "<=": lambda left, right: int(left <= right),
+    ">=": lambda left, right: int(left >= right),
+    "<<": lambda left, right: left << (right % WIDTH),
+    ">>": lambda left, right: left >> (right % WIDTH),
+    "+": int.__add__,
+    "-": int.__sub__,
+    "*": int.__mul__,
+    "/": _quotient,
+    "%": lambda left, right: left - right * _quotient(left, right),
+    "**": lambda left, right: pow(left, right, 1 << WIDTH),
+}

@@ -1,30 +1,15 @@
-"""The operators of `${…}`: defaults, cutting, replacing, slices, letters."""
-
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+"""The operators of `${…}`, by their sign; here those for what is missing, and for names and lengths."""
 
 from spotwarden.script.command import Unknown
 from spotwarden.script.refusal import Refused
-from spotwarden.script.shell.run import pattern as patterns
-from spotwarden.script.shell.run.fields import Active, Piece, Split, to_text
+from spotwarden.script.shell.run import surgery
+from spotwarden.script.shell.run.fields import Active, Piece, Quoted, Split, to_text
 from spotwarden.script.shell.run.machine import Shell
-from spotwarden.script.shell.run.memory import assign, calculate, find
+from spotwarden.script.shell.run.memory import assign
 from spotwarden.script.shell.run.names import outside
-from spotwarden.script.shell.run.quoting import quote
+from spotwarden.script.shell.run.operands import Expander, Operator, each
 from spotwarden.script.shell.run.references import Values, count_of, keys_of
-from spotwarden.script.shell.run.values import Text, elements
-from spotwarden.script.shell.tree import Parameter, Word
-
-
-class Expander(NamedTuple):
-    """How operands are expanded."""
-
-    text: Callable[[Shell, Word], Text]
-    pattern: Callable[[Shell, Word], Text]
-    pieces: Callable[[Shell, Word], list[Piece]]
-
-
-Operator: TypeAlias = Callable[[Shell, Parameter, Values, Expander], Values | list[Piece]]
+from spotwarden.script.shell.words import Parameter
 
 
 def _missing(part: Parameter, values: Values) -> bool | Unknown:
@@ -40,7 +25,9 @@ def _missing(part: Parameter, values: Values) -> bool | Unknown:
 def _operand(shell: Shell, part: Parameter, expander: Expander) -> list[Piece]:
     """Expand the operand in place: what stands in it outside quotes is split, as any expansion is."""
     pieces = expander.pieces(shell, part.arguments[0])
-    return [Split(piece.text) if isinstance(piece, Active) and not part.quoted else piece for piece in pieces]
+    if part.quoted:
+        return pieces or [Quoted("")]
+    return [Split(piece.text) if isinstance(piece, Active) else piece for piece in pieces]
 
 
 def _default(shell: Shell, part: Parameter, values: Values, expander: Expander) -> Values | list[Piece]:
@@ -54,7 +41,9 @@ def _alternative(shell: Shell, part: Parameter, values: Values, expander: Expand
     missing = _missing(part, values)
     if isinstance(missing, Unknown):
         return Values(missing, values.many)
-    return [] if missing else _operand(shell, part, expander)
+    if missing:
+        return [Quoted("")] if part.quoted else []
+    return _operand(shell, part, expander)
 
 
 def _assigned(shell: Shell, part: Parameter, values: Values, expander: Expander) -> Values | list[Piece]:
@@ -85,7 +74,7 @@ def _length(shell: Shell, part: Parameter, values: Values, _: Expander) -> Value
     count = count_of(shell, part, values.many or values.subscript)
     if count is not None:
         return Values([count])
-    return _each(values, lambda text: str(len(text))) if values.items else Values(["0"])
+    return each(values, lambda text: str(len(text))) if values.items else Values(["0"])
 
 
 def _names(shell: Shell, part: Parameter, _: Values, expander: Expander) -> Values:
@@ -104,156 +93,6 @@ def _many(shell: Shell, part: Parameter, expander: Expander) -> str:
     return str(expander.text(shell, part.subscript))
 
 
-def _each(values: Values, change: Callable[[str], str]) -> Values:
-    if isinstance(values.items, Unknown):
-        return values
-    return Values([item if isinstance(item, Unknown) else change(item) for item in values.items], values.many)
-
-
-def _pattern(shell: Shell, part: Parameter, expander: Expander) -> Text:
-    return expander.pattern(shell, part.arguments[0]) if part.arguments else ""
-
-
-def _cut(shell: Shell, part: Parameter, values: Values, expander: Expander) -> Values:
-    pattern = _pattern(shell, part, expander)
-    if isinstance(pattern, Unknown):
-        return Values(pattern, values.many)
-    longest = len(part.operator) == 2  # noqa: PLR2004
-    change = _without_prefix if part.operator[0] == "#" else _without_suffix
-    return _each(values, lambda text: change(shell, pattern, text, longest))
-
-
-def _without_prefix(shell: Shell, pattern: str, text: str, longest: bool) -> str:  # noqa: FBT001
-    shell.budget.text(len(text) + len(pattern), shell.line)
-    end = patterns.prefix(pattern, text, longest=longest)
-    return text if end is None else text[end:]
-
-
-def _without_suffix(shell: Shell, pattern: str, text: str, longest: bool) -> str:  # noqa: FBT001
-    shell.budget.text(len(text) + len(pattern), shell.line)
-    start = patterns.suffix(pattern, text, longest=longest)
-    return text if start is None else text[:start]
-
-
-def _replace(shell: Shell, part: Parameter, values: Values, expander: Expander) -> Values:
-    pattern = _pattern(shell, part, expander)
-    with_what = expander.text(shell, part.arguments[1]) if len(part.arguments) > 1 else ""
-    for text in (pattern, with_what):
-        if isinstance(text, Unknown):
-            return Values(text, values.many)
-    assert isinstance(pattern, str)  # noqa: S101
-    assert isinstance(with_what, str)  # noqa: S101
-    if "&" in with_what:
-        why = "bash 5.2 and older ones disagree on a `&` in a replacement"
-        return Values(Unknown(reason=why, line=part.line), values.many)
-    return _each(values, lambda text: _replaced(shell, part.operator, pattern, text, with_what))
-
-
-def _replaced(shell: Shell, operator: str, pattern: str, text: str, with_what: str) -> str:
-    if not pattern:
-        return text
-    if operator == "/#":
-        end = patterns.prefix(pattern, text, longest=True)
-        return text if end is None else with_what + text[end:]
-    if operator == "/%":
-        start = patterns.suffix(pattern, text, longest=True)
-        return text if start is None else text[:start] + with_what
-    cheap = patterns.is_cheap(pattern)
-    shell.budget.text((len(text) + 1) * (1 if cheap else len(text) + len(pattern)), shell.line)
-    return _replaced_inside(shell, pattern, text, with_what, every=operator == "//")
-
-
-def _replaced_inside(shell: Shell, pattern: str, text: str, with_what: str, *, every: bool) -> str:
-    pieces: list[str] = []
-    position = 0
-    while (found := patterns.find(pattern, text, position)) is not None:
-        shell.budget.text(len(with_what), shell.line)
-        pieces.extend((text[position : found[0]], with_what))
-        position = found[1]
-        if not every:
-            break
-    return "".join([*pieces, text[position:]])
-
-
-def _slice(shell: Shell, part: Parameter, values: Values, expander: Expander) -> Values:
-    numbers = [calculate(shell, expander.text(shell, word)) for word in part.arguments]
-    for number in numbers:
-        if isinstance(number, Unknown):
-            return Values(number, values.many)
-    offset, length = numbers[0], numbers[1] if len(numbers) > 1 else None
-    assert isinstance(offset, int)  # noqa: S101
-    assert not isinstance(length, Unknown)  # noqa: S101
-    if not values.many:
-        return _each(values, lambda text: _substring(text, offset, length, part))
-    if isinstance(values.items, Unknown) or values.name not in ("@", "*"):
-        return _sliced_array(_dense(shell, values), offset, length, part)
-    # Counting from 0, the positional parameters begin with the name of the script.
-    name = Unknown(reason="$0 is the name that the script was called by", line=part.line)
-    return _sliced_array(Values([name, *values.items], values.many), offset, length, part)
-
-
-def _dense(shell: Shell, values: Values) -> Values:
-    """Let a slice of an array with holes be unknown: bash counts its indices, not its elements."""
-    keys = elements(find(shell, values.name))
-    if isinstance(keys, Unknown) or all(key in keys for key in range(len(keys))):
-        return values
-    why = Unknown(reason=f"a slice of {values.name}, an array with holes, is not computed", line=shell.line)
-    return Values(why, values.many)
-
-
-def _sliced_array(values: Values, offset: int, length: int | None, part: Parameter) -> Values:
-    if isinstance(values.items, Unknown):
-        return values
-    if length is not None and length < 0:
-        raise Refused("the length of a slice of an array is negative", line=part.line)
-    start = offset if offset >= 0 else len(values.items) + offset
-    if start < 0:
-        return Values([], values.many)
-    return Values(values.items[start : None if length is None else start + length], values.many)
-
-
-def _substring(text: str, offset: int, length: int | None, part: Parameter) -> str:
-    start = offset if offset >= 0 else len(text) + offset
-    if start < 0 or start > len(text):
-        return ""
-    if length is None:
-        return text[start:]
-    end = start + length if length >= 0 else len(text) + length
-    if end < start:
-        raise Refused(f"the slice of ${part.name} ends before it begins", line=part.line)
-    return text[start:end]
-
-
-def _letters(shell: Shell, part: Parameter, values: Values, expander: Expander) -> Values:
-    pattern = _pattern(shell, part, expander)
-    if isinstance(pattern, Unknown):
-        return Values(pattern, values.many)
-    change = str.upper if part.operator[0] == "^" else str.lower
-    every = len(part.operator) == 2  # noqa: PLR2004
-    return _each(values, lambda text: _changed_letters(text, change, pattern or "?", every=every))
-
-
-def _changed_letters(text: str, change: Callable[[str], str], pattern: str, *, every: bool) -> str:
-    head, tail = (text, "") if every else (text[:1], text[1:])
-    return "".join(change(sign) if patterns.matches(pattern, sign) else sign for sign in head) + tail
-
-
-_TRANSFORMATIONS: dict[str, Callable[[str], str]] = {
-    "@Q": quote,
-    "@U": str.upper,
-    "@u": lambda text: text[:1].upper() + text[1:],
-    "@L": str.lower,
-}
-
-
-def _transform(_: Shell, part: Parameter, values: Values, __: Expander) -> Values:
-    change = _TRANSFORMATIONS.get(part.operator)
-    if change is None:
-        why = Unknown(reason=f"`${{{part.name}{part.operator}}}` is not computed", line=part.line)
-        return Values(why, values.many)
-    return _each(values, change)
-
-
 # These have a say where the variable is not set, so `set -u` leaves them alone.
 SUBSTITUTES = frozenset([":-", "-", ":=", "=", ":?", "?", ":+", "+", "names", "keys"])
 OPERATORS: dict[str, Operator] = {
@@ -261,11 +100,11 @@ OPERATORS: dict[str, Operator] = {
     **dict.fromkeys((":=", "="), _assigned),
     **dict.fromkeys((":?", "?"), _required),
     **dict.fromkeys((":+", "+"), _alternative),
-    **dict.fromkeys(("#", "##", "%", "%%"), _cut),
-    **dict.fromkeys(("/", "//", "/#", "/%"), _replace),
-    **dict.fromkeys(("^", "^^", ",", ",,"), _letters),
-    **{f"@{letter}": _transform for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"},
-    ":": _slice,
+    **dict.fromkeys(("#", "##", "%", "%%"), surgery.cut_match),
+    **dict.fromkeys(("/", "//", "/#", "/%"), surgery.replace_matches),
+    **dict.fromkeys(("^", "^^", ",", ",,"), surgery.change_letters),
+    **{f"@{letter}": surgery.transform for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"},
+    ":": surgery.take_slice,
     "length": _length,
     "names": _names,
     "keys": _keys,

@@ -9,18 +9,62 @@ from spotwarden.script.shell.run.memory import calculate, key_of, require_writab
 from spotwarden.script.shell.run.values import Status, Text, elements
 
 _LETTERS = {
-    "a": "allexport", "b": "notify", "e": "errexit", "f": "noglob", "h": "hashall", "k": "keyword", "m": "monitor",
-    "n": "noexec", "p": "privileged", "t": "onecmd", "u": "nounset", "v": "verbose", "x": "xtrace",
-    "B": "braceexpand", "C": "noclobber", "E": "errtrace", "H": "histexpand", "P": "physical", "T": "functrace",
-}  # fmt: skip
-_NAMES = frozenset([*_LETTERS.values(), "pipefail", "ignoreeof", "interactive-comments", "emacs", "vi", "history",
-                    "nolog", "posix"])  # fmt: skip
+    "a": "allexport",
+    "b": "notify",
+    "e": "errexit",
+    "f": "noglob",
+    "h": "hashall",
+    "k": "keyword",
+    "m": "monitor",
+    "n": "noexec",
+    "p": "privileged",
+    "t": "onecmd",
+    "u": "nounset",
+    "v": "verbose",
+    "x": "xtrace",
+    "B": "braceexpand",
+    "C": "noclobber",
+    "E": "errtrace",
+    "H": "histexpand",
+    "P": "physical",
+    "T": "functrace",
+}
+_NAMES = frozenset(
+    [
+        *_LETTERS.values(),
+        "pipefail",
+        "ignoreeof",
+        "interactive-comments",
+        "emacs",
+        "vi",
+        "history",
+        "nolog",
+        "posix",
+    ]
+)
 # With these bash reads or runs a script in another way than the one that is computed here.
 _STRANGE = frozenset(["keyword", "noexec", "onecmd", "posix", "privileged"])
 _PATTERN_OPTIONS = frozenset(["nullglob", "failglob", "extglob"])
-_STRANGE_SHOPTS = frozenset(["dotglob", "expand_aliases", "globstar", "lastpipe", "nocaseglob", "nocasematch",
-                             "compat31", "compat32", "compat40", "compat41", "compat42", "compat43", "compat44",
-                             "localvar_inherit", "localvar_unset", "assoc_expand_once"])  # fmt: skip
+_STRANGE_SHOPTS = frozenset(
+    [
+        "dotglob",
+        "expand_aliases",
+        "globstar",
+        "lastpipe",
+        "nocaseglob",
+        "nocasematch",
+        "compat31",
+        "compat32",
+        "compat40",
+        "compat41",
+        "compat42",
+        "compat43",
+        "compat44",
+        "localvar_inherit",
+        "localvar_unset",
+        "assoc_expand_once",
+    ]
+)
 
 
 def parse_options(shell: Shell, words: list[Word], letters: str) -> tuple[dict[str, str], list[str]]:

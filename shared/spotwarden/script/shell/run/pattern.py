@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spotwarden.script.refusal import Refused
+from spotwarden.script.shell.limits import MAX_EXPRESSION
 
 # A pattern is kept as text in which a backslash makes the next character plain.
 _TOKEN = re.compile(
@@ -14,10 +15,20 @@ _TOKEN = re.compile(
 )
 _SPECIAL = re.compile(r"([\\*?\[\]()|+@!^-])")
 _CLASSES = {
-    "alnum": "A-Za-z0-9", "alpha": "A-Za-z", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "digit": "0-9",
-    "graph": "!-~", "lower": "a-z", "print": " -~", "punct": r"!-/:-@\[-`{-~", "space": r" \t\n\r\f\v", "upper": "A-Z",
-    "word": "A-Za-z0-9_", "xdigit": "0-9A-Fa-f",
-}  # fmt: skip
+    "alnum": "A-Za-z0-9",
+    "alpha": "A-Za-z",
+    "blank": r" \t",
+    "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r" \t\n\r\f\v",
+    "upper": "A-Z",
+    "word": "A-Za-z0-9_",
+    "xdigit": "0-9A-Fa-f",
+}
 _SET_ITEM = re.compile(r"\\(.)|\[:([a-z]+):\]|(.)", re.DOTALL)
 _MAX_GROUP_TEXT = 256
 _MAX_GROUP_STARS = 3
@@ -41,7 +52,8 @@ def plain(text: str) -> str:
 
 
 def has_signs(pattern: str) -> bool:
-    """Whether the pattern is more than plain text."""
+    """Whether the pattern is more than plain text; raise `Refused` for one that is too long."""
+    _require_short(pattern)
     return any(found.lastgroup not in ("plain", "rest") for found in _TOKEN.finditer(pattern))
 
 
@@ -53,6 +65,7 @@ def literal(pattern: str) -> str:
 @lru_cache(maxsize=512)
 def compile_pattern(pattern: str) -> Pattern:
     """Translate a pattern; raise `Refused` for one that is too tangled to be matched quickly."""
+    _require_short(pattern)
     if re.search(r"(?<!\\)[?*+@!]\(", pattern):
         expression = _group_expression(pattern)
         return Pattern((expression,), (), groups=True)
@@ -65,6 +78,11 @@ def compile_pattern(pattern: str) -> Pattern:
     forwards = tuple("".join(piece) for piece in pieces)
     backwards = tuple("".join(reversed(piece)) for piece in reversed(pieces))
     return Pattern(forwards, backwards, groups=False)
+
+
+def _require_short(pattern: str) -> None:
+    if len(pattern) > MAX_EXPRESSION:
+        raise Refused(f"a word with unquoted `*`, `?` or `[` has more than {MAX_EXPRESSION} characters")
 
 
 def _single(found: re.Match[str]) -> str:
@@ -170,8 +188,8 @@ def is_cheap(pattern: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _expression(pieces: tuple[str, ...], longest: bool, whole: bool) -> re.Pattern[str]:  # noqa: FBT001
-    # Each piece but the last is taken where it first fits, and never tried elsewhere (an atomic group): a later
-    # place cannot help what follows. So the time is at most the length of the text times that of the pattern.
+    # Each piece but the last is taken where it first fits, and never tried elsewhere (an atomic group): a
+    # later place cannot help what follows. So the time is at most that of the text times the pattern.
     text = pieces[0]
     for piece in pieces[1:-1]:
         text += f"(?>.*?{piece})" if piece else ""

@@ -21,71 +21,44 @@ _SHEBANG = re.compile(r"#!\s*(?:/usr/bin/env\s+(?:-S\s+)?)?(?:\S*/)?(?:bash|sh|d
 # No program has a name like that: it is a piece of a command that was cut off, or a prompt.
 _NO_PROGRAM = re.compile(r"[-$#%&*=<>{}\[\]()!?:;,\\|'\"`]|\s|\Z")
 _NOT_FOUND = 127
+_INERT_NAMES = """
+awk cat chmod chown cut diff echo expr git grep gsutil head jq logger ls mail md5sum notify-send
+open printf rm scp sed sha256sum sleep sort ssh tail tee touch tr wc
+"""
 # These never run their arguments as a command on this machine.
-_INERT = frozenset(
-    [
-        "awk",
-        "cat",
-        "chmod",
-        "chown",
-        "cut",
-        "diff",
-        "echo",
-        "expr",
-        "git",
-        "grep",
-        "gsutil",
-        "head",
-        "jq",
-        "logger",
-        "ls",
-        "mail",
-        "md5sum",
-        "notify-send",
-        "open",
-        "printf",
-        "rm",
-        "scp",
-        "sed",
-        "sha256sum",
-        "sleep",
-        "sort",
-        "ssh",
-        "tail",
-        "tee",
-        "touch",
-        "tr",
-        "wc",
-    ]
-)
+_INERT = frozenset(_INERT_NAMES.split())
 
 
 def run_program(shell: Shell, words: list[Word]) -> Status:
     """Run what is neither a function nor a builtin.
 
     Raises:
-        Refused: it is not known what would run, or something launches instances in a way that is not followed.
+        Refused: it is not known what would run, or it launches instances in a way that is not followed.
     """
     call = wrappers.unwrap(shell, words, exported(shell))
     if not call.words:
         return Outcome(reason="whether a program succeeds depends on the machine", line=shell.line)
     name = call.words[0].value
     if isinstance(name, Unknown):
-        return _unknown_program(shell, call.words, name)
-    base = name.rsplit("/", 1)[-1]
-    if base == "gcloud":
+        return _unknown_program(call.words, name)
+    if name.rsplit("/", 1)[-1] == "gcloud":
         return _gcloud(shell, call)
+    return _program(shell, call.words, name)
+
+
+def _program(shell: Shell, words: list[Word], name: str) -> Status:
+    base = name.rsplit("/", 1)[-1]
     if base in _SHELLS:
-        return _shell(shell, call.words)
+        return _shell(shell, words)
     if "/" in name:
-        return _file(shell, call.words, name)
+        return _file(shell, words, name)
     if _NO_PROGRAM.match(name):
         shell.note(f"`{name}` is taken for a command, and there is none of that name", shell.line)
         return _NOT_FOUND
-    return _other(shell, call.words, base)
+    return _other(shell, words, base)
 
 
-def _unknown_program(shell: Shell, words: list[Word], name: Unknown) -> Status:
+def _unknown_program(words: list[Word], name: Unknown) -> Status:
     if name.splits or mentions_create("gcloud " + _text(words)):
         raise Refused(f"the command itself is not known: {name.reason}", line=name.line)
     return Outcome(reason=name.reason, line=name.line)

@@ -32,7 +32,8 @@ def redirected(shell: Shell, redirects: tuple[Redirect, ...], body: Callable[[],
 
 def apply(shell: Shell, redirects: tuple[Redirect, ...]) -> bool:
     """Open what a command reads and note what it writes; return whether bash can open all of it."""
-    return all([_apply(shell, redirect) for redirect in redirects])
+    opened = [_apply(shell, redirect) for redirect in redirects]
+    return all(opened)
 
 
 def _apply(shell: Shell, redirect: Redirect) -> bool:

@@ -10,7 +10,7 @@ from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import find, get, key_of
 from spotwarden.script.shell.run.names import outside
 from spotwarden.script.shell.run.values import Text, elements
-from spotwarden.script.shell.tree import Parameter, Word
+from spotwarden.script.shell.words import Parameter, Word
 
 _INDIRECT = re.compile(r"([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[(.*)\])?", re.DOTALL | re.ASCII)
 

@@ -3,6 +3,7 @@
 import re
 
 from spotwarden.script.refusal import Refused
+from spotwarden.script.shell.limits import MAX_EXPRESSION
 
 # The most steps that matching may take: length of the text to the power of the number of repetitions.
 _MAX_STEPS = 1_000_000
@@ -13,10 +14,16 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _CLASSES = {
-    "[:alnum:]": "A-Za-z0-9", "[:alpha:]": "A-Za-z", "[:blank:]": r" \t", "[:digit:]": "0-9",
-    "[:lower:]": "a-z", "[:punct:]": r"!-/:-@\[-`{-~", "[:space:]": r" \t\n\r\f\v", "[:upper:]": "A-Z",
+    "[:alnum:]": "A-Za-z0-9",
+    "[:alpha:]": "A-Za-z",
+    "[:blank:]": r" \t",
+    "[:digit:]": "0-9",
+    "[:lower:]": "a-z",
+    "[:punct:]": r"!-/:-@\[-`{-~",
+    "[:space:]": r" \t\n\r\f\v",
+    "[:upper:]": "A-Z",
     "[:xdigit:]": "0-9A-Fa-f",
-}  # fmt: skip
+}
 _BRACES = re.compile(r"\{\d+(?:,\d*)?\}")
 
 
@@ -29,6 +36,8 @@ def search(expression: str, text: str) -> tuple[tuple[str, ...] | None, bool]:
     Raises:
         Refused: the expression is wrong, or could take long.
     """
+    if len(expression) > MAX_EXPRESSION:
+        raise Refused(f"a regular expression has more than {MAX_EXPRESSION} characters")
     translated = _translate(expression, len(text))
     try:
         found = re.compile(translated, re.DOTALL).search(text)

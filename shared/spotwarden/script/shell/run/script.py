@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from spotwarden.script.command import Command, Unknown
@@ -10,7 +11,7 @@ from spotwarden.script.shell.limits import MAX_SCRIPT_BYTES, Budget, nested
 from spotwarden.script.shell.read.cursor import Broken
 from spotwarden.script.shell.read.lists import open_script, read_lines
 from spotwarden.script.shell.run.execute import run_block, run_node
-from spotwarden.script.shell.run.flow import run_trap
+from spotwarden.script.shell.run.flow import run_exit_trap
 from spotwarden.script.shell.run.machine import Leave, Programs, Shell
 from spotwarden.script.shell.run.programs import INITIAL_VARIABLES
 from spotwarden.script.shell.run.simple import run_words
@@ -76,10 +77,8 @@ def _run(shell: Shell, script: str) -> Unknown | None:
         ended = Unknown(reason=f"bash stops with a syntax error: {error.reason}", line=error.line)
     except Leave:
         ended = shell.notes[-1] if shell.notes else None
-    try:
-        run_trap(shell, "EXIT")
-    except Leave:
-        pass
+    with suppress(Leave):
+        run_exit_trap(shell)
     return ended
 
 

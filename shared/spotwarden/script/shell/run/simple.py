@@ -14,8 +14,9 @@ from spotwarden.script.shell.run.programs import run_program
 from spotwarden.script.shell.run.redirects import apply, redirected
 from spotwarden.script.shell.run.store import store
 from spotwarden.script.shell.run.values import Text, Variable
-from spotwarden.script.shell.tree import Assignment, Function, Simple
-from spotwarden.script.shell.tree import Word as Written
+from spotwarden.script.shell.tree import Function, Simple
+from spotwarden.script.shell.words import Assignment
+from spotwarden.script.shell.words import Word as Written
 
 
 def run_simple(shell: Shell, node: Simple) -> None:

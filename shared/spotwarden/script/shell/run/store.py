@@ -6,7 +6,7 @@ from spotwarden.script.shell.run.expand import expand_text, expand_words
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import assign, assign_array, key_of, target
 from spotwarden.script.shell.run.values import Text, Variable, elements, glue
-from spotwarden.script.shell.tree import Assignment, Item
+from spotwarden.script.shell.words import Assignment, Item
 
 
 def store(shell: Shell, assignment: Assignment) -> None:

@@ -11,7 +11,8 @@ from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import assign_array, calculate, find, get
 from spotwarden.script.shell.run.pattern import matches
 from spotwarden.script.shell.run.values import Outcome, Status, Text
-from spotwarden.script.shell.tree import Test, Word
+from spotwarden.script.shell.tree import Test
+from spotwarden.script.shell.words import Word
 
 _FILE_TESTS = frozenset(
     [

@@ -11,7 +11,7 @@ from spotwarden.script.shell.run.values import Text
 
 
 class Call(NamedTuple):
-    """A program with its arguments, and the environment it gets, unless `uncertain` names who may change that."""
+    """A program with its arguments and environment; `uncertain` names who may change the latter."""
 
     words: list[Word]
     environment: Mapping[str, Text]

@@ -1,0 +1,80 @@
+"""`if` and `case`: of several branches one is taken, if it is known which."""
+
+from spotwarden.script.command import Unknown
+from spotwarden.script.shell.run.expand import expand_pattern, expand_text
+from spotwarden.script.shell.run.loops import condition
+from spotwarden.script.shell.run.machine import Shell
+from spotwarden.script.shell.run.pattern import matches
+from spotwarden.script.shell.run.values import Outcome
+from spotwarden.script.shell.tree import Case, Clause, If
+
+
+def run_if(shell: Shell, node: If) -> None:
+    """Run `if`."""
+    _branch(shell, node, 0)
+
+
+def _branch(shell: Shell, node: If, place: int) -> None:
+    if place == len(node.branches):
+        shell.state.status = 0
+        if node.otherwise is not None:
+            shell.programs.block(shell, node.otherwise)
+        return
+    question, body = node.branches[place]
+    status = condition(shell, question)
+    if isinstance(status, Unknown):
+        success = not isinstance(status, Outcome) or status.success
+        taken = shell.attempt(lambda: shell.programs.block(shell, body), status, expected=success)
+        other = shell.attempt(lambda: _branch(shell, node, place + 1), status, expected=not success)
+        shell.settle([taken, other], status)
+        shell.state.status = Outcome(reason=status.reason, line=status.line)
+    elif status == 0:
+        shell.programs.block(shell, body)
+    else:
+        _branch(shell, node, place + 1)
+
+
+def run_case(shell: Shell, node: Case) -> None:
+    """Run `case`."""
+    word = expand_text(shell, node.word)
+    shell.state.status = 0
+    _clauses(shell, node, word, 0)
+
+
+def _clauses(shell: Shell, node: Case, word: str | Unknown, start: int) -> None:
+    for place in range(start, len(node.clauses)):
+        clause = node.clauses[place]
+        fits = _fits(shell, clause, word)
+        if isinstance(fits, Unknown):
+            why = fits
+            taken = shell.attempt(lambda: _take(shell, node, word, place), why)  # noqa: B023 — run at once
+            other = shell.attempt(lambda: _clauses(shell, node, word, place + 1), why)  # noqa: B023
+            shell.settle([taken, other], why)
+            return
+        if fits:
+            _take(shell, node, word, place)
+            return
+
+
+def _fits(shell: Shell, clause: Clause, word: str | Unknown) -> bool | Unknown:
+    for written in clause.patterns:
+        pattern = expand_pattern(shell, written)
+        if pattern == "*":
+            return True
+        if isinstance(pattern, Unknown):
+            return pattern
+        if isinstance(word, Unknown):
+            return word
+        shell.budget.text(len(word) + len(pattern), written.line)
+        if matches(pattern, word):
+            return True
+    return False
+
+
+def _take(shell: Shell, node: Case, word: str | Unknown, place: int) -> None:
+    clause = node.clauses[place]
+    shell.programs.block(shell, clause.body)
+    if clause.end == ";&" and place + 1 < len(node.clauses):
+        _take(shell, node, word, place + 1)
+    elif clause.end == ";;&":
+        _clauses(shell, node, word, place + 1)
