@@ -244,6 +244,6 @@ def evaluate_certain(text: str, memory: Memory, line: int, depth: int) -> int:
         raise Refused(f"an arithmetic expression has more than {MAX_EXPRESSION} characters", line=line)
     parser = _Parser(text, memory, line, nested(depth, line))
     value = parser.expression(_COMMA)
-    if parser.kind != "end" or parser.token:
-        raise parser.error(f"goes on with `{parser.token}` where it should end")
+    if parser.kind != "end" or parser.lexeme:
+        raise parser.error(f"goes on with `{parser.lexeme}` where it should end")
     return value

@@ -13,7 +13,7 @@ _TRACKS = frozenset(["alpha", "beta", "preview"])
 _SWITCHES = frozenset(
     ["--quiet", "-q", "--log-http", "--user-output-enabled", "--help", "-h", "--version", "-v"]
 )
-_ROOMS = ([], ["compute"], ["compute", "instances"], ["compute", "instances", "bulk"])
+_ROOMS: tuple[list[str], ...] = ([], ["compute"], ["compute", "instances"], ["compute", "instances", "bulk"])
 
 
 def _path(words: list[Word]) -> tuple[list[str], Unknown | None]:

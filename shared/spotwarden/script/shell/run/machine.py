@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from spotwarden.script.command import Command, Unknown, Word
 from spotwarden.script.refusal import Refused
-from spotwarden.script.shell.limits import MAX_ARGUMENT_BYTES, MAX_COMMANDS, Budget, nested
+from spotwarden.script.shell.limits import MAX_COMMANDS, Budget, nested
+from spotwarden.script.shell.run.certainty import require_certain
 from spotwarden.script.shell.run.folder import Folder
 from spotwarden.script.shell.run.state import State, join_states
 from spotwarden.script.shell.run.values import Outcome, Status, Text, Variable
@@ -215,7 +216,7 @@ class Shell:
         """
         doubt = self.doubt()
         if matters:
-            self._require_certain(words, line, doubt, environment)
+            require_certain(words, line, doubt, environment)
         if doubt is not None:
             return
         if len(self.commands) >= MAX_COMMANDS:
@@ -228,26 +229,3 @@ class Shell:
                 files=self.folder.view(self.state.place),
             )
         )
-
-    def _require_certain(
-        self, words: list[Word], line: int, doubt: Unknown | None, environment: Mapping[str, Text]
-    ) -> None:
-        if doubt is not None:
-            raise Refused(
-                f"whether this create runs depends on something outside: {doubt.reason}", line=doubt.line
-            )
-        for word in words:
-            if isinstance(word.value, Unknown):
-                raise Refused(word.value.reason, line=word.value.line or word.line)
-            if len(word.value) * 4 > MAX_ARGUMENT_BYTES and _size(word.value) > MAX_ARGUMENT_BYTES:
-                raise Refused(
-                    f"an argument is longer than {MAX_ARGUMENT_BYTES} bytes: Linux runs no such command",
-                    line=line,
-                )
-        for name, value in environment.items():
-            if name.startswith("CLOUDSDK_") and isinstance(value, Unknown):
-                raise Refused(f"{name} is not known: {value.reason}", line=value.line)
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "surrogateescape"))
