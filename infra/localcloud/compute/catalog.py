@@ -3,9 +3,8 @@
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any
 
 import msgspec
 
@@ -113,13 +112,17 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         return self.name in {"e2-micro", "e2-small", "e2-medium", "f1-micro", "g1-small"}
 
 
+@cache
+def _tables() -> _Tables:
+    text = files(__package__).joinpath("catalog.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), _Tables)
+
+
 class Catalog:
     """Everything on offer. Machine types are the same in all zones, but for those that come with GPUs."""
 
-    def __init__(self, document: Mapping[str, Any] | None = None) -> None:
-        if document is None:
-            document = tomllib.loads(files(__package__).joinpath("catalog.toml").read_text(encoding="utf-8"))
-        tables = msgspec.convert(document, _Tables)
+    def __init__(self) -> None:
+        tables = _tables()
         self.regions = tables.regions
         self.families = tables.families
         self.accelerators = tables.accelerators

@@ -23,6 +23,10 @@ _OLD = re.compile(
     r"(?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>(?:[^'\\]|\\.)*)'|(?P<bare>[^\s()\"']+))"
     r"\s*(?(open)\))\s*"
 )
+# AIP-160 lets a time stand without quotes, though it has colons in it.
+_BARE_MOMENT = re.compile(
+    r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|(?P<moment>\b\d{4}-\d\d-\d\dT\d\d:[\d:.]+(?:Z|[+-]\d\d:\d\d)?)"
+)
 _OLD_SIGN = re.compile(r"[\s(]*[\w.-]+\s+(?:eq|ne)\s")
 _MOMENT = re.compile(r".*(?:Timestamp|Time)")
 LONGEST = 10_000
@@ -47,10 +51,14 @@ def _refused(text: str, error: FilterError) -> ApiError:
 
 
 def _new(text: str, message: str) -> Predicate:
-    tree = parse(text, _GRAMMAR)
+    tree = parse(_BARE_MOMENT.sub(_quoted_moment, text), _GRAMMAR)
     if tree is None:
         return lambda _resource: True
     return compiled(tree, lambda leaf: _comparison(leaf, message))
+
+
+def _quoted_moment(match: re.Match[str]) -> str:
+    return f'"{match["moment"]}"' if match["moment"] else match[0]
 
 
 def _comparison(leaf: Leaf, message: str) -> Predicate:
@@ -68,7 +76,7 @@ def _comparison(leaf: Leaf, message: str) -> Predicate:
 
 def _shape(message: str, path: Sequence[str], at: int) -> schema.Shape:
     shape = schema.shape_at(message, path)
-    if shape is None or (isinstance(shape, dict) and "fields" in shape):
+    if shape is None or (isinstance(shape, dict) and "enum" not in shape):
         raise FilterError(f"{'.'.join(path)} is no field that can be compared", at)
     return shape
 

@@ -24,7 +24,7 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     count: Annotated[int, msgspec.Meta(ge=1, le=MOST)]
     prefix: str = "idle-"
-    zones: list[str] = ["us-central1-a", "us-east1-b", "us-west1-a", "europe-west4-a"]
+    zones: tuple[str, ...] = ("us-central1-a", "us-east1-b", "us-west1-a", "europe-west4-a")
     machine_type: str = "n1-standard-8"
     spot: bool = True
     labels: dict[str, str] = {}

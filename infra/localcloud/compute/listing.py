@@ -18,7 +18,7 @@ NEWEST_FIRST = "creationTimestamp desc"
 _ORDERS = ("", "name", NEWEST_FIRST)
 
 Key = tuple[str, str]
-"""Where an item stands: (scope, name), or (creation time, id) when the newest come first."""
+"""Where an item stands: (scope, name), or ("", id) when the newest come first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,9 +120,8 @@ def _newest(rows: Rows, scopes: Iterable[str], query: Query) -> Page:
 
 
 def _age(resource: Resource) -> Key:
-    # An operation's time is its insertTime. Ids are compared as text, which all have the same length.
-    created = resource.get("creationTimestamp") or resource.get("insertTime") or ""
-    return created, resource.get("id", "")
+    # Ids are given out in the order of time and all have the same length; times may be the same.
+    return "", resource["id"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from localcloud.clock import Clock, rfc3339
+from localcloud.clock import Clock
 from localcloud.compute import ids
 from localcloud.compute.links import Links
+from localcloud.compute.moments import pacific
 from localcloud.compute.refusals import Failure, not_found
 from localcloud.compute.shelf import Resource, Shelf
 
@@ -85,7 +86,7 @@ class Operations:
 
     def now(self) -> str:
         """The moment, as resources write it."""
-        return rfc3339(self._clock.now())
+        return pacific(self._clock.now())
 
     def get(self, scope: str, name: str) -> Resource:
         """The operation of this name.

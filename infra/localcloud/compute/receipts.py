@@ -53,5 +53,7 @@ class Receipts:
 
 def digest(method: str, path: str, query: Mapping[str, str], body: Mapping[str, Any]) -> bytes:
     """What makes two requests the same: everything but the id and the form of the answer."""
-    rest = {key: value for key, value in query.items() if key not in {"requestId", "alt", "prettyPrint"}}
+    rest = {
+        key: value for key, value in query.items() if key not in {"requestId", "alt", "fields", "prettyPrint"}
+    }
     return hashlib.sha256(msgspec.json.encode([method, path, rest, body], order="sorted")).digest()

@@ -165,7 +165,7 @@ def shape_at(message: str, path: Sequence[str]) -> Shape | None:
     shape: Shape = {"fields": shapes()[message]}
     for at, name in enumerate(path):
         if isinstance(shape, dict) and "*" in shape:
-            return shape["*"] if at else None
+            return shape["*"] if at == len(path) - 1 else None
         fields = shape["fields"] if isinstance(shape, dict) and "fields" in shape else None
         if fields is None or name not in fields:
             return None

@@ -4,13 +4,14 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from localcloud.clock import Clock, rfc3339
+from localcloud.clock import Clock
 from localcloud.compute.addresses import Pools
 from localcloud.compute.audit import AuditLog
 from localcloud.compute.capacity import Reach, Stock
 from localcloud.compute.catalog import Catalog
 from localcloud.compute.ids import Ids
 from localcloud.compute.links import Links
+from localcloud.compute.moments import pacific
 from localcloud.compute.operations import Operations
 from localcloud.compute.quotas import Quotas
 from localcloud.compute.receipts import Receipts
@@ -48,7 +49,7 @@ class Site:
 
     def now(self) -> str:
         """The moment, as resources write it."""
-        return rfc3339(self.clock.now())
+        return pacific(self.clock.now())
 
     @property
     def project_number(self) -> str:

@@ -39,7 +39,7 @@ ROOTS = (
 
 
 def derive(document):
-    """The shapes of the roots: `"string"`, `"#Message"`, `[item]`, `{"*": value}`, `{"enum": […]}`, `{"fields": …}`."""
+    """The shapes of the roots and of what they refer to, in the forms that the local cloud reads."""
     schemas, wanted, shapes = document["schemas"], list(ROOTS), {}
     while wanted:
         name = wanted.pop()

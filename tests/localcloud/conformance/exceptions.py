@@ -18,6 +18,10 @@ EXCEPTIONS: tuple[Allowed, ...] = (
         reason="a system parameter; google-cloud-compute asks with it for enums as numbers",
     ),
     Allowed(
+        finding=r"query returnPartialSuccess: there is no such parameter",
+        reason="of every list in the reference of Compute Engine v1 and in gcloud; Google's documents leave it out",
+    ),
+    Allowed(
         finding=r"query upload_id: there is no such parameter",
         reason="part of the URL that a resumable upload gets back, which clients use as it is",
     ),

@@ -14,6 +14,7 @@ from localcloud.compute import schema
 from localcloud.compute.audit import Caller, Subject
 from localcloud.compute.life import Ask
 from localcloud.compute.operations import Running
+from localcloud.compute.partial import read_mask, select
 from localcloud.compute.receipts import Receipt, digest
 from localcloud.compute.refusals import invalid_field, not_found
 from localcloud.compute.shelf import Resource
@@ -130,7 +131,8 @@ def route(site: Site, method: str, path: str, handler: Handler, *, any_project: 
         body = await read_json(request) if method in ("POST", "PUT", "PATCH") else {}
         call = Call(site=site, request=request, body=body)
         _check_place(call, any_project=any_project)
-        return answer(await handler(call))
+        content = await handler(call)
+        return answer(select(content, read_mask(call.query["fields"])) if "fields" in call.query else content)
 
     return Route(f"/compute/{{version}}/{path}", endpoint, methods=[method])
 

@@ -57,7 +57,8 @@ def _set_scheduling(vm: Vm, call: Call) -> Fields:
     """The options as a whole are replaced; what makes the instance a spot VM stays unless given."""
     body = call.read("Scheduling")
     before = vm.resource["scheduling"]
-    wanted = {**{key: before[key] for key in _KEPT if key in before}, **body}
+    kept = {} if "provisioningModel" in body else {key: before[key] for key in _KEPT if key in before}
+    wanted = {**kept, **body}
     accelerated = bool(vm.resource.get("guestAccelerators"))
     after = scheduling.complete(wanted, accelerated=accelerated, now=call.site.clock.now())
     changed = [key for key in _WHEN_STOPPED if key in body and before.get(key) != after.get(key)]

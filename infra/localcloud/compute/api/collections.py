@@ -18,7 +18,7 @@ Get = Callable[[Call, str], Answer]
 class Shown:
     """A collection as the API shows it.
 
-    `kind` is that of one resource, `message` its name in the schema, `parameter` what the path calls its name.
+    `kind` is that of one resource, `message` its name in the schema, `parameter` its name in the path.
     `home` is where it lives: `zones`, `regions` or `global`. `all_homes`: aggregated lists show all scopes.
     """
 

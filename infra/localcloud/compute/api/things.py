@@ -1,4 +1,4 @@
-"""The methods of the collections that users fill: disks, addresses, images, templates, networks, …"""
+"""The methods of the collections that users fill: disks, addresses, images, templates, and others."""
 
 from collections.abc import Callable
 

@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from localcloud.clock import rfc3339
 from localcloud.compute.build import network, scheduling
 from localcloud.compute.build.instance import UNKNOWN_PLATFORM, Built
 from localcloud.compute.build.machine import attachment
 from localcloud.compute.life.table import Event, follow
 from localcloud.compute.life.tasks import Tasks
 from localcloud.compute.links import last
+from localcloud.compute.moments import pacific
 from localcloud.compute.refusals import Failure
 from localcloud.compute.registry import Vm
 from localcloud.compute.site import Site
@@ -160,7 +160,7 @@ class Steps:
 
     def _limit(self, vm: Vm, started: datetime) -> dict[str, Any]:
         end = scheduling.ends_at(vm.resource["scheduling"], started)
-        return {"scheduling": {"terminationTimestamp": rfc3339(end)} if end else {}}
+        return {"scheduling": {"terminationTimestamp": pacific(end)} if end else {}}
 
     def _watch(self, vm: Vm, started: datetime) -> None:
         end = scheduling.ends_at(vm.resource["scheduling"], started)

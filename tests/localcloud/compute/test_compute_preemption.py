@@ -1,0 +1,309 @@
+"""What happens to instances though nobody asked for it: preemption, host errors, maintenance, power-off."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.localcloud.compute.conftest import START, ZONE, World, request, spot
+
+INSTANCES = f"zones/{ZONE}/instances"
+
+
+def acts(world: World) -> list[str]:
+    """What was done to the machines, without ids."""
+    return [act for act, *_ in world.machines.did]
+
+
+@pytest.mark.parametrize(("action", "end"), [("DELETE", "GONE"), ("STOP", "TERMINATED")])
+def test_a_preempted_instance_has_30_seconds_then_ends_as_it_says(world: World, action, end):
+    """STOPPING with the shutdown script running, killed after the grace, then deleted or stopped."""
+    vm = world.create(scheduling=spot(action))
+    world.machines.shutdown_takes = timedelta(minutes=5)
+    world.post("/local/preempt", {"node": "vm"})
+    world.advance(29.9)
+    assert world.status() == "STOPPING"
+    world.advance(0.3)
+    assert world.status() == end
+    assert world.machines.did[2:4] == [("shut_down", vm["id"], 30.0), ("down", vm["id"])]
+
+
+def test_the_name_stays_taken_while_a_preempted_instance_is_deleted(world: World):
+    """A job that is started again too early meets its own old instance."""
+    world.create(scheduling=spot())
+    world.machines.shutdown_takes = timedelta(seconds=20)
+    world.post("/local/preempt", {"node": "vm"})
+    world.advance(19)
+    assert world.refused("POST", INSTANCES, request())[:2] == (409, "alreadyExists")
+    world.advance(2)
+    assert world.create()["status"] == "RUNNING"
+
+
+def test_the_metadata_server_learns_of_a_preemption_before_the_shutdown(world: World):
+    """The value instance/preempted is true, and the rest of the metadata is what it was."""
+    world.create(scheduling=spot(), metadata={"items": [{"key": "k", "value": "v"}]})
+    world.post("/local/preempt", {"node": "vm"})
+    assert [told["preempted"] for told in world.machines.told] == [True]
+    assert world.machines.told[0]["metadata"]["items"] == [{"key": "k", "value": "v"}]
+    assert acts(world) == ["boot", "update", "shut_down"]
+
+
+def test_no_answer_of_the_api_says_that_an_instance_is_being_preempted(world: World):
+    """Only the metadata server and the operations do."""
+    world.create(scheduling=spot("STOP"))
+    world.post("/local/preempt", {"node": "vm"})
+    world.advance(1)
+    assert "preempted" not in world.instance()
+
+
+def test_a_preemption_notice_comes_that_long_before_the_shutdown(world: World):
+    """With preemptionNoticeDuration the instance runs on after it was told."""
+    world.create(scheduling=spot(preemptionNoticeDuration={"seconds": "120"}))
+    world.post("/local/preempt", {"node": "vm"})
+    assert world.machines.told[-1]["preempted"] is True
+    world.advance(119.9)
+    assert (world.status(), world.operations("compute.instances.preempted")) == ("RUNNING", [])
+    world.advance(1)
+    assert acts(world)[2] == "shut_down"
+    assert len(world.operations("compute.instances.preempted")) == 1
+
+
+def test_an_instance_deleted_during_its_notice_is_not_preempted_any_more(world: World):
+    """The owner was faster: there is a delete operation and no preemption."""
+    world.create(scheduling=spot(preemptionNoticeDuration={"seconds": "120"}))
+    world.post("/local/preempt", {"node": "vm"})
+    world.delete(f"{INSTANCES}/vm")
+    world.advance(200)
+    assert world.status() == "GONE"
+    assert world.operations("compute.instances.preempted") == []
+
+
+def test_a_preemption_is_an_operation_of_the_system(world: World):
+    """Type, user, target and message are those of a real one; it is done at once."""
+    vm = world.create(scheduling=spot("STOP"))
+    world.post("/local/preempt", {"id": vm["id"]})
+    world.advance(1)
+    (operation,) = world.operations("compute.instances.preempted")
+    assert operation["name"].startswith("systemevent-")
+    assert (operation["user"], operation["status"], operation["progress"]) == ("system", "DONE", 100)
+    assert (operation["targetId"], operation["targetLink"]) == (vm["id"], vm["selfLink"])
+    assert operation["statusMessage"] == "Instance was preempted."
+
+
+def test_the_operation_of_a_preemption_can_come_late(world: World):
+    """How late Google's are is not documented, so the delay is a timing."""
+    world.create(scheduling=spot())
+    world.post("/local/timings", {"event": 45})
+    world.post("/local/preempt", {"node": "vm"})
+    world.advance(44)
+    assert (world.status(), world.operations("compute.instances.preempted")) == ("GONE", [])
+    world.advance(2)
+    assert len(world.operations("compute.instances.preempted")) == 1
+
+
+def test_a_started_instance_is_preempted_no_more(world: World):
+    """After a preemption with STOP the next life begins with instance/preempted false."""
+    world.create(scheduling=spot("STOP"))
+    world.post("/local/preempt", {"node": "vm"})
+    world.advance(1)
+    world.post(f"{INSTANCES}/vm/start")
+    world.advance(1)
+    vm = world.instance()
+    world.post(
+        f"{INSTANCES}/vm/setLabels", {"labelFingerprint": vm["labelFingerprint"], "labels": {"a": "b"}}
+    )
+    assert world.machines.told[-1]["preempted"] is False
+    world.post("/local/preempt", {"node": "vm"})
+    world.advance(1)
+    assert len(world.operations("compute.instances.preempted")) == 2
+
+
+def test_the_action_can_be_chosen_against_what_the_instance_says(world: World):
+    """A knob for one preemption; the scheduling stays."""
+    world.create(scheduling=spot("DELETE"))
+    world.post("/local/preempt", {"node": "vm", "action": "STOP"})
+    world.advance(1)
+    assert world.status() == "TERMINATED"
+    assert world.instance()["scheduling"]["instanceTerminationAction"] == "DELETE"
+
+
+def test_only_a_spot_vm_can_be_preempted(world: World):
+    """The refusal says why."""
+    world.create()
+    assert world.refused("POST", "/local/preempt", {"node": "vm"}) == (
+        400,
+        "invalid",
+        "vm is no spot VM: Compute Engine never preempts it.",
+    )
+    assert world.status() == "RUNNING"
+
+
+def test_only_a_running_instance_can_be_preempted_and_only_once(world: World):
+    """Not one that is being created, and not one that is being preempted."""
+    world.post(INSTANCES, request(scheduling=spot()))
+    assert "vm is PROVISIONING" in world.refused("POST", "/local/preempt", {"node": "vm"})[2]
+    world.advance(1)
+    world.post("/local/preempt", {"node": "vm"})
+    assert "vm is STOPPING" in world.refused("POST", "/local/preempt", {"node": "vm"})[2]
+
+
+def test_an_instance_is_not_preempted_twice_during_its_notice(world: World):
+    """It still runs, but its fate is sealed."""
+    world.create(scheduling=spot(preemptionNoticeDuration={"seconds": "120"}))
+    world.post("/local/preempt", {"node": "vm"})
+    assert world.refused("POST", "/local/preempt", {"node": "vm"})[2] == "vm is being preempted already."
+
+
+def test_a_name_in_two_zones_is_not_enough_to_say_who_is_meant(world: World):
+    """Names are unique in a zone only; the id is unique everywhere."""
+    world.create(scheduling=spot())
+    world.post("zones/us-east1-b/instances", request(zone="us-east1-b", scheduling=spot()))
+    world.advance(1)
+    message = world.refused("POST", "/local/preempt", {"node": "vm"})[2]
+    assert "us-central1-a, us-east1-b" in message
+    world.post("/local/preempt", {"id": world.instance("vm", "us-east1-b")["id"]})
+    world.advance(1)
+    assert (world.status("vm"), world.status("vm", "us-east1-b")) == ("RUNNING", "GONE")
+
+
+def test_a_host_error_kills_without_shutdown_and_restarts_what_says_so(world: World):
+    """STANDARD instances restart automatically, with the same id."""
+    vm = world.create()
+    world.post("/local/host-error", {"node": "vm"})
+    world.settle()
+    assert (world.status(), acts(world)) == ("TERMINATED", ["boot", "kill"])
+    world.advance(1)
+    assert (world.status(), world.instance()["id"]) == ("RUNNING", vm["id"])
+    kinds = [operation["operationType"] for operation in world.operations()]
+    assert kinds == ["insert", "compute.instances.hostError", "compute.instances.automaticRestart"]
+
+
+@pytest.mark.parametrize("scheduling", [spot(), {"automaticRestart": False}])
+def test_a_host_error_leaves_other_instances_terminated(world: World, scheduling):
+    """Spot VMs and those without automatic restart stay down, whatever their termination action is."""
+    world.create(scheduling=scheduling)
+    world.post("/local/host-error", {"node": "vm"})
+    world.advance(10)
+    assert world.status() == "TERMINATED"
+    assert world.operations("compute.instances.automaticRestart") == []
+
+
+def test_an_automatic_restart_without_resources_leaves_the_instance_terminated(world: World):
+    """A stockout hits restarts too."""
+    world.create()
+    world.post("/local/stockout", {"zone": ZONE})
+    world.post("/local/host-error", {"node": "vm"})
+    world.advance(10)
+    assert (world.status(), acts(world)) == ("TERMINATED", ["boot", "kill"])
+
+
+@pytest.mark.parametrize(
+    ("scheduling", "kind", "end"),
+    [
+        ({}, "migrateOnHostMaintenance", "RUNNING"),
+        ({"onHostMaintenance": "TERMINATE"}, "terminateOnHostMaintenance", "RUNNING"),
+        (
+            {"onHostMaintenance": "TERMINATE", "automaticRestart": False},
+            "terminateOnHostMaintenance",
+            "TERMINATED",
+        ),
+        (spot("STOP"), "terminateOnHostMaintenance", "TERMINATED"),
+    ],
+)
+def test_maintenance_migrates_or_terminates(world: World, scheduling, kind, end):
+    """As onHostMaintenance says; what is terminated may restart."""
+    world.create(scheduling=scheduling)
+    operation = world.post(f"{INSTANCES}/vm/simulateMaintenanceEvent")
+    world.advance(5)
+    assert world.operation(operation)["status"] == "DONE"
+    assert len(world.operations(f"compute.instances.{kind}")) == 1
+    assert world.status() == end
+    assert ("shut_down" in acts(world)) == (kind == "terminateOnHostMaintenance")
+
+
+def test_a_guest_that_powers_off_stops_its_instance(world: World):
+    """TERMINATED even where a preemption would delete; the operation says that it was the guest."""
+    vm = world.create(scheduling=spot("DELETE"))
+    world.do(world.service.guest_poweroff, vm["id"])
+    world.advance(1)
+    assert world.status() == "TERMINATED"
+    (operation,) = world.operations("compute.instances.guestTerminate")
+    assert operation["statusMessage"] == "Instance terminated by guest OS shutdown."
+    assert acts(world) == ["boot", "shut_down", "down"]
+
+
+def test_a_power_off_during_a_shutdown_changes_nothing(world: World):
+    """A shutdown script may end with `poweroff`."""
+    vm = world.create(scheduling=spot("STOP"))
+    world.machines.shutdown_takes = timedelta(seconds=10)
+    world.post("/local/preempt", {"node": "vm"})
+    world.advance(5)
+    world.do(world.service.guest_poweroff, vm["id"])
+    world.advance(20)
+    assert world.status() == "TERMINATED"
+    assert world.operations("compute.instances.guestTerminate") == []
+
+
+def test_a_power_off_of_an_instance_that_is_gone_is_ignored(world: World):
+    """The machine may be the last to learn that its instance was deleted."""
+    world.do(world.service.guest_poweroff, "4711")
+    world.advance(1)
+    assert world.get("/local/instances")["count"] == 0
+
+
+class TestLimitedRunTime:
+    """`maxRunDuration` and `terminationTime`."""
+
+    @pytest.mark.parametrize(("action", "end"), [("DELETE", "GONE"), ("STOP", "TERMINATED")])
+    def test_an_instance_ends_after_its_run_time(self, world: World, action, end):
+        """Counted from its start, not from the request; the action is honoured."""
+        world.create(scheduling={"maxRunDuration": {"seconds": "60"}, "instanceTerminationAction": action})
+        started = world.instance()["lastStartTimestamp"]
+        ends = world.instance()["resourceStatus"]["scheduling"]["terminationTimestamp"]
+        assert (started, ends) == ("2026-11-21T00:00:00.220-08:00", "2026-11-21T00:01:00.220-08:00")
+        world.advance(58)
+        assert world.status() == "RUNNING"
+        world.advance(2)
+        assert world.status() == end
+        assert acts(world)[1] == "shut_down"
+        (operation,) = world.operations({"GONE": "delete", "TERMINATED": "stop"}[end])
+        assert operation["user"] == "system"
+
+    def test_it_counts_anew_when_it_is_started_again(self, world: World):
+        """The limit is one of each run."""
+        limit = {"maxRunDuration": {"seconds": "60"}, "instanceTerminationAction": "STOP"}
+        world.create(scheduling=limit)
+        world.advance(50)
+        world.post(f"{INSTANCES}/vm/stop")
+        world.advance(1)
+        assert world.instance()["resourceStatus"] == {"scheduling": {}}
+        world.post(f"{INSTANCES}/vm/start")
+        world.advance(50)
+        assert world.status() == "RUNNING"
+        world.advance(11)
+        assert world.status() == "TERMINATED"
+
+    def test_it_ends_at_its_termination_time(self, world: World):
+        """A moment instead of a duration."""
+        at = (START + timedelta(minutes=10)).isoformat()
+        world.create(scheduling={"terminationTime": at, "instanceTerminationAction": "DELETE"})
+        world.advance(598)
+        assert world.status() == "RUNNING"
+        world.advance(2)
+        assert world.status() == "GONE"
+
+    def test_a_protected_instance_is_stopped_instead_of_deleted(self, world: World):
+        """Deletion protection holds against the limit too."""
+        limit = {"maxRunDuration": {"seconds": "30"}, "instanceTerminationAction": "DELETE"}
+        world.create(scheduling=limit, deletionProtection=True)
+        world.advance(31)
+        assert world.status() == "TERMINATED"
+
+    def test_an_instance_deleted_in_time_is_left_alone(self, world: World):
+        """The limit of the old instance does not hit the new one of its name."""
+        limit = {"maxRunDuration": {"seconds": "60"}, "instanceTerminationAction": "DELETE"}
+        world.create(scheduling=limit)
+        world.delete(f"{INSTANCES}/vm")
+        world.advance(1)
+        world.create()
+        world.advance(120)
+        assert world.status() == "RUNNING"
