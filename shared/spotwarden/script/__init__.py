@@ -5,17 +5,25 @@ Nothing is run, opened, looked up or asked for: a script is a text that may be h
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spotwarden.script.gcloud import Defaults, Note, Request, translate
 from spotwarden.script.refusal import Refused
 
 if TYPE_CHECKING:
     from spotwarden.script.command import Command, Unknown
+    from spotwarden.script.gcloud import Defaults, Note, Request
 
 __all__ = ["Defaults", "Note", "Reading", "Refused", "Request", "read", "requests"]
 
-_NO_DEFAULTS = Defaults()
+# Both readers load on first use: most of those who import this package never read a script.
+_LAZY = frozenset(["Defaults", "Note", "Request"])
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 — classes of the gcloud stage, by name
+    if name in _LAZY:
+        return getattr(import_module("spotwarden.script.gcloud"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class Reading(NamedTuple):
@@ -26,8 +34,8 @@ class Reading(NamedTuple):
     """
 
     commands: "tuple[Command, ...]"
-    requests: tuple[Request, ...]
-    notes: tuple[Note, ...]
+    requests: "tuple[Request, ...]"
+    notes: "tuple[Note, ...]"
     remarks: "tuple[Unknown, ...]"
     ended: "Unknown | None"
 
@@ -36,25 +44,25 @@ def read(
     text: bytes,
     *,
     files: Mapping[str, bytes] | None = None,
-    defaults: Defaults = _NO_DEFAULTS,
+    defaults: "Defaults | None" = None,
     environment: Mapping[str, str] | None = None,
 ) -> Reading:
     """Return what the script `text` would do, started with no arguments.
 
     Args:
         text: the script as stored.
-        files: the files stored beside it, by path relative to it.
-        defaults: project, zone and region that `gcloud config` holds.
+        files: the files stored beside it, by path relative to it; read only as far as the script does.
+        defaults: project, zone and region that `gcloud config` holds; none by default.
         environment: variables that the script is started with; none by default.
 
     Raises:
         Refused: what it would send is not certain, or gcloud would refuse it.
     """
-    # Here, since most of those who import this package never read a script.
+    from spotwarden.script.gcloud import Defaults, translate  # noqa: PLC0415 — see _LAZY
     from spotwarden.script.shell.run.script import run_script  # noqa: PLC0415
 
     run = run_script(text, files=files or {}, environment=environment or {})
-    translation = translate(run.commands, defaults)
+    translation = translate(run.commands, defaults or Defaults())
     return Reading(run.commands, translation.requests, translation.notes, run.remarks, run.ended)
 
 
@@ -62,9 +70,9 @@ def requests(
     text: bytes,
     *,
     files: Mapping[str, bytes] | None = None,
-    defaults: Defaults = _NO_DEFAULTS,
+    defaults: "Defaults | None" = None,
     environment: Mapping[str, str] | None = None,
-) -> list[Request]:
+) -> "list[Request]":
     """Return the requests that gcloud would send for the script `text`; see `read`.
 
     Raises:

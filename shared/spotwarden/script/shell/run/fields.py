@@ -176,6 +176,8 @@ def match_files(shell: Shell, pattern: str) -> list[str] | Unknown:
     if any(patterns.literal(step) == ".." for step in steps):
         return Unknown(reason=f"{pattern} looks outside the folder of the script", line=shell.line)
     matched = _walk(shell, start, [step for step in steps if step and patterns.literal(step) != "."])
+    for path in matched:  # whoever keeps the files of a script learns so which ones it sees
+        shell.folder.content(path)
     names = sorted("/".join(path[len(start) :]) for path in matched)
     if names != sorted(names, key=lambda name: (re.sub(r"\W", "", name).lower(), name)):
         return Unknown(
