@@ -60,25 +60,24 @@ def fixed_part(pattern: str) -> str:
 
 
 def matcher(pattern: str) -> re.Pattern[str]:
-    """The regular expression for a pattern; use it with `fullmatch`."""
-    parts = re.split(r"(\*\*/?|\*|\?|\[[^\]]+\])", pattern)
-    return re.compile("".join(map(_expression, parts)), re.DOTALL)
+    """The regular expression for a pattern; use it with `fullmatch`. Raises `BadAddress` for `[z-a]`."""
+    parts = re.split(r"(\*\*/?|\*|\?|\[!?[^\]!][^\]]*\])", pattern)
+    literal, wild = map(re.escape, parts[::2]), map(_expression, parts[1::2])
+    texts = (text for pair in zip(literal, [*wild, ""], strict=True) for text in pair)
+    try:
+        return re.compile("".join(texts), re.DOTALL)
+    except re.error as error:
+        raise BadAddress(f"not a pattern: {pattern!r}: {error}") from error
 
 
-def _expression(part: str) -> str:
-    match part:
-        case "**":
-            return ".*"
-        case "**/":
-            return "(?:.*/)?"
-        case "*":
-            return "[^/]*"
-        case "?":
-            return "[^/]"
-    if part.startswith("[") and part.endswith("]"):
-        body = part[1:-1].replace("\\", "\\\\").replace("[", "\\[")
-        return f"[^{body[1:]}]" if body.startswith("!") else f"[{body}]"
-    return re.escape(part)
+EXPRESSIONS = {"**": ".*", "**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
+
+
+def _expression(wildcard: str) -> str:
+    if wildcard in EXPRESSIONS:
+        return EXPRESSIONS[wildcard]
+    body = re.sub(r"[\\\[^&|~]|--", r"\\\g<0>", wildcard[1:-1])  # what means something to Python and not here
+    return f"[^{body[1:]}]" if body.startswith("!") else f"[{body}]"
 
 
 def folders_of(name: str) -> list[str]:

@@ -101,7 +101,7 @@ def test_more_than_a_core_is_still_all():
 
 
 def test_a_child_that_ended_counts_for_its_parent():
-    """What it did since the last look shows once in the parent's time, what it did before is not counted twice."""
+    """What it did since the last look is in the parent's time; what was seen before does not count twice."""
     before = [sample(7, 1.0, 0), sample(8, 6.0, 0, parent=7)]
     after = [sample(7, 9.0, 0)]  # its own 1 s, and 8 s of the child: 6 known, 2 new
     assert busy(before, after) == pytest.approx([20, 0, 0, 0])
@@ -126,7 +126,7 @@ while True:
 
 
 def test_a_real_job_is_measured_per_gpu(run, vm, world, eventually):
-    """The busy process's GPU is busy in the metric, the sleeping one's is idle; labels and resource are right."""
+    """The busy process's GPU is busy in the metric, the sleeping one's is idle."""
     script = "CUDA_VISIBLE_DEVICES=1 python work.py & CUDA_VISIBLE_DEVICES=0 sleep 300 & wait"
     script = f"cat > work.py <<'END'\n{WORK}\nEND\n" + script.replace("python", sys.executable)
 
@@ -202,12 +202,21 @@ def test_nvidia_smi_lists_the_gpus(nvidia_smi):
     ]
 
 
+QUERY = "--query-gpu=index,name,memory.total,utilization.gpu,memory.used --format=csv"
+
+
 def test_nvidia_smi_answers_queries(nvidia_smi):
-    """`--query-gpu` in the order asked, with header and units unless they are not wanted."""
-    query = "--query-gpu=index,name,memory.total,utilization.gpu,memory.used --format=csv"
-    said, _status = nvidia_smi(query)
-    assert said.splitlines()[0] == "index, name, memory.total [MiB], utilization.gpu [%], memory.used"
-    bare, _status = nvidia_smi(f"{query},noheader,nounits")
+    """`--query-gpu` in the order asked, with header and units."""
+    said, _status = nvidia_smi(QUERY)
+    assert said.splitlines()[:2] == [
+        "index, name, memory.total [MiB], utilization.gpu [%], memory.used",
+        "0, Tesla T4, 15360 MiB, 0 %, [N/A]",
+    ]
+
+
+def test_nvidia_smi_leaves_out_what_is_not_wanted(nvidia_smi):
+    """`noheader` and `nounits`, as programs read it."""
+    bare, _status = nvidia_smi(f"{QUERY},noheader,nounits")
     assert bare.splitlines() == ["0, Tesla T4, 15360, 0, [N/A]", "1, Tesla T4, 15360, 0, [N/A]"]
 
 

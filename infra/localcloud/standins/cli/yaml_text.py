@@ -19,7 +19,9 @@ def as_yaml(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 def _lines(value: Any, indent: str) -> list[str]:  # noqa: ANN401 - any JSON value
     if isinstance(value, dict) and value:
-        return [line for key in sorted(value) for line in _entry(f"{indent}{key}:", value[key], indent)]
+        return [
+            line for key in sorted(value) for line in _entry(f"{indent}{_scalar(key)}:", value[key], indent)
+        ]
     if isinstance(value, list) and value:
         return [line for element in value for line in _element(element, indent)]
     return [indent + _scalar(value)]
@@ -43,7 +45,7 @@ def _element(element: Any, indent: str) -> list[str]:  # noqa: ANN401 - any JSON
 def _block(head: str, text: str, indent: str) -> list[str]:
     """Text of several lines as a literal block, or quoted where a block would not keep it."""
     if text[0].isspace() or not text.replace("\n", "").isprintable():
-        return [f"{head} {json.dumps(text)}"]
+        return [f"{head} {_quoted(text)}"]
     body = text.rstrip("\n")
     trailing = len(text) - len(body)
     sign = {0: "-", 1: ""}.get(trailing, "+")
@@ -56,6 +58,15 @@ def _scalar(value: Any) -> str:  # noqa: ANN401 - any JSON value
         return json.dumps(value)
     if PLAIN.fullmatch(value) and value.lower() not in WORDS and value == value.strip() and " #" not in value:
         return value
-    return (
-        "'" + value.replace("'", "''") + "'" if value.isprintable() else json.dumps(value, ensure_ascii=False)
-    )
+    return "'" + value.replace("'", "''") + "'" if value.isprintable() else _quoted(value)
+
+
+def _quoted(text: str) -> str:
+    """Text in double quotes; what cannot be seen is written as its number."""
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    return character if character.isprintable() else f"\\U{ord(character):08x}"
