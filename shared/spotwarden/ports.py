@@ -59,8 +59,8 @@ class Store(Protocol):
     def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
         """Write under `generation` (0 creates, None overwrites anything) and return the new one.
 
-        Raises `ConflictError`. A write whose answer was lost raises `UnansweredError`, or, tried again
-        by the client, may come back as a conflict with itself.
+        Raises `ConflictError`; `UnansweredError` where nobody knows whether it was written. A write that
+        was carried out is never reported as a conflict with itself.
         """
 
     def delete(self, name: str, *, generation: int) -> bool:

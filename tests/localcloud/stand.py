@@ -102,7 +102,7 @@ class Stand:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
-        self._closers: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        self._closers: list[Callable[[], Coroutine[Any, Any, None] | None]] = []
         self.recorder = Recorder()
         self.faults = Faults()
         self.receiver = Receiver()
@@ -173,7 +173,13 @@ class Stand:
         """End everything."""
         self.release()
         for closer in self._closers:
-            self.run(closer())
+            self.run(_ended(closer))
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _ended(closer: Callable[[], Coroutine[Any, Any, None] | None]) -> None:
+    closing = closer()
+    if closing is not None:
+        await closing
