@@ -30,9 +30,9 @@ class FolderFiles(Mapping[str, bytes]):
         return self.used.setdefault(path, file.read_bytes())
 
     def __iter__(self) -> Iterator[str]:
-        for file in sorted(self._folder.iterdir()):
+        for file in _files(self._folder):
             if file.is_file():
-                yield file.name
+                yield str(file.relative_to(self._folder))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

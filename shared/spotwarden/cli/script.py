@@ -1,0 +1,115 @@
+"""`spotwarden script`: what a create script would send, and what bites in it."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spotwarden.cli.package import FolderFiles
+from spotwarden.model.request import Request
+from spotwarden.script import Defaults, Refused, requests
+from spotwarden.script.lint import Report
+from spotwarden.script.lint import check as check_script
+
+ADVICE = """\
+Recovery could not launch the job from this text. If bash and gcloud do accept it,
+    spotwarden script resolve {file}
+runs it on this machine with a gcloud that only writes down its creates, and makes a plain script of them."""
+REFUSED = 2
+"""Exit status where a script cannot be run again as data."""
+
+
+@click.group()
+def script() -> None:
+    """Read a create script as data: nothing in it is run."""
+
+
+def _options(command: Any) -> Any:  # noqa: ANN401 — click's decorators have no narrower type
+    """Add what both commands take."""
+    for option in (
+        click.option(
+            "--files",
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            help="Folder of the files that the script names [default: its own folder].",
+        ),
+        click.option("--region", help="The configured region."),
+        click.option("--zone", help="The configured zone, for creates without --zone."),
+        click.option("--project", help="The configured project, for creates without --project."),
+        click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
+    ):
+        command = option(command)
+    return command
+
+
+@script.command()
+@_options
+@click.pass_context
+def request(  # noqa: PLR0913, PLR0917 — click passes each option by name
+    context: click.Context,
+    file: Path,
+    project: str | None,
+    zone: str | None,
+    region: str | None,
+    files: Path | None,
+) -> None:
+    """Print the requests that gcloud would send for FILE, as JSON.
+
+    A script that cannot be read as data is refused: FILE:LINE: reason, exit status 2.
+    """
+    defaults = Defaults(project=project, zone=zone, region=region)
+    try:
+        found = requests(file.read_bytes(), files=_beside(file, files), defaults=defaults)
+    except Refused as refused:
+        click.echo(_told(file, refused), err=True)
+        context.exit(REFUSED)
+    click.echo(json.dumps([_plain(sent) for sent in found], indent=2))
+
+
+@script.command()
+@_options
+@click.pass_context
+def check(  # noqa: PLR0913, PLR0917 — click passes each option by name
+    context: click.Context,
+    file: Path,
+    project: str | None,
+    zone: str | None,
+    region: str | None,
+    files: Path | None,
+) -> None:
+    """Explain what FILE would launch, and warn of what bites people.
+
+    Exit status 2 if recovery could not run it again.
+    """
+    defaults = Defaults(project=project or "your-project", zone=zone, region=region)
+    report = check_script(file.read_bytes(), files=_beside(file, files), defaults=defaults)
+    print_report(file, report)
+    if not report.can_run_again:
+        context.exit(REFUSED)
+
+
+def print_report(file: Path, report: Report) -> None:
+    """Print what a check found, for a person."""
+    for launch in report.launches:
+        click.echo(f"launches {launch}")
+    for other in report.rest:
+        click.echo(f"  {other}")
+    for warning in report.warnings:
+        click.echo(f"{file}:{warning.line}: warning: {warning.text} [{warning.rule}]", err=True)
+    if report.refusal is not None:
+        click.echo(_told(file, report.refusal), err=True)
+        click.echo(ADVICE.format(file=file), err=True)
+
+
+def _beside(file: Path, folder: Path | None) -> Mapping[str, bytes]:
+    return FolderFiles(folder or file.parent)
+
+
+def _told(file: Path, refused: Refused) -> str:
+    where = file if not refused.file else file.parent / refused.file
+    return f"{where}:{refused.line}: {refused.reason}"
+
+
+def _plain(sent: Request) -> dict[str, object]:
+    return {"method": sent.method, "path": sent.path, "query": dict(sent.query), "body": sent.body}
