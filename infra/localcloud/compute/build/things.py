@@ -1,0 +1,229 @@
+"""What users make besides instances: disks, addresses, images, networks and the like. Filled in where left open."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from typing import Any
+
+from localcloud.compute.build.disks import new_disk
+from localcloud.compute.ids import fingerprint
+from localcloud.compute.links import last
+from localcloud.compute.refusals import in_use, invalid_field, not_found
+from localcloud.compute.shelf import Resource
+from localcloud.compute.site import Site
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """A resource that is asked for: the request in normal form, and where it is to be."""
+
+    site: Site
+    scope: str
+    collection: str
+    given: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its name, already checked."""
+        return str(self.given["name"])
+
+    @property
+    def path(self) -> str:
+        """`zones/Z/disks/N`."""
+        return f"{self.scope}/{self.collection}/{self.name}"
+
+
+Complete = Callable[[Wish], dict[str, Any]]
+"""The fields that a new resource has over what the request says; `ApiError` when it cannot be."""
+
+
+def resource(wish: Wish, kind: str, complete: Complete) -> Resource:
+    """The whole resource of something new.
+
+    Raises:
+        ApiError: 400 or 404 when it cannot be as it is asked for.
+    """
+    site, where = wish.site, wish.scope.partition("/")[0]
+    place = {where.removesuffix("s"): site.links.link(wish.scope)} if where in ("zones", "regions") else {}
+    return {
+        "kind": kind,
+        "id": site.numbers.take(),
+        "creationTimestamp": site.now(),
+        **wish.given,
+        **place,
+        "selfLink": site.links.link(wish.path),
+        **complete(wish),
+    }
+
+
+def disk(wish: Wish) -> dict[str, Any]:
+    """A persistent disk."""
+    return new_disk(wish.site, wish.scope, wish.name, wish.given, field="resource")
+
+
+def address(wish: Wish) -> dict[str, Any]:
+    """A static address, external unless it says INTERNAL."""
+    kind = wish.given.get("addressType", "EXTERNAL")
+    tier = {"networkTier": wish.given.get("networkTier", "PREMIUM")} if kind == "EXTERNAL" else {}
+    return {
+        **tier,
+        **_address(wish, kind),
+        "addressType": kind,
+        "status": "RESERVED",
+        "labelFingerprint": fingerprint(wish.given.get("labels", {})),
+    }
+
+
+def _address(wish: Wish, kind: str) -> dict[str, Any]:
+    site, wanted = wish.site, wish.given.get("address", "")
+    purpose: dict[str, Any] = {}
+    pool = site.pools.external
+    if kind == "INTERNAL":
+        subnetwork = _subnetwork(wish)
+        pool = site.pools.of(subnetwork["ipCidrRange"])
+        purpose = {"purpose": "GCE_ENDPOINT", "subnetwork": subnetwork["selfLink"]}
+    if wanted and not pool.claim(wanted):
+        raise invalid_field("resource.address", wanted, "Specified IP address is already being used.")
+    return {"address": wanted or pool.take(), **purpose}
+
+
+def _subnetwork(wish: Wish) -> Resource:
+    text = wish.given.get("subnetwork", "default")
+    reference = wish.site.links.read(
+        text, field="resource.subnetwork", collection="subnetworks", scope=wish.scope
+    )
+    found = wish.site.things["subnetworks"].get(reference.scope, reference.name)
+    if found is None:
+        raise not_found(reference.path)
+    return found
+
+
+def give_back(site: Site, found: Resource) -> None:
+    """Let the IP address of an address resource be anybody's again."""
+    pool = site.pools.external
+    if "subnetwork" in found:
+        scope = last(found["subnetwork"].rpartition("/subnetworks/")[0])
+        subnetwork = site.things["subnetworks"].get(f"regions/{scope}", last(found["subnetwork"]))
+        pool = site.pools.of(subnetwork["ipCidrRange"]) if subnetwork else pool
+    pool.release(found["address"])
+
+
+def image(wish: Wish) -> dict[str, Any]:
+    """A custom image. Nothing of it is read: a machine of the local cloud has no disk."""
+    given = wish.given
+    return {
+        "sourceType": "RAW",
+        "status": "READY",
+        "archiveSizeBytes": "0",
+        "diskSizeGb": given.get("diskSizeGb", _size_of_source(wish)),
+        "architecture": given.get("architecture", "X86_64"),
+        "storageLocations": given.get("storageLocations", ["us"]),
+        "labelFingerprint": fingerprint(given.get("labels", {})),
+    }
+
+
+def snapshot(wish: Wish) -> dict[str, Any]:
+    """A snapshot of a disk."""
+    return {
+        "status": "READY",
+        "diskSizeGb": _size_of_source(wish),
+        "storageBytes": "0",
+        "labelFingerprint": fingerprint(wish.given.get("labels", {})),
+    }
+
+
+def _size_of_source(wish: Wish) -> str:
+    """The size of the disk that it is made from, in GB; 10 where it is made from something else."""
+    text = wish.given.get("sourceDisk", "")
+    if not text:
+        return "10"
+    reference = wish.site.links.read(text, field="resource.sourceDisk", collection="disks", scope="")
+    found = wish.site.things["disks"].get(reference.scope, reference.name)
+    if found is None:
+        raise not_found(reference.path)
+    return str(found["sizeGb"])
+
+
+def template(wish: Wish) -> dict[str, Any]:
+    """An instance template."""
+    properties = wish.given.get("properties", {})
+    if "machineType" not in properties:
+        raise invalid_field("resource.properties.machineType", "", "A machine type is required.")
+    return {"properties": properties}
+
+
+def machine_image(wish: Wish) -> dict[str, Any]:
+    """A machine image of an instance: its properties, with disks that are made from the same sources."""
+    site, text = wish.site, wish.given.get("sourceInstance", "")
+    reference = site.links.read(text, field="resource.sourceInstance", collection="instances", scope="")
+    source = site.registry.find(last(reference.scope), reference.name).resource
+    own = ("canIpForward", "labels", "metadata", "scheduling", "serviceAccounts", "tags", "guestAccelerators")
+    properties = {key: source[key] for key in own if key in source}
+    disks = [
+        {
+            "boot": one["boot"],
+            "autoDelete": one["autoDelete"],
+            "type": one["type"],
+            "initializeParams": _origin(site, one),
+        }
+        for one in source["disks"]
+    ]
+    cards = [
+        {key: card[key] for key in ("network", "subnetwork", "stackType", "nicType") if key in card}
+        for card in source["networkInterfaces"]
+    ]
+    machine = last(source["machineType"])
+    named = {"machineType": machine, "disks": disks, "networkInterfaces": cards}
+    for one in properties.get("guestAccelerators", []):
+        named["guestAccelerators"] = [{**one, "acceleratorType": last(one["acceleratorType"])}]
+    return {"instanceProperties": {**properties, **named}, "status": "READY"}
+
+
+def _origin(site: Site, attached: Mapping[str, Any]) -> dict[str, Any]:
+    scope, _, name = attached.get("source", "").partition(f"/projects/{site.project}/")[2].partition("/disks/")
+    found = site.things["disks"].get(scope, name) or {}
+    kept = {key: found[key] for key in ("sourceImage", "sourceSnapshot") if key in found}
+    return {**kept, **({"diskType": last(found["type"]), "diskSizeGb": found["sizeGb"]} if found else {})}
+
+
+def network(wish: Wish) -> dict[str, Any]:
+    """A VPC network, in auto mode unless it says otherwise."""
+    auto = wish.given.get("autoCreateSubnetworks", True)
+    return {"autoCreateSubnetworks": auto, "routingConfig": {"routingMode": "REGIONAL"}, "mtu": 1460}
+
+
+def subnetwork(wish: Wish) -> dict[str, Any]:
+    """A subnetwork."""
+    site, text = wish.site, wish.given.get("network", "")
+    reference = site.links.read(text, field="resource.network", collection="networks", scope="global")
+    if site.things["networks"].get("global", reference.name) is None:
+        raise invalid_field("resource.network", text, "The referenced network resource cannot be found.")
+    cidr = wish.given.get("ipCidrRange", "")
+    try:
+        block = IPv4Network(cidr)
+    except ValueError as error:
+        raise invalid_field("resource.ipCidrRange", cidr, f"Must be a valid IP CIDR range: {error}.") from error
+    return {
+        "network": site.links.link(f"global/networks/{reference.name}"),
+        "gatewayAddress": str(block[1]),
+        "stackType": "IPV4_ONLY",
+        "purpose": "PRIVATE",
+        "privateIpGoogleAccess": False,
+        "fingerprint": fingerprint([reference.name, cidr]),
+    }
+
+
+def as_given(wish: Wish) -> dict[str, Any]:
+    """Something that the local cloud keeps and does nothing with."""
+    del wish
+    return {"status": "READY"}
+
+
+def check_unused(found: Resource, path: str) -> None:
+    """Make sure that nobody needs it.
+
+    Raises:
+        ApiError: 400 when somebody does.
+    """
+    if found.get("users"):
+        raise in_use(path, found["users"][0].partition("/compute/v1/")[2])
