@@ -17,9 +17,9 @@ from localcloud.monitoring.writing import VALUE_FIELDS
 from localcloud.rpc import Raw, RpcError, plain
 
 MOST_RESULTS = 100_000
-# A client's channel takes 4 MB unless told otherwise; a point has at most 40 bytes, its series a few hundred.
+# A client's channel takes 4 MB unless told otherwise. A point has at most 46 bytes, its series a few hundred.
 MOST_BYTES = 3_000_000
-POINT_BYTES = 40
+POINT_BYTES = 46
 SERIES_BYTES = 400
 
 _Response = plain(types.ListTimeSeriesResponse)

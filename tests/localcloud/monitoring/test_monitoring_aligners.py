@@ -142,6 +142,12 @@ def test_a_rate_is_growth_per_second():
     assert align("ALIGN_RATE", series, end=20) == pytest.approx({10: 1.0, 20: 2.0})
 
 
+def test_a_rate_divides_by_the_time_that_is_known():
+    """A counter that began in the middle of a period is not taken for a slow one."""
+    series = track([(10, 300.0)], kind="CUMULATIVE", starts=[5])
+    assert align("ALIGN_RATE", series, end=10) == pytest.approx({10: 1.0})
+
+
 def test_the_rate_of_a_delta_series():
     """Each point is the growth in its own interval."""
     series = track([(5, 300.0), (10, 300.0)], kind="DELTA", starts=[0, 5])
@@ -171,6 +177,13 @@ def test_percent_change_compares_the_ends_of_a_period(before: float, after: floa
     """The means of the last ten minutes at both ends."""
     series = track([(10, before), (70, after)])
     assert align("ALIGN_PERCENT_CHANGE", series, start=10, end=70, period=60) == {70: pytest.approx(change)}
+
+
+def test_percent_change_takes_values_below_zero_for_missing():
+    """And smooths the others over ten minutes."""
+    series = track([(10, 50.0), (62, 60.0), (65, -900.0), (70, 90.0)])
+    found = align("ALIGN_PERCENT_CHANGE", series, start=10, end=70, period=60)
+    assert found == {70: pytest.approx(50.0)}
 
 
 def test_percent_change_says_nothing_without_a_value_to_compare_with():

@@ -162,6 +162,22 @@ def test_a_series_that_appears_between_two_pages_hides_no_other(
     assert [page.time_series[0].resource.labels["instance_id"] for page in (first, second)] == ["2", "3"]
 
 
+def test_a_series_that_disappears_between_two_pages_cuts_nothing_off_the_next(
+    stand: Stand, measure: Measure, metrics: monitoring_v3.MetricServiceClient
+):
+    """How far the last one was shown does not count for another."""
+    for vm in ("1", "2"):
+        for ago in (3, 2, 1):
+            measure(float(ago), ago, vm=vm)
+    pages = metrics.list_time_series(request(page_size=2)).pages
+    next(pages)
+    found = stand.service._store._metrics[GPU]
+    stand.call(found.pop, next(iter(found)))
+    second = next(pages)
+    assert [values(each) for each in second.time_series] == [[1.0, 2.0]]
+    assert second.time_series[0].resource.labels["instance_id"] == "2"
+
+
 def test_many_points_stay_below_what_a_channel_takes(
     metrics: monitoring_v3.MetricServiceClient, stand: Stand
 ):
@@ -176,7 +192,7 @@ def test_many_points_stay_below_what_a_channel_takes(
                         resource="gce_instance",
                         resource_labels={"instance_id": str(vm)},
                         value=1.0,
-                        at=NOW - timedelta(seconds=ago),
+                        at=NOW - timedelta(seconds=ago, microseconds=1),
                     )
                 )
 
@@ -392,6 +408,14 @@ def test_descriptors_are_listed_made_and_deleted(metrics: monitoring_v3.MetricSe
         read(CUSTOM)
     with pytest.raises(exceptions.PermissionDenied):
         metrics.delete_metric_descriptor(name=f"{NAME}/metricDescriptors/{GPU}")
+
+
+def test_a_deleted_metric_takes_its_points_with_it(metrics: monitoring_v3.MetricServiceClient, read: Read):
+    """One of the same name starts empty."""
+    metrics.create_time_series(name=NAME, time_series=[series(1.0, 10, run="old")])
+    metrics.delete_metric_descriptor(name=f"{NAME}/metricDescriptors/{CUSTOM}")
+    metrics.create_time_series(name=NAME, time_series=[series(2.0, 5, run="new")])
+    assert [each.metric.labels["run"] for each in read(CUSTOM)] == ["new"]
 
 
 def test_the_kinds_of_resources_are_known(metrics: monitoring_v3.MetricServiceClient):

@@ -167,10 +167,14 @@ def test_one_message_of_a_key_is_pushed_at_a_time(
     topic: str,
 ):
     """The next of a key waits for the answer to the one before, also when that is an error."""
+    stand.receiver.held = asyncio.Event()
     stand.receiver.statuses = [204, 500, 204]
     push_to(stand, subscriber, topic, enable_message_ordering=True)
     for number in range(4):
         publisher.publish(topic, str(number).encode(), ordering_key="k").result()
+    stand.receiver.wait_for(1)
+    assert (overview(stand)["outstanding"], overview(stand)["backlog"]) == (1, 4)
+    stand.release()
     heard = [json.loads(each.body)["message"] for each in stand.receiver.wait_for(5)]
     assert [base64.b64decode(each["data"]) for each in heard] == [b"0", b"1", b"1", b"2", b"3"]
     assert {each["orderingKey"] for each in heard} == {"k"}

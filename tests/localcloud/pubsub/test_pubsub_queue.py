@@ -279,6 +279,16 @@ def test_a_buried_message_lets_the_next_of_its_key_go():
     assert names(line, 0) == ["b"]
 
 
+def test_a_key_is_forgotten_with_its_last_message():
+    """Keys are often unique: what was kept of each would never go."""
+    line = ordered()
+    for number in range(10):
+        line.add(Message("a", f"key-{number}"), 0)
+    for held in take(line, 0):
+        line.ack(held.ack_id, 0)
+    assert not line._chains
+
+
 def test_a_seek_back_brings_acknowledged_messages_again_where_they_are_kept():
     """With retained messages a consumer can start over."""
     line = queue(keep_done=True)
