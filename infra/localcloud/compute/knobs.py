@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from localcloud.compute import fleet
+from localcloud.compute.build.images import home
 from localcloud.compute.capacity import Stockout
 from localcloud.compute.life import Events, Steps
 from localcloud.compute.quotas import METRICS
@@ -111,9 +112,13 @@ class Knobs:
         """Let all instances without machines be gone; return how many they were."""
         return fleet.dissolve(self._site, self._steps)
 
-    def add_image(self, name: str, family: str = "") -> None:
-        """Let the project have an image of this name, in a family or in none."""
-        make(self._site, IMAGES, "global", {"name": name, **({"family": family} if family else {})})
+    def add_image(self, name: str, family: str = "", project: str = "") -> None:
+        """Let a project, ours or another, have an image of this name, in a family or in none."""
+        site, owner = self._site, project or self._site.project
+        given = {"name": name, **({"family": family} if family else {})}
+        made = make(site, IMAGES, home(site, owner), given)
+        link = site.links.link(f"global/images/{name}", project=owner)
+        site.things["images"].put(home(site, owner), name, {**made, "selfLink": link})
 
     def instances(self) -> Iterator[Resource]:
         """The resources of all instances."""

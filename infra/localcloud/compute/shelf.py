@@ -85,9 +85,10 @@ class Shelf:
             self._note(scope, name, before)
         return before
 
-    def all(self) -> Iterator[Resource]:
-        """Every resource, as it is now."""
-        for row in self._rows.values():
+    def all(self, scope: str = "") -> Iterator[Resource]:
+        """Every resource, as it is now; those of one scope, where one is given."""
+        rows = [self._rows.get(scope, _NOTHING)] if scope else self._rows.values()
+        for row in rows:
             yield from row.by_name.values()
 
     def lag(self, behind: timedelta) -> None:

@@ -172,6 +172,17 @@ class TestImages:
         world.post("/local/images", {"name": "lab-golden"})
         assert world.create(disks=disks)["status"] == "RUNNING"
 
+    def test_an_image_of_another_project_can_be_made_known(self, world: World):
+        """Companies keep theirs in a project of its own; ours does not list them."""
+        world.post("/local/images", {"name": "golden-1", "family": "golden", "project": "images-of-acme"})
+        path = "projects/images-of-acme/global/images"
+        view = "projects/images-of-acme/zones/-/imageFamilyViews/golden"
+        for number, source in enumerate((f"{path}/golden-1", f"{path}/family/golden", view)):
+            disks = [{"boot": True, "initializeParams": {"sourceImage": source}}]
+            assert world.create(f"vm-{number}", disks=disks)["status"] == "RUNNING"
+        assert "items" not in world.get("global/images")
+        assert world.get(f"/compute/v1/{path}")["items"][0]["selfLink"].endswith(f"/{path}/golden-1")
+
     def test_public_images_are_got_and_listed_in_their_project(self, world: World):
         """By name, by family, as the view of a zone or of any zone."""
         base = "/compute/v1/projects/debian-cloud"

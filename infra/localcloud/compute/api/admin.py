@@ -63,6 +63,7 @@ class _Stale(_Body, frozen=True, kw_only=True):
 class _Image(_Body, frozen=True, kw_only=True):
     name: str
     family: str = ""
+    project: str = ""
 
 
 MOST_SHOWN = 1000
@@ -100,7 +101,9 @@ class Admin:
             _post("/local/stale", _Stale, lambda body: knobs.let_lists_lag(_lasting(body.seconds))),
             _post("/local/fleet", Fleet, lambda body: {"instances": knobs.create_fleet(body)}),
             _on("DELETE", "/local/fleet", _Body, lambda _body: {"deleted": knobs.dissolve_fleet()}),
-            _post("/local/images", _Image, lambda body: knobs.add_image(body.name, body.family)),
+            _post(
+                "/local/images", _Image, lambda body: knobs.add_image(body.name, body.family, body.project)
+            ),
             Route("/local/instances", self._instances, methods=["GET"]),
         ]
 

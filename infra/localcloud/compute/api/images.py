@@ -56,7 +56,7 @@ def _found(call: Call, image: Resource | None, path: str) -> Mapping[str, Any]:
 
 async def _listed(call: Call) -> Answer:
     site, project = call.site, _project(call)
-    rows = site.things["images"].seen if project == site.project else lambda: _public(site, project)
+    rows = site.things["images"].seen if project == site.project else lambda: _others(site, project)
     shown = Shown(
         name="images",
         kind="compute#image",
@@ -69,6 +69,9 @@ async def _listed(call: Call) -> Answer:
     return list_in_scope(call, shown)
 
 
-def _public(site: Site, project: str) -> Rows:
-    found = {image["name"]: image for image in images.public_images(site, project)}
+def _others(site: Site, project: str) -> Rows:
+    added = site.things["images"].all(images.home(site, project))
+    found = {image["name"]: image for image in added} or {
+        image["name"]: image for image in images.public_images(site, project)
+    }
     return {"global": Row(by_name=found, names=sorted(found))}

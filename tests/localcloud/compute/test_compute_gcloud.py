@@ -1,0 +1,99 @@
+"""The real gcloud against Compute Engine of the local cloud."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.localcloud.compute.conftest import REGION, ZONE, Cloud
+
+
+@pytest.fixture
+def gcloud(cloud: Cloud, tmp_path: Path) -> Callable[..., str]:
+    """Run `gcloud compute …` with the settings that `spotwarden local env` prints; give what it prints."""
+    if not shutil.which("gcloud"):
+        pytest.skip("gcloud is not installed: its compute commands were not tried")
+
+    def run(*words: str) -> str:
+        return cloud.stand.gcloud(tmp_path / "home", "compute", *words)
+
+    return run
+
+
+def test_create_list_describe_and_delete(gcloud):
+    """A spot VM as a developer creates one."""
+    out = gcloud(
+        "instances",
+        "create",
+        "vm",
+        f"--zone={ZONE}",
+        "--machine-type=n1-standard-1",
+        "--image-family=debian-12",
+        "--image-project=debian-cloud",
+        "--provisioning-model=SPOT",
+        "--instance-termination-action=DELETE",
+        "--metadata=startup-script=echo hello",
+        "--format=value(status)",
+    )
+    assert out.strip() == "RUNNING"
+    vm = json.loads(gcloud("instances", "describe", "vm", f"--zone={ZONE}", "--format=json"))
+    assert vm["metadata"]["items"] == [{"key": "startup-script", "value": "echo hello"}]
+    assert vm["scheduling"]["instanceTerminationAction"] == "DELETE"
+    gcloud("instances", "add-labels", "vm", f"--zone={ZONE}", "--labels=job=a")
+    assert gcloud("instances", "list", "--filter=labels.job=a", "--format=value(name)").split() == ["vm"]
+    gcloud("instances", "delete", "vm", f"--zone={ZONE}", "--quiet")
+    assert gcloud("instances", "list", "--format=value(name)").split() == []
+
+
+def test_several_names_in_one_command(gcloud):
+    """Sent as one batch of multipart/mixed, to create and to delete."""
+    out = gcloud("instances", "create", "a", "b", f"--zone={ZONE}", "--format=value(name,status)")
+    assert out.split() == ["a", "RUNNING", "b", "RUNNING"]
+    gcloud("instances", "delete", "a", "b", f"--zone={ZONE}", "--quiet")
+    assert gcloud("instances", "list", "--format=value(name)").split() == []
+
+
+def test_bulk_create_in_a_zone_and_in_a_region(gcloud):
+    """It then looks for the operations of the group, in a region zone by zone."""
+    gcloud(
+        "instances", "bulk", "create", f"--zone={ZONE}", "--name-pattern=z-#", "--count=2", "--format=none"
+    )
+    gcloud(
+        "instances",
+        "bulk",
+        "create",
+        f"--region={REGION}",
+        "--name-pattern=r-#",
+        "--count=2",
+        "--format=none",
+    )
+    assert gcloud("instances", "list", "--format=value(name)", "--sort-by=name").split() == [
+        "r-1",
+        "r-2",
+        "z-1",
+        "z-2",
+    ]
+
+
+def test_operations_are_listed_and_found_by_type(gcloud, cloud: Cloud):
+    """A preemption among them."""
+    gcloud("instances", "create", "vm", f"--zone={ZONE}", "--provisioning-model=SPOT", "--format=none")
+    cloud.stand.call(cloud.service.preempt, "vm")
+    out = gcloud(
+        "operations",
+        "list",
+        f"--zones={ZONE}",
+        "--filter=operationType=compute.instances.preempted",
+        "--format=value(operationType,user)",
+    )
+    assert out.split() == ["compute.instances.preempted", "system"]
+
+
+def test_a_refusal_is_shown_as_gcloud_shows_it(gcloud, cloud: Cloud):
+    """The exit status tells, and the message is the one of the API."""
+    with cloud.stand.client() as http:
+        http.post("/local/stockout", json={"zone": ZONE}).raise_for_status()
+    with pytest.raises(AssertionError, match="ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS"):
+        gcloud("instances", "create", "vm", f"--zone={ZONE}")
