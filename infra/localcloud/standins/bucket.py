@@ -86,6 +86,8 @@ class Storage:
         headers = {"Range": f"bytes={span}"} if span else {}
         answer = self._door.open("GET", _path(address), query={"alt": "media"}, headers=headers)
         shutil.copyfileobj(answer, into, CHUNK)
+        if answer.length:  # the standard library takes a connection that breaks off for the end
+            raise ConnectionError(f"{address}: the connection ended {answer.length} bytes early")
 
     def write(self, address: Address, content: IO[bytes], *, kind: str, fresh: bool) -> None:
         """Store content under a name; with `fresh` only if there is nothing (`CloudError` 412 else).

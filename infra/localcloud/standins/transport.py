@@ -55,8 +55,11 @@ class Door:
         if self._connection is None:
             self._connection = http.client.HTTPConnection(self._host)
         target = f"{path}?{urlencode(query)}" if query else path
-        self._connection.request(method, target, body=body, headers={**self._headers, **(headers or {})})
-        answer = self._connection.getresponse()
+        try:
+            self._connection.request(method, target, body=body, headers={**self._headers, **(headers or {})})
+            answer = self._connection.getresponse()
+        except http.client.HTTPException as error:
+            raise ConnectionError(f"{self._host} does not speak HTTP: {error!r}") from error
         if answer.status >= ERRORS_FROM:
             raise CloudError(answer.status, _words(answer.read()))
         return answer

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import os
+import subprocess
+import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psutil
 import pytest
 from starlette.requests import Request
@@ -18,6 +21,7 @@ from starlette.routing import Route
 
 from localcloud import leash
 from localcloud.clock import Clock
+from localcloud.cloud import LocalCloud, Options
 from localcloud.http import Listener, build_app
 from localcloud.machines import ProcessMachines
 from localcloud.ports import Point
@@ -225,3 +229,108 @@ class Vm:
         """A file that it wrote, "" while there is none."""
         path = self.folder / name
         return path.read_text() if path.exists() else ""
+
+
+class Cloud:
+    """A whole local cloud in a thread of its own, and a machine in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.state = folder
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self._cloud = LocalCloud(Options(project="demo", state=folder))
+        self._run(self._cloud.__aenter__())
+        self._client = httpx.Client(base_url=self._cloud.endpoints.http)
+        self.call("POST", "/storage/v1/b?project=demo", {"name": "bucket"})
+
+    def close(self) -> None:
+        """End everything."""
+        self._client.close()
+        self._run(self._cloud.__aexit__(None, None, None))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The settings of a client outside."""
+        return self._cloud.endpoints.environment()
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Make a call that has to succeed."""
+        answer = self._client.request(method, path, json=body)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def create(self, name: str, script: str) -> Path:
+        """Create an instance with a startup script; its folder."""
+        image = "projects/debian-cloud/global/images/family/debian-12"
+        body = {
+            "name": name,
+            "machineType": "zones/us-central1-a/machineTypes/e2-medium",
+            "disks": [{"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": image}}],
+            "networkInterfaces": [{"network": "global/networks/default"}],
+            "metadata": {"items": [{"key": "startup-script", "value": script}]},
+            "serviceAccounts": [
+                {"email": "default", "scopes": ["https://www.googleapis.com/auth/cloud-platform"]}
+            ],
+        }
+        self.call("POST", "/compute/v1/projects/demo/zones/us-central1-a/instances", body)
+        return self.wait_until(lambda: next(self.state.glob(f"vms/{name}-*"), None))
+
+    def instances(self) -> list[str]:
+        """The names of all instances."""
+        found = self.call("GET", "/compute/v1/projects/demo/zones/us-central1-a/instances")
+        return [item["name"] for item in found.get("items", [])]
+
+    def wait_until(self, fact: Callable[[], Any], what: str = "it never came true") -> Any:
+        """Wait until something is so; fail if it never is."""
+        end = time.monotonic() + LIMIT_SECONDS
+        while not (value := fact()):
+            assert time.monotonic() < end, what
+            time.sleep(0.02)
+        return value
+
+    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=LIMIT_SECONDS)
+
+
+@pytest.fixture(scope="session")
+def cloud(tmp_path_factory: pytest.TempPathFactory):
+    """One local cloud for all tests that need a whole one."""
+    cloud = Cloud(tmp_path_factory.mktemp("cloud"))
+    yield cloud
+    cloud.close()
+
+
+@pytest.fixture(scope="session")
+def guest(cloud: Cloud):
+    """The environment of a process inside a machine called test-vm."""
+    folder = cloud.create("test-vm", "env -0 > new; mv new environment; sleep 3000")
+    text = cloud.wait_until((folder / "environment").exists) and (folder / "environment").read_text()
+    pairs = dict(pair.split("=", 1) for pair in text.split("\0") if pair)
+    return {name: value for name, value in pairs.items() if name != leash.VARIABLE}
+
+
+@pytest.fixture
+def shell(guest: dict[str, str], tmp_path: Path):
+    """Run bash in a fresh folder as inside test-vm; all that it printed, errors too."""
+    here = tmp_path / "here"
+    here.mkdir(exist_ok=True)
+
+    def run(script: str) -> str:
+        done = subprocess.run(
+            ["bash", "-c", script],
+            env=guest,
+            cwd=here,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=60,
+            text=True,
+            check=False,
+        )
+        return done.stdout
+
+    return run
