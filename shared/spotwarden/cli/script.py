@@ -1,6 +1,7 @@
 """`spotwarden script`: what a create script would send, and what bites in it."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import click
 
 from spotwarden.cli.package import FolderFiles
+from spotwarden.cli.resolve import resolve as run_and_record
 from spotwarden.model.request import Request
 from spotwarden.script import Defaults, Refused, requests
 from spotwarden.script.lint import Report
@@ -87,6 +89,33 @@ def check(  # noqa: PLR0913, PLR0917 — click passes each option by name
     print_report(file, report)
     if not report.can_run_again:
         context.exit(REFUSED)
+
+
+@script.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("arguments", nargs=-1)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where to write it [default: print].",
+)
+def resolve(file: Path, arguments: tuple[str, ...], output: Path | None) -> None:
+    """Run FILE on this machine with a gcloud that only writes down its creates; give a plain script of them.
+
+    Nothing is created. Everything else in FILE does run: only resolve a script that you would run yourself.
+    """
+    resolved = run_and_record(file, arguments=arguments)
+    for command in resolved.commands:
+        click.echo(f"creates: {shlex.join(command)}", err=True)
+    if output is None:
+        click.echo(resolved.text, nl=False)
+        return
+    output.write_bytes(resolved.text)
+    for name, content in resolved.files.items():
+        beside = output.parent / name
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_bytes(content)
 
 
 def print_report(file: Path, report: Report) -> None:

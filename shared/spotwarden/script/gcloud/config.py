@@ -112,7 +112,7 @@ class Config:
             return
         value = words[1] if action == "set" else None
         if name == PROJECT and isinstance(value, str):
-            check_project(value, line=line)
+            self._trouble = _bad_project(value, line=line) or self._trouble
         self._named.setdefault(configuration or self._active, {})[name] = value
 
     def _switch(self, words: Sequence[str | Unknown], *, line: int) -> None:
@@ -133,7 +133,14 @@ class Config:
 
 def check_project(project: str, *, line: int) -> None:
     """Raise `Refused` for what is no project id: a number, a name with capitals, a placeholder."""
+    refused = _bad_project(project, line=line)
+    if refused:
+        raise refused
+
+
+def _bad_project(project: str, *, line: int) -> Refused | None:
     if project.isdigit():
-        raise Refused(f"the project {project!r} is a number; write the id of the project", line=line)
+        return Refused(f"the project {project!r} is a number; write the id of the project", line=line)
     if not _PROJECT_ID.fullmatch(project):
-        raise Refused(f"{project!r} is no id of a project", line=line)
+        return Refused(f"{project!r} is no id of a project", line=line)
+    return None

@@ -68,7 +68,7 @@ def unset_variables(facts: Facts) -> Iterator[Finding]:
         if name not in known:
             known.add(name)
             line = text.count("\n", 0, found.start()) + 1
-            told = f"${name} is never set, and a re-run starts with no variables: set it, or write ${{{name}:-…}}"
+            told = f"${name} is never set, and a re-run has no environment: set it, or write ${{{name}:-…}}"
             yield Finding(line, "unset-variable", told)
 
 

@@ -5,7 +5,7 @@ import re
 from spotwarden.script.command import Unknown, Word
 
 # A text that another program might run, or that is a script itself.
-_CREATES = re.compile(r"gcloud\b.*?\binstances\b.*?\bcreate", re.DOTALL)
+_CREATES = re.compile(r"gcloud\b.*?\bcompute\b.*?\binstances\b.*?\bcreate", re.DOTALL)
 _CREATING = frozenset(["create", "create-with-container"])
 _CONFIGURING = frozenset(["set", "unset", "configurations", "import"])
 _TRACKS = frozenset(["alpha", "beta", "preview"])
@@ -38,7 +38,7 @@ def _path(words: list[Word]) -> tuple[list[str], Unknown | None]:
 def creates(words: list[Word]) -> bool:
     """Whether a gcloud command launches instances, or may do so for all that is known."""
     known = {word.value for word in words if isinstance(word.value, str)}
-    if "instances" in known and _CREATING & known:
+    if {"compute", "instances"} <= known and _CREATING & known:
         return True
     path, unknown = _path(words)
     return unknown is not None and path in _ROOMS

@@ -59,7 +59,7 @@ def _program(shell: Shell, words: list[Word], name: str) -> Status:
 
 
 def _unknown_program(words: list[Word], name: Unknown) -> Status:
-    if name.splits or mentions_create("gcloud " + _text(words)):
+    if name.splits or mentions_create("gcloud compute " + _text(words)):
         raise Refused(f"the command itself is not known: {name.reason}", line=name.line)
     return Outcome(reason=name.reason, line=name.line)
 
