@@ -12,11 +12,10 @@ If the outer is killed, the lifeline closes and the inner kills all. If the inne
 become the outer's, which kills them. Should both be killed at once, the command dies by its parent-death
 signal and the local cloud sweeps the rest by their environment mark (see `localcloud.leash.marks`).
 
-On systems other than Linux there are no subreapers: the tree of children is killed, and a process that left
-it beforehand falls only to the sweep by mark.
+Other systems have no subreapers: what left the tree of children beforehand falls only to the sweep by mark.
 
-On the control socket the local cloud sends single bytes, `T` (SIGTERM to every descendant) and `K` (kill);
-it is told, one a line: `started INNER_PID COMMAND_PID`, `exited STATUS` (negative for a signal), `empty`.
+On the control socket the local cloud sends single bytes, `T` (SIGTERM to every descendant) and `K` (kill); it
+is told, one a line: `started INNER_PID COMMAND_PID`, `exited STATUS` (negative for a signal), `empty`.
 """
 
 # pathlib would double the time that a guardian takes to start.
@@ -47,7 +46,7 @@ def main() -> None:
     control, argv = int(sys.argv[1]), sys.argv[2:]
     os.set_inheritable(control, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    become_subreaper()
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
     lifeline, held = os.pipe()
     inner = os.fork()
     if inner == 0:
@@ -77,7 +76,7 @@ def guard_inner(inner: int, control: int) -> None:
 
 def guard_command(argv: list[str], control: int, lifeline: int) -> None:
     """The inner's life: start the command, tell its end; kill all when the outer is gone."""
-    become_subreaper()
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
     wake = wake_on_child()
     command = spawn(argv)
     tell(control, f"started {os.getpid()} {command}")
@@ -101,9 +100,10 @@ def hear(channel: int, wake: int) -> bytes:
         os.read(wake, 4096)
     if channel not in ready:
         return b""
-    with contextlib.suppress(ConnectionError):
+    try:
         return os.read(channel, 4096) or b"K"
-    return b"K"
+    except ConnectionError:
+        return b"K"
 
 
 def tell(control: int, line: str) -> None:
@@ -130,24 +130,18 @@ def spawn(argv: list[str]) -> int:
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent dies."""
-    if LINUX:
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(128 + signal.SIGKILL)
-
-
-def become_subreaper() -> None:
-    """Become the parent of every descendant whose own parent dies."""
-    if LINUX:
-        prctl(PR_SET_CHILD_SUBREAPER, 1)
+    """Have the kernel kill this process when its parent dies (on Linux)."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(128 + signal.SIGKILL)
 
 
 def prctl(option: int, value: int) -> None:
-    """Set a property of this process; raise `OSError` if the kernel refuses."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(option, value, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), f"prctl({option}) was refused")
+    """Set a property of this process, on Linux only; raise `OSError` if the kernel refuses."""
+    if LINUX:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.prctl(option, value, 0, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), f"prctl({option}) was refused")
 
 
 def let_go_of_output() -> None:
@@ -201,19 +195,13 @@ def freeze() -> None:
         fresh = set(descendants()) - stopped
         if not fresh:
             return
-        for group in {group_of(pid) for pid in fresh} - {0, os.getpgrp()}:
-            strike(-group, signal.SIGSTOP)
+        groups = set()
         for pid in fresh:
-            strike(pid, signal.SIGSTOP)
+            with contextlib.suppress(ProcessLookupError):
+                groups.add(os.getpgid(pid))
+        for target in [*(-group for group in groups - {os.getpgrp()}), *fresh]:
+            strike(target, signal.SIGSTOP)
         stopped |= fresh
-
-
-def group_of(pid: int) -> int:
-    """A process's group, 0 if it is gone."""
-    try:
-        return os.getpgid(pid)
-    except ProcessLookupError:
-        return 0
 
 
 def send(number: signal.Signals, *, spare: int = 0) -> None:
