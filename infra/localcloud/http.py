@@ -1,34 +1,27 @@
-"""The HTTP side that every service shares: the app, its error answers, its listener.
+"""The HTTP side that every service shares: the app, its routes and error answers. `Listener` serves it.
 
 Object names hold anything, slashes and percent signs included, so a route that carries one must be matched
 on the path as it was sent, before decoding: that is `RawRoute`. Everything else is Starlette and uvicorn.
 """
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
-from typing import Any, Self
+from typing import Any
 from urllib.parse import unquote
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-from uvicorn.server import ServerState
+from starlette.types import Scope
 
 from localcloud.errors import ApiError
-from localcloud.faults import CUT, FaultMiddleware, Faults
+from localcloud.faults import FaultMiddleware, Faults
+from localcloud.listener import HOST, STOP_GRACE, Listener
 
-HOST = "127.0.0.1"
-# Longer than any client pools a connection: a server that closes first makes a client's next POST fail.
-KEEP_ALIVE_SECONDS = 600
-STOP_GRACE = timedelta(seconds=2)
+__all__ = ["HOST", "STOP_GRACE", "Json", "Listener", "RawRoute", "build_app", "error_response", "read_json"]
 
 
 class Json(Response):
@@ -137,106 +130,3 @@ _HANDLERS: Mapping[Any, Any] = {
     ClientDisconnect: _gone,
     Exception: _bug,
 }
-
-
-class _Protocol(HttpToolsProtocol):
-    """Hands the fault middleware the means to cut a connection."""
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self.scope["extensions"] = {CUT: {"abort": self.transport.abort}}
-
-
-class Listener:
-    """Serves one app on loopback inside the running loop: no signal handlers, no access log, no polling.
-
-    Any number can run in one loop. asyncio sets TCP_NODELAY, so a keep-alive call is not held back by Nagle.
-    """
-
-    def __init__(self, app: ASGIApp, *, port: int = 0) -> None:
-        self._app = app
-        self._port = port
-        self._state = ServerState()
-        self._server: asyncio.Server | None = None
-        self._stopping = False
-
-    @property
-    def port(self) -> int:
-        """The port it really listens on; 0 before `start` when any was asked for."""
-        return self._port
-
-    @property
-    def url(self) -> str:
-        """The base URL, without a slash at the end."""
-        return f"http://{HOST}:{self._port}"
-
-    async def start(self) -> Self:
-        """Listen; when this returns, a client can connect.
-
-        Raises:
-            OSError: the port is taken or not ours to use.
-        """
-        config = uvicorn.Config(
-            self._serve,
-            http=_Protocol,
-            ws="none",
-            lifespan="off",
-            interface="asgi3",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            proxy_headers=False,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        )
-        config.load()
-        self._stopping = False
-
-        def connect() -> asyncio.Protocol:
-            return _Protocol(config=config, server_state=self._state, app_state={})
-
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(connect, HOST, self._port, backlog=config.backlog)
-        self._port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def stop(self, *, grace: timedelta = STOP_GRACE) -> None:
-        """Refuse new connections, let running calls finish for at most `grace`, then cut what is left.
-
-        Does nothing when it does not run.
-        """
-        if self._server is None:
-            return
-        self._server.close()
-        for connection in list(self._state.connections):
-            connection.shutdown()
-        if self._state.tasks:
-            await asyncio.wait(self._state.tasks, timeout=grace.total_seconds())
-        await self._cut_the_rest()
-        await self._server.wait_closed()
-        self._server = None
-
-    async def _cut_the_rest(self) -> None:
-        self._stopping = True
-        for connection in list(self._state.connections):
-            if connection.transport is not None:
-                connection.transport.abort()
-        tasks = list(self._state.tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # connection_lost of an aborted transport runs in the next round of the loop
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await self._app(scope, receive, send)
-        except asyncio.CancelledError:
-            # `stop` cancels a call after cutting its connection; raised on, uvicorn would log a bug.
-            if not self._stopping:
-                raise
-
-    async def __aenter__(self) -> Self:
-        return await self.start()
-
-    async def __aexit__(self, *_exc: object) -> None:
-        await self.stop()

@@ -1,6 +1,7 @@
 """The HTTP start-up that every service shares: error bodies, raw paths, starting and stopping."""
 
 import asyncio
+import errno
 import socket
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -110,6 +111,35 @@ def test_a_call_after_a_bug_works():
     assert _ask(scenario).status_code == 200
 
 
+@pytest.mark.parametrize("rounds", range(6))
+def test_a_stop_closes_connections_accepted_a_moment_ago(rounds: int):
+    """Clients that connect and say nothing, up to the last moment, see their connections end."""
+
+    async def run() -> list[bytes]:
+        listener = await Listener(build_app(ROUTES)).start()
+        sockets = [socket.create_connection(("127.0.0.1", listener.port), timeout=10) for _ in range(20)]
+        for _ in range(rounds):  # so far has the loop come with accepting them
+            await asyncio.sleep(0)
+        await listener.stop()
+        for _ in range(10):  # whatever was still under way would turn up now
+            await asyncio.sleep(0)
+        assert listener._state.connections == set()
+        ends = [_end(connection) for connection in sockets]
+        for connection in sockets:
+            connection.close()
+        return ends
+
+    assert asyncio.run(run()) == [b""] * 20
+
+
+def _end(connection: socket.socket) -> bytes:
+    """What the other side says at the end: nothing, in whatever way it closed."""
+    try:
+        return connection.recv(1)
+    except ConnectionResetError:
+        return b""
+
+
 def test_small_answers_are_not_held_back():
     """Accepted sockets have TCP_NODELAY, so header and body leave at once on a connection that is kept."""
 
@@ -151,6 +181,39 @@ def test_a_port_that_is_taken_is_refused():
                 await Listener(build_app(ROUTES), port=listener.port).start()
 
     asyncio.run(run())
+
+
+def test_out_of_file_descriptors_is_got_over(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    """It is logged once and tried again later; who waited is let in then."""
+    monkeypatch.setattr("localcloud.listener.OUT_OF_FILES_SECONDS", 0.01)
+
+    async def run() -> int:
+        async with Listener(build_app(ROUTES)) as listener, httpx.AsyncClient(trust_env=False) as client:
+            assert listener._door is not None
+            listener._door._socket = _OutOfFiles(listener._door._socket, times=2)
+            return (await client.get(f"{listener.url}/b/x/o/y")).status_code
+
+    assert asyncio.run(run()) == 200
+    assert [record.levelname for record in caplog.records] == ["ERROR", "ERROR"]
+
+
+class _OutOfFiles:
+    """A listening socket that fails a few times to accept."""
+
+    def __init__(self, real: socket.socket, times: int) -> None:
+        self._real = real
+        self._times = times
+
+    def accept(self) -> tuple[socket.socket, object]:
+        if self._times:
+            self._times -= 1
+            raise OSError(errno.EMFILE, "Too many open files")
+        return self._real.accept()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._real, name)
 
 
 def test_after_a_stop_nobody_can_connect_and_a_start_takes_the_same_port():
