@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -103,25 +104,18 @@ def _in_order(rows: Rows, scopes: Sequence[str], after: Key | None) -> Iterator[
 
 
 def _newest(rows: Rows, scopes: Iterable[str], query: Query) -> Page:
-    found = sorted(
-        (
-            (_age(resource), scope, resource)
-            for scope in scopes
-            for resource in rows.get(scope, Row()).by_name.values()
-            if query.matches is None or query.matches(resource)
-        ),
-        key=lambda entry: entry[0],
-        reverse=True,
-    )
-    left = [entry for entry in found if query.after is None or entry[0] < query.after]
-    items = [(scope, resource) for _, scope, resource in left[: query.most]]
-    more = len(left) > query.most
-    return Page(items=items, token=_token(left[query.most - 1][0]) if more else "")
-
-
-def _age(resource: Resource) -> Key:
+    before = query.after[1] if query.after else None
     # Ids are given out in the order of time and all have the same length; times may be the same.
-    return "", resource["id"]
+    older = (
+        (resource["id"], scope, resource)
+        for scope in scopes
+        for resource in rows.get(scope, Row()).by_name.values()
+        if (before is None or resource["id"] < before) and (query.matches is None or query.matches(resource))
+    )
+    found = heapq.nlargest(query.most + 1, older, key=lambda entry: entry[0])
+    items = [(scope, resource) for _, scope, resource in found[: query.most]]
+    more = len(found) > query.most
+    return Page(items=items, token=_token(("", items[-1][1]["id"])) if more else "")
 
 
 @dataclass(frozen=True, kw_only=True)

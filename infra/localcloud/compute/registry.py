@@ -120,7 +120,8 @@ class Registry:
 
     def anywhere(self, name_or_id: str) -> list[Vm]:
         """The instances of this name, in whatever zone, or the one of this id."""
-        named = [vm for (_, name), vm in self._by_name.items() if name == name_or_id]
+        zones = {row.removeprefix("zones/") for row in self.shelf.scopes()}
+        named = [vm for zone in sorted(zones) if (vm := self._by_name.get((zone, name_or_id)))]
         numbered = self._by_id.get(name_or_id)
         return [*named, *([numbered] if numbered else [])]
 

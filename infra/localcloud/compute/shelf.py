@@ -5,7 +5,7 @@ A list may be made to lag: it then shows the collection as it was a while ago, a
 
 from bisect import bisect_right, insort
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -84,6 +84,10 @@ class Shelf:
         if before is not None:
             self._note(scope, name, before)
         return before
+
+    def scopes(self) -> Collection[str]:
+        """The scopes in which there is, or was, something."""
+        return self._rows.keys()
 
     def all(self, scope: str = "") -> Iterator[Resource]:
         """Every resource, as it is now; those of one scope, where one is given."""

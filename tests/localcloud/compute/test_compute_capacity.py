@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.localcloud.compute.conftest import ZONE, World, request, spot
+from tests.localcloud.compute.world import ZONE, World, request, spot
 
 INSTANCES = f"zones/{ZONE}/instances"
 

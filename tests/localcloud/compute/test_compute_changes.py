@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.localcloud.compute.conftest import ZONE, World, spot
+from tests.localcloud.compute.world import ZONE, World, spot
 
 VM = f"zones/{ZONE}/instances/vm"
 

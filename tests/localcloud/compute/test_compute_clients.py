@@ -7,7 +7,8 @@ import pytest
 from google.api_core import exceptions
 from google.cloud import compute_v1
 
-from tests.localcloud.compute.conftest import IMAGE, PROJECT, REGION, ZONE, Cloud
+from tests.localcloud.compute.conftest import Cloud
+from tests.localcloud.compute.world import IMAGE, PROJECT, REGION, ZONE
 
 PLACE = {"project": PROJECT, "zone": ZONE}
 

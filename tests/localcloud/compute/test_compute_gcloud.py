@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.localcloud.compute.conftest import REGION, ZONE, Cloud
+from tests.localcloud.compute.conftest import Cloud
+from tests.localcloud.compute.world import REGION, ZONE
 
 
 @pytest.fixture

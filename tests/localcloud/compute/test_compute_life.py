@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from localcloud.compute.life.table import GONE, TRANSITIONS, Event, IllegalTransitionError, follow
-from tests.localcloud.compute.conftest import ZONE, World, request
+from tests.localcloud.compute.world import ZONE, World, request
 
 INSTANCES = f"zones/{ZONE}/instances"
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from tests.localcloud.compute.conftest import ZONE, World, request, spot
+from tests.localcloud.compute.world import ZONE, World, request, spot
 
 INSTANCES = f"zones/{ZONE}/instances"
 NAMES = st.sampled_from(["a", "b"])

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.localcloud.compute.conftest import REGION, ZONE, World, request, spot
+from tests.localcloud.compute.world import REGION, ZONE, World, request, spot
 
 INSTANCES = f"zones/{ZONE}/instances"
 

@@ -13,8 +13,8 @@ MOST_METADATA_BYTES = 512 * 1024
 MOST_METADATA_VALUE_BYTES = 256 * 1024
 MOST_LABELS = 64
 _LABEL_RULES = (
-    "Label keys must start with a lowercase letter; keys and values have at most 63 lowercase letters, digits,"
-    " underscores and dashes."
+    "Label keys must start with a lowercase letter; keys and values have at most 63 lowercase letters,"
+    " digits, underscores and dashes."
 )
 
 

@@ -54,7 +54,9 @@ def disks(
     if not given:
         raise invalid_field("resource.disks", "", "No disks are specified.")
     if sum(bool(one.get("boot")) for one in given) != 1 or not given[0].get("boot"):
-        raise invalid_field("resource.disks", "", "Boot disk must be the first disk attached to the instance.")
+        raise invalid_field(
+            "resource.disks", "", "Boot disk must be the first disk attached to the instance."
+        )
     attached: list[dict[str, Any]] = []
     created: list[Resource] = []
     for index, one in enumerate(given):
@@ -130,15 +132,24 @@ def new_disk(site: Site, scope: str, name: str, wanted: Mapping[str, Any], *, fi
     """The `compute#disk` resource of a disk that is asked for; `scope` is `zones/Z`.
 
     Raises:
-        ApiError: 400 when its type, its image or its size cannot be used; 404 when its snapshot does not exist.
+        ApiError: 400 when its image or its size cannot be used, 404 when its type or snapshot does not exist.
     """
-    kind = _disk_type(site, scope, wanted.get("diskType", wanted.get("type", "pd-standard")), f"{field}.diskType")
+    kind = _disk_type(
+        site, scope, wanted.get("diskType", wanted.get("type", "pd-standard")), f"{field}.diskType"
+    )
     source, least = _source(site, wanted, field)
     size = wanted.get("diskSizeGb", wanted.get("sizeGb"))
     if size is not None and int(size) < least:
         why = f"Requested disk size cannot be smaller than the image size ({least} GB)"
         raise invalid_field(f"{field}.diskSizeGb", size, why)
-    kept = ("description", "labels", "licenses", "resourcePolicies", "provisionedIops", "provisionedThroughput")
+    kept = (
+        "description",
+        "labels",
+        "licenses",
+        "resourcePolicies",
+        "provisionedIops",
+        "provisionedThroughput",
+    )
     return {
         "kind": "compute#disk",
         "id": site.numbers.take(),
@@ -186,11 +197,15 @@ def _attached(place: _Place, given: Mapping[str, Any], disk: Resource | None) ->
     number = place.index
     scratch = {"diskSizeGb": LOCAL_SSD_GB, "type": "SCRATCH", "deviceName": f"local-ssd-{number}"}
     lasting = {"type": "PERSISTENT", "deviceName": f"persistent-disk-{number}"}
-    of_disk = {
-        "source": disk["selfLink"],
-        "diskSizeGb": disk["sizeGb"],
-        **{key: disk[key] for key in ("licenses", "guestOsFeatures", "architecture") if key in disk},
-    } if disk else {}
+    of_disk = (
+        {
+            "source": disk["selfLink"],
+            "diskSizeGb": disk["sizeGb"],
+            **{key: disk[key] for key in ("licenses", "guestOsFeatures", "architecture") if key in disk},
+        }
+        if disk
+        else {}
+    )
     return {
         "kind": "compute#attachedDisk",
         **(lasting if disk else scratch),

@@ -101,7 +101,11 @@ def _public(site: Site, project: str, public: PublicImages, name: str, family: s
         "licenses": [site.links.link(f"global/licenses/{family or name}", project=project)],
         **({"family": family} if family else {}),
         "selfLink": site.links.link(f"global/images/{name}", project=project),
-        "guestOsFeatures": [{"type": "UEFI_COMPATIBLE"}, {"type": "VIRTIO_SCSI_MULTIQUEUE"}, {"type": "GVNIC"}],
+        "guestOsFeatures": [
+            {"type": "UEFI_COMPATIBLE"},
+            {"type": "VIRTIO_SCSI_MULTIQUEUE"},
+            {"type": "GVNIC"},
+        ],
         "architecture": "ARM64" if _ARM.search(name) else "X86_64",
         "storageLocations": ["us"],
         "labelFingerprint": "42WmSpB8rSM=",

@@ -63,9 +63,7 @@ def build(site: Site, zone: str, given: Mapping[str, Any]) -> Built:
         raise invalid_field("resource.machineType", "", "A machine type is required.")
     machine = machine_type(site, zone, given["machineType"])
     gpus = accelerators(site, zone, machine, given.get("guestAccelerators", ()))
-    options = scheduling.complete(
-        given.get("scheduling", {}), accelerated=bool(gpus), now=site.clock.now()
-    )
+    options = scheduling.complete(given.get("scheduling", {}), accelerated=bool(gpus), now=site.clock.now())
     texts = _texts(given)
     drives = disks(site, zone, name, given.get("disks", ()), machine)
     resource = {
@@ -92,7 +90,9 @@ def build(site: Site, zone: str, given: Mapping[str, Any]) -> Built:
         "networkInterfaces": network.interfaces(site, zone, given.get("networkInterfaces", ())),
     }
     resource["fingerprint"] = fingerprint(resource)
-    return Built(resource={key: value for key, value in resource.items() if value != []}, disks=drives.created)
+    return Built(
+        resource={key: value for key, value in resource.items() if value != []}, disks=drives.created
+    )
 
 
 def _texts(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,7 +123,9 @@ def metadata(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _accounts(site: Site, given: Mapping[str, Any]) -> list[dict[str, Any]]:
     accounts = given.get("serviceAccounts", [])
     if len(accounts) > 1:
-        raise invalid_field("resource.serviceAccounts", len(accounts), "At most one service account is allowed.")
+        raise invalid_field(
+            "resource.serviceAccounts", len(accounts), "At most one service account is allowed."
+        )
     return [
         {**one, "email": site.service_account if one.get("email", "default") == "default" else one["email"]}
         for one in accounts

@@ -66,7 +66,9 @@ def _check_fit(site: Site, machine: Machine, kind: str, count: int) -> None:
     most = site.catalog.accelerators[kind].attach
     field = "resource.guestAccelerators[0].acceleratorCount"
     if machine.family != FAMILY_WITH_GPUS_TO_ATTACH or not most:
-        why = f"{machine.name} does not take {kind}: only N1 machines take accelerators, others come with them."
+        why = (
+            f"{machine.name} does not take {kind}: only N1 machines take accelerators, others come with them."
+        )
         raise invalid_field("resource.guestAccelerators[0].acceleratorType", kind, why)
     if count < 1 or count > most or count & (count - 1):
         raise invalid_field(field, count, f"It must be a power of two, at most {most}, for {kind}.")

@@ -87,7 +87,9 @@ def _subnetwork(site: Site, region: str, given: Mapping[str, Any], field: str) -
         return {"subnetwork": link}
     subnetwork = site.things["subnetworks"].get(scope, reference.name)
     if subnetwork is None:
-        raise invalid_field(f"{field}.subnetwork", text, "The referenced subnetwork resource cannot be found.")
+        raise invalid_field(
+            f"{field}.subnetwork", text, "The referenced subnetwork resource cannot be found."
+        )
     return {"network": subnetwork["network"], "subnetwork": link}
 
 
@@ -153,7 +155,9 @@ def vacate(site: Site, resource: Resource) -> None:
         reserved = _reserved(site, region, address)
         if reserved:
             free = {key: value for key, value in reserved.items() if key != "users"}
-            site.things["addresses"].put(f"regions/{region}", reserved["name"], {**free, "status": "RESERVED"})
+            site.things["addresses"].put(
+                f"regions/{region}", reserved["name"], {**free, "status": "RESERVED"}
+            )
     release(site, resource["zone"].rpartition("/")[2], resource["networkInterfaces"])
 
 

@@ -1,5 +1,6 @@
-"""Scheduling options: what may be combined, and what applies where nothing is said ("Set VM host maintenance policy",
-"Spot VMs", "Limit the run time of a VM").
+"""Scheduling options: what may be combined, and what applies where nothing is said.
+
+Sources: "Set VM host maintenance policy", "Spot VMs", "Limit the run time of a VM".
 """
 
 from collections.abc import Callable, Mapping
@@ -67,13 +68,13 @@ _RULES = (
         why="Preemptible instances do not support live migration.",
     ),
     _Rule(
-        broken=lambda o: o["provisioningModel"] == "STANDARD"
-        and "instanceTerminationAction" in o
-        and not _limited(o),
+        broken=lambda o: (
+            o["provisioningModel"] == "STANDARD" and "instanceTerminationAction" in o and not _limited(o)
+        ),
         field="instanceTerminationAction",
-        why="You cannot specify a termination action for a VM instance that has the standard provisioning model"
-        " (default). To use instance termination action, the VM instance must use the Spot provisioning model"
-        " or have a limited run time.",
+        why="You cannot specify a termination action for a VM instance that has the standard provisioning"
+        " model (default). To use instance termination action, the VM instance must use the Spot provisioning"
+        " model or have a limited run time.",
     ),
     _Rule(
         broken=lambda o: o["preemptible"] and o["provisioningModel"] != "SPOT" and _limited(o),

@@ -1,4 +1,4 @@
-"""What users make besides instances: disks, addresses, images, networks and the like. Filled in where left open."""
+"""What users make besides instances: disks, addresses, images, networks; filled in where left open."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -180,7 +180,9 @@ def machine_image(wish: Wish) -> dict[str, Any]:
 
 
 def _origin(site: Site, attached: Mapping[str, Any]) -> dict[str, Any]:
-    scope, _, name = attached.get("source", "").partition(f"/projects/{site.project}/")[2].partition("/disks/")
+    scope, _, name = (
+        attached.get("source", "").partition(f"/projects/{site.project}/")[2].partition("/disks/")
+    )
     found = site.things["disks"].get(scope, name) or {}
     kept = {key: found[key] for key in ("sourceImage", "sourceSnapshot") if key in found}
     return {**kept, **({"diskType": last(found["type"]), "diskSizeGb": found["sizeGb"]} if found else {})}
@@ -202,7 +204,9 @@ def subnetwork(wish: Wish) -> dict[str, Any]:
     try:
         block = IPv4Network(cidr)
     except ValueError as error:
-        raise invalid_field("resource.ipCidrRange", cidr, f"Must be a valid IP CIDR range: {error}.") from error
+        raise invalid_field(
+            "resource.ipCidrRange", cidr, f"Must be a valid IP CIDR range: {error}."
+        ) from error
     return {
         "network": site.links.link(f"global/networks/{reference.name}"),
         "gatewayAddress": str(block[1]),
