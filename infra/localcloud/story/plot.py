@@ -134,7 +134,11 @@ class Plot:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )
-        output, _ = await process.communicate()
+        try:
+            output, _ = await asyncio.wait_for(process.communicate(), PATIENCE.total_seconds())
+        except TimeoutError:
+            process.kill()
+            raise StoryError(f"spotwarden {' '.join(words)} did not end") from None
         for line in output.decode(errors="replace").splitlines():
             self._say(f"    {line}")
         if process.returncode:
