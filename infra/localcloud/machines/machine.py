@@ -50,6 +50,11 @@ class Machine:
             await self._uptime.end()
         await self._settle()
 
+    @property
+    def is_off(self) -> bool:
+        """Whether it neither runs nor is about to end."""
+        return self._uptime is None
+
     def update(self, instance: Resource) -> None:
         """Tell the guest of a change."""
         self._instance = instance

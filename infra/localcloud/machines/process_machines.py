@@ -68,8 +68,10 @@ class ProcessMachines:
             machine.update(instance)
 
     def forget(self, instance_id: str) -> None:
-        """Drop what is in memory of a deleted instance, which must be off; its folder stays."""
-        self._machines.pop(instance_id, None)
+        """Drop what is in memory of a deleted instance that is off; its folder stays."""
+        machine = self._machines.get(instance_id)
+        if machine and machine.is_off:
+            del self._machines[instance_id]
 
     def console(self, instance_id: str) -> str:
         """The newest mebibyte of what the instance wrote to its serial port; "" if it is not known."""

@@ -351,6 +351,31 @@ def test_an_unknown_machine_is_nobodys_worry(run, machines):
     assert run(scene()) == ""
 
 
+def test_a_forgotten_machine_is_gone_but_for_its_folder(run, vm):
+    """Its console is not known any more; its files are there to look at."""
+
+    async def scene():
+        machine = await vm(startup_script="echo done > result")
+        await machine.finished()
+        await machine.machines.kill(machine.id)
+        machine.machines.forget(machine.id)
+        return machine.console, machine.read("result")
+
+    assert run(scene()) == ("", "done\n")
+
+
+def test_a_machine_that_is_on_cannot_be_forgotten(run, vm):
+    """Nobody could end its processes otherwise."""
+
+    async def scene():
+        machine = await vm(startup_script="sleep 300")
+        machine.machines.forget(machine.id)
+        await machine.machines.close()
+        return machine.processes
+
+    assert run(scene()) == []
+
+
 def test_the_metadata_server_ends_with_the_machine(run, vm):
     """After the end nothing listens on its port."""
 
