@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localcloud.errors import ApiError
@@ -81,6 +81,7 @@ def _model(names: set[str], asked: Asked) -> tuple[list[str], list[str]]:
     return items, sorted(prefixes, key=str.encode)
 
 
+@settings(deadline=None)
 @given(names=st.sets(NAMES, max_size=25), asked=ASKED)
 def test_all_pages_together_are_what_the_model_says(names: set[str], asked: Asked):
     """Nothing is lost, doubled or out of order, and no page is larger than asked for."""

@@ -1,7 +1,7 @@
 """Reading a multipart/related body piece by piece."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from localcloud.errors import ApiError
@@ -43,6 +43,7 @@ def _body(content: bytes, newline: bytes) -> bytes:
 TRICKY = st.lists(st.sampled_from([b"\r", b"\n", b"-", b"--limit", b"\r\n--limi", b"x"])).map(b"".join)
 
 
+@settings(deadline=None)
 @given(
     content=st.one_of(st.binary(), TRICKY),
     newline=st.sampled_from([b"\r\n", b"\n"]),
