@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from google.cloud import compute_v1
 
 from tests.localcloud.compute.conftest import Cloud
-from tests.localcloud.compute.world import REGION, ZONE
+from tests.localcloud.compute.world import PROJECT, REGION, ZONE, request, spot
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def gcloud(cloud: Cloud, tmp_path: Path) -> Callable[..., str]:
     return run
 
 
-def test_create_list_describe_and_delete(gcloud):
+def test_create_list_describe_and_delete(gcloud, cloud: Cloud):
     """A spot VM as a developer creates one."""
     out = gcloud(
         "instances",
@@ -45,42 +46,42 @@ def test_create_list_describe_and_delete(gcloud):
     gcloud("instances", "add-labels", "vm", f"--zone={ZONE}", "--labels=job=a")
     assert gcloud("instances", "list", "--filter=labels.job=a", "--format=value(name)").split() == ["vm"]
     gcloud("instances", "delete", "vm", f"--zone={ZONE}", "--quiet")
-    assert gcloud("instances", "list", "--format=value(name)").split() == []
+    assert list(cloud.service.knobs.instances()) == []
 
 
-def test_several_names_in_one_command(gcloud):
+def test_several_names_in_one_command(gcloud, cloud: Cloud):
     """Sent as one batch of multipart/mixed, to create and to delete."""
     out = gcloud("instances", "create", "a", "b", f"--zone={ZONE}", "--format=value(name,status)")
     assert out.split() == ["a", "RUNNING", "b", "RUNNING"]
     gcloud("instances", "delete", "a", "b", f"--zone={ZONE}", "--quiet")
-    assert gcloud("instances", "list", "--format=value(name)").split() == []
+    assert list(cloud.service.knobs.instances()) == []
 
 
 def test_bulk_create_in_a_zone_and_in_a_region(gcloud):
-    """It then looks for the operations of the group, in a region zone by zone."""
-    gcloud(
-        "instances", "bulk", "create", f"--zone={ZONE}", "--name-pattern=z-#", "--count=2", "--format=none"
-    )
-    gcloud(
-        "instances",
-        "bulk",
-        "create",
-        f"--region={REGION}",
-        "--name-pattern=r-#",
-        "--count=2",
-        "--format=none",
-    )
-    assert gcloud("instances", "list", "--format=value(name)", "--sort-by=name").split() == [
-        "r-1",
-        "r-2",
-        "z-1",
-        "z-2",
-    ]
+    """It then looks for the operations of the group, in a region zone by zone, and for the instances."""
+    for place, pattern in ((f"--zone={ZONE}", "z-#"), (f"--region={REGION}", "r-#")):
+        out = gcloud(
+            "instances",
+            "bulk",
+            "create",
+            place,
+            f"--name-pattern={pattern}",
+            "--count=2",
+            "--format=json",
+        )
+        told = json.loads(out)
+        assert (told["createdInstanceCount"], told["failedInstanceCount"]) == (2, 0)
+        assert [one["name"] for one in told["instances"]] == [f"{pattern[0]}-1", f"{pattern[0]}-2"]
 
 
 def test_operations_are_listed_and_found_by_type(gcloud, cloud: Cloud):
     """A preemption among them."""
-    gcloud("instances", "create", "vm", f"--zone={ZONE}", "--provisioning-model=SPOT", "--format=none")
+    instances = cloud.client(compute_v1.InstancesClient)
+    body = request(scheduling=spot("STOP"))
+    operation = instances.insert_unary(
+        project=PROJECT, zone=ZONE, instance_resource=compute_v1.Instance.from_json(json.dumps(body))
+    )
+    cloud.done(operation)
     cloud.stand.call(cloud.service.preempt, "vm")
     out = gcloud(
         "operations",
