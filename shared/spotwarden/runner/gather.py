@@ -7,6 +7,7 @@ instance created while we look is in the newer list, and is not taken for gone.
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from hashlib import sha256
 
 import msgspec
 
@@ -193,13 +194,16 @@ def read_ledger(store: Store, layout: Layout, job: str) -> tuple[Recorded, ...]:
 
 
 def _script(store: Store, layout: Layout, job: str) -> StoredScript | None:
-    """The script that is re-run: the resolved one where the developer's machine made one."""
-    for thing in (ResolvedScript(job=job), CreateScript(job=job)):
-        name = layout.build(thing)
-        if stored := store.read(name):
-            files = _files(store, layout, job)
-            return StoredScript(name=name, text=stored.data, generation=stored.generation, files=files)
-    return None
+    """The script that is re-run: the resolved one, where it was made from this very create script."""
+    name, resolved_name = layout.build(CreateScript(job=job)), layout.build(ResolvedScript(job=job))
+    script = store.read(name)
+    if script is None:
+        return None
+    resolved = store.read(resolved_name)
+    if resolved and sha256(script.data).hexdigest().encode() in resolved.data:
+        name, script = resolved_name, resolved
+    files = _files(store, layout, job)
+    return StoredScript(name=name, text=script.data, generation=script.generation, files=files)
 
 
 def _files(store: Store, layout: Layout, job: str) -> Mapping[str, bytes]:

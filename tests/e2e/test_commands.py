@@ -1,0 +1,176 @@
+"""What a developer types, against one local cloud that runs with its functions."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from tests.e2e.conftest import SPOTWARDEN, marked
+
+PURE = """\
+#!/bin/bash
+gcloud compute instances create {name} --zone=us-central1-a --machine-type=e2-small --scopes=cloud-platform \\
+  --image-family=debian-12 --image-project=debian-cloud \\
+  --provisioning-model=SPOT --instance-termination-action=DELETE --metadata=startup-script='sleep 600'
+"""
+IMPURE = PURE.replace("e2-small", "$(printf %s e2-small | rev | rev)")
+
+
+class Shell:
+    """A shell in which `eval "$(spotwarden local env)"` was said."""
+
+    def __init__(self, environment):
+        self.environment = environment
+
+    def run(self, *words, **environment):
+        """Run `spotwarden …` and give what came of it."""
+        return subprocess.run(
+            [str(SPOTWARDEN), *words],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+            env={**self.environment, **environment},
+            check=False,
+        )
+
+    def ok(self, *words):
+        """Run it, expect success, give its output."""
+        done = self.run(*words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory):
+    """One local cloud for all tests of this file."""
+    home = tmp_path_factory.mktemp("home")
+    base = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("SPOTWARDEN")},
+        "XDG_STATE_HOME": str(home),
+        "SPOTWARDEN_OWNER": "ada@example.com",
+    }
+    serving = subprocess.Popen(
+        [str(SPOTWARDEN), "local", "serve", "--functions", "--project", "demo"],
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env=base,
+    )
+    try:
+        assert serving.stdout is not None
+        ready = json.loads(serving.stdout.readline())
+        assert set(ready) == {"http", "grpc", "project", "pid"}
+        assert ready["pid"] == serving.pid
+        exports = subprocess.run(
+            ["bash", "-c", f'eval "$({SPOTWARDEN} local env)" && env -0'],
+            capture_output=True,
+            text=True,
+            env=base,
+            check=True,
+        )
+        pairs = (line.split("=", 1) for line in exports.stdout.split("\0") if "=" in line)
+        yield Shell({**base, **dict(pairs)})
+    finally:
+        serving.terminate()
+        serving.communicate(timeout=60)
+        assert marked(home) == []
+
+
+@pytest.fixture
+def script(tmp_path):
+    """Write a create script of this name; gives its path."""
+
+    def write(name, text=PURE):
+        file = tmp_path / "create-instance.sh"
+        file.write_text(text.format(name=name))
+        return str(file)
+
+    return write
+
+
+def test_a_submitted_job_runs_and_is_in_the_table(shell, script):
+    """Stored, launched, listed; the table as text and as JSON."""
+    assert "attempt 1 runs in us-central1-a as instance" in shell.ok("submit", script("job-a"))
+    assert "job-a" in shell.ok("jobs")
+    (row,) = [one for one in json.loads(shell.ok("jobs", "--json")) if one["job"] == "job-a"]
+    assert (row["status"], row["attempts"], row["owner"]) == ("running", 1, "ada@example.com")
+    assert row["instance_id"] in shell.ok("show", "job-a")
+    assert "job-a" in shell.ok("local", "status")
+
+
+def test_a_running_job_is_not_submitted_twice(shell, script):
+    """The second submit says why, and launches nothing."""
+    shell.ok("submit", script("job-b"))
+    refused = shell.run("submit", script("job-b"))
+    assert refused.returncode == 1
+    assert "job-b is running, attempt 1" in refused.stderr
+    assert shell.ok("local", "status").count("job-b") == 1
+
+
+def test_a_script_that_is_not_pure_is_refused_with_its_line_and_a_way_out(shell, script):
+    """Nobody is turned away: the message names --resolve."""
+    refused = shell.run("submit", script("job-c", IMPURE))
+    assert refused.returncode == 1
+    assert "create-instance.sh:2:" in refused.stderr
+    assert "--resolve" in refused.stderr
+    assert shell.run("show", "job-c").returncode == 1
+
+
+def test_a_resolved_script_launches_and_is_what_recovery_reads(shell, script):
+    """Run here with a gcloud that creates nothing; its commands are stored beside the script."""
+    assert "attempt 1 runs" in shell.ok("submit", script("job-d", IMPURE), "--resolve")
+    stored = (
+        shell.environment["STORAGE_EMULATOR_HOST"] + "/storage/v1/b/demo-jobs/o?prefix=job-d/metadata/create"
+    )
+    names = subprocess.run(
+        ["curl", "-s", "--noproxy", "*", stored], capture_output=True, text=True, check=True
+    ).stdout
+    assert "create-instance.resolved.sh" in names
+
+
+def test_a_stockout_is_told_and_can_be_waited_out(shell, script):
+    """Compute Engine's reason is shown; submitting again goes on with the same attempt."""
+    shell.ok("local", "stockout", "us-central1-a", "--for", "10m")
+    refused = shell.run("submit", script("job-e"))
+    shell.ok("local", "stockout", "us-central1-a", "--off")
+    assert refused.returncode == 1
+    assert "no room for it now" in refused.stderr
+    assert "submit job-e again" in refused.stderr
+    assert "backing off" in shell.ok("show", "job-e")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["show", "nobody"], "there is no job 'nobody'"),
+        (["show", "../x"], "'../x' cannot be a job"),
+        (["local", "preempt", "nobody"], "nobody"),
+        (["local", "stockout", "us-central1-a", "--for", "soon"], "write it as 90s, 10m or 2h"),
+        (["local", "fault", "nonsense", "--status", "503"], "nonsense"),
+    ],
+)
+def test_a_mistake_is_answered_in_words(shell, words, says):
+    """What, where, what to do; never a traceback."""
+    refused = shell.run(*words)
+    assert refused.returncode != 0
+    assert says in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_without_settings_a_command_says_what_to_set(shell):
+    """Every missing variable at once, and how to get them on the local cloud."""
+    bare = {name: value for name, value in shell.environment.items() if not name.startswith("SPOTWARDEN_")}
+    refused = Shell(bare).run("jobs")
+    assert refused.returncode == 1
+    for name in ("SPOTWARDEN_PROJECT", "SPOTWARDEN_BUCKET", "SPOTWARDEN_NOTICES", "spotwarden local env"):
+        assert name in refused.stderr
+
+
+def test_without_a_local_cloud_its_commands_say_how_to_start_one(shell, tmp_path):
+    """Not a refused connection, but what to type."""
+    bare = {name: value for name, value in shell.environment.items() if name != "SPOTWARDEN_LOCAL_URL"}
+    refused = Shell(bare).run("local", "status", XDG_STATE_HOME=str(tmp_path))
+    assert refused.returncode == 1
+    assert "spotwarden local serve" in refused.stderr
