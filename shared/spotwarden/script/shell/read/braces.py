@@ -105,6 +105,8 @@ def _sequence(text: str, line: int) -> list[list[Part]] | None:
         letters = _LETTERS.fullmatch(text)
         if letters is None:
             return None
+        if letters[1].islower() != letters[2].islower():
+            raise Refused(f"{{{text}}} runs over signs that are no letters", line=line)
         values = [chr(code) for code in _steps(ord(letters[1]), ord(letters[2]), letters[3], line)]
     return [[Literal(value, quoted=True)] for value in values]
 

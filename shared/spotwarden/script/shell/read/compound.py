@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from spotwarden.script.shell.read.braces import expand_braces
+from spotwarden.script.shell.read.commands import read_redirect
 from spotwarden.script.shell.read.conditions import read_condition
 from spotwarden.script.shell.read.cursor import Cursor
 from spotwarden.script.shell.read.heredoc import read_bodies
@@ -21,6 +22,8 @@ from spotwarden.script.shell.tree import (
     If,
     Loop,
     Node,
+    Redirect,
+    Redirected,
     Select,
     Subshell,
 )
@@ -216,6 +219,16 @@ def _function_keyword(cursor: Cursor) -> Node:
     return Function(name, _body(cursor), line)
 
 
+def redirected(cursor: Cursor, node: Node, line: int) -> Node:
+    """Read the redirections behind a compound command."""
+    redirects: list[Redirect] = []
+    cursor.blanks()
+    while (redirect := read_redirect(cursor)) is not None:
+        redirects.append(redirect)
+        cursor.blanks()
+    return Redirected(node, tuple(redirects), line) if redirects else node
+
+
 def read_function(cursor: Cursor) -> Node | None:
     """Read `name() …`, or return None where something else begins."""
     found = _FUNCTION.match(cursor.text, cursor.position)
@@ -230,7 +243,7 @@ def _body(cursor: Cursor) -> Node:
     skip_lines(cursor)
     for word, compound in COMPOUNDS.items():
         if cursor.at(word):
-            return compound(cursor)
+            return redirected(cursor, compound(cursor), cursor.line())
     raise cursor.broken("the body of a function is missing")
 
 

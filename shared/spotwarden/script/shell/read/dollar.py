@@ -22,6 +22,9 @@ def read_dollar(cursor: Cursor, quoted: bool) -> Part:  # noqa: FBT001 — the o
     found = _NAME.match(cursor.text, cursor.position)
     if found is not None:
         cursor.position = found.end()
+        if cursor.at("{") and not quoted:
+            # bash expands the brace first, so `$a{b,c}` means `$ab $ac`.
+            raise cursor.refused(f"write ${{{found.group(1)}}} where a brace follows")
         return Parameter(name=found.group(1), quoted=quoted, line=line)
     if cursor.take("$(("):
         return _arithmetic(cursor, quoted=quoted)
@@ -113,7 +116,7 @@ def _subscript(cursor: Cursor) -> Word | None:
 
 def _arguments(cursor: Cursor, operator: str, *, quoted: bool) -> tuple[Word, ...]:
     if operator in _REPLACEMENTS:
-        pattern = read_operand(cursor, stops="/}", quoted=False)
+        pattern = read_operand(cursor, stops="/}", quoted=False, slash_first=operator == "//")
         return (pattern, read_operand(cursor, stops="}", quoted=False)) if cursor.take("/") else (pattern,)
     if operator == ":":
         offset = read_expression(cursor, ":}")

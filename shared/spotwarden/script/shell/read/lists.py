@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 
 from spotwarden.script.shell.limits import Budget
-from spotwarden.script.shell.read.commands import read_redirect, read_simple
-from spotwarden.script.shell.read.compound import COMPOUNDS, read_function, skip_lines
+from spotwarden.script.shell.read.commands import read_simple
+from spotwarden.script.shell.read.compound import COMPOUNDS, read_function, redirected, skip_lines
 from spotwarden.script.shell.read.cursor import Cursor, Grammar
 from spotwarden.script.shell.read.dollar import read_dollar
-from spotwarden.script.shell.tree import AndOr, Background, Block, Node, Pipeline, Redirect, Redirected
+from spotwarden.script.shell.tree import AndOr, Background, Block, Node, Pipeline
 
 _KEYWORD = re.compile(
     r"(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|coproc|time|\[\[|[{}!])"
@@ -143,7 +143,7 @@ def _read_command(cursor: Cursor) -> Node:
         raise cursor.broken(f"`{name}` is not expected here")
     compound = COMPOUNDS.get(name) if keyword or name == "(" else None
     if compound is not None:
-        return _redirected(cursor, compound(cursor), line)
+        return redirected(cursor, compound(cursor), line)
     function = read_function(cursor)
     if function is not None:
         return function
@@ -153,15 +153,6 @@ def _read_command(cursor: Cursor) -> Node:
             f"`{cursor.peek()}` is not expected here" if cursor.peek() else "a command is missing"
         )
     return simple
-
-
-def _redirected(cursor: Cursor, node: Node, line: int) -> Node:
-    redirects: list[Redirect] = []
-    cursor.blanks()
-    while (redirect := read_redirect(cursor)) is not None:
-        redirects.append(redirect)
-        cursor.blanks()
-    return Redirected(node, tuple(redirects), line) if redirects else node
 
 
 _GRAMMAR = Grammar(block=_read_block, commands=_read_commands, dollar=read_dollar)

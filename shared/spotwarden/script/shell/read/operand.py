@@ -16,21 +16,20 @@ _OPEN = {"(": ")", "[": "]", "{": "}"}
 _OPEN_WITH_CHOICE = {**_OPEN, "?": ":"}
 
 
-def read_operand(cursor: Cursor, *, stops: str, quoted: bool) -> Word:
-    """Read up to one of `stops` outside quotes; `quoted` reads as in double quotes."""
+def read_operand(cursor: Cursor, *, stops: str, quoted: bool, slash_first: bool = False) -> Word:
+    """Read up to one of `stops` outside quotes.
+
+    `quoted` reads as in double quotes. With `slash_first` a slash at the beginning is no end, but the
+    first sign of a pattern, as in `${x////-}`.
+    """
     line = cursor.line()
     parts: list[Part] = []
-    while not cursor.ended and (cursor.peek() not in stops or _replaced_first(cursor, parts, stops)):
+    while not cursor.ended and (cursor.peek() not in stops or (slash_first and not parts and cursor.at("/"))):
         if quoted:
             _quoted_part(cursor, parts)
-        elif not _part(cursor, parts, stops):
+        elif not _part(cursor, parts, stops, skipped=int(slash_first and not parts)):
             raise cursor.broken("a `${` is never closed")
     return make_word(parts, line)
-
-
-def _replaced_first(cursor: Cursor, parts: list[Part], stops: str) -> bool:
-    """Whether this `/` is the first character of a pattern, as in `${x////-}`: there it is no end."""
-    return not parts and cursor.at("/") and "/" in stops
 
 
 def _quoted_part(cursor: Cursor, parts: list[Part]) -> None:
@@ -40,7 +39,7 @@ def _quoted_part(cursor: Cursor, parts: list[Part]) -> None:
         read_quoted(cursor, parts, _IN_QUOTES, '"}')
 
 
-def _part(cursor: Cursor, parts: list[Part], stops: str) -> bool:
+def _part(cursor: Cursor, parts: list[Part], stops: str, skipped: int) -> bool:
     blank = cursor.match(_BLANK_SIGNS)
     if blank is not None:
         parts.append(Literal(blank, quoted=False))
@@ -48,17 +47,16 @@ def _part(cursor: Cursor, parts: list[Part], stops: str) -> bool:
     start = cursor.position
     if not read_part(cursor, parts):
         return False
-    _give_back(cursor, parts, start, stops)
+    _give_back(cursor, parts, start, stops, skipped)
     return True
 
 
-def _give_back(cursor: Cursor, parts: list[Part], start: int, stops: str) -> None:
-    """Plain text runs on over the closing sign: cut it there."""
+def _give_back(cursor: Cursor, parts: list[Part], start: int, stops: str, skipped: int) -> None:
+    """Plain text runs on over the closing sign: cut it there, but not in its `skipped` first signs."""
     last = parts[-1] if parts else None
     plain = isinstance(last, Literal) and not last.quoted
     if not plain or not isinstance(last, Literal) or not cursor.text.startswith(last.text, start):
         return
-    skipped = 1 if len(parts) == 1 and "/" in stops else 0
     ends = [end for end in (last.text.find(stop, skipped) for stop in stops) if end >= 0]
     if ends:
         parts[-1] = Literal(last.text[: min(ends)], quoted=False)

@@ -26,13 +26,15 @@ def read_word(cursor: Cursor) -> Word | None:
     start = cursor.position
     line = cursor.line()
     simple = cursor.match(_SIMPLE)
+    if simple is not None and cursor.extended_patterns and cursor.at("("):
+        simple, cursor.position = None, start
     if simple is not None:
         cursor.budget.node(line)
         return Word((Literal(simple, quoted=False),), line, simple)
     parts: list[Part] = []
     while read_part(cursor, parts):
         pass
-    if cursor.position == start:
+    if cursor.position == start or not parts:
         return None
     return make_word(parts, line)
 
@@ -94,9 +96,9 @@ def _escape(cursor: Cursor, parts: list[Part]) -> bool:
     cursor.position += 2
     if following == "\n":
         return True
-    if not following:  # a backslash as the very last character stands for itself
+    if not following:  # bash drops a backslash that is the very last character
         cursor.position = cursor.size
-        following = "\\"
+        return False
     parts.append(Literal(following, quoted=True))
     return True
 

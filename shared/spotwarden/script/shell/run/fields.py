@@ -176,9 +176,11 @@ def match_files(shell: Shell, pattern: str) -> list[str] | Unknown:
     if any(patterns.literal(step) == ".." for step in steps):
         return Unknown(reason=f"{pattern} looks outside the folder of the script", line=shell.line)
     matched = _walk(shell, start, [step for step in steps if step and patterns.literal(step) != "."])
+    only_folders = pattern.endswith("/")
+    matched = [path for path in matched if not only_folders or shell.folder.is_folder(path)]
     for path in matched:  # whoever keeps the files of a script learns so which ones it sees
         shell.folder.content(path)
-    names = sorted("/".join(path[len(start) :]) for path in matched)
+    names = sorted("/".join(path[len(start) :]) + "/" * only_folders for path in matched)
     if names != sorted(names, key=lambda name: (re.sub(r"\W", "", name).lower(), name)):
         return Unknown(
             reason=f"the order of {pattern} depends on the language of the machine", line=shell.line

@@ -85,20 +85,6 @@ def _signal(name: str) -> str:
     return "EXIT" if name == "0" else name
 
 
-def run_exit_trap(shell: Shell) -> None:
-    """Run what `trap` has set for the end of the script.
-
-    Raises:
-        Refused: that is not known.
-    """
-    text = shell.state.traps.pop("EXIT", None)
-    if text is None:
-        return
-    if isinstance(text, Unknown):
-        raise Refused(f"the trap for EXIT is not known: {text.reason}", line=text.line)
-    shell.programs.text(shell, text, shell.line)
-
-
 def evaluate(shell: Shell, words: list[Word]) -> Status:
     """Run `eval`.
 

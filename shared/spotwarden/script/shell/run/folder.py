@@ -32,12 +32,14 @@ class Folder:
     """Files and folders beside the script, and what the script and its programs do to them.
 
     Contents are asked for only when the script looks at them, so `stored` may read them on demand.
+    Nobody stores which files are `executable`: only those are known that the script makes so itself.
     """
 
     def __init__(self, stored: Mapping[str, bytes]) -> None:
         self._stored = stored
         self._changes: Mapping[Path, Unknown | None] = {}
         self._made: frozenset[Path] = frozenset()
+        self.executable: frozenset[Path] = frozenset()
         self._names: frozenset[Path] | None = None
 
     def view(self, place: Place) -> "View":

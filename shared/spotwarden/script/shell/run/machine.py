@@ -161,10 +161,11 @@ class Shell:
     def child(self, body: Callable[[], None]) -> Status:
         """Run something in a subshell and return its status."""
         before, self.state = self.state, self.state.fork()
+        self.state.traps = {}
         lenient = self.lenient
         self.depth = nested(self.depth, self.line)
         try:
-            self.framed("shell", lambda _: body())
+            self.framed("shell", lambda _: self._to_the_end(body))
         except Leave as leave:
             return leave.status
         else:
@@ -172,6 +173,25 @@ class Shell:
         finally:
             self.state, self.lenient = before, lenient
             self.depth -= 1
+
+    def _to_the_end(self, body: Callable[[], None]) -> None:
+        try:
+            body()
+        finally:
+            self.run_exit_trap()
+
+    def run_exit_trap(self) -> None:
+        """Run what `trap` has set for the end of a shell.
+
+        Raises:
+            Refused: that is not known.
+        """
+        text, status = self.state.traps.pop("EXIT", None), self.state.status
+        if isinstance(text, Unknown):
+            raise Refused(f"the trap for EXIT is not known: {text.reason}", line=text.line)
+        if text is not None:
+            self.programs.text(self, text, self.line)
+            self.state.status = status
 
     def finish(self, status: Status) -> None:
         """Set the status of a command; under `set -e` a failure that nobody looks at ends the script."""

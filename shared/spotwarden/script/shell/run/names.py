@@ -1,6 +1,7 @@
 """What bash or the system sets by itself: such a variable is not empty, it is unknown."""
 
 from spotwarden.script.command import Unknown
+from spotwarden.script.shell.run.values import ScriptName
 
 ENVIRONMENT = "the environment of whoever runs the script"
 _CHANCE = "a random number"
@@ -54,7 +55,8 @@ _SET_OUTSIDE = {
     "USER": ENVIRONMENT,
     "_": _PROCESS,
 }
-_SPECIAL = {"$": _PROCESS, "!": _PROCESS, "-": _PROCESS, "0": "the name that the script was called by"}
+_NAME = "the name that the script was called by"
+_SPECIAL = {"$": _PROCESS, "!": _PROCESS, "-": _PROCESS, "0": _NAME}
 
 # Variables that bash gives a meaning of its own once they are set. `RANDOM=7` does not make `$RANDOM` a 7.
 _KEPT_BY_BASH_NAMES = """
@@ -67,6 +69,8 @@ _KEPT_BY_BASH = frozenset(_KEPT_BY_BASH_NAMES.split())
 
 def outside(name: str, line: int) -> Unknown | None:
     """Return why the value of an unset variable is not known; None where it is certainly empty."""
+    if name in ("0", "BASH_SOURCE"):
+        return ScriptName(reason=f"${name} is {_NAME}", line=line)
     source = _SET_OUTSIDE.get(name) or _SPECIAL.get(name)
     return None if source is None else Unknown(reason=f"${name} depends on {source}", line=line)
 

@@ -21,7 +21,7 @@ def _destination(shell: Shell, path: Text | None) -> Place:
 
 
 def _go(shell: Shell, place: Place) -> Status:
-    shell.state.place = place
+    shell.state.came_from, shell.state.place = shell.state.place, place
     if isinstance(place, Unknown):
         return Outcome(reason=place.reason, line=place.line)
     return 0
@@ -42,7 +42,6 @@ def change(shell: Shell, words: list[Word]) -> Status:
         place = Unknown(reason="where `cd` goes depends on CDPATH", line=shell.line) if path else before
     else:
         place = _destination(shell, path)
-    shell.state.came_from = before
     return _go(shell, place)
 
 

@@ -158,6 +158,11 @@ def _file(shell: Shell, words: list[Word], name: str) -> Status:
         return _NOT_FOUND
     if isinstance(text, Unknown):
         raise Refused(f"{name} is run, and its content is not known: {text.reason}", line=shell.line)
+    if path not in shell.folder.executable:
+        if mentions_create(text):
+            reason = f"whether {name} is executable is not stored: run it by `bash {name}`"
+            raise Refused(reason, line=shell.line)
+        return Outcome(reason=f"whether {name} is executable depends on the machine", line=shell.line)
     if _SHEBANG.match(text) or not text.startswith("#!"):
         return _script_file(shell, words)
     return _other(shell, words, name)

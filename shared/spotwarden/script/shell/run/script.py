@@ -11,7 +11,6 @@ from spotwarden.script.shell.limits import MAX_SCRIPT_BYTES, Budget, nested
 from spotwarden.script.shell.read.cursor import Broken
 from spotwarden.script.shell.read.lists import open_script, read_lines
 from spotwarden.script.shell.run.execute import run_block, run_node
-from spotwarden.script.shell.run.flow import run_exit_trap
 from spotwarden.script.shell.run.machine import Leave, Programs, Shell
 from spotwarden.script.shell.run.programs import INITIAL_VARIABLES
 from spotwarden.script.shell.run.simple import run_words
@@ -78,7 +77,7 @@ def _run(shell: Shell, script: str) -> Unknown | None:
     except Leave:
         ended = shell.notes[-1] if shell.notes else None
     with suppress(Leave):
-        run_exit_trap(shell)
+        shell.run_exit_trap()
     return ended
 
 

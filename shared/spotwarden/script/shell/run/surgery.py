@@ -56,7 +56,7 @@ def replace_matches(shell: Shell, part: Parameter, values: Values, expander: Exp
 
 
 def _replaced(shell: Shell, operator: str, pattern: str, text: str, with_what: str) -> str:
-    if not pattern:
+    if not pattern and operator in ("/", "//"):
         return text
     if operator == "/#":
         end = patterns.prefix(pattern, text, longest=True)

@@ -10,7 +10,7 @@ from spotwarden.script.shell.run.folder import resolve
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import assign_array, calculate, find, get
 from spotwarden.script.shell.run.pattern import matches
-from spotwarden.script.shell.run.values import Outcome, Status, Text
+from spotwarden.script.shell.run.values import Outcome, ScriptName, Status, Text
 from spotwarden.script.shell.tree import Test
 from spotwarden.script.shell.words import Word
 
@@ -164,11 +164,8 @@ def binary(shell: Shell, operator: str, one: Text, other: Text, *, computes: boo
     outcome = one if isinstance(one, Outcome) else other
     if isinstance(outcome, Outcome) and "0" in (one, other) and operator in _EQUAL | _UNEQUAL:
         return outcome if operator in _EQUAL else negated(outcome)
-    for value in (one, other):
-        if isinstance(value, Unknown):
-            return _decided_by_prefix(operator, one, other) or value
-    assert isinstance(one, str)  # noqa: S101
-    assert isinstance(other, str)  # noqa: S101
+    if isinstance(one, Unknown) or isinstance(other, Unknown):
+        return _compare_unknown(operator, one, other)
     if operator in ("=", "==", "!="):
         return int((one == other) == (operator == "!="))
     if operator in ("<", ">"):
@@ -178,8 +175,18 @@ def binary(shell: Shell, operator: str, one: Text, other: Text, *, computes: boo
     return Unknown(reason=f"whether {one} {operator} {other} holds depends on the machine", line=shell.line)
 
 
-def _decided_by_prefix(operator: str, one: Text, other: Text) -> Status | None:
-    """Decide a comparison of texts that certainly begin differently."""
+def _compare_unknown(operator: str, one: Text, other: Text) -> Status:
+    """Decide a comparison of texts that are certainly the same, or certainly begin differently."""
+    why = one if isinstance(one, Unknown) else other
+    assert isinstance(why, Unknown)  # noqa: S101
+    if operator not in ("=", "==", "!="):
+        return why
+    if isinstance(one, ScriptName) and isinstance(other, ScriptName):
+        return int(operator == "!=")
+    return int(operator != "!=") if _differ(one, other) else why
+
+
+def _differ(one: Text, other: Text) -> bool:
     starts = [value.prefix if isinstance(value, Unknown) else value for value in (one, other)]
     known = [not isinstance(value, Unknown) for value in (one, other)]
     size = min(len(start) for start in starts)
@@ -188,9 +195,7 @@ def _decided_by_prefix(operator: str, one: Text, other: Text) -> Status | None:
         sure and len(start) < len(starts[1 - place])
         for place, (sure, start) in enumerate(zip(known, starts, strict=True))
     )
-    if operator not in ("=", "==", "!=") or not (differ or too_short):
-        return None
-    return int(operator != "!=")
+    return differ or too_short
 
 
 def _ordered(shell: Shell, operator: str, one: str, other: str) -> Status:

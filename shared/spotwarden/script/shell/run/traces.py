@@ -1,11 +1,14 @@
 """What programs do to the files beside the script. Their output is never known, their success is assumed."""
 
+import re
 from collections.abc import Callable
 
 from spotwarden.script.command import Unknown, Word
 from spotwarden.script.shell.run.folder import Path, resolve
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.values import Status
+
+_MAKES_EXECUTABLE = re.compile(r"[ua]*\+[rwx]*x[rwx]*|[0-7]?[1357][0-7][0-7]")
 
 Trace = Callable[[Shell, list[Word]], Status | None]
 
@@ -94,6 +97,12 @@ def _make_folder(shell: Shell, words: list[Word]) -> Status | None:
     return None if outside and status == 0 else status
 
 
+def _change_mode(shell: Shell, words: list[Word]) -> None:
+    modes = [word.value for word in words[1:2] if isinstance(word.value, str)]
+    if modes and _MAKES_EXECUTABLE.fullmatch(modes[0]):
+        shell.folder.executable |= set(_paths(shell, words[1:]))
+
+
 def _remove(shell: Shell, words: list[Word]) -> Status | None:
     for path in _paths(shell, words):
         if path:
@@ -118,7 +127,7 @@ def _copy_tool(shell: Shell, words: list[Word]) -> None:
 
 # These read at most what they are given, or work elsewhere.
 _HARMLESS = """
-awk basename bq cat chmod chown chgrp cmp cut date diff dirname docker du echo env expr file find
+awk basename bq cat chown chgrp cmp cut date diff dirname docker du echo env expr file find
 git grep egrep fgrep head hostname id jq kubectl less logger ls lsof mail md5sum mktemp more nc
 nslookup open ping printf ps pwd realpath readlink seq sha1sum sha256sum shellcheck sleep sort ssh
 ssh-add ssh-agent stat systemctl tail test tput tr true uname uniq wc which whoami xxd yes
@@ -127,6 +136,7 @@ TRACES: dict[str, Trace] = {
     **dict.fromkeys(_HARMLESS.split(), _nothing),
     **dict.fromkeys(("cp", "install", "ln", "rsync", "scp"), _write_last),
     **dict.fromkeys(("gcloud", "gsutil"), _copy_tool),
+    "chmod": _change_mode,
     "mkdir": _make_folder,
     "mv": _move,
     "rm": _remove,

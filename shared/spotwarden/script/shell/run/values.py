@@ -19,6 +19,10 @@ class Outcome(Unknown, frozen=True, kw_only=True):
     success: bool = True
 
 
+class ScriptName(Unknown, frozen=True, kw_only=True):
+    """`$0` and `$BASH_SOURCE`: not known, but certainly the same in a script that is run and not sourced."""
+
+
 Status: TypeAlias = int | Unknown
 
 

@@ -1,0 +1,1 @@
+gcloud compute instances create dup --zone=us-west1-a --zone=us-west1-b --tags=a --tags=b,c --labels=a=1 --labels=b=2 --boot-disk-size=10 --boot-disk-size=20GB --create-disk=name=one,size=10 --create-disk=name=two,size=20

@@ -1,0 +1,2 @@
+#!/bin/bash
+gcloud compute instances create cut --zone=us-central1-a --metadata=startup-script='echo one, two'

@@ -1,0 +1,1 @@
+gcloud compute instances create misspelt --zone=us-central1-a --machine-typ=e2-small

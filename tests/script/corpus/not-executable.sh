@@ -1,0 +1,2 @@
+#!/bin/bash
+./parts/one.sh first

@@ -1,0 +1,2 @@
+#!/bin/bash
+gsutil cp /dev/null gs://harbor-jobs/preempted-jobs/$(hostname)
