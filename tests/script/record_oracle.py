@@ -110,6 +110,11 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
+    def finish(self) -> None:
+        """Close the inner end of the tunnel, which the server does not know."""
+        super().finish()
+        self.connection.close()
+
     def do_CONNECT(self) -> None:
         """Open the tunnel and end it here."""
         self.send_response(200)

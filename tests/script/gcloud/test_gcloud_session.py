@@ -62,6 +62,8 @@ def test_a_property_that_reaches_no_create_is_of_no_interest(run):
         ["configurations", "activate", "elsewhere"],
         ["configurations", "delete", "default"],
         ["import", "file"],
+        ["set", "project", "My Project"],
+        ["set", "project=name-p"],
     ],
 )
 def test_what_reaches_a_create_in_ways_not_modelled_refuses_the_next_create(words, run):
