@@ -1,4 +1,16 @@
-"""All routes of Compute Engine v1."""
+"""All routes of Compute Engine v1.
+
+There: instances (insert, also from templates and machine images, bulkInsert in zones and regions, get,
+list, aggregatedList, delete, stop, start, reset, setLabels, setMetadata, setTags, setScheduling,
+setMachineType, setDiskAutoDelete, setDeletionProtection, simulateMaintenanceEvent, serialPort),
+operations of all scopes, disks, snapshots, addresses, images and family views, instance templates,
+machine images, networks, subnetworks, reservations and resource policies (kept, without effect), zones,
+regions, machine, accelerator and disk types, the project, and batches of all these.
+
+Not there: instance groups, regional disks and templates, attaching and detaching, suspend and resume,
+firewalls and routes (nothing is blocked), IAM policies. `beta` and `alpha` in a path are answered as v1,
+so fields that only they have are refused as unknown.
+"""
 
 from starlette.routing import BaseRoute
 
