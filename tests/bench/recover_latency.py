@@ -19,13 +19,12 @@ import httpx
 
 SPOTWARDEN = Path(sys.executable).with_name("spotwarden")
 SCRIPT = (
-    "gcloud compute instances create {job} --zone=us-central1-a --machine-type=e2-small --scopes=cloud-platform"
-    " --image-family=debian-12 --image-project=debian-cloud --provisioning-model=SPOT"
+    "gcloud compute instances create {job} --zone=us-central1-a --machine-type=e2-small"
+    " --scopes=cloud-platform --image-family=debian-12 --image-project=debian-cloud --provisioning-model=SPOT"
     " --instance-termination-action=DELETE\n"
 )
-METHOD = (
-    'protoPayload.methodName="v1.compute.instances.insert" AND protoPayload.resourceName:"/instances/{job}"'
-)
+METHOD = 'protoPayload.methodName="v1.compute.instances.insert"'
+RESOURCE = 'protoPayload.resourceName:"/instances/{job}"'
 
 
 class Cloud:
