@@ -1,11 +1,18 @@
 """Several calls in one request."""
 
+import asyncio
+
 import httpx
 import pytest
 from google.api_core import exceptions
 from google.cloud import storage
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
+from localcloud.batch import batch_route
 from localcloud.faults import Rule
+from localcloud.http import Json, build_app
 from tests.localcloud.storage.conftest import Served
 
 
@@ -79,6 +86,23 @@ def test_an_answer_names_its_call(http: httpx.Client, bucket: storage.Bucket):
     answer = _send(http, PART + call + b"\r\n--limit--")
     assert "Content-ID: <response-x+1>" in answer.text
     assert "HTTP/1.1 200 OK" in answer.text
+
+
+def test_what_authorises_a_batch_authorises_its_calls():
+    """A part has the batch's authorization unless it brings its own."""
+
+    async def echo(request: Request) -> Response:
+        return Json({"authorization": request.headers.get("authorization")})
+
+    async def run(own: bytes) -> str:
+        app = build_app([Route("/echo", echo), batch_route("/batch")])
+        headers = {"content-type": "multipart/mixed; boundary=limit", "authorization": "Bearer outer"}
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://local") as client:
+            body = PART + b"GET /echo HTTP/1.1\r\n" + own + b"\r\n\r\n--limit--"
+            return (await client.post("/batch", content=body, headers=headers)).text
+
+    assert "Bearer outer" in asyncio.run(run(b""))
+    assert "Bearer inner" in asyncio.run(run(b"Authorization: Bearer inner\r\n"))
 
 
 @pytest.mark.parametrize(

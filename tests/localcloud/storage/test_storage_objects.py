@@ -1,8 +1,12 @@
 """Objects: content, metadata, names, versions, through Google's Python client."""
 
+import asyncio
 import base64
 import gzip
 import hashlib
+import os
+from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import quote
 
 import google_crc32c
@@ -10,9 +14,15 @@ import httpx
 import pytest
 from google.api_core import exceptions
 from google.cloud import storage
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+
+from localcloud.storage.content import Sink, Vault
+from localcloud.storage.downloads import media
+from localcloud.storage.model import Draft
 
 
-@pytest.mark.parametrize("content", [b"", b"x", b"text \xff\x00" * 50_000, b"0123456789abcdef" * 300_000])
+@pytest.mark.parametrize("content", [b"", b"x", b"text \xff\x00" * 50_000, os.urandom(5_000_000)], ids=len)
 def test_content_is_read_back_as_it_was_written(bucket: storage.Bucket, content: bytes):
     """Empty, small, and larger than any buffer on the way."""
     bucket.blob("a").upload_from_string(content, content_type="a/b")
@@ -268,6 +278,25 @@ def test_gzip_is_taken_off_for_a_client_that_cannot(http: httpx.Client, bucket: 
     blob.cache_control = "no-transform"
     blob.patch()
     assert read("identity") == ("gzip", len(packed))
+
+
+def test_a_download_is_of_the_version_that_was_asked_for(tmp_path: Path):
+    """The content is taken hold of with the answer, not with its first byte; a deletion is too late then."""
+
+    async def run() -> bytes:
+        vault = Vault(tmp_path)
+        sink = Sink(vault.new())
+        await sink.write(content)
+        now = datetime.now(UTC)
+        draft = Draft(bucket="bucket", name="a", content=await sink.finish())
+        scope = {"type": "http", "method": "GET", "headers": [], "query_string": b"", "path": "/"}
+        answer = media(Request(scope), draft.blob(1, now), vault)
+        vault.remove([draft.content.file])
+        assert isinstance(answer, StreamingResponse)
+        return b"".join([data async for data in answer.body_iterator])
+
+    content = os.urandom(3_000_000)
+    assert asyncio.run(run()) == content
 
 
 def test_a_download_that_runs_sees_one_version(http: httpx.Client, bucket: storage.Bucket):
