@@ -143,7 +143,7 @@ def test_an_environment_file_comes_before_the_variables_of_the_flags(send):
     """A later value takes the place of the earlier one."""
     argv = ["compute", "instances", "create-with-container", "vm", "--container-image=i", "--image=cos-1"]
     argv += ["--container-env-file=e", "--container-env=B=3,C=4"]
-    (request,) = send(argv, files={"e": b"# settings\nA=1\n B = 2\nB=2\n"})
+    (request,) = send(argv, files={"e": b"# settings\nA=1\n  B=2\n"})
     declared = request.body["metadata"]["items"][0]["value"]
     variables = declared[declared.index("env:") : declared.index("image:")].split()
     assert variables[3::5] == ["A", "B", "C"]
