@@ -59,7 +59,7 @@ class Args:
 
     def given(self, *names: str) -> bool:
         """Say whether any of these flags stands on the command line, negated ones included."""
-        return any(name in self._given for name in names)
+        return not self._given.keys().isdisjoint(names)
 
     def __getitem__(self, name: str) -> Raw:
         """Give the value of a flag, else its default, else None; also for flags this command has not."""
