@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -31,7 +32,7 @@ class Json(Response):
 
     def render(self, content: Any) -> bytes:  # noqa: ANN401 - any JSON value
         """Encode a JSON value; text is sent as UTF-8, not escaped."""
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+        return msgspec.json.encode(content)
 
 
 async def read_json(request: Request) -> dict[str, Any]:

@@ -62,6 +62,7 @@ class Copies:
         blob = self._write_copy(
             request, source, bucket=source.bucket, name=path["destinationObject"], body={}
         )
+        # Two steps: after a crash in between both objects are there, but never neither.
         if blob.name != source.name:
             self._store.delete(source.bucket, source.name, Conditions(generation_is=source.generation))
         return Json(self._links.blob(blob))
