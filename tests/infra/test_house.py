@@ -117,3 +117,15 @@ def test_nothing_else_stands_at_the_top():
 def _ignored(name: str) -> bool:
     caches = {".git", ".hypothesis", ".import_linter_cache", "__pycache__", "build", "dist"}
     return name in caches or name.startswith(".venv") or name.endswith("_cache")
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_what_a_function_needs_is_in_the_lock(folder):
+    """Its requirements are names only; versions and hashes come from the one lock."""
+    locked = {
+        line.split("==")[0] for line in (ROOT / "requirements.lock").read_text().splitlines() if "==" in line
+    }
+    lines = (folder / "requirements.txt").read_text().splitlines()
+    needed = {line for line in lines if not line.startswith("#")}
+    assert "functions-framework" in needed
+    assert needed <= locked
