@@ -19,7 +19,7 @@ EXCEPTIONS: tuple[Allowed, ...] = (
     ),
     Allowed(
         finding=r"query returnPartialSuccess: there is no such parameter",
-        reason="of every list in the reference of Compute Engine v1 and in gcloud; Google's documents leave it out",
+        reason="in the reference of every list of Compute Engine v1, and sent by gcloud; left out here",
     ),
     Allowed(
         finding=r"query upload_id: there is no such parameter",
