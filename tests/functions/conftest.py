@@ -52,9 +52,7 @@ class World:
         self.cloud: MemoryCloud = memory_cloud()
         self.layout = Layout()
         self.policy = Policy(version="test", mode=Mode.ENFORCE)
-        self.settings = Settings(
-            project="p", bucket="b", notices="n", policy_file=Path("policy.toml")
-        )
+        self.settings = Settings(project="p", bucket="b", notices="n", policy_file=Path("policy.toml"))
         self._recover = recover
         self._sweeps = count(1)
         self.store(CreateScript(job="test-vm"), SCRIPT)
