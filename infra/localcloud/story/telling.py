@@ -35,7 +35,9 @@ async def tell_story(state: Path, *, stay: bool) -> int:
         say(f"a Google Cloud of this machine's own is up; functions: {names}")
         code = await _tell(Plot(cloud, deployment, say), ended, say)
         _where_to_look(cloud, state, say)
-        if stay and not ended.is_set():
+        if not stay:
+            say("all of it ends now; at a terminal it stays up, and --state DIR keeps bucket and logs")
+        elif not ended.is_set():
             say("the local cloud stays up; Ctrl-C ends it")
             await ended.wait()
     return code
