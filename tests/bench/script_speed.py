@@ -72,9 +72,8 @@ def main(seconds: float) -> None:
             times.append(time.process_time() - began)
     middle = statistics.median(times)
     print("| what | value |\n|---|---|")
-    print(
-        f"| scripts read a second, one core ({len(work)} scripts of the corpus) | {len(times) / sum(times):.0f} |"
-    )
+    rate = len(times) / sum(times)
+    print(f"| scripts read a second, one core ({len(work)} scripts of the corpus) | {rate:.0f} |")
     print(f"| one script, median | {middle * 1000:.2f} ms |")
     print(f"| import of spotwarden.script | {import_seconds() * 1000:.0f} ms |")
     if gcloud := gcloud_seconds():
