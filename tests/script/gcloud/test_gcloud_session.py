@@ -2,6 +2,7 @@
 
 import pytest
 
+from spotwarden.script import requests as read_script
 from spotwarden.script.command import Unknown
 from spotwarden.script.gcloud import Defaults
 from spotwarden.script.refusal import Refused
@@ -224,3 +225,11 @@ def test_a_url_of_another_version_moves_the_names_behind_it(create):
     """Gcloud goes on with the version of the last URL that it read."""
     body = create("--network=https://www.googleapis.com/compute/beta/projects/p/global/networks/n")
     assert "/compute/beta/" in body["machineType"]
+
+
+@pytest.mark.parametrize("text", [b"--zone=us-\xff", b"--labels=a=\xe9", b"--description=\xc3"])
+def test_bytes_that_are_no_text_are_refused(text):
+    """They could stand in no URL and in no body; a fuzzer found the first of these."""
+    script = b"gcloud compute instances create vm --zone=us-central1-a " + text
+    with pytest.raises(Refused, match="not UTF-8"):
+        read_script(script, defaults=Defaults(project="p-1"))

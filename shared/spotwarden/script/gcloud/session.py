@@ -57,6 +57,7 @@ class Session:
         self.notes.append(Note(line=command.line, text=f"{name}: not part of any request"))
 
     def _create(self, command: Command, line: Line) -> None:
+        _require_text(command)
         try:
             self.requests += requests_of(line, command, self.config)
         except Refused as refused:
@@ -75,6 +76,25 @@ class Session:
             elif isinstance(word, Unknown) or not word.startswith("-") or word == "--no-activate":
                 words.append(token)
         self.config.apply(words[1:], configuration, line=command.line)
+
+
+def _require_text(command: Command) -> None:
+    """Refuse bytes that are no UTF-8: they could stand in no URL and in no body of a request."""
+    words = [(word.value, word.line) for word in command.words if isinstance(word.value, str)]
+    settings = [
+        (value, command.line) for name, value in command.environment.items() if name.startswith("CLOUDSDK_")
+    ]
+    for text, line in (*words, *settings):
+        if not text.isascii() and not _is_utf8(text):
+            raise Refused("a word of this create is not UTF-8; store the script as UTF-8", line=line)
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _asks_for_help(line: Line) -> bool:

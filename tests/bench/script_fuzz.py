@@ -1,0 +1,50 @@
+"""Fuzz both stages of reading a create script with atheris: `script_fuzz.py [MINUTES] [FOLDER]`.
+
+Anything but `Refused` that escapes, and any input that takes over two seconds, ends the run with the input.
+It starts from the scripts of tests/script/corpus; FOLDER keeps what it finds interesting, for the next run.
+"""
+
+import shutil
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["spotwarden"]):
+    from spotwarden.script import Defaults, Refused, requests
+    from spotwarden.script.gcloud import session  # noqa: F401 — instrumented now, not at the first script
+    from spotwarden.script.shell.run import script  # noqa: F401 — likewise
+
+CORPUS = Path(__file__).parents[1] / "script" / "corpus"
+DEFAULTS = Defaults(project="demo-project", zone="us-central1-a", region="us-central1")
+FILES = {"startup.sh": b"#!/bin/bash\ntrain\n", "flags.yaml": b"--zone: us-east1-b\n", "conf/env": b"A=1\n"}
+LONGEST_BYTES = 4096
+SLOW_SECONDS = 2
+
+
+def one_input(data: bytes) -> None:
+    """Read it as a stored script would be."""
+    with suppress(Refused):
+        requests(data, files=FILES, defaults=DEFAULTS)
+
+
+def main(minutes: float, folder: Path) -> None:
+    """Fuzz for so long."""
+    for file in CORPUS.glob("*.sh"):
+        shutil.copy(file, folder / file.name)
+    options = [
+        f"-max_total_time={int(minutes * 60)}",
+        f"-max_len={LONGEST_BYTES}",
+        f"-timeout={SLOW_SECONDS}",
+    ]
+    atheris.Setup([sys.argv[0], *options, "-print_final_stats=1", str(folder)], one_input)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    length = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0
+    kept = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.mkdtemp(prefix="fuzz-"))
+    kept.mkdir(parents=True, exist_ok=True)
+    main(length, kept)
