@@ -18,6 +18,9 @@ MAX_STEPS = 5_000
 # Characters that all expansions together may produce: a value doubled in a loop stops here.
 MAX_TEXT = 4 * 1024 * 1024
 
+# What a word or a piece of one costs of these: arrays that double stop long before they fill the memory.
+PIECE_COST = 32
+
 # Characters of one pattern, regular expression or arithmetic expression.
 MAX_EXPRESSION = 2_000
 

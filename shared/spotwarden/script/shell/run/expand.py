@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from spotwarden.script.command import Unknown, Word
+from spotwarden.script.shell.limits import PIECE_COST
 from spotwarden.script.shell.run.fields import (
     Active,
     Break,
@@ -62,6 +65,10 @@ def _pieces(shell: Shell, parts: tuple[Part, ...]) -> list[Piece]:
     pieces: list[Piece] = []
     for part in parts:
         pieces.extend(_EXPANDERS[type(part)](shell, part))
+    cost = sum(
+        PIECE_COST if isinstance(piece.text, Unknown) else PIECE_COST + len(piece.text) for piece in pieces
+    )
+    shell.budget.text(cost, shell.line)
     return pieces
 
 
@@ -75,8 +82,9 @@ def _tilde(shell: Shell, part: Tilde) -> list[Piece]:
 
 def _arithmetic(shell: Shell, part: Arithmetic) -> list[Piece]:
     number = calculate(shell, expand_text(shell, part.expression))
-    text = number if isinstance(number, Unknown) else str(number)
-    return [Quoted(text) if part.quoted else Split(text)]
+    if isinstance(number, Unknown):
+        return [Quoted(replace(number, splits=False, prefix=""))]
+    return [Quoted(str(number)) if part.quoted else Split(str(number))]
 
 
 def _substitution(shell: Shell, part: Substitution) -> list[Piece]:
@@ -120,14 +128,14 @@ def _as_pieces(shell: Shell, values: Values, *, quoted: bool) -> list[Piece]:
         return [wrap(values.items[0] if values.items else "")]
     if values.many == "*":
         return _starred(shell, values.items, wrap, quoted=quoted)
-    return _listed(values.items, wrap, " ")
+    return _listed(values.items, wrap, Break(" ", quoted=quoted))
 
 
 def _starred(shell: Shell, items: list[Text], wrap: Callable[[Text], Piece], *, quoted: bool) -> list[Piece]:
     signs = separators(shell)
     between: Text = signs if isinstance(signs, Unknown) else signs[:1]
     if not quoted:
-        return _listed(items, wrap, between if isinstance(between, str) else " ")
+        return _listed(items, wrap, Break(between if isinstance(between, str) else " ", quoted=False))
     return [wrap(_joined(items, between))]
 
 
@@ -139,10 +147,10 @@ def _joined(items: list[Text], between: Text) -> Text:
     return to_text(pieces)
 
 
-def _listed(items: list[Text], wrap: Callable[[Text], Piece], between: str) -> list[Piece]:
+def _listed(items: list[Text], wrap: Callable[[Text], Piece], between: Break) -> list[Piece]:
     pieces: list[Piece] = []
     for index, item in enumerate(items):
-        pieces.extend([Break(between)] if index else [])
+        pieces.extend([between] if index else [])
         pieces.append(wrap(item))
     return pieces
 

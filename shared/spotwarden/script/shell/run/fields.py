@@ -12,7 +12,7 @@ from spotwarden.script.shell.run import pattern as patterns
 from spotwarden.script.shell.run.folder import Path, resolve
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import get
-from spotwarden.script.shell.run.values import Text, glue
+from spotwarden.script.shell.run.values import Outcome, Text, glue
 
 DEFAULT_SEPARATORS = " \t\n"
 
@@ -36,9 +36,13 @@ class Split(NamedTuple):
 
 
 class Break(NamedTuple):
-    """Where `$@` begins a new word; `text` joins the two where words cannot be."""
+    """Where `$@` begins a new word; `text` joins the two where words cannot be.
+
+    Outside quotes bash joins by IFS and splits again, so that an empty element may vanish.
+    """
 
     text: str
+    quoted: bool = True
 
 
 Piece: TypeAlias = Quoted | Active | Split | Break
@@ -91,7 +95,7 @@ def to_words(shell: Shell, pieces: list[Piece], line: int) -> list[Word]:
     fields = _Fields()
     for piece in pieces:
         if isinstance(piece, Break):
-            fields.close()
+            _break(shell, fields, piece)
         elif isinstance(piece, Split):
             _split(shell, fields, piece)
         elif isinstance(piece, Quoted) or piece.text:
@@ -100,8 +104,19 @@ def to_words(shell: Shell, pieces: list[Piece], line: int) -> list[Word]:
     return [Word(value=value, line=line) for field in fields.done for value in _file_names(shell, field)]
 
 
+def _break(shell: Shell, fields: _Fields, piece: Break) -> None:
+    signs = separators(shell)
+    if piece.quoted or not signs or isinstance(signs, Unknown):
+        fields.close()
+    else:
+        _split(shell, fields, Split(signs[0]))
+
+
 def _split(shell: Shell, fields: _Fields, piece: Split) -> None:
     text, signs = piece.text, separators(shell)
+    if isinstance(text, Outcome):  # a number, so one word
+        fields.add(Quoted(text))
+        return
     if isinstance(text, Unknown) or isinstance(signs, Unknown):
         why = text if isinstance(text, Unknown) else signs
         assert isinstance(why, Unknown)  # noqa: S101

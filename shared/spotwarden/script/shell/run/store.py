@@ -27,7 +27,7 @@ def _store_array(shell: Shell, assignment: Assignment, items: tuple[Item, ...]) 
         assign_array(shell, assignment.name, old)
         return
     values = dict(old)
-    place = 1 + max((key for key in old if isinstance(key, int)), default=-1)
+    place = 0 if variable.associative else 1 + max(map(int, old), default=-1)
     for item in items:
         shell.budget.step(item.value.line)
         added = _add(shell, variable, values, item, place)
