@@ -38,8 +38,10 @@ _SETTING = re.compile(r"(?:(core|compute)/)?(project|zone|region)")
 def kind_of(words: list[str]) -> str:
     """Say what a command is: a `create`, a `config` change, a `question`, or anything `else`."""
     plain = [word for word in words if not word.startswith("-")]
-    if {"compute", "instances"} <= set(plain) and CREATING & set(plain):
-        return "create"
+    if {"compute", "instances"} <= set(plain):
+        verbs = [word for word in plain[plain.index("instances") :] if word in ASKING or word in CREATING]
+        if verbs and verbs[0] in CREATING:
+            return "create"
     if plain[:2] in (["config", "set"], ["config", "unset"]):
         return "config"
     if not plain or words[-1] in ("--help", "--version"):

@@ -1,5 +1,6 @@
 """Scripts put together at random: still the words that bash gives."""
 
+import shlex
 from collections.abc import Callable
 
 from hypothesis import HealthCheck, given, settings
@@ -121,3 +122,13 @@ def test_generated_scripts_give_the_words_that_bash_gives(
     """Quotes, expansions, branches and loops in any mixture come out as in bash."""
     script = f"x='a b' y=a.b.c; arr=(p 'q r')\n{text}\ngcloud end\n".encode()
     assert ours(script, {}) == bash(script, {})
+
+
+ARGUMENT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(words=st.lists(ARGUMENT, max_size=6))
+def test_quoted_words_are_those_words_again(words: list[str], ours: Callable[..., list[list[str]]]):
+    """A plain script of quoted arguments, as `resolve` writes it, loses and gains nothing."""
+    assert ours(f"gcloud x {shlex.join(words)}\n".encode(), {}) == [["x", *words]]
