@@ -30,7 +30,7 @@ def names(text: str) -> set[str]:
 def test_the_product_alone_needs_neither_the_local_cloud_nor_the_tests():
     """What a function could need, and no more."""
     found = names(subset().stdout)
-    assert {"google-cloud-storage", "tree-sitter-bash", "protobuf"} <= found
+    assert {"google-cloud-storage", "msgspec", "protobuf"} <= found
     assert not {"psutil", "pytest", "mypy", "hatchling"} & found
 
 

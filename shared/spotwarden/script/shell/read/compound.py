@@ -7,7 +7,7 @@ from spotwarden.script.shell.read.braces import expand_braces
 from spotwarden.script.shell.read.commands import read_redirect
 from spotwarden.script.shell.read.conditions import read_condition
 from spotwarden.script.shell.read.cursor import Cursor
-from spotwarden.script.shell.read.heredoc import read_bodies
+from spotwarden.script.shell.read.heredoc import skip_lines
 from spotwarden.script.shell.read.operand import read_expression
 from spotwarden.script.shell.read.words import read_word
 from spotwarden.script.shell.tree import (
@@ -33,27 +33,12 @@ _FUNCTION = re.compile(r"([^\s|&;()<>$'\"`\\={}#~]+)[ \t]*\([ \t]*\)")
 _FUNCTION_NAME = re.compile(r"[^\s|&;()<>$'\"`\\]+")
 _PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
 _NAME = re.compile(r"[A-Za-z_]\w*(?=[ \t\n;]|\\\n|\Z)", re.ASCII)
-_EMPTY_LINES = re.compile(r"(?:[ \t]+|\n+|\\\n|#[^\n]*)*")
 _CLAUSE_END = re.compile(r";;&?|;&")
-
-
-def skip_lines(cursor: Cursor) -> None:
-    """Step over blanks, comments and line ends, and read the here-documents that follow them."""
-    cursor.blanks()
-    while cursor.pending and cursor.take("\n"):
-        read_bodies(cursor)
-        cursor.blanks()
-    if not cursor.pending:
-        cursor.match(_EMPTY_LINES)
-
-
-def _ends(*words: str) -> frozenset[str]:
-    return frozenset(words)
 
 
 def _commands(cursor: Cursor, *ends: str) -> Block:
     """Read commands up to one of these words, at least one command."""
-    block = cursor.grammar.commands(cursor, _ends(*ends))
+    block = cursor.grammar.commands(cursor, frozenset(ends))
     if not block.nodes:
         raise cursor.broken(f"there is no command before `{cursor.peek(4).split()[0]}`")
     return block

@@ -13,6 +13,7 @@ _RAW_LINE = re.compile(r"[^\n]*\n?")
 _JOINED_LINE = re.compile(r"(?:[^\\\n]|\\(?:[^\n]|\Z)|\\\n)*\n?")
 _QUOTING = re.compile(r"\\(.)|'([^']*)'|\"([^\"]*)\"", re.DOTALL)
 _PLAIN = re.compile(r"[^\\$`]+")
+_EMPTY_LINES = re.compile(r"(?:[ \t]+|\n+|\\\n|#[^\n]*)*")
 
 
 def announce(cursor: Cursor, *, strips: bool) -> Document:
@@ -66,3 +67,13 @@ def _expanding(cursor: Cursor, text: str, line: int) -> Word:
     except Broken as error:  # bash finds this out only when it expands the text, and goes on
         raise Refused(f"in a here-document: {error.reason}", line=error.line) from error
     return make_word(parts or [Literal("", quoted=True)], line)
+
+
+def skip_lines(cursor: Cursor) -> None:
+    """Step over blanks, comments and line ends, and read the here-documents that follow them."""
+    cursor.blanks()
+    while cursor.pending and cursor.take("\n"):
+        read_bodies(cursor)
+        cursor.blanks()
+    if not cursor.pending:
+        cursor.match(_EMPTY_LINES)

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 from spotwarden.script.shell.limits import Budget
 from spotwarden.script.shell.read.commands import read_simple
-from spotwarden.script.shell.read.compound import COMPOUNDS, read_function, redirected, skip_lines
+from spotwarden.script.shell.read.compound import COMPOUNDS, read_function, redirected
 from spotwarden.script.shell.read.cursor import Cursor, Grammar
 from spotwarden.script.shell.read.dollar import read_dollar
+from spotwarden.script.shell.read.heredoc import skip_lines
 from spotwarden.script.shell.tree import AndOr, Background, Block, Node, Pipeline
 
 _KEYWORD = re.compile(

@@ -8,7 +8,8 @@ from spotwarden.script.command import Unknown
 from spotwarden.script.shell.limits import nested
 from spotwarden.script.shell.run import branches, loops
 from spotwarden.script.shell.run.expand import expand_text
-from spotwarden.script.shell.run.machine import Arm, Leave, Shell
+from spotwarden.script.shell.run.frames import Leave
+from spotwarden.script.shell.run.machine import Arm, Shell
 from spotwarden.script.shell.run.memory import calculate
 from spotwarden.script.shell.run.redirects import redirected
 from spotwarden.script.shell.run.simple import run_simple

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 from spotwarden.script.command import Unknown, Word
 from spotwarden.script.refusal import Refused
-from spotwarden.script.shell.run.machine import Leave, Shell
+from spotwarden.script.shell.run.frames import Leave
+from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.programs import run_program
 from spotwarden.script.shell.run.redirects import read_file
 from spotwarden.script.shell.run.values import Outcome, Status, Text

@@ -9,7 +9,8 @@ from spotwarden.script.command import Unknown
 from spotwarden.script.refusal import Refused
 from spotwarden.script.shell.limits import MAX_ROUNDS, nested
 from spotwarden.script.shell.run.expand import expand_text, expand_words
-from spotwarden.script.shell.run.machine import Arm, Frame, Leave, Shell
+from spotwarden.script.shell.run.frames import Frame, Leave
+from spotwarden.script.shell.run.machine import Arm, Shell
 from spotwarden.script.shell.run.memory import assign, calculate
 from spotwarden.script.shell.run.state import Stream
 from spotwarden.script.shell.run.values import Outcome, Status, Text

@@ -8,33 +8,12 @@ from spotwarden.script.refusal import Refused
 from spotwarden.script.shell.limits import MAX_COMMANDS, Budget, nested
 from spotwarden.script.shell.run.certainty import require_certain
 from spotwarden.script.shell.run.folder import Folder
+from spotwarden.script.shell.run.frames import Frame, Leave
 from spotwarden.script.shell.run.state import State, join_states
 from spotwarden.script.shell.run.values import Outcome, Status, Text, Variable
 from spotwarden.script.shell.tree import Block, Node
 
 _LEFT_BY = {"break": "loop", "continue": "loop"}
-
-
-class Leave(Exception):  # noqa: N818 — a jump of the script, and no fault
-    """The script leaves what it is in: by `break` or `continue`, or `function` or `shell` by name."""
-
-    def __init__(self, kind: str, status: Status = 0, levels: int = 1) -> None:
-        super().__init__(kind)
-        self.kind = kind
-        self.status = status
-        self.levels = levels
-
-
-class Frame:
-    """A loop, function or shell that can be left early.
-
-    Where it may have been left already, `doubt` says why, and `left` holds the states it was left with.
-    """
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.doubt: Unknown | None = None
-        self.left: list[State] = []
 
 
 class Arm(NamedTuple):

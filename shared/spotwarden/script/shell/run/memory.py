@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from spotwarden.script.command import Unknown
 from spotwarden.script.refusal import Refused
 from spotwarden.script.shell.run.arithmetic import evaluate
-from spotwarden.script.shell.run.machine import Leave, Shell
+from spotwarden.script.shell.run.frames import Leave
+from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.names import kept_by_bash, outside
 from spotwarden.script.shell.run.values import Text, Variable, elements, glue, scalar
 

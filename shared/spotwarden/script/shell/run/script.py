@@ -11,7 +11,8 @@ from spotwarden.script.shell.limits import MAX_SCRIPT_BYTES, Budget, nested
 from spotwarden.script.shell.read.cursor import Broken
 from spotwarden.script.shell.read.lists import open_script, read_lines
 from spotwarden.script.shell.run.execute import run_block, run_node
-from spotwarden.script.shell.run.machine import Leave, Programs, Shell
+from spotwarden.script.shell.run.frames import Leave
+from spotwarden.script.shell.run.machine import Programs, Shell
 from spotwarden.script.shell.run.programs import INITIAL_VARIABLES
 from spotwarden.script.shell.run.simple import run_words
 from spotwarden.script.shell.run.values import Variable

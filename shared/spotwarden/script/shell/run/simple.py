@@ -9,7 +9,8 @@ from spotwarden.script.shell.limits import nested
 from spotwarden.script.shell.run.builtins import BUILTINS, DECLARING
 from spotwarden.script.shell.run.declare import declare
 from spotwarden.script.shell.run.expand import expand_words
-from spotwarden.script.shell.run.machine import Leave, Shell
+from spotwarden.script.shell.run.frames import Leave
+from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.programs import run_program
 from spotwarden.script.shell.run.redirects import apply, redirected
 from spotwarden.script.shell.run.store import store
