@@ -155,7 +155,7 @@ def _clause(cursor: Cursor) -> Clause:
     while cursor.take("|"):
         patterns.append(_pattern(cursor))
     cursor.require(")", "a pattern of `case`")
-    body = cursor.grammar.commands(cursor, _ends(";;", "esac"))
+    body = cursor.grammar.commands(cursor, frozenset((";;", "esac")))
     return Clause(tuple(patterns), body, cursor.match(_CLAUSE_END) or ";;")
 
 
