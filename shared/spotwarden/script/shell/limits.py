@@ -1,5 +1,7 @@
 """How much of a script is read, and why not more. All counts are far above what people write."""
 
+from collections.abc import Callable
+
 from spotwarden.script.refusal import Refused
 
 # Compute Engine takes at most 256 KB for one metadata value, and nothing else in a script is large.
@@ -45,11 +47,11 @@ class Budget:
         self._steps = MAX_STEPS
         self._text = MAX_TEXT
 
-    def node(self, line: int) -> None:
-        """Account for one more word or part of a word."""
+    def node(self, line: Callable[[], int]) -> None:
+        """Account for one more word or part of a word; `line` tells where it stands, if that is asked."""
         self._nodes -= 1
         if self._nodes < 0:
-            raise Refused(f"the script has more than {MAX_NODES} words and parts of words", line=line)
+            raise Refused(f"the script has more than {MAX_NODES} words and parts of words", line=line())
 
     def step(self, line: int) -> None:
         """Account for one more command executed."""

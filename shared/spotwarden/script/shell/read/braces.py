@@ -22,7 +22,7 @@ def expand_braces(word: Word, budget: Budget) -> list[Word]:
         raise Refused(f"a word with braces has more than {MAX_BRACES} parts", line=word.line)
     words = _expand(tokens, word.line, 0)
     for _ in words:
-        budget.node(word.line)
+        budget.node(lambda: word.line)
     # What a choice leaves empty, as `{a,}` does, is no word at all.
     return [make_word(parts, word.line) for parts in words if parts]
 

@@ -6,7 +6,7 @@ from spotwarden.script.shell.read.braces import expand_braces
 from spotwarden.script.shell.read.cursor import Cursor
 from spotwarden.script.shell.read.heredoc import announce
 from spotwarden.script.shell.read.operand import read_expression
-from spotwarden.script.shell.read.words import make_word, read_word
+from spotwarden.script.shell.read.words import make_word, read_plain_word, read_word
 from spotwarden.script.shell.tree import Redirect, Simple
 from spotwarden.script.shell.words import Assignment, Item, Word
 
@@ -25,12 +25,13 @@ class Parts:
         self.assignments: list[Assignment] = []
         self.words: list[Word | Assignment] = []
         self.redirects: list[Redirect] = []
+        self.declares = False
 
-    @property
-    def declares(self) -> bool:
-        """Whether the command is one of `declare` and its like."""
-        first = self.words[0] if self.words else None
-        return isinstance(first, Word) and first.text in DECLARATIONS
+    def add(self, words: list[Word]) -> None:
+        """Take in the words that one written word makes; the first of all may be `declare` or its like."""
+        if not self.words:
+            self.declares = bool(words) and words[0].text in DECLARATIONS
+        self.words.extend(words)
 
     def __bool__(self) -> bool:
         return bool(self.assignments or self.words or self.redirects)
@@ -53,6 +54,12 @@ def read_simple(cursor: Cursor) -> Simple | None:
 
 
 def _next(cursor: Cursor, parts: Parts) -> bool:
+    if parts.words and not parts.declares:
+        # Most words of a create look like this, and nothing else can begin here.
+        plain = read_plain_word(cursor)
+        if plain is not None:
+            parts.words.append(plain)
+            return True
     redirect = read_redirect(cursor)
     if redirect is not None:
         parts.redirects.append(redirect)
@@ -65,7 +72,7 @@ def _next(cursor: Cursor, parts: Parts) -> bool:
     word = read_word(cursor)
     if word is None:
         return False
-    parts.words.extend([word] if word.text is not None else expand_braces(word, cursor.budget))
+    parts.add([word] if word.text is not None else expand_braces(word, cursor.budget))
     return True
 
 

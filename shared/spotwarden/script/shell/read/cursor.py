@@ -12,6 +12,7 @@ from spotwarden.script.shell.words import Part
 
 # bash's blanks are space and tab alone: a carriage return or a non-breaking space is part of a word.
 _BLANKS = re.compile(r"(?:[ \t]+|\\\n)*")
+_BLANK_SIGNS = frozenset([" ", "\t", "\\", "#"])
 _COMMENT = re.compile(r"#[^\n]*")
 
 
@@ -85,6 +86,8 @@ class Cursor:
 
     def blanks(self) -> None:
         """Step over blanks, joined lines and a comment."""
+        if self.peek() not in _BLANK_SIGNS:  # the most frequent call of all, so it ends quickly
+            return
         found = _BLANKS.match(self.text, self.position)
         if found is not None:
             self.position = found.end()

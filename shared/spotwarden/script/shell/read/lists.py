@@ -137,7 +137,7 @@ def _read_pipeline(cursor: Cursor) -> Node:
 
 def _read_command(cursor: Cursor) -> Node:
     line = cursor.line()
-    cursor.budget.node(line)
+    cursor.budget.node(cursor.line)
     keyword = _KEYWORD.match(cursor.text, cursor.position)
     name = keyword.group() if keyword else cursor.peek()
     if name in _CLOSING:

@@ -82,7 +82,7 @@ def read_expression(cursor: Cursor, stops: str) -> Word:
 
 
 def _expression_part(cursor: Cursor, parts: list[Part], sign: str) -> None:
-    cursor.budget.node(cursor.line())
+    cursor.budget.node(cursor.line)
     plain = cursor.match(_IN_EXPRESSION)
     if plain is not None:
         parts.append(Literal(plain, quoted=True))

@@ -10,6 +10,7 @@ from spotwarden.script.shell.words import Literal, Part, Process, Substitution, 
 _METACHARACTERS = " \\t\\n|&;()<>"
 # The common word: nothing in it means anything to bash.
 _SIMPLE = re.compile(rf"[\w./:=,@%+^#-]+(?=[{_METACHARACTERS}]|\Z)", re.ASCII)
+_UNQUOTED = re.compile(r"(?!#)([\w./:=,@%+^#-]+)(?=[ \t\n;|&)]|\Z)", re.ASCII)
 _PLAIN = re.compile(rf"[^{_METACHARACTERS}\\'\"$`]+")
 _SINGLE = re.compile(r"'([^']*)'")
 _ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
@@ -21,6 +22,18 @@ _TILDE = re.compile(r"([A-Za-z_]\w*\+?=(?:[^~]*:)?|)(~[\w.+-]*)(?=/|:|\Z)", re.A
 _GROUP_STARTS = "?*+@!"
 
 
+def read_plain_word(cursor: Cursor) -> Word | None:
+    """Read a word in which nothing means anything to bash, or return None where another one begins."""
+    found = _UNQUOTED.match(cursor.text, cursor.position)
+    if found is None:
+        return None
+    line = cursor.line()
+    cursor.budget.node(cursor.line)
+    cursor.position = found.end()
+    text = found.group()
+    return Word((Literal(text, quoted=False),), line, text)
+
+
 def read_word(cursor: Cursor) -> Word | None:
     """Read the word that begins here, or return None where no word can begin."""
     start = cursor.position
@@ -29,7 +42,7 @@ def read_word(cursor: Cursor) -> Word | None:
     if simple is not None and cursor.extended_patterns and cursor.at("("):
         simple, cursor.position = None, start
     if simple is not None:
-        cursor.budget.node(line)
+        cursor.budget.node(cursor.line)
         return Word((Literal(simple, quoted=False),), line, simple)
     parts: list[Part] = []
     while read_part(cursor, parts):
@@ -82,7 +95,7 @@ def _tilde(text: str, *, alone: bool) -> list[Part]:
 
 def read_part(cursor: Cursor, parts: list[Part]) -> bool:
     """Read one more part of a word; return False at its end."""
-    cursor.budget.node(cursor.line())
+    cursor.budget.node(cursor.line)
     plain = cursor.match(_PLAIN)
     if plain is not None:
         parts.append(Literal(plain, quoted=False))
@@ -159,7 +172,7 @@ def _group(cursor: Cursor, parts: list[Part]) -> bool:
 def read_group(cursor: Cursor, parts: list[Part]) -> None:
     """Read a parenthesis of a pattern with all that is in it."""
     cursor.require("(", "a pattern")
-    cursor.budget.node(cursor.line())
+    cursor.budget.node(cursor.line)
     parts.append(Literal("(", quoted=False))
     with cursor.deeper():
         while not cursor.at(")"):
@@ -201,7 +214,7 @@ def read_double(cursor: Cursor, parts: list[Part]) -> None:
 
 def read_quoted(cursor: Cursor, parts: list[Part], plain: re.Pattern[str], escapable: str) -> None:
     """Read one part as in double quotes, where a backslash escapes `$`, backtick, itself and `escapable`."""
-    cursor.budget.node(cursor.line())
+    cursor.budget.node(cursor.line)
     text = cursor.match(plain)
     if text is not None:
         parts.append(Literal(text, quoted=True))
