@@ -279,3 +279,10 @@ def test_the_audit_hook_would_have_seen_it():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.strip() == "['open']"
+
+
+@pytest.mark.parametrize("option", ["-n ame", "-N x", "-n -1"])
+def test_a_count_that_is_no_number_is_refused(option: str):
+    """A fuzzer found that one took it for a number."""
+    with pytest.raises(Refused, match="is no number"):
+        requests(f"read {option} a <<< text\ngcloud compute instances create $a".encode())

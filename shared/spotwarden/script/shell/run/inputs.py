@@ -61,10 +61,19 @@ def _read_unknown(shell: Shell, given: dict[str, str], names: list[str], why: Un
     return why
 
 
+def _count(shell: Shell, text: str | None) -> int:
+    """Return the number of an option, 0 without it; bash complains of anything else, and so do we."""
+    if text is None:
+        return 0
+    if not (text.isascii() and text.isdigit()):
+        raise Refused(f"{text[:40]!r} is no number of lines or characters to read", line=shell.line)
+    return int(text[:9])
+
+
 def _take_line(shell: Shell, stream: Stream, given: dict[str, str]) -> _Line:
     assert isinstance(stream.text, str)  # noqa: S101
     end = given["d"][:1] or "\0" if "d" in given else "\n"
-    limit = int((given.get("n") or given.get("N") or "0")[:9])
+    limit = _count(shell, given.get("n") or given.get("N"))
     exact, raw = "N" in given, "r" in given
     text: list[str] = []
     escaped: list[bool] = []
@@ -146,8 +155,7 @@ def mapfile(shell: Shell, words: list[Word]) -> Status:
     lines = [line + end for line in rest.split(end)]
     lines[-1] = lines[-1][:-1]
     lines = [line for line in lines if line]
-    start = int(given.get("s", "0")[:9])
-    count = int(given.get("n", "0")[:9])
+    start, count = _count(shell, given.get("s")), _count(shell, given.get("n"))
     chosen = lines[start : start + count if count else None]
     stream.position = len(stream.text)
     cut = len(end) if "t" in given else 0
