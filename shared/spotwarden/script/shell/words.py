@@ -59,7 +59,13 @@ class Process(msgspec.Struct, frozen=True):
     line: int
 
 
-Part: TypeAlias = Literal | Tilde | Parameter | Arithmetic | Substitution | Process
+class Quotes(msgspec.Struct, frozen=True):
+    """Text in double quotes with a `$@` in it: no word, if that is nothing and there is nothing else."""
+
+    parts: tuple["Part", ...]
+
+
+Part: TypeAlias = Literal | Tilde | Parameter | Arithmetic | Substitution | Process | Quotes
 
 
 class Word(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from spotwarden.script.shell.escapes import ansi
 from spotwarden.script.shell.read.cursor import Cursor
-from spotwarden.script.shell.words import Literal, Part, Process, Substitution, Tilde, Word
+from spotwarden.script.shell.words import Literal, Parameter, Part, Process, Quotes, Substitution, Tilde, Word
 
 _METACHARACTERS = " \\t\\n|&;()<>"
 # The common word: nothing in it means anything to bash.
@@ -210,6 +210,14 @@ def read_double(cursor: Cursor, parts: list[Part]) -> None:
         read_quoted(cursor, parts, _IN_DOUBLE, '"')
     if len(parts) == before:
         parts.append(Literal("", quoted=True))
+    elif any(map(_is_list, parts[before:])):
+        parts[before:] = [Quotes(tuple(parts[before:]))]
+
+
+def _is_list(part: Part) -> bool:
+    if not isinstance(part, Parameter):
+        return False
+    return part.name == "@" or (part.subscript is not None and part.subscript.text == "@")
 
 
 def read_quoted(cursor: Cursor, parts: list[Part], plain: re.Pattern[str], escapable: str) -> None:

@@ -24,7 +24,16 @@ from spotwarden.script.shell.run.operands import Expander
 from spotwarden.script.shell.run.operators import OPERATORS, SUBSTITUTES
 from spotwarden.script.shell.run.references import Values, values_of
 from spotwarden.script.shell.run.values import Text
-from spotwarden.script.shell.words import Arithmetic, Literal, Parameter, Part, Process, Substitution, Tilde
+from spotwarden.script.shell.words import (
+    Arithmetic,
+    Literal,
+    Parameter,
+    Part,
+    Process,
+    Quotes,
+    Substitution,
+    Tilde,
+)
 from spotwarden.script.shell.words import Word as Written
 
 
@@ -105,6 +114,13 @@ def _process(shell: Shell, part: Process) -> list[Piece]:
     return [Quoted(Unknown(reason="a process substitution reaches it", line=part.line))]
 
 
+def _quotes(shell: Shell, part: Quotes) -> list[Piece]:
+    found = [_pieces(shell, (inner,)) for inner in part.parts]
+    pieces = [piece for inner in found for piece in inner]
+    nothing = not all(found) and all(piece == Quoted("") for piece in pieces)
+    return [] if nothing else pieces
+
+
 def _parameter(shell: Shell, part: Parameter) -> list[Piece]:
     values = values_of(shell, part, expand_text)
     if values.items == [] and not values.many and part.operator not in SUBSTITUTES:
@@ -163,6 +179,7 @@ _EXPANDERS: dict[type[Part], Callable[[Shell, Any], list[Piece]]] = {
     Substitution: _substitution,
     Process: _process,
     Parameter: _parameter,
+    Quotes: _quotes,
 }
 _EXPANDER = Expander(
     text=expand_text,

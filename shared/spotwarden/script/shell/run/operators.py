@@ -42,7 +42,7 @@ def _alternative(shell: Shell, part: Parameter, values: Values, expander: Expand
     if isinstance(missing, Unknown):
         return Values(missing, values.many)
     if missing:
-        return [Quoted("")] if part.quoted else []
+        return [Quoted("")] if part.quoted and values.many != "@" else []
     return _operand(shell, part, expander)
 
 

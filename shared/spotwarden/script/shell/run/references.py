@@ -114,7 +114,7 @@ def _special(shell: Shell, name: str) -> Text | None:
     state = shell.state
     if name == "?":
         return state.status if isinstance(state.status, Unknown) else str(state.status)
-    if name != "0" and name.isdigit():
+    if name != "0" and name.isdecimal():
         return _positional(shell, int(name[:9]))
     if name == "#":
         return state.positional if isinstance(state.positional, Unknown) else str(len(state.positional))
