@@ -92,3 +92,15 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     subscript: Word | None = None
     append: bool = False
     value: Word | tuple[Item, ...] | None = None
+
+
+def join(parts: list[Part]) -> list[Part]:
+    """Put neighbouring literals together."""
+    joined: list[Part] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if isinstance(part, Literal) and isinstance(last, Literal) and part.quoted == last.quoted:
+            joined[-1] = Literal(last.text + part.text, part.quoted)
+        else:
+            joined.append(part)
+    return joined

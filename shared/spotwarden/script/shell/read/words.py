@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from spotwarden.script.shell import words
 from spotwarden.script.shell.escapes import ansi
 from spotwarden.script.shell.read.cursor import Cursor
 from spotwarden.script.shell.words import Literal, Parameter, Part, Process, Quotes, Substitution, Tilde, Word
@@ -54,7 +55,7 @@ def read_word(cursor: Cursor) -> Word | None:
 
 def make_word(parts: list[Part], line: int) -> Word:
     """Join neighbours, find the tilde, and note the value of a word that needs no expansion."""
-    joined = _join(parts)
+    joined = words.join(parts)
     if joined and isinstance(joined[0], Literal) and not joined[0].quoted and "~" in joined[0].text:
         joined[:1] = _tilde(joined[0].text, alone=len(joined) == 1)
     text = None
@@ -69,17 +70,6 @@ def has_patterns(parts: list[Part]) -> bool:
         isinstance(part, Literal) and not part.quoted and any(sign in part.text for sign in "*?[{")
         for part in parts
     )
-
-
-def _join(parts: list[Part]) -> list[Part]:
-    joined: list[Part] = []
-    for part in parts:
-        last = joined[-1] if joined else None
-        if isinstance(part, Literal) and isinstance(last, Literal) and part.quoted == last.quoted:
-            joined[-1] = Literal(last.text + part.text, part.quoted)
-        else:
-            joined.append(part)
-    return joined
 
 
 def _tilde(text: str, *, alone: bool) -> list[Part]:

@@ -180,6 +180,11 @@ def find(pattern: str, text: str, start: int) -> tuple[int, int] | None:
     return None if found is None or found.end() == found.start() else found.span()
 
 
+def has_groups(pattern: str) -> bool:
+    """Whether the pattern has parentheses such as `@(a|b)`."""
+    return compile_pattern(pattern).groups
+
+
 def is_cheap(pattern: str) -> bool:
     """Whether `find` needs one pass over the text only."""
     compiled = compile_pattern(pattern)

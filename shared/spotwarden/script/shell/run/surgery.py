@@ -58,6 +58,10 @@ def replace_matches(shell: Shell, part: Parameter, values: Values, expander: Exp
 def _replaced(shell: Shell, operator: str, pattern: str, text: str, with_what: str) -> str:
     if not pattern and operator in ("/", "//"):
         return text
+    if operator in ("/", "//") and patterns.has_groups(pattern) and patterns.matches(pattern, ""):
+        raise Refused("a replacement of what may be nothing at all is not understood", line=shell.line)
+    if not text:
+        return with_what if patterns.matches(pattern, "") else ""
     if operator == "/#":
         end = patterns.prefix(pattern, text, longest=True)
         return text if end is None else with_what + text[end:]
