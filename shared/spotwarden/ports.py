@@ -1,8 +1,8 @@
 """What we need from outside, and the few errors it may raise. Adapters stand in `spotwarden.gcp`."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -70,8 +70,11 @@ class Store(Protocol):
 class Compute(Protocol):
     """Compute Engine, in one project."""
 
-    def instances(self) -> Instances:
-        """Every instance of the project."""
+    def instances(self, *, names: Collection[str] = (), job: str = "") -> Instances:
+        """Every instance of the project; with `names` those so called, with `job` those that carry its label.
+
+        With both, an instance that fits either is given.
+        """
 
     def operations(self, since: datetime) -> Operations:
         """Every operation on an instance that was asked for since then."""
@@ -79,8 +82,23 @@ class Compute(Protocol):
     def launch(self, request: Request, request_id: str) -> Operation:
         """Send the create request; the same id never creates twice. `RejectedError`, `UnansweredError`."""
 
+    def start(self, zone: str, instance_id: str, request_id: str) -> Operation:
+        """Start a stopped instance, addressed by its numeric id. `RejectedError`, `UnansweredError`."""
+
+    def delete(self, zone: str, instance_id: str, request_id: str) -> Operation:
+        """Delete an instance, addressed by its numeric id. `RejectedError` notFound, `UnansweredError`."""
+
     def operation(self, place: str, name: str) -> Operation:
-        """How an operation in this zone stands; `RejectedError` notFound, `UnansweredError`."""
+        """How an operation in this zone or region stands; `RejectedError` notFound, `UnansweredError`."""
+
+    def resource(self, zone: str, instance_id: str) -> Mapping[str, Any] | None:
+        """The instance as Compute Engine's JSON, metadata values included; None where it is gone."""
+
+    def offers(self, machine: str, accelerators: Collection[str]) -> frozenset[str]:
+        """The zones that offer the machine type and all of the accelerator types; `UnansweredError`.
+
+        A zone that could not be asked is left out.
+        """
 
 
 class Topic(Protocol):

@@ -17,13 +17,39 @@ class StoredScript(msgspec.Struct, frozen=True, kw_only=True):
     files: Mapping[str, bytes] = {}
 
 
-class Launch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """The request that launches the job's node in `place`, a zone."""
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """A place that may be asked, a zone (a region for a request that leaves the zone to Compute Engine)."""
 
-    node: str
     place: str
     request: Request
-    script: Script
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The request that launches all nodes of a job, for each place that may be asked; home comes first.
+
+    `gang` is true for a bulk request. `machine` and `accelerators` are what a place must offer (names
+    without their paths). `fixed` says why it cannot move from where its script puts it, empty where it
+    can. `script` is None where the request was made from what ran before, for want of a usable script.
+    """
+
+    nodes: tuple[str, ...]
+    choices: tuple[Choice, ...]
+    script: Script | None
+    machine: str = ""
+    accelerators: tuple[str, ...] = ()
+    spot: bool = False
+    gang: bool = False
+    fixed: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """Where the script puts it."""
+        return self.choices[0].place
+
+    @property
+    def request(self) -> Request:
+        """The request for that place."""
+        return self.choices[0].request
 
 
 class NoLaunch(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -14,3 +14,20 @@ class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     log_delay: timedelta = timedelta(minutes=2)
     first_backoff: timedelta = timedelta(seconds=30)
     longest_backoff: timedelta = timedelta(minutes=10)
+
+
+class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How places are chosen.
+
+    `regions` are those a job may move to besides its own, by preference. A place is `fragile` while it
+    has come up less than this long ago; `half_life` is how fast its trouble is forgotten.
+    """
+
+    move: bool = True
+    regions: tuple[str, ...] = ()
+    block: timedelta = timedelta(minutes=10)
+    fragile: timedelta = timedelta(hours=1)
+    half_life: timedelta = timedelta(hours=1)
+    on_demand_after: int | None = None
+    restart_cost: timedelta = timedelta(minutes=12)
+    offers_fresh: timedelta = timedelta(days=1)

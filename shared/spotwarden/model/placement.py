@@ -1,0 +1,46 @@
+"""What is remembered of places, for one machine type."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import Enum
+
+import msgspec
+
+
+class Event(Enum):
+    """What a place did to somebody who asked for this machine, or ran one."""
+
+    GAVE = "gave"
+    STOCKOUT = "stockout"
+    PREEMPTED = "preempted"
+
+
+class News(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that a place did."""
+
+    place: str
+    event: Event
+    at: datetime
+
+
+class Weather(msgspec.Struct, frozen=True, kw_only=True):
+    """What is remembered of one place.
+
+    `trouble` is a count of stockouts and preemptions that decays, as it stood at `at`. The other
+    moments are the newest stockout, preemption and success; None where there was none.
+    """
+
+    trouble: float = 0.0
+    at: datetime | None = None
+    out: datetime | None = None
+    taken: datetime | None = None
+    given: datetime | None = None
+
+
+class PlacementRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """All places for one machine type: which ones offer it (as of `offered_at`), and their weather."""
+
+    machine: str
+    offered: tuple[str, ...] = ()
+    offered_at: datetime | None = None
+    weather: Mapping[str, Weather] = {}
