@@ -104,7 +104,7 @@ def test_a_vm_that_is_stopped_stays():
     """Its owner may start it again."""
     cloud = memory_cloud()
     cloud.compute.launch(spot("node"), "r")
-    cloud.compute.stop("node")
+    cloud.compute.owner_stops("node")
     cloud.clock.advance(timedelta(minutes=1))
     assert [one.status.value for one in cloud.compute.instances().items] == ["TERMINATED"]
 

@@ -1,7 +1,9 @@
 """A bucket in memory, with the generations of the real one."""
 
 import re
+from bisect import bisect_left, insort
 from datetime import datetime
+from itertools import islice
 
 from spotwarden.ports import ConflictError, Entry, Stored
 from tests.fakes.clock import VirtualClock
@@ -18,6 +20,8 @@ class MemoryStore:
         self.clock = clock or VirtualClock()
         self.trouble = Trouble()
         self._objects: dict[str, Stored] = {}
+        # In order, so that a listing looks only at what it gives: simulations list a thousand times.
+        self._names: list[str] = []
         self._newest = 0
 
     def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
@@ -25,16 +29,30 @@ class MemoryStore:
         return self.trouble.around("entries", prefix, lambda: self._entries(prefix, glob, limit))
 
     def _entries(self, prefix: str, glob: str, limit: int | None) -> list[Entry]:
-        pattern = re.compile(_pattern(glob) if glob else ".*", re.DOTALL)
-        names = sorted(name for name in self._objects if name.startswith(prefix) and pattern.fullmatch(name))
+        names = self._below(prefix)
+        if glob:
+            pattern = re.compile(_pattern(glob), re.DOTALL)
+            names = [name for name in names if pattern.fullmatch(name)]
         return [_entry(name, self._objects[name]) for name in names[:limit]]
+
+    def _below(self, prefix: str) -> list[str]:
+        first = bisect_left(self._names, prefix)
+        after = next(
+            (
+                index
+                for index, name in enumerate(islice(self._names, first, None), first)
+                if not name.startswith(prefix)
+            ),
+            len(self._names),
+        )
+        return self._names[first:after]
 
     def folders(self, prefix: str) -> list[str]:
         """As `Store.folders`."""
         return self.trouble.around("folders", prefix, lambda: self._folders(prefix))
 
     def _folders(self, prefix: str) -> list[str]:
-        below = (name[len(prefix) :] for name in self._objects if name.startswith(prefix))
+        below = (name[len(prefix) :] for name in self._below(prefix))
         return sorted({rest.split("/", 1)[0] for rest in below if "/" in rest})
 
     def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
@@ -57,6 +75,8 @@ class MemoryStore:
             raise ConflictError(f"{name} is at generation {self._generation(name)}, not at {generation}")
         now = self.clock.now()
         self._newest = max(self._newest + 1, _microseconds(now))
+        if name not in self._objects:
+            insort(self._names, name)
         self._objects[name] = Stored(data=bytes(data), generation=self._newest, updated=now)
         return self._newest
 
@@ -68,6 +88,7 @@ class MemoryStore:
         if name not in self._objects or self._generation(name) != generation:
             return False
         del self._objects[name]
+        del self._names[bisect_left(self._names, name)]
         return True
 
     def _generation(self, name: str) -> int:

@@ -119,7 +119,7 @@ def test_a_script_that_cannot_be_re_run_is_told_and_the_marker_kept_aside(world,
 
 def test_a_vm_that_its_owner_deleted_stays_deleted(world):
     """Every shutdown writes a marker; only a preemption brings a job back."""
-    world.cloud.compute.delete("test-vm")
+    world.cloud.compute.owner_deletes("test-vm")
     world.store(MarkerName(node="test-vm"), b"")
     world.sweep_until_quiet()
     assert world.vms() == []

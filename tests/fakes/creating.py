@@ -1,0 +1,99 @@
+"""How VMs come about: one by one, or many of them together or none."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from spotwarden.model.instance import Instance, Operation, Status
+from spotwarden.ports import RejectedError
+from tests.fakes.fate import Fate
+from tests.fakes.vms import Vm
+from tests.fakes.wanted import Wanted, names_of, zones_of
+
+STOCKOUT = (
+    "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS: The zone does not have enough resources available"
+    " to fulfill the request. [reason=resource_availability]"
+)
+Made = tuple[Vm, Operation]
+
+
+class Creating(Fate):
+    """Carries out create requests. `caller` is who the operations say has asked."""
+
+    caller = "spotwarden@p.iam.gserviceaccount.com"
+
+    def _create(self, wanted: Wanted, request_id: str) -> Operation:
+        """Begin to create what is wanted; a name that is taken refuses all of it."""
+        zone = self._roomiest(wanted)
+        taken = {vm.seen.name for vm in self.vms.living.values() if vm.seen.zone == zone}
+        names = names_of(wanted, taken)
+        for name in names:
+            if name in taken:
+                what = f"zones/{zone}/instances/{name}"
+                raise RejectedError("alreadyExists", f"The resource '{what}' already exists")
+        if not wanted.bulk:
+            return self._insert(zone, names[0], wanted.body, request_id)[1]
+        whole = self.vms.log_new("bulkInsert", wanted.place, wanted.place, "", self.caller)
+        made = [self._insert(zone, name, wanted.body, request_id) for name in names]
+        self.vms.later(self._timings.start, lambda: self._end_bulk(whole, wanted, made))
+        return whole
+
+    def _roomiest(self, wanted: Wanted) -> str:
+        """The first zone with room for all, else the one with most of it."""
+        zones = zones_of(wanted, self.zones)
+        if not zones:
+            raise RejectedError("invalid", f"no zone of {wanted.place} may be used")
+        room = {zone: self._left.get(zone, wanted.count) for zone in zones}
+        return next((zone for zone in zones if room[zone] >= wanted.count), max(zones, key=lambda z: room[z]))
+
+    def _insert(self, zone: str, name: str, body: Mapping[str, Any], request_id: str) -> Made:
+        """Begin to make one VM. Where there is no room it is listed all the same, until that is known."""
+        seen = _instance(self.vms.next_id(), name, zone, body, self.clock.now())
+        vm = Vm(seen=seen, body=body, launch=request_id)
+        operation = self.vms.begin("insert", seen, self.caller)
+        room = self._take_room(zone)
+        self.vms.add(vm)
+        if room:
+            self.vms.later(self._timings.start, lambda: self._settle(vm, operation, Status.RUNNING))
+        else:
+            self.vms.later(self._timings.refuse, lambda: self._refuse(vm, operation))
+        return vm, operation
+
+    def _settle(self, vm: Vm, operation: Operation, status: Status, error: str = "") -> None:
+        """End a start or an insert; a VM that was taken down meanwhile stays so."""
+        if vm.seen.id in self.vms.living and vm.seen.status is Status.PROVISIONING:
+            self.vms.become(vm.seen.id, status)
+        self.vms.end(operation, error)
+
+    def _refuse(self, vm: Vm, operation: Operation) -> None:
+        if vm.seen.status is Status.PROVISIONING:
+            self.vms.remove(vm.seen.id)
+        self.vms.end(operation, STOCKOUT)
+
+    def _end_bulk(self, whole: Operation, wanted: Wanted, made: Sequence[Made]) -> None:
+        """Keep what was made if that is enough; else delete it again, and fail once all of it is gone."""
+        good = [vm for vm, insert in made if not self.vms.log[insert.name].error]
+        if len(good) >= wanted.least:
+            self.vms.end(whole)
+            return
+        for vm in good:
+            if vm.seen.id in self.vms.living:
+                undo = self.vms.begin("delete", vm.seen, self.caller)
+                self.vms.take_down(vm, undo, self._timings.stop, remove=True)
+        why = f"VM_MIN_COUNT_NOT_REACHED: Requested minimum count of {wanted.least} VMs could not be created."
+        self.vms.later(self._timings.stop, lambda: self.vms.end(whole, why))
+
+
+def _instance(vm_id: str, name: str, zone: str, body: Mapping[str, Any], now: datetime) -> Instance:
+    labels = body.get("labels", {})
+    attempt = str(labels.get("spotwarden-attempt", ""))
+    return Instance(
+        id=vm_id,
+        name=name,
+        zone=zone,
+        status=Status.PROVISIONING,
+        created=now,
+        started=now,
+        job=labels.get("spotwarden-job"),
+        attempt=int(attempt) if attempt.isascii() and attempt.isdigit() else None,
+    )

@@ -1,0 +1,85 @@
+"""The hand of fate: what befalls VMs and zones, whoever owns them."""
+
+from collections.abc import Collection
+
+from tests.fakes.clock import VirtualClock
+from tests.fakes.vms import SYSTEM, Timings, Vm, Vms
+
+NOBODY = "somebody@example.com"
+"""Who a developer is."""
+ZONES = ("us-central1-a", "us-central1-b", "us-central1-c")
+
+
+class Fate:
+    """The knobs of a Compute Engine in memory. A VM is named by its name or its id."""
+
+    def __init__(self, clock: VirtualClock, timings: Timings, zones: Collection[str] = ZONES) -> None:
+        self.clock = clock
+        self.vms = Vms(clock)
+        self.zones = tuple(zones)
+        self._timings = timings
+        self._left: dict[str, int] = {}
+        self._hidden: set[str] = set()
+        self._offers: dict[str, frozenset[str]] = {}
+
+    def stock_out(self, zone: str, *, left: int = 0) -> None:
+        """Have room for so many VMs more in a zone, and then for none."""
+        self._left[zone] = left
+
+    def restock(self, zone: str) -> None:
+        """Have room in a zone again."""
+        self._left.pop(zone, None)
+
+    def _take_room(self, zone: str) -> bool:
+        """Whether there is room for one more; it is then taken."""
+        left = self._left.get(zone)
+        if left is None:
+            return True
+        self._left[zone] = max(left - 1, 0)
+        return left > 0
+
+    def hide(self, zone: str) -> None:
+        """Leave a zone out of the lists, and say so."""
+        self._hidden.add(zone)
+
+    def show(self, zone: str) -> None:
+        """List a zone again."""
+        self._hidden.discard(zone)
+
+    def offer(self, kind: str, zones: Collection[str]) -> None:
+        """Offer a machine or accelerator type in these zones only; one never named is offered everywhere."""
+        self._offers[kind] = frozenset(zones)
+
+    def preempt(self, name: str) -> None:
+        """Take a VM away, as its termination action says."""
+        vm = self.vms.named(name)
+        operation = self.vms.begin("compute.instances.preempted", vm.seen, SYSTEM)
+        self.vms.take_down(vm, operation, self._timings.stop, remove=vm.deletes_itself)
+
+    def fail_host(self, name: str) -> None:
+        """Let a VM's host fail, without a warning."""
+        vm = self.vms.named(name)
+        operation = self.vms.begin("compute.instances.hostError", vm.seen, SYSTEM)
+        self.vms.take_down(vm, operation, self._timings.refuse, remove=vm.deletes_itself)
+
+    def power_off(self, name: str) -> None:
+        """Let a VM's guest shut itself down; it stays, TERMINATED."""
+        vm = self.vms.named(name)
+        operation = self.vms.begin("compute.instances.guestTerminate", vm.seen, SYSTEM)
+        self.vms.take_down(vm, operation, self._timings.refuse, remove=False)
+
+    def owner_deletes(self, name: str, *, user: str = NOBODY) -> None:
+        """Delete a VM as its owner would; its name is taken until it is gone."""
+        vm = self.vms.named(name)
+        self.vms.take_down(vm, self.vms.begin("delete", vm.seen, user), self._timings.stop, remove=True)
+
+    def owner_stops(self, name: str, *, user: str = NOBODY) -> None:
+        """Stop a VM as its owner would; it stays, TERMINATED."""
+        vm = self.vms.named(name)
+        self.vms.take_down(vm, self.vms.begin("stop", vm.seen, user), self._timings.stop, remove=False)
+
+    def find(self, zone: str, vm_id: str) -> Vm | None:
+        """The VM of this id, where it is in this zone."""
+        self.vms.catch_up()
+        vm = self.vms.living.get(vm_id)
+        return vm if vm is not None and vm.seen.zone == zone else None
