@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-import requests
-
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
 from localcloud.http import Listener, build_app
@@ -139,11 +137,3 @@ class LocalWorld:
     def preempt(self, name: str) -> None:
         """As `World.preempt`."""
         self._served.run(lambda: self._service.preempt(name))
-
-    def delete(self, name: str) -> None:
-        """As `World.delete`."""
-        [vm] = [one for one in self.compute.instances().items if one.name == name]
-        answer = requests.delete(
-            f"{self.url}/compute/v1/projects/{PROJECT}/zones/{vm.zone}/instances/{name}", timeout=20
-        )
-        answer.raise_for_status()

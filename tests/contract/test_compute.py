@@ -1,26 +1,23 @@
 """What Compute Engine promises: in memory, and over REST."""
 
 from datetime import timedelta
-from uuid import uuid4
 
 import pytest
 
 from spotwarden.model.instance import Status
 from spotwarden.ports import RejectedError
-from tests.contract.worlds import OTHER_ZONE, ZONE, World, finished, seen, spot, status
-
-
-def new_id() -> str:
-    """A request id that was never used."""
-    return str(uuid4())
-
-
-def running(world: World, name: str, **how: object) -> str:
-    """Launch a VM, let it start, give its id."""
-    operation = finished(world, world.compute.launch(spot(name, **how), new_id()))
-    assert operation.error == ""
-    world.until(lambda: status(world, name) is Status.RUNNING)
-    return operation.target_id
+from tests.contract.worlds import (
+    OTHER_ZONE,
+    ZONE,
+    World,
+    delete,
+    finished,
+    new_id,
+    running,
+    seen,
+    spot,
+    status,
+)
 
 
 def test_a_launch_answers_before_it_is_done(world: World):
@@ -73,7 +70,7 @@ def test_a_name_is_free_in_another_zone(world: World):
 def test_a_name_is_taken_until_the_delete_is_done(world: World):
     """Then it is free, and its next bearer has another id."""
     old = running(world, "node")
-    world.delete("node")
+    delete(world, "node")
     with pytest.raises(RejectedError, match="alreadyExists"):
         world.compute.launch(spot("node"), new_id())
     world.until(lambda: seen(world, "node") is None)
@@ -134,7 +131,7 @@ def test_an_owners_delete_is_in_the_log_and_no_preemption(world: World):
     """It tells a preempted VM from one that somebody took down."""
     since = world.now()
     vm_id = running(world, "node")
-    world.delete("node")
+    delete(world, "node")
     world.until(lambda: seen(world, "node") is None)
     told = [one for one in world.compute.operations(since).items if one.target_id == vm_id]
     assert [one.kind for one in told] == ["insert", "delete"]

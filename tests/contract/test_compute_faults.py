@@ -18,6 +18,7 @@ Faults = Callable[..., str]
 
 RACERS = 16
 REQUEST_ID = "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f11"
+ANOTHER_ID = "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f12"
 LAUNCH = {"service": "compute", "method": "POST", "path": "/instances$"}
 WEATHER = [
     pytest.param({"cut": True}, id="connection cut"),
@@ -54,6 +55,18 @@ def test_a_launch_without_an_answer_is_one_launch(
     ]
 
 
+@pytest.mark.parametrize("weather", WEATHER)
+def test_a_delete_without_an_answer_is_no_absence(
+    local_world: LocalWorld, faults: Faults, weather: dict[str, object]
+):
+    """Done and not told, then asked again: the operation is told, not that nobody is called so."""
+    vm_id = finished(local_world, local_world.compute.launch(spot("node"), REQUEST_ID)).target_id
+    faults(service="compute", method="DELETE", **weather, after_work=True, count=2)
+    operation = local_world.compute.delete(ZONE, vm_id, ANOTHER_ID)
+    assert finished(local_world, operation).error == ""
+    assert names(local_world) == []
+
+
 def test_a_launch_that_nobody_answers_can_be_asked_for_later(
     served: Served, local_world: LocalWorld, hasty: ComputeEngine, faults: Faults
 ):
@@ -88,8 +101,12 @@ def test_a_storm_that_passes_goes_unnoticed(
         lambda engine: engine.operations(datetime(2026, 1, 5, tzinfo=UTC)),
         lambda engine: engine.launch(spot("node"), REQUEST_ID),
         lambda engine: engine.operation(ZONE, "operation-1"),
+        lambda engine: engine.start(ZONE, "17", REQUEST_ID),
+        lambda engine: engine.delete(ZONE, "17", REQUEST_ID),
+        lambda engine: engine.resource(ZONE, "17"),
+        lambda engine: engine.offers("e2-medium", []),
     ],
-    ids=["instances", "operations", "launch", "operation"],
+    ids=["instances", "operations", "launch", "operation", "start", "delete", "resource", "offers"],
 )
 def test_a_storm_that_does_not_pass_is_no_answer(
     hasty: ComputeEngine,

@@ -37,15 +37,27 @@ def call_everything(compute: ComputeEngine) -> None:
     compute.launch(create, "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f11")
     compute.operation("us-central1-a", "operation-1")
     compute.operation("us-central1", "operation-1")
+    compute.instances(names=["node-1", "node-2"], job="job")
+    compute.start("us-central1-a", "17", "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f12")
+    compute.delete("us-central1-a", "17", "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f13")
+    compute.resource("us-central1-a", "17")
+
+
+def call_offers(google: Scripted, compute: ComputeEngine) -> None:
+    """Ask where a machine can be had, so that both lists are asked for."""
+    google.say({"items": {"zones/us-central1-a": {"machineTypes": [{"name": "n1-standard-8"}]}}})
+    google.say({})
+    compute.offers("n1-standard-8", ["nvidia-tesla-t4"])
 
 
 def test_compute_engine_is_asked_as_its_document_says(google: Scripted, compute: ComputeEngine):
     """Paths, parameters, bodies; but for the one parameter that the document has lost."""
+    call_offers(google, compute)
     google.say({"name": "operation-1"})
     call_everything(compute)
     api = Discovery.load("compute", "v1")
     findings = [text for asked in google.asked for text in api.check(exchange(asked))]
-    assert len(google.asked) == 5
+    assert len(google.asked) == 11
     assert requests_only(findings) == []
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
+from uuid import uuid4
 
 from spotwarden.model.instance import Instance, Operation, Status
 from spotwarden.model.request import Request
@@ -35,9 +36,6 @@ class World(Protocol):
     def preempt(self, name: str) -> None:
         """Take a VM away."""
 
-    def delete(self, name: str) -> None:
-        """Delete a VM as its owner would."""
-
 
 class FakeWorld:
     """`World` in memory, on a virtual clock."""
@@ -47,7 +45,6 @@ class FakeWorld:
         self.stock_out = self.compute.stock_out
         self.hide = self.compute.hide
         self.preempt = self.compute.preempt
-        self.delete = self.compute.delete
 
     def now(self) -> datetime:
         """As `World.now`."""
@@ -87,6 +84,45 @@ def spot(
             ],
         },
     )
+
+
+def bulk(job: str, count: int, *, least: int | None = None, zone: str = ZONE) -> Request:
+    """A request for all nodes of a gang, as a launch of ours sends it."""
+    one = spot(job, zone=zone, job=job).body
+    properties = {
+        **{key: value for key, value in one.items() if key != "name"},
+        "machineType": "e2-medium",
+    }
+    return Request(
+        method="POST",
+        path=f"/compute/v1/projects/demo/zones/{zone}/instances/bulkInsert",
+        query={"alt": "json"},
+        body={
+            "count": str(count),
+            **({"minCount": str(least)} if least is not None else {}),
+            "namePattern": f"{job}-#",
+            "instanceProperties": properties,
+        },
+    )
+
+
+def new_id() -> str:
+    """A request id that was never used."""
+    return str(uuid4())
+
+
+def running(world: World, name: str, **how: Any) -> str:
+    """Launch a VM, let it start, give its id."""
+    operation = finished(world, world.compute.launch(spot(name, **how), new_id()))
+    assert operation.error == ""
+    world.until(lambda: status(world, name) is Status.RUNNING)
+    return operation.target_id
+
+
+def delete(world: World, name: str) -> Operation:
+    """Delete a VM as its owner would."""
+    [vm] = [one for one in world.compute.instances().items if one.name == name]
+    return world.compute.delete(vm.zone, vm.id, new_id())
 
 
 def seen(world: World, name: str) -> Instance | None:

@@ -4,24 +4,27 @@ Spoken as REST through google-auth rather than through google-cloud-compute; `RE
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
-from spotwarden.gcp import wire
+from spotwarden.gcp import offers, wire
+from spotwarden.gcp.filters import Wanted, any_name
 from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.rest import Rest
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.request import Request
-from spotwarden.ports import UnansweredError
+from spotwarden.ports import RejectedError, UnansweredError
 
 T = TypeVar("T")
 
 PAGE = "500"
 """The most that an aggregated list gives at once (Google: "Method: instances.aggregatedList")."""
 
+_NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
+_ID = re.compile(r"[1-9][0-9]{0,19}")
 _REGION = re.compile(r"[a-z]+-[a-z]+\d+")
 _PATH = re.compile(r"/compute/(v1|beta|alpha)/projects/[^/?#]+/[^?#]+")
 # Google writes insertTime at the US Pacific coast's offset, and nowhere is it said whether `filter` compares
@@ -47,15 +50,20 @@ class ComputeEngine:
         """Give the connections back; the next call opens new ones."""
         self._rest.close()
 
-    def instances(self) -> Instances:
+    def instances(self, *, names: Collection[str] = (), job: str = "") -> Instances:
         """As `Compute.instances`; an instance in a status we do not know makes its zone unreachable."""
+        wanted = Wanted(names=frozenset(names), job=job)
+        if wanted.nothing:
+            return Instances()
+        query = {"filter": wanted.filter} if wanted.filter else {}
         found: list[Instance] = []
         missing: set[str] = set()
-        for page in self._pages("instances", f"instances({wire.INSTANCE_FIELDS})", {}):
+        for page in self._pages("instances", f"instances({wire.INSTANCE_FIELDS})", query):
             missing.update(page.missing())
             for scope, content in page.items.items():
                 zone = wire.last(scope)
-                known = [wire.instance(item, zone) for item in content.instances]
+                fitting = filter(wanted.fits, content.instances)
+                known = [wire.instance(item, zone) for item in fitting]
                 found.extend(item for item in known if item is not None)
                 if None in known:
                     missing.add(zone)
@@ -102,6 +110,43 @@ class ComputeEngine:
             raise ValueError(f"No create request: {request.method} {request.path}")
         answer = self._rest.post(request.path, {**request.query, "requestId": request_id}, request.body)
         return wire.operation(_decode(answer, wire.WireOperation))
+
+    def start(self, zone: str, instance_id: str, request_id: str) -> Operation:
+        """As `Compute.start`; `ValueError` where this is no id, so that no name is ever acted on."""
+        path = self._instance(zone, instance_id)
+        answer = self._rest.post(f"{path}/start", {"requestId": request_id}, None)
+        return wire.operation(_decode(answer, wire.WireOperation))
+
+    def delete(self, zone: str, instance_id: str, request_id: str) -> Operation:
+        """As `Compute.delete`; `ValueError` as `start`."""
+        answer = self._rest.delete(self._instance(zone, instance_id), {"requestId": request_id})
+        return wire.operation(_decode(answer, wire.WireOperation))
+
+    def resource(self, zone: str, instance_id: str) -> Mapping[str, Any] | None:
+        """As `Compute.resource`; `ValueError` as `start`."""
+        try:
+            answer = self._rest.get(self._instance(zone, instance_id), {})
+        except RejectedError as refused:
+            if refused.code == "notFound":
+                return None
+            raise
+        return _decode(answer, dict[str, Any])
+
+    def _instance(self, zone: str, instance_id: str) -> str:
+        if not (_NAME.fullmatch(zone) and _ID.fullmatch(instance_id)):
+            raise ValueError(f"No instance id in a zone: {instance_id!r} in {zone!r}")
+        return f"/compute/v1/projects/{self._project}/zones/{zone}/instances/{instance_id}"
+
+    def offers(self, machine: str, accelerators: Collection[str]) -> frozenset[str]:
+        """As `Compute.offers`; a custom machine type is offered where its family is."""
+        listed = offers.listed_as(machine)
+        machines = self._pages("machineTypes", "machineTypes(name,deprecated/state)", any_name([listed]))
+        zones = offers.zones(machines, {listed})
+        if zones and accelerators:
+            fields = "acceleratorTypes(name,deprecated/state)"
+            cards = self._pages("acceleratorTypes", fields, any_name(accelerators))
+            zones &= offers.zones(cards, set(accelerators))
+        return zones
 
     def operation(self, place: str, name: str) -> Operation:
         """As `Compute.operation`; `place` is a zone or, for a regional bulk request, a region."""

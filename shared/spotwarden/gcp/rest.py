@@ -48,10 +48,14 @@ class Rest:
         """Fetch; `RejectedError`, or `UnansweredError` when the patience is over."""
         return self._patience.insist(lambda: self._send("GET", path, query, None))
 
-    def post(self, path: str, query: Mapping[str, str], body: Mapping[str, Any]) -> bytes:
-        """Send a body that the service can be sent twice, as by a `requestId`; errors as `get`."""
-        data = msgspec.json.encode(body)
+    def post(self, path: str, query: Mapping[str, str], body: Mapping[str, Any] | None) -> bytes:
+        """Send a body, or None, that the service can be sent twice, as by a `requestId`; errors as `get`."""
+        data = None if body is None else msgspec.json.encode(body)
         return self._patience.insist(lambda: self._send("POST", path, query, data))
+
+    def delete(self, path: str, query: Mapping[str, str]) -> bytes:
+        """Delete what can be deleted twice, as by a `requestId`; errors as `get`."""
+        return self._patience.insist(lambda: self._send("DELETE", path, query, None))
 
     def _send(self, method: str, path: str, query: Mapping[str, str], data: bytes | None) -> bytes:
         with unanswered():

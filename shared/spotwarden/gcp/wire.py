@@ -106,11 +106,31 @@ class WireOperation(msgspec.Struct, frozen=True, rename="camel"):
         return _INSTANCE_URL.search(self.target_link) is not None
 
 
-class Scope(msgspec.Struct, frozen=True):
+class Deprecation(msgspec.Struct, frozen=True):
+    """Whether an offer is on its way out; "" and ACTIVE are not."""
+
+    state: str = ""
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """A machine or accelerator type, as a zone has it."""
+
+    name: str
+    deprecated: Deprecation = Deprecation()
+
+    @property
+    def stands(self) -> bool:
+        """Whether it can be had for more than the present."""
+        return self.deprecated.state in {"", "ACTIVE"}
+
+
+class Scope(msgspec.Struct, frozen=True, rename="camel"):
     """What an aggregated list holds for one zone or region."""
 
     instances: Sequence[WireInstance] = ()
     operations: Sequence[WireOperation] = ()
+    machine_types: Sequence[Offer] = ()
+    accelerator_types: Sequence[Offer] = ()
     warning: Warned | None = None
 
 

@@ -1,0 +1,30 @@
+"""Where a machine can be had, read from the lists of machine and accelerator types."""
+
+import re
+from collections.abc import Collection, Iterable
+
+from spotwarden.gcp.wire import Page, last
+
+_CUSTOM = re.compile(r"(?:(?P<family>[a-z0-9]+)-)?custom-[a-z0-9-]+")
+
+
+def listed_as(machine: str) -> str:
+    """The machine type in Compute Engine's lists that is offered where this one is.
+
+    Custom types stand in no list; each family that has them also has a `standard-4`, and no family means N1.
+    """
+    custom = _CUSTOM.fullmatch(machine)
+    return f"{custom['family'] or 'n1'}-standard-4" if custom else machine
+
+
+def zones(pages: Iterable[Page], names: Collection[str]) -> frozenset[str]:
+    """The zones that have all of these names, none deprecated; a zone that may hide something is left out."""
+    having: dict[str, set[str]] = {}
+    missing: set[str] = set()
+    for page in pages:
+        missing.update(page.missing())
+        for scope, content in page.items.items():
+            offered = (*content.machine_types, *content.accelerator_types)
+            having.setdefault(last(scope), set()).update(one.name for one in offered if one.stands)
+    wanted = set(names)
+    return frozenset(zone for zone, names_ in having.items() if wanted <= names_) - missing
