@@ -139,7 +139,7 @@ def _location_reasons(body: Mapping[str, Any], way: _Move) -> Iterator[str]:
 def _disk_reasons(disk: Mapping[str, Any], way: _Move) -> Iterator[str]:
     source, params = disk.get("source"), disk.get("initializeParams", {})
     if source and (way.abroad or not way.regional):
-        yield f"the disk {_last(source)} exists already, and not in {way.target}"
+        yield f"the disk {_last(source)} exists already, in {_home(source, way)}"
     if "storagePool" in params:
         yield f"the storage pool {_last(params['storagePool'])} is in zone {way.source}"
     if "sourceInstantSnapshot" in params:
@@ -151,6 +151,11 @@ def _disk_reasons(disk: Mapping[str, Any], way: _Move) -> Iterator[str]:
         for policy in params.get("resourcePolicies", ()):
             yield f"the resource policy {_last(policy)} is in region {way.regions[0]}"
     yield from _key_reasons(disk.get("diskEncryptionKey"), way)
+
+
+def _home(link: str, way: _Move) -> str:
+    found = _LINK.fullmatch(link)
+    return found["place"] if found else way.source
 
 
 def _network_reasons(card: Mapping[str, Any], way: _Move) -> Iterator[str]:

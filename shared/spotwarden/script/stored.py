@@ -1,14 +1,23 @@
-"""A stored script → what one attempt of its job sends."""
+"""A stored script → what one attempt of its job sends, and where else it can be sent."""
 
-import json
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from hashlib import sha256
 
 from msgspec.structs import replace
 
 from spotwarden.model.attempt import Script
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.launch import Launch, NoLaunch, StoredScript
+from spotwarden.model.launch import Choice, Launch, NoLaunch, StoredScript
 from spotwarden.model.request import Request
+from spotwarden.script.dns import followed, zonal_mentions
+from spotwarden.script.place import Immovable, move
+from spotwarden.script.requested import launch_of_request, project_of
+
+KEPT_SCRIPTS = 1024
+"""Scripts whose launch is remembered between sweeps: a job's script is the same each minute."""
+KEPT_CHOICES = 128
+"""Launches whose other places are remembered; these are larger."""
 
 
 def with_launch(facts: JobFacts, project: str) -> JobFacts:
@@ -19,7 +28,22 @@ def with_launch(facts: JobFacts, project: str) -> JobFacts:
 
 
 def launch_of(script: StoredScript, project: str) -> Launch | NoLaunch:
-    """The one request of this script, or why a person must look at it."""
+    """The one request of this script, at home; or why a person must look at it."""
+    if not isinstance(script.files, dict):  # files that are read when asked for, and only those
+        return _read(script, project)
+    return _remembered(
+        script.name, script.text, script.generation, tuple(sorted(script.files.items())), project
+    )
+
+
+@lru_cache(maxsize=KEPT_SCRIPTS)
+def _remembered(
+    name: str, text: bytes, generation: int, files: tuple[tuple[str, bytes], ...], project: str
+) -> Launch | NoLaunch:
+    return _read(StoredScript(name=name, text=text, generation=generation, files=dict(files)), project)
+
+
+def _read(script: StoredScript, project: str) -> Launch | NoLaunch:
     from spotwarden.script import Defaults, Refused, requests  # noqa: PLC0415 — the grammar loads on first use
 
     try:
@@ -27,17 +51,81 @@ def launch_of(script: StoredScript, project: str) -> Launch | NoLaunch:
     except Refused as refused:
         return NoLaunch(reason=f"{refused.file or script.name}:{refused.line}: {refused.reason}")
     if len(found) != 1:
-        return NoLaunch(reason=f"{script.name}: it makes {len(found)} create requests, and a job is one")
-    return _single(script, found[0])
-
-
-def _single(script: StoredScript, request: Request) -> Launch | NoLaunch:
-    *_, scope, zone, _instances = request.path.split("/")
-    if scope != "zones" or "name" not in request.body:
-        return NoLaunch(
-            reason=f"{script.name}: bulk create is not brought back yet; only a job of one instance is"
-        )
-    # The translation marks URLs by a type of its own; what is sent and stored is plain JSON.
-    request = replace(request, body=json.loads(json.dumps(request.body)))
+        return NoLaunch(reason=f"{script.name}: {_several(found)}")
+    if (named := project_of(found[0])) != project:
+        return NoLaunch(reason=f"{script.name}: it creates in project {named}, but jobs run in {project}")
     version = Script(generation=script.generation, sha256=sha256(script.text).hexdigest())
-    return Launch(node=str(request.body["name"]), place=zone, request=request, script=version)
+    launch = launch_of_request(found[0], version)
+    return launch if isinstance(launch, Launch) else NoLaunch(reason=f"{script.name}: {launch.reason}")
+
+
+def _several(found: Sequence[Request]) -> str:
+    count = f"it makes {len(found)} create requests, and a job is one"
+    names = [str(request.body.get("name", "")) for request in found]
+    if not names or not all(names):
+        return count
+    # gcloud sends one insert for each name: some may succeed where others fail.
+    return (
+        f"{count}; for a gang write `bulk create --predefined-names={','.join(names)}`, which is all or none"
+    )
+
+
+def with_choices(launch: Launch, zones: Sequence[str]) -> Launch:
+    """The launch with a choice for each of these zones that it can move to, in their order, behind home.
+
+    A regional request has one choice for each region. `fixed` says why it cannot go to the others.
+    """
+    return _with_choices(_Same(launch), tuple(zones))
+
+
+class _Same:
+    """A key that equals only itself: a launch holds JSON, which has no hash."""
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+
+    def __hash__(self) -> int:
+        return id(self.launch)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.launch is self.launch
+
+
+@lru_cache(maxsize=KEPT_CHOICES)
+def _with_choices(same: _Same, zones: tuple[str, ...]) -> Launch:
+    launch = same.launch
+    choices, fixed = {launch.place: launch.choices[0]}, list[str]()
+    for found in _moves(launch, zones):
+        if isinstance(found, Choice):
+            choices.setdefault(found.place, found)
+        else:
+            fixed += found.reasons
+    return replace(launch, choices=tuple(choices.values()), fixed=tuple(dict.fromkeys(fixed)))
+
+
+def _moves(launch: Launch, zones: Sequence[str]) -> Iterator[Choice | Immovable]:
+    home = launch.choices[0]
+    regional = "/regions/" in home.request.path
+    for zone in zones:
+        place = zone.rpartition("-")[0] if regional else zone
+        if place != home.place:
+            moved = _moved_region(launch, zone) if regional else _moved_zone(launch, zone)
+            yield moved if isinstance(moved, Immovable) else Choice(place=place, request=moved)
+
+
+def _moved_zone(launch: Launch, zone: str) -> Request | Immovable:
+    moved = move(launch.request, zone)
+    if isinstance(moved, Immovable):
+        return moved
+    return followed(moved, launch.nodes, launch.place, zone)
+
+
+def _moved_region(launch: Launch, zone: str) -> Request | Immovable:
+    moved = move(launch.request, zone)
+    keys = zonal_mentions(launch.request, launch.nodes)
+    if isinstance(moved, Immovable) or not keys:
+        return moved
+    names = ", ".join(keys)
+    return Immovable(
+        reasons=(f"the metadata {names} names a node in one zone, and the request leaves it open",)
+    )
