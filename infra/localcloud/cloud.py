@@ -92,6 +92,7 @@ class LocalCloud:
             [*self.pubsub.handlers(), *self.monitoring.handlers()], faults=self.faults, port=options.grpc_port
         )
         self._deployed: Mapping[str, str] = {}
+        self._processes: Processes | None = None
         self._undo = contextlib.AsyncExitStack()
 
     @property
@@ -151,6 +152,7 @@ class LocalCloud:
         )
         self._later(processes.stop)
         await processes.start()
+        self._processes = processes
         where = Where(project=project, bucket=deployment.bucket, prefix=deployment.prefix)
         await wire(deployment.manifest, where, base=self._http.url, urls=processes.urls)
         self._deployed = self._deployed_environment(deployment)
@@ -188,7 +190,16 @@ class LocalCloud:
             *self.mailbox.routes(),
             *identity.routes(),
             Route("/local/env", self._env),
+            Route("/local/functions", self._functions),
         ]
 
     async def _env(self, _request: Request) -> Response:
         return JSONResponse(dict(self.client_environment()))
+
+    async def _functions(self, _request: Request) -> Response:
+        kept = self._processes.kept if self._processes else {}
+        shown = [
+            {"name": name, "url": one.url, "pid": one.process.pid, "starts": one.starts}
+            for name, one in kept.items()
+        ]
+        return JSONResponse({"functions": shown})

@@ -42,6 +42,7 @@ def reason(error: type[api.GoogleAPICallError], word: str) -> Exception:
         api.ResourceExhausted("m"),
         api.RetryError("m", cause=TimeoutError()),
         reason(api.Forbidden, "rateLimitExceeded"),
+        reason(api.Forbidden, "RATE_LIMIT_EXCEEDED"),
         RefreshError("the metadata server is busy", retryable=True),
         caused(TransportError("m"), requests.ConnectionError("refused")),
         caused(RefreshError("m"), caused(TransportError("m"), requests.ConnectionError("refused"))),

@@ -9,6 +9,7 @@ from localcloud.compute.build.images import home
 from localcloud.compute.capacity import Stockout
 from localcloud.compute.life import Events, Steps
 from localcloud.compute.quotas import METRICS
+from localcloud.compute.rates import GROUPS, Rates
 from localcloud.compute.refusals import STOCKOUT_REASONS
 from localcloud.compute.registry import Vm
 from localcloud.compute.shelf import Resource
@@ -83,6 +84,20 @@ class Knobs:
     def quotas(self) -> Mapping[tuple[str, str], float]:
         """The limits in force, by metric and region."""
         return self._site.quotas.limits
+
+    @property
+    def rates(self) -> Rates:
+        """The calls that were counted, and the limits on them."""
+        return self._site.rates
+
+    def limit_rate(self, metric: str, limit: int | None) -> None:
+        """Limit a group of calls to so many a minute in each region; None lifts it; "": as published."""
+        if metric and metric not in GROUPS:
+            raise ApiError(400, "invalid", f"There is no group {metric!r}; there are {', '.join(GROUPS)}.")
+        if metric:
+            self.rates.limit(metric, limit)
+        else:
+            self.rates.limit_as_published()
 
     def timings(self) -> Mapping[str, float]:
         """How long the steps take, in seconds."""

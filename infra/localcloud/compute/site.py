@@ -14,6 +14,7 @@ from localcloud.compute.links import Links
 from localcloud.compute.moments import pacific
 from localcloud.compute.operations import Operations
 from localcloud.compute.quotas import Quotas
+from localcloud.compute.rates import Rates
 from localcloud.compute.receipts import Receipts
 from localcloud.compute.registry import Registry
 from localcloud.compute.shelf import Shelf
@@ -42,6 +43,7 @@ class Site:
     receipts: Receipts
     stock: Stock
     quotas: Quotas
+    rates: Rates
     reach: Reach
     pools: Pools
     audit: AuditLog
@@ -54,12 +56,17 @@ class Site:
     @property
     def project_number(self) -> str:
         """The number of the project: the same for a project at any time."""
-        return str(100_000_000_000 + zlib.crc32(self.project.encode()))
+        return number_of(self.project)
 
     @property
     def service_account(self) -> str:
         """The account that an instance runs as when it says `default`."""
         return f"{self.project_number}-compute@developer.gserviceaccount.com"
+
+
+def number_of(project: str) -> str:
+    """The number that a project of this name has."""
+    return str(100_000_000_000 + zlib.crc32(project.encode()))
 
 
 _COLLECTIONS = (
@@ -108,6 +115,7 @@ def make_site(  # noqa: PLR0913 - what the service is made of
         receipts=Receipts(),
         stock=Stock(elapsed=pace.elapsed, catalog=catalog),
         quotas=Quotas(catalog=catalog),
+        rates=Rates(now=clock.now, consumer=lambda: number_of(project)),
         reach=Reach(elapsed=pace.elapsed),
         pools=Pools(),
         audit=AuditLog(write=audit, links=links, clock=clock, numbers=numbers),

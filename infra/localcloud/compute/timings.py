@@ -23,6 +23,7 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     `provisioning` and `staging`: the statuses of these names. `stopping`: from the last process's end to
     TERMINATED. `deleting`: from there until the name is free. `restarting`: from a host error to the
     automatic restart. `event`: until a system event shows in the operation list and the audit log.
+    `preemption_notice`: at most so long a `preemptionNoticeDuration` is, whatever the instance asks for.
     `stop_grace` and `preemption_grace`: what a shutdown script has ("Run shutdown scripts": 90 and 30 s).
     """
 
@@ -34,6 +35,7 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     deleting: timedelta = _ms(50)
     restarting: timedelta = _ms(200)
     event: timedelta = timedelta(0)
+    preemption_notice: timedelta = timedelta(seconds=120)
     stop_grace: timedelta = timedelta(seconds=90)
     preemption_grace: timedelta = timedelta(seconds=30)
 

@@ -1,10 +1,15 @@
-"""The processes of the functions, each under functions-framework and on a leash."""
+"""The processes of the functions, each under functions-framework and on a leash.
+
+One that ends by itself is started again at the same place, as Cloud Run starts an instance in place of one
+that died; what was pushed to it in between comes again.
+"""
 
 import asyncio
 import os
 import socket
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,17 +20,39 @@ HOST = "127.0.0.1"
 START_WITHIN = timedelta(seconds=60)
 """A cold start takes a second; a first one on a loaded machine, nothing compiled, some more."""
 STOP_GRACE = timedelta(seconds=3)
+REST = timedelta(milliseconds=100)
+"""Between a function's end and its next start, lest one that cannot live takes the whole machine."""
+
+
+@dataclass(kw_only=True)
+class Kept:
+    """A function that is kept running. `starts` counts them, the first included."""
+
+    function: Function
+    place: "Place"
+    process: Leashed
+    starts: int = 1
+
+    @property
+    def url(self) -> str:
+        """The same in full."""
+        return f"http://{HOST}:{self.place.port}"
 
 
 class Processes:
-    """Starts every function of a manifest and knows where each listens and logs."""
+    """Starts every function of a manifest, keeps it running, and knows where each listens and logs."""
 
     def __init__(self, *, manifest: Manifest, environment: Mapping[str, str], logs: Path) -> None:
         self._manifest = manifest
         self._environment = environment
         self._logs = logs
-        self._running: list[Leashed] = []
-        self.urls: dict[str, str] = {}
+        self._keeping: list[asyncio.Task[None]] = []
+        self.kept: dict[str, Kept] = {}
+
+    @property
+    def urls(self) -> Mapping[str, str]:
+        """Where each function answers."""
+        return {name: one.url for name, one in self.kept.items()}
 
     async def start(self) -> None:
         """Start all; when this returns, each answers. `RuntimeError` names the one that does not."""
@@ -34,24 +61,40 @@ class Processes:
 
     async def stop(self) -> None:
         """End all; when this returns, none is left."""
-        await asyncio.gather(*(process.terminate(STOP_GRACE) for process in self._running))
+        for keeping in self._keeping:
+            keeping.cancel()
+        await asyncio.gather(*self._keeping, return_exceptions=True)
+        await asyncio.gather(*(one.process.terminate(STOP_GRACE) for one in self.kept.values()))
+        for one in self.kept.values():
+            one.place.close()
 
     def log_of(self, function: Function) -> Path:
         """The file that holds what a function writes."""
         return self._logs / f"{function.deployed_name}.log"
 
     async def _start(self, function: Function) -> None:
-        port = free_port()
+        place = Place()
+        kept = Kept(function=function, place=place, process=await self._run(function, place))
+        self.kept[function.name] = kept
+        await self._answers(function, kept.process, place.port)
+        self._keeping.append(asyncio.create_task(self._keep(kept), name=f"keep {function.name}"))
+
+    async def _keep(self, kept: Kept) -> None:
+        while True:
+            await kept.process.wait()
+            await kept.process.kill()
+            await asyncio.sleep(REST.total_seconds())
+            kept.process = await self._run(kept.function, kept.place)
+            kept.starts += 1
+
+    async def _run(self, function: Function, place: "Place") -> Leashed:
         folder = self._manifest.folder.parent / "functions" / function.name
         argv = [sys.executable, "-m", "functions_framework", "--source", str(folder / "main.py")]
         argv += ["--target", function.name, "--signature-type", "cloudevent"]
-        argv += ["--host", HOST, "--port", str(port)]
+        argv += ["--host", HOST, "--port", str(place.port)]
         environment = {**os.environ, **self._environment, "FUNCTION_TARGET": function.name}
         with self.log_of(function).open("ab") as log:
-            process = await start(argv, env=environment, cwd=folder, stdout=log, stderr=log)
-        self._running.append(process)
-        await self._answers(function, process, port)
-        self.urls[function.name] = f"http://{HOST}:{port}"
+            return await start(argv, env=environment, cwd=folder, stdout=log, stderr=log)
 
     async def _answers(self, function: Function, process: Leashed, port: int) -> None:
         ended = asyncio.create_task(process.wait())
@@ -66,11 +109,24 @@ class Processes:
         ended.cancel()
 
 
-def free_port() -> int:
-    """A port of loopback that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+class Place:
+    """A port of loopback that nobody else is given, whether somebody listens on it or not.
+
+    On Linux a bound socket that does not listen leaves it to whoever asks for this very port; elsewhere it
+    would keep everybody out, so there the port is only likely to stay free.
+    """
+
+    def __init__(self) -> None:
+        self._held = socket.socket()
+        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._held.bind((HOST, 0))
+        self.port = int(self._held.getsockname()[1])
+        if sys.platform != "linux":
+            self._held.close()
+
+    def close(self) -> None:
+        """Leave it to anybody."""
+        self._held.close()
 
 
 async def _connects(port: int) -> bool:

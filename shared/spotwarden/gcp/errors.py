@@ -30,6 +30,7 @@ LATER = frozenset(
         "rateLimitExceeded",
         "userRateLimitExceeded",
         "CONCURRENT_OPERATIONS_QUOTA_EXCEEDED",
+        "RATE_LIMIT_EXCEEDED",
     }
 )
 """Reasons that come with a 403 and mean no more than *not now*."""

@@ -67,6 +67,17 @@ def test_a_preemption_notice_comes_that_long_before_the_shutdown(world: World):
     assert len(world.operations("compute.instances.preempted")) == 1
 
 
+def test_a_preemption_notice_can_be_shorter_than_asked_for(world: World):
+    """A knob, for those who have no two minutes."""
+    world.post("/local/timings", {"preemption_notice": 3})
+    world.create(scheduling=spot(preemptionNoticeDuration={"seconds": "120"}))
+    world.post("/local/preempt", {"node": "vm"})
+    world.advance(2.9)
+    assert world.status() == "RUNNING"
+    world.advance(0.2)
+    assert world.status() != "RUNNING"
+
+
 def test_an_instance_deleted_during_its_notice_is_not_preempted_any_more(world: World):
     """The owner was faster: there is a delete operation and no preemption."""
     world.create(scheduling=spot(preemptionNoticeDuration={"seconds": "120"}))

@@ -51,6 +51,11 @@ class _Quota(_Body, frozen=True, kw_only=True):
     limit: Annotated[float, msgspec.Meta(ge=0)] | None = None
 
 
+class _Rate(_Body, frozen=True, kw_only=True):
+    metric: str = ""
+    limit: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+
 class _Unreachable(_Body, frozen=True, kw_only=True):
     zone: str
     for_seconds: Seconds
@@ -91,6 +96,9 @@ class Admin:
             Route("/local/stockout", self._stockouts, methods=["GET"]),
             _post("/local/quota", _Quota, lambda body: knobs.set_quota(body.metric, body.limit, body.region)),
             Route("/local/quota", self._quotas, methods=["GET"]),
+            _post("/local/rates", _Rate, lambda body: knobs.limit_rate(body.metric, body.limit)),
+            _on("DELETE", "/local/rates", _Body, lambda _body: knobs.rates.reset()),
+            Route("/local/rates", self._rates, methods=["GET"]),
             Route("/local/timings", self._set_timings, methods=["POST"]),
             Route("/local/timings", self._timings, methods=["GET"]),
             _post(
@@ -120,6 +128,20 @@ class Admin:
         limits = self._knobs.quotas().items()
         shown = [{"metric": metric, "region": region, "limit": limit} for (metric, region), limit in limits]
         return answer({"quotas": shown})
+
+    async def _rates(self, _request: Request) -> Response:
+        counts = self._knobs.rates.counts().items()
+        shown = [
+            {
+                "metric": metric,
+                "region": region,
+                "calls": count.calls,
+                "refused": count.refused,
+                "busiest_minute": count.busiest_minute,
+            }
+            for (metric, region), count in sorted(counts)
+        ]
+        return answer({"limits": self._knobs.rates.limits, "counts": shown})
 
     async def _timings(self, _request: Request) -> Response:
         return answer(self._knobs.timings())

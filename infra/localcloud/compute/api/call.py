@@ -13,8 +13,10 @@ from starlette.routing import Route
 from localcloud.compute import schema
 from localcloud.compute.audit import Caller, Subject
 from localcloud.compute.life import Ask
+from localcloud.compute.links import region_of
 from localcloud.compute.operations import Running
 from localcloud.compute.partial import read_mask, select
+from localcloud.compute.rates import group_of
 from localcloud.compute.receipts import Receipt, digest
 from localcloud.compute.refusals import invalid_field, not_found
 from localcloud.compute.shelf import Resource
@@ -62,6 +64,11 @@ class Call:
             if self.part(kind):
                 return f"{kind}s/{self.part(kind)}"
         return "global"
+
+    @property
+    def region(self) -> str:
+        """The region of the path, or of the path's zone; "" where it has neither."""
+        return self.part("region") or (region_of(self.part("zone")) if self.part("zone") else "")
 
     @property
     def caller(self) -> Caller:
@@ -125,12 +132,14 @@ def route(site: Site, method: str, path: str, handler: Handler, *, any_project: 
 
     With `any_project` the handler looks after the project itself.
     """
+    group = group_of(method, path)
 
     async def endpoint(request: Request) -> Response:
         furnish(site)
         body = await read_json(request) if method in ("POST", "PUT", "PATCH") else {}
         call = Call(site=site, request=request, body=body)
         _check_place(call, any_project=any_project)
+        site.rates.count(group, call.region)
         content = await handler(call)
         return answer(select(content, read_mask(call.query["fields"])) if "fields" in call.query else content)
 

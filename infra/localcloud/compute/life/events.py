@@ -57,7 +57,8 @@ class Events:
         options = vm.resource["scheduling"]
         if "preemptionNoticeDuration" in options:
             # The instance may be stopped or deleted meanwhile, so its turn is not held.
-            await self._site.pace.pause(scheduling.duration(options["preemptionNoticeDuration"]))
+            asked_for = scheduling.duration(options["preemptionNoticeDuration"])
+            await self._site.pace.pause(min(asked_for, self._site.timings.preemption_notice))
         async with vm.turn:
             if not _alive(vm, life):
                 return

@@ -1,0 +1,105 @@
+"""The processes of functions: kept running, at one place, whatever befalls them."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from localcloud.deployment import Function, Manifest, Processes
+from localcloud.deployment.manifest import Retry
+from localcloud.deployment.processes import HOST, Place
+
+PATIENCE_SECONDS = 60
+SOURCE = '''
+import functions_framework
+
+@functions_framework.cloud_event
+def echo(event):
+    """Take it."""
+'''
+HEADERS = {"ce-id": "1", "ce-source": "s", "ce-type": "t", "ce-specversion": "1.0"}
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Processes:
+    """One function that takes every event."""
+    folder = tmp_path / "functions" / "echo"
+    folder.mkdir(parents=True)
+    (folder / "main.py").write_text(SOURCE, encoding="utf-8")
+    echo = Function(
+        name="echo",
+        does="nothing",
+        memory="1Gi",
+        timeout_seconds=60,
+        retry=Retry(minimum_seconds=1, maximum_seconds=10),
+        permissions=(),
+    )
+    manifest = Manifest(functions=(echo,), topics={}, folder=tmp_path / "infra")
+    return Processes(manifest=manifest, environment={}, logs=tmp_path / "logs")
+
+
+async def came_true(fact: Callable[[], Awaitable[bool]]) -> None:
+    """Return once it is so."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while True:
+            if await fact():
+                return
+            await asyncio.sleep(0.01)
+
+
+async def is_taken(url: str) -> bool:
+    """Whether an event is taken there; False where nobody listens."""
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as client:
+        try:
+            return (await client.post(url, headers=HEADERS, json={})).is_success
+        except httpx.TransportError:
+            return False
+
+
+def test_a_killed_function_is_started_again_at_the_same_place(processes: Processes):
+    """Whatever came of it is gone by then."""
+
+    async def story() -> None:
+        await processes.start()
+        try:
+            kept = processes.kept["echo"]
+            url, before = kept.url, psutil.Process(kept.process.pid)
+            workers = before.children(recursive=True)
+            assert await is_taken(url)
+            os.kill(before.pid, signal.SIGKILL)
+            await came_true(lambda: is_taken(url))
+            assert (kept.starts, kept.url) == (2, url)
+            assert not any(one.is_running() for one in (before, *workers))
+        finally:
+            await processes.stop()
+
+    asyncio.run(story())
+
+
+def test_a_function_that_was_stopped_stays_so(processes: Processes):
+    """Nobody starts it again."""
+
+    async def story() -> None:
+        await processes.start()
+        kept = processes.kept["echo"]
+        await processes.stop()
+        assert kept.starts == 1
+        assert not await is_taken(kept.url)
+
+    asyncio.run(story())
+
+
+def test_a_place_is_given_to_nobody_else():
+    """Whoever asks for any port gets another one; whoever asks for this one gets it."""
+    place = Place()
+    others = [socket.create_server((HOST, 0)) for _ in range(50)]
+    asked_for_it = socket.create_server((HOST, place.port))
+    assert place.port not in {other.getsockname()[1] for other in others}
+    for one in (*others, asked_for_it, place):
+        one.close()
