@@ -18,10 +18,12 @@ def nodes_of(body: Mapping[str, Any]) -> tuple[str, ...]:
     Raises:
         Refused: the names cannot be told from the request alone.
     """
-    each = body.get("perInstanceProperties")
-    if each:
-        return tuple(own.get("name") or name for name, own in each.items())
-    return _numbered(body.get("namePattern", ""), int(body.get("count", 0)))
+    each, count = body.get("perInstanceProperties"), int(body.get("count", 0))
+    if not each:
+        return _numbered(body.get("namePattern", ""), count)
+    if len(each) != count:
+        raise Refused(f"it names {len(each)} machines and asks for {count}; leave --count out")
+    return tuple(own.get("name") or name for name, own in each.items())
 
 
 def _numbered(pattern: str, count: int) -> tuple[str, ...]:

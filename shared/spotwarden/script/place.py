@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from spotwarden.model.request import Request
+from spotwarden.script.urls import last
 
 _PATH = re.compile(
     r"(?P<head>.+/)(?P<kind>zones|regions)/(?P<place>[^/]+)(?P<tail>/instances(?:/bulkInsert)?)"
@@ -118,16 +119,16 @@ def _reasons(request: Request, way: _Move) -> Iterator[str]:
     yield from _host_reasons(machine, way)
     yield from _key_reasons(machine.get("instanceEncryptionKey"), way)
     for policy in machine.get("resourcePolicies", ()) if way.abroad else ():
-        yield f"the resource policy {_last(policy)} is in region {way.regions[0]}"
+        yield f"the resource policy {last(policy)} is in region {way.regions[0]}"
     yield from _stranger_reasons(body, way)
 
 
 def _template_reasons(request: Request, way: _Move) -> Iterator[str]:
     template = request.query.get("sourceInstanceTemplate") or request.body.get("sourceInstanceTemplate")
     if template and way.abroad:
-        yield f"what the instance template {_last(template)} says about its region is not known"
+        yield f"what the instance template {last(template)} says about its region is not known"
     if "sourceMachineImage" in request.body:
-        yield f"where the machine image {_last(request.body['sourceMachineImage'])} can be used is not known"
+        yield f"where the machine image {last(request.body['sourceMachineImage'])} can be used is not known"
 
 
 def _location_reasons(body: Mapping[str, Any], way: _Move) -> Iterator[str]:
@@ -139,17 +140,17 @@ def _location_reasons(body: Mapping[str, Any], way: _Move) -> Iterator[str]:
 def _disk_reasons(disk: Mapping[str, Any], way: _Move) -> Iterator[str]:
     source, params = disk.get("source"), disk.get("initializeParams", {})
     if source and (way.abroad or not way.regional):
-        yield f"the disk {_last(source)} exists already, in {_home(source, way)}"
+        yield f"the disk {last(source)} exists already, in {_home(source, way)}"
     if "storagePool" in params:
-        yield f"the storage pool {_last(params['storagePool'])} is in zone {way.source}"
+        yield f"the storage pool {last(params['storagePool'])} is in zone {way.source}"
     if "sourceInstantSnapshot" in params:
-        yield f"the instant snapshot {_last(params['sourceInstantSnapshot'])} exists in its own zone only"
-    replicas = [_last(zone) for zone in params.get("replicaZones", ())]
+        yield f"the instant snapshot {last(params['sourceInstantSnapshot'])} exists in its own zone only"
+    replicas = [last(zone) for zone in params.get("replicaZones", ())]
     if replicas and way.target not in replicas:
         yield f"a new disk has its replicas in {' and '.join(replicas)}"
     if way.abroad:
         for policy in params.get("resourcePolicies", ()):
-            yield f"the resource policy {_last(policy)} is in region {way.regions[0]}"
+            yield f"the resource policy {last(policy)} is in region {way.regions[0]}"
     yield from _key_reasons(disk.get("diskEncryptionKey"), way)
 
 
@@ -162,17 +163,17 @@ def _network_reasons(card: Mapping[str, Any], way: _Move) -> Iterator[str]:
     if not way.abroad:
         return
     subnet = card.get("subnetwork")
-    if subnet and _last(subnet) != _AUTO_SUBNET and _last(subnet) != _last(card.get("network", "")):
-        yield f"the subnetwork {_last(subnet)} is in region {way.regions[0]}"
+    if subnet and last(subnet) != _AUTO_SUBNET and last(subnet) != last(card.get("network", "")):
+        yield f"the subnetwork {last(subnet)} is in region {way.regions[0]}"
     configs = [*card.get("accessConfigs", ()), *card.get("ipv6AccessConfigs", ())]
     fixed = [card.get("networkIP"), card.get("ipv6Address")]
     fixed += [config.get(field) for config in configs for field in ("natIP", "externalIpv6")]
     for address in filter(None, fixed):
-        yield f"the address {_last(address)} belongs to region {way.regions[0]}"
+        yield f"the address {last(address)} belongs to region {way.regions[0]}"
     if any("subnetworkRangeName" in alias for alias in card.get("aliasIpRanges", ())):
         yield f"an alias range is part of a subnetwork in region {way.regions[0]}"
     if "networkAttachment" in card:
-        yield f"the network attachment {_last(card['networkAttachment'])} is in region {way.regions[0]}"
+        yield f"the network attachment {last(card['networkAttachment'])} is in region {way.regions[0]}"
 
 
 def _host_reasons(machine: Mapping[str, Any], way: _Move) -> Iterator[str]:
@@ -192,7 +193,7 @@ def _host_reasons(machine: Mapping[str, Any], way: _Move) -> Iterator[str]:
 def _key_reasons(key: Mapping[str, str] | None, way: _Move) -> Iterator[str]:
     found = _KEY.match((key or {}).get("kmsKeyName", ""))
     if found and found["location"] != "global" and way.abroad:
-        yield f"the key {_last((key or {})['kmsKeyName'])} is in {found['location']}"
+        yield f"the key {last((key or {})['kmsKeyName'])} is in {found['location']}"
 
 
 def _stranger_reasons(value: Any, way: _Move) -> Iterator[str]:  # noqa: ANN401 — JSON of any shape
@@ -207,8 +208,4 @@ def _stranger_reasons(value: Any, way: _Move) -> Iterator[str]:  # noqa: ANN401 
     elif isinstance(value, str) and (found := _LINK.fullmatch(value)):
         here = way.source if found["kind"] == "zones" else way.regions[0]
         if found["place"] not in {here, "-"}:
-            yield f"{_last(value)} is named in {found['place']}, not in {here}"
-
-
-def _last(link: str) -> str:
-    return link.rsplit("/", 1)[-1]
+            yield f"{last(value)} is named in {found['place']}, not in {here}"

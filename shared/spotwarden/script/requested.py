@@ -13,6 +13,7 @@ from spotwarden.model.launch import Choice, Launch, NoLaunch
 from spotwarden.model.request import Request
 from spotwarden.script.gang import nodes_of, whole
 from spotwarden.script.refusal import Refused
+from spotwarden.script.urls import last
 
 _PATH = re.compile(
     r"/compute/\w+/projects/(?P<project>[^/]+)/(?:zones|regions)/(?P<place>[^/]+)/instances(?P<bulk>/bulkInsert)?"
@@ -61,8 +62,3 @@ def is_spot(scheduling: Mapping[str, Any]) -> bool:
 def _accelerators(machine: Mapping[str, Any]) -> tuple[str, ...]:
     kinds = (last(one["acceleratorType"]) for one in machine.get("guestAccelerators", ()))
     return tuple(dict.fromkeys(kinds))
-
-
-def last(link: str) -> str:
-    """The name at the end of a URL."""
-    return link.rsplit("/", 1)[-1]

@@ -1,12 +1,14 @@
 """Stored scripts, and the launches they come to."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from spotwarden.model.launch import Launch, NoLaunch, StoredScript
+from spotwarden.script import requests
 from spotwarden.script.stored import launch_of
+from tests.script.launch.ran import CONFIGURED, Cloud, Resources
 
 PROJECT = "demo-project"
 
@@ -55,3 +57,24 @@ def gang(read) -> Callable[..., Launch]:
         return launch
 
     return gang
+
+
+@pytest.fixture
+def cloud() -> Iterator[Cloud]:
+    """A fresh local cloud."""
+    cloud = Cloud()
+    yield cloud
+    cloud.close()
+
+
+@pytest.fixture
+def run(cloud) -> Callable[..., tuple[Resources, Resources]]:
+    """Run gcloud's create command in the local cloud; give its instances by name and disks by URL."""
+
+    def run(*words: str) -> tuple[Resources, Resources]:
+        text = shlex.join(["gcloud", "compute", "instances", *words])
+        (request,) = requests(text.encode(), defaults=CONFIGURED)
+        assert cloud.accepts(request)
+        return cloud.instances(), cloud.disks()
+
+    return run

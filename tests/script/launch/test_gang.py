@@ -71,9 +71,10 @@ def test_the_rest_of_the_request_is_what_gcloud_sends(gang):
         ("--name-pattern=a#b# --count=2", "needs one row of 1 to 18 #"),
         (f"--name-pattern=a{'#' * 19} --count=2", "needs one row of 1 to 18 #"),
         ("--name-pattern=vm-# --count=10", "too few # for 10 machines"),
+        ("--predefined-names=a,b,c --count=2", "it names 3 machines and asks for 2"),
     ],
 )
-def test_a_pattern_that_leaves_the_names_open_is_refused(flags, reason, read):
+def test_names_that_are_left_open_are_refused(flags, reason, read):
     """Nobody could tell the job's nodes from other machines."""
     launch = read(BULK + flags)
     assert isinstance(launch, NoLaunch)
