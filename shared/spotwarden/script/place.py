@@ -84,11 +84,11 @@ def _region(zone: str) -> str:
 
 def _renamed(value: Any, way: _Move) -> Any:  # noqa: ANN401 — JSON of any shape
     """Rename the place in every link; what may not be renamed is a reason, and so does not come here."""
+    if isinstance(value, str):
+        return _renamed_link(value, way)
     if isinstance(value, Mapping):
         return {key: item if key in _TEXTS else _renamed(item, way) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_renamed(item, way) for item in value]
-    return _renamed_link(value, way) if isinstance(value, str) else value
+    return [_renamed(item, way) for item in value] if isinstance(value, list) else value
 
 
 # Fields that hold words of the user, in which nothing is renamed.
@@ -198,14 +198,15 @@ def _key_reasons(key: Mapping[str, str] | None, way: _Move) -> Iterator[str]:
 
 def _stranger_reasons(value: Any, way: _Move) -> Iterator[str]:  # noqa: ANN401 — JSON of any shape
     """Name links to a third place: renaming the others would leave them behind."""
-    if isinstance(value, Mapping):
+    if isinstance(value, str):
+        found = _LINK.fullmatch(value)
+        here = way.source if found and found["kind"] == "zones" else way.regions[0]
+        if found and found["place"] not in {here, "-"}:
+            yield f"{last(value)} is named in {found['place']}, not in {here}"
+    elif isinstance(value, Mapping):
         for key, item in value.items():
             if key not in _TEXTS and key != "replicaZones":
                 yield from _stranger_reasons(item, way)
     elif isinstance(value, list):
         for item in value:
             yield from _stranger_reasons(item, way)
-    elif isinstance(value, str) and (found := _LINK.fullmatch(value)):
-        here = way.source if found["kind"] == "zones" else way.regions[0]
-        if found["place"] not in {here, "-"}:
-            yield f"{last(value)} is named in {found['place']}, not in {here}"
