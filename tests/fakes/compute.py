@@ -15,6 +15,7 @@ from tests.fakes.trouble import Trouble
 from tests.fakes.vms import Timings, Vm
 from tests.fakes.wanted import read
 
+IMAGE = "https://www.googleapis.com/compute/v1/projects/debian-cloud/global/images/debian-12"
 BEING_MADE = {Status.PROVISIONING, Status.STAGING}
 
 
@@ -140,6 +141,11 @@ class MemoryCompute(Creating):
             return None if found is None else resource(found)
 
         return self.trouble.around("resource", instance_id, look)
+
+    def disk(self, link: str) -> Mapping[str, Any] | None:
+        """As `Compute.disk`: every disk was made from Debian's image."""
+        made = {"selfLink": link, "sizeGb": "10", "sourceImage": IMAGE, "type": "pd-balanced"}
+        return self.trouble.around("disk", link, lambda: made)
 
     def offers(self, machine: str, accelerators: Collection[str]) -> frozenset[str]:
         """As `Compute.offers`."""

@@ -86,7 +86,6 @@ class Creating(Fate):
 
 def _instance(vm_id: str, name: str, zone: str, body: Mapping[str, Any], now: datetime) -> Instance:
     labels = body.get("labels", {})
-    attempt = str(labels.get("spotwarden-attempt", ""))
     return Instance(
         id=vm_id,
         name=name,
@@ -95,5 +94,11 @@ def _instance(vm_id: str, name: str, zone: str, body: Mapping[str, Any], now: da
         created=now,
         started=now,
         job=labels.get("spotwarden-job"),
-        attempt=int(attempt) if attempt.isascii() and attempt.isdigit() else None,
+        attempt=_number(labels, "spotwarden-attempt"),
+        turn=_number(labels, "spotwarden-try"),
     )
+
+
+def _number(labels: Mapping[str, str], key: str) -> int | None:
+    value = str(labels.get(key, ""))
+    return int(value) if value.isascii() and value.isdigit() else None

@@ -30,6 +30,10 @@ class Fate:
         """Have room in a zone again."""
         self._left.pop(zone, None)
 
+    def has_room(self, zone: str) -> bool:
+        """Whether nobody has said that a zone runs out."""
+        return zone not in self._left
+
     def _take_room(self, zone: str) -> bool:
         """Whether there is room for one more; it is then taken."""
         left = self._left.get(zone)

@@ -1,0 +1,179 @@
+"""What can happen in a history.
+
+A number picks one of those that it can happen to, so that any list of commands is a history: that is what
+makes histories easy to draw, to repeat and to shorten.
+"""
+
+from enum import Enum
+
+import msgspec
+
+
+class Kind(Enum):
+    """What sort of job is submitted."""
+
+    SOLO = "one VM that a preemption deletes"
+    KEPT = "one VM that a preemption stops"
+    GANG = "several VMs from one bulk request"
+    MUTE = "one VM whose shutdown writes no marker"
+
+
+class Word(Enum):
+    """What the shutdown script writes, if anything."""
+
+    NONE = "no marker"
+    EMPTY = "an empty marker"
+    JSON = "a marker that names its instance"
+    TWICE = "a marker, and once more five seconds later"
+    LATE = "a marker that names its instance, 45 s late"
+    LATE_EMPTY = "an empty marker, 45 s late"
+
+
+class Then(Enum):
+    """What comes of the last call of a run."""
+
+    PAUSE = "nothing; the sweep waits before its next call"
+    GO_ON = "nothing; the sweep goes on to its end"
+    KILL_BEFORE = "the process is killed before the call is made"
+    KILL_AFTER = "the process is killed once the call was carried out"
+    LOST_BEFORE = "no answer, and nothing was done"
+    LOST_AFTER = "no answer, though it was done"
+    REFUSED = "Compute Engine refuses it for want of quota"
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happens."""
+
+
+class Submit(Command, frozen=True, kw_only=True, tag=True):
+    """A developer stores a script and launches its VMs by hand; with `seen` a tick comes before trouble does."""
+
+    kind: Kind
+    zone: int = 0
+    nodes: int = 2
+    seen: bool = True
+
+
+class Finish(Command, frozen=True, kw_only=True, tag=True):
+    """A job writes its status code; then its VMs delete themselves."""
+
+    job: int = 0
+    word: Word = Word.NONE
+
+
+class Crash(Command, frozen=True, kw_only=True, tag=True):
+    """A job's VMs shut themselves down without a status code."""
+
+    job: int = 0
+    word: Word = Word.NONE
+
+
+class Preempt(Command, frozen=True, kw_only=True, tag=True):
+    """Compute Engine takes a running VM."""
+
+    vm: int = 0
+    word: Word = Word.JSON
+
+
+class FailHost(Command, frozen=True, kw_only=True, tag=True):
+    """A running VM's host fails: no shutdown script, no marker."""
+
+    vm: int = 0
+
+
+class Reboot(Command, frozen=True, kw_only=True, tag=True):
+    """A VM's guest reboots; its shutdown script writes a marker all the same."""
+
+    vm: int = 0
+    word: Word = Word.EMPTY
+
+
+class Remove(Command, frozen=True, kw_only=True, tag=True):
+    """An owner deletes the VMs of a job, or stops them with `keep`."""
+
+    job: int = 0
+    keep: bool = False
+    word: Word = Word.NONE
+
+
+class Relaunch(Command, frozen=True, kw_only=True, tag=True):
+    """An owner launches a job that is closed once more, by hand."""
+
+    job: int = 0
+
+
+class Stray(Command, frozen=True, kw_only=True, tag=True):
+    """A marker comes that no shutdown of now has written: of nobody's job, or broken."""
+
+    job: int = 0
+    broken: bool = False
+
+
+class Stock(Command, frozen=True, kw_only=True, tag=True):
+    """A zone runs out, but for so many VMs; None restocks it."""
+
+    zone: int = 0
+    left: int | None = 0
+
+
+class Hide(Command, frozen=True, kw_only=True, tag=True):
+    """A zone is left out of the lists, or shown again."""
+
+    zone: int = 0
+    hidden: bool = True
+
+
+class Pass(Command, frozen=True, kw_only=True, tag=True):
+    """Time passes."""
+
+    seconds: int = 10
+
+
+class Sweep(Command, frozen=True, kw_only=True, tag=True):
+    """A new sweep begins, with a clock that is off by `skew` seconds, and makes so many calls.
+
+    `about` is the node that its event speaks of; None where it looks at everything.
+    """
+
+    about: int | None = None
+    skew: int = 0
+    calls: int = 1
+    changes: bool = False
+    then: Then = Then.GO_ON
+
+
+class Run(Command, frozen=True, kw_only=True, tag=True):
+    """A sweep that waits makes so many calls more; with `changes`, only those count that change something."""
+
+    sweep: int = 0
+    calls: int = 1
+    changes: bool = False
+    then: Then = Then.GO_ON
+
+
+AnyCommand = (
+    Submit
+    | Finish
+    | Crash
+    | Preempt
+    | FailHost
+    | Reboot
+    | Remove
+    | Relaunch
+    | Stray
+    | Stock
+    | Hide
+    | Pass
+    | Sweep
+    | Run
+)
+
+
+def told(command: Command) -> str:
+    """The command in one line, for a person."""
+    fields = (f"{name}={_word(getattr(command, name))}" for name in command.__struct_fields__)
+    return f"{type(command).__name__}({', '.join(fields)})"
+
+
+def _word(value: object) -> str:
+    return value.name if isinstance(value, Enum) else repr(value)

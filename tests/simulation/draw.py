@@ -1,0 +1,98 @@
+"""Draw a history from a seed: blows of fate, each followed by sweeps that disturb one another."""
+
+from collections.abc import Callable, Collection, Iterator
+from random import Random
+
+from tests.simulation import commands as c
+from tests.simulation.product import LONG
+
+Maker = Callable[[Random], c.Command]
+
+HURT = (c.Word.EMPTY, c.Word.JSON, c.Word.JSON, c.Word.TWICE, c.Word.LATE, c.Word.LATE_EMPTY, c.Word.NONE)
+LIES = (c.Word.NONE, c.Word.EMPTY, c.Word.JSON, c.Word.LATE)
+FATES = (
+    *[c.Then.PAUSE] * 4,
+    *[c.Then.KILL_BEFORE] * 2,
+    *[c.Then.KILL_AFTER] * 2,
+    c.Then.LOST_BEFORE,
+    c.Then.LOST_AFTER,
+    c.Then.REFUSED,
+)
+SKEWS = (0, 0, 0, -60, -20, 20, 60)
+
+
+def _any(chance: Random) -> int:
+    return chance.randrange(6)
+
+
+BLOWS: dict[str, tuple[int, Maker]] = {
+    "preempt": (24, lambda chance: c.Preempt(vm=_any(chance), word=chance.choice(HURT))),
+    "host": (3, lambda chance: c.FailHost(vm=_any(chance))),
+    "reboot": (2, lambda chance: c.Reboot(vm=_any(chance), word=chance.choice(HURT))),
+    "finish": (2, lambda chance: c.Finish(job=_any(chance), word=chance.choice(LIES))),
+    "crash": (1, lambda chance: c.Crash(job=_any(chance), word=chance.choice(LIES))),
+    "remove": (
+        2,
+        lambda chance: c.Remove(job=_any(chance), keep=chance.random() < 0.3, word=chance.choice(LIES)),
+    ),
+    "relaunch": (2, lambda chance: c.Relaunch(job=_any(chance))),
+    "stray": (1, lambda chance: c.Stray(job=_any(chance), broken=chance.random() < 0.5)),
+    "stockout": (5, lambda chance: c.Stock(zone=_any(chance), left=chance.choice((0, 0, 1)))),
+    "restock": (5, lambda chance: c.Stock(zone=_any(chance), left=None)),
+    "hide": (3, lambda chance: c.Hide(zone=_any(chance))),
+    "show": (4, lambda chance: c.Hide(zone=_any(chance), hidden=False)),
+}
+"""What may befall the world, how often, and how it is drawn."""
+
+
+def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ()) -> list[c.Command]:
+    """The history of this seed, of jobs of these kinds, without these blows; always the same."""
+    chance = Random(seed)  # noqa: S311 — a seed that gives the same history again
+    choice = sorted(kinds, key=lambda kind: kind.name)
+    drawn: list[c.Command] = [_submit(chance, choice) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
+    drawn.append(c.Pass(seconds=chance.choice((0, 20, 120, 240))))
+    names = [name for name in BLOWS if name not in without]
+    weights = [BLOWS[name][0] for name in names]
+    for name in chance.choices(names, weights, k=chance.randint(2, 7)):
+        drawn.append(BLOWS[name][1](chance))
+        drawn.append(c.Pass(seconds=chance.choice((0, 5, 20, 35, 40, 60, 60))))
+        drawn.extend(_sweeps(chance))
+    return drawn
+
+
+def _submit(chance: Random, kinds: list[c.Kind]) -> c.Command:
+    return c.Submit(kind=chance.choice(kinds), zone=chance.randrange(3), nodes=chance.choice((2, 2, 3)))
+
+
+def _sweeps(chance: Random) -> Iterator[c.Command]:
+    """One to three sweeps in turns, with time passing between them."""
+    for _ in range(chance.choice((1, 1, 2, 3))):
+        yield _sweep(chance)
+    for _ in range(chance.choice((0, 1, 2, 4, 6))):
+        yield chance.choices((_run, _pass, _sweep), (6, 4, 2))[0](chance)
+
+
+def _sweep(chance: Random) -> c.Command:
+    whole = chance.random() < 0.3
+    return c.Sweep(
+        about=chance.choice((None, None, _any(chance))),
+        skew=chance.choice(SKEWS),
+        calls=chance.randint(1, 30),
+        then=c.Then.GO_ON if whole else chance.choice(FATES),
+        changes=chance.random() < 0.7,
+    )
+
+
+def _run(chance: Random) -> c.Command:
+    whole = chance.random() < 0.4
+    return c.Run(
+        sweep=chance.randrange(4),
+        calls=chance.randint(1, 8),
+        then=c.Then.GO_ON if whole else chance.choice(FATES),
+        changes=chance.random() < 0.6,
+    )
+
+
+def _pass(chance: Random) -> c.Command:
+    spans = (1, 5, 10, 20, 30, 60, 130, int(LONG.total_seconds()))
+    return c.Pass(seconds=chance.choice(spans))

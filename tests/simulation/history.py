@@ -1,0 +1,83 @@
+"""Play a history: its commands, the end of all trouble, and the verdict."""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+import msgspec
+
+from tests.simulation.commands import Command
+from tests.simulation.process import Count, silenced
+from tests.simulation.verdict import ledger_of, news, open_ends
+from tests.simulation.world import World
+
+ROUNDS = 120
+"""How many sweeps the end may take; at 15 to 60 s each that is an hour."""
+QUIET = 2
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """What came of a history: its faults (none is good), and its numbers."""
+
+    faults: list[str]
+    count: Count
+
+
+def play(commands: Sequence[Command], world: World) -> Outcome:
+    """Let a history happen in an empty world, and judge it. It stops at the first fault."""
+    with silenced():
+        for command in commands:
+            world.do(command)
+            if faults := faults_of(world):
+                return Outcome(faults=faults, count=world.count)
+        return end(world)
+
+
+def faults_of(world: World) -> list[str]:
+    """What has gone wrong so far."""
+    return world.watch.broken + world.failures
+
+
+def end(world: World) -> Outcome:
+    """End all trouble, let the sweeps come to rest, and judge."""
+    compute = world.cloud.compute
+    for zone in compute.zones:
+        compute.restock(zone)
+        compute.show(zone)
+    world.let_go()
+    quiet = 0
+    for number in range(ROUNDS):
+        world.pass_time(timedelta(seconds=10 + 50 * (number > QUIET)))
+        swept = world.sweep_now().swept
+        if faults := faults_of(world):
+            return Outcome(faults=faults, count=world.count)
+        rests = swept is not None and not swept.waiting and not swept.failures
+        quiet = quiet + 1 if rests and not open_ends(world) else 0
+        if quiet == QUIET:
+            break
+    faults = open_ends(world) + news(world)
+    if quiet < QUIET and not faults:
+        faults = [f"the sweeps never come to rest: {getattr(world.sweep_now().swept, 'waiting', '')}"]
+    _tally(world)
+    return Outcome(faults=faults, count=world.count)
+
+
+def _tally(world: World) -> None:
+    for job in world.jobs:
+        states = [record["state"] for record in ledger_of(world, job) if record["number"] > 1]
+        world.count.recoveries += states.count("running")
+        world.count.given_up += states.count("gave up")
+
+
+def shorten(commands: Sequence[Command], fails: Callable[[Sequence[Command]], bool]) -> list[Command]:
+    """The commands without those that a failing history can do without; halves first, then one by one."""
+    kept, size = list(commands), len(commands) // 2
+    while size:
+        start = 0
+        while start < len(kept):
+            shorter = kept[:start] + kept[start + size :]
+            if fails(shorter):
+                kept = shorter
+            else:
+                start += size
+        size //= 2
+    return kept

@@ -1,0 +1,89 @@
+"""The jobs of a history, and what the simulation knows of them that no sweep does."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from spotwarden.model.request import Request
+from tests.simulation.commands import Kind
+
+ZONES = ("us-central1-a", "us-central1-b", "us-central1-c")
+PROJECT = "p"
+
+
+class Job(msgspec.Struct, kw_only=True):
+    """One job. `over` says how it ended, "" while it is open; `over_at` is its place in the order of things.
+
+    `hurt` is true once something befell it that it must come back from. `launches` are the request ids
+    of its developer's own launches.
+    """
+
+    name: str
+    kind: Kind
+    zone: str
+    nodes: tuple[str, ...]
+    over: str = ""
+    over_at: int = 0
+    hurt: bool = False
+    launches: int = 0
+
+    @property
+    def script(self) -> bytes:
+        """Its create script."""
+        return script(self.name, self.kind, self.zone, len(self.nodes))
+
+    @property
+    def request(self) -> Request:
+        """What its developer's gcloud sends."""
+        return request(self.name, self.kind, self.zone, len(self.nodes))
+
+
+def new_job(number: int, kind: Kind, zone: int, nodes: int) -> Job:
+    """A job that was not yet launched; the same number and kind give the same names in all histories."""
+    name = f"{kind.name.lower()}-{number}"
+    count = nodes if kind is Kind.GANG else 1
+    names = tuple(f"{name}-{index}" for index in range(1, count + 1)) if kind is Kind.GANG else (name,)
+    return Job(name=name, kind=kind, zone=ZONES[zone % len(ZONES)], nodes=names)
+
+
+@cache
+def script(name: str, kind: Kind, zone: str, count: int) -> bytes:
+    """The create script, as its developer wrote it."""
+    action = "STOP" if kind is Kind.KEPT else "DELETE"
+    what = f"bulk create --name-pattern={name}-# --count={count}" if kind is Kind.GANG else f"create {name}"
+    return (
+        f"#!/bin/bash\ngcloud compute instances {what} --zone={zone} --machine-type=g2-standard-4 \\\n"
+        f"  --provisioning-model=SPOT --instance-termination-action={action} --metadata=owner=someone\n"
+    ).encode()
+
+
+@cache
+def request(name: str, kind: Kind, zone: str, count: int) -> Request:
+    """The request of that script, as far as the cloud in memory looks at it."""
+    action = "STOP" if kind is Kind.KEPT else "DELETE"
+    machine = {
+        "scheduling": {"provisioningModel": "SPOT", "instanceTerminationAction": action},
+        "metadata": {"items": [{"key": "owner", "value": "someone"}]},
+    }
+    path = f"/compute/v1/projects/{PROJECT}/zones/{zone}/instances"
+    body = _body(name, kind, count, machine)
+    if kind is not Kind.GANG:
+        body = {**body, "machineType": f"zones/{zone}/machineTypes/g2-standard-4"}
+    suffix = "/bulkInsert" if kind is Kind.GANG else ""
+    return Request(method="POST", path=path + suffix, query={"alt": "json"}, body=body)
+
+
+def _body(name: str, kind: Kind, count: int, machine: Mapping[str, Any]) -> dict[str, Any]:
+    if kind is not Kind.GANG:
+        return {**machine, "name": name}
+    properties = {**machine, "machineType": "g2-standard-4"}
+    return {"count": str(count), "namePattern": f"{name}-#", "instanceProperties": properties}
+
+
+def stranger(name: str, zone: str) -> Request:
+    """A VM that is nobody's job."""
+    body = {"name": name, "machineType": f"zones/{zone}/machineTypes/e2-small"}
+    path = f"/compute/v1/projects/{PROJECT}/zones/{zone}/instances"
+    return Request(method="POST", path=path, query={}, body=body)

@@ -1,0 +1,156 @@
+"""The protocol, broken on purpose: each mutation must be found out by the histories.
+
+A mutation stands between a sweep and its ports, so that it breaks the promise and not a line of code.
+"""
+
+from collections.abc import Callable, Mapping
+from itertools import count
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from spotwarden.model.instance import Status
+from spotwarden.ports import Cloud, Stored
+
+LEDGER = "/metadata/attempts/"
+
+
+class Bent:
+    """A port with some of its calls replaced."""
+
+    def __init__(self, port: object, **calls: Callable[..., Any]) -> None:
+        self._port = port
+        self.__dict__.update(calls)
+
+    def __getattr__(self, call: str) -> Any:
+        return getattr(self._port, call)
+
+
+def claims_overwrite(cloud: Cloud) -> Cloud:
+    """A claim is written whether or not there is one."""
+
+    def write(name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+        blind = LEDGER in name and generation == 0
+        return cloud.store.write(
+            name, data, generation=None if blind else generation, content_type=content_type
+        )
+
+    return _with(cloud, store=Bent(cloud.store, write=write))
+
+
+def ledger_ignores_generations(cloud: Cloud) -> Cloud:
+    """Records are changed whoever has changed them meanwhile."""
+
+    def write(name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+        blind = LEDGER in name and generation != 0
+        return cloud.store.write(
+            name, data, generation=None if blind else generation, content_type=content_type
+        )
+
+    return _with(cloud, store=Bent(cloud.store, write=write))
+
+
+def hidden_is_gone(cloud: Cloud) -> Cloud:
+    """What a partial list leaves out is taken for gone."""
+
+    def instances(**chosen: Any) -> Any:
+        return msgspec.structs.replace(cloud.compute.instances(**chosen), unreachable=())
+
+    def operations(since: Any) -> Any:
+        return msgspec.structs.replace(cloud.compute.operations(since), unreachable=())
+
+    return _with(cloud, compute=Bent(cloud.compute, instances=instances, operations=operations))
+
+
+def stopping_is_gone(cloud: Cloud) -> Cloud:
+    """Nobody waits for an instance that is still stopping."""
+
+    def instances(**chosen: Any) -> Any:
+        found = cloud.compute.instances(**chosen)
+        left = tuple(one for one in found.items if one.status is not Status.STOPPING)
+        return msgspec.structs.replace(found, items=left)
+
+    return _with(cloud, compute=Bent(cloud.compute, instances=instances))
+
+
+def no_lease_and_any_request_id(cloud: Cloud) -> Cloud:
+    """Whoever finds an attempt works on it at once, and each request has an id of its own."""
+    chance = Random(f"{next(_CLOUDS)}")  # noqa: S311 — a seed
+
+    def read(name: str, **how: Any) -> Stored | None:
+        stored = cloud.store.read(name, **how)
+        return _unleased(stored) if stored is not None and LEDGER in name else stored
+
+    def fresh() -> str:
+        return str(UUID(int=chance.getrandbits(128), version=4))
+
+    def launch(request: Any, _request_id: str) -> Any:
+        return cloud.compute.launch(request, fresh())
+
+    def start(zone: str, instance_id: str, _request_id: str) -> Any:
+        return cloud.compute.start(zone, instance_id, fresh())
+
+    return _with(
+        cloud,
+        store=Bent(cloud.store, read=read),
+        compute=Bent(cloud.compute, launch=launch, start=start),
+    )
+
+
+def failure_is_assumed(cloud: Cloud) -> Cloud:
+    """A place that has not answered yet counts as one that refused, so that the next one is asked."""
+
+    def operation(place: str, name: str) -> Any:
+        found = cloud.compute.operation(place, name)
+        if found.done:
+            return found
+        return msgspec.structs.replace(found, done=True, error="ZONE_RESOURCE_POOL_EXHAUSTED: assumed")
+
+    return _with(cloud, compute=Bent(cloud.compute, operation=operation))
+
+
+def no_end_is_seen(cloud: Cloud) -> Cloud:
+    """The status code of a job is not looked at."""
+
+    def read(name: str, **how: Any) -> Stored | None:
+        return None if name.endswith("/status-code") else cloud.store.read(name, **how)
+
+    return _with(cloud, store=Bent(cloud.store, read=read))
+
+
+def markers_go_first(cloud: Cloud) -> Cloud:
+    """A marker is deleted as soon as it was read."""
+
+    def read(name: str, **how: Any) -> Stored | None:
+        stored = cloud.store.read(name, **how)
+        if stored is not None and name.startswith("preempted-jobs/"):
+            cloud.store.delete(name, generation=stored.generation)
+        return stored
+
+    return _with(cloud, store=Bent(cloud.store, read=read))
+
+
+_CLOUDS = count()
+
+
+def _unleased(stored: Stored) -> Stored:
+    record = {**msgspec.json.decode(stored.data), "lease": None}
+    return msgspec.structs.replace(stored, data=msgspec.json.encode(record))
+
+
+def _with(cloud: Cloud, **ports: Any) -> Cloud:
+    return msgspec.structs.replace(cloud, **ports)
+
+
+MUTATIONS: Mapping[str, Callable[[Cloud], Cloud]] = {
+    "claims overwrite one another": claims_overwrite,
+    "the ledger ignores generations": ledger_ignores_generations,
+    "what is hidden counts as gone": hidden_is_gone,
+    "what is stopping counts as gone": stopping_is_gone,
+    "no lease, and request ids by chance": no_lease_and_any_request_id,
+    "no answer yet counts as a refusal": failure_is_assumed,
+    "the end of a job is not seen": no_end_is_seen,
+    "markers are cleared before they are answered": markers_go_first,
+}

@@ -1,0 +1,173 @@
+"""A sweep as a process of its own: stopped, failed or killed at any call, and gone on with later.
+
+Each sweep is a greenlet. It gives the control back before a call of a port, so that the history decides
+which sweep is next; all of it runs on one thread, and the same history always runs the same way.
+"""
+
+import contextlib
+import io
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+from greenlet import getcurrent, greenlet
+
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Cloud, RejectedError, UnansweredError
+from tests.simulation.commands import Then
+
+CHANGES = {"write", "delete", "launch", "start", "publish"}
+ASKS = {"launch", "start"}
+
+
+class Killed(BaseException):
+    """The process is gone, without a word."""
+
+
+class Observer(Protocol):
+    """Whoever wants to know what a process asks of the ports."""
+
+    def asking(self, process: "Process", call: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Be told before a call is carried out; what is given back comes with `asked`."""
+
+    def asked(self, process: "Process", call: str, arguments: tuple[Any, ...], before: Any) -> None:
+        """Be told once it was."""
+
+
+class Process:
+    """One sweep, not yet begun. `began` is its place in the order of all things."""
+
+    def __init__(self, tick: Tick, began: int, observer: Observer) -> None:
+        self.tick = tick
+        self.began = began
+        self.observer = observer
+        self.calls = 0
+        self.lost = 0
+        self.swept: Any = None
+        self.failure: BaseException | None = None
+        self._left = 0
+        self._changes = False
+        self._then = Then.GO_ON
+        self._body: greenlet | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can go on."""
+        return self._body is not None and not self._body.dead
+
+    def begin(self, sweep: Callable[[Cloud], object], cloud: Cloud, wrap: Callable[[Cloud], Cloud]) -> None:
+        """Get ready to sweep; nothing is called yet. `wrap` stands between the sweep and the ports."""
+        doors = Cloud(
+            store=Door(cloud.store, self),  # type: ignore[arg-type]
+            compute=Door(cloud.compute, self),  # type: ignore[arg-type]
+            notices=Door(cloud.notices, self),  # type: ignore[arg-type]
+        )
+        seen = wrap(doors)
+
+        def body() -> None:
+            try:
+                self.swept = sweep(seen)
+            except Killed:
+                pass
+            except Exception as failure:  # noqa: BLE001 — judged by whoever started it
+                self.failure = failure
+
+        self._body = greenlet(body)
+
+    def run(self, calls: int, then: Then, *, changes: bool = False) -> None:
+        """Make so many calls, the last of them with that fate, then wait; with `GO_ON` run to the end."""
+        if self._body is None or self._body.dead:
+            return
+        self._left, self._then, self._changes = (-1 if then is Then.GO_ON else max(calls, 1)), then, changes
+        self._body.parent = getcurrent()
+        self._body.switch()
+
+    def kill(self) -> None:
+        """End it where it stands."""
+        if self._body is not None and not self._body.dead:
+            self._body.parent = getcurrent()
+            self._body.throw(Killed)
+
+    def pass_call(self, call: str, work: Callable[[], Any]) -> Any:
+        """Carry out one call, with whatever fate it has."""
+        if self._left == 0:
+            self._body.parent.switch()  # type: ignore[union-attr]
+        self.calls += 1
+        if self._changes and call not in CHANGES:
+            return work()
+        self._left -= 1
+        return work() if self._left else self._last(call, work)
+
+    def _last(self, call: str, work: Callable[[], Any]) -> Any:
+        match self._then:
+            case Then.KILL_BEFORE:
+                raise Killed
+            case Then.LOST_BEFORE:
+                self.lost += 1
+                raise UnansweredError("made up: no answer")
+            case Then.REFUSED if call in ASKS:
+                self.lost += 1
+                raise RejectedError("quotaExceeded", "made up: no quota")
+        result = work()
+        match self._then:
+            case Then.KILL_AFTER:
+                raise Killed
+            case Then.LOST_AFTER:
+                self.lost += 1
+                raise UnansweredError("made up: no answer")
+        return result
+
+
+class Door:
+    """A port as one process sees it."""
+
+    def __init__(self, port: object, process: Process) -> None:
+        self._port = port
+        self._process = process
+
+    def __getattr__(self, call: str) -> Callable[..., Any]:
+        do, process = getattr(self._port, call), self._process
+
+        def made(*arguments: Any, **named: Any) -> Any:
+            def work() -> Any:
+                if call not in CHANGES:
+                    return do(*arguments, **named)
+                before = process.observer.asking(process, call, arguments, named)
+                result = do(*arguments, **named)
+                process.observer.asked(process, call, arguments, before)
+                return result
+
+            return process.pass_call(call, work)
+
+        setattr(self, call, made)
+        return made
+
+
+class Count(msgspec.Struct, kw_only=True):
+    """What was made of a history, in numbers."""
+
+    events: int = 0
+    sweeps: int = 0
+    calls: int = 0
+    kills: int = 0
+    faults: int = 0
+    switches: int = 0
+    recoveries: int = 0
+    given_up: int = 0
+
+    def add(self, other: "Count") -> None:
+        """Take in the numbers of another."""
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+class _Nowhere(io.TextIOBase):
+    """Takes text and forgets it."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def silenced() -> contextlib.redirect_stdout[io.TextIOBase]:
+    """Swallow the log lines of the sweeps."""
+    return contextlib.redirect_stdout(_Nowhere())

@@ -1,0 +1,39 @@
+"""The product as it is deployed: recover_spot's own `sweep`, and the settings and policy it runs under."""
+
+import importlib.util
+import sys
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import spotwarden
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.policy import Mode, Policy
+from spotwarden.runner import Settings, watches
+from tests.simulation.jobs import PROJECT
+
+ROOT = Path(next(iter(spotwarden.__path__))).resolve().parents[1]
+SETTINGS = Settings(project=PROJECT, bucket="b", notices="n", policy_file=Path("policy.toml"))
+POLICY = Policy(version="simulation", mode=Mode.ENFORCE, recovery=RecoveryLimits(max_restarts=50))
+LEASE = POLICY.recovery.lease
+LONG = LEASE + timedelta(seconds=130)
+"""Longer than a lease, by any clock there is."""
+
+
+def cold_start() -> None:
+    """Forget what a warm function remembers of another bucket."""
+    watches._KNOWN.clear()
+
+
+@cache
+def recover_spot() -> ModuleType:
+    """functions/recover_spot/main.py."""
+    file = ROOT / "functions/recover_spot/main.py"
+    spec = importlib.util.spec_from_file_location("simulated_recover_spot", file)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

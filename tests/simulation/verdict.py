@@ -1,0 +1,82 @@
+"""What must be so in the end, once the trouble is over and the sweeps have come to rest."""
+
+from typing import Any
+
+import msgspec
+
+from spotwarden.layout import CreateScript
+from spotwarden.model.instance import Status
+from tests.simulation.jobs import Job
+from tests.simulation.ledger import CLOSED
+from tests.simulation.world import World
+
+
+def open_ends(world: World) -> list[str]:
+    """What is not as it must be; some of it may only need more time."""
+    found = [fault for job in world.jobs for fault in _job(world, job)]
+    for vm_id in world.strangers:
+        vm = world.cloud.compute.vms.living.get(vm_id)
+        if vm is None or vm.seen.status is not Status.RUNNING:
+            found.append(f"the stranger {vm_id} was touched")
+    return found
+
+
+def _job(world: World, job: Job) -> list[str]:
+    """An open job runs whole, or somebody was told why not; its script is as it was."""
+    stored = world.cloud.store.read(world.layout.build(CreateScript(job=job.name)))
+    if stored is None or stored.data != job.script:
+        return [f"the script of {job.name} was lost"]
+    if job.over:
+        return []
+    up = sorted(vm.seen.name for vm in world.running(job))
+    if up == sorted(job.nodes):
+        return []
+    records = ledger_of(world, job)
+    if records and records[-1]["state"] in CLOSED and told_of(world, job.name):
+        return []
+    if told_of(world, job.name) & {"not_recoverable", "quarantined"}:
+        return []
+    state = records[-1]["state"] if records else "no record"
+    return [f"{job.name} ({job.kind.name}) is open, but of {len(job.nodes)} nodes {up} run; ledger: {state}"]
+
+
+def ledger_of(world: World, job: Job) -> list[dict[str, Any]]:
+    """All records of a job, oldest first."""
+    store = world.cloud.store
+    read = [store.read(entry.name) for entry in store.entries(world.layout.attempts(job.name))]
+    records: list[dict[str, Any]] = [msgspec.json.decode(one.data) for one in read if one]
+    return sorted(records, key=lambda record: int(record["number"]))
+
+
+def told_of(world: World, job: str) -> set[str]:
+    """The kinds of notices about a job."""
+    said = [message.attributes for message in world.cloud.notices.messages]
+    return {one["kind"] for one in said if one.get("job") == job}
+
+
+def news(world: World) -> list[str]:
+    """Each attempt that runs and each that was given up is told under one id."""
+    ids: dict[tuple[str, str, str], set[str]] = {}
+    for message in world.cloud.notices.messages:
+        notice = msgspec.json.decode(message.data)
+        attempt = notice.get("evidence", {}).get("attempt", "")
+        key = (message.attributes["job"], message.attributes["kind"], attempt)
+        ids.setdefault(key, set()).add(message.attributes["id"])
+    found = [
+        f"{job}'s attempt {attempt} is told under {len(names)} ids"
+        for (job, kind, attempt), names in ids.items()
+        if kind == "recovered" and len(names) > 1
+    ]
+    return found + [fault for job in world.jobs for fault in _untold(world, job, ids)]
+
+
+def _untold(world: World, job: Job, ids: dict[tuple[str, str, str], set[str]]) -> list[str]:
+    found = []
+    for record in ledger_of(world, job):
+        number = str(record["number"])
+        restarted = record["number"] > 1 and record["state"] == "running" and record.get("tries")
+        if restarted and (job.name, "recovered", number) not in ids:
+            found.append(f"nobody was told that attempt {number} of {job.name} runs")
+        if record["state"] == "gave up" and "gave_up" not in told_of(world, job.name):
+            found.append(f"nobody was told that {job.name} is given up")
+    return found

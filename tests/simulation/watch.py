@@ -1,0 +1,182 @@
+"""What must hold at every moment of every history."""
+
+from collections.abc import Callable
+from typing import Any
+
+from spotwarden.layout import MARKERS
+from spotwarden.model.instance import Status
+from spotwarden.model.request import Request
+from tests.fakes.cloud import MemoryCloud
+from tests.fakes.vms import Vm
+from tests.fakes.wanted import names_of, read
+from tests.simulation import ledger
+from tests.simulation.guests import Guests
+from tests.simulation.jobs import Job
+from tests.simulation.process import Process
+
+ASIDE = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
+"""A VM in one of these does nothing; in any other it may still write."""
+UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING}
+LAUNCHED = "/metadata/attempts/"
+NEVER_OURS = ("/create-instance.sh", "/status-code", "/my-code.tar")
+
+
+class Watch:
+    """Sees every change of the cloud and everything that a sweep asks for; `broken` says what was wrong.
+
+    `blind` writes to the ledger are faults too, unless a mutation is to be found out by what comes of it.
+    """
+
+    def __init__(
+        self,
+        cloud: MemoryCloud,
+        guests: Guests,
+        nodes: dict[str, Job],
+        *,
+        blind: bool,
+        note: Callable[[str], None] | None,
+    ) -> None:
+        self._cloud = cloud
+        self._guests = guests
+        self._nodes = nodes
+        self._blind = blind
+        self._note = note
+        self._requests: set[str] = set()
+        self.broken: list[str] = []
+        self.deletions: set[str] = set()
+
+    def _fault(self, what: str) -> None:
+        self.broken.append(f"{self._cloud.clock.now():%H:%M:%S} {what}")
+
+    def there(self, job: Job) -> list[Vm]:
+        """The VMs of a job that may still write."""
+        vms = self._cloud.compute.vms.living.values()
+        return [vm for vm in vms if self._nodes.get(vm.seen.name) is job and vm.seen.status not in ASIDE]
+
+    def changed(self, vm: Vm, before: Status | None) -> None:
+        """No job ever has two live attempts, and no node two live instances."""
+        if self._note:
+            self._note(f"    {vm.seen.name} {vm.seen.id[-4:]} in {vm.seen.zone} is {vm.seen.status.value}")
+        job = self._nodes.get(vm.seen.name)
+        if job is None or vm.seen.status not in UP or before in UP:
+            return
+        there = self.there(job)
+        if len({one.launch for one in there}) > 1:
+            ids = ", ".join(f"{one.seen.name} {one.seen.id[-4:]} {one.seen.status.value}" for one in there)
+            self._fault(f"{job.name} has two live attempts: {ids}")
+        names = [one.seen.name for one in there]
+        if len(set(names)) < len(names):
+            self._fault(f"{job.name} has two live instances of one node: {', '.join(names)}")
+
+    def asking(self, process: Process, call: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Judge what a sweep is about to ask for; give what was stored under that name before."""
+        if self._note:
+            self._note(f"    {process.tick.sweep} {call} {_about(arguments)}")
+        if "generation" not in named:
+            arguments = (*arguments, *named.values())
+        match call, arguments:
+            case "launch", (request, request_id):
+                self._launching(process, request, request_id)
+            case "start", (zone, vm_id, request_id):
+                self._starting(process, zone, vm_id, request_id)
+            case "delete", (zone, vm_id, _):
+                self._removing(zone, vm_id)
+            case ("write" | "delete", (str(name), *_)):
+                before = self._cloud.store.read(name)
+                if call == "delete" and before and before.generation == named.get("generation"):
+                    self._erasing(name, before.generation)
+                if named.get("generation") is None and not self._blind and LAUNCHED in name:
+                    self._fault(f"{name} is written without a generation")
+                return before
+        return None
+
+    def asked(self, process: Process, call: str, arguments: tuple[Any, ...], before: Any) -> None:
+        """Judge what a sweep has written."""
+        if call != "write":
+            return
+        name, data, *_ = arguments
+        if LAUNCHED in name:
+            old = None if before is None else before.data
+            for fault in ledger.faults(old, data, process.tick.sweep, self._cloud.clock.now()):
+                self._fault(f"{name}: {fault}")
+        if name.endswith(NEVER_OURS):
+            self._fault(f"a sweep wrote {name}")
+
+    def _launching(self, process: Process, request: Request, request_id: str) -> None:
+        """A new launch is of one job, open when the sweep began, of which nothing lives any more."""
+        if request_id in self._requests:
+            return
+        self._requests.add(request_id)
+        names = names_of(read(request), ())
+        job = self._nodes.get(names[0])
+        if job is None or not set(names) <= set(job.nodes):
+            self._fault(f"VMs that are no job's are asked for: {', '.join(names)}")
+            return
+        self._may_start(process, job)
+        if there := [vm for vm in self.there(job) if vm.launch != request_id]:
+            told = ", ".join(f"{vm.seen.name} {vm.seen.id[-4:]} {vm.seen.status.value}" for vm in there)
+            self._fault(f"a launch of {job.name} was asked for while it lives: {told}")
+
+    def _may_start(self, process: Process, job: Job) -> None:
+        if job.over and process.began > job.over_at:
+            self._fault(f"{job.name} is started again, though {job.over}")
+
+    def _starting(self, process: Process, zone: str, vm_id: str, request_id: str) -> None:
+        """Only a job's own stopped VM is started, and only while nothing else of the job lives."""
+        vm = self._cloud.compute.find(zone, vm_id)
+        if vm is None or request_id in self._requests:
+            return
+        self._requests.add(request_id)
+        job = self._nodes.get(vm.seen.name)
+        if job is None:
+            self._fault(f"a VM that is no job's was started: {vm.seen.name}")
+            return
+        self._may_start(process, job)
+        if [one for one in self.there(job) if one.launch != vm.launch]:
+            self._fault(f"{vm.seen.name} is started while another attempt of {job.name} lives")
+
+    def _removing(self, zone: str, vm_id: str) -> None:
+        """Only a VM of a job that something befell may be deleted."""
+        vm = self._cloud.compute.find(zone, vm_id)
+        if vm is None:
+            return
+        job = self._nodes.get(vm.seen.name)
+        if job is None:
+            self._fault(f"a VM that is no job's is deleted: {vm.seen.name}")
+        elif not (job.hurt or job.over):
+            self._fault(f"a healthy VM of {job.name} is deleted: {vm.seen.name}")
+
+    def _erasing(self, name: str, generation: int) -> None:
+        """Markers go only when they are answered; nothing else of a job's goes at all."""
+        if name.startswith(f"{MARKERS}/"):
+            if not self._answered(name.removeprefix(f"{MARKERS}/"), generation):
+                self._fault(f"the marker {name}, generation {generation}, is cleared without an answer")
+        elif not name.startswith("spotwarden/"):
+            self._fault(f"a sweep deleted {name}")
+
+    def _answered(self, node: str, generation: int) -> bool:
+        """Put aside, of a job that is over, of a node that lives, or named in the ledger."""
+        store, job = self._cloud.store, self._nodes.get(node)
+        kept = store.entries("spotwarden/quarantine/")
+        if any(entry.name.endswith(f"@{generation}") for entry in kept):
+            return True
+        if job is None:
+            return False
+        wrote = self._guests.wrote.get(generation, "-")
+        if job.over or any(vm.seen.status in UP for vm in self.there(job) if vm.seen.name == node):
+            return True
+        records = [store.read(entry.name) for entry in store.entries(f"{job.name}{LAUNCHED}")]
+        told = [record.data for record in records if record]
+        return any(str(generation).encode() in data or wrote.encode() in data for data in told)
+
+
+def _about(arguments: tuple[Any, ...]) -> str:
+    """What a call is about, short."""
+    match arguments:
+        case (Request() as request, request_id):
+            return f"{request.path.partition('/zones/')[2]} {request_id[:8]}"
+        case (str(name), bytes(data), *_) if LAUNCHED in name:
+            return f"{name} {data.decode()[:2000]}"
+        case (str(name), *rest):
+            return f"{name} {' '.join(one for one in rest if isinstance(one, str))}"
+    return str(arguments)[:200]
