@@ -94,6 +94,9 @@ class Compute(Protocol):
     def resource(self, zone: str, instance_id: str) -> Mapping[str, Any] | None:
         """The instance as Compute Engine's JSON, metadata values included; None where it is gone."""
 
+    def disk(self, link: str) -> Mapping[str, Any] | None:
+        """The disk that an instance's `disks[].source` names, as JSON; None where it is gone."""
+
     def offers(self, machine: str, accelerators: Collection[str]) -> frozenset[str]:
         """The zones that offer the machine type and all of the accelerator types; `UnansweredError`.
 

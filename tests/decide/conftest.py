@@ -9,22 +9,22 @@ import pytest
 from spotwarden.model.attempt import Attempt, Lease, Recorded, Script, State, Try
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance, Operation, Status
-from spotwarden.model.launch import Launch
+from spotwarden.model.launch import Choice, Launch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.marker import Marker
 from spotwarden.model.request import Request
 from spotwarden.model.tick import Tick
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+REQUEST = Request(
+    method="POST",
+    path="/compute/v1/projects/p/zones/us-central1-a/instances",
+    query={"alt": "json"},
+    body={"name": "test-vm", "metadata": {"items": [{"key": "startup-script", "value": "true"}]}},
+)
 LAUNCH = Launch(
-    node="test-vm",
-    place="us-central1-a",
-    request=Request(
-        method="POST",
-        path="/compute/v1/projects/p/zones/us-central1-a/instances",
-        query={"alt": "json"},
-        body={"name": "test-vm", "metadata": {"items": [{"key": "startup-script", "value": "true"}]}},
-    ),
+    nodes=("test-vm",),
+    choices=(Choice(place="us-central1-a", request=REQUEST),),
     script=Script(generation=7, sha256="0" * 64),
 )
 

@@ -74,14 +74,18 @@ class World:
         self.cloud.compute.preempt("test-vm")
         self.store(MarkerName(node="test-vm"), body)
 
-    def sweep(self) -> Swept:
-        """One sweep of recover_spot."""
-        return self.sweep_over(self.cloud.ports())
+    def sweep(self, about: str = "") -> Swept:
+        """One sweep of recover_spot, by a tick, or by an event about a node."""
+        return self.sweep_over(self.cloud.ports(), about)
 
-    def sweep_over(self, cloud: Cloud) -> Swept:
+    def sweep_over(self, cloud: Cloud, about: str = "") -> Swept:
         """One sweep that sees the cloud through these ports."""
         tick = Tick(
-            function="recover_spot", sweep=f"sweep-{next(self._sweeps):08}", now=self.cloud.clock.now()
+            function="recover_spot",
+            sweep=f"sweep-{next(self._sweeps):08}",
+            now=self.cloud.clock.now(),
+            patient=not about,
+            about=about,
         )
         swept: Swept = self._recover.sweep(cloud, self.settings, self.policy, tick)
         return swept

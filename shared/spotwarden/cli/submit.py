@@ -29,8 +29,9 @@ from spotwarden.model.action import DropObject, Lost, StoreObject
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch, NoLaunch, StoredScript
-from spotwarden.runner import advance, look_at_job
+from spotwarden.runner import Places, advance, look_at_job
 from spotwarden.script import Defaults
+from spotwarden.script.known import with_places
 from spotwarden.script.lint import check
 from spotwarden.script.stored import launch_of
 
@@ -63,12 +64,12 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
 def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool, resolve: bool) -> None:  # noqa: PLR0913 — one parameter per option
     """Store SCRIPT with its files and code, and launch the job it creates.
 
-    SCRIPT is a create script with one `gcloud compute instances create`. It is read as data: nothing
-    in it is run here, unless it cannot be read and you say --resolve.
+    SCRIPT is a create script with one `gcloud compute instances create` or `bulk create`. It is read as
+    data: nothing in it is run here, unless it cannot be read and you say --resolve.
     """
     context = open_context()
     package = _package(context, script, code, resolve=resolve)
-    facts = _look(context, job or package.launch.node)
+    facts = _look(context, job or package.launch.job)
     if problem := submission.problem(facts, again=again):
         raise click.ClickException(problem)
     applier = context.applier(new_tick("submit"))
@@ -161,18 +162,20 @@ def _launch(context: Context, facts: JobFacts, launch: Launch, owner: str) -> Jo
         first = submission.claim(facts, launch, owner, context.policy.recovery, tick)
         if isinstance(applier.apply(first), Lost):
             raise click.ClickException(f"{facts.job} was submitted by somebody else at the same moment")
-    decide = partial(next_step, limits=context.policy.recovery, tick=tick)
+    decide = partial(next_step, policy=context.policy, tick=tick)
+    places = Places(context.cloud, context.settings.layout, context.policy, tick)
     told, until = "", time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
-        known = replace(_look(context, facts.job), launch=launch)
+        known = places.recall(replace(_look(context, facts.job), launch=launch))
+        known = with_places(known, context.policy.placement)
         waiting = advance(known, next_step=decide, after=after, apply=applier.apply)
         known = _look(context, facts.job)
         if known.ledger[-1].attempt.state is State.RUNNING:
             return known
         _stop_if_refused(known.ledger[-1].attempt)
-        if waiting and waiting != told:
-            click.echo(waiting, err=True)
-        told = waiting
+        if waiting and waiting.reason != told:
+            click.echo(waiting.reason, err=True)
+            told = waiting.reason
         time.sleep(LOOK_EVERY_SECONDS)
     raise click.ClickException(
         f"{facts.job} is still being created; `spotwarden show {facts.job}` tells more"
@@ -182,7 +185,8 @@ def _launch(context: Context, facts: JobFacts, launch: Launch, owner: str) -> Jo
 def _as_stored(launch: Launch, facts: JobFacts) -> Launch:
     """The launch, with the generation that its script has in the bucket now."""
     generation = facts.script.generation if facts.script else 0
-    return replace(launch, script=replace(launch.script, generation=generation))
+    version = launch.script and replace(launch.script, generation=generation)
+    return replace(launch, script=version)
 
 
 def _stop_if_refused(attempt: Attempt) -> None:
@@ -190,5 +194,5 @@ def _stop_if_refused(attempt: Attempt) -> None:
     if attempt.state is State.GAVE_UP:
         raise click.ClickException(f"Compute Engine refuses it: {error or attempt.reason}")
     if attempt.state is State.BACKING_OFF:
-        hint = f"submit {attempt.job} again to go on trying"
+        hint = f"each minute's tick goes on trying; `spotwarden show {attempt.job}` tells how it stands"
         raise click.ClickException(f"Compute Engine has no room for it now: {error}; {hint}")

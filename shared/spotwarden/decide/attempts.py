@@ -6,129 +6,74 @@ a claim is created once, a try is written down before it is asked, ids are store
 
 from msgspec.structs import replace
 
-from spotwarden.decide import notices, placing
-from spotwarden.decide.lifecycle import Event, follow
-from spotwarden.decide.placing import lease
-from spotwarden.decide.recovery import Judgement, Verdict, judge
-from spotwarden.model.action import ClearMarker, Quarantine, Step, Tell, Wait, WriteAttempt
-from spotwarden.model.attempt import Attempt, State
-from spotwarden.model.facts import JobFacts, NodeFacts
-from spotwarden.model.launch import Launch, NoLaunch
-from spotwarden.model.limits import RecoveryLimits
+from spotwarden.decide import placing
+from spotwarden.decide.claiming import claim, record
+from spotwarden.decide.ending import CLOSED, clear, close, end_watch, ended
+from spotwarden.decide.fates import Fate
+from spotwarden.decide.judging import Finding, answered, find
+from spotwarden.decide.recovery import Verdict
+from spotwarden.decide.sighting import Compare, settle, sight
+from spotwarden.model.action import KeepWatch, Step, Wait
+from spotwarden.model.attempt import State
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
+from spotwarden.model.watch import Watch
 
 IN_FLIGHT = {State.CLAIMED, State.PLACING, State.BACKING_OFF}
-CLOSED = {State.ENDED, State.STOPPED, State.GAVE_UP}
 
 
-def next_step(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Step | None:
+def next_step(
+    facts: JobFacts, policy: Policy, tick: Tick, compare: Compare = lambda _request, _ran: ()
+) -> Step | None:
     """What to do next for this job; None where nothing is left to do."""
     if facts.status_code is not None:
-        return _clear_first(facts, f"the job has ended with status {facts.status_code}")
-    if facts.ledger and facts.ledger[-1].attempt.state in IN_FLIGHT:
-        return placing.carry_on(facts, facts.ledger[-1], limits, tick)
+        return ended(facts, tick)
+    if facts.newest and facts.newest.state in IN_FLIGHT:
+        if facts.watched is None:
+            return KeepWatch(
+                reason="the job is open", job=facts.job, watch=Watch(job=facts.job), generation=0
+            )
+        return placing.carry_on(facts, facts.ledger[-1], policy, tick)
     for node in facts.nodes:
-        if past := _settled(facts, node):
-            return _clear(node, past)
-        return _judged(facts, node, judge(node, limits, tick), limits, tick)
-    return None
+        if past := answered(facts, node):
+            return clear(node, past)
+    if seen := sight(facts, tick):
+        return seen
+    finding = find(facts, policy.recovery, tick) if _open(facts) else None
+    if finding is None:
+        return end_watch(facts, "the job is closed") if not _open(facts) else None
+    return _found(facts, finding, policy, tick, compare)
 
 
-def _clear_first(facts: JobFacts, reason: str) -> Step | None:
-    for node in facts.nodes:
-        return _clear(node, reason)
-    return None
+def _open(facts: JobFacts) -> bool:
+    """A closed job has nothing to be judged but the markers of instances it never knew."""
+    closed = facts.newest is not None and facts.newest.state in CLOSED
+    return not closed or any(node.marker for node in facts.nodes)
 
 
-def _clear(node: NodeFacts, reason: str) -> ClearMarker:
-    return ClearMarker(reason=reason, node=node.node, generation=node.marker.generation)
-
-
-def _settled(facts: JobFacts, node: NodeFacts) -> str:
-    """Why the ledger has an answer to this marker already; "" where it has none."""
-    for recorded in facts.ledger:
-        attempt = recorded.attempt
-        answered = attempt.markers.get(node.node) == node.marker.generation
-        if answered or (node.instance_id and attempt.replaces.get(node.node) == node.instance_id):
-            return f"answered by attempt {attempt.number}"
-    return _closed(facts, node)
-
-
-def _closed(facts: JobFacts, node: NodeFacts) -> str:
-    """A closed job stays closed, unless its developer has launched an instance that the ledger never saw."""
-    newest = facts.ledger[-1].attempt if facts.ledger else None
-    if newest is None or newest.state not in CLOSED:
-        return ""
-    relaunched = node.instance_id and node.instance_id not in newest.instances.values()
-    return "" if relaunched else f"the job is closed: {newest.reason or newest.state.value}"
-
-
-def _judged(
-    facts: JobFacts, node: NodeFacts, judgement: Judgement, limits: RecoveryLimits, tick: Tick
-) -> Step:
+def _found(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick, compare: Compare) -> Step | None:
+    judgement = finding.judgement
     match judgement.verdict:
+        case Verdict.LEAVE:
+            return settle(facts, tick, compare)
         case Verdict.WAIT:
-            return Wait(reason=judgement.why)
+            return _wait(facts, finding)
         case Verdict.CLEAR:
-            return _clear(node, judgement.why)
+            return clear(finding.node, judgement.why)
         case Verdict.CLOSE:
-            return _close(facts, node, judgement.why, State.STOPPED, tick)
-        case Verdict.RECOVER:
-            return _claim(facts, node, judgement.why, limits, tick)
+            return close(facts, record(facts, finding, tick), judgement.why, State.STOPPED, tick)
+        case Verdict.RECOVER | Verdict.REPLACE:
+            return claim(facts, finding, policy, tick)
 
 
-def _claim(facts: JobFacts, node: NodeFacts, why: str, limits: RecoveryLimits, tick: Tick) -> Step:
-    """Create the record of the next attempt: exactly one sweep can."""
-    if not isinstance(facts.launch, Launch):
-        return _set_aside(facts, node, tick)
-    number = _latest(facts) + 1
-    if number > limits.max_restarts + 1:
-        return _close(facts, node, f"restarted {limits.max_restarts} times, the limit", State.GAVE_UP, tick)
-    record = _record(facts, node, number, why, tick)
-    leased = replace(record, lease=lease(limits, tick), script=facts.launch.script)
-    return WriteAttempt(reason=why, record=leased, generation=0)
-
-
-def _set_aside(facts: JobFacts, node: NodeFacts, tick: Tick) -> Step:
-    """A marker whose job cannot be launched again is kept, with the reason, for a person."""
-    reason = facts.launch.reason if isinstance(facts.launch, NoLaunch) else "the job has no create script"
-    if not facts.told:
-        return Tell(reason=reason, notice=notices.not_recoverable(facts, node, reason, tick))
-    return Quarantine(
-        reason=reason, name=node.node, generation=node.marker.generation, data=node.marker.data, job=facts.job
-    )
-
-
-def _close(facts: JobFacts, node: NodeFacts, why: str, state: State, tick: Tick) -> Step:
-    """Write down that the job is over, so that no later sweep starts it again."""
-    if not facts.told:
-        return Tell(reason=why, notice=notices.closed(facts, node, why, state, tick))
-    newest = facts.ledger[-1] if facts.ledger else None
-    if newest and newest.attempt.state is State.RUNNING and state is State.STOPPED:
-        stopped = replace(
-            newest.attempt, state=follow(newest.attempt.state, Event.STOP), reason=why, updated=tick.now
+def _wait(facts: JobFacts, finding: Finding) -> Step:
+    """Wait; for an instance that is missing without a word, write down since when."""
+    missing = finding.judgement.fate is Fate.UNTOLD and finding.node.marker is None
+    if missing and facts.watched and facts.watched.watch.whole is None:
+        whole = facts.last_sweep or facts.watched.since
+        noted = replace(facts.watched.watch, whole=whole)
+        return KeepWatch(
+            reason="an instance is missing", job=facts.job, watch=noted, generation=facts.watched.generation
         )
-        return WriteAttempt(reason=why, record=stopped, generation=newest.generation)
-    number = _latest(facts) + bool(newest or state is State.GAVE_UP)
-    record = replace(_record(facts, node, number, why, tick), state=state)
-    return WriteAttempt(reason=why, record=record, generation=0)
-
-
-def _latest(facts: JobFacts) -> int:
-    """The newest attempt's number; a job without a ledger was launched once, by its developer."""
-    return facts.ledger[-1].attempt.number if facts.ledger else 1
-
-
-def _record(facts: JobFacts, node: NodeFacts, number: int, why: str, tick: Tick) -> Attempt:
-    """A new record, claimed, that answers this marker."""
-    return Attempt(
-        job=facts.job,
-        number=number,
-        state=State.CLAIMED,
-        created=tick.now,
-        updated=tick.now,
-        reason=why,
-        replaces={node.node: node.instance_id},
-        markers={node.node: node.marker.generation},
-        owner=facts.ledger[-1].attempt.owner if facts.ledger else "",
-    )
+    return Wait(reason=finding.judgement.why, soon=finding.judgement.soon)

@@ -1,16 +1,19 @@
 """A create request, made ours: which job, which attempt, which request id."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid5
 
 import msgspec
 
+from spotwarden.model.attempt import Attempt
 from spotwarden.model.request import Request
 
 NAMESPACE = UUID("6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f11")
 JOB_KEY = "spotwarden-job"
 ATTEMPT_KEY = "spotwarden-attempt"
+TURN_KEY = "spotwarden-try"
 
 
 def request_id(job: str, attempt: int, place: str, turn: int) -> str:
@@ -21,19 +24,74 @@ def request_id(job: str, attempt: int, place: str, turn: int) -> str:
     return str(uuid5(NAMESPACE, f"{job}/{attempt}/{place}/{turn}"))
 
 
-def stamp(request: Request, job: str, attempt: int) -> Request:
-    """Tell the VM, and whoever lists it, which attempt of which job it is.
+def stamp(request: Request, job: str, attempt: int, turn: int = 1) -> Request:
+    """Tell the VM, and whoever lists it, which attempt of which job it is, and by which try.
 
     A request from a template that brings no metadata of its own is left without ours: metadata in
     the request would replace the template's.
     """
-    body = dict(request.body)
-    from_template = "sourceInstanceTemplate" in request.query or "sourceMachineImage" in body
-    if "metadata" in body or not from_template:
-        body["metadata"] = _with_items(body.get("metadata", {}), {JOB_KEY: job, ATTEMPT_KEY: str(attempt)})
-    if "labels" in body or not from_template:
-        body["labels"] = {**body.get("labels", {}), JOB_KEY: job, ATTEMPT_KEY: str(attempt)}
-    return msgspec.structs.replace(request, body=body)
+    from_template = (
+        "sourceInstanceTemplate" in {*request.query, *request.body} or "sourceMachineImage" in request.body
+    )
+    ours = {JOB_KEY: job, ATTEMPT_KEY: str(attempt), TURN_KEY: str(turn)}
+    if "instanceProperties" in request.body:
+        inner = _stamped(request.body["instanceProperties"], ours, keep_out=from_template)
+        return msgspec.structs.replace(request, body={**request.body, "instanceProperties": inner})
+    return msgspec.structs.replace(request, body=_stamped(request.body, ours, keep_out=from_template))
+
+
+def _stamped(properties: Mapping[str, Any], ours: Mapping[str, str], *, keep_out: bool) -> dict[str, Any]:
+    body = dict(properties)
+    if "metadata" in body or not keep_out:
+        body["metadata"] = _with_items(body.get("metadata", {}), ours)
+    if "labels" in body or not keep_out:
+        body["labels"] = {**body.get("labels", {}), **ours}
+    return body
+
+
+def prepare(request: Request, attempt: Attempt, *, left: timedelta | None = None) -> Request:
+    """The request as the newest try sends it: stamped, spot or on demand, no longer than `left`.
+
+    The bound goes into `maxRunDuration`, which Compute Engine keeps to even if we are down (Google:
+    "Limit the run time of a VM"); a shorter one of the script's own stays.
+    """
+    last = attempt.tries[-1]
+    stamped = stamp(request, attempt.job, attempt.number, last.turn)
+    body = dict(stamped.body)
+    inner = body.get("instanceProperties", body)
+    scheduling = dict(inner.get("scheduling", {}))
+    if not last.spot:
+        scheduling = _on_demand(scheduling)
+    if left is not None:
+        scheduling = _bounded(scheduling, left)
+    if not scheduling:
+        return stamped
+    if inner is body:
+        body["scheduling"] = scheduling
+    else:
+        body["instanceProperties"] = {**inner, "scheduling": scheduling}
+    return msgspec.structs.replace(stamped, body=body)
+
+
+def _on_demand(scheduling: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the words that only a spot VM may have (Google: "Create and use Spot VMs")."""
+    spot_only = {"instanceTerminationAction", "preemptible", "provisioningModel", "preemptionNoticeDuration"}
+    kept = {key: value for key, value in scheduling.items() if key not in spot_only}
+    if "maxRunDuration" in kept and "instanceTerminationAction" in scheduling:
+        kept["instanceTerminationAction"] = scheduling["instanceTerminationAction"]
+    return {**kept, "provisioningModel": "STANDARD"}
+
+
+def _bounded(scheduling: Mapping[str, Any], left: timedelta) -> dict[str, Any]:
+    own = int(scheduling.get("maxRunDuration", {}).get("seconds", 0))
+    seconds = max(int(left.total_seconds()), 30)
+    if own and own <= seconds:
+        return dict(scheduling)
+    return {
+        "instanceTerminationAction": "DELETE",
+        **scheduling,
+        "maxRunDuration": {"seconds": str(seconds)},
+    }
 
 
 def _with_items(metadata: Mapping[str, Any], ours: Mapping[str, str]) -> dict[str, Any]:

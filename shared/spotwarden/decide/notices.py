@@ -1,5 +1,7 @@
 """What people are told, in words."""
 
+from collections.abc import Mapping, Sequence
+
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.marker import UnusableMarker
@@ -7,41 +9,44 @@ from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.tick import Tick
 
 
-def started(attempt: Attempt, instance_id: str, tick: Tick) -> Notice:
+def started(attempt: Attempt, ids: Mapping[str, str], tick: Tick) -> Notice:
     """Say that a job is back, or that it was launched."""
     again = attempt.number > 1
-    place = attempt.tries[-1].place
+    place = attempt.tries[-1].place if attempt.tries else ""
+    on_demand = " on demand" if attempt.tries and not attempt.tries[-1].spot else ""
+    where = f" in {place}{on_demand}" if place else ", started by hand"
     return Notice(
         id=f"started/{attempt.job}/{attempt.number}",
         kind="recovered" if again else "launched",
         severity=Severity.INFO,
         job=attempt.job,
         at=tick.now,
-        what=f"{attempt.job} {'is back' if again else 'was launched'}: attempt {attempt.number} in {place}",
+        what=f"{attempt.job} {'is back' if again else 'was launched'}: attempt {attempt.number}{where}",
         why=attempt.reason,
         owner=attempt.owner,
-        evidence={"instance_id": instance_id, "zone": place, "attempt": str(attempt.number)},
+        evidence={"instance_id": ", ".join(ids.values()), "zone": place, "attempt": str(attempt.number)},
     )
 
 
 def not_recoverable(facts: JobFacts, node: NodeFacts, reason: str, tick: Tick) -> Notice:
     """Say that a preempted job cannot be started again, and what would help."""
+    about = node.instance_id or (node.marker.generation if node.marker else node.node)
     return Notice(
-        id=f"not-recoverable/{facts.job}/{node.marker.generation}",
+        id=f"not-recoverable/{facts.job}/{about}",
         kind="not_recoverable",
         severity=Severity.URGENT,
         job=facts.job,
         at=tick.now,
         what=f"{facts.job} was preempted and cannot be started again",
         why=reason,
-        todo="mend the create script and launch the job again with `spotwarden submit`",
-        owner=facts.ledger[-1].attempt.owner if facts.ledger else "",
+        todo=f"mend the create script, then `spotwarden quarantine retry {node.node}`",
+        owner=facts.owner,
         evidence={"node": node.node, "instance_id": node.instance_id},
     )
 
 
-def gave_up(attempt: Attempt, reason: str, tick: Tick) -> Notice:
-    """Say that Compute Engine or the script makes another launch pointless."""
+def gave_up(facts: JobFacts, attempt: Attempt, reason: str, tick: Tick) -> Notice:
+    """Say that another launch is pointless, with all that a person needs to take over."""
     return Notice(
         id=f"gave-up/{attempt.job}/{attempt.number}",
         kind="gave_up",
@@ -50,25 +55,73 @@ def gave_up(attempt: Attempt, reason: str, tick: Tick) -> Notice:
         at=tick.now,
         what=f"{attempt.job} could not be started again; attempt {attempt.number} is given up",
         why=reason,
-        todo="mend what the reason names and launch the job again with `spotwarden submit`",
-        owner=attempt.owner,
+        todo=f"mend what the reason names, then {_resume(facts)}",
+        owner=facts.owner,
+        evidence=_state_of(facts, attempt),
     )
 
 
-def closed(facts: JobFacts, node: NodeFacts, why: str, state: State, tick: Tick) -> Notice:
+def closed(facts: JobFacts, blank: Attempt, why: str, state: State, tick: Tick) -> Notice:
     """Say that a job is over and will not be started again."""
+    number = facts.newest.number if facts.newest else 1
     return Notice(
-        id=f"closed/{facts.job}/{node.marker.generation}",
+        id=f"closed/{facts.job}/{number}",
         kind=state.value.replace(" ", "_"),
         severity=Severity.URGENT if state is State.GAVE_UP else Severity.WARNING,
         job=facts.job,
         at=tick.now,
         what=f"{facts.job} will not be started again",
         why=why,
-        todo="launch it again with `spotwarden submit` if it should go on",
-        owner=facts.ledger[-1].attempt.owner if facts.ledger else "",
-        evidence={"node": node.node, "instance_id": node.instance_id},
+        todo=f"if it should go on, {_resume(facts)}",
+        owner=facts.owner,
+        evidence={**blank.replaces, **_state_of(facts, blank)},
     )
+
+
+def differs(facts: JobFacts, attempt: Attempt, differences: Sequence[str], tick: Tick) -> Notice:
+    """Say that the stored script would not make again what runs."""
+    return Notice(
+        id=f"differs/{facts.job}/{attempt.number}",
+        kind="script_differs",
+        severity=Severity.WARNING,
+        job=facts.job,
+        at=tick.now,
+        what=f"{facts.job} runs on another VM than its stored create script makes",
+        why="; ".join(differences),
+        todo="a restart follows the script: store the one that you launched it with if you want that again",
+        owner=facts.owner,
+    )
+
+
+def unreadable_file(facts: JobFacts, tick: Tick) -> Notice:
+    """Say that a job's own settings could not be read, so that the policy's hold."""
+    return Notice(
+        id=f"job-toml/{facts.job}/{facts.file.problem}",
+        kind="job_toml",
+        severity=Severity.WARNING,
+        job=facts.job,
+        at=tick.now,
+        what=f"job.toml of {facts.job} cannot be read; only the policy's limits hold",
+        why=facts.file.problem,
+        todo=f"mend {facts.job}/metadata/job.toml",
+        owner=facts.owner,
+    )
+
+
+def _resume(facts: JobFacts) -> str:
+    return f"`spotwarden submit --again --job {facts.job} create-instance.sh`"
+
+
+def _state_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """What a person who takes over asks first: the last error, the last checkpoint, the last place."""
+    tries = attempt.tries or (facts.newest.tries if facts.newest else ())
+    known = {
+        "last_error": tries[-1].error if tries else "",
+        "last_place": tries[-1].place if tries else "",
+        "last_checkpoint": facts.progress.checkpoint,
+        "last_progress": f"{facts.progress.at:%Y-%m-%d %H:%M:%S} UTC" if facts.progress.at else "",
+    }
+    return {key: value for key, value in known.items() if value}
 
 
 def unusable(marker: UnusableMarker, tick: Tick) -> Notice:

@@ -1,34 +1,48 @@
 """What is known after a step, so that the next one need not read the world again."""
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from msgspec.structs import replace
 
 from spotwarden.model.action import (
     ClearMarker,
+    DeleteInstance,
     Done,
+    EndWatch,
+    Fetch,
+    KeepWatch,
     LaunchInstances,
     Look,
     Outcome,
     Quarantine,
+    RecordLaunched,
     RegisterInstance,
     Rejected,
+    StartInstance,
     Step,
+    Survey,
     Tell,
     Unanswered,
     WriteAttempt,
 )
 from spotwarden.model.attempt import Recorded, State
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instances, Status
+from spotwarden.model.watch import Watched
+
+NOT_YET_READ = datetime.max.replace(tzinfo=UTC)
 
 
 def after(facts: JobFacts, step: Step, outcome: Outcome) -> JobFacts | None:
     """The facts with this outcome in them; None where the world must be read anew before the next step."""
-    if isinstance(step, LaunchInstances) and isinstance(outcome, Rejected):
+    if isinstance(step, LaunchInstances | StartInstance) and isinstance(outcome, Rejected):
         return _with_error(facts, f"{outcome.code}: {outcome.message}")
-    if isinstance(step, LaunchInstances) and isinstance(outcome, Unanswered):
+    if isinstance(step, LaunchInstances | StartInstance) and isinstance(outcome, Unanswered):
         return replace(facts, unanswered=facts.unanswered + 1)
+    if isinstance(step, DeleteInstance) and isinstance(outcome, Rejected) and outcome.code == "notFound":
+        return _without_instance(facts, step)
     if not isinstance(outcome, Done) or type(step) not in _LEARN:
         return None
     return _LEARN[type(step)](facts, step, outcome)
@@ -37,16 +51,63 @@ def after(facts: JobFacts, step: Step, outcome: Outcome) -> JobFacts | None:
 def _record(facts: JobFacts, step: WriteAttempt, outcome: Done) -> JobFacts:
     recorded = Recorded(attempt=step.record, generation=outcome.generation)
     kept = tuple(one for one in facts.ledger if one.attempt.number != recorded.attempt.number)
-    operation = facts.operation if step.record.state is State.PLACING else None
-    return replace(facts, ledger=(*kept, recorded), operation=operation, told=False, registered=False)
+    asked = step.record.state is State.PLACING and bool(step.record.tries[-1].operation)
+    return replace(
+        facts,
+        ledger=(*kept, recorded),
+        operation=facts.operation if asked else None,
+        surveyed=False,
+        registered=frozenset(),
+    )
 
 
 def _operation(facts: JobFacts, _step: Step, outcome: Done) -> JobFacts:
     return replace(facts, operation=outcome.operation)
 
 
-def _without(facts: JobFacts, node: str) -> JobFacts:
-    return replace(facts, nodes=tuple(one for one in facts.nodes if one.node != node))
+def _survey(facts: JobFacts, _step: Survey, outcome: Done) -> JobFacts:
+    """The job's instances as they are now: what was listed before no longer counts."""
+    seen = outcome.instances or Instances()
+    unsure = f"unreachable: {', '.join(seen.unreachable)}" if seen.unreachable else ""
+    return replace(facts, instances=seen.items, unsure=unsure, surveyed=True)
+
+
+def _fetched(facts: JobFacts, step: Fetch, outcome: Done) -> JobFacts:
+    return replace(facts, fetched={**facts.fetched, step.node: outcome.resource})
+
+
+def _watch(facts: JobFacts, step: KeepWatch, outcome: Done) -> JobFacts:
+    since = facts.watched.since if facts.watched else NOT_YET_READ
+    return replace(facts, watched=Watched(watch=step.watch, generation=outcome.generation, since=since))
+
+
+def _without_instance(facts: JobFacts, step: DeleteInstance) -> JobFacts:
+    return replace(facts, instances=tuple(one for one in facts.instances if one.id != step.instance_id))
+
+
+def _going(facts: JobFacts, step: DeleteInstance, _outcome: Done) -> JobFacts:
+    seen = tuple(
+        replace(one, status=Status.STOPPING) if one.id == step.instance_id else one for one in facts.instances
+    )
+    return replace(facts, instances=seen)
+
+
+def _aside(facts: JobFacts, step: Quarantine, _outcome: Done) -> JobFacts:
+    cleared = _without_marker(facts, step.name, step.generation)
+    return replace(cleared, registered=facts.registered | {step.name})
+
+
+def _without_marker(facts: JobFacts, node: str, generation: int) -> JobFacts:
+    """The node is judged once more without its marker, as far as the ledger speaks of its instance."""
+    ours = set(facts.newest.instances.values()) if facts.newest else set()
+    kept = []
+    for one in facts.nodes:
+        if one.node == node and one.marker is not None and one.marker.generation == generation:
+            if one.instance_id in ours:
+                kept.append(replace(one, marker=None))
+        else:
+            kept.append(one)
+    return replace(facts, nodes=tuple(kept))
 
 
 def _with_error(facts: JobFacts, error: str) -> JobFacts:
@@ -59,9 +120,16 @@ def _with_error(facts: JobFacts, error: str) -> JobFacts:
 _LEARN: Mapping[type, Callable[[JobFacts, Any, Done], JobFacts]] = {
     WriteAttempt: _record,
     LaunchInstances: _operation,
+    StartInstance: _operation,
+    DeleteInstance: _going,
     Look: _operation,
-    RegisterInstance: lambda facts, _step, _done: replace(facts, registered=True),
-    Tell: lambda facts, _step, _done: replace(facts, told=True),
-    ClearMarker: lambda facts, step, _done: _without(facts, step.node),
-    Quarantine: lambda facts, step, _done: _without(facts, step.name),
+    Survey: _survey,
+    Fetch: _fetched,
+    KeepWatch: _watch,
+    EndWatch: lambda facts, _step, _done: replace(facts, watched=None),
+    RecordLaunched: lambda facts, _step, _done: replace(facts, recorded=True),
+    RegisterInstance: lambda facts, step, _done: replace(facts, registered=facts.registered | {step.node}),
+    Tell: lambda facts, step, _done: replace(facts, told=facts.told | {step.notice.id}),
+    ClearMarker: lambda facts, step, _done: _without_marker(facts, step.node, step.generation),
+    Quarantine: _aside,
 }

@@ -1,76 +1,80 @@
-"""The truth table: was this node preempted, and what is to be done?
+"""The truth table: was this instance taken from its job, and what is to be done?
 
 Rows are read from the top; the first that fits decides. `None` fits anything.
 """
 
-from datetime import timedelta
 from enum import Enum
 
 import msgspec
 
+from spotwarden.decide.fates import Fate, Now, fate_of, now_of
 from spotwarden.model.facts import NodeFacts
-from spotwarden.model.instance import Instance, Status
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 
 
 class Verdict(Enum):
-    """What is to be done about a marker."""
+    """What is to be done about an instance."""
 
+    LEAVE = "nothing, it runs"
     CLEAR = "clear the marker"
     WAIT = "look again later"
     RECOVER = "start the job again"
+    REPLACE = "start its successor while it still runs"
     CLOSE = "close the job as stopped"
 
 
-class Fate(Enum):
-    """What the operation log says happened to the instance."""
-
-    PREEMPTED = "Compute Engine took it"
-    HOST_ERROR = "its host failed"
-    STOPPED = "somebody deleted or stopped it, or it shut itself down"
-    UNTOLD = "nothing yet"
-    SILENT = "nothing, though the log has had time"
-
-
-class Now(Enum):
-    """How the instance stands."""
-
-    HIDDEN = "the lists may hide it"
-    GOING = "it is being stopped"
-    FRESH = "alive, for less than the settle time"
-    SETTLED = "alive, for longer than the settle time"
-    KEPT = "stopped, and still there under its name"
-    GONE = "gone"
-
-
 class Row(msgspec.Struct, frozen=True):
-    """One row: the facts it fits, the verdict, and the reason told to people."""
+    """One row: the facts it fits, the verdict, and the reason told to people.
 
+    `soon` is false where another look within seconds would see the same.
+    """
+
+    marker: bool | None
     fate: Fate | None
     now: Now | None
     verdict: Verdict
     why: str
+    soon: bool = True
 
 
 TABLE = (
-    Row(None, Now.HIDDEN, Verdict.WAIT, "the list of instances is incomplete"),
-    Row(None, Now.GOING, Verdict.WAIT, "the instance is still stopping"),
-    Row(None, Now.FRESH, Verdict.WAIT, "the instance is alive; its marker is cleared once it has settled"),
-    Row(None, Now.SETTLED, Verdict.CLEAR, "a guest reboot: the instance is alive and has settled"),
-    Row(Fate.PREEMPTED, Now.GONE, Verdict.RECOVER, "Compute Engine preempted the instance"),
-    Row(Fate.HOST_ERROR, Now.GONE, Verdict.RECOVER, "the instance's host failed"),
-    Row(Fate.PREEMPTED, Now.KEPT, Verdict.WAIT, "preempted, but the stopped instance still holds the name"),
+    Row(None, None, Now.HIDDEN, Verdict.WAIT, "the list of instances is incomplete", soon=False),
+    Row(None, None, Now.GOING, Verdict.WAIT, "the instance is still stopping"),
+    Row(True, None, Now.DOOMED, Verdict.REPLACE, "Compute Engine has announced that it takes the instance"),
+    Row(False, None, Now.DOOMED, Verdict.LEAVE, "the instance is alive"),
     Row(
-        Fate.HOST_ERROR,
-        Now.KEPT,
+        True,
+        None,
+        Now.FRESH,
         Verdict.WAIT,
-        "its host failed, but the stopped instance still holds the name",
+        "the instance is alive; its marker is cleared once it has settled",
+        soon=False,
     ),
-    Row(Fate.STOPPED, None, Verdict.CLOSE, "the instance was deleted or stopped on purpose, not preempted"),
-    Row(Fate.UNTOLD, None, Verdict.WAIT, "the operation log has not had time to say what happened"),
-    Row(Fate.SILENT, Now.GONE, Verdict.RECOVER, "the instance is gone and nobody deleted it"),
-    Row(Fate.SILENT, Now.KEPT, Verdict.WAIT, "stopped for no known reason, and it still holds the name"),
+    Row(True, None, Now.SETTLED, Verdict.CLEAR, "a guest reboot: the instance is alive and has settled"),
+    Row(False, None, Now.FRESH, Verdict.LEAVE, "the instance is alive"),
+    Row(False, None, Now.SETTLED, Verdict.LEAVE, "the instance is alive"),
+    Row(None, Fate.PREEMPTED, Now.GONE, Verdict.RECOVER, "Compute Engine preempted the instance"),
+    Row(None, Fate.PREEMPTED, Now.KEPT, Verdict.RECOVER, "Compute Engine preempted the instance, stopped it"),
+    Row(None, Fate.HOST_ERROR, Now.GONE, Verdict.RECOVER, "the instance's host failed"),
+    Row(None, Fate.HOST_ERROR, Now.KEPT, Verdict.RECOVER, "the instance's host failed and left it stopped"),
+    Row(
+        None,
+        Fate.STOPPED,
+        None,
+        Verdict.CLOSE,
+        "the instance was deleted or stopped on purpose, not preempted",
+    ),
+    Row(None, Fate.UNTOLD, None, Verdict.WAIT, "the operation log has not had time to say what happened"),
+    Row(True, Fate.SILENT, Now.GONE, Verdict.RECOVER, "the instance is gone and nobody deleted it"),
+    Row(
+        False,
+        Fate.SILENT,
+        Now.GONE,
+        Verdict.RECOVER,
+        "the instance was lost: it is gone, it left no marker, and nobody deleted it",
+    ),
+    Row(None, Fate.SILENT, Now.KEPT, Verdict.RECOVER, "the instance is stopped and nobody stopped it"),
 )
 
 
@@ -81,53 +85,18 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     fate: Fate
     now: Now
     why: str
+    soon: bool = True
 
 
-KINDS = {
-    "compute.instances.preempted": Fate.PREEMPTED,
-    "compute.instances.hostError": Fate.HOST_ERROR,
-    "compute.instances.guestTerminate": Fate.STOPPED,
-    "delete": Fate.STOPPED,
-    "stop": Fate.STOPPED,
-    "compute.instances.delete": Fate.STOPPED,
-    "compute.instances.stop": Fate.STOPPED,
-}
-# With the termination action DELETE a preemption is followed by a delete, so it is asked for first.
-WEIGHT = (Fate.PREEMPTED, Fate.HOST_ERROR, Fate.STOPPED)
-GOING = {Status.STOPPING, Status.PENDING_STOP, Status.SUSPENDING, Status.DEPROVISIONING}
-KEPT = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
-
-
-def judge(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> Judgement:
-    """Say what is to be done about a marker of a job that is open."""
-    fate, now = fate_of(node, limits, tick), now_of(node, limits, tick)
-    row = next(row for row in TABLE if row.fate in (None, fate) and row.now in (None, now))
+def judge(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool = False) -> Judgement:
+    """Say what is to be done about an instance of a job that is open; `early` where the job wants that."""
+    fate, now = fate_of(node, limits, tick), now_of(node, limits, tick, early=early)
+    marked = node.marker is not None
+    row = next(row for row in TABLE if fits(row, marker=marked, fate=fate, now=now))
     why = f"{row.why} ({node.unsure})" if now is Now.HIDDEN else row.why
-    return Judgement(verdict=row.verdict, fate=fate, now=now, why=why)
+    return Judgement(verdict=row.verdict, fate=fate, now=now, why=why, soon=row.soon)
 
 
-def fate_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> Fate:
-    """What the operation log says of the instance that the marker speaks of."""
-    told = {KINDS[operation.kind] for operation in node.history if operation.kind in KINDS}
-    for fate in WEIGHT:
-        if fate in told:
-            return fate
-    return Fate.UNTOLD if tick.now - node.marker.written < limits.log_delay else Fate.SILENT
-
-
-def now_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> Now:
-    """How the instance stands; a living namesake counts, since the name is the node."""
-    present = [one for one in (node.instance, *node.namesakes) if one is not None]
-    if any(one.status not in GOING | KEPT for one in present):
-        return Now.SETTLED if _rested(node, present, tick) >= limits.settle else Now.FRESH
-    if any(one.status in GOING for one in present):
-        return Now.GOING
-    if node.unsure:
-        return Now.HIDDEN
-    return Now.KEPT if present else Now.GONE
-
-
-def _rested(node: NodeFacts, present: list[Instance], tick: Tick) -> timedelta:
-    """How long ago the newest of these things happened: the marker, the last start."""
-    moments = [node.marker.written, *(one.started for one in present if one.started is not None)]
-    return tick.now - max(moments)
+def fits(row: Row, *, marker: bool, fate: Fate, now: Now) -> bool:
+    """Whether the row is about these facts."""
+    return row.marker in {None, marker} and row.fate in {None, fate} and row.now in {None, now}

@@ -25,6 +25,7 @@ PAGE = "500"
 
 _NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
 _ID = re.compile(r"[1-9][0-9]{0,19}")
+_DISK = re.compile(r"projects/[^/?#]+/(zones|regions)/[^/?#]+/disks/[^/?#]+$")
 _REGION = re.compile(r"[a-z]+-[a-z]+\d+")
 _PATH = re.compile(r"/compute/(v1|beta|alpha)/projects/[^/?#]+/[^?#]+")
 # Google writes insertTime at the US Pacific coast's offset, and nowhere is it said whether `filter` compares
@@ -136,6 +137,19 @@ class ComputeEngine:
         if not (_NAME.fullmatch(zone) and _ID.fullmatch(instance_id)):
             raise ValueError(f"No instance id in a zone: {instance_id!r} in {zone!r}")
         return f"/compute/v1/projects/{self._project}/zones/{zone}/instances/{instance_id}"
+
+    def disk(self, link: str) -> Mapping[str, Any] | None:
+        """As `Compute.disk`; `ValueError` where the link names no disk of a zone or region."""
+        found = _DISK.search(link)
+        if not found:
+            raise ValueError(f"No disk: {link!r}")
+        try:
+            answer = self._rest.get(f"/compute/v1/{found[0]}", {})
+        except RejectedError as refused:
+            if refused.code == "notFound":
+                return None
+            raise
+        return _decode(answer, dict[str, Any])
 
     def offers(self, machine: str, accelerators: Collection[str]) -> frozenset[str]:
         """As `Compute.offers`; a custom machine type is offered where its family is."""

@@ -44,6 +44,7 @@ class Labels(msgspec.Struct, frozen=True, gc=False):
 
     job: str | None = msgspec.field(name="spotwarden-job", default=None)
     attempt: str | None = msgspec.field(name="spotwarden-attempt", default=None)
+    turn: str | None = msgspec.field(name="spotwarden-try", default=None)
 
 
 class WireInstance(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -162,7 +163,6 @@ def instance(wire: WireInstance, zone: str) -> Instance | None:
     status = _STATUSES.get(wire.status)
     if status is None:
         return None
-    attempt = wire.labels.attempt or ""
     return Instance(
         id=wire.id,
         name=wire.name,
@@ -171,8 +171,13 @@ def instance(wire: WireInstance, zone: str) -> Instance | None:
         created=_utc(wire.creation_timestamp),
         started=_utc(wire.last_start_timestamp),
         job=wire.labels.job,
-        attempt=int(attempt) if attempt.isascii() and attempt.isdigit() else None,
+        attempt=_number(wire.labels.attempt),
+        turn=_number(wire.labels.turn),
     )
+
+
+def _number(label: str | None) -> int | None:
+    return int(label) if label and label.isascii() and label.isdigit() else None
 
 
 def operation(wire: WireOperation) -> Operation:

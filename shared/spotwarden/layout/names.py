@@ -16,7 +16,9 @@ from spotwarden.layout.things import (
     Heartbeat,
     InstanceId,
     JobFile,
+    LaunchedRecord,
     MarkerName,
+    OpenJob,
     Output,
     PlacementMemory,
     Quarantined,
@@ -24,6 +26,7 @@ from spotwarden.layout.things import (
     ScriptFile,
     StatusCode,
     SweepRecord,
+    SweepTurn,
     Thing,
 )
 
@@ -57,7 +60,10 @@ TEMPLATES: Mapping[type[Thing], str] = {
     JobFile: "{job}/metadata/job.toml",
     Heartbeat: "{job}/metadata/heartbeat/{node}",
     AttemptRecord: "{job}/metadata/attempts/{attempt}.json",
+    LaunchedRecord: "{job}/metadata/launched/{attempt}.json",
     MarkerName: MARKERS + "/{node}",
+    OpenJob: OURS + "/open/{job}.json",
+    SweepTurn: OURS + "/turns/{function}.json",
     CaseRecord: OURS + "/cases/{rule}/{instance_id}.json",
     Quarantined: OURS + "/quarantine/{key}@{generation}",
     PlacementMemory: OURS + "/placement/{machine}.json",
@@ -179,6 +185,18 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     def folder(self, job: str) -> str:
         """The prefix of all objects of a job."""
         return self.build(Code(job=job)).removesuffix("my-code.tar")
+
+    def open_jobs(self) -> str:
+        """The prefix of the list of open jobs."""
+        return f"{self.prefix}{OURS}/open/"
+
+    def quarantine(self) -> str:
+        """The prefix of what was put aside."""
+        return f"{self.prefix}{OURS}/quarantine/"
+
+    def metadata(self, job: str) -> str:
+        """The prefix of a job's metadata."""
+        return f"{self.folder(job)}metadata/"
 
     def attempts(self, job: str) -> str:
         """The prefix of a job's ledger."""

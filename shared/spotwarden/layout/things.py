@@ -74,10 +74,29 @@ class AttemptRecord(Thing, frozen=True, kw_only=True, tag=True):
     attempt: int
 
 
+class LaunchedRecord(Thing, frozen=True, kw_only=True, tag=True):
+    """What was launched as an attempt: the resources of its instances."""
+
+    job: str
+    attempt: int
+
+
 class MarkerName(Thing, frozen=True, kw_only=True, tag=True):
     """Says: this node was shut down while its job was running."""
 
     node: str
+
+
+class OpenJob(Thing, frozen=True, kw_only=True, tag=True):
+    """An entry in the list of open jobs."""
+
+    job: str
+
+
+class SweepTurn(Thing, frozen=True, kw_only=True, tag=True):
+    """Whose turn it is to sweep over everything."""
+
+    function: str
 
 
 class CaseRecord(Thing, frozen=True, kw_only=True, tag=True):

@@ -1,11 +1,15 @@
 """What a sweep wants done: data, each with its reason. Only `runner.apply` carries it out."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
 from spotwarden.model.attempt import Attempt
-from spotwarden.model.instance import Operation
+from spotwarden.model.instance import Instances, Operation
 from spotwarden.model.notice import Notice
 from spotwarden.model.request import Request
+from spotwarden.model.watch import Watch
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +32,50 @@ class LaunchInstances(Action, frozen=True, kw_only=True, tag=True):
     attempt: int
     request: Request
     request_id: str
+
+
+class StartInstance(Action, frozen=True, kw_only=True, tag=True):
+    """Start a stopped instance of the job, by its id. The same `request_id` never starts twice."""
+
+    job: str
+    attempt: int
+    zone: str
+    instance_id: str
+    request_id: str
+
+
+class DeleteInstance(Action, frozen=True, kw_only=True, tag=True):
+    """Delete an instance of the job, by its id; one that is gone already is no failure."""
+
+    job: str
+    attempt: int
+    node: str
+    zone: str
+    instance_id: str
+    request_id: str
+
+
+class KeepWatch(Action, frozen=True, kw_only=True, tag=True):
+    """Put a job on the list of open jobs, or bring its entry up to date; 0 creates it."""
+
+    job: str
+    watch: Watch
+    generation: int
+
+
+class EndWatch(Action, frozen=True, kw_only=True, tag=True):
+    """Take a job off the list of open jobs, if its entry is still the one that was read."""
+
+    job: str
+    generation: int
+
+
+class RecordLaunched(Action, frozen=True, kw_only=True, tag=True):
+    """Write down what was launched: the resources of an attempt's instances, by node."""
+
+    job: str
+    attempt: int
+    ran: Mapping[str, Any]
 
 
 class RegisterInstance(Action, frozen=True, kw_only=True, tag=True):
@@ -85,15 +133,36 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     operation: str
 
 
+class Survey(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """List the job's instances as they are now; changes nothing."""
+
+    job: str
+    names: tuple[str, ...]
+
+
+class Fetch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Read an instance's whole resource and that of its disks; changes nothing."""
+
+    node: str
+    zone: str
+    instance_id: str
+
+
 class Wait(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Nothing to do yet; look again soon."""
+    """Nothing to do yet. With `soon`, another look within seconds may see more; else the next tick does."""
 
     reason: str
+    soon: bool = True
 
 
 Change = (
     WriteAttempt
     | LaunchInstances
+    | StartInstance
+    | DeleteInstance
+    | KeepWatch
+    | EndWatch
+    | RecordLaunched
     | RegisterInstance
     | ClearMarker
     | Quarantine
@@ -101,14 +170,20 @@ Change = (
     | DropObject
     | Tell
 )
-Step = Change | Look | Wait
+Question = Look | Survey | Fetch
+Step = Change | Question | Wait
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """It worked. `generation` is that of what was written, `operation` what was started."""
+class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
+    """It worked. `generation` is that of what was written, `operation` what was started or looked at.
+
+    `instances` and `resource` answer a survey and a fetch; a resource of None is an instance that is gone.
+    """
 
     generation: int = 0
     operation: Operation | None = None
+    instances: Instances | None = None
+    resource: Mapping[str, Any] | None = None
 
 
 class Lost(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -26,10 +26,19 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
     until: datetime
 
 
+class Deed(Enum):
+    """What a try asks of a place."""
+
+    CREATE = "create"
+    START = "start"
+
+
 class Try(msgspec.Struct, frozen=True, kw_only=True):
     """One request for one place, written down before it is sent.
 
     `operation` is "" until Compute has answered; `error` is "" unless the request is known to have failed.
+    `spot` is false where on-demand VMs are asked for instead of the script's spot VMs; `turn` counts the
+    tries of the attempt, those that are no longer kept included.
     """
 
     place: str
@@ -37,6 +46,9 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
     operation: str = ""
     error: str = ""
+    deed: Deed = Deed.CREATE
+    spot: bool = True
+    turn: int = 1
 
 
 class Script(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +62,11 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """One launch of all nodes of a job.
 
     `markers` are the marker generations that this attempt answers and `replaces` the instance ids it
-    stands in for, both by node; `instances` are its own ids. `not_before` ends a back-off.
+    stands in for, both by node; `instances` are its own ids. `not_before` ends a back-off. `started` is
+    when its instances were there; `lost` is when those it replaces were lost, `lost_in` where, `fate` how,
+    and `cause` the name of the operation that did it, which no other attempt may answer. `early` means
+    that the instances it replaces may still run. `seen` means that its developer launched it and we only
+    saw it. `machine` is the key of what is remembered of places.
     """
 
     job: str
@@ -67,6 +83,14 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     markers: Mapping[str, int] = {}
     script: Script | None = None
     owner: str = ""
+    started: datetime | None = None
+    lost: datetime | None = None
+    lost_in: str = ""
+    fate: str = ""
+    cause: str = ""
+    early: bool = False
+    seen: bool = False
+    machine: str = ""
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,38 +1,50 @@
 """What one sweep of recovery saw of one job."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
-from spotwarden.model.attempt import Recorded
+from spotwarden.model.attempt import Attempt, Recorded
 from spotwarden.model.instance import Instance, Operation
+from spotwarden.model.jobfile import JobFile, Progress
 from spotwarden.model.launch import Launch, NoLaunch, StoredScript
 from spotwarden.model.marker import Marker
+from spotwarden.model.placement import PlacementRecord
+from spotwarden.model.watch import Watched
 
 
 class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One node: its marker, and what Compute knows of the instance that the marker speaks of.
+    """One instance of one node, and what is known of it.
 
-    `instance_id` is that instance's id, "" where nobody wrote one down. `instance` is it as it is now;
-    `namesakes` are other instances of the same name. `history` are the operations on the id (on the
-    name where there is no id). `unsure` says why the lists may hide something, "" where they are whole.
+    `instance_id` is the id that the marker, the ledger or the registration speaks of, "" where nobody
+    wrote one down. `instance` is it as it is now; `namesakes` are other instances of the same name.
+    `history` are the operations on the id (on the name where there is no id), oldest first. `unsure` says
+    why the lists may hide something, "" where they are whole. `marker` is None where none was found, then
+    `missing_since` says since when the instance has been missed, if it has.
     """
 
     node: str
-    marker: Marker
+    marker: Marker | None = None
     instance_id: str = ""
     instance: Instance | None = None
     namesakes: tuple[Instance, ...] = ()
     history: tuple[Operation, ...] = ()
     unsure: str = ""
+    missing_since: datetime | None = None
 
 
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One job: its end, its ledger (oldest attempt first), its nodes, its script and what that comes to.
 
-    `status_code` is None while the job is open, `ended` is when it was written. `operation` is the
-    answer about the newest attempt's request, once somebody has looked. `registered`, `told` and
-    `unanswered` (requests without an answer) are what this sweep has done already.
+    `status_code` is None while the job is open, `ended` is when it was written. `instances` are those that
+    carry the job's label, one of its ids or one of its names. `operation` is the answer about the newest
+    attempt's request, once somebody has looked; `surveyed` is true once the instances were listed after
+    it. `registered`, `told`, `unanswered` (requests without an answer) and `fetched` (resources of the
+    newest attempt's instances, by node) are what this sweep has done already. `registrations` are the ids
+    in the job's metadata, by node. `recorded` says that what was launched as the newest attempt is written
+    down. `last_sweep` is when all jobs were last looked at.
     """
 
     job: str
@@ -43,6 +55,27 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     script: StoredScript | None = None
     launch: Launch | NoLaunch | None = None
     operation: Operation | None = None
-    registered: bool = False
-    told: bool = False
+    surveyed: bool = False
+    instances: tuple[Instance, ...] = ()
+    unsure: str = ""
+    watched: Watched | None = None
+    file: JobFile = JobFile()
+    progress: Progress = Progress()
+    places: PlacementRecord | None = None
+    registrations: Mapping[str, str] = {}
+    recorded: bool = False
+    fetched: Mapping[str, Any] = {}
+    registered: frozenset[str] = frozenset()
+    told: frozenset[str] = frozenset()
     unanswered: int = 0
+    last_sweep: datetime | None = None
+
+    @property
+    def newest(self) -> Attempt | None:
+        """The newest attempt on record."""
+        return self.ledger[-1].attempt if self.ledger else None
+
+    @property
+    def owner(self) -> str:
+        """Who is told: the job's own file first, then whoever submitted it."""
+        return self.file.owner or (self.newest.owner if self.newest else "")

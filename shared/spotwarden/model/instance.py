@@ -26,7 +26,8 @@ class Status(Enum):
 class Instance(msgspec.Struct, frozen=True, kw_only=True):
     """One VM. `id` is never used again; `name` is, once the VM is gone.
 
-    `started` is when it last began to run, `attempt` and `job` what we wrote into its metadata at launch.
+    `started` is when it last began to run; `job`, `attempt` and `turn` (which try of the attempt) are what
+    we wrote on it at launch.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
     started: datetime | None = None
     job: str | None = None
     attempt: int | None = None
+    turn: int | None = None
 
 
 class Instances(msgspec.Struct, frozen=True, kw_only=True):

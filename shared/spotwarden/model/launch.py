@@ -42,6 +42,11 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     fixed: tuple[str, ...] = ()
 
     @property
+    def job(self) -> str:
+        """The job that it is of, unless somebody names another: the node's name, a gang's without numbers."""
+        return self.nodes[0].rstrip("0123456789").rstrip("-") if self.gang else self.nodes[0]
+
+    @property
     def place(self) -> str:
         """Where the script puts it."""
         return self.choices[0].place

@@ -14,6 +14,10 @@ class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     log_delay: timedelta = timedelta(minutes=2)
     first_backoff: timedelta = timedelta(seconds=30)
     longest_backoff: timedelta = timedelta(minutes=10)
+    short_life: timedelta = timedelta(minutes=5)
+    short_lives: int = 2
+    start_tries: int = 2
+    early_notice: timedelta = timedelta(minutes=5)
 
 
 class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,4 +34,5 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     half_life: timedelta = timedelta(hours=1)
     on_demand_after: int | None = None
     restart_cost: timedelta = timedelta(minutes=12)
+    deadline_restarts: float = 2.5
     offers_fresh: timedelta = timedelta(days=1)

@@ -6,7 +6,10 @@ import msgspec
 
 
 class MarkerBody(msgspec.Struct, frozen=True, kw_only=True):
-    """What a marker may say about itself; every part may be absent."""
+    """What a marker may say about itself; every part may be absent.
+
+    `early` is true where Compute Engine has announced the preemption and the instance still runs.
+    """
 
     job: str | None = None
     node: str | None = None
@@ -14,6 +17,7 @@ class MarkerBody(msgspec.Struct, frozen=True, kw_only=True):
     zone: str | None = None
     attempt: int | None = None
     at: str | None = None
+    early: bool = False
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True):

@@ -44,3 +44,9 @@ class PlacementRecord(msgspec.Struct, frozen=True, kw_only=True):
     offered: tuple[str, ...] = ()
     offered_at: datetime | None = None
     weather: Mapping[str, Weather] = {}
+
+
+def region_of(place: str) -> str:
+    """The region of a zone, or the region itself."""
+    head, _, tail = place.rpartition("-")
+    return head if len(tail) == 1 else place

@@ -4,7 +4,7 @@ from enum import Enum
 
 import msgspec
 
-from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.limits import PlacementLimits, RecoveryLimits
 
 
 class Mode(Enum):
@@ -20,3 +20,4 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     version: str
     mode: Mode = Mode.OBSERVE
     recovery: RecoveryLimits = RecoveryLimits()
+    placement: PlacementLimits = PlacementLimits()

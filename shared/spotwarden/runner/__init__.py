@@ -2,26 +2,30 @@
 
 from spotwarden.runner.advance import advance
 from spotwarden.runner.apply import Applier
-from spotwarden.runner.each import Swept, each
-from spotwarden.runner.gather import gather, look_at_job, read_ledger
+from spotwarden.runner.each import Swept
+from spotwarden.runner.jobs import look_at_job
 from spotwarden.runner.log import silent
+from spotwarden.runner.places import Places
 from spotwarden.runner.policy import PolicyError, read_policy
 from spotwarden.runner.settings import Settings, SettingsError
+from spotwarden.runner.sweeping import Rules, Work, know, sweep_jobs
 from spotwarden.runner.trigger import close_tick, open_tick
 
 __all__ = [
     "Applier",
+    "Places",
     "PolicyError",
+    "Rules",
     "Settings",
     "SettingsError",
     "Swept",
+    "Work",
     "advance",
     "close_tick",
-    "each",
-    "gather",
+    "know",
     "look_at_job",
     "open_tick",
-    "read_ledger",
     "read_policy",
     "silent",
+    "sweep_jobs",
 ]

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from spotwarden.model.action import Change, Look, Lost, Outcome, Rejected, Step, Unanswered, Wait
+from spotwarden.model.action import Change, Lost, Outcome, Question, Rejected, Step, Unanswered, Wait
 from spotwarden.model.facts import JobFacts
 
-STEPS_AT_MOST = 100
-"""More steps than any job needs; reaching it is a fault of ours, not of the world."""
+STEPS_AT_MOST = 2000
+"""More steps than any job needs, a gang of some hundred nodes included; more is a fault of ours."""
 
 
 def advance(
@@ -14,15 +14,15 @@ def advance(
     *,
     next_step: Callable[[JobFacts], Step | None],
     after: Callable[[JobFacts, Step, Outcome], JobFacts | None],
-    apply: Callable[[Change | Look], Outcome],
-) -> str:
-    """Take a job as far as it goes now; gives the reason to look again soon, "" where there is none."""
+    apply: Callable[[Change | Question], Outcome],
+) -> Wait | None:
+    """Take a job as far as it goes now; gives what it waits for, None where it waits for nothing."""
     for _ in range(STEPS_AT_MOST):
         step = next_step(facts)
         if step is None:
-            return ""
+            return None
         if isinstance(step, Wait):
-            return f"{facts.job}: {step.reason}"
+            return Wait(reason=f"{facts.job}: {step.reason}", soon=step.soon)
         outcome = apply(step)
         learnt = after(facts, step, outcome)
         if learnt is None:
@@ -31,14 +31,14 @@ def advance(
     raise RuntimeError(f"{facts.job}: no end after {STEPS_AT_MOST} steps; the last was {step!r}")
 
 
-def _stopped(job: str, outcome: Outcome) -> str:
+def _stopped(job: str, outcome: Outcome) -> Wait | None:
     """Observing is an end; everything else wants another look."""
     match outcome:
         case Lost():
-            return f"{job}: another sweep was first"
+            return Wait(reason=f"{job}: another sweep was first")
         case Rejected():
-            return f"{job}: {outcome.code}: {outcome.message}"
+            return Wait(reason=f"{job}: {outcome.code}: {outcome.message}")
         case Unanswered():
-            return f"{job}: no answer: {outcome.detail}"
+            return Wait(reason=f"{job}: no answer: {outcome.detail}")
         case _:
-            return ""
+            return None

@@ -1,40 +1,52 @@
 """The only place that changes the world. Every change goes into the audit, done or not."""
 
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any
 
 import msgspec
 
 from spotwarden.layout import (
     AttemptRecord,
-    AuditRecord,
     InstanceId,
+    LaunchedRecord,
     Layout,
     MarkerName,
+    OpenJob,
     Quarantined,
     quarantine_key,
 )
 from spotwarden.model.action import (
     Change,
     ClearMarker,
+    DeleteInstance,
     Done,
     DropObject,
+    EndWatch,
+    Fetch,
+    KeepWatch,
     LaunchInstances,
     Look,
     Lost,
     Observed,
     Outcome,
     Quarantine,
+    Question,
+    RecordLaunched,
     RegisterInstance,
     Rejected,
+    StartInstance,
     StoreObject,
+    Survey,
     Tell,
     Unanswered,
     WriteAttempt,
 )
+from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError
+from spotwarden.runner.audit import Author, say, write_down
 from spotwarden.runner.log import Log, log
 
 JSON = "application/json"
@@ -51,44 +63,76 @@ class Applier:
         self._policy = policy
         self._tick = tick
         self._log = write_line
-        self._count = 0
+        self._counts = count(1)
+        self.written: list[Attempt] = []
 
-    def apply(self, action: Change | Look) -> Outcome:
+    def apply(self, action: Change | Question) -> Outcome:
         """Do it, or in observe mode only say so; what goes wrong in a known way is an outcome."""
-        if isinstance(action, Look):
-            return self._look(action)
+        if isinstance(action, Question):
+            return _outcome(lambda: _ASK[type(action)](self, action))
         outcome = self._do(action)
-        self._write_down(action, outcome)
+        write_down(self._cloud.store, self._layout, self._written_by(), action, outcome)
+        say(self._log, self._tick, action, outcome)
         return outcome
 
     def _do(self, action: Change) -> Outcome:
-        if self._policy.mode is Mode.OBSERVE and not isinstance(action, Tell):
+        if self._policy.mode is Mode.OBSERVE and not _only_notes(action):
             return Observed()
-        try:
-            return _DO[type(action)](self, action)
-        except ConflictError as conflict:
-            return Lost(detail=str(conflict))
-        except RejectedError as rejected:
-            return Rejected(code=rejected.code, message=rejected.message)
-        except UnansweredError as unanswered:
-            return Unanswered(detail=str(unanswered))
+        return _outcome(lambda: _DO[type(action)](self, action))
 
-    def _look(self, look: Look) -> Outcome:
-        try:
-            return Done(operation=self._cloud.compute.operation(look.place, look.operation))
-        except RejectedError as rejected:
-            return Rejected(code=rejected.code, message=rejected.message)
-        except UnansweredError as unanswered:
-            return Unanswered(detail=str(unanswered))
+    def _written_by(self) -> Author:
+        """Who writes the next audit record; a count's next is one step, so two threads never share one."""
+        return Author(tick=self._tick, policy=self._policy.version, number=next(self._counts))
+
+    def _look(self, look: Look) -> Done:
+        return Done(operation=self._cloud.compute.operation(look.place, look.operation))
+
+    def _survey(self, survey: Survey) -> Done:
+        return Done(instances=self._cloud.compute.instances(names=survey.names, job=survey.job))
+
+    def _fetch(self, fetch: Fetch) -> Done:
+        """The instance and its disks together: what it was made from stands on its disks."""
+        compute = self._cloud.compute
+        resource = compute.resource(fetch.zone, fetch.instance_id)
+        if resource is None:
+            return Done()
+        sources = [disk["source"] for disk in resource.get("disks", ()) if "source" in disk]
+        disks = {source: compute.disk(source) for source in sources}
+        return Done(resource={"instance": resource, "disks": disks})
 
     def _write_attempt(self, action: WriteAttempt) -> Done:
         name = self._layout.build(AttemptRecord(job=action.record.job, attempt=action.record.number))
         data = msgspec.json.format(msgspec.json.encode(action.record))
         generation = self._cloud.store.write(name, data, generation=action.generation, content_type=JSON)
+        self.written.append(action.record)
         return Done(generation=generation)
 
     def _launch(self, action: LaunchInstances) -> Done:
         return Done(operation=self._cloud.compute.launch(action.request, action.request_id))
+
+    def _start(self, action: StartInstance) -> Done:
+        compute = self._cloud.compute
+        return Done(operation=compute.start(action.zone, action.instance_id, action.request_id))
+
+    def _delete(self, action: DeleteInstance) -> Done:
+        compute = self._cloud.compute
+        return Done(operation=compute.delete(action.zone, action.instance_id, action.request_id))
+
+    def _keep_watch(self, action: KeepWatch) -> Done:
+        name = self._layout.build(OpenJob(job=action.job))
+        data = msgspec.json.encode(action.watch)
+        return Done(
+            generation=self._cloud.store.write(name, data, generation=action.generation, content_type=JSON)
+        )
+
+    def _end_watch(self, action: EndWatch) -> Done:
+        self._cloud.store.delete(self._layout.build(OpenJob(job=action.job)), generation=action.generation)
+        return Done()
+
+    def _record_launched(self, action: RecordLaunched) -> Done:
+        name = self._layout.build(LaunchedRecord(job=action.job, attempt=action.attempt))
+        data = msgspec.json.format(msgspec.json.encode(action.ran))
+        return Done(generation=self._cloud.store.write(name, data, generation=None, content_type=JSON))
 
     def _register(self, action: RegisterInstance) -> Done:
         name = self._layout.build(InstanceId(job=action.job, node=action.node))
@@ -137,54 +181,43 @@ class Applier:
         self._cloud.notices.publish(msgspec.json.encode(notice), {**attributes, "id": notice.id})
         return Done()
 
-    def _write_down(self, action: Change, outcome: Outcome) -> None:
-        """Audit and log; the audit's names sort by time, then sweep, then order."""
-        what, how = type(action).__name__, type(outcome).__name__
-        record = {
-            "at": self._tick.now,
-            "function": self._tick.function,
-            "sweep": self._tick.sweep,
-            "policy": self._policy.version,
-            "action": what,
-            "why": action.reason,
-            "detail": _detail(action),
-            "outcome": outcome,
-        }
-        self._count += 1
-        entry = f"{self._tick.now:%H%M%S}-{self._tick.function}-{self._tick.sweep}-{self._count:04}"
-        name = self._layout.build(AuditRecord(day=self._tick.now.date(), entry=entry))
-        data = msgspec.json.format(msgspec.json.encode(record))
-        self._cloud.store.write(name, data, generation=None, content_type=JSON)
-        severity = "INFO" if isinstance(outcome, Done) else "WARNING"
-        self._log(
-            self._tick, severity, f"{what}: {action.reason}", action=what, outcome=how, **_where(action)
-        )
 
-
-def _detail(action: Change) -> object:
-    """The action as the audit keeps it; of what was stored only the size, for it is in the bucket itself."""
-    if isinstance(action, StoreObject):
-        return {"type": "StoreObject", "name": action.name, "bytes": len(action.data)}
-    return action
-
-
-def _where(action: Change) -> Mapping[str, str]:
-    """The job and node of an action, as far as it has them."""
-    source: object = action
+def _only_notes(action: Change) -> bool:
+    """Whether it only tells somebody, or writes down for ourselves what we saw: observing does that too."""
     if isinstance(action, WriteAttempt):
-        source = action.record
-    if isinstance(action, Tell):
-        source = action.notice
-    return {key: getattr(source, key) for key in ("job", "node") if getattr(source, key, "")}
+        return action.record.seen and action.record.state is State.RUNNING
+    return isinstance(action, Tell | KeepWatch | EndWatch | RecordLaunched)
+
+
+def _outcome(do: Callable[[], Done]) -> Outcome:
+    """What came of it; only what is no answer to anything rises."""
+    try:
+        return do()
+    except ConflictError as conflict:
+        return Lost(detail=str(conflict))
+    except RejectedError as rejected:
+        return Rejected(code=rejected.code, message=rejected.message)
+    except UnansweredError as unanswered:
+        return Unanswered(detail=str(unanswered))
 
 
 _DO: Mapping[type, Callable[[Applier, Any], Done]] = {
     WriteAttempt: Applier._write_attempt,  # noqa: SLF001 — the table of this very class
     LaunchInstances: Applier._launch,  # noqa: SLF001
+    StartInstance: Applier._start,  # noqa: SLF001
+    DeleteInstance: Applier._delete,  # noqa: SLF001
+    KeepWatch: Applier._keep_watch,  # noqa: SLF001
+    EndWatch: Applier._end_watch,  # noqa: SLF001
+    RecordLaunched: Applier._record_launched,  # noqa: SLF001
     RegisterInstance: Applier._register,  # noqa: SLF001
     ClearMarker: Applier._clear,  # noqa: SLF001
     Quarantine: Applier._quarantine,  # noqa: SLF001
     StoreObject: Applier._store,  # noqa: SLF001
     DropObject: Applier._drop,  # noqa: SLF001
     Tell: Applier._tell,  # noqa: SLF001
+}
+_ASK: Mapping[type, Callable[[Applier, Any], Done]] = {
+    Look: Applier._look,  # noqa: SLF001
+    Survey: Applier._survey,  # noqa: SLF001
+    Fetch: Applier._fetch,  # noqa: SLF001
 }

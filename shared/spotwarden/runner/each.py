@@ -1,7 +1,10 @@
 """One bad item never stops the others."""
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, NamedTuple, TypeVar
+
+from spotwarden.model.action import Wait
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -15,16 +18,18 @@ class Each(NamedTuple, Generic[Result]):
 
 
 class Swept(NamedTuple):
-    """What came of a sweep: what it must look at again soon, and what went wrong."""
+    """What came of a sweep: what it must look at again, whether within seconds, and what went wrong."""
 
     waiting: tuple[str, ...]
     failures: tuple[Exception, ...]
+    soon: bool = False
 
 
-def each(items: Iterable[Item], do: Callable[[Item], Result]) -> Each[Result]:
-    """Do it for every item, whatever happens to the others."""
+def each(items: Iterable[Item], do: Callable[[Item], Result | None], workers: int = 1) -> Each[Result]:
+    """Do it for every item, whatever happens to the others; several at a time with more workers."""
     done: Each[Result] = Each([], [])
-    for item in items:
+
+    def one(item: Item) -> None:
         try:
             result = do(item)
         except Exception as error:  # noqa: BLE001 — raised again, all together, by close_tick
@@ -32,4 +37,21 @@ def each(items: Iterable[Item], do: Callable[[Item], Result]) -> Each[Result]:
         else:
             if result:
                 done.results.append(result)
+
+    if workers == 1:
+        for item in items:
+            one(item)
+        return done
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(one, items))
     return done
+
+
+def swept(waits: Iterable[Wait], failures: Iterable[Exception]) -> Swept:
+    """The end of a sweep, from what its jobs wait for and what went wrong."""
+    waits = tuple(waits)
+    return Swept(
+        waiting=tuple(wait.reason for wait in waits),
+        failures=tuple(failures),
+        soon=any(wait.soon for wait in waits),
+    )

@@ -1,215 +1,151 @@
 """The look: everything that recovery needs to know, read in an order that matters.
 
-Markers first, then instances and operations, then each job's own objects. A job that ends while we
-look has then written its status before we read it, and is not taken for one that was lost; an
-instance created while we look is in the newer list, and is not taken for gone.
+Markers and the list of open jobs first, then instances and operations, then each job's own objects. A
+job that ends while we look has then written its status before we read it, and is not taken for one that
+was lost; an instance created while we look is in the newer list, and is not taken for gone.
 """
 
-from collections.abc import Iterable, Mapping
-from datetime import timedelta
-from hashlib import sha256
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
-from spotwarden.layout import (
-    AttemptRecord,
-    CreateScript,
-    InstanceId,
-    Layout,
-    MarkerName,
-    NotInLayoutError,
-    ResolvedScript,
-    ScriptFile,
-    StatusCode,
-    job_of,
-)
-from spotwarden.model.attempt import Attempt, Recorded
-from spotwarden.model.facts import JobFacts, NodeFacts
-from spotwarden.model.instance import Instances, Operation, Operations
-from spotwarden.model.launch import StoredScript
-from spotwarden.model.marker import Marker, MarkerBody, UnusableMarker
-from spotwarden.ports import Cloud, Entry, Store
+from spotwarden.layout import RESERVED_JOBS, Layout, MarkerName, NotInLayoutError, job_problem
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instances
+from spotwarden.model.marker import Marker, UnusableMarker
+from spotwarden.model.tick import Tick
+from spotwarden.model.watch import Watched
+from spotwarden.ports import Cloud, Entry
+from spotwarden.runner.jobs import look_at_job, look_into
+from spotwarden.runner.markers import Markers, read_markers
+from spotwarden.runner.nodes import LOG_MARGIN, Shown, with_nodes
+from spotwarden.runner.turn import Taken, end_turn, take_turn
+from spotwarden.runner.watches import is_whole, log_from, read_watches
 
-LOG_MARGIN = timedelta(minutes=15)
-"""How far before the oldest marker the operation log is read: a preemption is told before its marker."""
-MARKER_AT_MOST = 64 * 1024
-"""Bytes of a marker that are read; the shutdown script writes some hundred."""
+CROWD = 20
+"""With more markers than this there is a storm: one sweep over all of them beats one for each."""
+_NODE_OF_A_GANG = re.compile(r"(?P<job>.+)-\d+")
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """One look at the world."""
+    """One look at the world: a look at each job is taken when its turn comes.
 
-    jobs: tuple[JobFacts, ...] = ()
+    `busy` means that another sweep is looking at everything; `done` is to be called at the end.
+    """
+
+    jobs: Sequence[Callable[[], JobFacts]] = ()
     unusable: tuple[UnusableMarker, ...] = ()
+    busy: bool = False
+    done: Callable[[], None] = lambda: None
 
 
-def gather(cloud: Cloud, layout: Layout) -> Seen:
-    """Read every marker and what is needed to judge it."""
-    entries = cloud.store.entries(layout.markers())
-    read = [_read_marker(cloud.store, layout, entry) for entry in entries]
-    markers = [one for one in read if isinstance(one, Marker)]
-    if not markers:
-        return Seen(unusable=tuple(one for one in read if isinstance(one, UnusableMarker)))
+def gather(cloud: Cloud, layout: Layout, tick: Tick, workers: int = 1) -> Seen:
+    """Look at the one node that an event is about, or at everything."""
+    if tick.about:
+        entries = cloud.store.entries(layout.markers(), limit=CROWD + 1)
+        if len(entries) <= CROWD:
+            return _one(cloud, layout, tick, entries)
+    taken = take_turn(cloud.store, layout, tick)
+    if taken is None:
+        return Seen(busy=True)
+    return _everything(cloud, layout, tick, taken, workers)
+
+
+def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry]) -> Seen:
+    """The job of one marker; nothing is asked of Compute Engine where the marker is gone."""
+    name = layout.markers() + tick.about
+    found = read_markers(cloud.store, layout, [one for one in entries if one.name == name])
+    jobs: list[Callable[[], JobFacts]] = []
+    for job, mine in found.by_job.items():
+        others = [one for one in entries if one.name != name and _is_of(layout, one, job)]
+        markers = [*mine, *read_markers(cloud.store, layout, others).by_job.get(job, [])]
+        shown = _shown_of(cloud, layout, job, markers, tick)
+        jobs.append(partial(_look, cloud, layout, job, markers=markers, shown=shown))
+    return Seen(jobs=jobs, unusable=tuple(found.unusable))
+
+
+def _is_of(layout: Layout, entry: Entry, job: str) -> bool:
+    """Whether a marker may be of the same gang, by its name."""
+    node = entry.name.removeprefix(layout.markers())
+    return _job_names(node)[-1] == job
+
+
+def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tick: Tick) -> Shown:
+    folder = look_into(cloud.store, layout, job)
+    names = {job, *(marker.node for marker in markers)}
+    names |= {getattr(thing, "node", job) for thing in folder.things}
+    instances = cloud.compute.instances(names=sorted(names), job=job)
+    oldest = min(tick.now, *(marker.written for marker in markers))
+    return Shown(instances, cloud.compute.operations(oldest - LOG_MARGIN))
+
+
+def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: Taken, workers: int) -> Seen:
+    """All markers, all open jobs, and instances that look like a job's and are on no list."""
+    markers = read_markers(cloud.store, layout, cloud.store.entries(layout.markers()))
+    watches = read_watches(cloud.store, layout, workers)
     instances = cloud.compute.instances()
-    oldest = min(marker.written for marker in markers)
-    operations = cloud.compute.operations(oldest - LOG_MARGIN)
-    placed = [(_owner(cloud.store, layout, marker), marker) for marker in markers]
-    unusable = [one for one in read if isinstance(one, UnusableMarker)]
-    unusable += [owner for owner, _ in placed if isinstance(owner, UnusableMarker)]
-    by_job: dict[str, list[Marker]] = {}
-    for owner, marker in placed:
-        if isinstance(owner, str):
-            by_job.setdefault(owner, []).append(marker)
-    jobs = (
-        look_at_job(cloud.store, layout, job, _nodes(cloud.store, layout, job, mine, instances, operations))
-        for job, mine in by_job.items()
+    alive = {one.id: one for one in instances.items}
+    due = [one.watch.job for one in watches if not is_whole(one.watch, alive)]
+    jobs = dict.fromkeys([*markers.by_job, *due, *_sighted(cloud, layout, instances, watches)])
+    swept = taken.turn.swept
+    since = _since(markers, watches, swept, tick)
+    shown = Shown(instances, cloud.compute.operations(since)) if jobs else None
+    return Seen(
+        jobs=[
+            partial(_look, cloud, layout, job, markers=markers.by_job.get(job, ()), shown=shown, swept=swept)
+            for job in jobs
+            if shown is not None
+        ],
+        unusable=tuple(markers.unusable),
+        done=lambda: end_turn(cloud.store, layout, tick, taken),
     )
-    return Seen(jobs=tuple(jobs), unusable=tuple(unusable))
 
 
-def _read_marker(store: Store, layout: Layout, entry: Entry) -> Marker | UnusableMarker | None:
-    """The marker; None where it went away between the listing and the reading."""
-    data = b""
-    try:
-        node = _node_of(layout, entry.name)
-        stored = store.read(entry.name, at_most=MARKER_AT_MOST)
-        if stored is None:
-            return None
-        data = stored.data
-        body = msgspec.json.decode(data, type=MarkerBody) if data.strip() else MarkerBody()
-        _agree(node, body)
-    except NotInLayoutError as problem:
-        return _unusable(layout, entry, problem.reason, data)
-    except (msgspec.DecodeError, ValueError) as problem:
-        return _unusable(layout, entry, f"its content cannot be read: {problem}", data)
-    return Marker(node=node, generation=stored.generation, written=stored.updated, body=body, data=data)
+def _since(markers: Markers, watches: list[Watched], swept: datetime | None, tick: Tick) -> datetime:
+    written = [marker.written for mine in markers.by_job.values() for marker in mine]
+    oldest = min([log_from(watches, swept, tick.now), tick.now, *written])
+    # Compute Engine keeps its log of operations for some weeks only; asking for more gives nothing.
+    return max(oldest, tick.now - timedelta(days=14)) - LOG_MARGIN
 
 
-def _node_of(layout: Layout, name: str) -> str:
-    thing = layout.parse(name)
-    if not isinstance(thing, MarkerName):
-        raise NotInLayoutError(name, "not a marker")
-    return thing.node
+def _sighted(cloud: Cloud, layout: Layout, instances: Instances, watches: list[Watched]) -> Iterator[str]:
+    """Jobs that have an instance of their name that nobody has written down."""
+    known = {one for watched in watches for one in watched.watch.instances.values()}
+    names = [one.name for one in instances.items if one.job is None and one.id not in known]
+    if not names:
+        return
+    folders = set(cloud.store.folders(layout.prefix)) - RESERVED_JOBS
+    for name in names:
+        yield from (job for job in _job_names(name) if job in folders and job_problem(job) is None)
 
 
-def _agree(node: str, body: MarkerBody) -> None:
-    if body.node not in {None, node}:
-        raise ValueError(f"it names the node {body.node!r}, but it is the marker of {node!r}")
+def _job_names(node: str) -> list[str]:
+    """The jobs that a node may be of, by its name alone: its own, or a gang's."""
+    gang = _NODE_OF_A_GANG.fullmatch(node)
+    return [node, gang["job"]] if gang else [node]
 
 
-def _unusable(layout: Layout, entry: Entry, reason: str, data: bytes) -> UnusableMarker:
-    name = entry.name.removeprefix(layout.markers())
-    return UnusableMarker(name=name, generation=entry.generation, reason=reason, data=data)
-
-
-def _owner(store: Store, layout: Layout, marker: Marker) -> str | UnusableMarker:
-    """The job this marker belongs to, or why it belongs to none."""
-    candidates = {marker.node, *([marker.body.job] if marker.body.job else [])}
-    jobs = {job for job in candidates if _exists(store, layout, job)}
-    registered = _registered(store, layout, marker.node) if not jobs else []
-    try:
-        return job_of(marker.node, said=marker.body.job, jobs=jobs, registered=registered)
-    except NotInLayoutError as problem:
-        return UnusableMarker(
-            name=marker.node, generation=marker.generation, reason=problem.reason, data=marker.data
-        )
-
-
-def _exists(store: Store, layout: Layout, job: str) -> bool:
-    try:
-        return bool(store.entries(layout.folder(job), limit=1))
-    except NotInLayoutError:
-        return False
-
-
-def _registered(store: Store, layout: Layout, node: str) -> list[str]:
-    found = store.entries(layout.prefix, glob=layout.registrations(node))
-    things = (layout.parse(entry.name) for entry in found)
-    return [thing.job for thing in things if isinstance(thing, InstanceId)]
-
-
-def _nodes(  # noqa: PLR0913, PLR0917 — the six things that were read, each of them once
-    store: Store,
+def _look(  # noqa: PLR0913 — where, and what is known already
+    cloud: Cloud,
     layout: Layout,
     job: str,
-    markers: Iterable[Marker],
-    instances: Instances,
-    operations: Operations,
-) -> tuple[NodeFacts, ...]:
-    unreachable = sorted({*instances.unreachable, *operations.unreachable})
-    unsure = f"unreachable: {', '.join(unreachable)}" if unreachable else ""
-    return tuple(
-        _node(marker, _instance_id(store, layout, job, marker), instances, operations, unsure)
-        for marker in markers
-    )
+    *,
+    markers: Sequence[Marker],
+    shown: Shown,
+    swept: datetime | None = None,
+) -> JobFacts:
+    facts = with_nodes(look_at_job(cloud.store, layout, job), markers, shown)
+    return replace(facts, last_sweep=swept)
 
 
-def _instance_id(store: Store, layout: Layout, job: str, marker: Marker) -> str:
-    """The id that the marker speaks of: its own word, else the one that was registered last."""
-    if marker.body.instance_id:
-        return marker.body.instance_id
-    stored = store.read(layout.build(InstanceId(job=job, node=marker.node)))
-    return stored.data.decode(errors="replace").strip() if stored else ""
-
-
-def _node(
-    marker: Marker, instance_id: str, instances: Instances, operations: Operations, unsure: str
-) -> NodeFacts:
-    return NodeFacts(
-        node=marker.node,
-        marker=marker,
-        instance_id=instance_id,
-        instance=next((one for one in instances.items if one.id == instance_id), None),
-        namesakes=tuple(one for one in instances.items if one.name == marker.node and one.id != instance_id),
-        history=tuple(one for one in operations.items if _concerns(one, marker, instance_id)),
-        unsure=unsure,
-    )
-
-
-def _concerns(operation: Operation, marker: Marker, instance_id: str) -> bool:
-    if instance_id:
-        return operation.target_id == instance_id
-    recent = operation.at is None or operation.at >= marker.written - LOG_MARGIN
-    return operation.target_name == marker.node and recent
-
-
-def look_at_job(store: Store, layout: Layout, job: str, nodes: tuple[NodeFacts, ...] = ()) -> JobFacts:
-    """Read a job's own objects: its script, its ledger, and last of all its end."""
-    script, ledger = _script(store, layout, job), read_ledger(store, layout, job)
-    status = store.read(layout.build(StatusCode(job=job)))
-    code = None if status is None else status.data.decode(errors="replace").strip()
-    ended = None if status is None else status.updated
-    return JobFacts(job=job, status_code=code, ended=ended, ledger=ledger, nodes=nodes, script=script)
-
-
-def read_ledger(store: Store, layout: Layout, job: str) -> tuple[Recorded, ...]:
-    """All attempts of a job, oldest first."""
-    found: list[Recorded] = []
-    for entry in store.entries(layout.attempts(job)):
-        thing, stored = layout.parse(entry.name), store.read(entry.name)
-        if isinstance(thing, AttemptRecord) and stored is not None:
-            attempt = msgspec.json.decode(stored.data, type=Attempt)
-            found.append(Recorded(attempt=attempt, generation=stored.generation))
-    return tuple(sorted(found, key=lambda one: one.attempt.number))
-
-
-def _script(store: Store, layout: Layout, job: str) -> StoredScript | None:
-    """The script that is re-run: the resolved one, where it was made from this very create script."""
-    name, resolved_name = layout.build(CreateScript(job=job)), layout.build(ResolvedScript(job=job))
-    script = store.read(name)
-    if script is None:
-        return None
-    resolved = store.read(resolved_name)
-    if resolved and sha256(script.data).hexdigest().encode() in resolved.data:
-        name, script = resolved_name, resolved
-    files = _files(store, layout, job)
-    return StoredScript(name=name, text=script.data, generation=script.generation, files=files)
-
-
-def _files(store: Store, layout: Layout, job: str) -> Mapping[str, bytes]:
-    files: dict[str, bytes] = {}
-    for entry in store.entries(layout.files(job)):
-        thing, stored = layout.parse(entry.name), store.read(entry.name)
-        if isinstance(thing, ScriptFile) and stored is not None:
-            files[thing.path] = stored.data
-    return files
+def about(layout: Layout, name: str) -> str:
+    """The node that a marker's object name speaks of; "" for any other object."""
+    try:
+        thing = layout.parse(name)
+    except NotInLayoutError:
+        return ""
+    return thing.node if isinstance(thing, MarkerName) else ""

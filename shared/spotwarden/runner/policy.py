@@ -20,18 +20,23 @@ class PolicyError(Exception):
 def read_policy(file: Path, mode: Mode | None = None) -> Policy:
     """Read `policy.toml`, under another mode where one is given; durations are `90s`, `5m`, `1h30m`, `2d`."""
     try:
-        policy = msgspec.convert(_durations(tomllib.loads(file.read_text(encoding="utf-8"))), Policy)
+        policy = msgspec.convert(durations(read_toml(file.read_bytes())), Policy)
         return policy if mode is None else msgspec.structs.replace(policy, mode=mode)
     except FileNotFoundError:
         raise PolicyError(f"{file}: there is no policy file here") from None
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+    except (ValueError, msgspec.DecodeError) as error:
         raise PolicyError(f"{file}: {error}") from error
 
 
-def _durations(value: Any) -> Any:  # noqa: ANN401 — a TOML document has any shape until it is checked
+def read_toml(data: bytes) -> dict[str, Any]:
+    """The TOML document; `ValueError` says where it is none."""
+    return tomllib.loads(data.decode())
+
+
+def durations(value: Any) -> Any:  # noqa: ANN401 — a TOML document has any shape until it is checked
     """Write each duration as ISO 8601 does, which msgspec reads as a timedelta."""
     if isinstance(value, dict):
-        return {key: _durations(inner) for key, inner in value.items()}
+        return {key: durations(inner) for key, inner in value.items()}
     match = _DURATION.fullmatch(value) if isinstance(value, str) and value else None
     if not match:
         return value

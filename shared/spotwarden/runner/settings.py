@@ -20,7 +20,10 @@ class SettingsError(Exception):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where everything is. `compute_endpoint` is "" for Google's own; a `mode` wins over the policy's."""
+    """Where everything is. `compute_endpoint` is "" for Google's own; a `mode` wins over the policy's.
+
+    `workers` is how many jobs one sweep works on at a time.
+    """
 
     project: str
     bucket: str
@@ -29,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     compute_endpoint: str = ""
     policy_file: Path
     mode: Mode | None = None
+    workers: int = 1
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> "Settings":
@@ -44,6 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             compute_endpoint=environ.get("SPOTWARDEN_COMPUTE_ENDPOINT", ""),
             policy_file=Path(environ.get("SPOTWARDEN_POLICY", "policy.toml")),
             mode=_mode(environ.get("SPOTWARDEN_MODE", "")),
+            workers=_workers(environ.get("SPOTWARDEN_WORKERS", "16")),
         )
 
     def connection(self) -> dict[str, str]:
@@ -62,3 +67,9 @@ def _mode(said: str) -> Mode | None:
     except ValueError:
         known = ", ".join(mode.value for mode in Mode)
         raise SettingsError(f"SPOTWARDEN_MODE is {said!r}; it can be {known}") from None
+
+
+def _workers(said: str) -> int:
+    if said.isdecimal() and 1 <= int(said) <= 64:  # noqa: PLR2004 — named in the message
+        return int(said)
+    raise SettingsError(f"SPOTWARDEN_WORKERS is {said!r}; it is a number from 1 to 64")

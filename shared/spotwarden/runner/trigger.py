@@ -7,18 +7,30 @@ from uuid import uuid4
 
 from werkzeug.exceptions import ServiceUnavailable
 
+from spotwarden.layout import Layout
 from spotwarden.model.tick import Tick
 from spotwarden.runner.each import Swept
+from spotwarden.runner.gather import about
 from spotwarden.runner.log import log
 
 TICK = "spotwarden-tick"
 """The attribute that a Scheduler job sets on its message; events have others."""
 
 
-def open_tick(function: str, message: Mapping[str, Any]) -> Tick:
-    """Begin a sweep, from the Pub/Sub message that woke the function (the event's `message`)."""
+def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout()) -> Tick:  # noqa: B008 - frozen
+    """Begin a sweep, from the Pub/Sub message that woke the function (the event's `message`).
+
+    An event of the bucket (Google: "Pub/Sub notifications for Cloud Storage") names the object it is
+    about; every other one means a look at everything.
+    """
     attributes = message.get("attributes") or {}
-    return Tick(function=function, sweep=uuid4().hex, now=datetime.now(UTC), patient=TICK in attributes)
+    return Tick(
+        function=function,
+        sweep=uuid4().hex,
+        now=datetime.now(UTC),
+        patient=TICK in attributes,
+        about=about(layout, str(attributes.get("objectId", ""))),
+    )
 
 
 def close_tick(tick: Tick, swept: Swept) -> None:
@@ -31,5 +43,5 @@ def close_tick(tick: Tick, swept: Swept) -> None:
         log(tick, "INFO", f"waits: {reason}")
     if swept.failures:
         raise ExceptionGroup(f"{tick.function} could not do everything", swept.failures)
-    if swept.waiting and not tick.patient:
+    if swept.soon and not tick.patient:
         raise ServiceUnavailable("look again: " + "; ".join(swept.waiting))

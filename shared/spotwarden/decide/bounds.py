@@ -1,0 +1,91 @@
+"""How much a job may still have: restarts, time, money; and whether it only crashes."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import zip_longest
+
+import msgspec
+
+from spotwarden.decide.fates import Fate
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.tick import Tick
+
+SHORTEST_RUN = timedelta(seconds=30)
+"""The least that `maxRunDuration` takes (Google: "Limit the run time of a VM")."""
+TAKEN = {Fate.PREEMPTED.value, Fate.HOST_ERROR.value}
+
+
+class Life(msgspec.Struct, frozen=True, kw_only=True):
+    """From when to when an attempt's instances were up, and what ended it; `ended` is None while they are."""
+
+    started: datetime
+    ended: datetime | None = None
+    fate: str = ""
+
+
+def lives(facts: JobFacts) -> Iterator[Life]:
+    """Each attempt that ran, oldest first; its end stands in the record of its successor."""
+    attempts = [one.attempt for one in facts.ledger]
+    for attempt, successor in zip_longest(attempts, attempts[1:]):
+        if attempt.started is not None:
+            lost, fate = (successor.lost, successor.fate) if successor else (None, "")
+            yield Life(started=attempt.started, ended=lost, fate=fate)
+
+
+def time_up(facts: JobFacts, now: datetime) -> timedelta:
+    """How long the job's instances were up, without the time it was down."""
+    spans = ((life.ended or now) - life.started for life in lives(facts))
+    return sum((max(span, timedelta(0)) for span in spans), timedelta(0))
+
+
+def time_left(facts: JobFacts, now: datetime) -> timedelta | None:
+    """How much longer its instances may be up, by its `max_runtime` and its budget; None for no bound."""
+    file, used = facts.file, time_up(facts, now)
+    bounds = [file.max_runtime] if file.max_runtime is not None else []
+    if file.budget is not None and file.price_per_hour:
+        bounds.append(timedelta(hours=file.budget / file.price_per_hour))
+    return min(bounds) - used if bounds else None
+
+
+def work_left(facts: JobFacts, now: datetime) -> timedelta | None:
+    """How much work is still to be done, by its heartbeats where they tell; None where nobody knows."""
+    share = facts.progress.share
+    if facts.file.work is not None:
+        done = share * facts.file.work if share is not None else time_up(facts, now)
+        return max(facts.file.work - done, timedelta(0))
+    if share and 0 < share <= 1:
+        return time_up(facts, now) * ((1 - share) / share)
+    return None
+
+
+def exceeded(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits, tick: Tick) -> str:
+    """Why the job must not be started once more; "" where it may be."""
+    restarts = facts.file.max_restarts if facts.file.max_restarts is not None else limits.max_restarts
+    if facts.ledger and facts.ledger[-1].attempt.number > restarts:
+        return f"restarted {restarts} times, the limit"
+    left = time_left(facts, min(lost, tick.now))
+    if left is not None and left < SHORTEST_RUN:
+        return "its runtime or its budget is used up"
+    if _only_crashes(facts, lost, fate, limits):
+        return (
+            f"it crashes: {limits.short_lives} times in a row it was gone within"
+            f" {limits.short_life.total_seconds():.0f} s of its start, without progress"
+        )
+    return ""
+
+
+def _only_crashes(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits) -> bool:
+    """A life that Compute Engine ended says nothing about the job."""
+    last = [
+        life if life.ended else Life(started=life.started, ended=lost, fate=fate.value)
+        for life in lives(facts)
+    ][-limits.short_lives :]
+    if len(last) < limits.short_lives:
+        return False
+    short = all(
+        life.fate not in TAKEN and life.ended is not None and life.ended - life.started < limits.short_life
+        for life in last
+    )
+    moved = facts.progress.at is not None and facts.progress.at > last[0].started
+    return short and not moved

@@ -1,0 +1,96 @@
+"""The claim: the record of the next attempt, which exactly one sweep can create."""
+
+from msgspec.structs import replace
+
+from spotwarden.decide import notices
+from spotwarden.decide.bounds import exceeded
+from spotwarden.decide.ending import close, end_watch
+from spotwarden.decide.fates import cause_of, lost_at
+from spotwarden.decide.judging import Finding
+from spotwarden.decide.placing import lease
+from spotwarden.decide.recovery import Verdict
+from spotwarden.model.action import KeepWatch, Quarantine, Step, Tell, WriteAttempt
+from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.launch import Launch, NoLaunch
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.model.watch import Watch
+
+
+def claim(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick) -> Step | None:
+    """Claim the next attempt; where there can be none, put the marker aside or give up, and say so."""
+    if not isinstance(facts.launch, Launch):
+        return _set_aside(facts, finding.node, tick)
+    lost, fate = lost_at(finding.node, tick), finding.judgement.fate
+    if reason := exceeded(facts, lost, fate, policy.recovery, tick):
+        return close(facts, record(facts, finding, tick), reason, State.GAVE_UP, tick)
+    if facts.watched is None:
+        # On the list before the claim: a claim that nobody watches could be lost with its marker.
+        watch = Watch(job=facts.job)
+        return KeepWatch(reason="the job is open", job=facts.job, watch=watch, generation=0)
+    gang = facts.launch.gang
+    claimed = replace(
+        record(facts, finding, tick),
+        # A gang's survivors must go first, which takes longer than one sweep and needs no lease.
+        lease=None if gang else lease(policy.recovery, tick),
+        script=facts.launch.script,
+        machine="-".join((facts.launch.machine, *facts.launch.accelerators)),
+    )
+    return WriteAttempt(reason=claimed.reason, record=claimed, generation=0)
+
+
+def record(facts: JobFacts, finding: Finding, tick: Tick) -> Attempt:
+    """A new record, claimed, that answers all markers of the job and stands in for all its instances."""
+    newest = facts.newest
+    # The developer's own launch is attempt 1, written down or not.
+    number = newest.number + 1 if newest else 2
+    known = {node.node: node.instance_id for node in facts.nodes if node.instance_id}
+    return Attempt(
+        job=facts.job,
+        number=number,
+        state=State.CLAIMED,
+        created=tick.now,
+        updated=tick.now,
+        reason=finding.judgement.why,
+        replaces={**known, finding.node.node: finding.node.instance_id},
+        markers={node.node: node.marker.generation for node in facts.nodes if node.marker},
+        owner=facts.owner,
+        lost=lost_at(finding.node, tick),
+        lost_in=_place_of(facts, finding.node),
+        fate=finding.judgement.fate.value,
+        cause=cause.name if (cause := cause_of(finding.node)) else "",
+        early=finding.judgement.verdict is Verdict.REPLACE,
+    )
+
+
+def _place_of(facts: JobFacts, node: NodeFacts) -> str:
+    """The zone that an instance was lost in, as far as anybody says; else the place that was asked for it."""
+    if cause := cause_of(node):
+        return cause.zone
+    if node.marker and node.marker.body.zone:
+        return node.marker.body.zone
+    return facts.newest.tries[-1].place if facts.newest and facts.newest.tries else ""
+
+
+def _set_aside(facts: JobFacts, node: NodeFacts, tick: Tick) -> Step | None:
+    """A job that cannot be launched again: its markers are kept, with the reason, for a person.
+
+    Where none was written one is made up, so that `spotwarden quarantine retry` has something to put back.
+    """
+    reason = facts.launch.reason if isinstance(facts.launch, NoLaunch) else "the job has no create script"
+    notice = notices.not_recoverable(facts, node, reason, tick)
+    if notice.id not in facts.told:
+        return Tell(reason=reason, notice=notice)
+    for one in facts.nodes:
+        if one.marker is not None:
+            return _aside(facts, one.node, one.marker.generation, one.marker.data, reason)
+    if facts.watched is None:
+        return None
+    if node.node not in facts.registered:
+        return _aside(facts, node.node, facts.watched.generation, b"", reason)
+    return end_watch(facts, reason)
+
+
+def _aside(facts: JobFacts, node: str, generation: int, data: bytes, reason: str) -> Quarantine:
+    return Quarantine(reason=reason, name=node, generation=generation, data=data, job=facts.job)

@@ -1,0 +1,117 @@
+"""What happened to an instance, by the operation log, and how it stands now, by the lists."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from enum import Enum
+
+from spotwarden.model.facts import NodeFacts
+from spotwarden.model.instance import Instance, Operation, Status
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.tick import Tick
+
+
+class Fate(Enum):
+    """What the operation log says happened to the instance."""
+
+    PREEMPTED = "Compute Engine took it"
+    HOST_ERROR = "its host failed"
+    STOPPED = "somebody deleted or stopped it, or it shut itself down"
+    UNTOLD = "nothing yet"
+    SILENT = "nothing, though the log has had time"
+
+
+class Now(Enum):
+    """How the instance stands."""
+
+    HIDDEN = "the lists may hide it"
+    GOING = "it is being stopped"
+    DOOMED = "alive, and announced to be taken"
+    FRESH = "alive, for less than the settle time"
+    SETTLED = "alive, for longer than the settle time"
+    KEPT = "stopped, and still there under its name"
+    GONE = "gone"
+
+
+KINDS = {
+    "compute.instances.preempted": Fate.PREEMPTED,
+    "compute.instances.hostError": Fate.HOST_ERROR,
+    "compute.instances.terminateOnHostMaintenance": Fate.HOST_ERROR,
+    "compute.instances.guestTerminate": Fate.STOPPED,
+    "delete": Fate.STOPPED,
+    "stop": Fate.STOPPED,
+    "suspend": Fate.STOPPED,
+}
+BEGINNINGS = {"start", "resume", "compute.instances.automaticRestart"}
+"""Operations that begin another life of the same instance: what happened before them no longer counts."""
+GOING = {Status.STOPPING, Status.PENDING_STOP, Status.SUSPENDING, Status.DEPROVISIONING}
+KEPT = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
+
+
+def alive(instance: Instance) -> bool:
+    """Whether it runs, or is about to."""
+    return instance.status not in GOING | KEPT
+
+
+def fate_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> Fate:
+    """What the operation log says of the instance.
+
+    The first cause counts: with the termination action DELETE a preemption is followed by a delete, and
+    an instance that its owner deletes may be preempted while it goes.
+    """
+    if cause := cause_of(node):
+        return KINDS[cause.kind]
+    since = node.marker.written if node.marker else node.missing_since
+    if node.unsure or since is None or tick.now - since < limits.log_delay:
+        return Fate.UNTOLD
+    return Fate.SILENT
+
+
+def cause_of(node: NodeFacts) -> Operation | None:
+    """The operation that ended the instance's newest life; None where the log tells of none."""
+    return next((one for one in _newest_life(node.history) if one.kind in KINDS), None)
+
+
+def _newest_life(history: Sequence[Operation]) -> Sequence[Operation]:
+    worked = [one.done and not one.error and one.kind in BEGINNINGS for one in history]
+    return history[len(worked) - worked[::-1].index(True) :] if any(worked) else history
+
+
+def lost_at(node: NodeFacts, tick: Tick) -> datetime:
+    """When the instance was lost, as near as anybody can tell."""
+    cause = cause_of(node)
+    moments = [
+        cause.at if cause else None,
+        node.marker.written if node.marker else None,
+        node.missing_since,
+        tick.now,
+    ]
+    return next(moment for moment in moments if moment is not None)
+
+
+def now_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool = False) -> Now:
+    """How the instance stands; a living namesake counts, since the name is the node."""
+    present = [one for one in (node.instance, *node.namesakes) if one is not None]
+    if any(alive(one) for one in present):
+        if early and _announced(node, limits, tick):
+            return Now.DOOMED
+        return Now.SETTLED if _rested(node, present, tick) >= limits.settle else Now.FRESH
+    if any(one.status in GOING for one in present):
+        return Now.GOING
+    if present:
+        return Now.KEPT
+    return Now.HIDDEN if node.unsure else Now.GONE
+
+
+def _announced(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> bool:
+    """Whether the very instance that lives was announced to be taken, and not so long ago that it was not."""
+    marker, one = node.marker, node.instance
+    if marker is None or one is None or not alive(one) or node.namesakes:
+        return False
+    return marker.body.early and tick.now - marker.written < limits.early_notice
+
+
+def _rested(node: NodeFacts, present: list[Instance], tick: Tick) -> timedelta:
+    """How long ago the newest of these things happened: the marker, the last start."""
+    moments = [one.started for one in present if one.started is not None]
+    moments += [node.marker.written] if node.marker else []
+    return tick.now - max(moments, default=tick.now - timedelta(days=1))

@@ -1,0 +1,70 @@
+"""From instances that exist to an attempt that runs: ids first, then the news, then the ledger."""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from spotwarden.decide import notices
+from spotwarden.decide.fates import alive
+from spotwarden.decide.lifecycle import Event, follow
+from spotwarden.model.action import RegisterInstance, Step, Tell, WriteAttempt
+from spotwarden.model.attempt import Attempt, Recorded
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instance
+from spotwarden.model.launch import Launch
+from spotwarden.model.tick import Tick
+
+
+def finish(
+    facts: JobFacts, newest: Recorded, ids: Mapping[str, str], tick: Tick, event: Event = Event.CREATED
+) -> Step:
+    """The next step of an attempt whose instances are there, by node."""
+    attempt = newest.attempt
+    for node, instance_id in ids.items():
+        if node not in facts.registered:
+            reason = f"attempt {attempt.number} is instance {instance_id}"
+            return RegisterInstance(reason=reason, job=attempt.job, node=node, instance_id=instance_id)
+    notice = notices.started(attempt, ids, tick)
+    if notice.id not in facts.told:
+        return Tell(reason=attempt.reason, notice=notice)
+    running = replace(
+        attempt,
+        state=follow(attempt.state, event),
+        instances=dict(ids),
+        started=tick.now,
+        lease=None,
+        not_before=None,
+        updated=tick.now,
+    )
+    return WriteAttempt(reason="the instances exist", record=running, generation=newest.generation)
+
+
+def made(facts: JobFacts, attempt: Attempt, *, dead: bool = False) -> dict[str, str]:
+    """The instances that carry this attempt's number and are alive, or with `dead` all of them, by node."""
+    mine = (attempt.job, attempt.number)
+    return {
+        one.name: one.id for one in facts.instances if (one.job, one.attempt) == mine and (dead or alive(one))
+    }
+
+
+def whole(facts: JobFacts, ids: Mapping[str, str]) -> bool:
+    """Whether every node of the job is among them."""
+    if isinstance(facts.launch, Launch) and facts.launch.gang:
+        return set(facts.launch.nodes) <= set(ids)
+    return bool(ids)
+
+
+def revived(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """Instances that run although we have not started them yet: their developer did, by hand.
+
+    For a gang there is no such thing: half of it running is what a loss looks like.
+    """
+    if attempt.early or (isinstance(facts.launch, Launch) and facts.launch.gang):
+        return {}
+    return {one.name: one.id for one in facts.instances if alive(one) and _by_hand(one, attempt)}
+
+
+def _by_hand(one: Instance, attempt: Attempt) -> bool:
+    """Started again under its old id, or launched anew under the node's name without our labels."""
+    by_name = one.job is None and one.name in attempt.replaces
+    return by_name or (attempt.replaces.get(one.name) == one.id and one.job == attempt.job)

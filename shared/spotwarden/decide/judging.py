@@ -1,0 +1,73 @@
+"""From the verdicts on its instances to one on the job: however many nodes fell, there is one answer."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from spotwarden.decide.ending import CLOSED
+from spotwarden.decide.fates import Now
+from spotwarden.decide.recovery import Judgement, Verdict, judge
+from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.tick import Tick
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be done about the job, and the node that it is about."""
+
+    node: NodeFacts
+    judgement: Judgement
+
+
+def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
+    """The one finding that matters; None for a job of which nothing is known to have run.
+
+    One lost node is a lost gang. Not knowing comes before everything else, and a job is stopped by its
+    owner only once nothing of it is left.
+    """
+    early = facts.file.make_before_break
+    found = [Finding(node=node, judgement=judge(node, limits, tick, early=early)) for node in facts.nodes]
+    unknown = [one for one in found if one.judgement.now is Now.HIDDEN]
+    if unknown:
+        return unknown[0]
+    for verdict in (
+        Verdict.RECOVER,
+        Verdict.REPLACE,
+        Verdict.CLEAR,
+        Verdict.WAIT,
+        Verdict.LEAVE,
+        Verdict.CLOSE,
+    ):
+        for one in found:
+            if one.judgement.verdict is verdict:
+                return one
+    return None
+
+
+def answered(facts: JobFacts, node: NodeFacts) -> str:
+    """Why the ledger has an answer to this node's marker already; "" where it has none."""
+    if node.marker is None:
+        return ""
+    for recorded in facts.ledger:
+        attempt = recorded.attempt
+        if attempt.markers.get(node.node) == node.marker.generation or _replaced(facts, node):
+            return f"answered by attempt {attempt.number}"
+    return closed(facts, node)
+
+
+def _replaced(facts: JobFacts, node: NodeFacts) -> bool:
+    """Whether the instance has a successor; one that was started again in place is its own."""
+    ours: Sequence[str] = tuple(facts.newest.instances.values()) if facts.newest else ()
+    if not node.instance_id or node.instance_id in ours:
+        return False
+    return any(one.attempt.replaces.get(node.node) == node.instance_id for one in facts.ledger)
+
+
+def closed(facts: JobFacts, node: NodeFacts) -> str:
+    """A closed job stays closed, unless its developer has launched an instance that the ledger never saw."""
+    newest = facts.newest
+    if newest is None or newest.state not in CLOSED:
+        return ""
+    known = {*newest.instances.values(), *newest.replaces.values()}
+    relaunched = node.instance_id and node.instance_id not in known
+    return "" if relaunched else f"the job is closed: {newest.reason or newest.state.value}"

@@ -1,0 +1,146 @@
+"""Which place is asked next, and when a job has waited for spot long enough.
+
+The numbers come from replays of real traces: see docs/placement.md and `tests/bench/spot_traces.py`.
+Moments are compared by their distance, so that a clock that is off by a minute, or a moment that cannot
+be, neither raises nor blocks a place for longer than the limit says.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from spotwarden.model.limits import PlacementLimits
+from spotwarden.model.placement import Event, News, PlacementRecord, Weather
+
+TROUBLE_AT_MOST = 10.0
+"""A storm takes hundreds of VMs from one zone; that is one bad hour, not hundreds to be forgotten."""
+LONGEST = timedelta(days=3650)
+"""No estimate of the work left goes beyond ten years; a fraction done of nearly nothing would."""
+CLEAR = Weather()
+
+
+def learn(record: PlacementRecord, news: Iterable[News], limits: PlacementLimits) -> PlacementRecord:
+    """Add what places did to what is remembered; news no newer than the newest of its kind counts once."""
+    weather = dict(record.weather)
+    for one in sorted(news, key=lambda one: one.at):
+        weather[one.place] = _after(weather.get(one.place, CLEAR), one, limits)
+    return replace(record, weather=weather)
+
+
+def order(
+    places: Sequence[str], record: PlacementRecord, now: datetime, limits: PlacementLimits
+) -> tuple[str, ...]:
+    """Put the places that may be asked now in order, best first; `places[0]` is home.
+
+    Left out are those that had none within `block`. Behind stand those that had none within `fragile`,
+    then those with more trouble, counted in whole events after decay; else the given order stays.
+    """
+
+    def rank(place: str) -> tuple[bool, int]:
+        weather = record.weather.get(place, CLEAR)
+        return _within(weather.out, now, limits.fragile), round(trouble(weather, now, limits))
+
+    return tuple(sorted((place for place in places if not _blocked(place, record, now, limits)), key=rank))
+
+
+def free_at(
+    places: Iterable[str], record: PlacementRecord, now: datetime, limits: PlacementLimits
+) -> datetime | None:
+    """When the first blocked place opens again; None where one is open now, or there is none at all."""
+    waits: list[timedelta] = []
+    for place in places:
+        out = record.weather.get(place, CLEAR).out
+        if out is None or not _within(out, now, limits.block):
+            return None
+        waits.append(limits.block - (now - out))
+    return now + min(waits) if waits else None
+
+
+def trouble(weather: Weather, now: datetime, limits: PlacementLimits) -> float:
+    """The count of stockouts and preemptions as it stands now, each halved every `half_life`."""
+    return weather.trouble * _fade(weather.at, now, limits) if weather.at else 0.0
+
+
+def jitter(job: str, turn: int, span: timedelta) -> timedelta:
+    """Spread jobs evenly over `span`: the same job and turn always get the same delay."""
+    digest = hashlib.sha256(f"{job}/{turn}".encode(errors="replace")).digest()
+    return span * (int.from_bytes(digest[:4]) / 2**32)
+
+
+def remaining_work(*, done: float | None, up: timedelta) -> timedelta | None:
+    """Estimate the running time still needed from the fraction done after `up` of it; None where unknown.
+
+    Time lost to restarts so far is in `up`, and so is expected again.
+    """
+    if done is None or not 0.0 < done <= 1.0 or up <= timedelta():
+        return None
+    still = (1.0 - done) / done
+    return min(up.total_seconds() * still, LONGEST.total_seconds()) * timedelta(seconds=1)
+
+
+def why_on_demand(
+    *,
+    preemptions: int,
+    remaining: timedelta | None,
+    deadline: datetime | None,
+    now: datetime,
+    limits: PlacementLimits,
+) -> str:
+    """Say why the next attempt should not be spot; empty where spot is right."""
+    if limits.on_demand_after is not None and preemptions >= limits.on_demand_after:
+        return f"preempted {preemptions} times, on-demand from {limits.on_demand_after} on"
+    if deadline is None or remaining is None or now < spot_until(remaining, deadline, limits):
+        return ""
+    return (
+        f"the deadline {deadline:%Y-%m-%d %H:%M} UTC leaves no time to wait: {_hours(remaining)} of work left"
+    )
+
+
+def spot_until(remaining: timedelta, deadline: datetime, limits: PlacementLimits) -> datetime:
+    """The moment up to which a job can wait for spot, and lose it once, and still make its deadline."""
+    needed = remaining + limits.deadline_restarts * limits.restart_cost
+    first = datetime.min.replace(tzinfo=deadline.tzinfo)
+    return deadline - needed if needed < deadline - first else first
+
+
+def _after(weather: Weather, news: News, limits: PlacementLimits) -> Weather:
+    match news.event:
+        case Event.GAVE:
+            return replace(weather, given=_newer(weather.given, news.at))
+        case Event.STOCKOUT if weather.out is None or news.at > weather.out:
+            return replace(_troubled(weather, news.at, limits), out=news.at)
+        case Event.PREEMPTED if weather.taken is None or news.at > weather.taken:
+            return replace(_troubled(weather, news.at, limits), taken=news.at)
+    return weather
+
+
+def _troubled(weather: Weather, at: datetime, limits: PlacementLimits) -> Weather:
+    """One more event; whichever of memory and event is older has faded by the time of the newer."""
+    newest = _newer(weather.at, at)
+    count = trouble(weather, newest, limits) + _fade(at, newest, limits)
+    return replace(weather, trouble=min(count, TROUBLE_AT_MOST), at=newest)
+
+
+def _newer(one: datetime | None, other: datetime) -> datetime:
+    return other if one is None else max(one, other)
+
+
+def _fade(at: datetime, now: datetime, limits: PlacementLimits) -> float:
+    if limits.half_life <= timedelta():
+        return 0.0
+    return math.pow(0.5, abs(now - at) / limits.half_life)
+
+
+def _within(at: datetime | None, now: datetime, span: timedelta) -> bool:
+    return at is not None and abs(now - at) < span
+
+
+def _blocked(place: str, record: PlacementRecord, now: datetime, limits: PlacementLimits) -> bool:
+    return _within(record.weather.get(place, CLEAR).out, now, limits.block)
+
+
+def _hours(span: timedelta) -> str:
+    return f"{span / timedelta(hours=1):.1f} h"

@@ -1,0 +1,44 @@
+"""What an error of Compute Engine means for the next try."""
+
+import re
+from enum import Enum
+
+
+class Refusal(Enum):
+    """How far a refusal reaches, and for how long."""
+
+    STOCKOUT = "the zone has none now"
+    QUOTA = "the project may have no more in the region"
+    NOT_OFFERED = "the zone does not offer it"
+    NAME_TAKEN = "the name is still taken there"
+    FAULTY = "the request is faulty, or not allowed"
+    OTHER = "something that may pass"
+
+
+_WORDS = (
+    (Refusal.NOT_OFFERED, r"configuration_availability|unsupported|not[ _]supported"),
+    (
+        Refusal.STOCKOUT,
+        r"RESOURCE_POOL_EXHAUSTED|resource_availability|stockout|insufficientCapacity|VM_MIN_COUNT_NOT_REACHED",
+    ),
+    (Refusal.QUOTA, r"quota"),
+    (Refusal.NAME_TAKEN, r"^alreadyExists|RESOURCE_ALREADY_EXISTS|resourceInUse|RESOURCE_IN_USE"),
+)
+_FAULTY = frozenset(
+    ("invalid", "required", "badRequest", "forbidden", "notFound", "notAuthorized", "accessDenied")
+)
+"""Refusals that asking again cannot change (reason words of Compute's `errors[].reason`)."""
+
+
+def refusal(error: str) -> Refusal:
+    """What kind of refusal this error is; the first word is Compute's own code."""
+    if error.partition(":")[0] in _FAULTY:
+        return Refusal.FAULTY
+    for kind, pattern in _WORDS:
+        if re.search(pattern, error, re.IGNORECASE):
+            return kind
+    return Refusal.OTHER
+
+
+LASTING = frozenset((Refusal.NOT_OFFERED, Refusal.FAULTY))
+"""What makes a place useless for the whole attempt."""

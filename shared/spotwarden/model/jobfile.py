@@ -1,0 +1,37 @@
+"""What a developer may say about a job in its `job.toml`."""
+
+from datetime import datetime, timedelta
+from typing import Annotated
+
+import msgspec
+
+
+class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Limits and wishes of one job; what is left out follows the policy.
+
+    `max_runtime` bounds the time that its VMs are up, over all attempts; `budget` the money, at
+    `price_per_hour` of all nodes together (the currency is the developer's own). `work` is how long it
+    needs in all, `deadline` when it must be done. `places` are zones or regions that it may move to; an
+    empty list keeps it where its script puts it. `problem` says why the file could not be read.
+    """
+
+    owner: str = ""
+    email: str = ""
+    max_restarts: int | None = None
+    max_runtime: timedelta | None = None
+    budget: float | None = None
+    price_per_hour: float | None = None
+    work: timedelta | None = None
+    deadline: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    places: tuple[str, ...] | None = None
+    on_demand_after: int | None = None
+    make_before_break: bool = False
+    problem: str = ""
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a job has come: when something last moved, its newest checkpoint, the share done (0..1)."""
+
+    at: datetime | None = None
+    checkpoint: str = ""
+    share: float | None = None

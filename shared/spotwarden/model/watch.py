@@ -1,0 +1,28 @@
+"""The list of open jobs: what a tick looks at beside the markers."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+
+
+class Watch(msgspec.Struct, frozen=True, kw_only=True):
+    """One open job: the instances that should be there, as the ledger said when this was written.
+
+    It may be behind the ledger, never ahead of it. `whole` is None while nothing is missing; then it is
+    when all instances were last seen. `recorded` is true once what runs has been written down.
+    """
+
+    job: str
+    attempt: int = 0
+    instances: Mapping[str, str] = {}
+    whole: datetime | None = None
+    recorded: bool = False
+
+
+class Watched(msgspec.Struct, frozen=True, kw_only=True):
+    """A watch as it was read: its generation, and since when it has said so, by the bucket's clock."""
+
+    watch: Watch
+    generation: int
+    since: datetime

@@ -1,0 +1,67 @@
+"""Every action of ours, written down: what, why, by whose rules, and what came of it."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from spotwarden.layout import AuditRecord, Layout
+from spotwarden.model.action import Change, Done, Outcome, RecordLaunched, StoreObject, Tell, WriteAttempt
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Store
+from spotwarden.runner.log import Log
+
+JSON = "application/json"
+
+
+class Author(NamedTuple):
+    """Who acts: the sweep, by which version of the policy, and the how-manieth of its actions it is."""
+
+    tick: Tick
+    policy: str
+    number: int
+
+
+def write_down(store: Store, layout: Layout, author: Author, action: Change, outcome: Outcome) -> None:
+    """Add a record to the audit; its names sort by time, then sweep, then order."""
+    tick = author.tick
+    record = {
+        "at": tick.now,
+        "function": tick.function,
+        "sweep": tick.sweep,
+        "policy": author.policy,
+        "action": type(action).__name__,
+        "why": action.reason,
+        "detail": _detail(action),
+        "outcome": outcome,
+    }
+    entry = f"{tick.now:%H%M%S}-{tick.function}-{tick.sweep}-{author.number:04}"
+    name = layout.build(AuditRecord(day=tick.now.date(), entry=entry))
+    data = msgspec.json.format(msgspec.json.encode(record))
+    store.write(name, data, generation=None, content_type=JSON)
+
+
+def say(log: Log, tick: Tick, action: Change, outcome: Outcome) -> None:
+    """Log the action in one line."""
+    what, how = type(action).__name__, type(outcome).__name__
+    severity = "INFO" if isinstance(outcome, Done) else "WARNING"
+    log(tick, severity, f"{what}: {action.reason}", action=what, outcome=how, **_where(action))
+
+
+def _detail(action: Change) -> object:
+    """The action as the audit keeps it; of what was stored only the size, for it is in the bucket itself."""
+    if isinstance(action, StoreObject):
+        return {"type": "StoreObject", "name": action.name, "bytes": len(action.data)}
+    if isinstance(action, RecordLaunched):
+        return {"type": "RecordLaunched", "job": action.job, "nodes": sorted(action.ran)}
+    return action
+
+
+def _where(action: Change) -> Mapping[str, str]:
+    """The job and node of an action, as far as it has them."""
+    source: object = action
+    if isinstance(action, WriteAttempt):
+        source = action.record
+    if isinstance(action, Tell):
+        source = action.notice
+    return {key: getattr(source, key) for key in ("job", "node") if getattr(source, key, "")}

@@ -1,0 +1,165 @@
+"""A job's own objects, read in an order that matters: its ledger first, its end last."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import NamedTuple
+
+import msgspec
+
+from spotwarden.layout import (
+    AttemptRecord,
+    CreateScript,
+    Heartbeat,
+    InstanceId,
+    LaunchedRecord,
+    Layout,
+    NotInLayoutError,
+    OpenJob,
+    ResolvedScript,
+    ScriptFile,
+    StatusCode,
+    Thing,
+)
+from spotwarden.layout import (
+    JobFile as JobFileName,
+)
+from spotwarden.model.attempt import Attempt, Recorded
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.jobfile import JobFile, Progress
+from spotwarden.model.launch import StoredScript
+from spotwarden.model.watch import Watch, Watched
+from spotwarden.ports import Entry, Store
+from spotwarden.runner.policy import durations, read_toml
+
+OBJECT_AT_MOST = 1024 * 1024
+
+
+class Folder(NamedTuple):
+    """What stands in a job's metadata, by kind; the content is read where it is needed."""
+
+    things: Mapping[Thing, Entry]
+
+    def of(self, kind: type[Thing]) -> list[Thing]:
+        """All objects of a kind."""
+        return [thing for thing in self.things if isinstance(thing, kind)]
+
+
+def look_into(store: Store, layout: Layout, job: str) -> Folder:
+    """List a job's metadata once; what has no name of the layout is left alone."""
+    found: dict[Thing, Entry] = {}
+    for entry in store.entries(layout.metadata(job)):
+        try:
+            found[layout.parse(entry.name)] = entry
+        except NotInLayoutError:
+            continue
+    return Folder(found)
+
+
+def look_at_job(store: Store, layout: Layout, job: str, folder: Folder | None = None) -> JobFacts:
+    """Read a job's own objects: its ledger, its script, its watch, and last of all its end."""
+    folder = folder or look_into(store, layout, job)
+    ledger = read_ledger(store, layout, folder)
+    number = ledger[-1].attempt.number if ledger else 0
+    facts = JobFacts(
+        job=job,
+        ledger=ledger,
+        script=_script(store, layout, job, folder),
+        file=_file(store, layout, job, folder),
+        progress=_progress(store, layout, folder),
+        watched=read_watch(store, layout, job),
+        registrations=_registrations(store, layout, folder),
+        recorded=LaunchedRecord(job=job, attempt=number) in folder.things if number else False,
+    )
+    status = store.read(layout.build(StatusCode(job=job)))
+    if status is None:
+        return facts
+    code = status.data.decode(errors="replace").strip()
+    return msgspec.structs.replace(facts, status_code=code, ended=status.updated)
+
+
+def read_ledger(store: Store, layout: Layout, folder: Folder) -> tuple[Recorded, ...]:
+    """All attempts of a job, oldest first."""
+    found: list[Recorded] = []
+    for thing in folder.of(AttemptRecord):
+        stored = store.read(layout.build(thing))
+        if stored is not None:
+            attempt = msgspec.json.decode(stored.data, type=Attempt)
+            found.append(Recorded(attempt=attempt, generation=stored.generation))
+    return tuple(sorted(found, key=lambda one: one.attempt.number))
+
+
+def read_watch(store: Store, layout: Layout, job: str) -> Watched | None:
+    """The job's entry in the list of open jobs."""
+    stored = store.read(layout.build(OpenJob(job=job)))
+    if stored is None:
+        return None
+    watch = msgspec.json.decode(stored.data, type=Watch)
+    return Watched(watch=watch, generation=stored.generation, since=stored.updated)
+
+
+def _registrations(store: Store, layout: Layout, folder: Folder) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for thing in folder.of(InstanceId):
+        stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
+        if isinstance(thing, InstanceId) and stored is not None:
+            found[thing.node] = stored.data.decode(errors="replace").strip()
+    return found
+
+
+def _script(store: Store, layout: Layout, job: str, folder: Folder) -> StoredScript | None:
+    """The script that is re-run: the resolved one, where it was made from this very create script."""
+    thing: Thing = CreateScript(job=job)
+    script = store.read(layout.build(thing)) if thing in folder.things else None
+    if script is None:
+        return None
+    if (other := ResolvedScript(job=job)) in folder.things:
+        resolved = store.read(layout.build(other))
+        if resolved and sha256(script.data).hexdigest().encode() in resolved.data:
+            thing, script = other, resolved
+    files = _files(store, layout, folder)
+    name = layout.build(thing)
+    return StoredScript(name=name, text=script.data, generation=script.generation, files=files)
+
+
+def _files(store: Store, layout: Layout, folder: Folder) -> Mapping[str, bytes]:
+    files: dict[str, bytes] = {}
+    for thing in folder.of(ScriptFile):
+        stored = store.read(layout.build(thing))
+        if isinstance(thing, ScriptFile) and stored is not None:
+            files[thing.path] = stored.data
+    return files
+
+
+def _file(store: Store, layout: Layout, job: str, folder: Folder) -> JobFile:
+    """The job's own settings; a file that cannot be read sets nothing and says why."""
+    thing = JobFileName(job=job)
+    if thing not in folder.things:
+        return JobFile()
+    try:
+        stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
+        return msgspec.convert(durations(read_toml(stored.data)), JobFile) if stored else JobFile()
+    except (ValueError, msgspec.DecodeError) as problem:
+        return JobFile(problem=f"{layout.build(thing)}: {problem}")
+
+
+class _Beat(msgspec.Struct, frozen=True):
+    """What a heartbeat may say of itself."""
+
+    step: float | None = None
+    steps: float | None = None
+    checkpoint: str = ""
+
+
+def _progress(store: Store, layout: Layout, folder: Folder) -> Progress:
+    """The newest heartbeat; what it does not say is not known."""
+    beats = [(folder.things[thing].updated, layout.build(thing)) for thing in folder.of(Heartbeat)]
+    if not beats:
+        return Progress()
+    at, name = max(beats)
+    try:
+        stored = store.read(name, at_most=OBJECT_AT_MOST)
+        beat = msgspec.json.decode(stored.data, type=_Beat) if stored and stored.data.strip() else _Beat()
+    except (ValueError, msgspec.DecodeError):
+        return Progress(at=at)
+    share = beat.step / beat.steps if beat.step is not None and beat.steps else None
+    return Progress(at=at, checkpoint=beat.checkpoint, share=share)

@@ -1,0 +1,113 @@
+"""A job's nodes: its markers, its ledger and its registrations, held against what Compute Engine shows."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from spotwarden.model.attempt import State
+from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.instance import Instance, Instances, Operation, Operations
+from spotwarden.model.marker import Marker
+
+LOG_MARGIN = timedelta(minutes=15)
+"""How far before a marker the operation log is read: a preemption is told before its marker."""
+
+
+class Shown:
+    """What Compute Engine shows at one moment, found by id, by name and by job."""
+
+    def __init__(self, instances: Instances, operations: Operations) -> None:
+        self._by_key: dict[tuple[str, str], list[Instance]] = defaultdict(list)
+        for one in instances.items:
+            for key in (("id", one.id), ("name", one.name), ("job", one.job or "")):
+                self._by_key[key].append(one)
+        self._log: dict[tuple[str, str], list[Operation]] = defaultdict(list)
+        for operation in operations.items:
+            self._log["id", operation.target_id].append(operation)
+            self._log["name", operation.target_name].append(operation)
+        missing = sorted({*instances.unreachable, *operations.unreachable})
+        self.unsure = f"unreachable: {', '.join(missing)}" if missing else ""
+
+    def instances(self, *, job: str, names: Iterable[str], ids: Iterable[str]) -> tuple[Instance, ...]:
+        """Every instance that carries the job's label, one of the names or one of the ids."""
+        keys = [("job", job), *(("name", name) for name in names), *(("id", one) for one in ids)]
+        found = {one.id: one for key in keys for one in self._by_key.get(key, ())}
+        return tuple(found.values())
+
+    def history(
+        self, instance_id: str, node: str, since: datetime | None, answered: frozenset[str]
+    ) -> tuple[Operation, ...]:
+        """The operations on an id, else those on the name since then; none that is answered, or older."""
+        if instance_id:
+            log = self._log.get(("id", instance_id), [])
+        else:
+            log = [one for one in self._log.get(("name", node), []) if _recent(one, since)]
+        names = [one.name in answered for one in log]
+        past = len(names) - names[::-1].index(True) if any(names) else 0
+        return tuple(log[past:])
+
+
+def _recent(operation: Operation, since: datetime | None) -> bool:
+    return operation.at is None or since is None or operation.at >= since - LOG_MARGIN
+
+
+def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: Shown) -> JobFacts:
+    """The facts with everything that Compute Engine shows of the job's nodes."""
+    told = [(marker.node, _id_of(facts, marker), marker) for marker in markers]
+    said = {(node, instance_id) for node, instance_id, _ in told}
+    silent = [(node, one, None) for node, one in _expected(facts) if (node, one) not in said]
+    nodes: list[tuple[str, str, Marker | None]] = [*told, *silent]
+    instances = shown.instances(job=facts.job, names=_names(facts, markers), ids=_ids(facts, markers))
+    facts = replace(facts, instances=instances, unsure=shown.unsure)
+    return replace(facts, nodes=tuple(_node(facts, shown, *node) for node in nodes))
+
+
+def _id_of(facts: JobFacts, marker: Marker) -> str:
+    """The id that the marker speaks of: its own word, else the one that was registered last."""
+    known = facts.newest.instances.get(marker.node, "") if facts.newest else ""
+    return marker.body.instance_id or facts.registrations.get(marker.node, "") or known
+
+
+def _expected(facts: JobFacts) -> list[tuple[str, str]]:
+    """The instances that should be there: by the ledger, or where there is none by the registrations."""
+    if facts.newest is None:
+        return list(facts.registrations.items())
+    return list(facts.newest.instances.items()) if facts.newest.state is State.RUNNING else []
+
+
+def _names(facts: JobFacts, markers: Sequence[Marker]) -> set[str]:
+    ledger = [name for one in facts.ledger for name in (*one.attempt.instances, *one.attempt.replaces)]
+    return {facts.job, *facts.registrations, *ledger, *(marker.node for marker in markers)}
+
+
+def _ids(facts: JobFacts, markers: Sequence[Marker]) -> set[str]:
+    last = [one.attempt for one in facts.ledger[-2:]]
+    ids = {one for attempt in last for of in (attempt.instances, attempt.replaces) for one in of.values()}
+    said = {marker.body.instance_id for marker in markers if marker.body.instance_id}
+    return {*ids, *said, *facts.registrations.values()} - {""}
+
+
+def _node(facts: JobFacts, shown: Shown, node: str, instance_id: str, marker: Marker | None) -> NodeFacts:
+    present = [one for one in facts.instances if one.name == node]
+    answered = frozenset(one.attempt.cause for one in facts.ledger if one.attempt.cause)
+    return NodeFacts(
+        node=node,
+        marker=marker,
+        instance_id=instance_id,
+        instance=next((one for one in present if one.id == instance_id), None),
+        namesakes=tuple(one for one in present if one.id != instance_id),
+        history=shown.history(instance_id, node, marker.written if marker else None, answered),
+        unsure=shown.unsure,
+        missing_since=_missing_since(facts, node, instance_id),
+    )
+
+
+def _missing_since(facts: JobFacts, node: str, instance_id: str) -> datetime | None:
+    """Since when this very instance has been missed, by the bucket's clock."""
+    watched, newest = facts.watched, facts.newest
+    if watched is None or newest is None or watched.watch.whole is None:
+        return None
+    mine = (newest.number, instance_id)
+    return watched.since if (watched.watch.attempt, watched.watch.instances.get(node)) == mine else None

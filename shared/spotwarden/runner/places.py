@@ -1,0 +1,92 @@
+"""What is remembered of places: read for each machine once a sweep, brought up to date at its end."""
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden.layout import Layout, PlacementMemory
+from spotwarden.model.attempt import Attempt
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import Launch
+from spotwarden.model.placement import News, PlacementRecord
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Cloud, ConflictError, UnansweredError
+
+Learn = Callable[[PlacementRecord, Iterable[News]], PlacementRecord]
+JSON = "application/json"
+
+
+class Places:
+    """The memory of one sweep."""
+
+    def __init__(self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick) -> None:
+        self._cloud = cloud
+        self._layout = layout
+        self._policy = policy
+        self._tick = tick
+        self._records: dict[str, PlacementRecord] = {}
+
+    def recall(self, facts: JobFacts) -> JobFacts:
+        """The facts with what is remembered of the places for the job's machine."""
+        launch = facts.launch
+        if not isinstance(launch, Launch) or not launch.machine:
+            return facts
+        key = machine_key(launch)
+        if key not in self._records:
+            self._records[key] = self._fresh(key, launch)
+        return replace(facts, places=self._records[key])
+
+    def _fresh(self, key: str, launch: Launch) -> PlacementRecord:
+        """The record; who offers the machine is asked once a day, and an old answer beats none."""
+        record, generation = self._read(key)
+        asked = record.offered_at
+        if asked is not None and self._tick.now - asked < self._policy.placement.offers_fresh:
+            return record
+        try:
+            offered = self._cloud.compute.offers(launch.machine, launch.accelerators)
+            record = replace(record, offered=tuple(sorted(offered)), offered_at=self._tick.now)
+            self._write(record, generation)
+        except (UnansweredError, ConflictError):
+            return record
+        return record
+
+    def remember(
+        self, written: Iterable[Attempt], news: Callable[[Attempt], Iterable[News]], learn: Learn
+    ) -> None:
+        """Add what this sweep's records tell; where another sweep is writing, its news will do."""
+        told: dict[str, list[News]] = {}
+        for record in written:
+            if record.machine:
+                told.setdefault(record.machine, []).extend(news(record))
+        for key, mine in told.items():
+            if mine:
+                self._learn(key, mine, learn)
+
+    def _learn(self, key: str, news: list[News], learn: Learn) -> None:
+        for _ in range(2):
+            record, generation = self._read(key)
+            try:
+                self._write(learn(record, news), generation)
+            except ConflictError:
+                continue
+            except UnansweredError:
+                return
+            return
+
+    def _read(self, key: str) -> tuple[PlacementRecord, int]:
+        stored = self._cloud.store.read(self._layout.build(PlacementMemory(machine=key)))
+        if stored is None:
+            return PlacementRecord(machine=key), 0
+        return msgspec.json.decode(stored.data, type=PlacementRecord), stored.generation
+
+    def _write(self, record: PlacementRecord, generation: int) -> None:
+        name = self._layout.build(PlacementMemory(machine=record.machine))
+        data = msgspec.json.format(msgspec.json.encode(record))
+        self._cloud.store.write(name, data, generation=generation, content_type=JSON)
+
+
+def machine_key(launch: Launch) -> str:
+    """The name under which places for this machine are remembered."""
+    return "-".join((launch.machine, *launch.accelerators))

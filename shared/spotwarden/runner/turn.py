@@ -1,0 +1,56 @@
+"""One sweep over everything at a time: more would only do the same work twice.
+
+Nothing rests on it. A sweep that dies keeps its turn for a minute at most.
+"""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from spotwarden.layout import Layout, SweepTurn
+from spotwarden.model.tick import Tick
+from spotwarden.ports import ConflictError, Store, UnansweredError
+
+TURN = timedelta(minutes=1)
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """Who sweeps, until when at most, and when the last sweep began that came to its end."""
+
+    holder: str = ""
+    until: datetime | None = None
+    swept: datetime | None = None
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn that this sweep has taken."""
+
+    turn: Turn
+    generation: int
+
+
+def take_turn(store: Store, layout: Layout, tick: Tick) -> Taken | None:
+    """Take the turn; None while another sweep has it."""
+    name = layout.build(SweepTurn(function=tick.function))
+    stored = store.read(name)
+    turn = msgspec.json.decode(stored.data, type=Turn) if stored else Turn()
+    if turn.holder and turn.until and tick.now < turn.until <= tick.now + 2 * TURN:
+        return None
+    mine = Turn(holder=tick.sweep, until=tick.now + TURN, swept=turn.swept)
+    try:
+        generation = store.write(
+            name, msgspec.json.encode(mine), generation=stored.generation if stored else 0
+        )
+    except ConflictError:
+        return None
+    return Taken(turn=mine, generation=generation)
+
+
+def end_turn(store: Store, layout: Layout, tick: Tick, taken: Taken) -> None:
+    """Give the turn back, and say that everything has been looked at; a lost answer costs a minute."""
+    name = layout.build(SweepTurn(function=tick.function))
+    done = Turn(swept=tick.now)
+    try:
+        store.write(name, msgspec.json.encode(done), generation=taken.generation)
+    except (ConflictError, UnansweredError):
+        return
