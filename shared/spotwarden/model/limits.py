@@ -23,8 +23,9 @@ class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How places are chosen.
 
-    `regions` are those a job may move to besides its own, by preference. A place is `fragile` while it
-    has come up less than this long ago; `half_life` is how fast its trouble is forgotten.
+    `regions` are those a job may move to besides its own, by preference. A place is not asked for `block`
+    after a stockout, and stands behind others for `fragile`; its trouble halves every `half_life`. Spot has had
+    its chance when only `deadline_restarts` times `restart_cost` are left besides the work.
     """
 
     move: bool = True
