@@ -24,8 +24,8 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """How places are chosen.
 
     `regions` are those a job may move to besides its own, by preference. A place is not asked for `block`
-    after a stockout, and stands behind others for `fragile`; its trouble halves every `half_life`. Spot has had
-    its chance when only `deadline_restarts` times `restart_cost` are left besides the work.
+    after a stockout, and stands behind others for `fragile`; its trouble halves every `half_life`. Spot has
+    had its chance when only `deadline_restarts` times `restart_cost` are left besides the work.
     """
 
     move: bool = True
