@@ -100,7 +100,7 @@ def _last_call(facts: JobFacts, policy: Policy, tick: Tick) -> datetime | None:
     left = work_left(facts, tick.now)
     if facts.file.deadline is None or left is None:
         return None
-    return facts.file.deadline - left - policy.placement.restart_cost
+    return placement.spot_until(left, facts.file.deadline, policy.placement)
 
 
 def back_off_until(attempt: Attempt, limits: RecoveryLimits, now: datetime) -> datetime:
