@@ -160,3 +160,16 @@ def test_a_regional_gang_that_names_a_zone_stays_in_its_region(gang):
     assert found.fixed == (
         "the metadata MASTER_ADDR names a node in one zone, and the request leaves it open",
     )
+
+
+def test_within_its_region_a_regional_gang_has_nothing_to_tell(gang):
+    """The request is the same for every zone of it."""
+    launch = gang("--name-pattern=w-#", "--count=2", f"--metadata=MASTER_ADDR={OWN}", place=REGION)
+    assert with_choices(launch, [HOME, NEXT]).fixed == ()
+
+
+def test_a_regional_gang_may_name_the_machines_of_others(gang):
+    """They are where they are, wherever it runs."""
+    value = OWN.replace("w-1", "nfs")
+    launch = gang("--name-pattern=w-#", "--count=2", f"--metadata=NFS={value}", place=REGION)
+    assert places(with_choices(launch, [ABROAD])) == ["us-central1", "europe-west4"]

@@ -138,8 +138,8 @@ def test_what_the_script_says_itself_is_compared_whoever_uses_such_names():
     assert cloud.accepts(request)
     instance = {**cloud.instances()["trainer"], "labels": {"goog-ops-agent-policy": "v1"}}
     cloud.close()
-    (told,) = differences(request, instance)
-    assert told.startswith("the label goog-ops-agent-policy")
+    told = "the label goog-ops-agent-policy: the script says v2, the instance has v1"
+    assert differences(request, instance) == (told,)
 
 
 def test_where_and_how_our_own_attempts_run_is_our_doing(said, instance):
@@ -172,6 +172,27 @@ def test_accelerators_that_the_script_does_not_ask_for_are_one(instance):
     plain = [flag for flag in FLAGS if not flag.startswith("--accelerator")]
     (told,) = differences(request_of(*SCRIPT, *plain), instance())
     assert told == "the accelerators: the script says none, the instance has 2 x nvidia-tesla-t4"
+
+
+def test_accelerators_that_the_script_asks_for_are_compared_on_any_machine(run):
+    """Even where they come with the machine."""
+    words = (*SCRIPT, "--machine-type=g2-standard-8", "--maintenance-policy=TERMINATE")
+    instances, _ = run(*words)
+    (told,) = differences(request_of(*words, "--accelerator=type=nvidia-l4,count=2"), instances["trainer"])
+    assert told == "the accelerators: the script says 2 x nvidia-l4, the instance has 1 x nvidia-l4"
+
+
+def test_an_end_that_the_script_does_not_speak_of_is_not_compared(run):
+    """Whoever limits how long a machine runs gives it an end, too."""
+    instances, _ = run(*SCRIPT)
+    limited = {"provisioningModel": "STANDARD", "instanceTerminationAction": "DELETE"}
+    assert differences(request_of(*SCRIPT), {**instances["trainer"], "scheduling": limited}) == ()
+
+
+def test_a_network_that_is_not_shown_is_not_compared(said, instance):
+    """Of a subnetwork of another project only its own name is."""
+    card = {"subnetwork": "projects/host/regions/us-central1/subnetworks/shared"}
+    assert differences(said, instance(networkInterfaces=[card])) == ()
 
 
 def test_the_old_word_for_spot_is_another_model(said, instance):

@@ -92,3 +92,17 @@ def test_an_alias_range_is_asked_for_by_its_size(run):
     launch = launch_of_resources({"trainer": {**only(instances), "networkInterfaces": [card]}}, disks)
     (found,) = launch.request.body["networkInterfaces"]
     assert found["aliasIpRanges"] == [{"subnetworkRangeName": "pods", "ipCidrRange": "/24"}]
+
+
+def test_a_disk_keeps_its_shape_and_no_more(run):
+    """Size, type and source; what nobody asked for is not asked for."""
+    params = again(run, "create", "trainer").request.body["disks"][0]["initializeParams"]
+    assert set(params) == {"diskSizeGb", "diskType", "sourceImage"}
+
+
+def test_memory_that_is_used_as_a_disk_cannot_be_asked_for(run):
+    """Only local SSDs can."""
+    instances, disks = run("create", "trainer", "--local-ssd=interface=NVME")
+    drives = [{**disk, "interface": "NVDIMM"} for disk in only(instances)["disks"]]
+    changed = {"trainer": {**only(instances), "disks": drives}}
+    assert refusal(changed, disks) == "a local disk with the interface NVDIMM cannot be asked for"

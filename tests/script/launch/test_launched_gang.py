@@ -53,3 +53,33 @@ def test_what_a_bulk_request_cannot_say_is_not_dropped(run):
 def test_where_nothing_ran_nothing_can_be_made():
     """The reason is for a person."""
     assert refusal({}) == "its instances ran in 0 zones: none"
+
+
+def with_drives(instances, **fields):
+    """The gang, all with a second disk."""
+    disk = {"deviceName": "data", "type": "PERSISTENT", "source": "projects/p/zones/z/disks/data", **fields}
+    return {name: {**one, "disks": [*one["disks"], disk]} for name, one in instances.items()}
+
+
+def test_a_disk_that_all_nodes_read_is_attached_to_all(run):
+    """By its bare name, as a bulk request has it."""
+    instances, disks = run(*GANG)
+    launch = launch_of_resources(with_drives(instances, mode="READ_ONLY"), disks)
+    assert launch.request.body["instanceProperties"]["disks"][1]["source"] == "data"
+
+
+def test_a_disk_that_stays_and_is_written_is_for_one_machine(run):
+    """A bulk request could give it to none of them."""
+    instances, disks = run(*GANG)
+    reason = refusal(with_drives(instances, mode="READ_WRITE"), disks)
+    assert reason == "the disk data can be written by one machine only"
+
+
+def test_disks_with_names_of_their_own_are_not_made_in_bulk(run):
+    """The second of the same name would be refused."""
+    instances, disks = run(*GANG)
+    own = {"name": "data", "sizeGb": "10", "type": "projects/p/zones/z/diskTypes/pd-ssd"}
+    own["creationTimestamp"] = instances["w-1"]["creationTimestamp"]
+    known = {**disks, "projects/p/zones/z/disks/data": own}
+    reason = refusal(with_drives(instances, autoDelete=True), known)
+    assert reason == "the disk data has a name of its own, and there would be several"
