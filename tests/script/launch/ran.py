@@ -8,6 +8,7 @@ from typing import Any
 from spotwarden.model.request import Request
 from spotwarden.script import Defaults, Refused, requests
 from tests.localcloud.compute.world import PROJECT, World
+from tests.localcloud.conformance.discovery import Discovery
 
 CONFIGURED = Defaults(project=PROJECT, zone="us-central1-a", region="us-central1")
 Resources = dict[str, Mapping[str, Any]]
@@ -39,9 +40,12 @@ class Cloud:
             yield from scope.get(collection, ())
 
     def close(self) -> None:
-        """End it; nothing in it may have failed."""
+        """End it; nothing in it may have failed, and all that was said must fit Google's own document."""
         self.world.close()
         assert not self.world.problems, self.world.problems
+        google = Discovery.load("compute", "v1")
+        said = [one for one in self.world.recorder.exchanges if google.covers(one.path)]
+        assert [finding for exchange in said for finding in google.check(exchange)] == []
 
 
 def scripts() -> Iterator[Request]:

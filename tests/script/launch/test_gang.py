@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from spotwarden.model.launch import NoLaunch
 from spotwarden.model.request import Request
 from spotwarden.script.requested import launch_of_request
+from tests.script.launch.saying import request_of
 
 BULK = "gcloud compute instances bulk create --zone=us-central1-a "
 
@@ -31,6 +32,15 @@ def test_the_nodes_are_asked_for_by_name(gang):
     body = gang("--name-pattern=w-#", "--count=2").request.body
     assert body["perInstanceProperties"] == {"w-1": {}, "w-2": {}}
     assert "namePattern" not in body
+
+
+@pytest.mark.parametrize(("again", "names"), [(True, ["w-1", "w-2"]), (False, ["w-8", "w-9"])])
+def test_an_old_machine_does_not_change_the_names(again, names, cloud):
+    """It would if the pattern were sent again."""
+    assert cloud.accepts(request_of("create", "w-7"))
+    request = request_of("bulk", "create", "--name-pattern=w-#", "--count=2", "--zone=us-central1-a")
+    assert cloud.accepts(launch_of_request(request).request if again else request)
+    assert sorted(cloud.instances().keys() - {"w-7"}) == names
 
 
 def test_host_names_stay_with_their_nodes(gang):
