@@ -8,17 +8,17 @@ from msgspec.structs import replace
 
 from spotwarden.decide import placing
 from spotwarden.decide.claiming import claim, record
-from spotwarden.decide.ending import CLOSED, clear, close, end_watch, ended
+from spotwarden.decide.ending import clear, close, end_watch, ended
 from spotwarden.decide.fates import Fate
 from spotwarden.decide.judging import Finding, answered, find
 from spotwarden.decide.recovery import Verdict
 from spotwarden.decide.sighting import Compare, settle, sight
 from spotwarden.model.action import KeepWatch, Step, Wait
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import CLOSED, Attempt, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
-from spotwarden.model.watch import Watch
+from spotwarden.model.watch import Watch, Watched
 
 IN_FLIGHT = {State.CLAIMED, State.PLACING, State.BACKING_OFF}
 
@@ -42,14 +42,20 @@ def next_step(
         return seen
     finding = find(facts, policy.recovery, tick) if _open(facts) else None
     if finding is None:
-        return end_watch(facts, "the job is closed") if not _open(facts) else None
+        return _nothing_found(facts)
     return _found(facts, finding, policy, tick, compare)
 
 
 def _open(facts: JobFacts) -> bool:
-    """A closed job has nothing to be judged but the markers of instances it never knew."""
+    """A closed job has nothing to be judged but instances it never knew."""
     closed = facts.newest is not None and facts.newest.state in CLOSED
-    return not closed or any(node.marker for node in facts.nodes)
+    return not closed or bool(facts.nodes)
+
+
+def _nothing_found(facts: JobFacts) -> Step | None:
+    if facts.outdated:
+        return Wait(reason="a marker has come meanwhile")
+    return None if _open(facts) else end_watch(facts, "the job is closed")
 
 
 def _found(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick, compare: Compare) -> Step | None:
@@ -70,10 +76,22 @@ def _found(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick, compar
 def _wait(facts: JobFacts, finding: Finding) -> Step:
     """Wait; for an instance that is missing without a word, write down since when."""
     missing = finding.judgement.fate is Fate.UNTOLD and finding.node.marker is None
-    if missing and facts.watched and facts.watched.watch.whole is None:
-        whole = facts.last_sweep or facts.watched.since
-        noted = replace(facts.watched.watch, whole=whole)
-        return KeepWatch(
-            reason="an instance is missing", job=facts.job, watch=noted, generation=facts.watched.generation
-        )
+    if missing and facts.watched and facts.newest and finding.node.missing_since is None:
+        noted = _missing(facts, facts.newest, facts.watched)
+        if noted != facts.watched.watch:
+            generation = facts.watched.generation
+            return KeepWatch(
+                reason="an instance is missing", job=facts.job, watch=noted, generation=generation
+            )
     return Wait(reason=finding.judgement.why, soon=finding.judgement.soon)
+
+
+def _missing(facts: JobFacts, newest: Attempt, watched: Watched) -> Watch:
+    """The watch that says from when on the operation log must be read for what befell the attempt.
+
+    An attempt that no sweep has seen whole may have been lost at any time since it was asked for.
+    """
+    watch = watched.watch
+    if watch.attempt == newest.number and watch.instances == newest.instances:
+        return watch if watch.whole else replace(watch, whole=facts.last_sweep or watched.since)
+    return Watch(job=facts.job, attempt=newest.number, instances=dict(newest.instances), whole=newest.created)

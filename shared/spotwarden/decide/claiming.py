@@ -45,7 +45,8 @@ def record(facts: JobFacts, finding: Finding, tick: Tick) -> Attempt:
     newest = facts.newest
     # The developer's own launch is attempt 1, written down or not.
     number = newest.number + 1 if newest else 2
-    known = {node.node: node.instance_id for node in facts.nodes if node.instance_id}
+    own = newest.instances if newest and newest.state is State.RUNNING else {}
+    known = {**own, **{node.node: node.instance_id for node in facts.nodes if node.instance_id}}
     return Attempt(
         job=facts.job,
         number=number,

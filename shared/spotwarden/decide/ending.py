@@ -5,11 +5,9 @@ from msgspec.structs import replace
 from spotwarden.decide import notices
 from spotwarden.decide.lifecycle import Event, follow
 from spotwarden.model.action import ClearMarker, EndWatch, Step, Tell, WriteAttempt
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, State
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.tick import Tick
-
-CLOSED = {State.ENDED, State.STOPPED, State.GAVE_UP}
 
 
 def ended(facts: JobFacts, tick: Tick) -> Step | None:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from spotwarden.decide.ending import CLOSED
-from spotwarden.decide.fates import Now
+from spotwarden.decide.fates import Now, cause_of
 from spotwarden.decide.recovery import Judgement, Verdict, judge
+from spotwarden.model.attempt import CLOSED
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
@@ -22,14 +22,18 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
     """The one finding that matters; None for a job of which nothing is known to have run.
 
-    One lost node is a lost gang. Not knowing comes before everything else, and a job is stopped by its
-    owner only once nothing of it is left.
+    One lost node is a lost gang, unless a person has removed another one of it. Not knowing comes before
+    everything else, and a job is stopped by its owner only once nothing of it is left.
     """
     early = facts.file.make_before_break
     found = [Finding(node=node, judgement=judge(node, limits, tick, early=early)) for node in facts.nodes]
     unknown = [one for one in found if one.judgement.now is Now.HIDDEN]
     if unknown:
         return unknown[0]
+    if by_person := [one for one in found if one.judgement.verdict is Verdict.CLOSE and _by_person(one)]:
+        fallen = any(one.judgement.verdict is Verdict.RECOVER for one in found)
+        if fallen:
+            return by_person[0]
     for verdict in (
         Verdict.RECOVER,
         Verdict.REPLACE,
@@ -42,6 +46,12 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
             if one.judgement.verdict is verdict:
                 return one
     return None
+
+
+def _by_person(finding: Finding) -> bool:
+    """Whether a person removed the node: nodes also shut themselves down once their peers are gone."""
+    cause = cause_of(finding.node)
+    return cause is not None and "@" in cause.user and not cause.user.endswith(".gserviceaccount.com")
 
 
 def answered(facts: JobFacts, node: NodeFacts) -> str:
@@ -58,7 +68,8 @@ def answered(facts: JobFacts, node: NodeFacts) -> str:
 def _replaced(facts: JobFacts, node: NodeFacts) -> bool:
     """Whether the instance has a successor; one that was started again in place is its own."""
     ours: Sequence[str] = tuple(facts.newest.instances.values()) if facts.newest else ()
-    if not node.instance_id or node.instance_id in ours:
+    # A marker that names no instance may be about the newest one, whatever was registered last.
+    if node.marker is None or not node.marker.body.instance_id or node.instance_id in ours:
         return False
     return any(one.attempt.replaces.get(node.node) == node.instance_id for one in facts.ledger)
 

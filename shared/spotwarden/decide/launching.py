@@ -85,7 +85,8 @@ def _on_demand(scheduling: Mapping[str, Any]) -> dict[str, Any]:
 def _bounded(scheduling: Mapping[str, Any], left: timedelta) -> dict[str, Any]:
     own = int(scheduling.get("maxRunDuration", {}).get("seconds", 0))
     seconds = max(int(left.total_seconds()), 30)
-    if own and own <= seconds:
+    # Compute Engine takes a duration or a moment, not both; the script's own moment is an order.
+    if (own and own <= seconds) or "terminationTime" in scheduling:
         return dict(scheduling)
     return {
         "instanceTerminationAction": "DELETE",

@@ -4,6 +4,8 @@ The lease guards the steps up to an answered request. From then on every step is
 an operation is only looked at, ids are written as they are, and the ledger changes under its generation.
 """
 
+from datetime import timedelta
+
 from msgspec.structs import replace
 
 from spotwarden.decide import asking
@@ -14,13 +16,14 @@ from spotwarden.decide.launching import prepare
 from spotwarden.decide.lifecycle import Event
 from spotwarden.decide.refusals import Refusal, refusal
 from spotwarden.model.action import LaunchInstances, Look, StartInstance, Step, Survey, Wait, WriteAttempt
-from spotwarden.model.attempt import Deed, Lease, Recorded, State
+from spotwarden.model.attempt import Attempt, Deed, Lease, Recorded, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Choice, Launch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
+CLOCKS_APART = timedelta(minutes=1)
 UNANSWERED_AT_MOST = 3
 """How often one sweep repeats a request that got no answer; the request id makes that safe."""
 
@@ -38,7 +41,7 @@ def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
             return _created(facts, newest, policy, tick)
         return _guarded(facts, newest, policy, tick)
     if ids := revived(facts, attempt):
-        return finish(facts, newest, ids, tick, Event.REVIVED) if facts.surveyed else _survey(facts)
+        return finish(facts, newest, ids, tick, Event.REVIVED) if facts.surveyed else _survey(facts, attempt)
     if attempt.not_before and attempt.not_before > tick.now:
         return asking.wait(attempt, tick)
     if step := clear_the_way(facts, attempt):
@@ -131,19 +134,21 @@ def _gang_created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick)
     """The operation names no instance: list them; what is not there any more was lost since."""
     attempt, last = newest.attempt, newest.attempt.tries[-1]
     if not facts.surveyed:
-        return _survey(facts)
-    ids = made(facts, attempt)
-    shown_by_now = tick.now - last.at >= policy.recovery.log_delay
-    if whole(facts, ids) or (ids and shown_by_now and not facts.unsure):
+        return _survey(facts, attempt)
+    # A node that was lost since is a node of this attempt all the same: what befell it is judged by its id.
+    ids = {**facts.inserted, **made(facts, attempt, dead=True)}
+    if whole(facts, ids):
         return finish(facts, newest, ids, tick)
-    if not ids and shown_by_now and not facts.unsure:
-        return _refused(facts, newest, "gone: all nodes were lost at once", policy, tick)
+    if tick.now - last.at >= policy.recovery.log_delay and not facts.unsure:
+        return _refused(facts, newest, "incomplete: not all nodes were made", policy, tick)
     return Wait(reason=f"{last.place} does not show all nodes yet")
 
 
-def _survey(facts: JobFacts) -> Survey:
-    names = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
-    return Survey(job=facts.job, names=names)
+def _survey(facts: JobFacts, attempt: Attempt) -> Survey:
+    names = facts.launch.nodes if isinstance(facts.launch, Launch) else tuple(attempt.replaces)
+    # Our clock may be ahead of Compute Engine's by a minute.
+    asked = attempt.tries[-1].at if attempt.tries else attempt.created
+    return Survey(job=facts.job, names=names, since=asked - CLOCKS_APART)
 
 
 def _refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick: Tick) -> Step:
@@ -151,7 +156,7 @@ def _refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick
     attempt = newest.attempt
     gang = isinstance(facts.launch, Launch) and facts.launch.gang
     if (gang or refusal(error) is Refusal.NAME_TAKEN) and not facts.surveyed:
-        return _survey(facts)
+        return _survey(facts, attempt)
     # An earlier sweep's request was carried out unanswered, and what it made may be dead already.
     ids = made(facts, attempt, dead=not gang)
     if refusal(error) is Refusal.NAME_TAKEN and whole(facts, ids):

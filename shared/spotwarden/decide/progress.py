@@ -27,9 +27,9 @@ from spotwarden.model.action import (
     Unanswered,
     WriteAttempt,
 )
-from spotwarden.model.attempt import Recorded, State
+from spotwarden.model.attempt import Attempt, Recorded, State
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.instance import Instances, Status
+from spotwarden.model.instance import Instances, Operations, Status
 from spotwarden.model.watch import Watched
 
 NOT_YET_READ = datetime.max.replace(tzinfo=UTC)
@@ -52,24 +52,43 @@ def _record(facts: JobFacts, step: WriteAttempt, outcome: Done) -> JobFacts:
     recorded = Recorded(attempt=step.record, generation=outcome.generation)
     kept = tuple(one for one in facts.ledger if one.attempt.number != recorded.attempt.number)
     asked = step.record.state is State.PLACING and bool(step.record.tries[-1].operation)
-    return replace(
+    learnt = replace(
         facts,
         ledger=(*kept, recorded),
         operation=facts.operation if asked else None,
         surveyed=False,
         registered=frozenset(),
     )
+    return _only_answered(learnt, step.record) if step.record.state is State.RUNNING else learnt
+
+
+def _only_answered(facts: JobFacts, running: Attempt) -> JobFacts:
+    """Of the nodes only the markers that this attempt answers: the others were seen before it ran."""
+    kept = tuple(
+        one
+        for one in facts.nodes
+        if one.marker is not None and running.markers.get(one.node) == one.marker.generation
+    )
+    outdated = any(one.marker is not None and one not in kept for one in facts.nodes)
+    return replace(facts, nodes=kept, outdated=outdated)
 
 
 def _operation(facts: JobFacts, _step: Step, outcome: Done) -> JobFacts:
     return replace(facts, operation=outcome.operation)
 
 
-def _survey(facts: JobFacts, _step: Survey, outcome: Done) -> JobFacts:
+def _survey(facts: JobFacts, step: Survey, outcome: Done) -> JobFacts:
     """The job's instances as they are now: what was listed before no longer counts."""
-    seen = outcome.instances or Instances()
-    unsure = f"unreachable: {', '.join(seen.unreachable)}" if seen.unreachable else ""
-    return replace(facts, instances=seen.items, unsure=unsure, surveyed=True)
+    seen, log = outcome.instances or Instances(), outcome.operations or Operations()
+    missing = sorted({*seen.unreachable, *log.unreachable})
+    inserted = {one.target_name: one.target_id for one in log.items if one.kind == "insert" and not one.error}
+    return replace(
+        facts,
+        instances=seen.items,
+        unsure=f"unreachable: {', '.join(missing)}" if missing else "",
+        surveyed=True,
+        inserted={node: one for node, one in inserted.items() if node in step.names},
+    )
 
 
 def _fetched(facts: JobFacts, step: Fetch, outcome: Done) -> JobFacts:

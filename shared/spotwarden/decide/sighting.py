@@ -6,10 +6,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from spotwarden.decide import notices
-from spotwarden.decide.ending import CLOSED
 from spotwarden.decide.fates import alive
 from spotwarden.model.action import Fetch, KeepWatch, RecordLaunched, Step, Tell, WriteAttempt
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
 from spotwarden.model.launch import Launch

@@ -1,12 +1,13 @@
 """What a sweep wants done: data, each with its reason. Only `runner.apply` carries it out."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from spotwarden.model.attempt import Attempt
-from spotwarden.model.instance import Instances, Operation
+from spotwarden.model.instance import Instances, Operation, Operations
 from spotwarden.model.notice import Notice
 from spotwarden.model.request import Request
 from spotwarden.model.watch import Watch
@@ -134,10 +135,11 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """List the job's instances as they are now; changes nothing."""
+    """List the job's instances as they are now, and the operations since; changes nothing."""
 
     job: str
     names: tuple[str, ...]
+    since: datetime
 
 
 class Fetch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -177,12 +179,14 @@ Step = Change | Question | Wait
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
     """It worked. `generation` is that of what was written, `operation` what was started or looked at.
 
-    `instances` and `resource` answer a survey and a fetch; a resource of None is an instance that is gone.
+    `instances` with `operations`, and `resource` answer a survey and a fetch; a resource of None is an
+    instance that is gone.
     """
 
     generation: int = 0
     operation: Operation | None = None
     instances: Instances | None = None
+    operations: Operations | None = None
     resource: Mapping[str, Any] | None = None
 
 

@@ -19,6 +19,10 @@ class State(Enum):
     GAVE_UP = "gave up"
 
 
+CLOSED = frozenset((State.ENDED, State.STOPPED, State.GAVE_UP))
+"""The states in which a job is over."""
+
+
 class Lease(msgspec.Struct, frozen=True, kw_only=True):
     """The sweep that works on an attempt, and until when nobody else may."""
 

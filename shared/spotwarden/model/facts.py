@@ -41,10 +41,11 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     `status_code` is None while the job is open, `ended` is when it was written. `instances` are those that
     carry the job's label, one of its ids or one of its names. `operation` is the answer about the newest
     attempt's request, once somebody has looked; `surveyed` is true once the instances were listed after
-    it. `registered`, `told`, `unanswered` (requests without an answer) and `fetched` (resources of the
-    newest attempt's instances, by node) are what this sweep has done already. `registrations` are the ids
-    in the job's metadata, by node. `recorded` says that what was launched as the newest attempt is written
-    down. `last_sweep` is when all jobs were last looked at.
+    it, and `inserted` are the ids that were made since the newest try, by node. `outdated` means that a
+    marker came which these facts cannot judge. `registered`, `told`, `unanswered` (requests without an
+    answer) and `fetched` (resources of the newest attempt's instances, by node) are what this sweep has
+    done already. `registrations` are the ids in the job's metadata, by node. `recorded` says that what was
+    launched as the newest attempt is written down. `last_sweep` is when all jobs were last looked at.
     """
 
     job: str
@@ -56,6 +57,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     launch: Launch | NoLaunch | None = None
     operation: Operation | None = None
     surveyed: bool = False
+    inserted: Mapping[str, str] = {}
+    outdated: bool = False
     instances: tuple[Instance, ...] = ()
     unsure: str = ""
     watched: Watched | None = None

@@ -88,7 +88,10 @@ class Applier:
         return Done(operation=self._cloud.compute.operation(look.place, look.operation))
 
     def _survey(self, survey: Survey) -> Done:
-        return Done(instances=self._cloud.compute.instances(names=survey.names, job=survey.job))
+        """Instances first: one that is gone by then has its insert in the newer log."""
+        compute = self._cloud.compute
+        instances = compute.instances(names=survey.names, job=survey.job)
+        return Done(instances=instances, operations=compute.operations(survey.since))
 
     def _fetch(self, fetch: Fetch) -> Done:
         """The instance and its disks together: what it was made from stands on its disks."""

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from spotwarden.layout import RESERVED_JOBS, Layout, MarkerName, NotInLayoutError, job_problem
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.instance import Instances
 from spotwarden.model.marker import Marker, UnusableMarker
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watched
@@ -90,15 +89,13 @@ def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: Taken, workers:
     instances = cloud.compute.instances()
     alive = {one.id: one for one in instances.items}
     due = [one.watch.job for one in watches if not is_whole(one.watch, alive)]
-    jobs = dict.fromkeys([*markers.by_job, *due, *_sighted(cloud, layout, instances, watches)])
     swept = taken.turn.swept
-    since = _since(markers, watches, swept, tick)
-    shown = Shown(instances, cloud.compute.operations(since)) if jobs else None
+    shown = Shown(instances, cloud.compute.operations(_since(markers, watches, swept, tick)))
+    jobs = dict.fromkeys([*markers.by_job, *due, *_sighted(cloud, layout, shown, watches)])
     return Seen(
         jobs=[
             partial(_look, cloud, layout, job, markers=markers.by_job.get(job, ()), shown=shown, swept=swept)
             for job in jobs
-            if shown is not None
         ],
         unusable=tuple(markers.unusable),
         done=lambda: end_turn(cloud.store, layout, tick, taken),
@@ -112,10 +109,9 @@ def _since(markers: Markers, watches: list[Watched], swept: datetime | None, tic
     return max(oldest, tick.now - timedelta(days=14)) - LOG_MARGIN
 
 
-def _sighted(cloud: Cloud, layout: Layout, instances: Instances, watches: list[Watched]) -> Iterator[str]:
-    """Jobs that have an instance of their name that nobody has written down."""
-    known = {one for watched in watches for one in watched.watch.instances.values()}
-    names = [one.name for one in instances.items if one.job is None and one.id not in known]
+def _sighted(cloud: Cloud, layout: Layout, shown: Shown, watches: list[Watched]) -> Iterator[str]:
+    """Jobs that have, or had, an instance of their name that nobody has written down."""
+    names = shown.unlisted({one for watched in watches for one in watched.watch.instances.values()})
     if not names:
         return
     folders = set(cloud.store.folders(layout.prefix)) - RESERVED_JOBS

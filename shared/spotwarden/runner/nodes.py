@@ -1,16 +1,18 @@
 """A job's nodes: its markers, its ledger and its registrations, held against what Compute Engine shows."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import CLOSED, State
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.marker import Marker
 
+TAKEN = {"compute.instances.preempted", "compute.instances.hostError"}
 LOG_MARGIN = timedelta(minutes=15)
 """How far before a marker the operation log is read: a preemption is told before its marker."""
 
@@ -27,6 +29,7 @@ class Shown:
         for operation in operations.items:
             self._log["id", operation.target_id].append(operation)
             self._log["name", operation.target_name].append(operation)
+        self._taken = [one for one in operations.items if one.kind in TAKEN]
         missing = sorted({*instances.unreachable, *operations.unreachable})
         self.unsure = f"unreachable: {', '.join(missing)}" if missing else ""
 
@@ -35,6 +38,17 @@ class Shown:
         keys = [("job", job), *(("name", name) for name in names), *(("id", one) for one in ids)]
         found = {one.id: one for key in keys for one in self._by_key.get(key, ())}
         return tuple(found.values())
+
+    def unlisted(self, known: set[str]) -> list[str]:
+        """The names of instances without our label that are not known by id: those there, and those taken."""
+        there = [one for (kind, _), found in self._by_key.items() if kind == "id" for one in found]
+        names = [one.name for one in there if one.job is None and one.id not in known]
+        return [*names, *(one.target_name for one in self._taken if one.target_id not in known)]
+
+    def taken(self, job: str) -> list[Operation]:
+        """The preemptions and host errors of instances of this name, or of a gang of it."""
+        name = re.compile(rf"{re.escape(job)}(-\d+)?")
+        return [one for one in self._taken if name.fullmatch(one.target_name)]
 
     def history(
         self, instance_id: str, node: str, since: datetime | None, answered: frozenset[str]
@@ -59,6 +73,7 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: Shown) -> JobF
     said = {(node, instance_id) for node, instance_id, _ in told}
     silent = [(node, one, None) for node, one in _expected(facts) if (node, one) not in said]
     nodes: list[tuple[str, str, Marker | None]] = [*told, *silent]
+    nodes += [(node, one, None) for node, one in _unseen(facts, shown) if (node, one) not in said]
     instances = shown.instances(job=facts.job, names=_names(facts, markers), ids=_ids(facts, markers))
     facts = replace(facts, instances=instances, unsure=shown.unsure)
     return replace(facts, nodes=tuple(_node(facts, shown, *node) for node in nodes))
@@ -75,6 +90,27 @@ def _expected(facts: JobFacts) -> list[tuple[str, str]]:
     if facts.newest is None:
         return list(facts.registrations.items())
     return list(facts.newest.instances.items()) if facts.newest.state is State.RUNNING else []
+
+
+def _unseen(facts: JobFacts, shown: Shown) -> list[tuple[str, str]]:
+    """Instances of the job's names that were taken before anybody wrote them down: launched by hand.
+
+    Only where the ledger has nothing under way, and for a job with a script: a name alone is not enough.
+    """
+    newest = facts.newest
+    if facts.script is None or (newest and newest.state not in CLOSED):
+        return []
+    known = {*facts.registrations.values()} | {
+        one
+        for recorded in facts.ledger
+        for of in (recorded.attempt.instances, recorded.attempt.replaces)
+        for one in of.values()
+    }
+    return [
+        (one.target_name, one.target_id)
+        for one in shown.taken(facts.job)
+        if one.target_id not in known and (newest is None or one.at is None or one.at > newest.updated)
+    ]
 
 
 def _names(facts: JobFacts, markers: Sequence[Marker]) -> set[str]:

@@ -15,7 +15,7 @@ from spotwarden.script.requested import launch_of_request
 from spotwarden.script.urls import last, partial
 
 Resource = Mapping[str, Any]
-STAMPS = frozenset(["spotwarden-job", "spotwarden-attempt"])
+STAMPS = frozenset(["spotwarden-job", "spotwarden-attempt", "spotwarden-try"])
 """Metadata and labels that each launch of ours bears; the next one has its own."""
 
 # What Compute Engine says of an instance, and no request does.
