@@ -10,12 +10,11 @@ from spotwarden.ports import RejectedError
 from tests.fakes.clock import VirtualClock
 from tests.fakes.creating import STOCKOUT, Creating
 from tests.fakes.fate import ZONES
-from tests.fakes.resource import resource
+from tests.fakes.resource import disk_of, resource
 from tests.fakes.trouble import Trouble
 from tests.fakes.vms import Timings, Vm
 from tests.fakes.wanted import read
 
-IMAGE = "https://www.googleapis.com/compute/v1/projects/debian-cloud/global/images/debian-12"
 BEING_MADE = {Status.PROVISIONING, Status.STAGING}
 
 
@@ -143,9 +142,14 @@ class MemoryCompute(Creating):
         return self.trouble.around("resource", instance_id, look)
 
     def disk(self, link: str) -> Mapping[str, Any] | None:
-        """As `Compute.disk`: every disk was made from Debian's image."""
-        made = {"selfLink": link, "sizeGb": "10", "sourceImage": IMAGE, "type": "pd-balanced"}
-        return self.trouble.around("disk", link, lambda: made)
+        """As `Compute.disk`; a disk goes with its VM."""
+
+        def look() -> Mapping[str, Any] | None:
+            self.vms.catch_up()
+            made = (disk_of(vm, link) for vm in self.vms.living.values())
+            return next((disk for disk in made if disk is not None), None)
+
+        return self.trouble.around("disk", link, look)
 
     def offers(self, machine: str, accelerators: Collection[str]) -> frozenset[str]:
         """As `Compute.offers`."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.fakes.vms import Vm
 
+IMAGE = "https://www.googleapis.com/compute/v1/projects/debian-cloud/global/images/debian-12"
 _ROOT = "https://www.googleapis.com/compute/v1/projects/p"
 
 
@@ -32,6 +33,27 @@ def resource(vm: Vm) -> Mapping[str, Any]:
         "networkInterfaces": [
             _interface(index, one) for index, one in enumerate(vm.body.get("networkInterfaces", ({},)))
         ],
+    }
+
+
+def disk_of(vm: Vm, link: str) -> Mapping[str, Any] | None:
+    """The disk of this link as `disks.get` gives it; None where it is not this VM's."""
+    disks = resource(vm)["disks"]
+    index = next((place for place, disk in enumerate(disks) if disk["source"] == link), None)
+    if index is None:
+        return None
+    asked = vm.body["disks"][index].get("initializeParams", {})
+    zone, _, name = link.rpartition("/disks/")
+    return {
+        "kind": "compute#disk",
+        "name": name,
+        "selfLink": link,
+        "zone": zone,
+        "sizeGb": str(asked.get("diskSizeGb", "10")),
+        "type": f"{zone}/diskTypes/{str(asked.get('diskType', 'pd-standard')).rpartition('/')[2]}",
+        "sourceImage": str(asked.get("sourceImage", IMAGE)),
+        "creationTimestamp": _moment(vm.seen.created),
+        "users": [f"{zone}/instances/{vm.seen.name}"],
     }
 
 

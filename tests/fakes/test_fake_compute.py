@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.model.instance import Operation, Status
 from spotwarden.model.request import Request
@@ -178,6 +179,22 @@ def test_a_resource_shows_what_was_asked_for(compute):
     assert (shown["id"], shown["status"], shown["zone"].rpartition("/")[2]) == (made.target_id, "RUNNING", A)
     assert shown["metadata"]["items"] == [{"key": "k", "value": "v"}]
     assert compute.resource(B, made.target_id) is None
+
+
+def test_a_disk_tells_what_it_was_made_from(compute):
+    """As long as its VM is there."""
+    asked = one("n")
+    body = {**asked.body, "disks": [{"boot": True, "initializeParams": {"sourceImage": "i"}}]}
+    asked = replace(asked, body=body)
+        asked, body={**asked.body, "disks": [{"boot": True, "initializeParams": {"sourceImage": "i"}}]}
+    )
+    made = compute.launch(asked, "r")
+    after(compute)
+    link = compute.resource(A, made.target_id)["disks"][0]["source"]
+    assert compute.disk(link)["sourceImage"] == "i"
+    compute.delete(A, made.target_id, "d")
+    after(compute)
+    assert compute.disk(link) is None
 
 
 def test_a_list_of_some(compute):

@@ -16,6 +16,8 @@ class Kind(Enum):
     KEPT = "one VM that a preemption stops"
     GANG = "several VMs from one bulk request"
     MUTE = "one VM whose shutdown writes no marker"
+    BARE = "one VM whose script was never stored"
+    EARLY = "one VM that is told two minutes before, and replaced while it runs"
 
 
 class Word(Enum):
@@ -46,7 +48,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Submit(Command, frozen=True, kw_only=True, tag=True):
-    """A developer stores a script and launches its VMs by hand; with `seen` a tick comes before trouble does."""
+    """A developer stores a script and launches its VMs by hand; with `seen` a tick comes before trouble."""
 
     kind: Kind
     zone: int = 0
@@ -55,9 +57,10 @@ class Submit(Command, frozen=True, kw_only=True, tag=True):
 
 
 class Finish(Command, frozen=True, kw_only=True, tag=True):
-    """A job writes its status code; then its VMs delete themselves."""
+    """A job writes its status code; then its VMs delete themselves, unless they fail to."""
 
     job: int = 0
+    leave: bool = True
     word: Word = Word.NONE
 
 

@@ -29,7 +29,10 @@ BLOWS: dict[str, tuple[int, Maker]] = {
     "preempt": (24, lambda chance: c.Preempt(vm=_any(chance), word=chance.choice(HURT))),
     "host": (3, lambda chance: c.FailHost(vm=_any(chance))),
     "reboot": (2, lambda chance: c.Reboot(vm=_any(chance), word=chance.choice(HURT))),
-    "finish": (2, lambda chance: c.Finish(job=_any(chance), word=chance.choice(LIES))),
+    "finish": (
+        3,
+        lambda chance: c.Finish(job=_any(chance), leave=chance.random() < 0.6, word=chance.choice(LIES)),
+    ),
     "crash": (1, lambda chance: c.Crash(job=_any(chance), word=chance.choice(LIES))),
     "remove": (
         2,

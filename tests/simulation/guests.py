@@ -14,6 +14,8 @@ from tests.simulation.jobs import Job
 BOOT = timedelta(seconds=10)
 SHUTDOWN = timedelta(seconds=2)
 AGAIN = timedelta(seconds=7)
+NOTICE = timedelta(seconds=120)
+"""How long before a preemption it is announced, where the VM has asked for that."""
 LATE = timedelta(seconds=45)
 GUEST = "job@p.iam.gserviceaccount.com"
 BY_NAME = {Word.EMPTY, Word.LATE_EMPTY}
@@ -66,9 +68,14 @@ class Guests:
         for moment in moments:
             self._cloud.compute.vms.later(moment, lambda: self._mark(vm, body))
 
-    def _body(self, job: Job, vm: Vm) -> bytes:
+    def announce(self, vm: Vm) -> None:
+        """Write the early marker: the VM was told of its end, and runs on."""
+        body = self._body(self._jobs[vm.seen.name], vm, early=True)
+        self._cloud.compute.vms.later(SHUTDOWN, lambda: self._mark(vm, body))
+
+    def _body(self, job: Job, vm: Vm, *, early: bool = False) -> bytes:
         said = {"job": job.name, "node": vm.seen.name, "instance_id": vm.seen.id, "zone": vm.seen.zone}
-        return msgspec.json.encode({**said, "attempt": vm.seen.attempt})
+        return msgspec.json.encode({**said, "attempt": vm.seen.attempt, "early": early})
 
     def _mark(self, vm: Vm, body: bytes) -> None:
         name = self._layout.build(MarkerName(node=vm.seen.name))

@@ -1,12 +1,12 @@
 """The jobs of a history, and what the simulation knows of them that no sweep does."""
 
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 import msgspec
 
+from spotwarden.model.launch import Launch, StoredScript
 from spotwarden.model.request import Request
+from spotwarden.script.stored import launch_of
 from tests.simulation.commands import Kind
 
 ZONES = ("us-central1-a", "us-central1-b", "us-central1-c")
@@ -16,8 +16,8 @@ PROJECT = "p"
 class Job(msgspec.Struct, kw_only=True):
     """One job. `over` says how it ended, "" while it is open; `over_at` is its place in the order of things.
 
-    `hurt` is true once something befell it that it must come back from. `launches` are the request ids
-    of its developer's own launches.
+    `hurt` is true once something befell it that it must come back from. `launches` counts its developer's
+    own launches. `doomed` are the ids of its VMs that were told of their end.
     """
 
     name: str
@@ -28,6 +28,7 @@ class Job(msgspec.Struct, kw_only=True):
     over_at: int = 0
     hurt: bool = False
     launches: int = 0
+    doomed: set[str] = msgspec.field(default_factory=set)
 
     @property
     def script(self) -> bytes:
@@ -55,31 +56,18 @@ def script(name: str, kind: Kind, zone: str, count: int) -> bytes:
     what = f"bulk create --name-pattern={name}-# --count={count}" if kind is Kind.GANG else f"create {name}"
     return (
         f"#!/bin/bash\ngcloud compute instances {what} --zone={zone} --machine-type=g2-standard-4 \\\n"
-        f"  --provisioning-model=SPOT --instance-termination-action={action} --metadata=owner=someone\n"
+        f"  --provisioning-model=SPOT --instance-termination-action={action} --metadata=team=vision\n"
     ).encode()
 
 
 @cache
 def request(name: str, kind: Kind, zone: str, count: int) -> Request:
-    """The request of that script, as far as the cloud in memory looks at it."""
-    action = "STOP" if kind is Kind.KEPT else "DELETE"
-    machine = {
-        "scheduling": {"provisioningModel": "SPOT", "instanceTerminationAction": action},
-        "metadata": {"items": [{"key": "owner", "value": "someone"}]},
-    }
-    path = f"/compute/v1/projects/{PROJECT}/zones/{zone}/instances"
-    body = _body(name, kind, count, machine)
-    if kind is not Kind.GANG:
-        body = {**body, "machineType": f"zones/{zone}/machineTypes/g2-standard-4"}
-    suffix = "/bulkInsert" if kind is Kind.GANG else ""
-    return Request(method="POST", path=path + suffix, query={"alt": "json"}, body=body)
-
-
-def _body(name: str, kind: Kind, count: int, machine: Mapping[str, Any]) -> dict[str, Any]:
-    if kind is not Kind.GANG:
-        return {**machine, "name": name}
-    properties = {**machine, "machineType": "g2-standard-4"}
-    return {"count": str(count), "namePattern": f"{name}-#", "instanceProperties": properties}
+    """The request of that script; that it is what gcloud sends is tested where scripts are read."""
+    stored = StoredScript(name=name, text=script(name, kind, zone, count), generation=1)
+    launch = launch_of(stored, PROJECT)
+    if not isinstance(launch, Launch):
+        raise TypeError(launch.reason)
+    return launch.request
 
 
 def stranger(name: str, zone: str) -> Request:

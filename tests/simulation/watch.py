@@ -49,9 +49,10 @@ class Watch:
         self.broken.append(f"{self._cloud.clock.now():%H:%M:%S} {what}")
 
     def there(self, job: Job) -> list[Vm]:
-        """The VMs of a job that may still write."""
+        """The VMs of a job that may still write, but for those that a successor may already replace."""
         vms = self._cloud.compute.vms.living.values()
-        return [vm for vm in vms if self._nodes.get(vm.seen.name) is job and vm.seen.status not in ASIDE]
+        mine = [vm for vm in vms if self._nodes.get(vm.seen.name) is job and vm.seen.id not in job.doomed]
+        return [vm for vm in mine if vm.seen.status not in ASIDE]
 
     def changed(self, vm: Vm, before: Status | None) -> None:
         """No job ever has two live attempts, and no node two live instances."""

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from spotwarden.layout import CreateScript, Layout, MarkerName
+from spotwarden.layout import CreateScript, JobFile, Layout, MarkerName
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
-from tests.simulation.guests import Guests
+from tests.simulation.guests import GUEST, NOTICE, Guests
 from tests.simulation.jobs import ZONES, Job, new_job, stranger
 from tests.simulation.process import Count, Process
 from tests.simulation.product import POLICY, SETTINGS, cold_start, recover_spot
@@ -76,7 +76,10 @@ class World:
             return
         self.jobs.append(job)
         self.nodes.update(dict.fromkeys(job.nodes, job))
-        self._store(self.layout.build(CreateScript(job=job.name)), job.script)
+        if job.kind is not c.Kind.BARE:
+            self._store(self.layout.build(CreateScript(job=job.name)), job.script)
+        if job.kind is c.Kind.EARLY:
+            self._store(self.layout.build(JobFile(job=job.name)), b"make_before_break = true\n")
         self._launch(job)
         self.pass_time(timedelta(seconds=40))
         if command.seen:
@@ -93,9 +96,9 @@ class World:
         if job := self._pick_job(command.job):
             self._close(job, "it has ended")
             self.guests.end(job)
-            for vm in self.running(job):
+            for vm in self.running(job) if command.leave else ():
                 self._go(vm, command.word)
-                self.cloud.compute.owner_deletes(vm.seen.id, user="job@p.iam.gserviceaccount.com")
+                self.cloud.compute.owner_deletes(vm.seen.id, user=GUEST)
 
     def _remove(self, command: c.Remove) -> None:
         if job := self._pick_job(command.job):
@@ -129,9 +132,21 @@ class World:
                 self.cloud.compute.power_off(vm.seen.id)
 
     def _preempt(self, command: c.Preempt) -> None:
-        if vm := self._pick_vm(command.vm):
+        vm = self._pick_vm(command.vm)
+        if vm is None:
+            return
+        job = self.nodes[vm.seen.name]
+        if job.kind is c.Kind.EARLY and command.word is not c.Word.NONE:
+            job.doomed.add(vm.seen.id)
+            self.guests.announce(vm)
+            self.cloud.compute.vms.later(NOTICE, lambda: self._take(vm, command.word))
+        else:
+            self._take(vm, command.word)
+
+    def _take(self, vm: Vm, word: c.Word) -> None:
+        if vm.seen.status is Status.RUNNING:
             self.nodes[vm.seen.name].hurt = True
-            self._go(vm, command.word)
+            self._go(vm, word)
             self.cloud.compute.preempt(vm.seen.id)
 
     def _failhost(self, command: c.FailHost) -> None:
@@ -229,8 +244,8 @@ class World:
         return found[number % len(found)] if found else None
 
     def _pick_vm(self, number: int) -> Vm | None:
-        """A running VM of an open job."""
-        vms = [vm for job in self.jobs if not job.over for vm in self.running(job)]
+        """A running VM of a job, its end not yet announced; that of a job that has ended may still run."""
+        vms = [vm for job in self.jobs for vm in self.running(job) if vm.seen.id not in job.doomed]
         return vms[number % len(vms)] if vms else None
 
     def whole(self, job: Job) -> bool:
