@@ -186,8 +186,6 @@ def test_a_disk_tells_what_it_was_made_from(compute):
     asked = one("n")
     body = {**asked.body, "disks": [{"boot": True, "initializeParams": {"sourceImage": "i"}}]}
     asked = replace(asked, body=body)
-        asked, body={**asked.body, "disks": [{"boot": True, "initializeParams": {"sourceImage": "i"}}]}
-    )
     made = compute.launch(asked, "r")
     after(compute)
     link = compute.resource(A, made.target_id)["disks"][0]["source"]
