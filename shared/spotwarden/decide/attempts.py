@@ -10,7 +10,7 @@ from spotwarden.decide import placing
 from spotwarden.decide.claiming import claim, record
 from spotwarden.decide.ending import clear, close, end_watch, ended
 from spotwarden.decide.fates import Fate
-from spotwarden.decide.judging import Finding, answered, find
+from spotwarden.decide.judging import Finding, answered, closed, find
 from spotwarden.decide.recovery import Verdict
 from spotwarden.decide.sighting import Compare, settle, sight
 from spotwarden.model.action import KeepWatch, Step, Wait
@@ -48,8 +48,8 @@ def next_step(
 
 def _open(facts: JobFacts) -> bool:
     """A closed job has nothing to be judged but instances it never knew."""
-    closed = facts.newest is not None and facts.newest.state in CLOSED
-    return not closed or bool(facts.nodes)
+    over = facts.newest is not None and facts.newest.state in CLOSED
+    return not over or any(not closed(facts, node) for node in facts.nodes)
 
 
 def _nothing_found(facts: JobFacts) -> Step | None:

@@ -26,7 +26,11 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
     everything else, and a job is stopped by its owner only once nothing of it is left.
     """
     early = facts.file.make_before_break
-    found = [Finding(node=node, judgement=judge(node, limits, tick, early=early)) for node in facts.nodes]
+    found = [
+        Finding(node=node, judgement=judge(node, limits, tick, early=early))
+        for node in facts.nodes
+        if not closed(facts, node)
+    ]
     unknown = [one for one in found if one.judgement.now is Now.HIDDEN]
     if unknown:
         return unknown[0]

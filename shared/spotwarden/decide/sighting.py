@@ -30,11 +30,14 @@ def strangers(facts: JobFacts) -> list[Instance]:
     return [one for one in facts.instances if one.job is None and alive(one) and one.id not in known]
 
 
-def sight(facts: JobFacts, tick: Tick) -> WriteAttempt | None:
+def sight(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     """Write down an attempt that its developer launched by hand; None where there is none."""
     new = {one.name: one for one in strangers(facts) if _is_its_own(facts, one)}
     if not new:
         return None
+    if facts.watched is None:
+        # On the list before anything else: nobody would miss an instance of a job that nobody watches.
+        return KeepWatch(reason="a job was seen", job=facts.job, watch=Watch(job=facts.job), generation=0)
     newest = facts.ledger[-1] if facts.ledger else None
     ids = {name: one.id for name, one in new.items()}
     if newest and _another_node(newest.attempt, ids):

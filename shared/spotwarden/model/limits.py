@@ -32,7 +32,7 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     regions: tuple[str, ...] = ()
     block: timedelta = timedelta(minutes=10)
     fragile: timedelta = timedelta(hours=1)
-    half_life: timedelta = timedelta(hours=1)
+    half_life: timedelta = timedelta(minutes=30)
     on_demand_after: int | None = None
     restart_cost: timedelta = timedelta(minutes=12)
     deadline_restarts: float = 2.5
