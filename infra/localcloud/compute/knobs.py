@@ -7,6 +7,7 @@ from typing import Any
 from localcloud.compute import fleet
 from localcloud.compute.build.images import home
 from localcloud.compute.capacity import Stockout
+from localcloud.compute.history import Change
 from localcloud.compute.life import Events, Steps
 from localcloud.compute.quotas import METRICS
 from localcloud.compute.rates import GROUPS, Rates
@@ -138,6 +139,10 @@ class Knobs:
     def instances(self) -> Iterator[Resource]:
         """The resources of all instances."""
         return self._site.registry.resources()
+
+    def history(self) -> Sequence[Change]:
+        """What instances went through, oldest first."""
+        return self._site.registry.history.changes()
 
     def _check_zone(self, zone: str) -> None:
         if zone not in self._site.catalog.zones:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from localcloud.compute.history import GONE, History
 from localcloud.compute.links import last
 from localcloud.compute.refusals import already_exists, not_found
 from localcloud.compute.shelf import Resource, Shelf
@@ -68,8 +69,9 @@ class Vm:
 class Registry:
     """The instances of the project."""
 
-    def __init__(self, *, project: str, shelf: Shelf) -> None:
+    def __init__(self, *, project: str, shelf: Shelf, history: History) -> None:
         self.shelf = shelf
+        self.history = history
         self._project = project
         self._by_id: dict[str, Vm] = {}
         self._by_name: dict[tuple[str, str], Vm] = {}
@@ -102,6 +104,7 @@ class Registry:
         self._by_id[vm.id] = vm
         self._by_name[vm.zone, vm.name] = vm
         self.shelf.put(f"zones/{vm.zone}", vm.name, vm.resource)
+        self._note(vm, vm.status)
 
     def find(self, zone: str, name_or_id: str) -> Vm:
         """The instance of this name or id in a zone.
@@ -127,10 +130,12 @@ class Registry:
 
     def change(self, vm: Vm, fields: Mapping[str, Any]) -> None:
         """Replace fields of an instance; None takes a field away."""
-        merged = {**vm.resource, **fields}
+        merged, before = {**vm.resource, **fields}, vm.status
         vm.resource = {key: value for key, value in merged.items() if value is not None}
         if not vm.gone:
             self.shelf.put(f"zones/{vm.zone}", vm.name, vm.resource)
+            if vm.status != before:
+                self._note(vm, vm.status)
 
     def remove(self, vm: Vm) -> None:
         """Let an instance be gone: its name is free."""
@@ -138,3 +143,9 @@ class Registry:
         del self._by_id[vm.id]
         del self._by_name[vm.zone, vm.name]
         self.shelf.take(f"zones/{vm.zone}", vm.name)
+        self._note(vm, GONE)
+
+    def _note(self, vm: Vm, status: str) -> None:
+        # A million instances that only stand in lists have no history worth its memory.
+        if not vm.empty:
+            self.history.note(vm.resource, status)

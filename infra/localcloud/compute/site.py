@@ -9,6 +9,7 @@ from localcloud.compute.addresses import Pools
 from localcloud.compute.audit import AuditLog
 from localcloud.compute.capacity import Reach, Stock
 from localcloud.compute.catalog import Catalog
+from localcloud.compute.history import History
 from localcloud.compute.ids import Ids
 from localcloud.compute.links import Links
 from localcloud.compute.moments import pacific
@@ -110,7 +111,7 @@ def make_site(  # noqa: PLR0913 - what the service is made of
         numbers=numbers,
         catalog=catalog,
         operations=Operations(links=links, clock=clock, numbers=numbers, shelf=shelf()),
-        registry=Registry(project=project, shelf=shelf()),
+        registry=Registry(project=project, shelf=shelf(), history=History(now=clock.now)),
         things={collection: shelf() for collection in _COLLECTIONS},
         receipts=Receipts(),
         stock=Stock(elapsed=pace.elapsed, catalog=catalog),

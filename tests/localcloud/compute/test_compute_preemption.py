@@ -1,6 +1,6 @@
 """What happens to instances though nobody asked for it: preemption, host errors, maintenance, power-off."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -174,3 +174,17 @@ def test_a_name_in_two_zones_is_not_enough_to_say_who_is_meant(world: World):
     world.post("/local/preempt", {"id": world.instance("vm", "us-east1-b")["id"]})
     world.advance(1)
     assert (world.status("vm"), world.status("vm", "us-east1-b")) == ("RUNNING", "GONE")
+
+
+def test_the_history_tells_every_status_in_order(world: World):
+    """From the request until the name is free; instances that only stand in lists have none."""
+    vm = world.create(scheduling=spot(), labels={"spotwarden-job": "job"})
+    world.post("/local/fleet", {"count": 3})
+    world.post("/local/preempt", {"node": "vm"})
+    world.advance(1)
+    changes = world.get("/local/history")["changes"]
+    assert [one["status"] for one in changes] == ["PROVISIONING", "STAGING", "RUNNING", "STOPPING", "GONE"]
+    assert {(one["id"], one["name"], one["zone"]) for one in changes} == {(vm["id"], "vm", ZONE)}
+    assert changes[0]["labels"] == {"spotwarden-job": "job"}
+    times = [datetime.fromisoformat(one["at"]) for one in changes]
+    assert times == sorted(times)

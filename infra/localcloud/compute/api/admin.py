@@ -113,6 +113,7 @@ class Admin:
                 "/local/images", _Image, lambda body: knobs.add_image(body.name, body.family, body.project)
             ),
             Route("/local/instances", self._instances, methods=["GET"]),
+            Route("/local/history", self._history, methods=["GET"]),
         ]
 
     def _begin_stockout(self, body: _Stockout) -> None:
@@ -157,6 +158,9 @@ class Admin:
         counts = Counter(resource["status"] for resource in resources)
         shown = [_overview(resource) for resource in resources[: int(most)]]
         return answer({"count": len(resources), "by_status": dict(counts), "instances": shown})
+
+    async def _history(self, _request: Request) -> Response:
+        return answer({"changes": list(self._knobs.history())})
 
 
 def admin_routes(knobs: Knobs) -> list[BaseRoute]:
