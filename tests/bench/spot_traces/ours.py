@@ -1,0 +1,105 @@
+"""Our rule: every choice is made by `spotwarden.decide.placement`, from what happened to the jobs alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from spotwarden.decide import placement
+from spotwarden.model.limits import PlacementLimits, RecoveryLimits
+from spotwarden.model.placement import Event, News, PlacementRecord
+
+from .market import Zone
+from .replay import ON_DEMAND, Job, State, Wait
+
+EPOCH = datetime(2025, 10, 4, 0, 10, tzinfo=UTC)
+BACKOFF = RecoveryLimits()
+
+
+def moment(seconds: float) -> datetime:
+    """A second of the trace as a date."""
+    return EPOCH + timedelta(seconds=seconds)
+
+
+def homed(zones: Sequence[Zone], home: str) -> list[str]:
+    """A job's places: home, the rest of the region, then other regions by price, as a policy lists them."""
+    region = next(one.region for one in zones if one.name == home)
+    others = sorted(
+        (one for one in zones if one.name != home), key=lambda one: (one.region != region, one.spot, one.name)
+    )
+    return [home, *(one.name for one in others)]
+
+
+@dataclass
+class Memory:
+    """What is remembered of places, by one job or by a fleet that shares it."""
+
+    limits: PlacementLimits = field(default_factory=PlacementLimits)
+    record: PlacementRecord = field(default_factory=lambda: PlacementRecord(machine="a3-highgpu-8g"))
+
+    def learn(self, place: str, event: Event, now: float) -> None:
+        """Learn one thing."""
+        news = News(place=place, event=event, at=moment(now))
+        self.record = placement.learn(self.record, [news], self.limits)
+
+
+@dataclass
+class Ours:
+    """The places in the order of the policy, with the back-off of the product between rounds of refusals."""
+
+    places: Sequence[str]
+    memory: Memory = field(default_factory=Memory)
+    name: str = "job"
+    review: float = 0.0
+    turns: int = 0
+    waited: bool = False
+    asked: dict[str, float] = field(default_factory=dict)
+
+    def choose(self, state: State, job: Job) -> str | Wait:
+        """Stay, turn to on-demand, ask the best place, or wait."""
+        if state.place:
+            return state.place
+        if self._why_on_demand(state, job):
+            return ON_DEMAND
+        now, memory = moment(state.now), self.memory
+        best = placement.order(self.places, memory.record, now, memory.limits)
+        if not best and not self.waited:
+            self.waited = True
+            return Wait(self._until(state, job))
+        self.waited = False
+        place = best[0] if best else min(self.places, key=lambda one: self.asked.get(one, 0.0))
+        self.asked[place] = state.now
+        return place
+
+    def _why_on_demand(self, state: State, job: Job) -> str:
+        return placement.why_on_demand(
+            preemptions=state.restarts,
+            remaining=timedelta(seconds=state.left),
+            deadline=None if job.deadline is None else moment(job.deadline),
+            now=moment(state.now),
+            limits=self.memory.limits,
+        )
+
+    def _until(self, state: State, job: Job) -> float:
+        """The back-off after so many refusals, but not beyond the moment that turns to on-demand."""
+        doubled = min(BACKOFF.first_backoff * 2 ** min(max(self.turns - 1, 0), 20), BACKOFF.longest_backoff)
+        span = doubled + placement.jitter(self.name, self.turns, doubled / 5)
+        until = state.now + span.total_seconds()
+        if job.deadline is None:
+            return until
+        left = timedelta(seconds=state.left)
+        last = placement.spot_until(left, moment(job.deadline), self.memory.limits)
+        return min(until, (last - EPOCH).total_seconds())
+
+    def refused(self, place: str, now: float) -> None:
+        """Remember a stockout."""
+        self.turns += 1
+        self.memory.learn(place, Event.STOCKOUT, now)
+
+    def taken(self, place: str, now: float) -> None:
+        """Remember a preemption."""
+        self.memory.learn(place, Event.PREEMPTED, now)
+
+    def given(self, place: str, now: float) -> None:
+        """Remember a success; the next back-off is short again."""
+        self.turns = 0
+        self.memory.learn(place, Event.GAVE, now)

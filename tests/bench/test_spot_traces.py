@@ -1,0 +1,37 @@
+"""The replay against what others published, and our placement against theirs, on the same six windows."""
+
+from statistics import mean
+
+import pytest
+
+from tests.bench.spot_traces.calibration import us, window
+from tests.bench.spot_traces.market import h100
+from tests.bench.spot_traces.ours import Ours, homed
+from tests.bench.spot_traces.replay import replay
+from tests.bench.spot_traces.rules import ByPrice, Uniform
+
+ZONES = us(list(h100(1, held=True).values()))
+WINDOWS = [window(at) for at in range(6)]
+
+
+def cost(rule):
+    """The mean cost over the windows in USD."""
+    return mean(replay(job, rule(), ZONES).cost for job in WINDOWS)
+
+
+def test_eager_failover_costs_what_was_published():
+    """Within two percent of $709.79 (SkyNomad artifact, 'US Only (8)')."""
+    assert cost(lambda: ByPrice(zones=ZONES, eager=True)) == pytest.approx(709.79, rel=0.02)
+
+
+def test_uniform_progress_in_one_zone_costs_what_was_published():
+    """Within two percent of $1,503.88."""
+    costs = [replay(job, Uniform(zone=z.name, market=z), [z]).cost for job in WINDOWS for z in ZONES]
+    assert mean(costs) == pytest.approx(1503.88, rel=0.02)
+
+
+def test_ours_costs_less_than_eager_failover_and_is_never_late():
+    """With the limits as they are by default, at home in the cheapest zone."""
+    runs = [(job, replay(job, Ours(homed(ZONES, "us-east4-a")), ZONES)) for job in WINDOWS]
+    assert all(state.left == 0 and state.now <= job.deadline for job, state in runs)
+    assert mean(state.cost for _, state in runs) < cost(lambda: ByPrice(zones=ZONES, eager=True))
