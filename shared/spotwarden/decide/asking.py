@@ -87,8 +87,9 @@ def _back_off(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> 
     attempt = newest.attempt
     event = Event.FAILED if attempt.state is State.PLACING else Event.NO_PLACE
     until = back_off_until(attempt, policy.recovery, tick.now)
-    if last_call := _last_call(facts, policy, tick):
-        until = min(until, max(last_call, tick.now))
+    last_call = _last_call(facts, policy, tick)
+    if last_call and last_call > tick.now:
+        until = min(until, last_call)
     why = attempt.tries[-1].error if attempt.tries else "no place is open now"
     waiting = replace(
         attempt, state=follow(attempt.state, event), not_before=until, lease=None, updated=tick.now

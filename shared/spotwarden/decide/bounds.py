@@ -7,6 +7,7 @@ from itertools import zip_longest
 import msgspec
 
 from spotwarden.decide.fates import Fate
+from spotwarden.model.attempt import CLOSED, Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
@@ -29,8 +30,20 @@ def lives(facts: JobFacts) -> Iterator[Life]:
     attempts = [one.attempt for one in facts.ledger]
     for attempt, successor in zip_longest(attempts, attempts[1:]):
         if attempt.started is not None:
-            lost, fate = (successor.lost, successor.fate) if successor else (None, "")
-            yield Life(started=attempt.started, ended=lost, fate=fate)
+            yield Life(
+                started=attempt.started,
+                ended=_end_of(attempt, successor),
+                fate=successor.fate if successor else "",
+            )
+
+
+def _end_of(attempt: Attempt, successor: Attempt | None) -> datetime | None:
+    """When it was lost, by its successor; for one that was closed and launched again, when it was closed."""
+    if successor is not None and successor.lost is not None:
+        return successor.lost
+    if attempt.state in CLOSED:
+        return attempt.updated
+    return successor.created if successor else None
 
 
 def time_up(facts: JobFacts, now: datetime) -> timedelta:
@@ -62,7 +75,7 @@ def work_left(facts: JobFacts, now: datetime) -> timedelta | None:
 def exceeded(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits, tick: Tick) -> str:
     """Why the job must not be started once more; "" where it may be."""
     restarts = facts.file.max_restarts if facts.file.max_restarts is not None else limits.max_restarts
-    if facts.ledger and facts.ledger[-1].attempt.number > restarts:
+    if _restarts(facts) >= restarts:
         return f"restarted {restarts} times, the limit"
     left = time_left(facts, min(lost, tick.now))
     if left is not None and left < SHORTEST_RUN:
@@ -73,6 +86,14 @@ def exceeded(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits
             f" {limits.short_life.total_seconds():.0f} s of its start, without progress"
         )
     return ""
+
+
+def _restarts(facts: JobFacts) -> int:
+    """How often we have started it since its developer last did."""
+    if facts.newest is None:
+        return 0
+    by_hand = [one.attempt.number for one in facts.ledger if one.attempt.lost is None]
+    return facts.newest.number - (by_hand[-1] if by_hand else 1)
 
 
 def _only_crashes(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits) -> bool:

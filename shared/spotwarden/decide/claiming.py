@@ -5,11 +5,11 @@ from msgspec.structs import replace
 from spotwarden.decide import notices
 from spotwarden.decide.bounds import exceeded
 from spotwarden.decide.ending import close, end_watch
-from spotwarden.decide.fates import cause_of, lost_at
+from spotwarden.decide.fates import Fate, cause_of, lost_at
 from spotwarden.decide.judging import Finding
 from spotwarden.decide.placing import lease
 from spotwarden.decide.recovery import Verdict
-from spotwarden.model.action import KeepWatch, Quarantine, Step, Tell, WriteAttempt
+from spotwarden.model.action import KeepWatch, Quarantine, Step, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.launch import Launch, NoLaunch
@@ -22,8 +22,9 @@ def claim(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick) -> Step
     """Claim the next attempt; where there can be none, put the marker aside or give up, and say so."""
     if not isinstance(facts.launch, Launch):
         return _set_aside(facts, finding.node, tick)
-    lost, fate = lost_at(finding.node, tick), finding.judgement.fate
-    if reason := exceeded(facts, lost, fate, policy.recovery, tick):
+    if reason := exceeded(facts, lost_at(finding.node, tick), _fate(finding), policy.recovery, tick):
+        if finding.judgement.verdict is Verdict.REPLACE:
+            return Wait(reason=f"no successor while it still runs: {reason}", soon=False)
         return close(facts, record(facts, finding, tick), reason, State.GAVE_UP, tick)
     if facts.watched is None:
         # On the list before the claim: a claim that nobody watches could be lost with its marker.
@@ -59,10 +60,15 @@ def record(facts: JobFacts, finding: Finding, tick: Tick) -> Attempt:
         owner=facts.owner,
         lost=lost_at(finding.node, tick),
         lost_in=_place_of(facts, finding.node),
-        fate=finding.judgement.fate.value,
+        fate=_fate(finding).value,
         cause=cause.name if (cause := cause_of(finding.node)) else "",
         early=finding.judgement.verdict is Verdict.REPLACE,
     )
+
+
+def _fate(finding: Finding) -> Fate:
+    """What befell the instance; one that is announced to be taken is as good as preempted."""
+    return Fate.PREEMPTED if finding.judgement.verdict is Verdict.REPLACE else finding.judgement.fate
 
 
 def _place_of(facts: JobFacts, node: NodeFacts) -> str:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from spotwarden.decide import notices
 from spotwarden.decide.lifecycle import Event, follow
 from spotwarden.model.action import ClearMarker, EndWatch, Step, Tell, WriteAttempt
-from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, Recorded, State
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.tick import Tick
 
@@ -38,6 +38,18 @@ def clear(node: NodeFacts, reason: str) -> ClearMarker:
     return ClearMarker(reason=reason, node=node.node, generation=node.marker.generation)
 
 
+def stop(facts: JobFacts, newest: Recorded, why: str, tick: Tick) -> Step:
+    """Tell, then write down that the newest attempt was stopped by its owner."""
+    attempt = newest.attempt
+    notice = notices.closed(facts, attempt, why, State.STOPPED, tick)
+    if notice.id not in facts.told:
+        return Tell(reason=why, notice=notice)
+    stopped = replace(
+        attempt, state=follow(attempt.state, Event.STOP), reason=why, lease=None, updated=tick.now
+    )
+    return WriteAttempt(reason=why, record=stopped, generation=newest.generation)
+
+
 def close(facts: JobFacts, blank: Attempt, why: str, state: State, tick: Tick) -> Step:
     """Tell, then write down that the job is over, so that no later sweep starts it again.
 
@@ -48,10 +60,7 @@ def close(facts: JobFacts, blank: Attempt, why: str, state: State, tick: Tick) -
         return Tell(reason=why, notice=notice)
     newest = facts.ledger[-1] if facts.ledger else None
     if newest and newest.attempt.state is State.RUNNING and state is State.STOPPED:
-        stopped = replace(
-            newest.attempt, state=follow(newest.attempt.state, Event.STOP), reason=why, updated=tick.now
-        )
-        return WriteAttempt(reason=why, record=stopped, generation=newest.generation)
+        return stop(facts, newest, why, tick)
     # The developer's own launch is attempt 1; a restart that is refused is the one after it.
     number = 1 if newest is None and state is State.STOPPED else blank.number
     return WriteAttempt(

@@ -34,10 +34,10 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
     unknown = [one for one in found if one.judgement.now is Now.HIDDEN]
     if unknown:
         return unknown[0]
-    if by_person := [one for one in found if one.judgement.verdict is Verdict.CLOSE and _by_person(one)]:
+    if removed := [one for one in found if one.judgement.verdict is Verdict.CLOSE and by_person(one.node)]:
         fallen = any(one.judgement.verdict is Verdict.RECOVER for one in found)
         if fallen:
-            return by_person[0]
+            return removed[0]
     for verdict in (
         Verdict.RECOVER,
         Verdict.REPLACE,
@@ -52,9 +52,9 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
     return None
 
 
-def _by_person(finding: Finding) -> bool:
+def by_person(node: NodeFacts) -> bool:
     """Whether a person removed the node: nodes also shut themselves down once their peers are gone."""
-    cause = cause_of(finding.node)
+    cause = cause_of(node)
     return cause is not None and "@" in cause.user and not cause.user.endswith(".gserviceaccount.com")
 
 
@@ -84,5 +84,7 @@ def closed(facts: JobFacts, node: NodeFacts) -> str:
     if newest is None or newest.state not in CLOSED:
         return ""
     known = {*newest.instances.values(), *newest.replaces.values()}
-    relaunched = node.instance_id and node.instance_id not in known
+    # A marker alone says anything: somebody else must know of the instance, too.
+    real = node.instance or node.history or facts.registrations.get(node.node) == node.instance_id
+    relaunched = node.instance_id and node.instance_id not in known and real
     return "" if relaunched else f"the job is closed: {newest.reason or newest.state.value}"

@@ -11,7 +11,9 @@ from msgspec.structs import replace
 from spotwarden.decide import asking
 from spotwarden.decide.bounds import time_left
 from spotwarden.decide.clearing import clear_the_way, in_the_way
+from spotwarden.decide.ending import stop
 from spotwarden.decide.finishing import finish, made, revived, whole
+from spotwarden.decide.judging import by_person
 from spotwarden.decide.launching import prepare
 from spotwarden.decide.lifecycle import Event
 from spotwarden.decide.refusals import Refusal, refusal
@@ -42,10 +44,15 @@ def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
         return _guarded(facts, newest, policy, tick)
     if ids := revived(facts, attempt):
         return finish(facts, newest, ids, tick, Event.REVIVED) if facts.surveyed else _survey(facts, attempt)
+    if any(by_person(one) for one in facts.nodes if attempt.replaces.get(one.node) == one.instance_id):
+        return stop(facts, newest, "a person has removed an instance of it since", tick)
     if attempt.not_before and attempt.not_before > tick.now:
         return asking.wait(attempt, tick)
     if step := clear_the_way(facts, attempt):
         return step
+    if isinstance(facts.launch, Launch) and facts.launch.gang and not facts.surveyed:
+        # The list may be older than the claim, and then says nothing about the survivors.
+        return _survey(facts, attempt)
     if attempt.state is State.BACKING_OFF:
         return asking.ask(facts, newest, policy, tick, lease=lease(policy.recovery, tick), waited=True)
     return _guarded(facts, newest, policy, tick)

@@ -56,10 +56,16 @@ def _record(facts: JobFacts, step: WriteAttempt, outcome: Done) -> JobFacts:
         facts,
         ledger=(*kept, recorded),
         operation=facts.operation if asked else None,
-        surveyed=False,
+        surveyed=facts.surveyed and not _new_try(facts, step.record),
         registered=frozenset(),
     )
     return _only_answered(learnt, step.record) if step.record.state is State.RUNNING else learnt
+
+
+def _new_try(facts: JobFacts, record: Attempt) -> bool:
+    """Whether more may have been made since the instances were listed; what was gone then stays gone."""
+    known = facts.newest
+    return known is None or (known.number, known.tries) != (record.number, record.tries)
 
 
 def _only_answered(facts: JobFacts, running: Attempt) -> JobFacts:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
+from functools import lru_cache
 from urllib.parse import quote, unquote_to_bytes
 
 import msgspec
@@ -156,27 +157,11 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
 
     def build(self, thing: Thing) -> str:
         """The name of this thing; `NotInLayoutError` where a part does not fit."""
-        parts = {field: str(getattr(thing, field)) for field in thing.__struct_fields__}
-        name = self.prefix + TEMPLATES[type(thing)].format(**parts)
-        for field, text in parts.items():
-            if problem := _problem(field, text):
-                raise NotInLayoutError(name, problem)
-        if len(name.encode()) > MAX_NAME_BYTES:
-            raise NotInLayoutError(name, f"longer than {MAX_NAME_BYTES} bytes")
-        return name
+        return _build(self.prefix, thing)
 
     def parse(self, name: str) -> Thing:
         """What the object of this name is; `NotInLayoutError` where it is nothing of ours."""
-        if not name.startswith(self.prefix):
-            raise NotInLayoutError(name, f"outside the bucket prefix {self.prefix!r}")
-        if len(name.encode(errors="surrogatepass")) > MAX_NAME_BYTES:
-            raise NotInLayoutError(name, f"longer than {MAX_NAME_BYTES} bytes")
-        rest = name.removeprefix(self.prefix)
-        for kind, pattern in _PATTERNS.items():
-            match = pattern.fullmatch(rest)
-            if match and match.groupdict().get("job") not in RESERVED_JOBS:
-                return _read(kind, name, match.groupdict())
-        raise NotInLayoutError(name, _why(rest))
+        return _parse(self.prefix, name)
 
     def markers(self) -> str:
         """The prefix of all markers."""
@@ -210,6 +195,32 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """A glob (`matchGlob` of objects.list) for the registration of this node in any job."""
         name = self.build(InstanceId(job="job", node=node))
         return name.replace(f"{self.prefix}job/", f"{self.prefix}*/", 1)
+
+
+@lru_cache(maxsize=16_384)
+def _build(prefix: str, thing: Thing) -> str:
+    parts = {field: str(getattr(thing, field)) for field in thing.__struct_fields__}
+    name = prefix + TEMPLATES[type(thing)].format(**parts)
+    for field, text in parts.items():
+        if problem := _problem(field, text):
+            raise NotInLayoutError(name, problem)
+    if len(name.encode()) > MAX_NAME_BYTES:
+        raise NotInLayoutError(name, f"longer than {MAX_NAME_BYTES} bytes")
+    return name
+
+
+@lru_cache(maxsize=16_384)
+def _parse(prefix: str, name: str) -> Thing:
+    if not name.startswith(prefix):
+        raise NotInLayoutError(name, f"outside the bucket prefix {prefix!r}")
+    if len(name.encode(errors="surrogatepass")) > MAX_NAME_BYTES:
+        raise NotInLayoutError(name, f"longer than {MAX_NAME_BYTES} bytes")
+    rest = name.removeprefix(prefix)
+    for kind, pattern in _PATTERNS.items():
+        match = pattern.fullmatch(rest)
+        if match and match.groupdict().get("job") not in RESERVED_JOBS:
+            return _read(kind, name, match.groupdict())
+    raise NotInLayoutError(name, _why(rest))
 
 
 def _read(kind: type[Thing], name: str, parts: Mapping[str, str]) -> Thing:

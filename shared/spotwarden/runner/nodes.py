@@ -86,10 +86,16 @@ def _id_of(facts: JobFacts, marker: Marker) -> str:
 
 
 def _expected(facts: JobFacts) -> list[tuple[str, str]]:
-    """The instances that should be there: by the ledger, or where there is none by the registrations."""
-    if facts.newest is None:
+    """The instances that matter: by the ledger, or where there is none by the registrations.
+
+    Of an attempt under way it is those that it replaces: their owner may remove them meanwhile.
+    """
+    newest = facts.newest
+    if newest is None:
         return list(facts.registrations.items())
-    return list(facts.newest.instances.items()) if facts.newest.state is State.RUNNING else []
+    if newest.state is State.RUNNING:
+        return list(newest.instances.items())
+    return [] if newest.state in CLOSED else [(node, one) for node, one in newest.replaces.items() if one]
 
 
 def _unseen(facts: JobFacts, shown: Shown) -> list[tuple[str, str]]:
