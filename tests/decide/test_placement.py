@@ -98,6 +98,12 @@ def test_trouble_of_another_kind_counts_though_it_is_older():
     assert record.weather[HOME].at == NOW
 
 
+def test_what_is_remembered_has_faded_when_the_next_thing_happens():
+    """Two preemptions an hour apart weigh one and a half at the second."""
+    record = knowing(news(Event.PREEMPTED, ago=60 * MINUTE), news(Event.PREEMPTED))
+    assert record.weather[HOME].trouble == pytest.approx(1.5)
+
+
 def test_a_storm_is_one_bad_hour():
     """However many VMs it takes, the count stops where it can be forgotten within a few half-lives."""
     record = knowing(*(news(Event.PREEMPTED, ago=k * SECOND) for k in range(1000)))
