@@ -18,6 +18,8 @@ FATES = (
     c.Then.LOST_AFTER,
     c.Then.REFUSED,
 )
+FROZEN = 0.15
+"""How often a blow is followed by a sweep that sleeps through a whole recovery."""
 SKEWS = (0, 0, 0, -60, -20, 20, 60)
 
 
@@ -59,7 +61,7 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
     for name in chance.choices(names, weights, k=chance.randint(2, 7)):
         drawn.append(BLOWS[name][1](chance))
         drawn.append(c.Pass(seconds=chance.choice((0, 5, 20, 35, 40, 60, 60))))
-        drawn.extend(_sweeps(chance))
+        drawn.extend(_frozen(chance) if chance.random() < FROZEN else _sweeps(chance))
     return drawn
 
 
@@ -75,10 +77,27 @@ def _sweeps(chance: Random) -> Iterator[c.Command]:
         yield chance.choices((_run, _pass, _sweep), (6, 4, 2))[0](chance)
 
 
+def _frozen(chance: Random) -> Iterator[c.Command]:
+    """A sweep that stands still while others bring the job back and it is struck again; then it goes on."""
+    yield c.Sweep(about=_about(chance), calls=chance.randint(1, 40), then=c.Then.PAUSE)
+    for _ in range(chance.choice((2, 3))):
+        yield c.Sweep(about=_any(chance))
+        yield c.Pass(seconds=chance.choice((20, 30, 60)))
+    yield c.Preempt(vm=_any(chance), word=chance.choice(HURT))
+    yield c.Pass(seconds=chance.choice((5, 40, 60)))
+    if chance.random() < 0.7:
+        yield c.Sweep(about=_about(chance), calls=chance.randint(1, 40), then=c.Then.PAUSE)
+    yield c.Run(sweep=0, calls=chance.randint(1, 20), then=chance.choice((c.Then.GO_ON, c.Then.PAUSE)))
+
+
+def _about(chance: Random) -> int | None:
+    return None if chance.random() < 0.4 else _any(chance)
+
+
 def _sweep(chance: Random) -> c.Command:
     whole = chance.random() < 0.3
     return c.Sweep(
-        about=chance.choice((None, None, _any(chance))),
+        about=_about(chance),
         skew=chance.choice(SKEWS),
         calls=chance.randint(1, 30),
         then=c.Then.GO_ON if whole else chance.choice(FATES),

@@ -13,6 +13,11 @@ ZONES = ("us-central1-a", "us-central1-b", "us-central1-c")
 PROJECT = "p"
 
 
+ENDED = "it has ended"
+STOPPED = "its owner has stopped it"
+CRASHED = "it has shut itself down"
+
+
 class Job(msgspec.Struct, kw_only=True):
     """One job. `over` says how it ended, "" while it is open; `over_at` is its place in the order of things.
 
@@ -29,6 +34,11 @@ class Job(msgspec.Struct, kw_only=True):
     hurt: bool = False
     launches: int = 0
     doomed: set[str] = msgspec.field(default_factory=set)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has written its status code: for good."""
+        return self.over == ENDED
 
     @property
     def script(self) -> bytes:

@@ -120,6 +120,17 @@ def no_end_is_seen(cloud: Cloud) -> Cloud:
     return _with(cloud, store=Bent(cloud.store, read=read))
 
 
+def no_delete_is_seen(cloud: Cloud) -> Cloud:
+    """Who deleted or stopped an instance is not looked at."""
+
+    def operations(since: Any) -> Any:
+        found = cloud.compute.operations(since)
+        left = tuple(one for one in found.items if one.kind not in {"delete", "stop"})
+        return msgspec.structs.replace(found, items=left)
+
+    return _with(cloud, compute=Bent(cloud.compute, operations=operations))
+
+
 def markers_go_first(cloud: Cloud) -> Cloud:
     """A marker is deleted as soon as it was read."""
 
@@ -152,5 +163,6 @@ MUTATIONS: Mapping[str, Callable[[Cloud], Cloud]] = {
     "no lease, and request ids by chance": no_lease_and_any_request_id,
     "no answer yet counts as a refusal": failure_is_assumed,
     "the end of a job is not seen": no_end_is_seen,
+    "an owner's delete is not seen": no_delete_is_seen,
     "markers are cleared before they are answered": markers_go_first,
 }

@@ -59,7 +59,12 @@ class Watch:
         if self._note:
             self._note(f"    {vm.seen.name} {vm.seen.id[-4:]} in {vm.seen.zone} is {vm.seen.status.value}")
         job = self._nodes.get(vm.seen.name)
-        if job is None or vm.seen.status not in UP or before in UP:
+        if job is None or vm.seen.status not in UP:
+            return
+        if vm.seen.status is Status.RUNNING and not job.ended:
+            # It was asked for before its owner, or the job itself, ended the former one: the job lives again.
+            job.over = ""
+        if before in UP:
             return
         there = self.there(job)
         if len({one.launch for one in there}) > 1:

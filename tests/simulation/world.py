@@ -11,7 +11,7 @@ from tests.fakes.cloud import MemoryCloud, memory_cloud
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
 from tests.simulation.guests import GUEST, NOTICE, Guests
-from tests.simulation.jobs import ZONES, Job, new_job, stranger
+from tests.simulation.jobs import CRASHED, ENDED, STOPPED, ZONES, Job, new_job, stranger
 from tests.simulation.process import Count, Process
 from tests.simulation.product import POLICY, SETTINGS, cold_start, recover_spot
 from tests.simulation.watch import Watch
@@ -94,7 +94,7 @@ class World:
 
     def _finish(self, command: c.Finish) -> None:
         if job := self._pick_job(command.job):
-            self._close(job, "it has ended")
+            self._close(job, ENDED)
             self.guests.end(job)
             for vm in self.running(job) if command.leave else ():
                 self._go(vm, command.word)
@@ -102,7 +102,7 @@ class World:
 
     def _remove(self, command: c.Remove) -> None:
         if job := self._pick_job(command.job):
-            self._close(job, "its owner has stopped it")
+            self._close(job, STOPPED)
             for vm in self.running(job):
                 self._go(vm, command.word)
                 act = self.cloud.compute.owner_stops if command.keep else self.cloud.compute.owner_deletes
@@ -110,7 +110,7 @@ class World:
 
     def _relaunch(self, command: c.Relaunch) -> None:
         """Only where nothing of the job is left that a launch by hand could meet."""
-        over = [job for job in self.jobs if job.over == "its owner has stopped it"]
+        over = [job for job in self.jobs if job.over == STOPPED]
         job = over[command.job % len(over)] if over else None
         if job and not self._vms(job) and self.cloud.compute.has_room(job.zone):
             job.over, job.hurt = "", False
@@ -123,10 +123,10 @@ class World:
         self.guests.shut_down(vm, word)
 
     def _crash(self, command: c.Crash) -> None:
-        """A gang that has lost a node often ends so: that is no reason to let it lie."""
+        """A gang that has lost a node often ends so, and who was told of its end may: the job goes on."""
         if job := self._pick_job(command.job):
             if self.whole(job):
-                self._close(job, "it has shut itself down")
+                self._close(job, CRASHED)
             for vm in self.running(job):
                 self._go(vm, command.word)
                 self.cloud.compute.power_off(vm.seen.id)
@@ -249,8 +249,8 @@ class World:
         return vms[number % len(vms)] if vms else None
 
     def whole(self, job: Job) -> bool:
-        """Whether all its nodes run."""
-        return len(self.running(job)) == len(job.nodes)
+        """Whether all its nodes run, and none was told of its end."""
+        return len([vm for vm in self.running(job) if vm.seen.id not in job.doomed]) == len(job.nodes)
 
     def running(self, job: Job) -> Sequence[Vm]:
         """Its VMs that run."""
