@@ -1,180 +1,40 @@
-"""Facts for the tests of decisions: everything ordinary unless a test says otherwise."""
+"""What the tests of decisions share: ordinary facts, the default policy, a tick, and a walk of steps."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
-from msgspec.structs import replace
 
 from spotwarden.decide.attempts import next_step
 from spotwarden.decide.progress import after
-from spotwarden.model.action import Done, Outcome, Step, Wait, WriteAttempt
-from spotwarden.model.attempt import Attempt, Lease, Recorded, Script, State, Try
-from spotwarden.model.facts import JobFacts, NodeFacts
-from spotwarden.model.instance import Instance, Operation, Status
-from spotwarden.model.launch import Choice, Launch
+from spotwarden.model.action import Done, LaunchInstances, Outcome, StartInstance, Step, Wait, WriteAttempt
+from spotwarden.model.attempt import Attempt, Lease, State, Try
+from spotwarden.model.facts import JobFacts
 from spotwarden.model.limits import RecoveryLimits
-from spotwarden.model.marker import Marker
 from spotwarden.model.policy import Policy
-from spotwarden.model.request import Request
 from spotwarden.model.tick import Tick
-from spotwarden.model.watch import Watch, Watched
-
-NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-HOME = "us-central1-a"
-REQUEST = Request(
-    method="POST",
-    path=f"/compute/v1/projects/p/zones/{HOME}/instances",
-    query={"alt": "json"},
-    body={"name": "test-vm", "metadata": {"items": [{"key": "startup-script", "value": "true"}]}},
-)
-SCRIPT = Script(generation=7, sha256="0" * 64)
-
-
-def launch(*places: str, **facts: object) -> Launch:
-    """The launch of one VM, at home and in these places."""
-    choices = tuple(
-        Choice(place=place, request=replace(REQUEST, path=REQUEST.path.replace(HOME, place)))
-        for place in (HOME, *places)
-    )
-    return Launch(**{"nodes": ("test-vm",), "choices": choices, "script": SCRIPT, "spot": True, **facts})  # type: ignore[arg-type]
-
-
-def gang(*places: str) -> Launch:
-    """The launch of `gang-1` and `gang-2` together."""
-    return launch(*places, nodes=("gang-1", "gang-2"), gang=True)
-
-
-def marker(**facts: object) -> Marker:
-    """A marker written ten minutes ago."""
-    return Marker(
-        **{"node": "test-vm", "generation": 11, "written": NOW - timedelta(minutes=10), **facts}  # type: ignore[arg-type]
-    )
-
-
-def instance(**facts: object) -> Instance:
-    """The instance 1001, running for an hour."""
-    return Instance(
-        **{  # type: ignore[arg-type]
-            "id": "1001",
-            "name": "test-vm",
-            "zone": HOME,
-            "status": Status.RUNNING,
-            "started": NOW - timedelta(hours=1),
-            **facts,
-        }
-    )
-
-
-def operation(kind: str = "compute.instances.preempted", **facts: object) -> Operation:
-    """A finished operation on the instance 1001."""
-    return Operation(
-        **{  # type: ignore[arg-type]
-            "name": "operation-1",
-            "zone": HOME,
-            "kind": kind,
-            "target_id": "1001",
-            "target_name": "test-vm",
-            "done": True,
-            **facts,
-        }
-    )
-
-
-def node(**facts: object) -> NodeFacts:
-    """A node whose marker is about the instance 1001, which is gone, preempted."""
-    return NodeFacts(
-        **{  # type: ignore[arg-type]
-            "node": "test-vm",
-            "marker": marker(),
-            "instance_id": "1001",
-            "history": (operation(),),
-            **facts,
-        }
-    )
-
-
-def attempt(number: int = 1, state: State = State.RUNNING, **facts: object) -> Recorded:
-    """A recorded attempt; its generation is 100 times its number."""
-    record = Attempt(
-        **{  # type: ignore[arg-type]
-            "job": "test-vm",
-            "number": number,
-            "state": state,
-            "created": NOW - timedelta(hours=1),
-            "updated": NOW - timedelta(hours=1),
-            **facts,
-        }
-    )
-    return Recorded(attempt=record, generation=number * 100)
-
-
-def watched(**facts: object) -> Watched:
-    """The entry of attempt 1 in the list of open jobs, an hour old, all of it on record."""
-    said = {"job": "test-vm", "attempt": 1, "instances": {"test-vm": "1001"}, "recorded": True, **facts}
-    since = said.pop("since", NOW - timedelta(hours=1))
-    return Watched(watch=Watch(**said), generation=31, since=since)  # type: ignore[arg-type]
-
-
-def job(**facts: object) -> JobFacts:
-    """A job whose first attempt was preempted."""
-    return JobFacts(
-        **{  # type: ignore[arg-type]
-            "job": "test-vm",
-            "ledger": (attempt(instances={"test-vm": "1001"}),),
-            "nodes": (node(),),
-            "launch": launch(),
-            "watched": watched(),
-            **facts,
-        }
-    )
-
-
-def quiet(**facts: object) -> JobFacts:
-    """A job whose first attempt runs."""
-    alive = instance()
-    nodes = (node(marker=None, instance=alive, history=()),)
-    return job(**{"nodes": nodes, "instances": (alive,), **facts})
-
-
-def gang_job(**facts: object) -> JobFacts:
-    """A gang of two: `gang-1` (id 1001) was preempted and is gone, `gang-2` (id 1002) runs on."""
-    ids = {"gang-1": "1001", "gang-2": "1002"}
-    left = instance(id="1002", name="gang-2")
-    nodes = (
-        node(node="gang-1", marker=marker(node="gang-1"), history=(operation(target_name="gang-1"),)),
-        node(node="gang-2", marker=None, instance_id="1002", instance=left, history=()),
-    )
-    return job(
-        **{
-            "job": "gang",
-            "ledger": (attempt(job="gang", instances=ids),),
-            "nodes": nodes,
-            "instances": (left,),
-            "launch": gang(),
-            "watched": watched(job="gang", instances=ids),
-            **facts,
-        }
-    )
+from tests.decide import facts
+from tests.decide.facts import NOW
 
 
 @pytest.fixture
 def some() -> SimpleNamespace:
     """Builders of ordinary facts."""
     return SimpleNamespace(
-        marker=marker,
-        instance=instance,
-        operation=operation,
-        node=node,
-        attempt=attempt,
-        job=job,
-        quiet=quiet,
-        gang_job=gang_job,
-        watched=watched,
-        launch=launch,
-        gang=gang,
-        home=HOME,
+        marker=facts.marker,
+        instance=facts.instance,
+        operation=facts.operation,
+        node=facts.node,
+        attempt=facts.attempt,
+        job=facts.job,
+        quiet=facts.quiet,
+        gang_job=facts.gang_job,
+        watched=facts.watched,
+        launch=facts.launch,
+        gang=facts.gang,
+        surveyed=facts.surveyed,
+        home=facts.HOME,
     )
 
 
@@ -206,8 +66,8 @@ def ours() -> Lease:
 def asked() -> Callable[..., Try]:
     """A try of the script's zone."""
 
-    def build(**facts: object) -> Try:
-        return Try(**{"place": HOME, "request_id": "r-1", "at": NOW, **facts})  # type: ignore[arg-type]
+    def build(**said: object) -> Try:
+        return Try(**{"place": facts.HOME, "request_id": "r-1", "at": NOW, **said})  # type: ignore[arg-type]
 
     return build
 
@@ -215,30 +75,32 @@ def asked() -> Callable[..., Try]:
 @pytest.fixture
 def step(policy: Policy, tick: Tick) -> Callable[[JobFacts], Step | None]:
     """The next step from facts."""
-    return lambda facts: next_step(facts, policy, tick)
+    return lambda known: next_step(known, policy, tick)
 
 
 @pytest.fixture
 def walk(policy: Policy, tick: Tick) -> Callable[..., tuple[list[Step], JobFacts]]:
     """Take steps as a sweep does, until it waits or has nothing to do; gives them, and what is then known.
 
-    An outcome may be given for each type of step; all others are done.
+    An outcome may be given for each type of step; all others are done, and a request is accepted.
     """
+    accepted = Done(operation=facts.operation("insert", name="op-2", done=False))
 
     def go(
-        facts: JobFacts, answers: dict[type, Outcome] | None = None, *, most: int = 50
+        known: JobFacts, answers: dict[type, Outcome] | None = None, *, most: int = 50
     ) -> tuple[list[Step], JobFacts]:
+        answers = {LaunchInstances: accepted, StartInstance: accepted, **(answers or {})}
         steps: list[Step] = []
-        while (one := next_step(facts, policy, tick)) is not None and len(steps) < most:
+        while (one := next_step(known, policy, tick)) is not None and len(steps) < most:
             steps.append(one)
             if isinstance(one, Wait):
                 break
-            known = after(facts, one, (answers or {}).get(type(one), Done(generation=900 + len(steps))))
-            if known is None:
+            learnt = after(known, one, answers.get(type(one), Done(generation=900 + len(steps))))
+            if learnt is None:
                 break
-            facts = known
+            known = learnt
         assert len(steps) < most, steps[-2:]
-        return steps, facts
+        return steps, known
 
     return go
 
@@ -247,8 +109,8 @@ def walk(policy: Policy, tick: Tick) -> Callable[..., tuple[list[Step], JobFacts
 def claimed(step: Callable[[JobFacts], Step | None]) -> Callable[[JobFacts], Attempt]:
     """The record with which the next attempt of a job is claimed."""
 
-    def claim(facts: JobFacts) -> Attempt:
-        one = step(facts)
+    def claim(known: JobFacts) -> Attempt:
+        one = step(known)
         assert isinstance(one, WriteAttempt), one
         assert one.record.state is State.CLAIMED
         assert one.generation == 0

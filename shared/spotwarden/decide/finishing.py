@@ -40,10 +40,15 @@ def finish(
 
 
 def made(facts: JobFacts, attempt: Attempt, *, dead: bool = False) -> dict[str, str]:
-    """The instances that carry this attempt's number and are alive, or with `dead` all of them, by node."""
-    mine = (attempt.job, attempt.number)
+    """The instances of the attempt's newest try that are alive, or with `dead` all of them, by node.
+
+    What a failed try has left behind is none of them, even where it bears a name that is missing here.
+    """
+    mine = (attempt.job, attempt.number, attempt.tries[-1].turn if attempt.tries else 0)
     return {
-        one.name: one.id for one in facts.instances if (one.job, one.attempt) == mine and (dead or alive(one))
+        one.name: one.id
+        for one in facts.instances
+        if (one.job, one.attempt, one.turn) == mine and (dead or alive(one))
     }
 
 

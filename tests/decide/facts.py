@@ -1,0 +1,160 @@
+"""Builders of facts: everything ordinary unless a test says otherwise."""
+
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import Done, Outcome, Survey
+from spotwarden.model.attempt import Attempt, Recorded, Script, State
+from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.instance import Instance, Instances, Operation, Operations, Status
+from spotwarden.model.launch import Choice, Launch
+from spotwarden.model.marker import Marker
+from spotwarden.model.request import Request
+from spotwarden.model.watch import Watch, Watched
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+HOME = "us-central1-a"
+REQUEST = Request(
+    method="POST",
+    path=f"/compute/v1/projects/p/zones/{HOME}/instances",
+    query={"alt": "json"},
+    body={"name": "test-vm", "metadata": {"items": [{"key": "startup-script", "value": "true"}]}},
+)
+SCRIPT = Script(generation=7, sha256="0" * 64)
+
+
+def launch(*places: str, **facts: object) -> Launch:
+    """The launch of one VM, at home and in these places."""
+    choices = tuple(
+        Choice(place=place, request=replace(REQUEST, path=REQUEST.path.replace(HOME, place)))
+        for place in (HOME, *places)
+    )
+    return Launch(**{"nodes": ("test-vm",), "choices": choices, "script": SCRIPT, "spot": True, **facts})  # type: ignore[arg-type]
+
+
+def gang(*places: str) -> Launch:
+    """The launch of `gang-1` and `gang-2` together."""
+    return launch(*places, nodes=("gang-1", "gang-2"), gang=True)
+
+
+def marker(**facts: object) -> Marker:
+    """A marker written ten minutes ago."""
+    return Marker(
+        **{"node": "test-vm", "generation": 11, "written": NOW - timedelta(minutes=10), **facts}  # type: ignore[arg-type]
+    )
+
+
+def instance(**facts: object) -> Instance:
+    """The instance 1001, running for an hour."""
+    return Instance(
+        **{  # type: ignore[arg-type]
+            "id": "1001",
+            "name": "test-vm",
+            "zone": HOME,
+            "status": Status.RUNNING,
+            "started": NOW - timedelta(hours=1),
+            **facts,
+        }
+    )
+
+
+def operation(kind: str = "compute.instances.preempted", **facts: object) -> Operation:
+    """A finished operation on the instance 1001."""
+    return Operation(
+        **{  # type: ignore[arg-type]
+            "name": "operation-1",
+            "zone": HOME,
+            "kind": kind,
+            "target_id": "1001",
+            "target_name": "test-vm",
+            "done": True,
+            **facts,
+        }
+    )
+
+
+def node(**facts: object) -> NodeFacts:
+    """A node whose marker is about the instance 1001, which is gone, preempted."""
+    return NodeFacts(
+        **{  # type: ignore[arg-type]
+            "node": "test-vm",
+            "marker": marker(),
+            "instance_id": "1001",
+            "history": (operation(),),
+            **facts,
+        }
+    )
+
+
+def attempt(number: int = 1, state: State = State.RUNNING, **facts: object) -> Recorded:
+    """A recorded attempt; its generation is 100 times its number."""
+    record = Attempt(
+        **{  # type: ignore[arg-type]
+            "job": "test-vm",
+            "number": number,
+            "state": state,
+            "created": NOW - timedelta(hours=1),
+            "updated": NOW - timedelta(hours=1),
+            **facts,
+        }
+    )
+    return Recorded(attempt=record, generation=number * 100)
+
+
+def watched(**facts: object) -> Watched:
+    """The entry of attempt 1 in the list of open jobs, an hour old, all of it on record."""
+    said = {"job": "test-vm", "attempt": 1, "instances": {"test-vm": "1001"}, "recorded": True, **facts}
+    since = said.pop("since", NOW - timedelta(hours=1))
+    return Watched(watch=Watch(**said), generation=31, since=since)  # type: ignore[arg-type]
+
+
+def job(**facts: object) -> JobFacts:
+    """A job whose first attempt was preempted."""
+    return JobFacts(
+        **{  # type: ignore[arg-type]
+            "job": "test-vm",
+            "ledger": (attempt(instances={"test-vm": "1001"}),),
+            "nodes": (node(),),
+            "launch": launch(),
+            "watched": watched(),
+            **facts,
+        }
+    )
+
+
+def quiet(**facts: object) -> JobFacts:
+    """A job whose first attempt runs."""
+    alive = instance()
+    nodes = (node(marker=None, instance=alive, history=()),)
+    return job(**{"nodes": nodes, "instances": (alive,), **facts})
+
+
+def gang_job(**facts: object) -> JobFacts:
+    """A gang of two: `gang-1` (id 1001) was preempted and is gone, `gang-2` (id 1002) runs on."""
+    ids = {"gang-1": "1001", "gang-2": "1002"}
+    left = instance(id="1002", name="gang-2")
+    nodes = (
+        node(node="gang-1", marker=marker(node="gang-1"), history=(operation(target_name="gang-1"),)),
+        node(node="gang-2", marker=None, instance_id="1002", instance=left, history=()),
+    )
+    return job(
+        **{
+            "job": "gang",
+            "ledger": (attempt(job="gang", instances=ids),),
+            "nodes": nodes,
+            "instances": (left,),
+            "launch": gang(),
+            "watched": watched(job="gang", instances=ids),
+            **facts,
+        }
+    )
+
+
+def surveyed(
+    *instances: Instance, inserts: Collection[Operation] = (), unreachable: tuple[str, ...] = ()
+) -> dict[type, Outcome]:
+    """The answer to a survey: these instances, and these inserts in the log."""
+    log = Operations(items=tuple(inserts), unreachable=unreachable)
+    return {Survey: Done(instances=Instances(items=instances, unreachable=unreachable), operations=log)}

@@ -1,0 +1,179 @@
+"""A gang is one job: however many of its nodes fell, there is one answer, and it is whole or it is not."""
+
+import pytest
+from msgspec.structs import replace
+
+from spotwarden.decide.clearing import clear_the_way
+from spotwarden.model.action import (
+    ClearMarker,
+    DeleteInstance,
+    LaunchInstances,
+    Rejected,
+    Survey,
+    Tell,
+    Wait,
+    WriteAttempt,
+)
+from spotwarden.model.attempt import State
+from spotwarden.model.instance import Status
+from spotwarden.model.marker import MarkerBody
+
+IDS = {"gang-1": "1001", "gang-2": "1002"}
+
+
+def fallen(some, name, number, **facts):
+    """A node of the gang that was preempted, with its marker."""
+    ids = {"target_id": number, "target_name": name, "name": f"op-{name}"}
+    return some.node(
+        **{
+            "node": name,
+            "instance_id": number,
+            "marker": some.marker(node=name, generation=int(number)),
+            "history": (some.operation(**ids),),
+            **facts,
+        }
+    )
+
+
+def test_one_lost_node_is_a_lost_gang(some, claimed):
+    """The record stands in for all its instances and answers all its markers."""
+    record = claimed(some.gang_job())
+    assert (record.number, record.replaces) == (2, IDS)
+    assert record.markers == {"gang-1": 11}
+
+
+def test_all_nodes_lost_is_one_lost_gang(some, claimed):
+    """Two markers make one attempt, and each of them has its answer."""
+    nodes = (fallen(some, "gang-1", "1001"), fallen(some, "gang-2", "1002"))
+    record = claimed(some.gang_job(nodes=nodes, instances=()))
+    assert record.markers == {"gang-1": 1001, "gang-2": 1002}
+    running = some.attempt(2, job="gang", markers=record.markers, replaces=IDS)
+    assert running.attempt.markers == record.markers
+
+
+def test_the_markers_of_all_nodes_are_cleared_by_the_one_answer(some, walk):
+    """Once the attempt runs, each marker goes, under its own generation."""
+    nodes = (fallen(some, "gang-1", "1001"), fallen(some, "gang-2", "1002"))
+    markers = {"gang-1": 1001, "gang-2": 1002}
+    new = {"gang-1": "2001", "gang-2": "2002"}
+    running = some.attempt(2, job="gang", markers=markers, replaces=IDS, instances=new)
+    steps, _ = walk(some.gang_job(nodes=nodes, ledger=(running,), instances=()))
+    cleared = {one.node: one.generation for one in steps if isinstance(one, ClearMarker)}
+    assert cleared == markers
+
+
+def test_a_gang_of_which_nothing_is_lost_is_left_alone(some, step):
+    """Every node runs: nothing to do."""
+    both = [some.instance(id=number, name=name) for name, number in IDS.items()]
+    nodes = [
+        some.node(node=one.name, instance_id=one.id, instance=one, marker=None, history=()) for one in both
+    ]
+    assert step(some.gang_job(nodes=tuple(nodes), instances=tuple(both))) is None
+
+
+PERSON, ROBOT = "ann@example.com", "reaper@p.iam.gserviceaccount.com"
+
+
+@pytest.mark.parametrize(
+    ("kind", "user", "stopped"),
+    [
+        ("delete", PERSON, True),
+        ("stop", PERSON, True),
+        ("delete", ROBOT, False),
+        ("compute.instances.guestTerminate", "system", False),
+    ],
+)
+def test_a_gang_of_which_a_person_removed_a_node_is_stopped(some, step, kind, user, stopped):
+    """Whatever else befell it. A node that ends by itself, its peer gone, asks for no stop."""
+    removed = some.operation(kind, name="op-9", user=user)
+    nodes = (fallen(some, "gang-1", "1001"), fallen(some, "gang-2", "1002", history=(removed,)))
+    one = step(some.gang_job(nodes=nodes, instances=()))
+    assert isinstance(one, Tell) is stopped
+    assert isinstance(one, WriteAttempt) is not stopped
+
+
+@pytest.mark.parametrize(("user", "stopped"), [(PERSON, True), (ROBOT, False)])
+def test_a_job_that_a_person_removes_while_it_is_brought_back_is_stopped(some, walk, user, stopped):
+    """Told, written down; nothing is asked for any more. Our own delete of a survivor is no such word."""
+    claimed = some.attempt(2, State.BACKING_OFF, job="gang", replaces=IDS)
+    nodes = (fallen(some, "gang-2", "1002", marker=None, history=(some.operation("delete", user=user),)),)
+    steps, facts = walk(some.gang_job(ledger=(claimed,), nodes=nodes, instances=()), some.surveyed())
+    assert (facts.newest.state is State.STOPPED) is stopped
+    assert (LaunchInstances in [type(one) for one in steps]) is not stopped
+
+
+def test_a_gang_is_claimed_without_a_lease(some, claimed):
+    """Its survivors go first, which takes longer than one sweep and is safe for any."""
+    assert claimed(some.gang_job()).lease is None
+
+
+def test_a_survivor_is_deleted_by_its_id_before_anything_is_asked(some, walk):
+    """Then the sweep waits until it is gone."""
+    steps, _ = walk(some.gang_job())
+    assert [type(one) for one in steps] == [WriteAttempt, DeleteInstance, Wait]
+    assert (steps[1].node, steps[1].zone, steps[1].instance_id) == ("gang-2", some.home, "1002")
+    assert "gang-2" in steps[2].reason
+
+
+def test_the_same_survivor_is_always_deleted_by_the_same_request(some, walk):
+    """So that a repeated delete is one delete, whoever sends it."""
+    ids = {walk(some.gang_job())[0][1].request_id for _ in range(2)}
+    assert len(ids) == 1
+
+
+def test_a_survivor_that_is_gone_already_is_no_hindrance(some, walk):
+    """Not found is what was wanted."""
+    gone = {DeleteInstance: Rejected(code="notFound", message="gone")}
+    steps, _ = walk(some.gang_job(), {**gone, **some.surveyed()})
+    assert LaunchInstances in [type(one) for one in steps]
+
+
+def test_a_list_older_than_the_claim_says_nothing_of_survivors(some, walk):
+    """A sweep that was held up lists once more before it asks, and sees what was not there."""
+    claimed = some.attempt(2, State.CLAIMED, job="gang", replaces=IDS)
+    stale = some.gang_job(ledger=(claimed,), nodes=(), instances=())
+    steps, _ = walk(stale, some.surveyed(some.instance(id="1002", name="gang-2")))
+    assert [type(one) for one in steps] == [Survey, DeleteInstance, Wait]
+
+
+def test_a_stopped_node_of_a_gang_is_deleted_too(some, walk):
+    """A gang is always made anew, and a stopped VM holds its name."""
+    kept = some.instance(id="1001", name="gang-1", status=Status.TERMINATED)
+    left = some.instance(id="1002", name="gang-2", status=Status.TERMINATED)
+    nodes = (fallen(some, "gang-1", "1001", instance=kept), fallen(some, "gang-2", "1002", instance=left))
+    steps, _ = walk(some.gang_job(nodes=nodes, instances=(kept, left)))
+    assert [one.instance_id for one in steps if isinstance(one, DeleteInstance)] == ["1001", "1002"]
+
+
+def test_an_incomplete_list_hides_survivors_and_is_waited_for(some, step):
+    """Nothing is asked while a zone that may hold one does not answer."""
+    claimed = some.attempt(2, State.CLAIMED, job="gang", replaces=IDS)
+    facts = some.gang_job(ledger=(claimed,), nodes=(), instances=(), unsure="unreachable: us-central1-a")
+    waits = step(facts)
+    assert isinstance(waits, Wait)
+    assert not waits.soon
+    assert isinstance(step(replace(facts, unsure="")), Survey)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"id": "7777"}, {"name": "gang-9"}, {"job": "another"}],
+    ids=["another id", "another name", "another job's"],
+)
+def test_a_stranger_is_never_deleted(some, other):
+    """Whatever a marker names: name, id and job must all be the gang's own."""
+    claimed = some.attempt(2, State.CLAIMED, job="gang", replaces=IDS).attempt
+    survivor = {"id": "1002", "name": "gang-2"}
+    own = some.gang_job(instances=(some.instance(**survivor),))
+    assert isinstance(clear_the_way(own, claimed), DeleteInstance)
+    theirs = some.gang_job(instances=(some.instance(**{**survivor, **other}),))
+    assert clear_the_way(theirs, claimed) is None
+
+
+def test_a_marker_that_names_a_strangers_id_deletes_nobody(some, walk):
+    """The id is on no instance of that name, so nothing is in the way."""
+    theirs = some.instance(id="5555", name="their-vm")
+    lying = some.marker(node="gang-1", body=MarkerBody(instance_id="5555"))
+    nodes = (fallen(some, "gang-1", "5555", marker=lying), fallen(some, "gang-2", "1002", marker=None))
+    steps, _ = walk(some.gang_job(nodes=nodes, instances=(theirs,)))
+    assert DeleteInstance not in [type(one) for one in steps]
