@@ -48,6 +48,22 @@ def test_only_a_create_request_is_sent(google: Scripted, compute: ComputeEngine,
     assert google.asked == []
 
 
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [({}, "spotwarden"), ({"K_SERVICE": "recover-spot"}, "spotwarden/recover-spot")],
+)
+def test_the_audit_log_can_tell_which_function_asked(
+    google: Scripted, compute: ComputeEngine, monkeypatch, environment: dict[str, str], expected: str
+):
+    """By its user agent: Cloud Run says which service it is; a developer's command is none."""
+    monkeypatch.delenv("K_SERVICE", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    google.say(OPERATION)
+    compute.launch(INSERT, "r")
+    assert google.asked[0].headers["User-Agent"] == expected
+
+
 def test_a_redirect_is_not_followed(google: Scripted, compute: ComputeEngine):
     """Compute Engine never redirects; whoever does shall not get our token."""
     google.say(b"", status=307, Location=f"{google.url}/elsewhere")

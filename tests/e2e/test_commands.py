@@ -3,6 +3,8 @@
 import json
 import os
 import subprocess
+import urllib.request
+from urllib.parse import quote
 
 import pytest
 
@@ -130,21 +132,62 @@ def test_a_resolved_script_launches_and_is_what_recovery_reads(shell, script):
     assert "create-instance.resolved.sh" in names
 
 
-def test_a_stockout_is_told_and_can_be_waited_out(shell, script):
-    """Compute Engine's reason is shown; submitting again goes on with the same attempt."""
+def test_a_stockout_at_home_goes_elsewhere(shell, script):
+    """Another zone of the region is asked, and the command says which."""
     shell.ok("local", "stockout", "us-central1-a", "--for", "10m")
-    refused = shell.run("submit", script("job-e"))
+    told = shell.ok("submit", script("job-e"))
     shell.ok("local", "stockout", "us-central1-a", "--off")
+    assert "attempt 1 runs in us-central1-" in told
+    assert "us-central1-a " not in told
+    assert "us-central1-a, refused: ZONE_RESOURCE_POOL_EXHAUSTED" in shell.ok("show", "job-e")
+
+
+def test_a_stockout_everywhere_is_told_and_waited_out(shell, script):
+    """Compute Engine's reason is shown; the job stays queued, and its owner need do nothing."""
+    zones = [f"us-central1-{letter}" for letter in "abcf"]
+    for zone in zones:
+        shell.ok("local", "stockout", zone, "--for", "10m")
+    refused = shell.run("submit", script("job-f"))
+    for zone in zones:
+        shell.ok("local", "stockout", zone, "--off")
     assert refused.returncode == 1
     assert "no room for it now" in refused.stderr
-    assert "submit job-e again" in refused.stderr
-    assert "backing off" in shell.ok("show", "job-e")
+    assert "goes on trying" in refused.stderr
+    assert "backing off" in shell.ok("show", "job-f")
+
+
+def put(shell, name, data):
+    """Write an object into the jobs' bucket."""
+    url = f"{shell.environment['STORAGE_EMULATOR_HOST']}/upload/storage/v1/b/demo-jobs/o?uploadType=media"
+    request = urllib.request.Request(f"{url}&name={quote(name, safe='')}", data=data, method="POST")  # noqa: S310 — our own local cloud
+    with urllib.request.urlopen(request, timeout=30):  # noqa: S310 — likewise
+        pass
+
+
+def until(look):
+    """Look again until it is so; each look is a whole command, so a bound on looks is one on time."""
+    if not any(look() for _ in range(60)):
+        raise AssertionError("it never came")
+
+
+def test_a_marker_that_was_put_aside_is_listed_put_back_and_dropped(shell):
+    """The reason is shown; put back, it is looked at once more; dropped, it is gone."""
+    put(shell, "preempted-jobs/nobodys-vm", b"")
+    until(lambda: "nobodys-vm" in shell.ok("quarantine", "list"))
+    (aside,) = json.loads(shell.ok("quarantine", "list", "--json"))
+    assert aside["reason"].endswith("no job's metadata holds nobodys-vm-instance-id")
+    assert "put back" in shell.ok("quarantine", "retry", "nobodys-vm")
+    until(lambda: "nobodys-vm" in shell.ok("quarantine", "list"))
+    assert "dropped" in shell.ok("quarantine", "drop", "nobodys-vm", "--yes")
+    assert "is empty" in shell.ok("quarantine", "list")
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (["show", "nobody"], "there is no job 'nobody'"),
+        (["quarantine", "retry", "nobody"], "not in the quarantine: nobody; there is nothing"),
+        (["quarantine", "drop"], "name a marker"),
         (["show", "../x"], "'../x' cannot be a job"),
         (["local", "preempt", "nobody"], "nobody"),
         (["local", "stockout", "us-central1-a", "--for", "soon"], "write it as 90s, 10m or 2h"),

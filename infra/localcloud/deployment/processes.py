@@ -92,7 +92,8 @@ class Processes:
         argv = [sys.executable, "-m", "functions_framework", "--source", str(folder / "main.py")]
         argv += ["--target", function.name, "--signature-type", "cloudevent"]
         argv += ["--host", HOST, "--port", str(place.port)]
-        environment = {**os.environ, **self._environment, "FUNCTION_TARGET": function.name}
+        own = {"FUNCTION_TARGET": function.name, "K_SERVICE": function.deployed_name}
+        environment = {**os.environ, **self._environment, **own}
         with self.log_of(function).open("ab") as log:
             return await start(argv, env=environment, cwd=folder, stdout=log, stderr=log)
 

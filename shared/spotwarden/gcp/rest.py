@@ -1,5 +1,6 @@
 """Compute Engine's REST API, spoken through google-auth: the bytes of a request as they are, in and out."""
 
+import os
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,8 @@ from spotwarden.gcp.errors import refusal, unanswered
 from spotwarden.gcp.patience import Patience
 
 _SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
-_AGENT = "spotwarden"
+_SERVICE = "K_SERVICE"
+"""Where Cloud Run says which service this is ("Container runtime contract")."""
 
 
 def _credentials(endpoint: str) -> Credentials:
@@ -22,6 +24,12 @@ def _credentials(endpoint: str) -> Credentials:
         return AnonymousCredentials()
     credentials, _project = google.auth.default(scopes=_SCOPES)
     return credentials
+
+
+def agent(environ: Mapping[str, str]) -> str:
+    """Who asks, for the audit log: `spotwarden`, in a function with its deployed name behind it."""
+    service = environ.get(_SERVICE, "")
+    return f"spotwarden/{service}" if service else "spotwarden"
 
 
 class Rest:
@@ -34,7 +42,7 @@ class Rest:
     @cached_property
     def _session(self) -> AuthorizedSession:
         session = AuthorizedSession(_credentials(self._endpoint))
-        session.headers["User-Agent"] = _AGENT
+        session.headers["User-Agent"] = agent(os.environ)
         # A proxy of the office knows nothing of this machine's loopback.
         session.trust_env = not is_loopback(self._endpoint)
         return session

@@ -186,3 +186,19 @@ def test_a_limited_run_time_ends_in_the_name_of_the_system(world: World):
     assert {entry[PAYLOAD]["authenticationInfo"]["principalEmail"] for entry in world.log} == {
         "system@google.com"
     }
+
+
+@pytest.mark.parametrize(
+    ("headers", "who"),
+    [
+        ({}, "developer@example.com"),
+        ({"user-agent": "spotwarden"}, "developer@example.com"),
+        ({"user-agent": "spotwarden/recover-spot"}, "recover-spot@project.iam.gserviceaccount.com"),
+        ({"user-agent": "spotwarden/x", "authorization": "Bearer local-ada@example.com"}, "ada@example.com"),
+    ],
+)
+def test_a_function_is_a_service_account_and_a_developer_a_person(world: World, headers, who):
+    """In the operation as in the log; a token says it, and for a function its user agent."""
+    operation = world.post(INSTANCES, request(), headers=headers)
+    assert operation["user"] == who
+    assert world.log[0][PAYLOAD]["authenticationInfo"]["principalEmail"] == who

@@ -32,6 +32,7 @@ NOBODY = "developer@example.com"
 """Who a caller is whose token does not say it: gcloud's, whose token file holds any text."""
 
 _TOKEN = re.compile(r"Bearer local-(?P<email>\S+@\S+)", re.IGNORECASE)
+_FUNCTION = re.compile(r"spotwarden/(?P<name>[a-z0-9-]+)")
 VERSIONS = ("v1", "beta", "alpha")
 
 
@@ -72,11 +73,18 @@ class Call:
 
     @property
     def caller(self) -> Caller:
-        """Who calls. The local metadata servers give tokens that carry the account's address."""
-        match = _TOKEN.fullmatch(self.request.headers.get("authorization", ""))
-        return Caller(
-            email=match["email"] if match else NOBODY, agent=self.request.headers.get("user-agent", "")
-        )
+        """Who calls. The local metadata servers give tokens that carry the account's address.
+
+        A function sends no token to loopback, but says who it is; as on Google Cloud, a service account is
+        no person.
+        """
+        agent = self.request.headers.get("user-agent", "")
+        if match := _TOKEN.fullmatch(self.request.headers.get("authorization", "")):
+            return Caller(email=match["email"], agent=agent)
+        if match := _FUNCTION.fullmatch(agent):
+            account = f"{match['name']}@{self.site.project}.iam.gserviceaccount.com"
+            return Caller(email=account, agent=agent)
+        return Caller(email=NOBODY, agent=agent)
 
     @property
     def ask(self) -> Ask:

@@ -1,0 +1,161 @@
+"""A local cloud in a process of its own, with its real functions, spoken to over HTTP."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+SPOTWARDEN = Path(sys.executable).with_name("spotwarden")
+PROJECT = "demo"
+BUCKET = "demo-jobs"
+BASE = f"/compute/v1/projects/{PROJECT}"
+TOPIC = "spotwarden-recover-spot"
+NOTICES = "spotwarden-notices"
+LISTENER = f"/v1/projects/{PROJECT}/subscriptions/chaos-notices"
+GONE = httpx.codes.NOT_FOUND
+
+
+class Cloud:
+    """What a developer, an owner and fate can do to it."""
+
+    def __init__(self, http: str, log: Path) -> None:
+        self._http = httpx.Client(base_url=http, timeout=60, trust_env=False)
+        self.log = log
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.close()
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """What a POST gives; it must succeed."""
+        return self._http.post(path, json=body or {}).raise_for_status().json()
+
+    def try_post(self, path: str, body: Mapping[str, Any]) -> bool:
+        """Whether a POST was taken: what it is about may have gone in the meantime."""
+        answer = self._http.post(path, json=body)
+        if answer.status_code in (httpx.codes.BAD_REQUEST, GONE):
+            return False
+        answer.raise_for_status()
+        return True
+
+    def get(self, path: str, **query: Any) -> Any:
+        """What a GET gives; it must succeed."""
+        return self._http.get(path, params=query).raise_for_status().json()
+
+    def end(self, path: str, body: Mapping[str, Any] | None = None) -> None:
+        """DELETE; it is no matter whether there was anything."""
+        answer = self._http.request("DELETE", path, json=body or {})
+        if answer.status_code != GONE:
+            answer.raise_for_status()
+
+    def write(self, name: str, data: bytes) -> int:
+        """Write an object; gives its generation."""
+        path = f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={quote(name, safe='')}"
+        return int(self._http.post(path, content=data).raise_for_status().json()["generation"])
+
+    def read(self, name: str) -> bytes | None:
+        """The content of an object; None where there is none."""
+        answer = self._http.get(f"/storage/v1/b/{BUCKET}/o/{quote(name, safe='')}?alt=media")
+        return None if answer.status_code == GONE else answer.raise_for_status().content
+
+    def remove(self, name: str) -> bool:
+        """Delete an object; False where there is none."""
+        answer = self._http.delete(f"/storage/v1/b/{BUCKET}/o/{quote(name, safe='')}")
+        if answer.status_code == GONE:
+            return False
+        answer.raise_for_status()
+        return True
+
+    def objects(self, prefix: str) -> dict[str, int]:
+        """The generations of the objects whose name begins so."""
+        found: dict[str, int] = {}
+        query = {"prefix": prefix}
+        while True:
+            page = self.get(f"/storage/v1/b/{BUCKET}/o", **query)
+            found |= {one["name"]: int(one["generation"]) for one in page.get("items", ())}
+            if "nextPageToken" not in page:
+                return found
+            query["pageToken"] = page["nextPageToken"]
+
+    def instances(self) -> list[dict[str, Any]]:
+        """All VMs: name, id, zone, status."""
+        found: list[dict[str, Any]] = self.get("/local/instances", limit=100_000)["instances"]
+        return found
+
+    def delete_vm(self, zone: str, vm_id: str) -> None:
+        """Delete a VM as its owner; one that is gone already is no matter."""
+        self.end(f"{BASE}/zones/{zone}/instances/{vm_id}")
+
+    def function(self) -> dict[str, Any]:
+        """The process of recover_spot: its pid, how often it was started."""
+        [found] = self.get("/local/functions")["functions"]
+        return dict(found)
+
+    def kill_function(self) -> bool:
+        """Kill -9 the function with everything that came of it; False where it is down already."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.function()["pid"], signal.SIGKILL)
+            return True
+        return False
+
+    def tick(self) -> None:
+        """Let Scheduler's minute come now."""
+        self.post("/local/tick", {})
+
+    def subscribe(self) -> None:
+        """Keep all that people are told from now on."""
+        body = {"topic": f"projects/{PROJECT}/topics/{NOTICES}"}
+        self._http.put(LISTENER, json=body).raise_for_status()
+
+    def notices(self) -> list[dict[str, str]]:
+        """The attributes of all that people were told since the last time."""
+        told: list[dict[str, str]] = []
+        while True:
+            answer = self.post(f"{LISTENER}:pull", {"maxMessages": 1000, "returnImmediately": True})
+            received = answer.get("receivedMessages", [])
+            if not received:
+                return told
+            told += [one["message"]["attributes"] for one in received]
+            self.post(f"{LISTENER}:acknowledge", {"ackIds": [one["ackId"] for one in received]})
+
+
+@contextmanager
+def served(home: Path, policy: Path) -> Iterator[Cloud]:
+    """A local cloud with functions, for as long as the block runs; its log stays in `home`."""
+    words = [SPOTWARDEN, "local", "serve", "--functions", "--project", PROJECT, "--bucket", BUCKET]
+    words += ["--policy", policy, "--state", home / "cloud"]
+    environment = {**os.environ, "XDG_STATE_HOME": str(home)}
+    log = home / "cloud.log"
+    with log.open("wb") as errors:
+        serving = subprocess.Popen(
+            [str(word) for word in words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env=environment,
+        )
+    try:
+        assert serving.stdout is not None
+        line = serving.stdout.readline()
+        assert line, f"the local cloud did not start: {log.read_text()[-2000:]}"
+        cloud = Cloud(json.loads(line)["http"], home / "cloud" / "logs" / "recover-spot.log")
+        try:
+            yield cloud
+        finally:
+            cloud.close()
+    finally:
+        serving.terminate()
+        try:
+            serving.wait(60)
+        finally:
+            serving.kill()
+            serving.communicate()
