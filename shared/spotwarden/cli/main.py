@@ -11,6 +11,10 @@ COMMANDS = {
     ),
     "jobs": ("spotwarden.cli.jobs:jobs", "Print the experiment table: every job of the bucket."),
     "show": ("spotwarden.cli.jobs:show", "Print one job's timeline."),
+    "quarantine": (
+        "spotwarden.cli.quarantine:quarantine",
+        "Markers that could not be used: see why, put them back, drop them.",
+    ),
     "script": ("spotwarden.cli.script:script", "Read a create script: what it would launch, what to mend."),
     "local": ("spotwarden.cli.local:local", "Run and torment a Google Cloud of this machine's own."),
 }

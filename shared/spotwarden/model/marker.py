@@ -33,6 +33,20 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes = b""
 
 
+class Aside(msgspec.Struct, frozen=True, kw_only=True):
+    """A marker that was put aside, as it stands in the quarantine: since `at`, for this `reason`.
+
+    `content` is the marker's text; bytes that are no UTF-8 stand in it as backslash escapes.
+    """
+
+    marker: str
+    generation: int
+    reason: str
+    at: datetime
+    job: str = ""
+    content: str = ""
+
+
 class UnusableMarker(msgspec.Struct, frozen=True, kw_only=True):
     """An object among the markers that says nothing we could act on, and why; `data` is its content."""
 

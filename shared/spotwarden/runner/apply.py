@@ -43,6 +43,7 @@ from spotwarden.model.action import (
     WriteAttempt,
 )
 from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.marker import Aside
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError
@@ -152,14 +153,14 @@ class Applier:
     def _quarantine(self, action: Quarantine) -> Done:
         """The copy first, then the original: killed between the two, nothing is lost."""
         thing = Quarantined(key=quarantine_key(action.name), generation=action.generation)
-        record = {
-            "marker": action.name,
-            "generation": action.generation,
-            "reason": action.reason,
-            "job": action.job,
-            "at": self._tick.now,
-            "content": action.data.decode(errors="backslashreplace"),
-        }
+        record = Aside(
+            marker=action.name,
+            generation=action.generation,
+            reason=action.reason,
+            job=action.job,
+            at=self._tick.now,
+            content=action.data.decode(errors="backslashreplace"),
+        )
         data = msgspec.json.format(msgspec.json.encode(record))
         self._cloud.store.write(self._layout.build(thing), data, generation=None, content_type=JSON)
         self._cloud.store.delete(self._layout.markers() + action.name, generation=action.generation)

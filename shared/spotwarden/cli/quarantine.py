@@ -1,0 +1,140 @@
+"""`spotwarden quarantine`: what could not be used, and what becomes of it."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import click
+import msgspec
+
+from spotwarden.cli.context import Context, new_tick, open_context
+from spotwarden.cli.table import duration, render
+from spotwarden.layout import MarkerName, NotInLayoutError, Quarantined, node_problem
+from spotwarden.model.action import Change, Done, DropObject, StoreObject
+from spotwarden.model.marker import Aside
+
+HEAD = ("MARKER", "SINCE", "JOB", "REASON")
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """One object of the quarantine: its name, its generation, and what it says."""
+
+    name: str
+    generation: int
+    aside: Aside
+
+
+@click.group()
+def quarantine() -> None:
+    """Markers that could not be used: see why, put them back, or drop them.
+
+    \b
+    Examples:
+      spotwarden quarantine list
+      spotwarden quarantine retry test-vm      once the create script is mended
+      spotwarden quarantine drop --all
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+
+
+@quarantine.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
+def list_(*, as_json: bool) -> None:
+    """Print what was put aside, oldest first, with the reason."""
+    context = open_context()
+    kept = _read(context)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode([one.aside for one in kept])).decode())
+        return
+    if not kept:
+        click.echo(f"the quarantine of gs://{context.settings.bucket} is empty")
+        return
+    now = datetime.now(UTC)
+    rows = [(one.aside.marker, duration(now - one.aside.at), one.aside.job, one.aside.reason) for one in kept]
+    click.echo(render(HEAD, rows))
+
+
+@quarantine.command()
+@click.argument("markers", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="All that was put aside.")
+@click.option("--empty", is_flag=True, help="Put back an empty marker: its name alone leads to the job.")
+def retry(markers: Sequence[str], *, everything: bool, empty: bool) -> None:
+    """Put MARKERS back, so that the next sweep looks at them once more."""
+    context = open_context()
+    for one in _chosen(context, markers, everything=everything):
+        if problem := node_problem(one.aside.marker):
+            raise click.ClickException(f"{one.aside.marker}: {problem}; it can only be dropped")
+        put_back = StoreObject(
+            reason="put back from the quarantine",
+            job=one.aside.job,
+            name=context.settings.layout.build(MarkerName(node=one.aside.marker)),
+            data=b"" if empty else one.aside.content.encode(),
+            only_new=True,
+        )
+        _do(context, one, put_back)
+        click.echo(f"{one.aside.marker}: put back")
+
+
+@quarantine.command()
+@click.argument("markers", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="All that was put aside.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def drop(markers: Sequence[str], *, everything: bool, yes: bool) -> None:
+    """Delete MARKERS for good; the audit keeps that they were there."""
+    context = open_context()
+    chosen = _chosen(context, markers, everything=everything)
+    names = ", ".join(one.aside.marker for one in chosen)
+    if not yes:
+        click.confirm(f"Drop {names}? Their jobs are not brought back", abort=True)
+    for one in chosen:
+        _do(context, one)
+        click.echo(f"{one.aside.marker}: dropped")
+
+
+def _read(context: Context) -> list[Kept]:
+    """Everything in the quarantine, oldest first; an object that is none of ours is left alone."""
+    store, layout = context.cloud.store, context.settings.layout
+    found: list[Kept] = []
+    for entry in store.entries(layout.quarantine()):
+        try:
+            ours = isinstance(layout.parse(entry.name), Quarantined)
+        except NotInLayoutError:
+            continue
+        stored = store.read(entry.name) if ours else None
+        if stored is not None:
+            aside = msgspec.json.decode(stored.data, type=Aside)
+            found.append(Kept(name=entry.name, generation=stored.generation, aside=aside))
+    return sorted(found, key=lambda one: one.aside.at)
+
+
+def _chosen(context: Context, markers: Sequence[str], *, everything: bool) -> list[Kept]:
+    """Those that the user means: of several with one name the newest, unless all are meant."""
+    kept = _read(context)
+    if everything:
+        return kept
+    if not markers:
+        raise click.UsageError("name a marker of `spotwarden quarantine list`, or say --all")
+    by_name = {one.aside.marker: one for one in kept}
+    if unknown := [name for name in markers if name not in by_name]:
+        known = ", ".join(sorted(by_name)) or "nothing"
+        raise click.ClickException(f"not in the quarantine: {', '.join(unknown)}; there is {known}")
+    return [by_name[name] for name in markers]
+
+
+def _do(context: Context, one: Kept, first: StoreObject | None = None) -> None:
+    """The marker first, then its copy: killed between the two, nothing is lost."""
+    applier = context.applier(new_tick("quarantine"))
+    dropped = DropObject(
+        reason="no longer in the quarantine", job=one.aside.job, name=one.name, generation=one.generation
+    )
+    steps: list[Change] = [first, dropped] if first else [dropped]
+    for step in steps:
+        outcome = applier.apply(step)
+        if not isinstance(outcome, Done):
+            raise click.ClickException(f"{one.aside.marker}: {_why(step, outcome)}")
+
+
+def _why(step: Change, outcome: object) -> str:
+    if isinstance(step, StoreObject):
+        return (
+            "there is a newer marker of this name already; `spotwarden quarantine drop` deletes the old one"
+        )
+    return f"could not be deleted: {outcome}"
