@@ -151,17 +151,19 @@ def test_a_request_without_an_answer_is_repeated_and_then_left(some, walk, ours,
 
 
 def test_an_instance_made_by_an_unanswered_request_is_adopted(some, step, ours, asked):
-    """A running instance that carries this attempt's number is the one that was asked for."""
-    mine = some.instance(id="2002", job="test-vm", attempt=2)
+    """A running instance that carries the number of this attempt and try is the one that was asked for."""
+    mine = some.instance(id="2002", job="test-vm", attempt=2, turn=1)
     registers = step(replace(placing(some, lease=ours, tries=(asked(),)), instances=(mine,)))
     assert isinstance(registers, RegisterInstance)
     assert registers.instance_id == "2002"
 
 
-@pytest.mark.parametrize("other", [{"attempt": 1}, {"job": "another"}, {"status": Status.TERMINATED}])
+@pytest.mark.parametrize(
+    "other", [{"attempt": 1}, {"turn": 2}, {"job": "another"}, {"status": Status.TERMINATED}]
+)
 def test_another_instance_is_not_adopted(some, step, ours, asked, other):
-    """An older attempt's, another job's, or one that has stopped: none of them is it."""
-    theirs = some.instance(**{"id": "2002", "job": "test-vm", "attempt": 2, **other})
+    """An older attempt's, another try's, another job's, or one that has stopped: none of them is it."""
+    theirs = some.instance(**{"id": "2002", "job": "test-vm", "attempt": 2, "turn": 1, **other})
     facts = replace(placing(some, lease=ours, tries=(asked(),)), instances=(theirs,))
     assert isinstance(step(facts), LaunchInstances)
 

@@ -50,8 +50,8 @@ def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
         return asking.wait(attempt, tick)
     if step := clear_the_way(facts, attempt):
         return step
-    if isinstance(facts.launch, Launch) and facts.launch.gang and not facts.surveyed:
-        # The list may be older than the claim, and then says nothing about the survivors.
+    if not facts.surveyed:
+        # What this sweep has seen may be older than the claim; before anything is asked it looks again.
         return _survey(facts, attempt)
     if attempt.state is State.BACKING_OFF:
         return asking.ask(facts, newest, policy, tick, lease=lease(policy.recovery, tick), waited=True)
@@ -165,7 +165,8 @@ def _refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick
     if (gang or refusal(error) is Refusal.NAME_TAKEN) and not facts.surveyed:
         return _survey(facts, attempt)
     # An earlier sweep's request was carried out unanswered, and what it made may be dead already.
-    ids = made(facts, attempt, dead=not gang)
+    # Where neither is, its developer may have launched it by hand a moment ago.
+    ids = made(facts, attempt, dead=not gang) or revived(facts, attempt)
     if refusal(error) is Refusal.NAME_TAKEN and whole(facts, ids):
         return finish(facts, newest, ids, tick)
     if in_the_way(facts, attempt) or (facts.surveyed and facts.unsure):
