@@ -56,6 +56,16 @@ class Submit(Command, frozen=True, kw_only=True, tag=True):
     seen: bool = True
 
 
+class SubmitByLedger(Command, frozen=True, kw_only=True, tag=True):
+    """A developer types `spotwarden submit`, which makes so many calls that change something."""
+
+    kind: Kind
+    zone: int = 0
+    nodes: int = 2
+    calls: int = 1
+    then: Then = Then.GO_ON
+
+
 class Finish(Command, frozen=True, kw_only=True, tag=True):
     """A job writes its status code; then its VMs delete themselves, unless they fail to."""
 
@@ -156,6 +166,7 @@ class Run(Command, frozen=True, kw_only=True, tag=True):
 
 AnyCommand = (
     Submit
+    | SubmitByLedger
     | Finish
     | Crash
     | Preempt

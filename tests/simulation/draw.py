@@ -18,6 +18,8 @@ FATES = (
     c.Then.LOST_AFTER,
     c.Then.REFUSED,
 )
+BY_LEDGER = 0.2
+"""How often a job is submitted through the ledger rather than launched by hand."""
 FROZEN = 0.15
 """How often a blow is followed by a sweep that sleeps through a whole recovery."""
 SKEWS = (0, 0, 0, -60, -20, 20, 60)
@@ -54,7 +56,7 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
     """The history of this seed, of jobs of these kinds, without these blows; always the same."""
     chance = Random(seed)  # noqa: S311 — a seed that gives the same history again
     choice = sorted(kinds, key=lambda kind: kind.name)
-    drawn: list[c.Command] = [_submit(chance, choice) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
+    drawn: list[c.Command] = [_submitted(chance, choice) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
     drawn.append(c.Pass(seconds=chance.choice((0, 20, 120, 240))))
     names = [name for name in BLOWS if name not in without]
     weights = [BLOWS[name][0] for name in names]
@@ -65,7 +67,15 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
     return drawn
 
 
-def _submit(chance: Random, kinds: list[c.Kind]) -> c.Command:
+def _submitted(chance: Random, kinds: list[c.Kind]) -> c.Command:
+    if chance.random() < BY_LEDGER:
+        return c.SubmitByLedger(
+            kind=chance.choice(kinds),
+            zone=chance.randrange(3),
+            nodes=chance.choice((2, 3)),
+            calls=chance.randint(1, 12),
+            then=chance.choice((c.Then.GO_ON, *FATES)),
+        )
     return c.Submit(kind=chance.choice(kinds), zone=chance.randrange(3), nodes=chance.choice((2, 2, 3)))
 
 

@@ -16,11 +16,13 @@ PROJECT = "p"
 ENDED = "it has ended"
 STOPPED = "its owner has stopped it"
 CRASHED = "it has shut itself down"
+UNBORN = "none of its VMs has run yet"
 
 
 class Job(msgspec.Struct, kw_only=True):
     """One job. `over` says how it ended, "" while it is open; `over_at` is its place in the order of things.
 
+    It is `doubtful` once it has shut itself down while something befell it: it may go on or be closed.
     `hurt` is true once something befell it that it must come back from. `launches` counts its developer's
     own launches. `doomed` are the ids of its VMs that were told of their end.
     """
@@ -32,6 +34,7 @@ class Job(msgspec.Struct, kw_only=True):
     over: str = ""
     over_at: int = 0
     hurt: bool = False
+    doubtful: bool = False
     launches: int = 0
     doomed: set[str] = msgspec.field(default_factory=set)
 

@@ -11,10 +11,11 @@ import msgspec
 
 from tests.simulation.commands import AnyCommand, Command, Kind, told
 from tests.simulation.draw import draw
+from tests.simulation.ground import as_it_is
 from tests.simulation.history import play, shorten
 from tests.simulation.mutations import MUTATIONS
 from tests.simulation.process import Count
-from tests.simulation.world import World, as_it_is
+from tests.simulation.world import World
 
 BATCH = 50
 

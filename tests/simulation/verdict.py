@@ -23,17 +23,20 @@ def open_ends(world: World) -> list[str]:
 
 
 def _job(world: World, job: Job) -> list[str]:
-    """An open job runs whole, or somebody was told why not; its script is as it was."""
+    """An open job runs whole, or somebody was told why it cannot; its script is as it was.
+
+    No limit of the policy is ever reached here, so that nobody may be given up.
+    """
+    if job.over:
+        return []
     stored = world.cloud.store.read(world.layout.build(CreateScript(job=job.name)))
     if job.kind is not Kind.BARE and (stored is None or stored.data != job.script):
         return [f"the script of {job.name} was lost"]
-    if job.over:
-        return []
     up = sorted(vm.seen.name for vm in world.running(job))
     if up == sorted(job.nodes):
         return []
     records = ledger_of(world, job)
-    if records and records[-1]["state"] in CLOSED and told_of(world, job.name):
+    if job.doubtful and records and records[-1]["state"] in CLOSED and told_of(world, job.name):
         return []
     if told_of(world, job.name) & {"not_recoverable", "quarantined"}:
         return []

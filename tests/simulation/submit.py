@@ -1,0 +1,34 @@
+"""`spotwarden submit` as far as the ledger goes: a claim, one request, and then the lid is closed."""
+
+from functools import partial
+
+from msgspec.structs import replace
+
+from spotwarden.decide import submission
+from spotwarden.decide.attempts import next_step
+from spotwarden.decide.progress import after
+from spotwarden.layout import CreateScript
+from spotwarden.model.action import Lost, Wait
+from spotwarden.model.launch import StoredScript
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Cloud
+from spotwarden.runner import Applier, advance, look_at_job
+from spotwarden.script.stored import launch_of
+from tests.simulation.jobs import PROJECT, Job
+from tests.simulation.product import POLICY, SETTINGS
+
+
+def submit(cloud: Cloud, job: Job, tick: Tick) -> Wait | None:
+    """Store the script, claim the first attempt, ask for its instances, and leave the rest to the sweeps."""
+    layout = SETTINGS.layout
+    name = layout.build(CreateScript(job=job.name))
+    generation = cloud.store.write(name, job.script, generation=None)
+    launch = launch_of(StoredScript(name=name, text=job.script, generation=generation), PROJECT)
+    facts = replace(look_at_job(cloud.store, layout, job.name), launch=launch)
+    applier = Applier(cloud, layout, POLICY, tick)
+    claim = submission.claim(facts, launch, "", POLICY.recovery, tick)
+    if isinstance(applier.apply(claim), Lost):
+        return None
+    facts = replace(look_at_job(cloud.store, layout, job.name), launch=launch)
+    decide = partial(next_step, policy=POLICY, tick=tick)
+    return advance(facts, next_step=decide, after=after, apply=applier.apply)
