@@ -21,7 +21,7 @@ from localcloud.http import Listener, build_app
 from localcloud.identity import Identity
 from localcloud.leash import sweep_leftovers
 from localcloud.logs import LogService
-from localcloud.machines import ProcessMachines
+from localcloud.machines import NoMachines, ProcessMachines
 from localcloud.mailbox import Mailbox
 from localcloud.monitoring import MonitoringService
 from localcloud.outbound import Outbound
@@ -31,13 +31,17 @@ from localcloud.storage import StorageService
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """How to start: port 0 takes any; `state` holds the bucket, the VMs' folders and the logs."""
+    """How to start: port 0 takes any; `state` holds the bucket, the VMs' folders and the logs.
+
+    Without `machines` no process stands behind a VM: it boots and ends at once, and none of its scripts runs.
+    """
 
     project: str
     state: Path
     http_port: int = 0
     grpc_port: int = 0
     metric_period: timedelta = timedelta(seconds=60)
+    machines: bool = True
 
 
 class Deployment(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,14 +75,7 @@ class LocalCloud:
             clock=clock,
             base_url=self._url,
         )
-        self.machines = ProcessMachines(
-            folder=options.state / "vms",
-            clock=clock,
-            environment=self.client_environment,
-            measure=self.monitoring.measure,
-            on_poweroff=self._powered_off,
-            metric_period=options.metric_period,
-        )
+        self.machines = self._machines(clock) if options.machines else NoMachines()
         self.compute = ComputeService(
             project=project,
             clock=clock,
@@ -94,6 +91,16 @@ class LocalCloud:
         self._deployed: Mapping[str, str] = {}
         self._processes: Processes | None = None
         self._undo = contextlib.AsyncExitStack()
+
+    def _machines(self, clock: Clock) -> ProcessMachines:
+        return ProcessMachines(
+            folder=self._options.state / "vms",
+            clock=clock,
+            environment=self.client_environment,
+            measure=self.monitoring.measure,
+            on_poweroff=self._powered_off,
+            metric_period=self._options.metric_period,
+        )
 
     @property
     def endpoints(self) -> Endpoints:

@@ -20,7 +20,9 @@ class CannotStartError(Exception):
     """Something that was asked for cannot be had: says what."""
 
 
-def options(*, project: str, state: Path, ports: tuple[int, int], metric_seconds: float) -> Options:
+def options(
+    *, project: str, state: Path, ports: tuple[int, int], metric_seconds: float, machines: bool = True
+) -> Options:
     """How to start; `ports` are those of HTTP and gRPC."""
     http_port, grpc_port = ports
     return Options(
@@ -29,6 +31,7 @@ def options(*, project: str, state: Path, ports: tuple[int, int], metric_seconds
         http_port=http_port,
         grpc_port=grpc_port,
         metric_period=timedelta(seconds=metric_seconds),
+        machines=machines,
     )
 
 

@@ -9,37 +9,13 @@ from datetime import datetime, timedelta
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
 from localcloud.http import Listener, build_app
-from localcloud.ports import Resource
+from localcloud.machines import NoMachines
 from spotwarden.gcp.compute import ComputeEngine
 from tests.contract.patience import QUICK
 from tests.contract.served import PROJECT, Served
 from tests.fakes.clock import VirtualClock
 
 A_DAY = timedelta(days=1)
-
-
-class NoMachines:
-    """`Machines` with nothing behind them."""
-
-    async def boot(self, instance: Resource) -> None:
-        """Start nothing."""
-
-    async def shut_down(self, instance_id: str, grace: timedelta) -> None:
-        """End nothing, at once."""
-
-    async def kill(self, instance_id: str) -> None:
-        """As `shut_down`."""
-
-    def update(self, instance: Resource) -> None:
-        """Nobody asks."""
-
-    def forget(self, instance_id: str) -> None:
-        """Nothing to drop."""
-
-    def console(self, instance_id: str) -> str:
-        """An empty console."""
-        del instance_id
-        return ""
 
 
 class Time:

@@ -11,6 +11,7 @@ import pytest
 
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Timings
+from localcloud.machines import NoMachines
 from localcloud.pubsub import PubSubService
 from localcloud.storage import StorageService
 from spotwarden.gcp import connect
@@ -20,7 +21,6 @@ from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.runner import Settings, read_ledger
 from spotwarden.script.stored import with_launch
-from tests.contract.local_world import NoMachines
 from tests.functions.conftest import load
 from tests.localcloud.stand import Stand
 

@@ -25,6 +25,7 @@ INFRA = Path(__file__).resolve().parents[2]
     "--policy", type=click.Path(path_type=Path), default=INFRA / "policy.toml", help="The policy file."
 )
 @click.option("--metric-seconds", default=60.0, show_default=True, help="How often GPUs are measured.")
+@click.option("--no-machines", is_flag=True, help="VMs without processes: none of their scripts runs.")
 def serve(  # noqa: PLR0913 — one parameter per option
     *,
     http_port: int,
@@ -36,6 +37,7 @@ def serve(  # noqa: PLR0913 — one parameter per option
     prefix: str,
     policy: Path,
     metric_seconds: float,
+    no_machines: bool,
 ) -> None:
     """Start a local cloud; prints one JSON line when it is ready, ends at Ctrl-C or SIGTERM."""
     # The services take a second to import, which the other commands of this group are spared.
@@ -47,6 +49,7 @@ def serve(  # noqa: PLR0913 — one parameter per option
             state=(state or Path(temporary)).resolve(),
             ports=(http_port, grpc_port),
             metric_seconds=metric_seconds,
+            machines=not no_machines,
         )
         try:
             deployment = (

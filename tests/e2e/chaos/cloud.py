@@ -128,10 +128,10 @@ class Cloud:
 
 
 @contextmanager
-def served(home: Path, policy: Path) -> Iterator[Cloud]:
-    """A local cloud with functions, for as long as the block runs; its log stays in `home`."""
+def served(home: Path, policy: Path, *more: str) -> Iterator[Cloud]:
+    """A local cloud with functions, for as long as the block runs; its logs stay in `home`."""
     words = [SPOTWARDEN, "local", "serve", "--functions", "--project", PROJECT, "--bucket", BUCKET]
-    words += ["--policy", policy, "--state", home / "cloud"]
+    words += ["--policy", policy, "--state", home / "cloud", *more]
     environment = {**os.environ, "XDG_STATE_HOME": str(home)}
     log = home / "cloud.log"
     with log.open("wb") as errors:

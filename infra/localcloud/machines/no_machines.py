@@ -1,0 +1,32 @@
+"""Virtual machines with nothing behind them, for who measures thousands of them."""
+
+from datetime import timedelta
+
+from localcloud.ports import Resource
+
+
+class NoMachines:
+    """`Machines` that start nothing: no script of theirs runs, and they end at once."""
+
+    async def boot(self, instance: Resource) -> None:
+        """Start nothing."""
+
+    async def shut_down(self, instance_id: str, grace: timedelta) -> None:
+        """End nothing, at once."""
+
+    async def kill(self, instance_id: str) -> None:
+        """As `shut_down`."""
+
+    def update(self, instance: Resource) -> None:
+        """Nobody asks."""
+
+    def forget(self, instance_id: str) -> None:
+        """Nothing to drop."""
+
+    def console(self, instance_id: str) -> str:
+        """An empty console."""
+        del instance_id
+        return ""
+
+    async def close(self) -> None:
+        """Nothing to end."""

@@ -1,0 +1,48 @@
+"""Recovery under trouble, with real function processes: `python tests/bench/recover_chaos.py [--jobs 100]`.
+
+Plays one history on a local cloud of its own: jobs of every kind, preempted again and again, while markers
+vanish, events are lost, doubled and late, calls go unanswered, zones run out, and the function is killed -9.
+Prints what happened and every promise that was broken; ends with 1 where one was.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.e2e.chaos.run import Plan, play
+
+
+def main() -> int:
+    """Play as the command line says, print, and give the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=100)
+    parser.add_argument("--preemptions", type=int, default=1000)
+    parser.add_argument("--a-second", type=float, default=6.0, help="preemptions a second, on average")
+    parser.add_argument("--keep", type=Path, help="where the logs stay; else they go")
+    given = parser.parse_args()
+    plan = Plan(
+        seed=given.seed,
+        jobs=given.jobs,
+        preemptions=given.preemptions,
+        strangers=given.jobs // 5,
+        ended=given.jobs // 10,
+        deleted=given.jobs // 10,
+        a_second=given.a_second,
+        trouble_within=3600,
+        peace_within=600,
+    )
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
+        home = given.keep or Path(temporary)
+        home.mkdir(parents=True, exist_ok=True)
+        report = play(plan, home)
+    print(f"seed {plan.seed}: {plan.jobs} jobs, {plan.preemptions} preemptions\n")
+    print("\n".join([*report.lines(), *(f"violation: {fault}" for fault in report.faults)]))
+    return 1 if report.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
