@@ -9,6 +9,7 @@ from spotwarden.decide.bounds import work_left
 from spotwarden.decide.choosing import choose, hopeless
 from spotwarden.decide.launching import request_id
 from spotwarden.decide.lifecycle import Event, follow
+from spotwarden.decide.refusals import Refusal, refusal
 from spotwarden.model.action import Step, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, Deed, Lease, Recorded, State, Try
 from spotwarden.model.facts import JobFacts
@@ -71,6 +72,8 @@ def ask(  # noqa: PLR0913 — what is known, who asks, and whether it has waited
 
 def go_on(facts: JobFacts, failed: Recorded, policy: Policy, tick: Tick, *, lease: Lease) -> Step:
     """After a try that is known to have failed: the next place at once, where one is open."""
+    if refusal(failed.attempt.tries[-1].error) is Refusal.NOT_READY:
+        return _back_off(facts, failed, policy, tick)
     return ask(facts, failed, policy, tick, lease=lease, waited=False)
 
 

@@ -7,6 +7,7 @@ from itertools import zip_longest
 import msgspec
 
 from spotwarden.decide.fates import Fate
+from spotwarden.decide.placement import remaining_work
 from spotwarden.model.attempt import CLOSED, Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.limits import RecoveryLimits
@@ -67,9 +68,7 @@ def work_left(facts: JobFacts, now: datetime) -> timedelta | None:
     if facts.file.work is not None:
         done = share * facts.file.work if share is not None else time_up(facts, now)
         return max(facts.file.work - done, timedelta(0))
-    if share and 0 < share <= 1:
-        return time_up(facts, now) * ((1 - share) / share)
-    return None
+    return remaining_work(done=share, up=time_up(facts, now))
 
 
 def exceeded(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits, tick: Tick) -> str:

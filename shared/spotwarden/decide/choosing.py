@@ -42,12 +42,15 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
     if not isinstance(launch, Launch) or not places:
         return None
     why = _why_on_demand(facts, policy, tick) if launch.spot else ""
-    fresh = [place for place in places if not _asked_lately(attempt, place, policy, tick)]
-    weather = facts.places or PlacementRecord(machine=launch.machine)
+    spot = not why
+    fresh = [place for place in places if not _asked_lately(attempt, place, policy, tick, spot=spot)]
+    # What places did to spot VMs says nothing about on-demand ones.
+    unknown = PlacementRecord(machine=launch.machine)
+    weather = facts.places or unknown if spot else unknown
     ordered: Sequence[str] = placement.order(fresh, weather, tick.now, policy.placement) if fresh else ()
     if not ordered and waited:
         ordered = sorted(places, key=lambda place: _last_asked(attempt, place, tick))
-    return Choosing(place=ordered[0], deed=Deed.CREATE, spot=not why, why=why) if ordered else None
+    return Choosing(place=ordered[0], deed=Deed.CREATE, spot=spot, why=why) if ordered else None
 
 
 def kept_instance(facts: JobFacts, attempt: Attempt) -> Instance | None:
@@ -103,9 +106,10 @@ def _starts(attempt: Attempt) -> int:
     return sum(one.deed is Deed.START for one in attempt.tries)
 
 
-def _asked_lately(attempt: Attempt, place: str, policy: Policy, tick: Tick) -> bool:
-    """Whether the place refused this very attempt within the block, or its region is out of quota."""
-    recent = [one for one in attempt.tries if one.error and tick.now - one.at < policy.placement.block]
+def _asked_lately(attempt: Attempt, place: str, policy: Policy, tick: Tick, *, spot: bool = True) -> bool:
+    """Whether the place refused the like to this attempt within the block, or its region has no quota."""
+    block = policy.placement.block
+    recent = [one for one in attempt.tries if one.error and one.spot == spot and tick.now - one.at < block]
     return any(
         one.place == place
         or (refusal(one.error) is Refusal.QUOTA and region_of(one.place) == region_of(place))

@@ -39,15 +39,20 @@ def clear_the_way(facts: JobFacts, attempt: Attempt) -> DeleteInstance | Wait | 
 
     Each delete is addressed to an id, so it is safe for any sweep, as often as it likes.
     """
-    left = in_the_way(facts, attempt)
-    for one in left:
+    for one in in_the_way(facts, attempt):
         if one.status not in GOING:
             return delete(one, attempt)
-    if left:
-        return Wait(reason=f"{', '.join(one.name for one in left)} of the gang must be gone first")
+    if going := _going(facts, attempt):
+        return Wait(reason=f"{', '.join(one.name for one in going)} must be gone first")
     if facts.unsure and isinstance(facts.launch, Launch) and facts.launch.gang:
         return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
     return None
+
+
+def _going(facts: JobFacts, attempt: Attempt) -> list[Instance]:
+    """Instances that are on their way out: for a single job too, for what claimed it may have seen less."""
+    mine = [] if attempt.early else [one for one in facts.instances if stood_in_for(one, attempt)]
+    return [one for one in (*mine, *in_the_way(facts, attempt)) if one.status in GOING]
 
 
 def delete(one: Instance, attempt: Attempt) -> DeleteInstance:

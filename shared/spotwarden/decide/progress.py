@@ -1,6 +1,6 @@
 """What is known after a step, so that the next one need not read the world again."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,8 +28,8 @@ from spotwarden.model.action import (
     WriteAttempt,
 )
 from spotwarden.model.attempt import Attempt, Recorded, State
-from spotwarden.model.facts import JobFacts
-from spotwarden.model.instance import Instances, Operations, Status
+from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.instance import Instances, Operation, Operations, Status
 from spotwarden.model.watch import Watched
 
 NOT_YET_READ = datetime.max.replace(tzinfo=UTC)
@@ -90,11 +90,22 @@ def _survey(facts: JobFacts, step: Survey, outcome: Done) -> JobFacts:
     inserted = {one.target_name: one.target_id for one in log.items if one.kind == "insert" and not one.error}
     return replace(
         facts,
+        nodes=tuple(_with_log(facts, one, log.items) for one in facts.nodes),
         instances=seen.items,
         unsure=f"unreachable: {', '.join(missing)}" if missing else "",
         surveyed=True,
         inserted={node: one for node, one in inserted.items() if node in step.names},
     )
+
+
+def _with_log(facts: JobFacts, node: NodeFacts, log: Sequence[Operation]) -> NodeFacts:
+    """The node with what the newer log adds to its history; what an attempt has answered stays out."""
+    if not node.instance_id:
+        return node
+    answered = {one.attempt.cause for one in facts.ledger}
+    known = {one.name: one for one in node.history}
+    mine = [one for one in log if one.target_id == node.instance_id and one.name not in answered]
+    return replace(node, history=tuple({**known, **{one.name: one for one in mine}}.values()))
 
 
 def _fetched(facts: JobFacts, step: Fetch, outcome: Done) -> JobFacts:

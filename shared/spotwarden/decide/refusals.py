@@ -10,6 +10,7 @@ class Refusal(Enum):
     STOCKOUT = "the zone has none now"
     QUOTA = "the project may have no more in the region"
     NOT_OFFERED = "the zone does not offer it"
+    NOT_READY = "the instance is in the middle of something"
     NAME_TAKEN = "the name is still taken there"
     FAULTY = "the request is faulty, or not allowed"
     OTHER = "something that may pass"
@@ -21,6 +22,7 @@ _WORDS = (
         Refusal.STOCKOUT,
         r"RESOURCE_POOL_EXHAUSTED|resource_availability|stockout|insufficientCapacity|VM_MIN_COUNT_NOT_REACHED",
     ),
+    (Refusal.NOT_READY, r"^resourceNotReady|RESOURCE_NOT_READY"),
     (Refusal.QUOTA, r"quota"),
     (Refusal.NAME_TAKEN, r"^alreadyExists|RESOURCE_ALREADY_EXISTS|resourceInUse|RESOURCE_IN_USE"),
 )

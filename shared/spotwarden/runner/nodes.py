@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.model.attempt import CLOSED, State
+from spotwarden.model.attempt import CLOSED, Attempt, State
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.marker import Marker
@@ -101,10 +101,10 @@ def _expected(facts: JobFacts) -> list[tuple[str, str]]:
 def _unseen(facts: JobFacts, shown: Shown) -> list[tuple[str, str]]:
     """Instances of the job's names that were taken before anybody wrote them down: launched by hand.
 
-    Only where the ledger has nothing under way, and for a job with a script: a name alone is not enough.
+    Only where the ledger has nothing of our own, and for a job with a script: a name alone is not enough.
     """
     newest = facts.newest
-    if facts.script is None or (newest and newest.state not in CLOSED):
+    if facts.script is None or not _may_have_more(newest):
         return []
     known = {*facts.registrations.values()} | {
         one
@@ -115,8 +115,21 @@ def _unseen(facts: JobFacts, shown: Shown) -> list[tuple[str, str]]:
     return [
         (one.target_name, one.target_id)
         for one in shown.taken(facts.job)
-        if one.target_id not in known and (newest is None or one.at is None or one.at > newest.updated)
+        if one.target_id not in known and (newest is None or _since(newest, one))
     ]
+
+
+def _may_have_more(newest: Attempt | None) -> bool:
+    """Whether there may be instances that nobody wrote down: before, after, or beside what was seen."""
+    return newest is None or newest.state in CLOSED or (newest.seen and newest.state is State.RUNNING)
+
+
+def _since(newest: Attempt, taken: Operation) -> bool:
+    """Whether it was taken after the job was closed, or is a missing node of a gang that was seen."""
+    if newest.state in CLOSED:
+        # The job may have been closed, and written down so, after its developer had launched it anew.
+        return taken.at is None or taken.at > (newest.lost or newest.started or newest.created)
+    return taken.target_name not in newest.instances and (taken.at is None or taken.at > newest.created)
 
 
 def _names(facts: JobFacts, markers: Sequence[Marker]) -> set[str]:
