@@ -110,9 +110,10 @@ class Remove(Command, frozen=True, kw_only=True, tag=True):
 
 
 class Relaunch(Command, frozen=True, kw_only=True, tag=True):
-    """An owner launches a job that is closed once more, by hand."""
+    """An owner launches a job that is closed once more, by hand; with `seen` a tick comes before trouble."""
 
     job: int = 0
+    seen: bool = True
 
 
 class Stray(Command, frozen=True, kw_only=True, tag=True):

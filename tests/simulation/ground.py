@@ -14,7 +14,7 @@ from tests.simulation.guests import Guests
 from tests.simulation.jobs import ZONES, Job, stranger
 from tests.simulation.process import Count, Process
 from tests.simulation.product import POLICY, SETTINGS, cold_start, recover_spot
-from tests.simulation.watch import Watch
+from tests.simulation.watch import UP, Watch
 
 WAITING_AT_MOST = 3
 """How many sweeps may stand still at once; Cloud Run starts no more of this function."""
@@ -131,6 +131,10 @@ class Ground:
     def running(self, job: Job) -> Sequence[Vm]:
         """Its VMs that run."""
         return [vm for vm in self.vms_of(job) if vm.seen.status is Status.RUNNING]
+
+    def up(self, job: Job) -> Sequence[Vm]:
+        """Its VMs that run or are being made."""
+        return [vm for vm in self.vms_of(job) if vm.seen.status in UP]
 
     def vms_of(self, job: Job) -> Sequence[Vm]:
         """All its VMs, however they stand."""

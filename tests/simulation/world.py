@@ -34,10 +34,7 @@ class World(Ground):
         self._take_in(job)
         if job.kind is not c.Kind.BARE:
             self.store(self.layout.build(CreateScript(job=job.name)), job.script)
-        self._launch(job)
-        self.pass_time(timedelta(seconds=40))
-        if command.seen:
-            self.sweep_now()
+        self._launch(job, seen=command.seen)
 
     def _take_in(self, job: Job) -> None:
         self.jobs.append(job)
@@ -56,9 +53,13 @@ class World(Ground):
         self.admit(process)
         self.run_on(process, command.calls, command.then, changes=True)
 
-    def _launch(self, job: Job) -> None:
+    def _launch(self, job: Job, *, seen: bool) -> None:
+        """Ticks come each minute: what lives that long is seen at least once."""
         job.launches += 1
         self.cloud.compute.launch(job.request, f"{job.name} by hand {job.launches}")
+        self.pass_time(timedelta(seconds=40))
+        if seen:
+            self.sweep_now()
 
     def _finish(self, command: c.Finish) -> None:
         if job := self.pick_job(command.job):
@@ -71,8 +72,8 @@ class World(Ground):
     def _remove(self, command: c.Remove) -> None:
         if job := self.pick_job(command.job):
             self._close(job, STOPPED)
-            for vm in self.running(job):
-                self._go(vm, command.word)
+            for vm in self.up(job):
+                self._go(vm, command.word if vm.seen.status is Status.RUNNING else c.Word.NONE)
                 act = self.cloud.compute.owner_stops if command.keep else self.cloud.compute.owner_deletes
                 act(vm.seen.id)
 
@@ -82,7 +83,7 @@ class World(Ground):
         job = over[command.job % len(over)] if over else None
         if job and not self.vms_of(job) and self.cloud.compute.has_room(job.zone):
             job.over, job.hurt = "", False
-            self._launch(job)
+            self._launch(job, seen=command.seen)
 
     def _close(self, job: Job, why: str) -> None:
         job.over, job.over_at = why, self.sequence
