@@ -8,9 +8,19 @@ import pytest
 
 from spotwarden.decide.attempts import next_step
 from spotwarden.decide.progress import after
-from spotwarden.model.action import Done, LaunchInstances, Outcome, StartInstance, Step, Wait, WriteAttempt
+from spotwarden.model.action import (
+    Done,
+    LaunchInstances,
+    Outcome,
+    StartInstance,
+    Step,
+    Survey,
+    Wait,
+    WriteAttempt,
+)
 from spotwarden.model.attempt import Attempt, Lease, State, Try
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instances
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
@@ -82,7 +92,8 @@ def step(policy: Policy, tick: Tick) -> Callable[[JobFacts], Step | None]:
 def walk(policy: Policy, tick: Tick) -> Callable[..., tuple[list[Step], JobFacts]]:
     """Take steps as a sweep does, until it waits or has nothing to do; gives them, and what is then known.
 
-    An outcome may be given for each type of step; all others are done, and a request is accepted.
+    An outcome may be given for each type of step; all others are done, a request is accepted, and a
+    survey shows what was known before.
     """
     accepted = Done(operation=facts.operation("insert", name="op-2", done=False))
 
@@ -95,7 +106,9 @@ def walk(policy: Policy, tick: Tick) -> Callable[..., tuple[list[Step], JobFacts
             steps.append(one)
             if isinstance(one, Wait):
                 break
-            learnt = after(known, one, answers.get(type(one), Done(generation=900 + len(steps))))
+            usual = {Survey: Done(instances=Instances(items=known.instances))}
+            outcome = {**usual, **answers}.get(type(one), Done(generation=900 + len(steps)))
+            learnt = after(known, one, outcome)
             if learnt is None:
                 break
             known = learnt

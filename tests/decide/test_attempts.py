@@ -17,6 +17,7 @@ from spotwarden.model.action import (
     Lost,
     Quarantine,
     RegisterInstance,
+    Survey,
     Tell,
     Unanswered,
     Wait,
@@ -30,11 +31,13 @@ HOUR = timedelta(hours=1)
 
 
 def test_the_whole_way_of_a_recovery(some, walk):
-    """Claim, write the try, ask, note, wait; then register, tell, finish, clear: in this order."""
+    """Claim, list, write the try, ask, note, wait; then register, tell, finish, clear: in this order."""
     created = some.operation("insert", name="op-2", target_id="2002")
     answers = {LaunchInstances: Done(operation=replace(created, done=False))}
     first, facts = walk(some.job(), answers)
-    assert [type(one) for one in first] == [WriteAttempt, WriteAttempt, LaunchInstances, WriteAttempt, Wait]
+    assert [type(one) for one in first] == [
+        WriteAttempt, Survey, WriteAttempt, LaunchInstances, WriteAttempt, Wait,
+    ]  # fmt: skip
     later, _ = walk(replace(facts, operation=created))
     assert [type(one) for one in later] == [RegisterInstance, Tell, WriteAttempt, ClearMarker]
     assert [one.record.state for one in (*first, *later) if isinstance(one, WriteAttempt)] == [
@@ -109,7 +112,7 @@ def test_a_job_that_ends_while_it_is_brought_back_is_not_asked_for_again(some, w
 def test_a_lease_of_another_sweep_is_respected(some, step, tick):
     """While somebody else works on the attempt, wait."""
     theirs = Lease(holder="other", until=tick.now + timedelta(seconds=1))
-    waits = step(some.job(ledger=(some.attempt(2, State.CLAIMED, lease=theirs),)))
+    waits = step(some.job(ledger=(some.attempt(2, State.CLAIMED, lease=theirs),), surveyed=True))
     assert isinstance(waits, Wait)
     assert "another sweep" in waits.reason
 
@@ -117,9 +120,18 @@ def test_a_lease_of_another_sweep_is_respected(some, step, tick):
 def test_an_expired_lease_is_taken_over_under_the_generation(some, step, tick):
     """The same attempt goes on, with its own number."""
     theirs = Lease(holder="other", until=tick.now)
-    took = step(some.job(ledger=(some.attempt(2, State.CLAIMED, lease=theirs),)))
+    took = step(some.job(ledger=(some.attempt(2, State.CLAIMED, lease=theirs),), surveyed=True))
     assert isinstance(took, WriteAttempt)
     assert (took.generation, took.record.number, took.record.lease.holder) == (200, 2, "this-sweep")
+
+
+def test_before_anything_is_asked_the_job_is_looked_at_once_more(some, walk, step):
+    """What the sweep has seen may be older than the claim: a VM that lives is taken as it runs."""
+    facts = some.job(ledger=(some.attempt(2, State.CLAIMED, replaces={"test-vm": "1001"}),), nodes=())
+    assert isinstance(step(facts), Survey)
+    by_hand = some.instance(id="3003")
+    _, known = walk(facts, some.surveyed(by_hand))
+    assert (known.newest.state, known.newest.instances) == (State.RUNNING, {"test-vm": "3003"})
 
 
 def placing(some, **facts):

@@ -3,14 +3,11 @@
 from datetime import timedelta
 
 import pytest
-from msgspec.structs import replace
 
 from spotwarden.model.action import (
     LaunchInstances,
     Look,
-    RegisterInstance,
     Rejected,
-    Survey,
     Tell,
     Wait,
     WriteAttempt,
@@ -80,11 +77,19 @@ def test_no_other_place_is_asked_while_nobody_knows(some, failing, step, done):
     assert isinstance(step(facts), Wait if done else Look)
 
 
-@pytest.mark.parametrize("code", ["resourceNotReady", "quotaExceeded", "ZONE_RESOURCE_POOL_EXHAUSTED"])
+@pytest.mark.parametrize("code", ["quotaExceeded", "ZONE_RESOURCE_POOL_EXHAUSTED", "internalError"])
 def test_a_refused_request_is_as_good_as_a_failed_operation(some, asks, code):
     """Compute Engine says so at once, and the other region is asked in the same sweep."""
     places, facts = asks(claims(some, EAST), {LaunchInstances: Rejected(code=code, message="no")})
     assert places == [A, EAST]
+    assert facts.newest.state is State.BACKING_OFF
+
+
+def test_an_instance_in_the_middle_of_something_is_waited_for(some, asks):
+    """It says nothing about the place, and the next place would be no better."""
+    not_ready = {LaunchInstances: Rejected(code="resourceNotReady", message="is stopping")}
+    places, facts = asks(claims(some, EAST), not_ready)
+    assert places == [A]
     assert facts.newest.state is State.BACKING_OFF
 
 
@@ -163,53 +168,6 @@ def test_a_place_that_left_the_script_is_not_asked(some, asks, ours, asked):
     places, known = asks(facts)
     assert places == [A]
     assert "no longer goes there" in known.newest.tries[0].error
-
-
-def test_a_zone_in_which_another_holds_the_name_is_left_out(some, asks):
-    """Two VMs cannot have one name in one zone, so nothing is asked for there."""
-    theirs = some.instance(id="7777", job="another")
-    assert asks(claims(some, B, instances=(theirs,)))[0] == [B]
-    assert asks(claims(some, B, instances=(replace(theirs, name="their-vm"),)))[0] == [A]
-
-
-TAKEN = {LaunchInstances: Rejected(code="alreadyExists", message="'test-vm'")}
-
-
-def test_a_name_that_is_taken_by_this_very_try_is_adopted(some, walk):
-    """An earlier sweep's request was carried out after all: list, and register what is there."""
-    mine = some.instance(id="2002", job="test-vm", attempt=2, turn=1)
-    steps, _ = walk(claims(some, B), {**TAKEN, **some.surveyed(mine)})
-    kinds = [type(one) for one in steps]
-    assert kinds[kinds.index(Survey) + 1] is RegisterInstance
-    assert steps[kinds.index(RegisterInstance)].instance_id == "2002"
-
-
-@pytest.mark.parametrize("other", [{"attempt": 1}, {"job": "another"}, {"turn": 9}])
-def test_a_name_that_another_has_taken_is_not_adopted(some, walk, other):
-    """It is not what was asked for, so the next place is asked."""
-    theirs = some.instance(**{"id": "7777", "job": "test-vm", "attempt": 2, "turn": 1, **other})
-    _, facts = walk(claims(some, B), {**TAKEN, **some.surveyed(theirs)})
-    assert [one.place for one in facts.newest.tries][:2] == [A, B]
-    assert facts.newest.instances == {}
-
-
-@pytest.mark.parametrize(
-    "by_hand", [{"id": "7777"}, {"id": "1001", "job": "test-vm", "attempt": 1}], ids=["anew", "again"]
-)
-def test_a_name_that_its_developer_has_taken_is_taken_as_it_runs(some, walk, by_hand):
-    """Launched anew or started again a moment ago: no second VM beside it."""
-    alive = some.instance(**by_hand)
-    steps, facts = walk(claims(some, B), {**TAKEN, **some.surveyed(alive)})
-    assert [one.place for one in facts.newest.tries] == [A]
-    assert (facts.newest.state, facts.newest.instances) == (State.RUNNING, {"test-vm": by_hand["id"]})
-    assert sum(isinstance(one, LaunchInstances) for one in steps) == 1
-
-
-def test_a_taken_name_is_looked_into_only_with_a_whole_list(some, walk):
-    """What hides may be ours."""
-    steps, facts = walk(claims(some, B), {**TAKEN, **some.surveyed(unreachable=(A,))})
-    assert isinstance(steps[-1], Wait)
-    assert [one.place for one in facts.newest.tries] == [A]
 
 
 def test_spot_is_asked_for_until_the_job_has_had_enough_of_it(some, asks):

@@ -69,14 +69,17 @@ def _new_try(facts: JobFacts, record: Attempt) -> bool:
 
 
 def _only_answered(facts: JobFacts, running: Attempt) -> JobFacts:
-    """Of the nodes only the markers that this attempt answers: the others were seen before it ran."""
-    kept = tuple(
+    """Of the nodes only the markers that this attempt answers: the others were seen before it ran.
+
+    So was the rest of what these nodes say; without an id nothing of it is judged once the marker is gone.
+    """
+    kept = [
         one
         for one in facts.nodes
         if one.marker is not None and running.markers.get(one.node) == one.marker.generation
-    )
+    ]
     outdated = any(one.marker is not None and one not in kept for one in facts.nodes)
-    return replace(facts, nodes=kept, outdated=outdated)
+    return replace(facts, nodes=tuple(replace(one, instance_id="") for one in kept), outdated=outdated)
 
 
 def _operation(facts: JobFacts, _step: Step, outcome: Done) -> JobFacts:

@@ -1,0 +1,64 @@
+"""A create request whose name is taken: by itself, by its developer, or by a stranger."""
+
+import pytest
+from msgspec.structs import replace
+
+from spotwarden.model.action import LaunchInstances, RegisterInstance, Rejected, Survey, Wait
+from spotwarden.model.attempt import State
+
+A, B = "us-central1-a", "us-central1-b"
+TAKEN = {LaunchInstances: Rejected(code="alreadyExists", message="'test-vm'")}
+
+
+@pytest.fixture
+def asking(some, asked, ours):
+    """A job whose second attempt is about to ask its home."""
+    record = some.attempt(2, State.PLACING, replaces={"test-vm": "1001"}, tries=(asked(),), lease=ours)
+    return some.job(ledger=(record,), launch=some.launch(B), nodes=())
+
+
+def test_a_name_that_is_taken_by_this_very_try_is_adopted(some, asking, walk):
+    """An earlier sweep's request was carried out after all: list, and register what is there."""
+    mine = some.instance(id="2002", job="test-vm", attempt=2, turn=1)
+    steps, _ = walk(asking, {**TAKEN, **some.surveyed(mine)})
+    assert [type(one) for one in steps][:3] == [LaunchInstances, Survey, RegisterInstance]
+    assert steps[2].instance_id == "2002"
+
+
+@pytest.mark.parametrize("other", [{"attempt": 1}, {"job": "another"}, {"turn": 9}])
+def test_a_name_that_another_has_taken_is_not_adopted(some, asking, walk, other):
+    """It is not what was asked for, so the next place is asked."""
+    theirs = some.instance(**{"id": "7777", "job": "test-vm", "attempt": 2, "turn": 1, **other})
+    _, facts = walk(asking, {**TAKEN, **some.surveyed(theirs)})
+    assert [one.place for one in facts.newest.tries][:2] == [A, B]
+    assert facts.newest.instances == {}
+
+
+@pytest.mark.parametrize(
+    "by_hand", [{"id": "7777"}, {"id": "1001", "job": "test-vm", "attempt": 1}], ids=["anew", "again"]
+)
+def test_a_name_that_its_developer_has_taken_is_taken_as_it_runs(some, asking, walk, by_hand):
+    """Launched anew or started again a moment ago: no second VM beside it."""
+    steps, facts = walk(asking, {**TAKEN, **some.surveyed(some.instance(**by_hand))})
+    assert (facts.newest.state, facts.newest.instances) == (State.RUNNING, {"test-vm": by_hand["id"]})
+    assert sum(isinstance(one, LaunchInstances) for one in steps) == 1
+
+
+def test_a_taken_name_is_looked_into_only_with_a_whole_list(some, asking, walk):
+    """What hides may be ours."""
+    steps, facts = walk(asking, {**TAKEN, **some.surveyed(unreachable=(A,))})
+    assert isinstance(steps[-1], Wait)
+    assert [one.place for one in facts.newest.tries] == [A]
+
+
+def test_a_zone_in_which_another_holds_the_name_is_left_out(some, asking, walk):
+    """Two VMs cannot have one name in one zone, so nothing is asked for there."""
+    claimed = replace(asking, ledger=(some.attempt(2, State.CLAIMED, replaces={"test-vm": "1001"}),))
+
+    def asked_of(theirs):
+        _, facts = walk(replace(claimed, instances=(theirs,)))
+        return facts.newest.tries[0].place
+
+    theirs = some.instance(id="7777", job="another")
+    assert asked_of(theirs) == B
+    assert asked_of(replace(theirs, name="their-vm")) == A
