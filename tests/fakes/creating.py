@@ -66,7 +66,7 @@ class Creating(Fate):
         self.vms.end(operation, error)
 
     def _refuse(self, vm: Vm, operation: Operation) -> None:
-        if vm.seen.status is Status.PROVISIONING:
+        if vm.seen.id in self.vms.living:
             self.vms.remove(vm.seen.id)
         self.vms.end(operation, STOCKOUT)
 

@@ -147,7 +147,9 @@ class Vms:
 
     def _taken_down(self, vm: Vm) -> None:
         ending, vm.ending = vm.ending, []
-        if vm.leaves:
+        if vm.seen.id not in self.living:
+            pass  # There was no room for it: it went before it was taken down.
+        elif vm.leaves:
             self.remove(vm.seen.id)
         else:
             self.become(vm.seen.id, Status.TERMINATED)
