@@ -2,7 +2,9 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import click
@@ -10,21 +12,24 @@ import click
 from localcloud import serving
 from localcloud.cloud import LocalCloud, Options
 from localcloud.serving import end_at_a_signal, noted
-from localcloud.story.plot import Plot, Say
+from localcloud.story.plot import Plot
 from localcloud.story.watch import StoryError
 
 INFRA = Path(__file__).resolve().parents[2]
 PROJECT = "demo"
 BUCKET = "demo-jobs"
 METRIC_PERIOD = timedelta(seconds=5)
+Say = Callable[[str], None]
 
 
 async def tell_story(state: Path, *, stay: bool) -> int:
     """Start a local cloud and tell; gives the exit status. With `stay` it goes on until a signal comes."""
     began = time.monotonic()
 
-    def say(line: str) -> None:
-        click.echo(f"{time.monotonic() - began:6.1f} s  {line}")
+    def tell(chapter: str, line: str) -> None:
+        click.echo(f"{time.monotonic() - began:6.1f} s  {chapter:<7} {line}")
+
+    say = partial(tell, "")
 
     ended = end_at_a_signal()
     deployment = serving.deployment(INFRA, bucket=BUCKET, prefix="", policy=INFRA / "policy.toml")
@@ -33,7 +38,7 @@ async def tell_story(state: Path, *, stay: bool) -> int:
         await cloud.deploy(deployment)
         names = ", ".join(function.name for function in deployment.manifest.functions)
         say(f"a Google Cloud of this machine's own is up; functions: {names}")
-        code = await _tell(Plot(cloud, deployment, say), ended, say)
+        code = await _tell(Plot(cloud, deployment, tell), ended, say)
         _where_to_look(cloud, state, say)
         if not stay:
             say("all of it ends now; at a terminal it stays up, and --state DIR keeps bucket and logs")

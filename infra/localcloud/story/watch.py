@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -10,6 +10,7 @@ from urllib.parse import quote
 import httpx
 
 EVERY_SECONDS = 0.05
+LOCATION = "us-central1"
 Found = TypeVar("Found")
 
 
@@ -56,6 +57,39 @@ class Watcher:
         body = {"resourceNames": [f"projects/{self._project}"], "filter": condition}
         answer = await self._http.post("/v2/entries:list", json=body)
         return sorted(answer.raise_for_status().json().get("entries", ()), key=moment_of)
+
+    async def gone(self, instance_id: str) -> datetime:
+        """When an instance was gone, its name free; `StoryError` where it is still there."""
+        for one in await self._history():
+            if one["id"] == instance_id and one["status"] == "GONE":
+                return datetime.fromisoformat(one["at"])
+        raise StoryError(f"instance {instance_id} is still there")
+
+    async def begun(self, name: str, *, after: datetime) -> datetime:
+        """When the next instance of this name began to exist."""
+        for one in await self._history():
+            at = datetime.fromisoformat(one["at"])
+            if one["name"] == name and one["status"] == "PROVISIONING" and at >= after:
+                return at
+        raise StoryError(f"no {name} came after {after:%H:%M:%S.%f}")
+
+    async def turn(self, knob: str, body: Mapping[str, Any]) -> None:
+        """Do to the cloud what `spotwarden local` does; `StoryError` says why it cannot be."""
+        answer = await self._http.post(f"/local/{knob}", json=body)
+        if answer.is_error:
+            raise StoryError(f"{knob}: {answer.text.strip()}")
+
+    async def _history(self) -> list[dict[str, Any]]:
+        answer = await self._http.get("/local/history")
+        changes: list[dict[str, Any]] = answer.raise_for_status().json()["changes"]
+        return changes
+
+    async def last_tick(self) -> datetime | None:
+        """When Scheduler last fired; None where it has not yet."""
+        path = f"/v1/projects/{self._project}/locations/{LOCATION}/jobs"
+        jobs = (await self._http.get(path)).raise_for_status().json().get("jobs", ())
+        fired = [datetime.fromisoformat(one["lastAttemptTime"]) for one in jobs if "lastAttemptTime" in one]
+        return max(fired, default=None)
 
 
 def moment_of(entry: dict[str, Any]) -> datetime:
