@@ -91,6 +91,7 @@ def _moments(attempt: Attempt) -> Iterator[Moment]:
         answer = f", refused: {one.error}" if one.error else ""
         yield Moment(at=one.at, what=f"attempt {attempt.number} asked {one.place}{answer}")
     for node, instance_id in attempt.instances.items():
-        yield Moment(at=attempt.updated, what=f"attempt {attempt.number}: {node} is instance {instance_id}")
+        at = attempt.started or attempt.updated
+        yield Moment(at=at, what=f"attempt {attempt.number}: {node} is instance {instance_id}")
     if attempt.state in {State.BACKING_OFF, State.STOPPED, State.GAVE_UP}:
         yield Moment(at=attempt.updated, what=f"attempt {attempt.number}: {attempt.state.value}")
