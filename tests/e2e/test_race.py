@@ -19,7 +19,7 @@ from spotwarden.layout import CreateScript, InstanceId, Layout, MarkerName
 from spotwarden.model.attempt import State
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
-from spotwarden.runner import Settings, read_ledger
+from spotwarden.runner import Settings, look_at_job
 from spotwarden.script.stored import with_launch
 from tests.functions.conftest import load
 from tests.localcloud.stand import Stand
@@ -140,7 +140,7 @@ def test_two_sweeps_at_once_make_one_attempt_and_one_vm(project, capsys):
             one.start()
         for one in sweeps:
             one.join()
-        ledger = read_ledger(project.clouds[0].store, NAMES, job)
+        ledger = look_at_job(project.clouds[0].store, NAMES, job).ledger
         assert [(one.attempt.number, one.attempt.state) for one in ledger] == [(2, State.RUNNING)]
         vms = [one.id for one in project.clouds[0].compute.instances().items if one.name == job]
         assert vms == list(ledger[0].attempt.instances.values())

@@ -146,7 +146,8 @@ def _lost(seen: Witness, jobs: Sequence[Job]) -> list[str]:
     owner = {node: job.name for job in jobs for node in job.nodes}
     for change in seen.history:
         number = change["labels"].get("spotwarden-attempt")
-        if number and int(number) not in {int(one["number"]) for one in seen.ledgers[owner[change["name"]]]}:
+        known = {str(one["number"]) for one in seen.ledgers.get(owner.get(change["name"], ""), ())}
+        if change["status"] == "PROVISIONING" and number and number not in known:
             found.append(f"{_vm(change)} stands in no ledger")
     found += [f"{name} was never answered" for name in seen.objects if name.startswith("preempted-jobs/")]
     return sorted(set(found))
