@@ -4,20 +4,24 @@ import importlib.util
 import sys
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import msgspec
 import pytest
 
 from spotwarden.layout import CreateScript, InstanceId, Layout, MarkerName, StatusCode
 from spotwarden.model.attempt import Attempt
+from spotwarden.model.instance import Instance
+from spotwarden.model.launch import Launch, StoredScript
 from spotwarden.model.policy import Mode, Policy
-from spotwarden.model.request import Request
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
 from spotwarden.runner import Settings, Swept
+from spotwarden.script.stored import launch_of
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,12 +30,10 @@ SCRIPT = (
     b"gcloud compute instances create test-vm --zone=us-central1-a --machine-type=g2-standard-4 \\\n"
     b"  --provisioning-model=SPOT --instance-termination-action=DELETE --metadata=startup-script='true'\n"
 )
-REQUEST = Request(
-    method="POST",
-    path="/compute/v1/projects/p/zones/us-central1-a/instances",
-    query={"alt": "json"},
-    body={"name": "test-vm", "scheduling": {"instanceTerminationAction": "DELETE"}},
-)
+KEPT = SCRIPT.replace(b"DELETE", b"STOP")
+"""The script of a VM that a preemption stops."""
+GANG = SCRIPT.replace(b"create test-vm", b"bulk create --predefined-names=gang-1,gang-2")
+"""The script of two VMs that are made together."""
 
 
 def load(name: str) -> ModuleType:
@@ -46,19 +48,34 @@ def load(name: str) -> ModuleType:
 
 
 class World:
-    """A project with one job, `test-vm`, whose first attempt its developer launched."""
+    """A project with one job whose first attempt its developer launched, as its script does."""
 
-    def __init__(self, recover: ModuleType) -> None:
+    def __init__(self, recover: ModuleType, job: str = "test-vm", script: bytes = SCRIPT) -> None:
         self.cloud: MemoryCloud = memory_cloud()
         self.layout = Layout()
         self.policy = Policy(version="test", mode=Mode.ENFORCE)
         self.settings = Settings(project="p", bucket="b", notices="n", policy_file=Path("policy.toml"))
+        self.job = job
         self._recover = recover
         self._sweeps = count(1)
-        self.store(CreateScript(job="test-vm"), SCRIPT)
-        self.first = self.cloud.compute.launch(REQUEST, "by-hand").target_id
-        self.store(InstanceId(job="test-vm", node="test-vm"), self.first.encode())
+        self.store(CreateScript(job=job), script)
+        self.ids = self.launch_by_hand(script)
+        for node, instance_id in self.ids.items():
+            self.store(InstanceId(job=job, node=node), instance_id.encode())
         self.wait(minutes=10)
+
+    @property
+    def first(self) -> str:
+        """The id of the VM that the developer launched, for a job of one."""
+        return next(iter(self.ids.values()))
+
+    def launch_by_hand(self, script: bytes = SCRIPT) -> dict[str, str]:
+        """Run a script as a developer does; gives the new ids by node."""
+        launch = launch_of(StoredScript(name="by-hand.sh", text=script, generation=1), "p")
+        assert isinstance(launch, Launch), launch
+        before = set(self.vms())
+        self.cloud.compute.launch(launch.request, f"by-hand-{next(self._sweeps)}")
+        return {one.name: one.id for one in self.cloud.compute.instances().items if one.id not in before}
 
     def store(self, thing: object, data: bytes) -> int:
         """Write an object; gives its generation."""
@@ -69,10 +86,10 @@ class World:
         """Let time pass."""
         self.cloud.clock.advance(timedelta(**span))
 
-    def preempt(self, body: bytes = b"") -> None:
+    def preempt(self, body: bytes = b"", node: str = "test-vm") -> None:
         """Take the VM away; its shutdown script writes the marker."""
-        self.cloud.compute.preempt("test-vm")
-        self.store(MarkerName(node="test-vm"), body)
+        self.cloud.compute.preempt(node)
+        self.store(MarkerName(node=node), body)
 
     def sweep(self, about: str = "") -> Swept:
         """One sweep of recover_spot, by a tick, or by an event about a node."""
@@ -98,9 +115,15 @@ class World:
             self.wait(seconds=10)
         raise AssertionError("still waiting")
 
+    def settle(self, ticks: int = 4) -> None:
+        """Let so many ticks pass, a minute apart."""
+        for _ in range(ticks):
+            self.sweep()
+            self.wait(minutes=1)
+
     def attempts(self) -> list[Attempt]:
         """The ledger."""
-        names = [entry.name for entry in self.cloud.store.entries(self.layout.attempts("test-vm"))]
+        names = [entry.name for entry in self.cloud.store.entries(self.layout.attempts(self.job))]
         read = [self.cloud.store.read(name) for name in names]
         return [msgspec.json.decode(one.data, type=Attempt) for one in read if one]
 
@@ -129,13 +152,34 @@ class World:
             for record in records
         )
 
+    def claims(self) -> int:
+        """How many attempts the audit says were claimed."""
+        read = [self.read(name) for name in self.names("spotwarden/audit/")]
+        return sum(
+            one["action"] == "WriteAttempt"
+            and one["outcome"]["type"] == "Done"
+            and one["detail"]["record"]["state"] == "claimed"
+            and one["detail"]["generation"] == 0
+            for one in read
+        )
+
     def vms(self) -> list[str]:
         """The ids of the instances that are there."""
-        return [one.id for one in self.cloud.compute.instances().items]
+        return [one.id for one in self.instances()]
+
+    def instances(self) -> tuple[Instance, ...]:
+        """The instances that are there."""
+        return self.cloud.compute.instances().items
+
+    def read(self, name: str) -> dict[str, Any]:
+        """A JSON object of the bucket."""
+        found = self.cloud.store.read(name)
+        assert found is not None, name
+        return msgspec.json.decode(found.data)  # type: ignore[no-any-return]
 
     def ended(self, code: str = "0") -> None:
         """The job writes its status."""
-        self.store(StatusCode(job="test-vm"), code.encode())
+        self.store(StatusCode(job=self.job), code.encode())
 
 
 @pytest.fixture(scope="session")
@@ -151,6 +195,18 @@ def world(recover: ModuleType) -> World:
 
 
 @pytest.fixture
-def new_world(recover: ModuleType) -> Callable[[], World]:
+def new_world(recover: ModuleType) -> Callable[..., World]:
     """As many as a test wants."""
-    return lambda: World(recover)
+    return partial(World, recover)
+
+
+@pytest.fixture
+def gang(recover: ModuleType) -> World:
+    """A gang of two that has been running for ten minutes."""
+    return World(recover, "gang", GANG)
+
+
+@pytest.fixture
+def kept(recover: ModuleType) -> World:
+    """A job whose VM a preemption stops, running for ten minutes."""
+    return World(recover, "test-vm", KEPT)

@@ -6,7 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from spotwarden.model.attempt import State
+from spotwarden.model.instance import Status
 from spotwarden.ports import Cloud
+from tests.functions.conftest import GANG, KEPT, SCRIPT
 
 LEASE_SECONDS = 300
 
@@ -54,13 +56,16 @@ def finish(world, cloud: Cloud | None = None) -> None:
 
 
 def assert_made_once(world, calls: int) -> None:
-    """One attempt, one VM, no marker, and the news told under one id."""
-    assert [attempt.state for attempt in world.attempts()] == [State.RUNNING], calls
-    assert len(world.vms()) == 1, calls
+    """One attempt of ours, each node once and alive, no marker, and the news told under one id."""
+    (attempt,) = (one for one in world.attempts() if not one.seen)
+    assert attempt.state is State.RUNNING, calls
+    alive = {one.name: one.id for one in world.instances() if one.status is Status.RUNNING}
+    assert alive == attempt.instances, calls
+    assert len(world.instances()) - len(alive) == len(world.left), calls
+    assert set(alive) == set(world.ids), calls
     assert world.names("preempted-jobs/") == [], calls
-    assert {message.attributes["id"] for message in world.cloud.notices.messages} == {"started/test-vm/2"}, (
-        calls
-    )
+    told = {message.attributes["id"] for message in world.cloud.notices.messages}
+    assert told == {f"started/{world.job}/2"}, calls
 
 
 def die() -> None:
@@ -68,13 +73,33 @@ def die() -> None:
     raise KilledError
 
 
-@pytest.mark.parametrize("after_work", [False, True], ids=["before", "after"])
-def test_a_kill_between_any_two_calls_leaves_one_attempt_and_one_vm(new_world, after_work):
-    """For every n: killed at its n-th call, the recovery is finished by later sweeps, and made once."""
-    for calls in range(1, 200):
-        world = new_world()
-        world.preempt()
+KINDS = ["a VM", "a gang", "a VM without room at home", "a stopped VM", "a stopped VM without room"]
+
+
+@pytest.fixture(params=KINDS)
+def fallen(new_world, request):
+    """A new world each time, whose job was preempted a minute ago; `left` are VMs that stay as they are."""
+
+    def build():
+        gang, kept = "gang" in request.param, "stopped" in request.param
+        job, script = ("gang", GANG) if gang else ("test-vm", KEPT if kept else SCRIPT)
+        world = new_world(job, script)
+        world.node = "gang-1" if gang else "test-vm"
+        world.left = [world.first] if "stopped VM without" in request.param else []
+        if "without room" in request.param:
+            world.cloud.compute.stock_out("us-central1-a")
+        world.preempt(node=world.node)
         world.wait(minutes=1)
+        return world
+
+    return build
+
+
+@pytest.mark.parametrize("after_work", [False, True], ids=["before", "after"])
+def test_a_kill_between_any_two_calls_leaves_one_attempt_and_one_job(fallen, after_work):
+    """For every n: killed at its n-th call, the recovery is finished by later sweeps, and made once."""
+    for calls in range(1, 300):
+        world = fallen()
         cloud, count = watched(world.cloud.ports(), calls, die, after_work=after_work)
         with contextlib.suppress(KilledError):
             finish(world, cloud)
@@ -86,26 +111,42 @@ def test_a_kill_between_any_two_calls_leaves_one_attempt_and_one_vm(new_world, a
     raise AssertionError("the sweep never came to its end")
 
 
-@pytest.mark.parametrize("after_work", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("pause", [0, 7, 400], ids=["at once", "7 s", "lease over"])
-def test_another_sweep_between_any_two_calls_changes_nothing(new_world, after_work, pause):
-    """For every n: a whole other sweep at its n-th call, even after the lease has run out."""
-    for calls in range(1, 200):
-        world = new_world()
-        world.preempt()
-        world.wait(minutes=1)
+@pytest.mark.parametrize(("event", "after_work"), [(False, False), (True, True)], ids=["a tick", "an event"])
+@pytest.mark.parametrize("pause", [0, 400], ids=["at once", "lease over"])
+def test_another_sweep_between_any_two_calls_changes_nothing(fallen, event, after_work, pause):
+    """For every n: a tick's whole sweep before its n-th call, or an event's after it, lease over or not."""
+    for calls in range(1, 300):
+        world = fallen()
 
         def other(world=world) -> None:
             world.wait(seconds=pause)
-            world.sweep()
+            world.sweep(about=world.node if event else "")
 
         cloud, count = watched(world.cloud.ports(), calls, other, after_work=after_work)
         finish(world, cloud)
         finish(world)
         assert_made_once(world, calls)
         if pause < LEASE_SECONDS:
-            assert world.done("WriteAttempt", "claimed") == 1, calls
-            assert world.done("LaunchInstances") == 1, calls
+            assert world.claims() == 1, calls
+        if count[0] > 0:
+            return
+    raise AssertionError("the sweep never came to its end")
+
+
+@pytest.mark.parametrize("event", [False, True], ids=["a tick", "an event"])
+def test_two_sweeps_at_once_send_one_request(new_world, event):
+    """While the lease holds, whoever comes by waits."""
+    for calls in range(1, 300):
+        world = new_world()
+        world.preempt()
+        world.wait(minutes=1)
+
+        def other(world=world) -> None:
+            world.sweep(about="test-vm" if event else "")
+
+        cloud, count = watched(world.cloud.ports(), calls, other, after_work=True)
+        finish(world, cloud)
+        assert world.done("LaunchInstances") == 1, calls
         if count[0] > 0:
             return
     raise AssertionError("the sweep never came to its end")

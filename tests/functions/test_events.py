@@ -1,0 +1,114 @@
+"""recover_spot over the ports: what an event looks at, and what a tick does."""
+
+import pytest
+
+from spotwarden.layout import CreateScript, InstanceId, SweepTurn
+from spotwarden.model.tick import Tick
+from spotwarden.runner.gather import CROWD
+from spotwarden.runner.turn import take_turn
+from tests.fakes.trouble import unanswered
+
+
+@pytest.fixture
+def two(world):
+    """A second job beside the first one, both preempted a minute ago."""
+    script = world.cloud.store.read("test-vm/metadata/create-instance.sh").data.replace(b"test-vm", b"other")
+    world.store(CreateScript(job="other"), script)
+    (number,) = world.launch_by_hand(script).values()
+    world.store(InstanceId(job="other", node="other"), number.encode())
+    world.wait(minutes=5)
+    world.preempt()
+    world.preempt(node="other")
+    world.wait(minutes=1)
+    return world
+
+
+def ledgers(world):
+    """The jobs that have one."""
+    return {name.split("/")[0] for name in world.names("") if "/attempts/" in name}
+
+
+def test_an_event_brings_back_the_job_that_it_is_about_and_no_other(two):
+    """The other one's own event is on its way."""
+    two.sweep(about="other")
+    assert ledgers(two) == {"other"}
+    two.sweep(about="test-vm")
+    assert ledgers(two) == {"other", "test-vm"}
+
+
+def test_a_tick_brings_back_all(two):
+    """Whatever became of their events."""
+    two.sweep()
+    assert ledgers(two) == {"other", "test-vm"}
+
+
+def test_an_event_about_one_node_answers_the_whole_gang(gang):
+    """The markers of the other nodes are read with it."""
+    for node in ("gang-1", "gang-2"):
+        gang.preempt(node=node)
+    gang.wait(minutes=1)
+    gang.sweep(about="gang-2")
+    assert set(gang.attempts()[-1].markers) == {"gang-1", "gang-2"}
+
+
+def test_an_event_that_must_wait_asks_to_come_back(world):
+    """The VM is still stopping: soon, another look sees more."""
+    world.preempt()
+    swept = world.sweep(about="test-vm")
+    assert swept.soon
+    assert "stopping" in swept.waiting[0]
+
+
+@pytest.mark.parametrize(("others", "alone"), [(CROWD - 1, True), (CROWD, False)])
+def test_an_event_in_a_storm_looks_at_everything(two, others, alone):
+    """With more markers than a crowd, one sweep over all of them beats one for each."""
+    for number in range(others - 1):
+        two.store(f"preempted-jobs/nobody-{number}", b"")
+    two.sweep(about="other")
+    assert (ledgers(two) == {"other"}) is alone
+
+
+def turn_of(world, sweep="other-sweep"):
+    """Another sweep that takes the turn now."""
+    tick = Tick(function="recover_spot", sweep=sweep, now=world.cloud.clock.now())
+    return take_turn(world.cloud.store, world.layout, tick)
+
+
+def test_a_tick_whose_turn_is_taken_leaves_the_work_to_the_other(two):
+    """It reads and changes nothing else."""
+    assert turn_of(two)
+    two.cloud.compute.trouble.order("instances", unanswered(after_work=False))
+    assert two.sweep().waiting == ("another sweep looks at everything",)
+    assert ledgers(two) == set()
+
+
+def test_a_turn_is_over_after_a_minute_at_most(two):
+    """A sweep that died keeps nobody from looking."""
+    turn_of(two)
+    two.wait(seconds=59)
+    assert two.sweep().waiting == ("another sweep looks at everything",)
+    two.wait(seconds=1)
+    two.sweep()
+    assert ledgers(two) == {"other", "test-vm"}
+
+
+def test_an_event_needs_no_turn(two):
+    """It looks at one job only."""
+    turn_of(two)
+    two.sweep(about="test-vm")
+    assert ledgers(two) == {"test-vm"}
+
+
+def test_a_turn_is_given_back_at_the_end(world):
+    """With the moment at which everything was looked at last."""
+    world.sweep()
+    turn = world.read(world.layout.build(SweepTurn(function="recover_spot")))
+    assert turn["holder"] == ""
+    assert turn["swept"] == world.cloud.clock.now().isoformat().replace("+00:00", "Z")
+    assert turn_of(world)
+
+
+def test_two_turns_are_never_taken_at_once(world):
+    """The second finds it taken, or is too late to write."""
+    assert turn_of(world, "one")
+    assert turn_of(world, "two") is None
