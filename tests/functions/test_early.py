@@ -1,0 +1,65 @@
+"""recover_spot over the ports: make before break."""
+
+import pytest
+
+from spotwarden.layout import JobFile
+from spotwarden.model.attempt import State
+
+
+@pytest.fixture
+def announced(world):
+    """A job that wants its successor early, whose VM was told that it will be taken."""
+    world.store(JobFile(job="test-vm"), b"make_before_break = true\n")
+    world.settle()
+    world.store("preempted-jobs/test-vm", f'{{"instance_id": "{world.first}", "early": true}}'.encode())
+    return world
+
+
+def of_ours(world):
+    """The attempts that we made."""
+    return [one for one in world.attempts() if not one.seen]
+
+
+def test_the_successor_runs_before_the_old_vm_is_taken(announced):
+    """In another zone, with a new id; the announcement has its answer."""
+    announced.sweep_until_quiet()
+    (attempt,) = of_ours(announced)
+    assert (attempt.state, attempt.early) == (State.RUNNING, True)
+    assert {one.zone for one in announced.instances()} == {"us-central1-a", "us-central1-b"}
+    assert announced.names("preempted-jobs/") == []
+
+
+@pytest.mark.parametrize(
+    "body", ["", '{{"instance_id": "{}"}}'], ids=["an empty marker", "a marker that names it"]
+)
+def test_the_old_vms_end_is_no_second_loss(announced, body):
+    """Its shutdown writes another marker, which brings nothing back."""
+    announced.sweep_until_quiet()
+    announced.cloud.compute.preempt(announced.first)
+    announced.store("preempted-jobs/test-vm", body.format(announced.first).encode())
+    announced.wait(minutes=1)
+    announced.settle(10)
+    (attempt,) = of_ours(announced)
+    assert announced.vms() == list(attempt.instances.values())
+    assert announced.names("preempted-jobs/") == []
+
+
+def test_a_successor_that_is_taken_as_well_comes_back(announced):
+    """Attempt 3 answers the loss of attempt 2."""
+    announced.sweep_until_quiet()
+    announced.cloud.compute.preempt(announced.first)
+    announced.wait(minutes=5)
+    announced.preempt()
+    announced.sweep_until_quiet()
+    assert [one.number for one in of_ours(announced)] == [2, 3]
+    assert announced.vms() == list(announced.attempts()[-1].instances.values())
+
+
+def test_a_job_that_did_not_ask_for_it_gets_no_second_vm(world):
+    """Its marker is cleared once it has settled: the VM lives."""
+    world.settle()
+    world.store("preempted-jobs/test-vm", b'{"early": true}')
+    world.settle(6)
+    assert of_ours(world) == []
+    assert world.vms() == [world.first]
+    assert world.names("preempted-jobs/") == []

@@ -1,0 +1,97 @@
+"""What a job's own files tell a sweep: its wishes and how far it has come."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from spotwarden.layout import Heartbeat, JobFile
+from spotwarden.runner.jobs import look_at_job
+
+WHOLE = b"""
+owner = "ann"
+email = "ann@example.com"
+max_restarts = 3
+max_runtime = "2d"
+budget = 12.5
+price_per_hour = 0.5
+work = "36h"
+deadline = 2026-12-01T12:00:00Z
+places = ["us-central1", "us-east1-b"]
+on_demand_after = 4
+make_before_break = true
+"""
+
+
+@pytest.fixture
+def said(world):
+    """What a job is found to want after its file was stored."""
+
+    def read(text):
+        world.store(JobFile(job="test-vm"), text)
+        return look_at_job(world.cloud.store, world.layout, "test-vm").file
+
+    return read
+
+
+def test_a_job_may_set_every_limit_of_its_own(said):
+    """Durations as in the policy, a deadline with its zone of time."""
+    file = said(WHOLE)
+    assert (file.owner, file.max_restarts, file.on_demand_after) == ("ann", 3, 4)
+    assert (file.max_runtime, file.work) == (timedelta(days=2), timedelta(hours=36))
+    assert file.deadline == datetime(2026, 12, 1, 12, tzinfo=UTC)
+    assert file.places == ("us-central1", "us-east1-b")
+    assert file.make_before_break
+    assert file.problem == ""
+
+
+def test_a_job_without_a_file_sets_nothing(world):
+    """The policy's limits hold."""
+    file = look_at_job(world.cloud.store, world.layout, "test-vm").file
+    assert file.max_restarts is None
+    assert not file.make_before_break
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"max_restarts = ",
+        b"max_restart = 3",
+        b'max_restarts = "many"',
+        b"deadline = 2026-12-01T12:00:00",
+        b'max_runtime = "two days"',
+        b"\xff",
+        b"#" * 1_100_000,
+    ],
+    ids=["no TOML", "an unknown word", "no number", "no zone of time", "no duration", "no text", "too large"],
+)
+def test_a_file_that_cannot_be_read_says_why_and_sets_nothing(said, text):
+    """None of it: half a file would be a guess."""
+    file = said(text)
+    assert "test-vm/metadata/job.toml: " in file.problem
+    assert file.max_restarts is None
+
+
+def progress(world):
+    """How far the job is found to have come."""
+    return look_at_job(world.cloud.store, world.layout, "test-vm").progress
+
+
+def test_the_newest_heartbeat_tells_how_far_a_job_has_come(world):
+    """Step, share and checkpoint; an older node's says nothing any more."""
+    world.store(Heartbeat(job="test-vm", node="other"), b'{"step": 1, "steps": 100}')
+    world.wait(minutes=1)
+    world.store(
+        Heartbeat(job="test-vm", node="test-vm"), b'{"step": 25, "steps": 100, "checkpoint": "output/ck-25"}'
+    )
+    found = progress(world)
+    assert (found.share, found.checkpoint, found.at) == (0.25, "output/ck-25", world.cloud.clock.now())
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"not json", b'{"step": 5}', b'{"step": 5, "steps": 0}', b"[]", b"\xff"]
+)
+def test_a_heartbeat_that_says_nothing_still_tells_when(world, body):
+    """Touched is alive; how far it is, nobody knows."""
+    world.store(Heartbeat(job="test-vm", node="test-vm"), body)
+    assert progress(world).share is None
+    assert progress(world).at == world.cloud.clock.now()
