@@ -29,13 +29,13 @@ def launch_of_request(request: Request, script: Script | None = None) -> Launch 
     if path is None:
         return NoLaunch(reason=f"{request.path} creates no instances")
     # The translation marks URLs by a type of its own; what is sent and stored is plain JSON.
-    body = json.loads(json.dumps(request.body))
+    body, query = (json.loads(json.dumps(part)) for part in (request.body, request.query))
     gang = path["bulk"] is not None
     try:
         nodes = nodes_of(body) if gang else (str(body.get("name", "")),)
     except Refused as refused:
         return NoLaunch(reason=refused.reason)
-    request = replace(request, body=whole(body, nodes) if gang else body)
+    request = replace(request, query=query, body=whole(body, nodes) if gang else body)
     machine = body.get("instanceProperties", {}) if gang else body
     return Launch(
         nodes=nodes,

@@ -3,6 +3,7 @@
 from collections import UserDict
 from hashlib import sha256
 
+import msgspec
 import pytest
 
 from spotwarden.model.facts import JobFacts
@@ -62,6 +63,12 @@ def test_spot_is_told_by_either_word(flag, spot, one, gang):
     """The old flag asks for a machine that may be taken away, too."""
     assert one(flag).spot is spot
     assert gang(*PATTERN, flag).spot is spot
+
+
+def test_what_is_asked_beside_the_body_can_be_written_down(one):
+    """A template stands in the query, which goes into the audit with the rest of the request."""
+    query = one("--source-instance-template=t").request.query
+    assert msgspec.json.decode(msgspec.json.encode(query)) == query
 
 
 def test_a_machine_of_a_template_has_no_known_type(one):
