@@ -22,6 +22,11 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=100)
     parser.add_argument("--preemptions", type=int, default=1000)
     parser.add_argument("--a-second", type=float, default=6.0, help="preemptions a second, on average")
+    parser.add_argument(
+        "--short-turns",
+        action="store_true",
+        help="free the turn of a killed sweep at once, not when it runs out",
+    )
     parser.add_argument("--keep", type=Path, help="where the logs stay; else they go")
     given = parser.parse_args()
     plan = Plan(
@@ -32,6 +37,7 @@ def main() -> int:
         ended=given.jobs // 10,
         deleted=given.jobs // 10,
         a_second=given.a_second,
+        turns_last=not given.short_turns,
         trouble_within=3600,
         peace_within=600,
     )
