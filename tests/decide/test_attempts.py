@@ -112,7 +112,7 @@ def test_a_job_that_ends_while_it_is_brought_back_is_not_asked_for_again(some, w
 def test_a_lease_of_another_sweep_is_respected(some, step, tick):
     """While somebody else works on the attempt, wait."""
     theirs = Lease(holder="other", until=tick.now + timedelta(seconds=1))
-    waits = step(some.job(ledger=(some.attempt(2, State.CLAIMED, lease=theirs),), surveyed=True))
+    waits = step(some.job(ledger=(some.attempt(2, State.CLAIMED, lease=theirs),)))
     assert isinstance(waits, Wait)
     assert "another sweep" in waits.reason
 

@@ -28,7 +28,7 @@ def test_a_missing_vm_is_first_noted_as_missing(gone, step, tick):
     last = tick.now - MINUTE
     noted = step(gone(last_sweep=last))
     assert isinstance(noted, KeepWatch)
-    assert (noted.watch.whole, noted.generation) == (last, 31)
+    assert (noted.watch.whole, noted.watch.gone, noted.generation) == (last, True, 31)
 
 
 def test_without_a_last_look_it_is_missed_since_its_entry_was_written(gone, step, tick):
@@ -38,7 +38,7 @@ def test_without_a_last_look_it_is_missed_since_its_entry_was_written(gone, step
 
 def test_a_vm_that_is_noted_as_missing_is_waited_for(some, gone, step, tick):
     """The log gets its time, and the entry is not written again."""
-    entry = some.watched(whole=tick.now - MINUTE)
+    entry = some.watched(whole=tick.now - MINUTE, gone=True)
     assert isinstance(step(gone(watched=entry, since=tick.now - MINUTE)), Wait)
 
 
@@ -76,7 +76,7 @@ def test_an_entry_that_is_behind_the_ledger_is_brought_up_to_date_first(some, go
     assert noted.watch.whole == newer.attempt.created
 
 
-def test_a_vm_that_is_hidden_is_never_lost(some, walk, tick):
+def test_a_vm_that_is_hidden_is_not_gone(some, walk, tick):
     """Its entry keeps from when on the log is to be read; then it is waited for, however long it takes."""
     hides = "unreachable: us-central1-a"
     for since in (None, tick.now - timedelta(days=1)):
@@ -84,11 +84,20 @@ def test_a_vm_that_is_hidden_is_never_lost(some, walk, tick):
         steps, facts = walk(some.job(nodes=(hidden,), unsure=hides))
         assert isinstance(steps[-1], Wait)
         assert facts.newest.number == 1
+        assert not facts.watched.watch.gone
+
+
+def test_a_vm_that_was_hidden_is_missed_from_the_first_complete_list_on(some, gone, step, tick):
+    """The log gets its time from then; from when on it must be read stays."""
+    whole = tick.now - timedelta(hours=1)
+    noted = step(gone(watched=some.watched(whole=whole)))
+    assert isinstance(noted, KeepWatch)
+    assert (noted.watch.whole, noted.watch.gone) == (whole, True)
 
 
 def test_a_vm_that_is_back_is_whole_again(some, step):
     """The entry forgets that it was missed."""
-    missed = some.watched(whole=some.marker().written)
+    missed = some.watched(whole=some.marker().written, gone=True)
     whole = step(some.quiet(watched=missed))
     assert isinstance(whole, KeepWatch)
-    assert whole.watch == replace(missed.watch, whole=None, recorded=False)
+    assert whole.watch == replace(missed.watch, whole=None, gone=False, recorded=False)

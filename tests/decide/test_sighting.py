@@ -7,9 +7,8 @@ from spotwarden.decide.attempts import next_step
 from spotwarden.model.action import Done, EndWatch, Fetch, KeepWatch, RecordLaunched, Tell, WriteAttempt
 from spotwarden.model.attempt import State
 from spotwarden.model.instance import Status
-from spotwarden.model.launch import StoredScript
+from spotwarden.model.launch import NoLaunch
 
-SCRIPT = StoredScript(name="create-instance.sh", text=b"true", generation=7)
 RAN = {Fetch: Done(resource={"instance": {"id": "1001"}, "disks": {}})}
 
 
@@ -23,7 +22,6 @@ def seen(some):
             **{
                 "ledger": (),
                 "nodes": (),
-                "script": SCRIPT,
                 "instances": there,
                 "watched": some.watched(attempt=0, instances={}, recorded=False),
                 **facts,
@@ -61,11 +59,19 @@ def test_what_its_developer_did_not_launch_is_no_sighting(some, seen, step, othe
     assert sighted(step(seen(some.instance(**other)))) is None
 
 
-def test_a_name_alone_makes_no_vm_a_jobs(seen, step):
-    """Its script does, or the id in its metadata."""
-    assert sighted(step(seen(script=None))) is None
-    assert sighted(step(seen(script=None, registrations={"test-vm": "9999"}))) is None
-    assert sighted(step(seen(script=None, registrations={"test-vm": "1001"})))
+def test_a_name_alone_makes_no_vm_a_jobs(some, seen, step):
+    """Its script makes one of this name, or the id stands in its metadata."""
+    for launch in (None, some.launch(script=None), NoLaunch(reason="create-instance.sh:1: no")):
+        assert sighted(step(seen(launch=launch))) is None
+        assert sighted(step(seen(launch=launch, registrations={"test-vm": "9999"}))) is None
+        assert sighted(step(seen(launch=launch, registrations={"test-vm": "1001"})))
+
+
+def test_a_vm_of_a_name_that_the_script_does_not_make_is_somebody_elses(some, seen, step):
+    """Though it was looked at, because a marker named its id or it is called like a node of a gang."""
+    assert sighted(step(seen(some.instance(name="their-vm")))) is None
+    assert sighted(step(seen(some.instance(name="gang-9"), job="gang", launch=some.gang()))) is None
+    assert sighted(step(seen(some.instance(name="gang-2"), job="gang", launch=some.gang())))
 
 
 @pytest.mark.parametrize("state", [State.ENDED, State.STOPPED, State.GAVE_UP])
