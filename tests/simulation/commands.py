@@ -15,6 +15,7 @@ class Kind(Enum):
     SOLO = "one VM that a preemption deletes"
     KEPT = "one VM that a preemption stops"
     GANG = "several VMs from one bulk request"
+    ROAM = "several VMs from one bulk request for a region"
     MUTE = "one VM whose shutdown writes no marker"
     BARE = "one VM whose script was never stored"
     EARLY = "one VM that is told two minutes before, and replaced while it runs"

@@ -13,6 +13,7 @@ ZONES = ("us-central1-a", "us-central1-b", "us-central1-c")
 PROJECT = "p"
 
 
+GANGS = {Kind.GANG, Kind.ROAM}
 ENDED = "it has ended"
 STOPPED = "its owner has stopped it"
 CRASHED = "it has shut itself down"
@@ -57,8 +58,8 @@ class Job(msgspec.Struct, kw_only=True):
 def new_job(number: int, kind: Kind, zone: int, nodes: int) -> Job:
     """A job that was not yet launched; the same number and kind give the same names in all histories."""
     name = f"{kind.name.lower()}-{number}"
-    count = nodes if kind is Kind.GANG else 1
-    names = tuple(f"{name}-{index}" for index in range(1, count + 1)) if kind is Kind.GANG else (name,)
+    count = nodes if kind in GANGS else 1
+    names = tuple(f"{name}-{index}" for index in range(1, count + 1)) if kind in GANGS else (name,)
     return Job(name=name, kind=kind, zone=ZONES[zone % len(ZONES)], nodes=names)
 
 
@@ -66,9 +67,10 @@ def new_job(number: int, kind: Kind, zone: int, nodes: int) -> Job:
 def script(name: str, kind: Kind, zone: str, count: int) -> bytes:
     """The create script, as its developer wrote it."""
     action = "STOP" if kind is Kind.KEPT else "DELETE"
-    what = f"bulk create --name-pattern={name}-# --count={count}" if kind is Kind.GANG else f"create {name}"
+    what = f"bulk create --name-pattern={name}-# --count={count}" if kind in GANGS else f"create {name}"
+    place = "--region=us-central1" if kind is Kind.ROAM else f"--zone={zone}"
     return (
-        f"#!/bin/bash\ngcloud compute instances {what} --zone={zone} --machine-type=g2-standard-4 \\\n"
+        f"#!/bin/bash\ngcloud compute instances {what} {place} --machine-type=g2-standard-4 \\\n"
         f"  --provisioning-model=SPOT --instance-termination-action={action} --metadata=team=vision\n"
     ).encode()
 

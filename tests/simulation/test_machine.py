@@ -103,8 +103,8 @@ class Recovery(RuleBasedStateMachine):
 
 
 Recovery.TestCase.settings = settings(
-    max_examples=150,
-    stateful_step_count=30,
+    max_examples=100,
+    stateful_step_count=25,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
