@@ -99,11 +99,12 @@ class Project:
                 return
         raise AssertionError("it never came")
 
-    def sweep(self, cloud) -> None:
-        """Sweep until nothing waits."""
+    def sweep(self, cloud, job) -> None:
+        """Sweep as an event about the job's marker does, until nothing waits."""
         policy = Policy(version="race", mode=Mode.ENFORCE)
         for _ in range(100):
-            tick = Tick(function="recover_spot", sweep=uuid4().hex, now=datetime.now(UTC))
+            now = datetime.now(UTC)
+            tick = Tick(function="recover_spot", sweep=uuid4().hex, now=now, patient=False, about=job)
             swept = self.recover.sweep(cloud, self.settings, policy, tick)
             assert not swept.failures
             if not swept.waiting:
@@ -131,9 +132,9 @@ def test_two_sweeps_at_once_make_one_attempt_and_one_vm(project, capsys):
         project.until(lambda first=first: project.status(first) == "")
         project.store(MarkerName(node=job), msgspec.json.encode({"job": job, "instance_id": first}))
 
-        def sweep(cloud) -> None:
+        def sweep(cloud, job=job) -> None:
             together.wait()
-            project.sweep(cloud)
+            project.sweep(cloud, job)
 
         sweeps = [threading.Thread(target=sweep, args=(cloud,)) for cloud in project.clouds]
         for one in sweeps:

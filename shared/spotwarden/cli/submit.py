@@ -25,7 +25,7 @@ from spotwarden.layout import (
     StatusCode,
     Thing,
 )
-from spotwarden.model.action import DropObject, Lost, StoreObject
+from spotwarden.model.action import DropObject, Lost, StoreObject, Wait
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch, NoLaunch, StoredScript
@@ -173,7 +173,7 @@ def _launch(context: Context, facts: JobFacts, launch: Launch, owner: str) -> Jo
         if known.ledger[-1].attempt.state is State.RUNNING:
             return known
         _stop_if_refused(known.ledger[-1].attempt)
-        if waiting and waiting.reason != told:
+        if isinstance(waiting, Wait) and waiting.reason != told:
             click.echo(waiting.reason, err=True)
             told = waiting.reason
         time.sleep(LOOK_EVERY_SECONDS)

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from spotwarden.decide import placing
 from spotwarden.decide.claiming import claim, record
 from spotwarden.decide.ending import clear, close, end_watch, ended
-from spotwarden.decide.fates import Fate
+from spotwarden.decide.fates import Fate, Now
 from spotwarden.decide.judging import Finding, answered, closed, find
 from spotwarden.decide.recovery import Verdict
-from spotwarden.decide.sighting import Compare, settle, sight
+from spotwarden.decide.sighting import Compare, settle, sight, watch_of
 from spotwarden.model.action import KeepWatch, Step, Wait
 from spotwarden.model.attempt import CLOSED, Attempt, State
 from spotwarden.model.facts import JobFacts
@@ -78,6 +78,8 @@ def _wait(facts: JobFacts, finding: Finding) -> Step:
     missing = finding.judgement.fate is Fate.UNTOLD and finding.node.marker is None
     if missing and facts.watched and facts.newest and finding.node.missing_since is None:
         noted = _missing(facts, facts.newest, facts.watched)
+        if finding.judgement.now is not Now.HIDDEN:
+            noted = replace(noted, gone=True)
         if noted != facts.watched.watch:
             generation = facts.watched.generation
             return KeepWatch(
@@ -94,4 +96,4 @@ def _missing(facts: JobFacts, newest: Attempt, watched: Watched) -> Watch:
     watch = watched.watch
     if watch.attempt == newest.number and watch.instances == newest.instances:
         return watch if watch.whole else replace(watch, whole=facts.last_sweep or watched.since)
-    return Watch(job=facts.job, attempt=newest.number, instances=dict(newest.instances), whole=newest.created)
+    return replace(watch_of(facts, newest), whole=newest.created)

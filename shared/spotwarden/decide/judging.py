@@ -34,7 +34,9 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
     unknown = [one for one in found if one.judgement.now is Now.HIDDEN]
     if unknown:
         return unknown[0]
-    if removed := [one for one in found if one.judgement.verdict is Verdict.CLOSE and by_person(one.node)]:
+    ours = facts.newest.instances.values() if facts.newest else [one.node.instance_id for one in found]
+    closing = [one for one in found if one.judgement.verdict is Verdict.CLOSE and by_person(one.node)]
+    if removed := [one for one in closing if one.node.instance_id in ours]:
         fallen = any(one.judgement.verdict is Verdict.RECOVER for one in found)
         if fallen:
             return removed[0]
@@ -75,7 +77,10 @@ def _replaced(facts: JobFacts, node: NodeFacts) -> bool:
     # A marker that names no instance may be about the newest one, whatever was registered last.
     if node.marker is None or not node.marker.body.instance_id or node.instance_id in ours:
         return False
-    return any(one.attempt.replaces.get(node.node) == node.instance_id for one in facts.ledger)
+    replaced = [one.attempt.replaces.get(node.node) for one in facts.ledger]
+    # An attempt that its developer launched by hand replaces nothing, and yet the one before it is past.
+    past = [one.attempt.instances.get(node.node) for one in facts.ledger[:-1]]
+    return node.instance_id in (*replaced, *past)
 
 
 def closed(facts: JobFacts, node: NodeFacts) -> str:

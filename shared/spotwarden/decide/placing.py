@@ -25,6 +25,7 @@ from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
+REMOVED = "a person has removed an instance of it since"
 CLOCKS_APART = timedelta(minutes=1)
 UNANSWERED_AT_MOST = 3
 """How often one sweep repeats a request that got no answer; the request id makes that safe."""
@@ -44,12 +45,14 @@ def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
         return _guarded(facts, newest, policy, tick)
     if ids := revived(facts, attempt):
         return finish(facts, newest, ids, tick, Event.REVIVED) if facts.surveyed else _survey(facts, attempt)
-    if any(by_person(one) for one in facts.nodes if attempt.replaces.get(one.node) == one.instance_id):
-        return stop(facts, newest, "a person has removed an instance of it since", tick)
+    if _removed(facts, attempt):
+        return stop(facts, newest, REMOVED, tick)
     if attempt.not_before and attempt.not_before > tick.now:
         return asking.wait(attempt, tick)
     if step := clear_the_way(facts, attempt):
         return step
+    if attempt.state is State.CLAIMED and _held_by_another(attempt, tick):
+        return Wait(reason=f"another sweep works on attempt {attempt.number}")
     if not facts.surveyed:
         # What this sweep has seen may be older than the claim; before anything is asked it looks again.
         return _survey(facts, attempt)
@@ -63,15 +66,25 @@ def _guarded(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
     attempt, held = newest.attempt, newest.attempt.lease
     if facts.unanswered >= UNANSWERED_AT_MOST:
         return _let_go(newest, tick)
+    if _held_by_another(attempt, tick):
+        return Wait(reason=f"another sweep works on attempt {attempt.number}")
     if held is None or held.holder != tick.sweep:
-        if held and held.until > tick.now:
-            return Wait(reason=f"another sweep works on attempt {attempt.number}")
         taken = replace(attempt, lease=lease(policy.recovery, tick), updated=tick.now)
         reason = "took over the attempt" if held else "took the attempt"
         return WriteAttempt(reason=reason, record=taken, generation=newest.generation)
     if attempt.state is State.CLAIMED:
         return asking.ask(facts, newest, policy, tick, lease=lease(policy.recovery, tick), waited=False)
     return _send(facts, newest, policy, tick)
+
+
+def _held_by_another(attempt: Attempt, tick: Tick) -> bool:
+    held = attempt.lease
+    return held is not None and held.holder != tick.sweep and held.until > tick.now
+
+
+def _removed(facts: JobFacts, attempt: Attempt) -> bool:
+    """Whether a person has removed what the attempt stands in for, before it had anything of its own."""
+    return any(by_person(one) for one in facts.nodes if attempt.replaces.get(one.node) == one.instance_id)
 
 
 def _let_go(newest: Recorded, tick: Tick) -> Step:
@@ -173,5 +186,7 @@ def _refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick
         if step := clear_the_way(facts, attempt):
             return step
         return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
+    if _removed(facts, attempt):
+        return stop(facts, newest, REMOVED, tick)
     failed = replace(newest, attempt=asking.noted(attempt, error=error))
     return asking.go_on(facts, failed, policy, tick, lease=lease(policy.recovery, tick))

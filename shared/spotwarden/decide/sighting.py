@@ -67,8 +67,14 @@ def _another_node(attempt: Attempt, ids: Mapping[str, str]) -> bool:
 
 
 def _is_its_own(facts: JobFacts, one: Instance) -> bool:
-    """A name alone makes no instance a job's: the job has a create script, or has registered this id."""
-    return facts.script is not None or facts.registrations.get(one.name) == one.id
+    """A name alone makes no instance a job's: its script makes one of this name, or it registered this id."""
+    if (
+        isinstance(facts.launch, Launch)
+        and facts.launch.script is not None
+        and one.name in facts.launch.nodes
+    ):
+        return True
+    return facts.registrations.get(one.name) == one.id
 
 
 def _still_there(facts: JobFacts, attempt: Attempt) -> bool:
@@ -81,7 +87,7 @@ def settle(facts: JobFacts, tick: Tick, compare: Compare) -> Step | None:
     newest = facts.newest
     if newest is None or newest.state is not State.RUNNING:
         return None
-    wanted = Watch(job=facts.job, attempt=newest.number, instances=dict(newest.instances))
+    wanted = watch_of(facts, newest)
     watched = facts.watched.watch if facts.watched else None
     if watched is None or replace(watched, recorded=False) != wanted:
         generation = facts.watched.generation if facts.watched else 0
@@ -89,6 +95,14 @@ def settle(facts: JobFacts, tick: Tick, compare: Compare) -> Step | None:
     if watched.recorded or not tick.patient:
         return None
     return _record(facts, newest, tick, compare)
+
+
+def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
+    """The entry in the list of open jobs that says what the ledger says."""
+    past = [one for recorded in facts.ledger[-10:] for one in recorded.attempt.replaces.values() if one]
+    return Watch(
+        job=facts.job, attempt=newest.number, instances=dict(newest.instances), past=tuple(sorted(set(past)))
+    )
 
 
 def _record(facts: JobFacts, newest: Attempt, tick: Tick, compare: Compare) -> Step | None:

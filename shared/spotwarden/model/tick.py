@@ -9,8 +9,8 @@ class Tick(msgspec.Struct, frozen=True, kw_only=True):
     """One look at the world: by which function, as which sweep, at which moment (aware, UTC).
 
     `patient` is true for a tick of the Scheduler: the next one comes by itself. An event is not
-    patient: where a sweep must wait, it asks for the event once more. `about` is the node that an event
-    speaks of, "" for all of them.
+    patient: where a sweep must wait, it asks for the event once more. `about` is the node that an
+    event speaks of, by its marker, or with `lost` by the audit log; "" for all of them.
     """
 
     function: str
@@ -18,3 +18,4 @@ class Tick(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime
     patient: bool = True
     about: str = ""
+    lost: bool = False

@@ -10,14 +10,17 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     """One open job: the instances that should be there, as the ledger said when this was written.
 
     It may be behind the ledger, never ahead of it. `whole` is None while nothing is missing; then it is
-    when all instances were last seen. `recorded` is true once what runs has been written down.
+    when all instances were last seen, and `gone` is true once a complete list has shown one of them gone.
+    `recorded` is true once what runs has been written down. `past` are ids that the job has left behind.
     """
 
     job: str
     attempt: int = 0
     instances: Mapping[str, str] = {}
     whole: datetime | None = None
+    gone: bool = False
     recorded: bool = False
+    past: tuple[str, ...] = ()
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):

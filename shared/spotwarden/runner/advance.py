@@ -1,12 +1,20 @@
 """Step by step: decide, apply, learn, until there is nothing to do or nothing to do now."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
-from spotwarden.model.action import Change, Lost, Outcome, Question, Rejected, Step, Unanswered, Wait
+from spotwarden.model.action import Change, Lost, Outcome, Question, Rejected, Step, Survey, Unanswered, Wait
 from spotwarden.model.facts import JobFacts
 
 STEPS_AT_MOST = 2000
 """More steps than any job needs, a gang of some hundred nodes included; more is a fault of ours."""
+
+
+class Parked(NamedTuple):
+    """A job that needs a list of its instances; one list can serve many of them."""
+
+    facts: JobFacts
+    survey: Survey
 
 
 def advance(
@@ -15,23 +23,29 @@ def advance(
     next_step: Callable[[JobFacts], Step | None],
     after: Callable[[JobFacts, Step, Outcome], JobFacts | None],
     apply: Callable[[Change | Question], Outcome],
-) -> Wait | None:
-    """Take a job as far as it goes now; gives what it waits for, None where it waits for nothing."""
+    park: bool = False,
+) -> Wait | Parked | None:
+    """Take a job as far as it goes now; gives what it waits for, None where it waits for nothing.
+
+    With `park` it goes no further than its next survey, which the caller makes.
+    """
     for _ in range(STEPS_AT_MOST):
         step = next_step(facts)
         if step is None:
             return None
         if isinstance(step, Wait):
             return Wait(reason=f"{facts.job}: {step.reason}", soon=step.soon)
+        if park and isinstance(step, Survey):
+            return Parked(facts, step)
         outcome = apply(step)
         learnt = after(facts, step, outcome)
         if learnt is None:
-            return _stopped(facts.job, outcome)
+            return stopped(facts.job, outcome)
         facts = learnt
     raise RuntimeError(f"{facts.job}: no end after {STEPS_AT_MOST} steps; the last was {step!r}")
 
 
-def _stopped(job: str, outcome: Outcome) -> Wait | None:
+def stopped(job: str, outcome: Outcome) -> Wait | None:
     """Observing is an end; everything else wants another look."""
     match outcome:
         case Lost():

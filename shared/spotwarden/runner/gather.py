@@ -5,7 +5,6 @@ job that ends while we look has then written its status before we read it, and i
 was lost; an instance created while we look is in the newer list, and is not taken for gone.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -13,7 +12,7 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.layout import RESERVED_JOBS, Layout, MarkerName, NotInLayoutError, job_problem
+from spotwarden.layout import RESERVED_JOBS, AttemptRecord, Layout, MarkerName, NotInLayoutError, job_problem
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.marker import Marker, UnusableMarker
 from spotwarden.model.tick import Tick
@@ -21,13 +20,12 @@ from spotwarden.model.watch import Watched
 from spotwarden.ports import Cloud, Entry
 from spotwarden.runner.jobs import look_at_job, look_into
 from spotwarden.runner.markers import Markers, read_markers
-from spotwarden.runner.nodes import LOG_MARGIN, Shown, with_nodes
+from spotwarden.runner.nodes import LOG_MARGIN, NODE_OF_A_GANG, Shown, with_nodes
 from spotwarden.runner.turn import Taken, end_turn, take_turn
 from spotwarden.runner.watches import is_whole, log_from, read_watches
 
 CROWD = 20
 """With more markers than this there is a storm: one sweep over all of them beats one for each."""
-_NODE_OF_A_GANG = re.compile(r"(?P<job>.+)-\d+")
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,22 +42,28 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
 def gather(cloud: Cloud, layout: Layout, tick: Tick, workers: int = 1) -> Seen:
     """Look at the one node that an event is about, or at everything."""
-    if tick.about:
-        entries = cloud.store.entries(layout.markers(), limit=CROWD + 1)
-        if len(entries) <= CROWD:
-            return _one(cloud, layout, tick, entries)
-    taken = take_turn(cloud.store, layout, tick)
-    if taken is None:
-        return Seen(busy=True)
-    return _everything(cloud, layout, tick, taken, workers)
+    few = cloud.store.entries(layout.markers(), limit=CROWD + 1) if tick.about else []
+    if tick.about and len(few) <= CROWD and (seen := _one(cloud, layout, tick, few)):
+        return seen
+    if taken := take_turn(cloud.store, layout, tick):
+        return _everything(cloud, layout, tick, taken, workers)
+    return Seen(busy=True)
 
 
-def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry]) -> Seen:
-    """The job of one marker; nothing is asked of Compute Engine where the marker is gone."""
+def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry]) -> Seen | None:
+    """The job of one node; nothing is asked of Compute Engine where its marker is gone.
+
+    None where the audit log speaks of a node whose job its name does not tell: then everything is looked at.
+    """
     name = layout.markers() + tick.about
     found = read_markers(cloud.store, layout, [one for one in entries if one.name == name])
     jobs: list[Callable[[], JobFacts]] = []
-    for job, mine in found.by_job.items():
+    by_job: dict[str, list[Marker]] = dict(found.by_job)
+    if tick.lost and not by_job:
+        by_job = {job: [] for job in _existing(cloud, layout, _job_names(tick.about))}
+        if not by_job:
+            return None
+    for job, mine in by_job.items():
         others = [one for one in entries if one.name != name and _is_of(layout, one, job)]
         markers = [*mine, *read_markers(cloud.store, layout, others).by_job.get(job, [])]
         shown = _shown_of(cloud, layout, job, markers, tick)
@@ -75,10 +79,14 @@ def _is_of(layout: Layout, entry: Entry, job: str) -> bool:
 
 def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tick: Tick) -> Shown:
     folder = look_into(cloud.store, layout, job)
-    names = {job, *(marker.node for marker in markers)}
-    names |= {getattr(thing, "node", job) for thing in folder.things}
-    instances = cloud.compute.instances(names=sorted(names), job=job)
-    oldest = min(tick.now, *(marker.written for marker in markers))
+    if folder.of(AttemptRecord):
+        names = {job, *(marker.node for marker in markers)}
+        names |= {getattr(thing, "node", job) for thing in folder.things}
+        instances = cloud.compute.instances(names=sorted(names), job=job)
+    else:
+        # Nobody knows the other nodes of a gang that was launched by hand.
+        instances = cloud.compute.instances()
+    oldest = min([tick.now, *(marker.written for marker in markers)])
     return Shown(instances, cloud.compute.operations(oldest - LOG_MARGIN))
 
 
@@ -111,7 +119,8 @@ def _since(markers: Markers, watches: list[Watched], swept: datetime | None, tic
 
 def _sighted(cloud: Cloud, layout: Layout, shown: Shown, watches: list[Watched]) -> Iterator[str]:
     """Jobs that have, or had, an instance of their name that nobody has written down."""
-    names = shown.unlisted({one for watched in watches for one in watched.watch.instances.values()})
+    known = [one for watched in watches for one in (*watched.watch.instances.values(), *watched.watch.past)]
+    names = shown.unlisted(set(known))
     if not names:
         return
     folders = set(cloud.store.folders(layout.prefix)) - RESERVED_JOBS
@@ -119,9 +128,14 @@ def _sighted(cloud: Cloud, layout: Layout, shown: Shown, watches: list[Watched])
         yield from (job for job in _job_names(name) if job in folders and job_problem(job) is None)
 
 
+def _existing(cloud: Cloud, layout: Layout, jobs: list[str]) -> list[str]:
+    known = [job for job in jobs if job_problem(job) is None]
+    return [job for job in known if cloud.store.entries(layout.folder(job), limit=1)]
+
+
 def _job_names(node: str) -> list[str]:
     """The jobs that a node may be of, by its name alone: its own, or a gang's."""
-    gang = _NODE_OF_A_GANG.fullmatch(node)
+    gang = NODE_OF_A_GANG.fullmatch(node)
     return [node, gang["job"]] if gang else [node]
 
 

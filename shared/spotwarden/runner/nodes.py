@@ -12,6 +12,7 @@ from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.marker import Marker
 
+NODE_OF_A_GANG = re.compile(r"(?P<job>.+)-\d+")
 TAKEN = {"compute.instances.preempted", "compute.instances.hostError"}
 LOG_MARGIN = timedelta(minutes=15)
 """How far before a marker the operation log is read: a preemption is told before its marker."""
@@ -23,7 +24,10 @@ class Shown:
     def __init__(self, instances: Instances, operations: Operations) -> None:
         self._by_key: dict[tuple[str, str], list[Instance]] = defaultdict(list)
         for one in instances.items:
-            for key in (("id", one.id), ("name", one.name), ("job", one.job or "")):
+            keys = [("id", one.id), ("name", one.name), ("job", one.job or "")]
+            if gang := NODE_OF_A_GANG.fullmatch(one.name):
+                keys.append(("gang", gang["job"]))
+            for key in keys:
                 self._by_key[key].append(one)
         self._log: dict[tuple[str, str], list[Operation]] = defaultdict(list)
         for operation in operations.items:
@@ -34,8 +38,13 @@ class Shown:
         self.unsure = f"unreachable: {', '.join(missing)}" if missing else ""
 
     def instances(self, *, job: str, names: Iterable[str], ids: Iterable[str]) -> tuple[Instance, ...]:
-        """Every instance that carries the job's label, one of the names or one of the ids."""
-        keys = [("job", job), *(("name", name) for name in names), *(("id", one) for one in ids)]
+        """Every instance with the job's label, one of the names or ids, or a name as a gang's node has it."""
+        keys = [
+            ("job", job),
+            ("gang", job),
+            *(("name", name) for name in names),
+            *(("id", one) for one in ids),
+        ]
         found = {one.id: one for key in keys for one in self._by_key.get(key, ())}
         return tuple(found.values())
 
@@ -80,9 +89,17 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: Shown) -> JobF
 
 
 def _id_of(facts: JobFacts, marker: Marker) -> str:
-    """The id that the marker speaks of: its own word, else the one that was registered last."""
+    """The id that the marker speaks of: its own word, else the one that was registered last.
+
+    A registration that the ledger knows as past is one that nobody has brought up to date.
+    """
     known = facts.newest.instances.get(marker.node, "") if facts.newest else ""
-    return marker.body.instance_id or facts.registrations.get(marker.node, "") or known
+    registered = facts.registrations.get(marker.node, "")
+    past = {one.attempt.instances.get(marker.node) for one in facts.ledger[:-1]}
+    past |= {one.attempt.replaces.get(marker.node) for one in facts.ledger}
+    if registered in past:
+        registered = known or registered
+    return marker.body.instance_id or registered or known
 
 
 def _expected(facts: JobFacts) -> list[tuple[str, str]]:
@@ -162,7 +179,7 @@ def _node(facts: JobFacts, shown: Shown, node: str, instance_id: str, marker: Ma
 def _missing_since(facts: JobFacts, node: str, instance_id: str) -> datetime | None:
     """Since when this very instance has been missed, by the bucket's clock."""
     watched, newest = facts.watched, facts.newest
-    if watched is None or newest is None or watched.watch.whole is None:
+    if watched is None or newest is None or not watched.watch.gone:
         return None
     mine = (newest.number, instance_id)
     return watched.since if (watched.watch.attempt, watched.watch.instances.get(node)) == mine else None

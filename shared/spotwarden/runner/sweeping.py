@@ -1,11 +1,12 @@
 """A sweep over jobs: look, decide, apply, each job by itself; what decides is handed in."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from spotwarden.model.action import Action, Outcome, Quarantine, Step, Tell, Wait
+from spotwarden.model.action import Action, Outcome, Quarantine, Step, Survey, Tell, Wait
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
@@ -14,13 +15,14 @@ from spotwarden.model.placement import News
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner.advance import advance
+from spotwarden.runner.advance import Parked, advance, stopped
 from spotwarden.runner.apply import Applier
-from spotwarden.runner.each import Swept, each, swept
+from spotwarden.runner.each import Each, Swept, each, swept
 from spotwarden.runner.gather import gather
 from spotwarden.runner.places import Learn, Places
 from spotwarden.runner.ran import read_what_ran
 from spotwarden.runner.settings import Settings
+from spotwarden.runner.surveying import survey_all
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,15 +63,36 @@ def sweep_jobs(work: Work, rules: Rules) -> Swept:
         return swept([Wait(reason="another sweep looks at everything")], ())
     aside: Iterable[Action] = (one for marker in seen.unusable for one in rules.set_aside(marker))
     put_aside = each(aside, apply)  # type: ignore[arg-type]
-    moved = each(seen.jobs, lambda look: _bring_back(work, rules, look()), settings.workers)
+    moved = _bring_back_all(work, rules, seen.jobs)
     work.places.remember(work.applier.written, rules.news, rules.learn)
     seen.done()
     return swept(moved.results, (*put_aside.failures, *moved.failures))
 
 
-def _bring_back(work: Work, rules: Rules, facts: JobFacts) -> Wait | None:
-    facts = know(work, rules, facts)
-    return advance(facts, next_step=rules.next_step, after=rules.after, apply=work.applier.apply)
+def _bring_back_all(work: Work, rules: Rules, looks: Sequence[Callable[[], JobFacts]]) -> Each[Wait]:
+    """Take every job as far as it goes; those that need a list of instances wait for one that serves all."""
+    workers = work.settings.workers
+    go = partial(advance, next_step=rules.next_step, after=rules.after, apply=work.applier.apply, park=True)
+    moved = each(looks, lambda look: go(know(work, rules, look())), workers)
+    waits: list[Wait] = [one for one in moved.results if isinstance(one, Wait)]
+    failures = list(moved.failures)
+    while parked := [one for one in moved.results if isinstance(one, Parked)]:
+        outcome = survey_all(work.cloud.compute, [one.survey for one in parked])
+        moved = each(parked, partial(_go_on, rules, go, outcome), workers)
+        waits += [one for one in moved.results if isinstance(one, Wait)]
+        failures += moved.failures
+    return Each(waits, failures)
+
+
+def _go_on(
+    rules: Rules,
+    go: Callable[[JobFacts], Wait | Parked | None],
+    outcome: Callable[[Survey], Outcome],
+    one: Parked,
+) -> Wait | Parked | None:
+    seen = outcome(one.survey)
+    learnt = rules.after(one.facts, one.survey, seen)
+    return stopped(one.facts.job, seen) if learnt is None else go(learnt)
 
 
 def know(work: Work, rules: Rules, facts: JobFacts) -> JobFacts:

@@ -1,13 +1,15 @@
 """What starts a sweep, and how it asks to be started again."""
 
+from base64 import b64decode
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+import msgspec
 from werkzeug.exceptions import ServiceUnavailable
 
-from spotwarden.layout import Layout
+from spotwarden.layout import Layout, node_problem
 from spotwarden.model.tick import Tick
 from spotwarden.runner.each import Swept
 from spotwarden.runner.gather import about
@@ -21,16 +23,42 @@ def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout
     """Begin a sweep, from the Pub/Sub message that woke the function (the event's `message`).
 
     An event of the bucket (Google: "Pub/Sub notifications for Cloud Storage") names the object it is
-    about; every other one means a look at everything.
+    about, an entry of the audit log its instance; every other one means a look at everything.
     """
     attributes = message.get("attributes") or {}
+    marked = about(layout, str(attributes.get("objectId", "")))
+    patient = TICK in attributes
+    lost = "" if marked or patient else _instance_in(message.get("data"))
     return Tick(
         function=function,
         sweep=uuid4().hex,
         now=datetime.now(UTC),
-        patient=TICK in attributes,
-        about=about(layout, str(attributes.get("objectId", ""))),
+        patient=patient,
+        about=marked or lost,
+        lost=bool(lost),
     )
+
+
+class _Payload(msgspec.Struct, frozen=True, rename="camel"):
+    """The part of an audit record that names what it is about (Google: "AuditLog")."""
+
+    resource_name: str = ""
+
+
+class _LogEntry(msgspec.Struct, frozen=True, rename="camel"):
+    proto_payload: _Payload = _Payload()
+
+
+def _instance_in(data: object) -> str:
+    """The instance's name in an audit log entry as Pub/Sub carries it; "" for anything else."""
+    if not isinstance(data, str | bytes):
+        return ""
+    try:
+        entry = msgspec.json.decode(b64decode(data), type=_LogEntry)
+    except (ValueError, msgspec.DecodeError):
+        return ""
+    *_, kind, name = ["", *entry.proto_payload.resource_name.split("/")]
+    return name if kind == "instances" and node_problem(name) is None else ""
 
 
 def close_tick(tick: Tick, swept: Swept) -> None:

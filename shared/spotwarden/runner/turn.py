@@ -1,6 +1,6 @@
 """One sweep over everything at a time: more would only do the same work twice.
 
-Nothing rests on it. A sweep that dies keeps its turn for a minute at most.
+Nothing rests on it. A sweep that dies keeps its turn for half a minute at most.
 """
 
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from spotwarden.layout import Layout, SweepTurn
 from spotwarden.model.tick import Tick
 from spotwarden.ports import ConflictError, Store, UnansweredError
 
-TURN = timedelta(minutes=1)
+TURN = timedelta(seconds=30)
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ def take_turn(store: Store, layout: Layout, tick: Tick) -> Taken | None:
 
 
 def end_turn(store: Store, layout: Layout, tick: Tick, taken: Taken) -> None:
-    """Give the turn back, and say that everything has been looked at; a lost answer costs a minute."""
+    """Give the turn back, and say that everything has been looked at; a lost answer costs half a minute."""
     name = layout.build(SweepTurn(function=tick.function))
     done = Turn(swept=tick.now)
     try:

@@ -1,0 +1,45 @@
+"""One list for many jobs that are about to ask: a storm must not cost a list each."""
+
+from collections.abc import Callable, Sequence
+
+from spotwarden.model.action import Done, Outcome, Survey, Unanswered
+from spotwarden.model.instance import Instances, Operations
+from spotwarden.ports import Compute, UnansweredError
+
+ONE_BY_ONE = 3
+"""Up to so many jobs are listed by their names; more make one list of everything cheaper."""
+
+
+def survey_all(compute: Compute, surveys: Sequence[Survey]) -> Callable[[Survey], Outcome]:
+    """Look once for all of them; gives each one's own outcome.
+
+    The look begins after the last of them was asked for, so it is as new as its own would have been.
+    """
+    few = len(surveys) <= ONE_BY_ONE
+    try:
+        # Instances first: one that is gone by then has its insert in the newer log.
+        lists = [_instances(compute, one) for one in surveys] if few else [compute.instances()]
+        log = compute.operations(min(one.since for one in surveys))
+    except UnansweredError as error:
+        unanswered = Unanswered(detail=str(error))
+        return lambda _survey: unanswered
+    seen = Instances(
+        items=tuple(one for found in lists for one in found.items),
+        unreachable=tuple(sorted({scope for found in lists for scope in found.unreachable})),
+    )
+    return lambda survey: Done(instances=_of(survey, seen), operations=_since(survey, log))
+
+
+def _instances(compute: Compute, survey: Survey) -> Instances:
+    return compute.instances(names=survey.names, job=survey.job)
+
+
+def _of(survey: Survey, seen: Instances) -> Instances:
+    mine = {one.id: one for one in seen.items if one.job == survey.job or one.name in survey.names}
+    return Instances(items=tuple(mine.values()), unreachable=seen.unreachable)
+
+
+def _since(survey: Survey, log: Operations) -> Operations:
+    mine = [one for one in log.items if one.target_name in survey.names]
+    items = tuple(one for one in mine if one.at is None or one.at >= survey.since)
+    return Operations(items=items, unreachable=log.unreachable)
