@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=100)
     parser.add_argument("--preemptions", type=int, default=1000)
     parser.add_argument("--a-second", type=float, default=6.0, help="preemptions a second, on average")
+    parser.add_argument("--kill-every", type=float, default=30.0, help="seconds, on average")
     parser.add_argument(
         "--short-turns",
         action="store_true",
@@ -37,6 +38,7 @@ def main() -> int:
         ended=given.jobs // 10,
         deleted=given.jobs // 10,
         a_second=given.a_second,
+        kill_every=given.kill_every,
         turns_last=not given.short_turns,
         trouble_within=3600,
         peace_within=600,

@@ -42,6 +42,8 @@ LOOK_SECONDS = 0.05
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """How much is to happen. `others` is the chance of other trouble beside each preemption.
 
+    `kill_every` is the mean of the seconds between two kills of the function: now and then a sweep must end.
+
     A sweep over everything that is killed keeps its turn for a minute, for which ticks wait. Without
     `turns_last` that minute is cut short, as a test has less time than that.
     """
@@ -54,6 +56,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     deleted: int = 1
     a_second: float = 4.0
     others: float = 0.3
+    kill_every: float = 20.0
     kinds: tuple[Kind, ...] = tuple(Kind)
     turns_last: bool = True
     trouble_within: float = 600.0
@@ -121,6 +124,7 @@ class Director:
         """Preempt as often as planned, with other trouble in between; gives the seconds that took."""
         began = time.monotonic()
         due = began
+        kill_due = began + self._between_kills()
         self.trouble.begin()
         closings = self._closings()
         while (done := self.trouble.did["preemptions"]) < self._plan.preemptions:
@@ -132,11 +136,17 @@ class Director:
                 due = now + self._dice.expovariate(self._plan.a_second)
                 if self.trouble.preempt() and self._dice.random() < self._plan.others:
                     self.trouble.other()
+            if now >= kill_due:
+                kill_due = now + self._between_kills()
+                self.trouble.kill()
             if closings and done >= closings[0][0] and self.trouble.close_a_job(closings[0][1]):
                 closings.pop(0)
             time.sleep(LOOK_SECONDS)
         self.trouble.end()
         return time.monotonic() - began
+
+    def _between_kills(self) -> float:
+        return self._dice.expovariate(1 / self._plan.kill_every)
 
     def _closings(self) -> list[tuple[int, Fate]]:
         """After how many preemptions a job is closed, and how."""
