@@ -24,7 +24,7 @@ async def tell(stage: Stage) -> None:
     await stage.ended(JOB)
     await stage.only_attempts(JOB, 2)
     for node in NODES:
-        stage.say(f"{node} went on at step {await resumed(stage, JOB, node)}")
+        stage.say(f"{node} went on from its checkpoint at step {await resumed(stage, JOB, node)}")
     await stage.alone(*NODES)
     stage.say("both shards are done, the job ended with status 0, both VMs have deleted themselves")
 

@@ -26,7 +26,8 @@ async def tell(stage: Stage) -> None:
     stage.say(f"{who}; preemption → create request: {milliseconds(taken, asked)}")
     stage.say(f"    {milliseconds(taken, gone)} of it until the old VM was gone")
     await stage.ended(JOB)
-    stage.say(f"attempt 2 went on at step {await resumed(stage, JOB, JOB)} and finished with status 0")
+    step = await resumed(stage, JOB, JOB)
+    stage.say(f"attempt 2 went on from its checkpoint at step {step} and finished with status 0")
     await stage.alone(JOB)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from localcloud.story.stage import PATIENCE, Stage
 from localcloud.story.watch import StoryError, until
 
-STEPS = 30
+STEPS = 40
 AT_WORK = 5
 
 
@@ -32,8 +32,8 @@ async def at_work(stage: Stage, job: str, nodes: Sequence[str]) -> None:
 
 
 async def resumed(stage: Stage, job: str, node: str) -> int:
-    """The step at which attempt 2 went on; `StoryError` where it began anew."""
+    """The step of the checkpoint that attempt 2 went on from; `StoryError` where it began anew."""
     state = json.loads(await stage.watch.read(f"{job}/output/{node}.json") or b"{}")
     if state.get("attempt") != "2" or state.get("from", 0) < AT_WORK or state.get("step") != STEPS:
         raise StoryError(f"{node} did not go on from its checkpoint: {state}")
-    return int(state["from"]) + 1
+    return int(state["from"])

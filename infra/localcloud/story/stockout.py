@@ -1,8 +1,10 @@
 """A zone runs out: the job that was preempted there comes back in another one."""
 
+from datetime import datetime
+
 from localcloud.story.pi import at_work, resumed
 from localcloud.story.stage import EXAMPLE, Stage, milliseconds, zone_of
-from localcloud.story.watch import StoryError
+from localcloud.story.watch import StoryError, moment_of
 
 JOB = "roam"
 HOME, MACHINE = "us-central1-a", "a2-highgpu-1g"
@@ -22,10 +24,23 @@ async def tell(stage: Stage) -> None:
     stage.say(
         f"the job is back in {zone_of(second)}; marker → its create request: {milliseconds(marker, asked)}"
     )
+    await _tell_the_delay(stage, marker, asked)
     stage.say(f"the ledger tells the refused try: {await _refused(stage)}")
     await stage.ended(JOB)
-    stage.say(f"attempt 2 went on at step {await resumed(stage, JOB, JOB)} and finished with status 0")
+    step = await resumed(stage, JOB, JOB)
+    stage.say(f"attempt 2 went on from its checkpoint at step {step} and finished with status 0")
     await stage.alone(JOB)
+
+
+async def _tell_the_delay(stage: Stage, marker: datetime, asked: datetime) -> None:
+    """Say how much of the time went by until the old zone had refused."""
+    condition = f'protoPayload.resourceName:"{HOME}/instances/{JOB}" AND severity=ERROR'
+    entries = await stage.watch.entries(condition)
+    if not entries:
+        raise StoryError(f"the audit log tells nothing of a refusal in {HOME}")
+    refused = moment_of(entries[-1])
+    stage.say(f"    {milliseconds(marker, refused)} of it until {HOME} had refused,")
+    stage.say(f"    {milliseconds(refused, asked)} until the event came again and another zone was asked")
 
 
 async def _refused(stage: Stage) -> str:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-STEPS, EVERY, STRIPS, TOLERANCE = 30, 5, 2000, 1e-6
+STEPS, EVERY, STRIPS, TOLERANCE = 40, 5, 2000, 1e-6
 SECONDS_PER_STEP, LOOK_EVERY_SECONDS = 0.15, 0.5
 
 
@@ -32,6 +32,7 @@ def work(options: argparse.Namespace) -> float:
     file = Path("output", f"{options.node}.json")
     saved = json.loads(file.read_text()) if file.exists() else {"step": 0, "area": 0.0}
     state = {**saved, "node": options.node, "attempt": options.attempt, "from": saved["step"]}
+    save(state, options.bucket)
     rank = int(options.node.rpartition("-")[2]) - 1 if options.nodes > 1 else 0
     for step in range(saved["step"], STEPS):
         started = time.monotonic()
