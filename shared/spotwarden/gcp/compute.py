@@ -4,17 +4,16 @@ Spoken as REST through google-auth rather than through google-cloud-compute; `RE
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
 import msgspec
 
 from spotwarden.gcp import offers, wire
-from spotwarden.gcp.filters import Wanted, any_name, either
+from spotwarden.gcp.filters import Wanted, any_name
 from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.rest import Rest
-from spotwarden.gcp.together import Together
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.request import Request
 from spotwarden.ports import RejectedError, UnansweredError
@@ -36,7 +35,7 @@ _PACIFIC = timezone(timedelta(hours=-8))
 
 
 class ComputeEngine:
-    """`Compute` over one project. Safe to use from several threads, whose lists are then made together."""
+    """`Compute` over one project. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -47,8 +46,6 @@ class ComputeEngine:
     ) -> None:
         self._project = project
         self._rest = Rest(endpoint=endpoint, patience=patience)
-        self._listing = Together(self._list)
-        self._log = Together(self._read_log)
 
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""
@@ -56,14 +53,9 @@ class ComputeEngine:
 
     def instances(self, *, names: Collection[str] = (), job: str = "") -> Instances:
         """As `Compute.instances`; an instance in a status we do not know makes its zone unreachable."""
-        wanted = Wanted(names=frozenset(names), jobs=frozenset([job] if job else []))
+        wanted = Wanted(names=frozenset(names), job=job)
         if wanted.nothing:
             return Instances()
-        listed = self._listing.ask(wanted)
-        return Instances(items=tuple(filter(wanted.fits, listed.items)), unreachable=listed.unreachable)
-
-    def _list(self, asks: Sequence[Wanted]) -> Instances:
-        wanted = either(asks)
         query = {"filter": wanted.filter} if wanted.filter else {}
         found: list[Instance] = []
         missing: set[str] = set()
@@ -71,7 +63,8 @@ class ComputeEngine:
             missing.update(page.missing())
             for scope, content in page.items.items():
                 zone = wire.last(scope)
-                known = [wire.instance(item, zone) for item in content.instances]
+                fitting = filter(wanted.fits, content.instances)
+                known = [wire.instance(item, zone) for item in fitting]
                 found.extend(item for item in known if item is not None)
                 if None in known:
                     missing.add(zone)
@@ -79,21 +72,16 @@ class ComputeEngine:
 
     def operations(self, since: datetime) -> Operations:
         """As `Compute.operations`, in the order in which they were asked for."""
-        logged = self._log.ask(since)
-        items = tuple(item for item in logged.items if item.at is None or item.at >= since)
-        return Operations(items=items, unreachable=logged.unreachable)
-
-    def _read_log(self, asks: Sequence[datetime]) -> Operations:
-        first = min(asks)
-        bound = first.astimezone(_PACIFIC).isoformat(timespec="seconds")
+        bound = since.astimezone(_PACIFIC).isoformat(timespec="seconds")
         found: list[Operation] = []
         missing: set[str] = set()
         query = {"filter": f'insertTime >= "{bound}"'}
         for page in self._pages("operations", f"operations({wire.OPERATION_FIELDS})", query):
             missing.update(page.missing())
             for content in page.items.values():
-                found.extend(wire.operation(item) for item in content.operations if item.on_instance)
-        found.sort(key=lambda item: item.at or first)
+                told = (wire.operation(item) for item in content.operations if item.on_instance)
+                found.extend(item for item in told if item.at is None or item.at >= since)
+        found.sort(key=lambda item: item.at or since)
         return Operations(items=tuple(found), unreachable=tuple(sorted(missing)))
 
     def _pages(self, kind: str, fields: str, query: Mapping[str, str]) -> Iterator[wire.Page]:

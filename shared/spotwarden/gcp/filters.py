@@ -1,11 +1,11 @@
 """The `filter` of Compute Engine's lists (Google: "Method: instances.aggregatedList", AIP-160)."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 import msgspec
 
-from spotwarden.model.instance import Instance
+from spotwarden.gcp.wire import WireInstance
 
 LONGEST = 3000
 """Characters that a filter may have, so that with everything else a URL stays far below 8 KB."""
@@ -16,20 +16,16 @@ _LABEL = re.compile(r"[a-z0-9_-]{1,63}")
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """Which instances are wanted: those of these names or of these jobs; all where neither is given."""
+    """Which instances are wanted: those of these names or of this job; all where neither is given."""
 
     names: frozenset[str] = frozenset()
-    jobs: frozenset[str] = frozenset()
+    job: str = ""
 
     @property
     def nothing(self) -> bool:
         """Whether no instance can be one of them."""
-        return not self.all and not self._terms()
-
-    @property
-    def all(self) -> bool:
-        """Whether every instance is wanted."""
-        return not self.names and not self.jobs
+        asked_for = bool(self.names or self.job)
+        return asked_for and not self._terms()
 
     @property
     def filter(self) -> str:
@@ -37,25 +33,17 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         text = " OR ".join(self._terms())
         return text if len(text) <= LONGEST else ""
 
-    def fits(self, instance: Instance) -> bool:
-        """Whether this is one of them: a list that holds more is cut here."""
-        return self.all or instance.name in self.names or instance.job in self.jobs
+    def fits(self, instance: WireInstance) -> bool:
+        """Whether this is one of them: a list that was asked for whole is cut here."""
+        if not self.names and not self.job:
+            return True
+        return instance.name in self.names or (bool(self.job) and instance.labels.job == self.job)
 
     def _terms(self) -> list[str]:
         terms = [f'(name = "{name}")' for name in sorted(self.names) if _NAME.fullmatch(name)]
-        jobs = [job for job in sorted(self.jobs) if _LABEL.fullmatch(job)]
-        return terms + [f'(labels.spotwarden-job = "{job}")' for job in jobs]
-
-
-def either(wanted: Iterable[Wanted]) -> Wanted:
-    """What fits any of these."""
-    asks = list(wanted)
-    if any(ask.all for ask in asks):
-        return Wanted()
-    return Wanted(
-        names=frozenset().union(*(ask.names for ask in asks)),
-        jobs=frozenset().union(*(ask.jobs for ask in asks)),
-    )
+        if _LABEL.fullmatch(self.job):
+            terms.append(f'(labels.spotwarden-job = "{self.job}")')
+        return terms
 
 
 def any_name(names: Collection[str]) -> Mapping[str, str]:
