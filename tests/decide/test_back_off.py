@@ -57,6 +57,13 @@ def test_an_attempt_that_asked_nobody_waits_for_the_first_span(some, limits, tic
     assert limits.first_backoff <= until - tick.now < limits.first_backoff * 1.2
 
 
+def test_an_attempt_that_backs_off_holds_no_lease(some, walk):
+    """Whoever comes by when it is over goes on at once."""
+    claimed = some.attempt(2, State.CLAIMED, replaces={"test-vm": "1001"})
+    _, facts = walk(some.job(ledger=(claimed,), nodes=()), NONE_NOW)
+    assert (facts.newest.state, facts.newest.lease) == (State.BACKING_OFF, None)
+
+
 def test_a_back_off_is_waited_out_to_the_second(waiting, walk, step, tick):
     """One second early waits; on time asks again, under the next turn and a new request id."""
     assert isinstance(step(waiting(attempt={"not_before": tick.now + SECOND})), Wait)

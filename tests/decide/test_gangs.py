@@ -71,6 +71,36 @@ def test_a_gang_of_which_nothing_is_lost_is_left_alone(some, step):
     assert step(some.gang_job(nodes=tuple(nodes), instances=tuple(both))) is None
 
 
+def test_a_lost_node_is_answered_while_another_is_still_stopping(some, walk):
+    """The claim comes first; what stops holds its name, so nothing is asked until it is gone."""
+    going = some.instance(id="1002", name="gang-2", status=Status.STOPPING)
+    nodes = (fallen(some, "gang-1", "1001"), fallen(some, "gang-2", "1002", instance=going))
+    steps, facts = walk(some.gang_job(nodes=nodes, instances=(going,)))
+    assert [type(one) for one in steps] == [WriteAttempt, Wait]
+    assert set(facts.newest.markers) == {"gang-1", "gang-2"}
+
+
+def test_a_node_that_is_hidden_keeps_the_others_waiting(some, walk):
+    """It may run: not knowing comes before everything else."""
+    hides = "unreachable: us-central1-b"
+    hidden = some.node(node="gang-2", instance_id="1002", marker=None, history=(), unsure=hides)
+    nodes = (fallen(some, "gang-1", "1001"), hidden)
+    steps, facts = walk(some.gang_job(nodes=nodes, instances=(), unsure=hides))
+    assert isinstance(steps[-1], Wait)
+    assert "us-central1-b" in steps[-1].reason
+    assert facts.newest.number == 1
+
+
+def test_survivors_of_a_gang_that_is_replaced_early_run_on(some, walk):
+    """They are announced to be taken, and their successors start elsewhere."""
+    alive = tuple(some.instance(name=name, id=number) for name, number in IDS.items())
+    early = some.attempt(2, State.CLAIMED, job="gang", replaces=IDS, early=True)
+    facts = some.gang_job(ledger=(early,), nodes=(), instances=alive, launch=some.gang("us-central1-b"))
+    steps, known = walk(facts)
+    assert DeleteInstance not in [type(one) for one in steps]
+    assert [one.place for one in known.newest.tries] == ["us-central1-b"]
+
+
 PERSON, ROBOT = "ann@example.com", "reaper@p.iam.gserviceaccount.com"
 
 

@@ -16,6 +16,7 @@ from spotwarden.model.action import (
 )
 from spotwarden.model.attempt import Deed, State
 from spotwarden.model.instance import Status
+from spotwarden.model.marker import MarkerBody
 
 B = "us-central1-b"
 STOCKOUT = "ZONE_RESOURCE_POOL_EXHAUSTED: no"
@@ -145,7 +146,9 @@ def test_the_next_preemption_of_the_same_id_is_a_new_attempt(some, kept, claimed
         2, replaces={"test-vm": "1001"}, instances={"test-vm": "1001"}, markers={"test-vm": 10}
     )
     again = some.node(
-        instance=some.instance(status=Status.TERMINATED), history=(some.operation(name="op-7"),)
+        instance=some.instance(status=Status.TERMINATED),
+        history=(some.operation(name="op-7"),),
+        marker=some.marker(body=MarkerBody(instance_id="1001")),
     )
     record = claimed(kept(ledger=(second,), nodes=(again,)))
     assert (record.number, record.cause) == (3, "op-7")

@@ -193,6 +193,16 @@ def test_spot_is_asked_for_until_the_job_has_had_enough_of_it(some, asks):
     assert tried(preempted=2, spot=False)
 
 
+def test_a_place_without_spot_vms_may_have_others(some, asks, asked, tick):
+    """What it, or others, saw of its spot VMs says nothing about those on demand."""
+    tries = (asked(error=STOCKOUT), asked(place=B, error=STOCKOUT, turn=2))
+    memory = PlacementRecord(machine="", weather={A: Weather(trouble=1.0, at=tick.now, out=tick.now)})
+    waiting = {"state": State.BACKING_OFF, "attempt": {"fate": "Compute Engine took it"}, "places": memory}
+    facts = claims(some, B, tries=tries, file=JobFile(on_demand_after=1), **waiting)
+    _, known = asks(facts)
+    assert [(one.place, one.spot) for one in known.newest.tries][2:] == [(A, False)]
+
+
 def test_what_is_asked_on_demand_says_why(some, walk):
     """People pay for it."""
     taken = {"fate": "Compute Engine took it"}
