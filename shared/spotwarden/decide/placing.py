@@ -16,6 +16,7 @@ from spotwarden.decide.finishing import finish, made, revived, whole
 from spotwarden.decide.judging import by_person
 from spotwarden.decide.launching import prepare
 from spotwarden.decide.lifecycle import Event
+from spotwarden.decide.progress import UNANSWERED_AT_MOST
 from spotwarden.decide.refusals import Refusal, refusal
 from spotwarden.model.action import LaunchInstances, Look, StartInstance, Step, Survey, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, Deed, Lease, Recorded, State
@@ -27,8 +28,6 @@ from spotwarden.model.tick import Tick
 
 REMOVED = "a person has removed an instance of it since"
 CLOCKS_APART = timedelta(minutes=1)
-UNANSWERED_AT_MOST = 3
-"""How often one sweep repeats a request that got no answer; the request id makes that safe."""
 
 
 def lease(limits: RecoveryLimits, tick: Tick) -> Lease:
@@ -43,6 +42,14 @@ def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
         if attempt.tries[-1].operation or facts.operation:
             return _created(facts, newest, policy, tick)
         return _guarded(facts, newest, policy, tick)
+    if facts.unanswered >= UNANSWERED_AT_MOST:
+        return _let_go(newest, tick)
+    return _undone(facts, newest, tick) or _asking(facts, newest, policy, tick)
+
+
+def _undone(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
+    """What must be seen to before a place is asked; None once nothing must."""
+    attempt = newest.attempt
     if ids := revived(facts, attempt):
         return finish(facts, newest, ids, tick, Event.REVIVED) if facts.surveyed else _survey(facts, attempt)
     if _removed(facts, attempt):
@@ -53,10 +60,13 @@ def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
         return step
     if attempt.state is State.CLAIMED and _held_by_another(attempt, tick):
         return Wait(reason=f"another sweep works on attempt {attempt.number}")
-    if not facts.surveyed:
-        # What this sweep has seen may be older than the claim; before anything is asked it looks again.
-        return _survey(facts, attempt)
-    if attempt.state is State.BACKING_OFF:
+    # What this sweep has seen may be older than the claim; before anything is asked it looks again.
+    return None if facts.surveyed else _survey(facts, attempt)
+
+
+def _asking(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
+    """A back-off that is over needs no lease: writing the try down is what only one can do."""
+    if newest.attempt.state is State.BACKING_OFF:
         return asking.ask(facts, newest, policy, tick, lease=lease(policy.recovery, tick), waited=True)
     return _guarded(facts, newest, policy, tick)
 
@@ -89,7 +99,8 @@ def _removed(facts: JobFacts, attempt: Attempt) -> bool:
 
 def _let_go(newest: Recorded, tick: Tick) -> Step:
     """Leave the request to a later sweep, which sends it once more with the same id."""
-    if newest.attempt.lease is None:
+    held = newest.attempt.lease
+    if held is None or held.holder != tick.sweep:
         return Wait(reason="Compute Engine does not answer")
     free = replace(newest.attempt, lease=None, updated=tick.now)
     return WriteAttempt(reason="Compute Engine does not answer", record=free, generation=newest.generation)
@@ -103,6 +114,9 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
     ids = made(facts, attempt)
     if last.deed is Deed.CREATE and whole(facts, ids):
         return finish(facts, newest, ids, tick)
+    if _removed(facts, attempt):
+        # Whoever wrote the try may have sent it, and died; then what it made is there.
+        return stop(facts, newest, REMOVED, tick) if facts.surveyed else _survey(facts, attempt)
     if last.deed is Deed.START:
         return StartInstance(
             reason=f"attempt {attempt.number} in {last.place}",

@@ -32,6 +32,8 @@ from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instances, Operation, Operations, Status
 from spotwarden.model.watch import Watched
 
+UNANSWERED_AT_MOST = 3
+"""How often one sweep repeats a request that got no answer; the request id makes that safe."""
 NOT_YET_READ = datetime.max.replace(tzinfo=UTC)
 
 
@@ -41,6 +43,8 @@ def after(facts: JobFacts, step: Step, outcome: Outcome) -> JobFacts | None:
         return _with_error(facts, f"{outcome.code}: {outcome.message}")
     if isinstance(step, LaunchInstances | StartInstance) and isinstance(outcome, Unanswered):
         return replace(facts, unanswered=facts.unanswered + 1)
+    if isinstance(step, Survey) and isinstance(outcome, Unanswered):
+        return replace(facts, unanswered=UNANSWERED_AT_MOST)
     if isinstance(step, DeleteInstance) and isinstance(outcome, Rejected) and outcome.code == "notFound":
         return _without_instance(facts, step)
     if not isinstance(outcome, Done) or type(step) not in _LEARN:

@@ -146,7 +146,7 @@ def _since(newest: Attempt, taken: Operation) -> bool:
     if newest.state in CLOSED:
         # The job may have been closed, and written down so, after its developer had launched it anew.
         return taken.at is None or taken.at > (newest.lost or newest.started or newest.created)
-    return taken.target_name not in newest.instances and (taken.at is None or taken.at > newest.created)
+    return taken.target_name not in newest.instances and (taken.at is None or taken.at >= newest.created)
 
 
 def _names(facts: JobFacts, markers: Sequence[Marker]) -> set[str]:

@@ -60,7 +60,8 @@ def sweep_jobs(work: Work, rules: Rules) -> Swept:
     settings, apply = work.settings, work.applier.apply
     seen = gather(work.cloud, settings.layout, work.tick, settings.workers)
     if seen.busy:
-        return swept([Wait(reason="another sweep looks at everything")], ())
+        # Whoever has the turn looks at this event's marker too, and asks for its own event again.
+        return swept([Wait(reason="another sweep looks at everything", soon=False)], ())
     aside: Iterable[Action] = (one for marker in seen.unusable for one in rules.set_aside(marker))
     put_aside = each(aside, apply)  # type: ignore[arg-type]
     moved = _bring_back_all(work, rules, seen.jobs)
