@@ -93,11 +93,11 @@ class World:
         self.cloud.compute.preempt(node)
         self.store(MarkerName(node=node), body)
 
-    def sweep(self, about: str = "") -> Swept:
-        """One sweep of recover_spot, by a tick, or by an event about a node."""
-        return self.sweep_over(self.cloud.ports(), about)
+    def sweep(self, about: str = "", *, lost: bool = False) -> Swept:
+        """One sweep of recover_spot, by a tick, or by an event about a node: its marker's, or the log's."""
+        return self.sweep_over(self.cloud.ports(), about, lost=lost)
 
-    def sweep_over(self, cloud: Cloud, about: str = "") -> Swept:
+    def sweep_over(self, cloud: Cloud, about: str = "", *, lost: bool = False) -> Swept:
         """One sweep that sees the cloud through these ports."""
         tick = Tick(
             function="recover_spot",
@@ -105,6 +105,7 @@ class World:
             now=self.cloud.clock.now(),
             patient=not about,
             about=about,
+            lost=lost,
         )
         swept: Swept = self._recover.sweep(cloud, self.settings, self.policy, tick)
         return swept

@@ -3,6 +3,7 @@
 import pytest
 
 from spotwarden.layout import CreateScript, InstanceId, SweepTurn
+from spotwarden.model.attempt import State
 from spotwarden.model.tick import Tick
 from spotwarden.runner.gather import CROWD
 from spotwarden.runner.turn import take_turn
@@ -49,6 +50,30 @@ def test_an_event_about_one_node_answers_the_whole_gang(gang):
     gang.wait(minutes=1)
     gang.sweep(about="gang-2")
     assert set(gang.attempts()[-1].markers) == {"gang-1", "gang-2"}
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_the_audit_logs_event_brings_a_job_back_without_a_marker(world, marked):
+    """It is enough to know the instance's name; a marker that is there as well is answered with it."""
+    world.settle()
+    world.cloud.compute.preempt("test-vm")
+    if marked:
+        world.store("preempted-jobs/test-vm", b"")
+    world.wait(minutes=1)
+    for _ in range(6):
+        world.sweep(about="test-vm", lost=True)
+        world.wait(seconds=10)
+    newest = world.attempts()[-1]
+    assert (newest.number, newest.state) == (2, State.RUNNING)
+    assert world.names("preempted-jobs/") == []
+
+
+def test_the_audit_logs_event_about_somebody_elses_vm_changes_nothing(world):
+    """A project holds many VMs that are no jobs."""
+    world.settle()
+    before = world.names("")
+    world.sweep(about="their-vm", lost=True)
+    assert world.names("") == before
 
 
 def test_an_event_that_must_wait_asks_to_come_back(world):

@@ -1,7 +1,9 @@
 """What starts a sweep, how it ends, and what a deployment sets."""
 
+from base64 import b64encode
 from pathlib import Path
 
+import msgspec
 import pytest
 from werkzeug.exceptions import ServiceUnavailable
 
@@ -38,6 +40,37 @@ def test_a_marker_is_found_below_the_buckets_prefix():
     users = Layout(prefix="users/")
     assert open_tick("f", message(objectId="users/preempted-jobs/test-vm"), users).about == "test-vm"
     assert open_tick("f", message(objectId="preempted-jobs/test-vm"), users).about == ""
+
+
+def entry(resource):
+    """An entry of the audit log about this resource, as Pub/Sub carries it."""
+    return b64encode(msgspec.json.encode({"protoPayload": {"resourceName": resource}})).decode()
+
+
+@pytest.mark.parametrize(
+    ("data", "node"),
+    [
+        (entry("projects/p/zones/us-central1-a/instances/test-vm"), "test-vm"),
+        (entry("projects/p/zones/us-central1-a/disks/test-vm"), ""),
+        (entry("projects/p/zones/us-central1-a/instances/Test_VM"), ""),
+        (entry("test-vm"), ""),
+        (b64encode(b"{}").decode(), ""),
+        (b64encode(b"not json").decode(), ""),
+        ("not base64", ""),
+        (None, ""),
+    ],
+)
+def test_an_entry_of_the_audit_log_says_which_instance_is_lost(data, node):
+    """What cannot be read means a look at everything, as ever."""
+    tick = open_tick("recover_spot", {"data": data, **message()})
+    assert (tick.about, tick.lost) == (node, bool(node))
+
+
+def test_a_tick_is_about_everything_whatever_it_carries():
+    """Its attribute says what it is."""
+    data = entry("projects/p/zones/z/instances/test-vm")
+    tick = open_tick("recover_spot", {"data": data, **message(**{"spotwarden-tick": "1"})})
+    assert (tick.about, tick.lost, tick.patient) == ("", False, True)
 
 
 def test_a_tick_is_patient_and_an_event_is_not():
