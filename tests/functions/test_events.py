@@ -1,6 +1,7 @@
 """recover_spot over the ports: what an event looks at, and what a tick does."""
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.layout import CreateScript, InstanceId, SweepTurn
 from spotwarden.model.attempt import State
@@ -41,6 +42,15 @@ def test_a_tick_brings_back_all(two):
     """Whatever became of their events."""
     two.sweep()
     assert ledgers(two) == {"other", "test-vm"}
+
+
+def test_several_workers_bring_back_what_one_does(two):
+    """Each job by itself, however many are worked on at a time."""
+    two.settings = replace(two.settings, workers=4)
+    two.sweep_until_quiet()
+    assert ledgers(two) == {"other", "test-vm"}
+    assert sorted(one.name for one in two.instances()) == ["other", "test-vm"]
+    assert two.names("preempted-jobs/") == []
 
 
 def test_an_event_about_one_node_answers_the_whole_gang(gang):
