@@ -79,11 +79,16 @@ class Compute(Protocol):
     def operations(self, since: datetime) -> Operations:
         """Every operation on an instance that was asked for since then."""
 
-    def launch(self, request: Request, request_id: str) -> Operation:
-        """Send the create request; the same id never creates twice. `RejectedError`, `UnansweredError`."""
+    def launch(self, request: Request, request_id: str, *, before: datetime | None = None) -> Operation:
+        """Send the create request; the same id never creates twice. `RejectedError`, `UnansweredError`.
 
-    def start(self, zone: str, instance_id: str, request_id: str) -> Operation:
-        """Start a stopped instance, addressed by its numeric id. `RejectedError`, `UnansweredError`."""
+        Nothing is sent at or after the moment `before`, the end of the caller's lease: `ConflictError`.
+        """
+
+    def start(
+        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
+        """Start a stopped instance, addressed by its numeric id; errors and `before` as `launch`."""
 
     def delete(self, zone: str, instance_id: str, request_id: str) -> Operation:
         """Delete an instance, addressed by its numeric id. `RejectedError` notFound, `UnansweredError`."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from spotwarden.model.instance import Instances, Operation, Operations, Status
 from spotwarden.model.request import Request
-from spotwarden.ports import RejectedError
+from spotwarden.ports import ConflictError, RejectedError
 from tests.fakes.clock import VirtualClock
 from tests.fakes.creating import STOCKOUT, Creating
 from tests.fakes.fate import ZONES
@@ -57,18 +57,26 @@ class MemoryCompute(Creating):
         shown = tuple(one for one in logged if one.zone not in self._hidden)
         return Operations(items=shown, unreachable=tuple(sorted(self._hidden)))
 
-    def launch(self, request: Request, request_id: str) -> Operation:
+    def launch(self, request: Request, request_id: str, *, before: datetime | None = None) -> Operation:
         """As `Compute.launch`."""
 
         def launch() -> Operation:
+            self._in_time(before)
             return self._create(read(request), request_id)
 
         return self.trouble.around("launch", request.path, lambda: self._once(request_id, launch))
 
-    def start(self, zone: str, instance_id: str, request_id: str) -> Operation:
+    def _in_time(self, before: datetime | None) -> None:
+        if before is not None and self.clock.now() >= before:
+            raise ConflictError(f"not sent: the lease was over at {before:%H:%M:%S}")
+
+    def start(
+        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
         """As `Compute.start`; one that runs goes on, one that is being made or stopped is refused."""
 
         def start() -> Operation:
+            self._in_time(before)
             return self._start(self._there(zone, instance_id))
 
         return self.trouble.around("start", instance_id, lambda: self._once(request_id, start))

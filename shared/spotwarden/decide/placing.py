@@ -4,7 +4,7 @@ The lease guards the steps up to an answered request. From then on every step is
 an operation is only looked at, ids are written as they are, and the ledger changes under its generation.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
@@ -125,6 +125,7 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
             zone=last.place,
             instance_id=next(iter(attempt.replaces.values())),
             request_id=last.request_id,
+            before=_until(attempt),
         )
     choice = _choice(facts, last.place)
     if choice is None:
@@ -136,7 +137,13 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
         attempt=attempt.number,
         request=prepare(choice.request, attempt, left=left),
         request_id=last.request_id,
+        before=_until(attempt),
     )
+
+
+def _until(attempt: Attempt) -> datetime | None:
+    """Until when the request may be sent: then somebody whose clock is ahead may take the attempt over."""
+    return attempt.lease.until - CLOCKS_APART if attempt.lease else None
 
 
 def _choice(facts: JobFacts, place: str) -> Choice | None:

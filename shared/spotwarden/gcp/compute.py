@@ -5,7 +5,7 @@ Spoken as REST through google-auth rather than through google-cloud-compute; `RE
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,7 +16,7 @@ from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.rest import Rest
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.request import Request
-from spotwarden.ports import RejectedError, UnansweredError
+from spotwarden.ports import ConflictError, RejectedError, UnansweredError
 
 T = TypeVar("T")
 
@@ -101,7 +101,7 @@ class ComputeEngine:
             if not token:
                 return
 
-    def launch(self, request: Request, request_id: str) -> Operation:
+    def launch(self, request: Request, request_id: str, *, before: datetime | None = None) -> Operation:
         """As `Compute.launch`: the body is sent as it is, fields that no client library knows included.
 
         Raises:
@@ -109,12 +109,16 @@ class ComputeEngine:
         """
         if request.method != "POST" or not _PATH.fullmatch(request.path):
             raise ValueError(f"No create request: {request.method} {request.path}")
+        _in_time(before)
         answer = self._rest.post(request.path, {**request.query, "requestId": request_id}, request.body)
         return wire.operation(_decode(answer, wire.WireOperation))
 
-    def start(self, zone: str, instance_id: str, request_id: str) -> Operation:
+    def start(
+        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
         """As `Compute.start`; `ValueError` where this is no id, so that no name is ever acted on."""
         path = self._instance(zone, instance_id)
+        _in_time(before)
         answer = self._rest.post(f"{path}/start", {"requestId": request_id}, None)
         return wire.operation(_decode(answer, wire.WireOperation))
 
@@ -167,6 +171,12 @@ class ComputeEngine:
         scope = "regions" if _REGION.fullmatch(place) else "zones"
         path = f"/compute/v1/projects/{self._project}/{scope}/{place}/operations/{name}"
         return wire.operation(_decode(self._rest.get(path, {}), wire.WireOperation))
+
+
+def _in_time(before: datetime | None) -> None:
+    """Refuse to send what somebody else may have sent by now: a laptop sleeps for hours between two lines."""
+    if before is not None and datetime.now(UTC) >= before:
+        raise ConflictError(f"not sent: the lease was over at {before:%H:%M:%S} UTC")
 
 
 def _decode(answer: bytes, kind: type[T]) -> T:

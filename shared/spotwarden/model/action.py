@@ -27,22 +27,24 @@ class WriteAttempt(Action, frozen=True, kw_only=True, tag=True):
 
 
 class LaunchInstances(Action, frozen=True, kw_only=True, tag=True):
-    """Send a create request. The same `request_id` never creates twice."""
+    """Send a create request, not at or after `before`. The same `request_id` never creates twice."""
 
     job: str
     attempt: int
     request: Request
     request_id: str
+    before: datetime | None = None
 
 
 class StartInstance(Action, frozen=True, kw_only=True, tag=True):
-    """Start a stopped instance of the job, by its id. The same `request_id` never starts twice."""
+    """Start a stopped instance of the job, by its id, not at or after `before`. An id never starts twice."""
 
     job: str
     attempt: int
     zone: str
     instance_id: str
     request_id: str
+    before: datetime | None = None
 
 
 class DeleteInstance(Action, frozen=True, kw_only=True, tag=True):

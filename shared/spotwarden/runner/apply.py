@@ -112,11 +112,14 @@ class Applier:
         return Done(generation=generation)
 
     def _launch(self, action: LaunchInstances) -> Done:
-        return Done(operation=self._cloud.compute.launch(action.request, action.request_id))
+        return Done(
+            operation=self._cloud.compute.launch(action.request, action.request_id, before=action.before)
+        )
 
     def _start(self, action: StartInstance) -> Done:
         compute = self._cloud.compute
-        return Done(operation=compute.start(action.zone, action.instance_id, action.request_id))
+        started = compute.start(action.zone, action.instance_id, action.request_id, before=action.before)
+        return Done(operation=started)
 
     def _delete(self, action: DeleteInstance) -> Done:
         compute = self._cloud.compute
