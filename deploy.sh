@@ -7,9 +7,9 @@ cd "$(dirname "$0")"
 
 usage() {
   cat <<'TEXT'
-./deploy.sh local [--once]   Run the main job on the embedded local cloud: a training job on a spot VM is
-                             preempted half-way, comes back, resumes and finishes. Stays up afterwards at
-                             a terminal; ends by itself with --once or without one.
+./deploy.sh local [--once]   Run four jobs on the embedded local cloud, each of which loses spot VMs in its own
+                             way, comes back, resumes and finishes. Stays up afterwards at a terminal; ends
+                             by itself with --once or without one.
 ./deploy.sh gcp …            Not built yet: deployment to Google Cloud. See README.md, "What is not there yet".
 TEXT
 }

@@ -85,9 +85,7 @@ def test_the_story_ends_with_nothing_left_and_says_where_to_look(told):
     assert "/local/mailbox" in told
 
 
-@pytest.mark.parametrize(
-    "moment", ["the training has reached", "test-vm is being preempted", "preempts pair-2"]
-)
+@pytest.mark.parametrize("moment", ["the training has reached", "test-vm is being preempted"])
 def test_a_killed_local_cloud_takes_everything_with_it(start, home, moment):
     """SIGKILL half-way: functions, VMs and their daemons end too."""
     story = start("local", "story", "--once")

@@ -8,7 +8,7 @@ from localcloud.story.stage import PATIENCE, Stage
 from localcloud.story.watch import StoryError, until
 
 STEPS = 40
-AT_WORK = 5
+AT_WORK = 10
 
 
 async def step_of(stage: Stage, job: str, node: str) -> int:

@@ -7,7 +7,7 @@ from localcloud.story import gang, lost_marker, one_vm, stockout
 from localcloud.story.stage import Stage, Tell
 from localcloud.story.watch import StoryError
 
-LOOKS = (("jobs",), ("show", gang.JOB), ("show", stockout.JOB))
+LOOKS = (("jobs",), ("show", stockout.JOB))
 
 
 class Plot:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-STEPS, EVERY, STRIPS, TOLERANCE = 40, 5, 2000, 1e-6
+STEPS, EVERY, STRIPS, TOLERANCE = 40, 10, 2000, 1e-6
 SECONDS_PER_STEP, LOOK_EVERY_SECONDS = 0.15, 0.5
 
 
