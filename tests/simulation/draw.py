@@ -20,6 +20,7 @@ FATES = (
 )
 BY_LEDGER = 0.2
 """How often a job is submitted through the ledger rather than launched by hand."""
+ASLEEP = 0.04
 FROZEN = 0.15
 """How often a blow is followed by a sweep that sleeps through a whole recovery."""
 SKEWS = (0, 0, 0, -60, -20, 20, 60)
@@ -63,7 +64,8 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
     for name in chance.choices(names, weights, k=chance.randint(2, 7)):
         drawn.append(BLOWS[name][1](chance))
         drawn.append(c.Pass(seconds=chance.choice((0, 5, 20, 35, 40, 60, 60))))
-        drawn.extend(_frozen(chance) if chance.random() < FROZEN else _sweeps(chance))
+        after = chance.choices((_frozen, _asleep, _sweeps), (FROZEN, ASLEEP, 1 - FROZEN - ASLEEP))[0]
+        drawn.extend(after(chance))
     return drawn
 
 
@@ -98,6 +100,19 @@ def _frozen(chance: Random) -> Iterator[c.Command]:
     if chance.random() < 0.7:
         yield c.Sweep(about=_about(chance), calls=chance.randint(1, 40), then=c.Then.PAUSE)
     yield c.Run(sweep=0, calls=chance.randint(1, 20), then=chance.choice((c.Then.GO_ON, c.Then.PAUSE)))
+
+
+def _asleep(chance: Random) -> Iterator[c.Command]:
+    """A sweep that sleeps past its lease just before it asks; the next one is refused and asks elsewhere."""
+    about = _about(chance)
+    yield c.Sweep(about=about, changes=True, calls=chance.randint(3, 9), then=c.Then.PAUSE)
+    yield c.Pass(seconds=int(LONG.total_seconds()))
+    yield c.Sweep(about=about, changes=True, calls=chance.randint(1, 6), then=c.Then.REFUSED)
+    yield c.Run(sweep=1)
+    for _ in range(3):
+        yield c.Pass(seconds=60)
+        yield c.Sweep(about=about)
+    yield c.Run(sweep=0)
 
 
 def _about(chance: Random) -> int | None:

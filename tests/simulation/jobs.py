@@ -1,5 +1,6 @@
 """The jobs of a history, and what the simulation knows of them that no sweep does."""
 
+from datetime import datetime
 from functools import cache
 
 import msgspec
@@ -34,6 +35,7 @@ class Job(msgspec.Struct, kw_only=True):
     nodes: tuple[str, ...]
     over: str = ""
     over_at: int = 0
+    over_since: datetime | None = None
     hurt: bool = False
     doubtful: bool = False
     launches: int = 0

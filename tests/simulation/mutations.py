@@ -86,11 +86,11 @@ def no_lease_and_any_request_id(cloud: Cloud) -> Cloud:
     def fresh() -> str:
         return str(UUID(int=chance.getrandbits(128), version=4))
 
-    def launch(request: Any, _request_id: str) -> Any:
-        return cloud.compute.launch(request, fresh())
+    def launch(request: Any, _request_id: str, **how: Any) -> Any:
+        return cloud.compute.launch(request, fresh(), **how)
 
-    def start(zone: str, instance_id: str, _request_id: str) -> Any:
-        return cloud.compute.start(zone, instance_id, fresh())
+    def start(zone: str, instance_id: str, _request_id: str, **how: Any) -> Any:
+        return cloud.compute.start(zone, instance_id, fresh(), **how)
 
     return _with(
         cloud,
@@ -109,6 +109,18 @@ def failure_is_assumed(cloud: Cloud) -> Cloud:
         return msgspec.structs.replace(found, done=True, error="ZONE_RESOURCE_POOL_EXHAUSTED: assumed")
 
     return _with(cloud, compute=Bent(cloud.compute, operation=operation))
+
+
+def requests_are_sent_late(cloud: Cloud) -> Cloud:
+    """A sweep that slept sends its request all the same, though its lease is over."""
+
+    def launch(request: Any, request_id: str, **_before: Any) -> Any:
+        return cloud.compute.launch(request, request_id)
+
+    def start(zone: str, instance_id: str, request_id: str, **_before: Any) -> Any:
+        return cloud.compute.start(zone, instance_id, request_id)
+
+    return _with(cloud, compute=Bent(cloud.compute, launch=launch, start=start))
 
 
 def no_end_is_seen(cloud: Cloud) -> Cloud:
@@ -162,6 +174,7 @@ MUTATIONS: Mapping[str, Callable[[Cloud], Cloud]] = {
     "what is stopping counts as gone": stopping_is_gone,
     "no lease, and request ids by chance": no_lease_and_any_request_id,
     "no answer yet counts as a refusal": failure_is_assumed,
+    "requests are sent after the lease": requests_are_sent_late,
     "the end of a job is not seen": no_end_is_seen,
     "an owner's delete is not seen": no_delete_is_seen,
     "markers are cleared before they are answered": markers_go_first,

@@ -5,7 +5,7 @@ import pytest
 from tests.simulation.mutations import MUTATIONS
 from tests.simulation.run import Setting, play_all
 
-AT_MOST = 1000
+AT_MOST = 3000
 """Histories. `python -m tests.simulation --mutations` says how many each one takes."""
 
 

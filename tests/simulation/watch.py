@@ -12,7 +12,9 @@ from tests.fakes.wanted import names_of, read
 from tests.simulation import ledger
 from tests.simulation.guests import Guests
 from tests.simulation.jobs import Job
+from tests.simulation.ledger import SKEW
 from tests.simulation.process import Process
+from tests.simulation.product import LEASE
 
 ASIDE = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
 """A VM in one of these does nothing; in any other it may still write."""
@@ -64,7 +66,7 @@ class Watch:
             return
         if vm.seen.status is Status.RUNNING and not job.ended:
             # It was asked for before its owner, or the job itself, ended the former one: the job lives again.
-            job.over = ""
+            job.over, job.over_since = "", None
         if before in UP:
             return
         there = self.there(job)
@@ -79,8 +81,8 @@ class Watch:
         """Judge what a sweep is about to ask for; give what was stored under that name before."""
         if self._note:
             self._note(f"    {process.tick.sweep} {call} {_about(arguments)}")
-        if "generation" not in named:
-            arguments = (*arguments, *named.values())
+        if (before := named.get("before")) and self._cloud.clock.now() >= before:
+            return None  # The port refuses to send it.
         match call, arguments:
             case "launch", (request, request_id):
                 self._launching(process, request, request_id)
@@ -95,6 +97,10 @@ class Watch:
                 if named.get("generation") is None and not self._blind and LAUNCHED in name:
                     self._fault(f"{name} is written without a generation")
                 return before
+            case "publish", _:
+                return None
+            case _:
+                self._fault(f"nobody watches {call}{arguments}")
         return None
 
     def asked(self, process: Process, call: str, arguments: tuple[Any, ...], before: Any) -> None:
@@ -127,6 +133,8 @@ class Watch:
     def _may_start(self, process: Process, job: Job) -> None:
         if job.over and process.began > job.over_at:
             self._fault(f"{job.name} is started again, though {job.over}")
+        elif job.over_since and self._cloud.clock.now() > job.over_since + LEASE + SKEW:
+            self._fault(f"{job.name} is started by a sweep that slept, long after {job.over}")
 
     def _starting(self, process: Process, zone: str, vm_id: str, request_id: str) -> None:
         """Only a job's own stopped VM is started, and only while nothing else of the job lives."""

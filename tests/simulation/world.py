@@ -82,11 +82,11 @@ class World(Ground):
         over = [job for job in self.jobs if job.over == STOPPED]
         job = over[command.job % len(over)] if over else None
         if job and not self.vms_of(job) and self.cloud.compute.has_room(job.zone):
-            job.over, job.hurt = "", False
+            job.over, job.over_since, job.hurt = "", None, False
             self._launch(job, seen=command.seen)
 
     def _close(self, job: Job, why: str) -> None:
-        job.over, job.over_at = why, self.sequence
+        job.over, job.over_at, job.over_since = why, self.sequence, self.now()
 
     def _go(self, vm: Vm, word: c.Word) -> None:
         self.guests.shut_down(vm, word)
