@@ -1,5 +1,6 @@
 """The demonstration, as `./deploy.sh local --once` runs it, and its sudden death."""
 
+import asyncio
 import os
 import re
 import signal
@@ -8,6 +9,8 @@ import subprocess
 import psutil
 import pytest
 
+from localcloud.story import one_vm
+from localcloud.story.telling import tell_story
 from tests.e2e.conftest import SPOTWARDEN, descendants, marked
 
 WITHIN_SECONDS = 240
@@ -114,3 +117,14 @@ def test_an_interrupted_story_ends_cleanly(start, home):
     story.communicate(timeout=30)
     assert story.returncode == 130
     assert marked(home) == []
+
+
+def test_a_story_that_does_not_come_true_says_why(tmp_path, monkeypatch, capsys):
+    """The exit status is 1, and the message names the command that failed and what it said."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(one_vm, "EXAMPLE", tmp_path / "nowhere")
+    assert asyncio.run(tell_story(tmp_path / "cloud", stay=False)) == 1
+    told = capsys.readouterr().out
+    assert "the story did not come true: spotwarden submit" in told
+    assert "does not exist" in told
+    assert marked(tmp_path) == []
