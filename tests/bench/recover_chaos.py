@@ -23,6 +23,7 @@ def main() -> int:
     parser.add_argument("--preemptions", type=int, default=1000)
     parser.add_argument("--a-second", type=float, default=6.0, help="preemptions a second, on average")
     parser.add_argument("--kill-every", type=float, default=30.0, help="seconds, on average")
+    parser.add_argument("--lease", default="40s", help="long enough for a sweep over all jobs")
     parser.add_argument(
         "--short-turns",
         action="store_true",
@@ -39,6 +40,7 @@ def main() -> int:
         deleted=given.jobs // 10,
         a_second=given.a_second,
         kill_every=given.kill_every,
+        lease=given.lease,
         turns_last=not given.short_turns,
         trouble_within=3600,
         peace_within=600,

@@ -109,8 +109,8 @@ class ComputeEngine:
         """
         if request.method != "POST" or not _PATH.fullmatch(request.path):
             raise ValueError(f"No create request: {request.method} {request.path}")
-        _in_time(before)
-        answer = self._rest.post(request.path, {**request.query, "requestId": request_id}, request.body)
+        query = {**request.query, "requestId": request_id}
+        answer = self._rest.post(request.path, query, request.body, ready=_InTime(before))
         return wire.operation(_decode(answer, wire.WireOperation))
 
     def start(
@@ -118,8 +118,7 @@ class ComputeEngine:
     ) -> Operation:
         """As `Compute.start`; `ValueError` where this is no id, so that no name is ever acted on."""
         path = self._instance(zone, instance_id)
-        _in_time(before)
-        answer = self._rest.post(f"{path}/start", {"requestId": request_id}, None)
+        answer = self._rest.post(f"{path}/start", {"requestId": request_id}, None, ready=_InTime(before))
         return wire.operation(_decode(answer, wire.WireOperation))
 
     def delete(self, zone: str, instance_id: str, request_id: str) -> Operation:
@@ -173,10 +172,19 @@ class ComputeEngine:
         return wire.operation(_decode(self._rest.get(path, {}), wire.WireOperation))
 
 
-def _in_time(before: datetime | None) -> None:
-    """Refuse to send what somebody else may have sent by now: a laptop sleeps for hours between two lines."""
-    if before is not None and datetime.now(UTC) >= before:
-        raise ConflictError(f"not sent: the lease was over at {before:%H:%M:%S} UTC")
+class _InTime:
+    """Refuses to send what somebody else may have sent by now: a laptop sleeps for hours between lines."""
+
+    def __init__(self, before: datetime | None) -> None:
+        self._before = before
+        self._sent = False
+
+    def __call__(self) -> None:
+        if self._before is not None and datetime.now(UTC) >= self._before:
+            over = f"the lease was over at {self._before:%H:%M:%S} UTC"
+            # After a try that nobody answered it is no longer known that nothing was done.
+            raise UnansweredError(over) if self._sent else ConflictError(f"not sent: {over}")
+        self._sent = True
 
 
 def _decode(answer: bytes, kind: type[T]) -> T:

@@ -1,7 +1,7 @@
 """Compute Engine's REST API, spoken through google-auth: the bytes of a request as they are, in and out."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -56,10 +56,25 @@ class Rest:
         """Fetch; `RejectedError`, or `UnansweredError` when the patience is over."""
         return self._patience.insist(lambda: self._send("GET", path, query, None))
 
-    def post(self, path: str, query: Mapping[str, str], body: Mapping[str, Any] | None) -> bytes:
-        """Send a body, or None, that the service can be sent twice, as by a `requestId`; errors as `get`."""
+    def post(
+        self,
+        path: str,
+        query: Mapping[str, str],
+        body: Mapping[str, Any] | None,
+        *,
+        ready: Callable[[], None] = lambda: None,
+    ) -> bytes:
+        """Send a body, or None, that the service can be sent twice, as by a `requestId`; errors as `get`.
+
+        `ready` is called before each try, and raises where there shall be none.
+        """
         data = None if body is None else msgspec.json.encode(body)
-        return self._patience.insist(lambda: self._send("POST", path, query, data))
+
+        def once() -> bytes:
+            ready()
+            return self._send("POST", path, query, data)
+
+        return self._patience.insist(once)
 
     def delete(self, path: str, query: Mapping[str, str]) -> bytes:
         """Delete what can be deleted twice, as by a `requestId`; errors as `get`."""

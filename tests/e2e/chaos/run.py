@@ -21,7 +21,7 @@ mode = "enforce"
 
 [recovery]
 max_restarts = 100000
-lease = "8s"
+lease = "LEASE"
 settle = "5s"
 log_delay = "3s"
 first_backoff = "1s"
@@ -57,6 +57,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     a_second: float = 4.0
     others: float = 0.3
     kill_every: float = 20.0
+    lease: str = "10s"
     kinds: tuple[Kind, ...] = tuple(Kind)
     turns_last: bool = True
     trouble_within: float = 600.0
@@ -180,7 +181,7 @@ class Director:
 def play(plan: Plan, home: Path) -> Report:
     """Play one history on a local cloud of its own, whose logs stay in `home`."""
     policy = home / "policy.toml"
-    policy.write_text(POLICY, encoding="utf-8")
+    policy.write_text(POLICY.replace("LEASE", plan.lease), encoding="utf-8")
     with served(home, policy) as cloud:
         director = Director(cloud, plan)
         director.raise_curtain()
