@@ -64,11 +64,12 @@ def answered(facts: JobFacts, node: NodeFacts) -> str:
     """Why the ledger has an answer to this node's marker already; "" where it has none."""
     if node.marker is None:
         return ""
-    for recorded in facts.ledger:
-        attempt = recorded.attempt
-        if attempt.markers.get(node.node) == node.marker.generation or _replaced(facts, node):
+    replaced = _replaced(facts, node)
+    for attempt in (one.attempt for one in facts.ledger):
+        stands_in = replaced and attempt.replaces.get(node.node) == node.instance_id
+        if stands_in or attempt.markers.get(node.node) == node.marker.generation:
             return f"answered by attempt {attempt.number}"
-    return closed(facts, node)
+    return f"instance {node.instance_id} has a successor" if replaced else closed(facts, node)
 
 
 def _replaced(facts: JobFacts, node: NodeFacts) -> bool:

@@ -89,7 +89,7 @@ def _bounded(scheduling: Mapping[str, Any], left: timedelta) -> dict[str, Any]:
     if (own and own <= seconds) or "terminationTime" in scheduling:
         return dict(scheduling)
     return {
-        "instanceTerminationAction": "DELETE",
+        "instanceTerminationAction": "STOP" if scheduling.get("provisioningModel") == "SPOT" else "DELETE",
         **scheduling,
         "maxRunDuration": {"seconds": str(seconds)},
     }

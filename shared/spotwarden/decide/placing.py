@@ -17,7 +17,6 @@ from spotwarden.decide.judging import by_person
 from spotwarden.decide.launching import prepare
 from spotwarden.decide.lifecycle import Event
 from spotwarden.decide.progress import UNANSWERED_AT_MOST
-from spotwarden.decide.refusals import Refusal, refusal
 from spotwarden.model.action import LaunchInstances, Look, StartInstance, Step, Survey, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, Deed, Lease, Recorded, State
 from spotwarden.model.facts import JobFacts
@@ -196,12 +195,13 @@ def _refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick
     """Make sure that nothing came of the try, then go on to the next place, or back off, or give up."""
     attempt = newest.attempt
     gang = isinstance(facts.launch, Launch) and facts.launch.gang
-    if (gang or refusal(error) is Refusal.NAME_TAKEN) and not facts.surveyed:
+    # A refusal that is no operation's may answer a repetition, when the first request was carried out
+    # unanswered; what it made may be dead already. Or its developer has launched it by hand a moment ago.
+    direct = not attempt.tries[-1].operation
+    if (gang or direct) and not facts.surveyed:
         return _survey(facts, attempt)
-    # An earlier sweep's request was carried out unanswered, and what it made may be dead already.
-    # Where neither is, its developer may have launched it by hand a moment ago.
     ids = made(facts, attempt, dead=not gang) or revived(facts, attempt)
-    if refusal(error) is Refusal.NAME_TAKEN and whole(facts, ids):
+    if direct and whole(facts, ids):
         return finish(facts, newest, ids, tick)
     if in_the_way(facts, attempt) or (facts.surveyed and facts.unsure):
         if step := clear_the_way(facts, attempt):

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import uuid4
 
 import msgspec
-from werkzeug.exceptions import ServiceUnavailable
 
 from spotwarden.layout import Layout, node_problem
 from spotwarden.model.tick import Tick
@@ -72,4 +71,6 @@ def close_tick(tick: Tick, swept: Swept) -> None:
     if swept.failures:
         raise ExceptionGroup(f"{tick.function} could not do everything", swept.failures)
     if swept.soon and not tick.patient:
+        from werkzeug.exceptions import ServiceUnavailable  # noqa: PLC0415 — commands import this room, too
+
         raise ServiceUnavailable("look again: " + "; ".join(swept.waiting))
