@@ -23,11 +23,8 @@ def main() -> int:
     parser.add_argument("--preemptions", type=int, default=1000)
     parser.add_argument("--a-second", type=float, default=6.0, help="preemptions a second, on average")
     parser.add_argument("--kill-every", type=float, default=30.0, help="seconds, on average")
-    parser.add_argument("--lease", default="40s", help="long enough for a sweep over all jobs")
     parser.add_argument(
-        "--short-turns",
-        action="store_true",
-        help="free the turn of a killed sweep at once, not when it runs out",
+        "--wait-out", action="store_true", help="wait out what a killed sweep holds: leases, for five minutes"
     )
     parser.add_argument("--keep", type=Path, help="where the logs stay; else they go")
     given = parser.parse_args()
@@ -40,8 +37,7 @@ def main() -> int:
         deleted=given.jobs // 10,
         a_second=given.a_second,
         kill_every=given.kill_every,
-        lease=given.lease,
-        turns_last=not given.short_turns,
+        bury=not given.wait_out,
         trouble_within=3600,
         peace_within=600,
     )

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ TOPIC = "spotwarden-recover-spot"
 NOTICES = "spotwarden-notices"
 LISTENER = f"/v1/projects/{PROJECT}/subscriptions/chaos-notices"
 GONE = httpx.codes.NOT_FOUND
+TRIES = 10
 
 
 class Cloud:
@@ -56,6 +57,14 @@ class Cloud:
         if answer.status_code != GONE:
             answer.raise_for_status()
 
+    def replace(self, name: str, data: bytes, generation: int) -> None:
+        """Write an object unless somebody has since that generation."""
+        path = f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={quote(name, safe='')}"
+        condition = f"ifGenerationMatch={generation}"
+        answer = self._insist(lambda: self._http.post(f"{path}&{condition}", content=data))
+        if answer.status_code != httpx.codes.PRECONDITION_FAILED:
+            answer.raise_for_status()
+
     def write(self, name: str, data: bytes) -> int:
         """Write an object; gives its generation."""
         path = f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={quote(name, safe='')}"
@@ -63,8 +72,16 @@ class Cloud:
 
     def read(self, name: str) -> bytes | None:
         """The content of an object; None where there is none."""
-        answer = self._http.get(f"/storage/v1/b/{BUCKET}/o/{quote(name, safe='')}?alt=media")
+        path = f"/storage/v1/b/{BUCKET}/o/{quote(name, safe='')}?alt=media"
+        answer = self._insist(lambda: self._http.get(path))
         return None if answer.status_code == GONE else answer.raise_for_status().content
+
+    def _insist(self, call: Callable[[], httpx.Response]) -> httpx.Response:
+        """Call again while a fault of our own cuts the connection."""
+        for _ in range(TRIES):
+            with suppress(httpx.TransportError):
+                return call()
+        return call()
 
     def remove(self, name: str) -> bool:
         """Delete an object; False where there is none."""

@@ -9,9 +9,9 @@ from statistics import median
 
 import msgspec
 
-from spotwarden.layout import Layout, SweepTurn
 from tests.e2e.chaos.cast import RUNNING, Fate, Job, Kind, Stranger, cast, strangers
 from tests.e2e.chaos.cloud import Cloud, served
+from tests.e2e.chaos.dead import bury
 from tests.e2e.chaos.judge import OVER, Witness, verdicts, witness
 from tests.e2e.chaos.trouble import Trouble
 
@@ -21,7 +21,6 @@ mode = "enforce"
 
 [recovery]
 max_restarts = 100000
-lease = "LEASE"
 settle = "5s"
 log_delay = "3s"
 first_backoff = "1s"
@@ -44,8 +43,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     `kill_every` is the mean of the seconds between two kills of the function: now and then a sweep must end.
 
-    A sweep over everything that is killed keeps its turn for a minute, for which ticks wait. Without
-    `turns_last` that minute is cut short, as a test has less time than that.
+    A killed sweep keeps its leases for five minutes, and its turn for less. With `bury` both are freed when
+    the function is killed, as a test has less time than that.
     """
 
     seed: int
@@ -57,9 +56,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     a_second: float = 4.0
     others: float = 0.3
     kill_every: float = 20.0
-    lease: str = "10s"
     kinds: tuple[Kind, ...] = tuple(Kind)
-    turns_last: bool = True
+    bury: bool = True
     trouble_within: float = 600.0
     peace_within: float = 120.0
 
@@ -159,9 +157,9 @@ class Director:
     def _tick_when_due(self, now: float) -> None:
         if now >= self._next_tick:
             self._next_tick = now + TICK_SECONDS
-            if not self._plan.turns_last and self.trouble.killed:
-                self.trouble.killed = False
-                self._cloud.remove(Layout().build(SweepTurn(function="recover_spot")))
+            if self._plan.bury and self.trouble.killed:
+                bury(self._cloud, self.trouble.killed)
+                self.trouble.killed = None
             self._cloud.tick()
 
     def wait_for_peace(self) -> tuple[Witness, list[str], float]:
@@ -181,7 +179,7 @@ class Director:
 def play(plan: Plan, home: Path) -> Report:
     """Play one history on a local cloud of its own, whose logs stay in `home`."""
     policy = home / "policy.toml"
-    policy.write_text(POLICY.replace("LEASE", plan.lease), encoding="utf-8")
+    policy.write_text(POLICY, encoding="utf-8")
     with served(home, policy) as cloud:
         director = Director(cloud, plan)
         director.raise_curtain()

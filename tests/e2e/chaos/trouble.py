@@ -1,6 +1,7 @@
 """What goes wrong: drawn from a seed, done to a local cloud that runs."""
 
 from collections import Counter
+from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
@@ -16,7 +17,7 @@ class Trouble:
 
     def __init__(self, cloud: Cloud, dice: Random, jobs: list[Job], strangers: list[Stranger]) -> None:
         self.did: Counter[str] = Counter()
-        self.killed = False
+        self.killed: datetime | None = None
         self._cloud = cloud
         self._dice = dice
         self._jobs = jobs
@@ -105,7 +106,7 @@ class Trouble:
         """Kill -9 the function, wherever it is just now."""
         if self._cloud.kill_function():
             self.did["functions killed"] += 1
-            self.killed = True
+            self.killed = datetime.now(UTC)
 
     def _stock_out(self) -> None:
         zone, seconds = self._dice.choice(ZONES), self._dice.uniform(1, 5)
