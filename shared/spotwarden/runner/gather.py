@@ -106,7 +106,8 @@ def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: Taken, workers:
             for job in jobs
         ],
         unusable=tuple(markers.unusable),
-        done=lambda: end_turn(cloud.store, layout, tick, taken),
+        # What an incomplete look may have missed stays to be read from the log.
+        done=lambda: end_turn(cloud.store, layout, taken, swept if shown.unsure else tick.now),
     )
 
 

@@ -123,7 +123,9 @@ def _unseen(facts: JobFacts, shown: Shown) -> list[tuple[str, str]]:
     newest = facts.newest
     if facts.script is None or not _may_have_more(newest):
         return []
-    known = {*facts.registrations.values()} | {
+    # Without a ledger the registered ones are looked for in any case.
+    known = set() if newest else set(facts.registrations.values())
+    known |= {
         one
         for recorded in facts.ledger
         for of in (recorded.attempt.instances, recorded.attempt.replaces)

@@ -25,6 +25,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """A turn that this sweep has taken."""
 
+    function: str
     turn: Turn
     generation: int
 
@@ -43,13 +44,13 @@ def take_turn(store: Store, layout: Layout, tick: Tick) -> Taken | None:
         )
     except ConflictError:
         return None
-    return Taken(turn=mine, generation=generation)
+    return Taken(function=tick.function, turn=mine, generation=generation)
 
 
-def end_turn(store: Store, layout: Layout, tick: Tick, taken: Taken) -> None:
-    """Give the turn back, and say that everything has been looked at; a lost answer costs half a minute."""
-    name = layout.build(SweepTurn(function=tick.function))
-    done = Turn(swept=tick.now)
+def end_turn(store: Store, layout: Layout, taken: Taken, swept: datetime | None) -> None:
+    """Give the turn back, and say when everything was last seen; a lost answer costs half a minute."""
+    name = layout.build(SweepTurn(function=taken.function))
+    done = Turn(swept=swept)
     try:
         store.write(name, msgspec.json.encode(done), generation=taken.generation)
     except (ConflictError, UnansweredError):
