@@ -75,6 +75,7 @@ def test_every_limit_stands_in_the_policy_file():
         ("version = 1", "Expected `str`, got `int` - at `$.version`"),
         ('version = "1"\nmood = "enforce"', "unknown field `mood`"),
         ('version = "1"\n[recovery]\nlease = "five minutes"', "at `$.recovery.lease`"),
+        ('version = "1"\n[recovery]\nlease = "179s"', "recovery.lease is 179 s; it must be 180 s at least"),
         ('version = "1"\n[recovery]\nmax_restart = 3', "unknown field `max_restart`"),
         ("version = ", "Invalid value"),
         ("", "missing required field `version`"),

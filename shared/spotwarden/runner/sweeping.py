@@ -70,8 +70,23 @@ def sweep_jobs(work: Work, rules: Rules) -> Swept:
     return swept(moved.results, (*put_aside.failures, *moved.failures))
 
 
+BATCH = 250
+"""Jobs that share a list. More would keep the first claims waiting, and their leases, until the last is made."""
+
+
 def _bring_back_all(work: Work, rules: Rules, looks: Sequence[Callable[[], JobFacts]]) -> Each[Wait]:
-    """Take every job as far as it goes; those that need a list of instances wait for one that serves all."""
+    """Take every job as far as it goes, a batch at a time."""
+    batches = [
+        _bring_back(work, rules, looks[first : first + BATCH]) for first in range(0, len(looks), BATCH)
+    ]
+    return Each(
+        [wait for done in batches for wait in done.results],
+        [one for done in batches for one in done.failures],
+    )
+
+
+def _bring_back(work: Work, rules: Rules, looks: Sequence[Callable[[], JobFacts]]) -> Each[Wait]:
+    """Those that need a list of instances wait for one that serves the whole batch."""
     workers = work.settings.workers
     go = partial(advance, next_step=rules.next_step, after=rules.after, apply=work.applier.apply, park=True)
     moved = each(looks, lambda look: go(know(work, rules, look())), workers)
