@@ -76,13 +76,10 @@ BATCH = 250
 
 def _bring_back_all(work: Work, rules: Rules, looks: Sequence[Callable[[], JobFacts]]) -> Each[Wait]:
     """Take every job as far as it goes, a batch at a time."""
-    batches = [
-        _bring_back(work, rules, looks[first : first + BATCH]) for first in range(0, len(looks), BATCH)
-    ]
-    return Each(
-        [wait for done in batches for wait in done.results],
-        [one for done in batches for one in done.failures],
-    )
+    slices = [looks[first : first + BATCH] for first in range(0, len(looks), BATCH)]
+    batches = [_bring_back(work, rules, some) for some in slices]
+    waits = [wait for done in batches for wait in done.results]
+    return Each(waits, [one for done in batches for one in done.failures])
 
 
 def _bring_back(work: Work, rules: Rules, looks: Sequence[Callable[[], JobFacts]]) -> Each[Wait]:
