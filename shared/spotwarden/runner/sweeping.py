@@ -25,6 +25,10 @@ from spotwarden.runner.settings import Settings
 from spotwarden.runner.surveying import survey_all
 
 
+BATCH = 250
+"""Jobs that share a list; with more the first claims, and their leases, wait too long for the last."""
+
+
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """The pure functions that decide."""
 
@@ -68,10 +72,6 @@ def sweep_jobs(work: Work, rules: Rules) -> Swept:
     work.places.remember(work.applier.written, rules.news, rules.learn)
     seen.done()
     return swept(moved.results, (*put_aside.failures, *moved.failures))
-
-
-BATCH = 250
-"""Jobs that share a list. More would keep the first claims waiting, and their leases, until the last is made."""
 
 
 def _bring_back_all(work: Work, rules: Rules, looks: Sequence[Callable[[], JobFacts]]) -> Each[Wait]:
