@@ -24,7 +24,6 @@ from spotwarden.runner.ran import read_what_ran
 from spotwarden.runner.settings import Settings
 from spotwarden.runner.surveying import survey_all
 
-
 BATCH = 250
 """Jobs that share a list; with more the first claims, and their leases, wait too long for the last."""
 
