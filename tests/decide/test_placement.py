@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from spotwarden.decide.placement import (
     LONGEST,
     TROUBLE_AT_MOST,
-    free_at,
     jitter,
     learn,
     order,
@@ -202,23 +201,9 @@ def test_a_stockout_that_cannot_have_been_yet_blocks_nothing():
     assert ordered(knowing(news(Event.STOCKOUT, ago=timedelta(days=-365)))) == PLACES
 
 
-# --- when a place opens ---
-
-
-def test_nothing_is_waited_for_where_a_place_is_open():
-    """One is enough."""
-    assert free_at(PLACES, knowing(news(Event.STOCKOUT)), NOW, LIMITS) is None
-
-
-def test_nothing_is_waited_for_where_there_is_no_place():
-    """No place will ever open."""
-    assert free_at((), EMPTY, NOW, LIMITS) is None
-
-
-def test_the_first_of_the_blocked_places_to_open_is_waited_for():
+def test_the_first_of_the_blocked_places_opens_first():
     """The one that ran out first."""
     record = knowing(*(news(Event.STOCKOUT, place, k * MINUTE) for k, place in enumerate(PLACES)))
-    assert free_at(PLACES, record, NOW, LIMITS) == NOW + 8 * MINUTE
     assert ordered(record, NOW + 8 * MINUTE - SECOND) == ()
     assert ordered(record, NOW + 8 * MINUTE) == (FAR,)
 
@@ -355,7 +340,7 @@ def news_at(moments):
 @patient
 @given(st.lists(NAMES, unique=True), st.lists(news_at(MOMENTS)), MOMENTS, ANY_LIMITS)
 def test_nothing_raises_and_every_open_place_is_named_once(places, told, now, limits):
-    """At any moment of the calendar: the order holds the open ones, and waiting is for when it is empty."""
+    """At any moment of the calendar: the order holds the open ones."""
     record = learn(EMPTY, told, limits)
     best = order(places, record, now, limits)
     blocked = {
@@ -364,7 +349,6 @@ def test_nothing_raises_and_every_open_place_is_named_once(places, told, now, li
         if (out := record.weather.get(place, Weather()).out) and abs(now - out) < limits.block
     }
     assert sorted(best) == sorted(set(places) - blocked)
-    assert (free_at(places, record, now, limits) is None) == (bool(best) or not places)
 
 
 @patient

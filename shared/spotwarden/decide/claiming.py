@@ -22,6 +22,8 @@ def claim(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick) -> Step
     """Claim the next attempt; where there can be none, put the marker aside or give up, and say so."""
     if not isinstance(facts.launch, Launch):
         return _set_aside(facts, finding.node, tick)
+    if facts.file.problem and (notice := notices.unreadable_file(facts, tick)).id not in facts.told:
+        return Tell(reason=facts.file.problem, notice=notice)
     if reason := exceeded(facts, lost_at(finding.node, tick), _fate(finding), policy.recovery, tick):
         if finding.judgement.verdict is Verdict.REPLACE:
             return Wait(reason=f"no successor while it still runs: {reason}", soon=False)

@@ -46,19 +46,6 @@ def order(
     return tuple(sorted((place for place in places if not _blocked(place, record, now, limits)), key=rank))
 
 
-def free_at(
-    places: Iterable[str], record: PlacementRecord, now: datetime, limits: PlacementLimits
-) -> datetime | None:
-    """When the first blocked place opens again; None where one is open now, or there is none at all."""
-    waits: list[timedelta] = []
-    for place in places:
-        out = record.weather.get(place, CLEAR).out
-        if out is None or not _within(out, now, limits.block):
-            return None
-        waits.append(limits.block - (now - out))
-    return now + min(waits) if waits else None
-
-
 def trouble(weather: Weather, now: datetime, limits: PlacementLimits) -> float:
     """The count of stockouts and preemptions as it stands now, each halved every `half_life`."""
     return weather.trouble * _fade(weather.at, now, limits) if weather.at else 0.0
