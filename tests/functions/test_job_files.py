@@ -95,3 +95,12 @@ def test_a_heartbeat_that_says_nothing_still_tells_when(world, body):
     world.store(Heartbeat(job="test-vm", node="test-vm"), body)
     assert progress(world).share is None
     assert progress(world).at == world.cloud.clock.now()
+
+
+def test_a_file_that_cannot_be_read_is_told_and_the_job_comes_back_all_the_same(world):
+    """The policy's limits hold; the owner hears what is wrong, and where."""
+    world.store(JobFile(job="test-vm"), b"max_restarts = many\n")
+    world.preempt()
+    world.sweep_until_quiet()
+    assert world.notices() == ["job_toml", "recovered"]
+    assert len(world.vms()) == 1
