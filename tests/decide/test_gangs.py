@@ -207,3 +207,24 @@ def test_a_marker_that_names_a_strangers_id_deletes_nobody(some, walk):
     nodes = (fallen(some, "gang-1", "5555", marker=lying), fallen(some, "gang-2", "1002", marker=None))
     steps, _ = walk(some.gang_job(nodes=nodes, instances=(theirs,)))
     assert DeleteInstance not in [type(one) for one in steps]
+
+
+def claimed_gang(some, instances):
+    """A gang whose next attempt is claimed, its old nodes gone, and what a fresh list shows."""
+    record = some.attempt(2, State.CLAIMED, job="gang", replaces=IDS)
+    return some.gang_job(ledger=(record,), nodes=(), instances=instances, surveyed=True)
+
+
+def test_a_gang_that_its_developer_launches_by_hand_meanwhile_is_taken_as_it_runs(some, walk):
+    """All of its nodes under new ids: nothing is asked for beside them."""
+    new = tuple(some.instance(id=f"900{n}", name=f"gang-{n}") for n in (1, 2))
+    steps, facts = walk(claimed_gang(some, new))
+    assert facts.newest.instances == {"gang-1": "9001", "gang-2": "9002"}
+    assert not any(isinstance(one, LaunchInstances | DeleteInstance) for one in steps)
+
+
+def test_half_a_gang_launched_by_hand_is_waited_for(some, walk):
+    """Its developer is still at it: nothing is deleted, nothing is asked."""
+    steps, _ = walk(claimed_gang(some, (some.instance(id="9001", name="gang-1"),)))
+    assert [type(one) for one in steps] == [Wait]
+    assert "gang-1 was launched by hand" in steps[0].reason

@@ -62,11 +62,26 @@ def whole(facts: JobFacts, ids: Mapping[str, str]) -> bool:
 def revived(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     """Instances that run although we have not started them yet: their developer did, by hand.
 
-    For a gang there is no such thing: half of it running is what a loss looks like.
+    Of a gang only new ones count, and only all of its nodes: half of the old one running is what a loss
+    looks like, and half of a new one is still being launched.
     """
-    if attempt.early or (isinstance(facts.launch, Launch) and facts.launch.gang):
+    if attempt.early:
         return {}
-    return {one.name: one.id for one in facts.instances if alive(one) and _by_hand(one, attempt)}
+    if not isinstance(facts.launch, Launch) or not facts.launch.gang:
+        return {one.name: one.id for one in facts.instances if alive(one) and _by_hand(one, attempt)}
+    ids = {one.name: one.id for one in launched_anew(facts, attempt)}
+    return ids if whole(facts, ids) else {}
+
+
+def launched_anew(facts: JobFacts, attempt: Attempt) -> list[Instance]:
+    """Instances under the names of a gang's nodes that its developer has launched beside the old ones."""
+    old = set(attempt.replaces.values())
+    names = facts.launch.nodes if isinstance(facts.launch, Launch) and facts.launch.gang else ()
+    return [
+        one
+        for one in facts.instances
+        if one.name in names and one.job is None and alive(one) and one.id not in old
+    ]
 
 
 def _by_hand(one: Instance, attempt: Attempt) -> bool:

@@ -12,7 +12,7 @@ from spotwarden.decide import asking
 from spotwarden.decide.bounds import time_left
 from spotwarden.decide.clearing import clear_the_way, in_the_way
 from spotwarden.decide.ending import stop
-from spotwarden.decide.finishing import finish, made, revived, whole
+from spotwarden.decide.finishing import finish, launched_anew, made, revived, whole
 from spotwarden.decide.judging import by_person
 from spotwarden.decide.launching import prepare
 from spotwarden.decide.lifecycle import Event
@@ -53,6 +53,9 @@ def _undone(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
         return finish(facts, newest, ids, tick, Event.REVIVED) if facts.surveyed else _survey(facts, attempt)
     if _removed(facts, attempt):
         return stop(facts, newest, REMOVED, tick)
+    if new := launched_anew(facts, attempt):
+        names = ", ".join(one.name for one in new)
+        return Wait(reason=f"{names} was launched by hand, and not the whole gang", soon=False)
     if attempt.not_before and attempt.not_before > tick.now:
         return asking.wait(attempt, tick)
     if step := clear_the_way(facts, attempt):
