@@ -3,11 +3,14 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.decide.clearing import clear_the_way
-from spotwarden.model.action import DeleteInstance, RegisterInstance, Survey, Tell, Wait, WriteAttempt
+from spotwarden.decide.progress import after
+from spotwarden.model.action import DeleteInstance, Done, RegisterInstance, Survey, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import State
-from spotwarden.model.instance import Status
+from spotwarden.model.instance import Instances, Operations, Status
+from spotwarden.model.marker import MarkerBody
 
 IDS = {"gang-1": "1001", "gang-2": "1002"}
 
@@ -41,12 +44,12 @@ def done(some, **facts):
         ({}, True),
         ({"turn": 2}, False),
         ({"attempt": 3}, False),
-        ({"attempt": 1}, False),
+        ({"attempt": 1}, True),
         ({"job": "another"}, False),
     ],
 )
 def test_only_what_the_newest_try_left_is_in_the_way(some, placing, left, goes):
-    """A sweep that was held up may know less of an attempt than Compute Engine: what is newer stays."""
+    """Older attempts are past; but a sweep that was held up may know less than Compute Engine does."""
     facts = placing(instances=(made(some, "gang-1", "2001", **left),))
     assert isinstance(clear_the_way(facts, facts.newest), DeleteInstance) is goes
 
@@ -116,3 +119,51 @@ def test_the_nodes_of_an_older_try_are_not_taken_for_the_newest(some, placing, w
     old = made(some, "gang-1", "2001", zone="us-central1-c", status=Status.STOPPING)
     _, facts = walk(placing(turn=2, operation=done(some)), some.surveyed(*whole, old))
     assert facts.newest.instances == {"gang-1": "3001", "gang-2": "3002"}
+
+
+def inserts(some, *ids, **facts):
+    """The operations that made a gang's nodes, in the order of their names."""
+    names = ("gang-1", "gang-2")
+    return tuple(
+        some.operation("insert", name=f"op-{number}", target_id=number, target_name=name, **facts)
+        for name, number in zip(names, ids, strict=True)
+    )
+
+
+def surveyed(facts, log, unreachable=()):
+    """The facts after a survey that shows no instance, and this log."""
+    survey = Survey(job="gang", names=("gang-1", "gang-2"), since=facts.newest.created)
+    seen = Instances(unreachable=unreachable)
+    return after(
+        facts, survey, Done(instances=seen, operations=Operations(items=log, unreachable=unreachable))
+    )
+
+
+def test_the_nodes_of_the_attempt_before_are_not_taken_for_the_newest(some, placing):
+    """They were made within the same minute, under the same names; what they stood for is past."""
+    facts = surveyed(placing(), inserts(some, "1001", "1002"))
+    assert facts.inserted == {}
+
+
+def test_nodes_that_were_made_in_another_zone_are_not_the_newest_trys(some, placing):
+    """A try has one place."""
+    assert surveyed(placing(), inserts(some, "3001", "3002", zone="us-central1-f")).inserted == {}
+    assert surveyed(placing(), inserts(some, "3001", "3002")).inserted == {"gang-1": "3001", "gang-2": "3002"}
+
+
+def test_a_list_that_hides_a_zone_finishes_no_gang_from_the_log(some, placing, step):
+    """The log may hide the newest nodes as well, and tell of older ones: look again."""
+    facts = replace(
+        surveyed(placing(), inserts(some, "3001", "3002"), ("us-central1-a",)), operation=done(some)
+    )
+    assert isinstance(step(facts), Wait)
+
+
+def test_a_record_stands_in_for_the_ledgers_instances_whatever_a_marker_says(some, claimed):
+    """A marker that names another VM of the node must not hide the one that is to go."""
+    said = some.marker(node="gang-1", body=MarkerBody(instance_id="7777"))
+    stray = some.node(
+        node="gang-1", instance_id="7777", marker=said, history=(some.operation(target_id="7777"),)
+    )
+    lost = some.node(node="gang-1", instance_id="1001", marker=None)
+    assert claimed(some.gang_job(nodes=(stray, lost))).replaces == IDS

@@ -49,7 +49,8 @@ def record(facts: JobFacts, finding: Finding, tick: Tick) -> Attempt:
     # The developer's own launch is attempt 1, written down or not.
     number = newest.number + 1 if newest else 2
     own = newest.instances if newest and newest.state is State.RUNNING else {}
-    known = {**own, **{node.node: node.instance_id for node in facts.nodes if node.instance_id}}
+    # The ledger's word on a node is worth more than a marker's: it is what must be gone.
+    known = {node.node: node.instance_id for node in facts.nodes if node.instance_id} | dict(own)
     return Attempt(
         job=facts.job,
         number=number,
@@ -57,7 +58,7 @@ def record(facts: JobFacts, finding: Finding, tick: Tick) -> Attempt:
         created=tick.now,
         updated=tick.now,
         reason=finding.judgement.why,
-        replaces={**known, finding.node.node: finding.node.instance_id},
+        replaces={finding.node.node: finding.node.instance_id, **known},
         markers={node.node: node.marker.generation for node in facts.nodes if node.marker},
         owner=facts.owner,
         lost=lost_at(finding.node, tick),

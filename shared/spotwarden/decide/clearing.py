@@ -14,10 +14,10 @@ from spotwarden.model.launch import Launch
 def in_the_way(facts: JobFacts, attempt: Attempt) -> list[Instance]:
     """Instances that must be gone first: those a gang replaces, and those of this very attempt.
 
-    Of this attempt it is what its newest try left behind, no other: a sweep that was held up may know less
-    of the attempt than Compute Engine. A single job's old instance is gone or stopped before it is
-    claimed, and a stopped one is kept: it may be started again. With an early claim it still runs, on
-    purpose.
+    So are those of any attempt before it, whatever the ledger says of them. Of this attempt it is what its
+    newest try left behind, no other: a sweep that was held up may know less of the attempt than Compute
+    Engine. A single job's old instance is gone or stopped before it is claimed, and a stopped one is kept:
+    it may be started again. With an early claim it still runs, on purpose.
     """
     if not isinstance(facts.launch, Launch) or not facts.launch.gang or attempt.early:
         return []
@@ -25,7 +25,9 @@ def in_the_way(facts: JobFacts, attempt: Attempt) -> list[Instance]:
     return [
         one
         for one in facts.instances
-        if stood_in_for(one, attempt) or (one.job, one.attempt, one.turn) == mine
+        if stood_in_for(one, attempt)
+        or (one.job, one.attempt, one.turn) == mine
+        or (one.job == attempt.job and one.attempt is not None and one.attempt < attempt.number)
     ]
 
 

@@ -179,7 +179,9 @@ def _gang_created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick)
     if not facts.surveyed:
         return _survey(facts, attempt)
     # A node that was lost since is a node of this attempt all the same: what befell it is judged by its id.
-    ids = {**facts.inserted, **made(facts, attempt, dead=True)}
+    # A list that hides a zone may hide the newest of them, and then the log tells only of older ones.
+    shown = made(facts, attempt, dead=True)
+    ids = shown if facts.unsure else {**facts.inserted, **shown}
     if whole(facts, ids):
         return finish(facts, newest, ids, tick)
     if tick.now - last.at >= policy.recovery.log_delay and not facts.unsure:

@@ -30,6 +30,7 @@ from spotwarden.model.action import (
 from spotwarden.model.attempt import Attempt, Recorded, State
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instances, Operation, Operations, Status
+from spotwarden.model.placement import region_of
 from spotwarden.model.watch import Watched
 
 UNANSWERED_AT_MOST = 3
@@ -94,14 +95,22 @@ def _survey(facts: JobFacts, step: Survey, outcome: Done) -> JobFacts:
     """The job's instances as they are now: what was listed before no longer counts."""
     seen, log = outcome.instances or Instances(), outcome.operations or Operations()
     missing = sorted({*seen.unreachable, *log.unreachable})
-    inserted = {one.target_name: one.target_id for one in log.items if one.kind == "insert" and not one.error}
+    newest = facts.newest
+    place = newest.tries[-1].place if newest and newest.tries else ""
+    old = set(newest.replaces.values()) if newest else set()
+    # The attempt before may have been made within the same minute: its nodes bear the same names.
+    inserted = {
+        one.target_name: one.target_id
+        for one in log.items
+        if one.kind == "insert" and not one.error and place in {one.zone, region_of(one.zone)}
+    }
     return replace(
         facts,
         nodes=tuple(_with_log(facts, one, log.items) for one in facts.nodes),
         instances=seen.items,
         unsure=f"unreachable: {', '.join(missing)}" if missing else "",
         surveyed=True,
-        inserted={node: one for node, one in inserted.items() if node in step.names},
+        inserted={node: one for node, one in inserted.items() if node in step.names and one not in old},
     )
 
 
