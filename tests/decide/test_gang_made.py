@@ -165,5 +165,6 @@ def test_a_record_stands_in_for_the_ledgers_instances_whatever_a_marker_says(som
     stray = some.node(
         node="gang-1", instance_id="7777", marker=said, history=(some.operation(target_id="7777"),)
     )
-    lost = some.node(node="gang-1", instance_id="1001", marker=None)
-    assert claimed(some.gang_job(nodes=(stray, lost))).replaces == IDS
+    living = (some.instance(id="1001", name="gang-1"), some.instance(id="1002", name="gang-2"))
+    assert claimed(some.gang_job(nodes=(stray,), instances=living)).replaces == IDS
+    assert claimed(some.gang_job(nodes=(stray,), instances=())).replaces == {**IDS, "gang-1": "7777"}

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from spotwarden.decide import notices
 from spotwarden.decide.bounds import exceeded
 from spotwarden.decide.ending import close, end_watch
-from spotwarden.decide.fates import Fate, cause_of, lost_at
+from spotwarden.decide.fates import Fate, alive, cause_of, lost_at
 from spotwarden.decide.judging import Finding
 from spotwarden.decide.placing import lease
 from spotwarden.decide.recovery import Verdict
@@ -49,8 +49,11 @@ def record(facts: JobFacts, finding: Finding, tick: Tick) -> Attempt:
     # The developer's own launch is attempt 1, written down or not.
     number = newest.number + 1 if newest else 2
     own = newest.instances if newest and newest.state is State.RUNNING else {}
-    # The ledger's word on a node is worth more than a marker's: it is what must be gone.
-    known = {node.node: node.instance_id for node in facts.nodes if node.instance_id} | dict(own)
+    known = {**own, **{node.node: node.instance_id for node in facts.nodes if node.instance_id}}
+    known[finding.node.node] = finding.node.instance_id
+    # A marker may name another VM of a node; the one that the ledger counts on must go if it lives.
+    living = {one.id for one in facts.instances if alive(one)}
+    known |= {node: one for node, one in own.items() if one in living}
     return Attempt(
         job=facts.job,
         number=number,
@@ -58,7 +61,7 @@ def record(facts: JobFacts, finding: Finding, tick: Tick) -> Attempt:
         created=tick.now,
         updated=tick.now,
         reason=finding.judgement.why,
-        replaces={finding.node.node: finding.node.instance_id, **known},
+        replaces=known,
         markers={node.node: node.marker.generation for node in facts.nodes if node.marker},
         owner=facts.owner,
         lost=lost_at(finding.node, tick),

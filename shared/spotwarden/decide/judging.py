@@ -6,7 +6,7 @@ import msgspec
 
 from spotwarden.decide.fates import Now, cause_of
 from spotwarden.decide.recovery import Judgement, Verdict, judge
-from spotwarden.model.attempt import CLOSED, State
+from spotwarden.model.attempt import CLOSED
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
@@ -34,7 +34,6 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
     unknown = [one for one in found if one.judgement.now is Now.HIDDEN]
     if unknown:
         return unknown[0]
-    found = [one for one in found if one.judgement.verdict is Verdict.CLEAR or not _beside(facts, one, found)]
     ours = facts.newest.instances.values() if facts.newest else [one.node.instance_id for one in found]
     closing = [one for one in found if one.judgement.verdict is Verdict.CLOSE and by_person(one.node)]
     if removed := [one for one in closing if one.node.instance_id in ours]:
@@ -53,18 +52,6 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
             if one.judgement.verdict is verdict:
                 return one
     return None
-
-
-def _beside(facts: JobFacts, finding: Finding, found: Sequence[Finding]) -> bool:
-    """Whether it is about an instance beside the one that the ledger counts on for this node.
-
-    A marker may speak of a VM that a failed try has made; what befell that one says nothing of the job.
-    """
-    running = facts.newest is not None and facts.newest.state is State.RUNNING
-    counted = facts.newest.instances.get(finding.node.node) if facts.newest and running else None
-    if counted in {None, finding.node.instance_id}:
-        return False
-    return any(one.node.instance_id == counted for one in found)
 
 
 def by_person(node: NodeFacts) -> bool:
