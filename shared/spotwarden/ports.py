@@ -6,7 +6,9 @@ from typing import Any, Protocol
 
 import msgspec
 
+from spotwarden.model.fleet import Fleet, Leftover, Machine
 from spotwarden.model.instance import Instances, Operation, Operations
+from spotwarden.model.load import Buckets, Loads
 from spotwarden.model.request import Request
 
 
@@ -108,6 +110,39 @@ class Compute(Protocol):
         A zone that could not be asked is left out.
         """
 
+    def fleet(self, *, ids: Collection[str] = ()) -> Fleet:
+        """Every VM of the project, in one aggregated list; with `ids` only these."""
+
+    def stop(self, zone: str, instance_id: str, request_id: str) -> Operation:
+        """Stop an instance, addressed by its numeric id; errors as `delete`. One that is stopped stays so."""
+
+    def label(self, machine: Machine, labels: Mapping[str, str]) -> Operation:
+        """Put labels on it; an empty value takes one off, all others stay.
+
+        `RejectedError` conditionNotMet where its labels have changed since it was read.
+        """
+
+    def leftovers(self) -> tuple[tuple[Leftover, ...], tuple[str, ...]]:
+        """Disks and addresses that nothing uses, and snapshots, with a job's label; and unreachable scopes."""
+
+    def remove(self, link: str, request_id: str) -> Operation:
+        """Delete the disk, address or snapshot of this link; errors as `delete`."""
+
+
+class Metrics(Protocol):
+    """Cloud Monitoring, in one project."""
+
+    def gpus(self, grid: Buckets, *, ids: Collection[str] = ()) -> Loads:
+        """How busy the GPUs of every instance were, or of these; what cannot be read is its `problem`."""
+
+    def cpus(self, since: datetime, until: datetime, *, ids: Collection[str] = ()) -> Mapping[str, float]:
+        """The highest CPU utilisation of each instance in that time, in percent; `UnansweredError`."""
+
+    def logged(
+        self, since: datetime, until: datetime, *, ids: Collection[str] = ()
+    ) -> Mapping[str, datetime]:
+        """When each instance last wrote a log line in that time, to the minute or so; `UnansweredError`."""
+
 
 class Topic(Protocol):
     """A Pub/Sub topic."""
@@ -122,3 +157,4 @@ class Cloud(msgspec.Struct, frozen=True, kw_only=True):
     store: Store
     compute: Compute
     notices: Topic
+    metrics: Metrics

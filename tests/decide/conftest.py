@@ -8,20 +8,12 @@ import pytest
 
 from spotwarden.decide.attempts import next_step
 from spotwarden.decide.progress import after
-from spotwarden.model.action import (
-    Done,
-    LaunchInstances,
-    Outcome,
-    StartInstance,
-    Step,
-    Survey,
-    Wait,
-    WriteAttempt,
-)
+from spotwarden.model.action import LaunchInstances, StartInstance, Step, Survey, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, Lease, State, Try
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instances
 from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.outcome import Done, Outcome
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from tests.decide import facts

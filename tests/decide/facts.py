@@ -5,12 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.model.action import Done, Outcome, Survey
+from spotwarden.model.action import Survey
 from spotwarden.model.attempt import Attempt, Recorded, Script, State
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance, Instances, Operation, Operations, Status
 from spotwarden.model.launch import Choice, Launch
 from spotwarden.model.marker import Marker
+from spotwarden.model.outcome import Done, Outcome
 from spotwarden.model.request import Request
 from spotwarden.model.watch import Watch, Watched
 

@@ -9,23 +9,21 @@ from spotwarden.decide.placing import UNANSWERED_AT_MOST
 from spotwarden.decide.progress import after
 from spotwarden.model.action import (
     ClearMarker,
-    Done,
     EndWatch,
     KeepWatch,
     LaunchInstances,
     Look,
-    Lost,
     Quarantine,
     RegisterInstance,
     Survey,
     Tell,
-    Unanswered,
     Wait,
     WriteAttempt,
 )
 from spotwarden.model.attempt import Lease, State
 from spotwarden.model.instance import Status
 from spotwarden.model.launch import NoLaunch
+from spotwarden.model.outcome import Done, Lost, Unanswered
 
 HOUR = timedelta(hours=1)
 

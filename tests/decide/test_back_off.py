@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.decide.asking import TRIES_KEPT, back_off_until
-from spotwarden.model.action import KeepWatch, LaunchInstances, RegisterInstance, Rejected, Survey, Wait
+from spotwarden.model.action import KeepWatch, LaunchInstances, RegisterInstance, Survey, Wait
 from spotwarden.model.attempt import State
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.outcome import Rejected
 
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 STOCKOUT = "ZONE_RESOURCE_POOL_EXHAUSTED: no"

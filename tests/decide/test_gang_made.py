@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from spotwarden.decide.clearing import clear_the_way
 from spotwarden.decide.progress import after
-from spotwarden.model.action import DeleteInstance, Done, RegisterInstance, Survey, Tell, Wait, WriteAttempt
+from spotwarden.model.action import DeleteInstance, RegisterInstance, Survey, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import State
 from spotwarden.model.instance import Instances, Operations, Status
 from spotwarden.model.marker import MarkerBody
+from spotwarden.model.outcome import Done
 
 IDS = {"gang-1": "1001", "gang-2": "1002"}
 

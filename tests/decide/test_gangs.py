@@ -8,7 +8,6 @@ from spotwarden.model.action import (
     ClearMarker,
     DeleteInstance,
     LaunchInstances,
-    Rejected,
     Survey,
     Tell,
     Wait,
@@ -17,6 +16,7 @@ from spotwarden.model.action import (
 from spotwarden.model.attempt import State
 from spotwarden.model.instance import Status
 from spotwarden.model.marker import MarkerBody
+from spotwarden.model.outcome import Rejected
 
 IDS = {"gang-1": "1001", "gang-2": "1002"}
 

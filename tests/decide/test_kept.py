@@ -4,19 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.model.action import (
-    Done,
-    LaunchInstances,
-    Look,
-    RegisterInstance,
-    Rejected,
-    StartInstance,
-    Tell,
-    WriteAttempt,
-)
+from spotwarden.model.action import LaunchInstances, Look, RegisterInstance, StartInstance, Tell, WriteAttempt
 from spotwarden.model.attempt import Deed, State
 from spotwarden.model.instance import Status
 from spotwarden.model.marker import MarkerBody
+from spotwarden.model.outcome import Done, Rejected
 
 B = "us-central1-b"
 STOCKOUT = "ZONE_RESOURCE_POOL_EXHAUSTED: no"

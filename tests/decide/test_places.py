@@ -4,16 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.model.action import (
-    LaunchInstances,
-    Look,
-    Rejected,
-    Tell,
-    Wait,
-    WriteAttempt,
-)
+from spotwarden.model.action import LaunchInstances, Look, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import State
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.outcome import Rejected
 from spotwarden.model.placement import PlacementRecord, Weather
 
 A, B, C, EAST = "us-central1-a", "us-central1-b", "us-central1-c", "us-east1-b"

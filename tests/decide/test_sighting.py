@@ -4,10 +4,11 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.decide.attempts import next_step
-from spotwarden.model.action import Done, EndWatch, Fetch, KeepWatch, RecordLaunched, Tell, WriteAttempt
+from spotwarden.model.action import EndWatch, Fetch, KeepWatch, RecordLaunched, Tell, WriteAttempt
 from spotwarden.model.attempt import State
 from spotwarden.model.instance import Status
 from spotwarden.model.launch import NoLaunch
+from spotwarden.model.outcome import Done
 
 RAN = {Fetch: Done(resource={"instance": {"id": "1001"}, "disks": {}})}
 

@@ -3,8 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.model.action import LaunchInstances, RegisterInstance, Rejected, Survey, Wait
+from spotwarden.model.action import LaunchInstances, RegisterInstance, Survey, Wait
 from spotwarden.model.attempt import State
+from spotwarden.model.outcome import Rejected
 
 A, B = "us-central1-a", "us-central1-b"
 TAKEN = {LaunchInstances: Rejected(code="alreadyExists", message="'test-vm'")}

@@ -5,6 +5,7 @@ import msgspec
 from spotwarden.ports import Cloud
 from tests.fakes.clock import VirtualClock
 from tests.fakes.compute import MemoryCompute
+from tests.fakes.metrics import MemoryMetrics
 from tests.fakes.store import MemoryStore
 from tests.fakes.topic import MemoryTopic
 
@@ -16,15 +17,20 @@ class MemoryCloud(msgspec.Struct, frozen=True, kw_only=True):
     store: MemoryStore
     compute: MemoryCompute
     notices: MemoryTopic
+    metrics: MemoryMetrics
 
     def ports(self) -> Cloud:
         """The cloud as the product sees it."""
-        return Cloud(store=self.store, compute=self.compute, notices=self.notices)
+        return Cloud(store=self.store, compute=self.compute, notices=self.notices, metrics=self.metrics)
 
 
 def memory_cloud() -> MemoryCloud:
     """An empty cloud."""
     clock = VirtualClock()
     return MemoryCloud(
-        clock=clock, store=MemoryStore(clock=clock), compute=MemoryCompute(clock=clock), notices=MemoryTopic()
+        clock=clock,
+        store=MemoryStore(clock=clock),
+        compute=MemoryCompute(clock=clock),
+        notices=MemoryTopic(),
+        metrics=MemoryMetrics(),
     )

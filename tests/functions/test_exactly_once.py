@@ -44,7 +44,7 @@ def watched(
     count = [calls]
     parts = (cloud.store, cloud.compute, cloud.notices)
     store, compute, notices = (Watched(part, count, happen, after_work=after_work) for part in parts)
-    return Cloud(store=store, compute=compute, notices=notices), count
+    return Cloud(store=store, compute=compute, notices=notices, metrics=cloud.metrics), count
 
 
 def finish(world, cloud: Cloud | None = None) -> None:

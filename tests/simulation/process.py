@@ -61,6 +61,7 @@ class Process:
             store=Door(cloud.store, self),  # type: ignore[arg-type]
             compute=Door(cloud.compute, self),  # type: ignore[arg-type]
             notices=Door(cloud.notices, self),  # type: ignore[arg-type]
+            metrics=cloud.metrics,
         )
         seen = wrap(doors)
 

@@ -8,8 +8,9 @@ from spotwarden.decide import submission
 from spotwarden.decide.attempts import next_step
 from spotwarden.decide.progress import after
 from spotwarden.layout import CreateScript
-from spotwarden.model.action import Lost, Wait
+from spotwarden.model.action import Wait
 from spotwarden.model.launch import StoredScript
+from spotwarden.model.outcome import Lost
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
 from spotwarden.runner import Applier, advance, look_at_job

@@ -9,8 +9,9 @@ import msgspec
 from spotwarden.cli.context import Context, new_tick, open_context
 from spotwarden.cli.table import duration, render
 from spotwarden.layout import MarkerName, NotInLayoutError, Quarantined, node_problem
-from spotwarden.model.action import Change, Done, DropObject, StoreObject
+from spotwarden.model.action import Change, DropObject, StoreObject
 from spotwarden.model.marker import Aside
+from spotwarden.model.outcome import Done
 
 HEAD = ("MARKER", "SINCE", "JOB", "REASON")
 

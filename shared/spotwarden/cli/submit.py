@@ -25,10 +25,11 @@ from spotwarden.layout import (
     StatusCode,
     Thing,
 )
-from spotwarden.model.action import DropObject, Lost, StoreObject, Wait
+from spotwarden.model.action import DropObject, StoreObject, Wait
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch, NoLaunch, StoredScript
+from spotwarden.model.outcome import Lost
 from spotwarden.runner import Places, advance, look_at_job
 from spotwarden.script import Defaults
 from spotwarden.script.known import with_places

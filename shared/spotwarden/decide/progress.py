@@ -9,27 +9,24 @@ from msgspec.structs import replace
 from spotwarden.model.action import (
     ClearMarker,
     DeleteInstance,
-    Done,
     EndWatch,
     Fetch,
     KeepWatch,
     LaunchInstances,
     Look,
-    Outcome,
     Quarantine,
     RecordLaunched,
     RegisterInstance,
-    Rejected,
     StartInstance,
     Step,
     Survey,
     Tell,
-    Unanswered,
     WriteAttempt,
 )
 from spotwarden.model.attempt import Attempt, Recorded, State
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instances, Operation, Operations, Status
+from spotwarden.model.outcome import Done, Outcome, Rejected, Unanswered
 from spotwarden.model.placement import region_of
 from spotwarden.model.watch import Watched
 

@@ -37,6 +37,7 @@ from spotwarden.layout.things import (
     SweepRecord,
     SweepTurn,
     Thing,
+    UsageRecord,
 )
 
 __all__ = [
@@ -66,6 +67,7 @@ __all__ = [
     "SweepRecord",
     "SweepTurn",
     "Thing",
+    "UsageRecord",
     "job_of",
     "job_problem",
     "node_problem",

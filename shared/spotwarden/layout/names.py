@@ -29,6 +29,7 @@ from spotwarden.layout.things import (
     SweepRecord,
     SweepTurn,
     Thing,
+    UsageRecord,
 )
 
 MARKERS = "preempted-jobs"
@@ -65,9 +66,10 @@ TEMPLATES: Mapping[type[Thing], str] = {
     MarkerName: MARKERS + "/{node}",
     OpenJob: OURS + "/open/{job}.json",
     SweepTurn: OURS + "/turns/{function}.json",
-    CaseRecord: OURS + "/cases/{rule}/{instance_id}.json",
+    CaseRecord: OURS + "/cases/{rule}/{key}.json",
     Quarantined: OURS + "/quarantine/{key}@{generation}",
     PlacementMemory: OURS + "/placement/{machine}.json",
+    UsageRecord: OURS + "/usage/{day}.json",
     AuditRecord: OURS + "/audit/{day}/{entry}.json",
     SweepRecord: OURS + "/sweeps/{function}/{day}/{entry}.json.gz",
 }
@@ -174,6 +176,14 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     def open_jobs(self) -> str:
         """The prefix of the list of open jobs."""
         return f"{self.prefix}{OURS}/open/"
+
+    def cases(self, rule: str) -> str:
+        """The prefix of a rule's open cases."""
+        return f"{self.prefix}{OURS}/cases/{rule}/"
+
+    def sweeps(self, function: str) -> str:
+        """The prefix of what a function's sweeps saw."""
+        return f"{self.prefix}{OURS}/sweeps/{function}/"
 
     def quarantine(self) -> str:
         """The prefix of what was put aside."""

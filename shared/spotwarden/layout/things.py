@@ -100,10 +100,10 @@ class SweepTurn(Thing, frozen=True, kw_only=True, tag=True):
 
 
 class CaseRecord(Thing, frozen=True, kw_only=True, tag=True):
-    """An open case."""
+    """An open case of a rule; `key` is an instance id, a job, or an owner made safe by `quarantine_key`."""
 
     rule: str
-    instance_id: str
+    key: str
 
 
 class Quarantined(Thing, frozen=True, kw_only=True, tag=True):
@@ -117,6 +117,12 @@ class PlacementMemory(Thing, frozen=True, kw_only=True, tag=True):
     """What we remember of the zones for one machine type."""
 
     machine: str
+
+
+class UsageRecord(Thing, frozen=True, kw_only=True, tag=True):
+    """What each VM of a day used, by whom."""
+
+    day: date
 
 
 class AuditRecord(Thing, frozen=True, kw_only=True, tag=True):

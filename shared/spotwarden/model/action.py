@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from spotwarden.model.attempt import Attempt
-from spotwarden.model.instance import Instances, Operation, Operations
+from spotwarden.model.case import Case
 from spotwarden.model.notice import Notice
 from spotwarden.model.request import Request
 from spotwarden.model.watch import Watch
@@ -56,6 +56,48 @@ class DeleteInstance(Action, frozen=True, kw_only=True, tag=True):
     zone: str
     instance_id: str
     request_id: str
+
+
+class StopInstance(Action, frozen=True, kw_only=True, tag=True):
+    """Stop an instance, by its id: its disks stay, and it can be started again."""
+
+    job: str
+    node: str
+    zone: str
+    instance_id: str
+    request_id: str
+
+
+class LabelInstance(Action, frozen=True, kw_only=True, tag=True):
+    """Put these labels on an instance, by its id; an empty value takes one off. Others stay as they are."""
+
+    job: str
+    node: str
+    zone: str
+    instance_id: str
+    labels: Mapping[str, str]
+
+
+class RemoveLeftover(Action, frozen=True, kw_only=True, tag=True):
+    """Delete a disk, address or snapshot that nothing uses; one that is gone already is no failure."""
+
+    job: str
+    link: str
+    request_id: str
+
+
+class FileCase(Action, frozen=True, kw_only=True, tag=True):
+    """Write a case under the generation that was read; 0 creates it."""
+
+    case: Case
+    generation: int
+
+
+class CloseCase(Action, frozen=True, kw_only=True, tag=True):
+    """Delete a case's record, if it is still the one that was read."""
+
+    case: Case
+    generation: int
 
 
 class KeepWatch(Action, frozen=True, kw_only=True, tag=True):
@@ -152,6 +194,12 @@ class Fetch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     instance_id: str
 
 
+class Ripe(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A case that may be acted upon, if the blast radius allows it and a second look finds the same."""
+
+    case: Case
+
+
 class Wait(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Nothing to do yet. With `soon`, another look within seconds may see more; else the next tick does."""
 
@@ -164,6 +212,11 @@ Change = (
     | LaunchInstances
     | StartInstance
     | DeleteInstance
+    | StopInstance
+    | LabelInstance
+    | RemoveLeftover
+    | FileCase
+    | CloseCase
     | KeepWatch
     | EndWatch
     | RecordLaunched
@@ -176,43 +229,3 @@ Change = (
 )
 Question = Look | Survey | Fetch
 Step = Change | Question | Wait
-
-
-class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
-    """It worked. `generation` is that of what was written, `operation` what was started or looked at.
-
-    `instances` with `operations`, and `resource` answer a survey and a fetch; a resource of None is an
-    instance that is gone.
-    """
-
-    generation: int = 0
-    operation: Operation | None = None
-    instances: Instances | None = None
-    operations: Operations | None = None
-    resource: Mapping[str, Any] | None = None
-
-
-class Lost(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Somebody else was first: the generation no longer matches."""
-
-    detail: str
-
-
-class Rejected(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Compute has answered that it did not and will not do it."""
-
-    code: str
-    message: str
-
-
-class Unanswered(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Nobody knows whether it was done: a time-out, a lost answer, an overload."""
-
-    detail: str
-
-
-class Observed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Not done, on purpose: the mode is observe."""
-
-
-Outcome = Done | Lost | Rejected | Unanswered | Observed

@@ -1,7 +1,8 @@
 """What a developer may say about a job in its `job.toml`."""
 
-from datetime import datetime, timedelta
-from typing import Annotated
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any
 
 import msgspec
 
@@ -12,7 +13,9 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     `max_runtime` bounds the time that its VMs are up, over all attempts; `budget` the money, at
     `price_per_hour` of all nodes together (the currency is the developer's own). `work` is how long it
     needs in all, `deadline` when it must be done. `places` are zones or regions that it may move to; an
-    empty list keeps it where its script puts it. `problem` says why the file could not be read.
+    empty list keeps it where its script puts it. `keep_until` is the last day on which no rule of governance
+    may do anything to it, `rules` are limits of those rules that are other than the policy's, within the
+    policy's ceilings. `problem` says why the file could not be read.
     """
 
     owner: str = ""
@@ -26,6 +29,8 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     places: tuple[str, ...] | None = None
     on_demand_after: int | None = None
     make_before_break: bool = False
+    keep_until: date | None = None
+    rules: Mapping[str, Mapping[str, Any]] = {}
     problem: str = ""
 
 

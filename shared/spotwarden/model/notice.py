@@ -16,7 +16,10 @@ class Severity(Enum):
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened, why, and what to do. Two notices with one `id` are one notice told twice."""
+    """What happened, why, and what to do. Two notices with one `id` are one notice told twice.
+
+    `then` is what will happen if nobody does anything, at the moment `due`.
+    """
 
     id: str
     kind: str
@@ -26,5 +29,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     why: str
     todo: str = ""
+    then: str = ""
+    due: datetime | None = None
     owner: str = ""
     evidence: Mapping[str, str] = {}

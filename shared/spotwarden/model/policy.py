@@ -1,23 +1,77 @@
 """The policy as a whole."""
 
-from enum import Enum
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
+from spotwarden.model.governance import (
+    ComplianceLimits,
+    GovernanceLimits,
+    IdleLimits,
+    InstanceCap,
+    JobCap,
+    LeftoverLimits,
+    Limits,
+    Mode,
+    OrphanLimits,
+    OwnerCap,
+    StallLimits,
+)
 from spotwarden.model.limits import PlacementLimits, RecoveryLimits
 
+__all__ = ["RULES", "Mode", "Policy", "Team"]
 
-class Mode(Enum):
-    """Whether a function acts, or only says what it would do."""
+RULES: Mapping[str, type[Limits]] = {
+    "orphan": OrphanLimits,
+    "leftover": LeftoverLimits,
+    "stall": StallLimits,
+    "idle": IdleLimits,
+    "job_cap": JobCap,
+    "instance_cap": InstanceCap,
+    "owner_cap": OwnerCap,
+    "compliance": ComplianceLimits,
+}
+"""Every rule of governance by its name, which is also the name of its section and of its cases' folder."""
 
-    OBSERVE = "observe"
-    ENFORCE = "enforce"
+
+class Team(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who belongs to a team (globs of owners), whom to tell, and which limits are other than the policy's."""
+
+    owners: tuple[str, ...]
+    email: str = ""
+    rules: Mapping[str, Mapping[str, Any]] = {}
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a team agreed on; `version` goes into every audit record."""
+    """What a team agreed on; `version` goes into every audit record.
+
+    `ceilings` are how far a team or a job may go beyond the policy, by rule and value.
+    """
 
     version: str
     mode: Mode = Mode.OBSERVE
     recovery: RecoveryLimits = RecoveryLimits()
     placement: PlacementLimits = PlacementLimits()
+    governance: GovernanceLimits = GovernanceLimits()
+    orphan: OrphanLimits = OrphanLimits()
+    leftover: LeftoverLimits = LeftoverLimits()
+    stall: StallLimits = StallLimits()
+    idle: IdleLimits = IdleLimits()
+    job_cap: JobCap = JobCap()
+    instance_cap: InstanceCap = InstanceCap()
+    owner_cap: OwnerCap = OwnerCap()
+    compliance: ComplianceLimits = ComplianceLimits()
+    teams: Mapping[str, Team] = {}
+    ceilings: Mapping[str, Mapping[str, Any]] = {}
+
+    def rule(self, name: str) -> Limits:
+        """The limits of a rule, for nobody in particular; `KeyError` where there is none of this name."""
+        if name not in RULES:
+            raise KeyError(name)
+        limits: Limits = getattr(self, name)
+        return limits
+
+    def enforces(self, name: str) -> bool:
+        """Whether a rule may act: both it and the policy as a whole must say so."""
+        return self.mode is Mode.ENFORCE and self.rule(name).mode is Mode.ENFORCE

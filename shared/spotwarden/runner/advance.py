@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from spotwarden.model.action import Change, Lost, Outcome, Question, Rejected, Step, Survey, Unanswered, Wait
+from spotwarden.model.action import Change, Question, Step, Survey, Wait
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.outcome import Lost, Outcome, Rejected, Unanswered
 
 STEPS_AT_MOST = 2000
 """More steps than any job needs, a gang of some hundred nodes included; more is a fault of ours."""

@@ -20,30 +20,25 @@ from spotwarden.model.action import (
     Change,
     ClearMarker,
     DeleteInstance,
-    Done,
     DropObject,
     EndWatch,
     Fetch,
     KeepWatch,
     LaunchInstances,
     Look,
-    Lost,
-    Observed,
-    Outcome,
     Quarantine,
     Question,
     RecordLaunched,
     RegisterInstance,
-    Rejected,
     StartInstance,
     StoreObject,
     Survey,
     Tell,
-    Unanswered,
     WriteAttempt,
 )
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.marker import Aside
+from spotwarden.model.outcome import Done, Lost, Observed, Outcome, Rejected, Unanswered
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import msgspec
 
 from spotwarden.layout import AuditRecord, Layout
-from spotwarden.model.action import Change, Done, Outcome, RecordLaunched, StoreObject, Tell, WriteAttempt
+from spotwarden.model.action import Change, RecordLaunched, StoreObject, Tell, WriteAttempt
+from spotwarden.model.outcome import Done, Outcome
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Store
 from spotwarden.runner.log import Log

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from spotwarden.model.action import Done, Outcome, Survey, Unanswered
+from spotwarden.model.action import Survey
 from spotwarden.model.instance import Instances, Operations
+from spotwarden.model.outcome import Done, Outcome, Unanswered
 from spotwarden.ports import Compute, UnansweredError
 
 ONE_BY_ONE = 3

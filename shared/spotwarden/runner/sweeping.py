@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.model.action import Action, Outcome, Quarantine, Step, Survey, Tell, Wait
+from spotwarden.model.action import Action, Quarantine, Step, Survey, Tell, Wait
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
+from spotwarden.model.outcome import Outcome
 from spotwarden.model.placement import News
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick

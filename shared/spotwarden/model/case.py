@@ -1,0 +1,80 @@
+"""A case: an open finding that is being escalated."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import Enum
+
+import msgspec
+
+from spotwarden.model.finding import Remedy, Subject
+
+
+class CaseState(Enum):
+    """Where a case stands; `decide.escalation` says what may follow what."""
+
+    SUSPECTED = "suspected"
+    UNKNOWN = "unknown"
+    WARNED = "warned"
+    DUE = "due"
+    ACTED = "acted"
+
+
+class Warned(msgspec.Struct, frozen=True, kw_only=True):
+    """A warning that was published and accepted. `counts` is false for one that only observed."""
+
+    level: int
+    at: datetime
+    notice: str
+    counts: bool = True
+
+
+class Strike(msgspec.Struct, frozen=True, kw_only=True):
+    """One try to act on one VM, written down before it is sent.
+
+    `operation` is "" until Compute Engine has answered, `error` is "" unless the try is known to have failed.
+    """
+
+    target: str
+    request_id: str
+    at: datetime
+    operation: str = ""
+    error: str = ""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One case of one rule, first suspected at `opened`; `looked` is the last look at it, `looks` how many.
+
+    `since` is when the trouble itself began, as far as the rule can vouch for it. `keep_until` with `kept_by`
+    and `kept_why` are a veto by a person; `extended` is how much more a person has granted, in the unit in
+    which the rule counts (hours, or money). `strikes` are the newest try for each target, `failures` how
+    often acting has failed in a row, `told` the ids of other notices about it. `labelled` says that the
+    rule's labels are on the VM.
+    """
+
+    rule: str
+    subject: Subject
+    state: CaseState
+    opened: datetime
+    looked: datetime
+    looks: int = 1
+    since: datetime | None = None
+    reason: str = ""
+    evidence: Mapping[str, str] = {}
+    remedy: Remedy = Remedy.NONE
+    due: datetime | None = None
+    warnings: tuple[Warned, ...] = ()
+    keep_until: datetime | None = None
+    kept_by: str = ""
+    kept_why: str = ""
+    extended: float = 0.0
+    strikes: tuple[Strike, ...] = ()
+    failures: int = 0
+    told: tuple[str, ...] = ()
+    labelled: bool = False
+
+
+class Filed(msgspec.Struct, frozen=True, kw_only=True):
+    """A case as it was read, with the generation of its record; 0 means that there is none yet."""
+
+    case: Case
+    generation: int

@@ -1,0 +1,84 @@
+"""What a rule finds about one VM or job, before anybody thinks of what to do about it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import Enum
+
+import msgspec
+
+
+class Reading(Enum):
+    """A rule's verdict. What nobody knows never leads to an action."""
+
+    BAD = "bad"
+    UNKNOWN = "unknown"
+
+
+class Remedy(Enum):
+    """What a rule does in the end; `NONE` means that it only tells."""
+
+    NONE = "none"
+    STOP = "stop"
+    DELETE = "delete"
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """A VM that the remedy is for."""
+
+    id: str
+    name: str
+    zone: str
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """Whom a finding is about. `key` names its case: an instance id, a job, or an owner made safe.
+
+    `targets` are the VMs that the remedy would be for, none where only a person can help. `ours` is false
+    for a VM that is no job's: it is told about and never touched.
+    """
+
+    key: str
+    job: str = ""
+    owner: str = ""
+    targets: tuple[Target, ...] = ()
+    ours: bool = True
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """Something is wrong, or nobody can know. A rule that is content finds nothing.
+
+    `level` is how many of the rule's warnings its own measure calls for by now, at least 1; `ripe` that it
+    calls for the remedy. `reason` is one sentence for a person, `evidence` the figures behind it, `todo`
+    what the owner can do. `exempt` says why nothing may be done, "" where it may; `since` is when the trouble
+    began, `due` when the measure will be ripe if nothing changes. `labels` are put on the targets once a
+    warning was told, and taken off again when the case is cleared.
+    """
+
+    rule: str
+    subject: Subject
+    reading: Reading = Reading.BAD
+    reason: str
+    todo: str = ""
+    evidence: Mapping[str, str] = {}
+    level: int = 1
+    ripe: bool = False
+    since: datetime | None = None
+    due: datetime | None = None
+    exempt: str = ""
+    remedy: Remedy = Remedy.NONE
+    labels: Mapping[str, str] = {}
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a sweep's rules found. Of a case that no finding is about, `hidden` may hide the subject.
+
+    `rules` are the names of the rules that were judged at all: a case of another rule is left alone.
+    `hidden` are zones, or `project`, of which the facts are not complete; `present` the ids of the VMs seen
+    running; `fleet` counts the job VMs that run, for the share of the blast radius.
+    """
+
+    rules: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+    hidden: tuple[str, ...] = ()
+    present: frozenset[str] = frozenset()
+    fleet: int = 0

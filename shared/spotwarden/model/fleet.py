@@ -1,0 +1,70 @@
+"""The VMs of a project, as governance sees them: more than recovery needs, and many of them."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+
+from spotwarden.model.instance import Status
+
+JOB_LABEL = "spotwarden-job"
+ATTEMPT_LABEL = "spotwarden-attempt"
+KEEP_LABEL = "spotwarden-keep"
+"""Its value is the last day, as `2026-12-31`, on which nothing may be done to the VM."""
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """One VM. `gpus` counts its accelerators, `gpu` is their type's short name, "" for none.
+
+    `provisioning` is Compute Engine's provisioning model (`STANDARD`, `SPOT`, …); `started` is when it last
+    began to run. `fingerprint` is what a change of the labels must name.
+    """
+
+    id: str
+    name: str
+    zone: str
+    status: Status
+    created: datetime | None = None
+    started: datetime | None = None
+    machine_type: str = ""
+    gpus: int = 0
+    gpu: str = ""
+    provisioning: str = "STANDARD"
+    labels: Mapping[str, str] = {}
+    fingerprint: str = ""
+
+    @property
+    def job(self) -> str:
+        """The job that its label names; "" where it carries none."""
+        return self.labels.get(JOB_LABEL, "")
+
+    @property
+    def attempt(self) -> int:
+        """The attempt that its label names; 0 where it carries none."""
+        said = self.labels.get(ATTEMPT_LABEL, "")
+        return int(said) if said.isascii() and said.isdigit() else 0
+
+
+class Fleet(msgspec.Struct, frozen=True, kw_only=True):
+    """A list of VMs; with a scope (a zone, or `project`) in `unreachable`, what it lacks may be there."""
+
+    items: tuple[Machine, ...] = ()
+    unreachable: tuple[str, ...] = ()
+
+    def hides(self, zone: str) -> bool:
+        """Whether a VM of this zone that is not on the list may be there all the same."""
+        return bool(self.unreachable) and (zone in self.unreachable or "project" in self.unreachable)
+
+
+class Leftover(msgspec.Struct, frozen=True, kw_only=True):
+    """A disk, address or snapshot that nothing uses and that carries a job's label.
+
+    `kind` is `disk`, `address` or `snapshot`, `link` its path below `/compute/v1/`; an address has no size.
+    """
+
+    kind: str
+    name: str
+    link: str
+    job: str
+    created: datetime | None = None
+    size_gb: int = 0

@@ -1,0 +1,160 @@
+"""The limits of governance that a team agreed on; `infra/policy.toml` says why these defaults."""
+
+from datetime import date, timedelta
+from enum import Enum
+
+import msgspec
+
+from spotwarden.model.finding import Remedy
+
+
+class Mode(Enum):
+    """Whether a function or a rule acts, or only says what it would do."""
+
+    OBSERVE = "observe"
+    ENFORCE = "enforce"
+
+
+class Scope(Enum):
+    """Whose VMs are looked at: those of jobs, or all; those of nobody's job are only told about."""
+
+    JOBS = "jobs"
+    PROJECT = "project"
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every rule has. `grace` passes at least between a delivered warning and the remedy.
+
+    `looks` is how many sweeps must have found the same before the first warning.
+    """
+
+    mode: Mode = Mode.ENFORCE
+    remedy: Remedy = Remedy.NONE
+    grace: timedelta = timedelta(minutes=15)
+    looks: int = 1
+
+
+class OrphanLimits(Limits, frozen=True, kw_only=True):
+    """A VM whose job is over or unknown: `after` is how long it may take to delete itself."""
+
+    remedy: Remedy = Remedy.DELETE
+    after: timedelta = timedelta(minutes=10)
+    looks: int = 2
+
+
+class LeftoverLimits(Limits, frozen=True, kw_only=True):
+    """A disk, address or snapshot of a job that nothing uses, for `after`."""
+
+    after: timedelta = timedelta(days=1)
+    grace: timedelta = timedelta(days=1)
+    looks: int = 2
+
+
+class StallLimits(Limits, frozen=True, kw_only=True):
+    """A job of which nothing moves for `after`; below `cpu_at_rest` percent a CPU does nothing."""
+
+    remedy: Remedy = Remedy.STOP
+    after: timedelta = timedelta(hours=2)
+    grace: timedelta = timedelta(minutes=30)
+    cpu_at_rest: float = 3.0
+
+
+class IdleLimits(Limits, frozen=True, kw_only=True):
+    """GPUs all below `threshold` percent: told at each of `warn`, acted upon at `act`.
+
+    A metric may be late by `lag`; `coverage` is the share of its points that must be there.
+    """
+
+    threshold: float = 5.0
+    warn: tuple[timedelta, ...] = (timedelta(minutes=60), timedelta(minutes=105))
+    act: timedelta = timedelta(minutes=120)
+    lag: timedelta = timedelta(minutes=7)
+    coverage: float = 0.8
+
+
+class JobCap(Limits, frozen=True, kw_only=True):
+    """How long a job's VMs may be up over all attempts, and what they may cost; None for no bound.
+
+    A job's own limits may be lower; its owner may extend them up to `longest` and `dearest`. `warn` are
+    shares of the limit.
+    """
+
+    remedy: Remedy = Remedy.STOP
+    max_runtime: timedelta | None = None
+    budget: float | None = None
+    longest: timedelta | None = None
+    dearest: float | None = None
+    warn: tuple[float, ...] = (0.8, 0.95)
+
+
+class InstanceCap(Limits, frozen=True, kw_only=True):
+    """How long one VM may be up since it was last started; None for no bound."""
+
+    max_uptime: timedelta | None = None
+    warn: tuple[float, ...] = (0.8, 0.95)
+
+
+class OwnerCap(Limits, frozen=True, kw_only=True):
+    """What the VMs of one owner may use a day, a week (from Monday) and a month, UTC; None: no bound."""
+
+    gpu_hours_day: float | None = None
+    gpu_hours_week: float | None = None
+    gpu_hours_month: float | None = None
+    money_day: float | None = None
+    money_week: float | None = None
+    money_month: float | None = None
+    concurrent_gpus: int | None = None
+    warn: tuple[float, ...] = (0.8, 0.95)
+
+
+class ComplianceLimits(Limits, frozen=True, kw_only=True):
+    """What a job's VM must be; an empty list allows everything. Patterns are globs."""
+
+    grace: timedelta = timedelta(hours=1)
+    labels: tuple[str, ...] = ()
+    machine_types: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
+    provisioning: tuple[str, ...] = ()
+    most_vms_per_job: int | None = None
+    most_gpus_per_job: int | None = None
+
+
+class Calendar(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """When a remedy may be applied: on these days, at these hours (`09-18`), not on holidays."""
+
+    timezone: str = "UTC"
+    days: tuple[str, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+    hours: str = "00-24"
+    holidays: tuple[date, ...] = ()
+
+
+class Exemption(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose VMs nothing is done to, up to and with the day `until`; no rules named means all of them."""
+
+    owner: str
+    until: date
+    why: str
+    rules: tuple[str, ...] = ()
+
+
+class GovernanceLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What holds for all rules.
+
+    One sweep never acts on more than `blast_count` VMs, nor on more than `blast_share` of the job VMs that
+    run (one is always allowed): where a rule wants more it does nothing and ops are told. No VM is judged
+    before it is `launch_grace` old. Silence counts only while our sweeps came at most `outage` apart. A
+    clock that is off by more than `clock_skew` judges nothing. A veto lasts `longest_keep` at most. After
+    `failures` failed tries in a row ops are told.
+    """
+
+    scope: Scope = Scope.JOBS
+    blast_count: int = 10
+    blast_share: float = 0.1
+    launch_grace: timedelta = timedelta(minutes=10)
+    outage: timedelta = timedelta(minutes=30)
+    clock_skew: timedelta = timedelta(minutes=2)
+    longest_keep: timedelta = timedelta(days=7)
+    failures: int = 3
+    ops: str = ""
+    calendar: Calendar = Calendar()
+    exemptions: tuple[Exemption, ...] = ()

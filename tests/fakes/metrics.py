@@ -1,0 +1,38 @@
+"""Cloud Monitoring in memory: what a test has set."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from spotwarden.model.load import Buckets, Load, Loads
+from tests.fakes.trouble import Trouble
+
+
+class MemoryMetrics:
+    """`Metrics`: `load` are the rows of `gpus` by instance id, `cpu` percents, `lines` the last log lines."""
+
+    def __init__(self) -> None:
+        self.load: dict[str, Load] = {}
+        self.cpu: dict[str, float] = {}
+        self.lines: dict[str, datetime] = {}
+        self.problem = ""
+        self.trouble = Trouble()
+
+    def gpus(self, grid: Buckets, *, ids: Collection[str] = ()) -> Loads:
+        """As `Metrics.gpus`."""
+        rows = {key: row for key, row in self.load.items() if not ids or key in ids}
+        return self.trouble.around("gpus", "", lambda: Loads(grid=grid, rows=rows, problem=self.problem))
+
+    def cpus(self, since: datetime, until: datetime, *, ids: Collection[str] = ()) -> Mapping[str, float]:
+        """As `Metrics.cpus`."""
+        del since, until
+        found = {key: cpu for key, cpu in self.cpu.items() if not ids or key in ids}
+        return self.trouble.around("cpus", "", lambda: found)
+
+    def logged(
+        self, since: datetime, until: datetime, *, ids: Collection[str] = ()
+    ) -> Mapping[str, datetime]:
+        """As `Metrics.logged`."""
+        found = {
+            key: at for key, at in self.lines.items() if since <= at <= until and (not ids or key in ids)
+        }
+        return self.trouble.around("logged", "", lambda: found)
