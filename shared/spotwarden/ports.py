@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from spotwarden.model.fleet import Fleet, Leftover, Machine
+from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.instance import Instances, Operation, Operations
 from spotwarden.model.load import Buckets, Loads
 from spotwarden.model.request import Request
@@ -116,14 +116,11 @@ class Compute(Protocol):
     def stop(self, zone: str, instance_id: str, request_id: str) -> Operation:
         """Stop an instance, addressed by its numeric id; errors as `delete`. One that is stopped stays so."""
 
-    def label(self, machine: Machine, labels: Mapping[str, str]) -> Operation:
-        """Put labels on it; an empty value takes one off, all others stay.
-
-        `RejectedError` conditionNotMet where its labels have changed since it was read.
-        """
+    def label(self, zone: str, instance_id: str, labels: Mapping[str, str]) -> Operation:
+        """Put labels on it; an empty value takes one off, all others stay as they are. Errors as `delete`."""
 
     def leftovers(self) -> tuple[tuple[Leftover, ...], tuple[str, ...]]:
-        """Disks and addresses that nothing uses, and snapshots, with a job's label; and unreachable scopes."""
+        """Disks and addresses nobody uses, and snapshots, with a job's label; and unreachable scopes."""
 
     def remove(self, link: str, request_id: str) -> Operation:
         """Delete the disk, address or snapshot of this link; errors as `delete`."""

@@ -17,7 +17,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """One VM. `gpus` counts its accelerators, `gpu` is their type's short name, "" for none.
 
     `provisioning` is Compute Engine's provisioning model (`STANDARD`, `SPOT`, …); `started` is when it last
-    began to run. `fingerprint` is what a change of the labels must name.
+    began to run.
     """
 
     id: str
@@ -31,7 +31,6 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     gpu: str = ""
     provisioning: str = "STANDARD"
     labels: Mapping[str, str] = {}
-    fingerprint: str = ""
 
     @property
     def job(self) -> str:

@@ -27,7 +27,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Loads(msgspec.Struct, frozen=True, kw_only=True):
-    """The GPU metrics of a project, by instance id; `problem` says why nothing is known, "" if all is well."""
+    """The GPU metrics of a project, by instance id; `problem` says why nothing is known, "" for none."""
 
     grid: Buckets
     rows: Mapping[str, Load] = {}
