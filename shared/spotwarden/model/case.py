@@ -6,7 +6,8 @@ from enum import Enum
 
 import msgspec
 
-from spotwarden.model.finding import Remedy, Subject
+from spotwarden.model.finding import Subject
+from spotwarden.model.governance import Remedy
 
 
 class CaseState(Enum):

@@ -6,20 +6,14 @@ from enum import Enum
 
 import msgspec
 
+from spotwarden.model.governance import Limits
+
 
 class Reading(Enum):
     """A rule's verdict. What nobody knows never leads to an action."""
 
     BAD = "bad"
     UNKNOWN = "unknown"
-
-
-class Remedy(Enum):
-    """What a rule does in the end; `NONE` means that it only tells."""
-
-    NONE = "none"
-    STOP = "stop"
-    DELETE = "delete"
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,8 +44,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     `level` is how many of the rule's warnings its own measure calls for by now, at least 1; `ripe` that it
     calls for the remedy. `reason` is one sentence for a person, `evidence` the figures behind it, `todo`
     what the owner can do. `exempt` says why nothing may be done, "" where it may; `since` is when the trouble
-    began, `due` when the measure will be ripe if nothing changes. `labels` are put on the targets once a
-    warning was told, and taken off again when the case is cleared.
+    began, `due` when the measure will be ripe if nothing changes. `limits` are those that hold for this
+    subject. `labels` are put on the targets once a warning was told, and taken off when the case is cleared.
     """
 
     rule: str
@@ -65,7 +59,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime | None = None
     due: datetime | None = None
     exempt: str = ""
-    remedy: Remedy = Remedy.NONE
+    limits: Limits = Limits()
     labels: Mapping[str, str] = {}
 
 

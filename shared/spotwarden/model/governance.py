@@ -5,14 +5,20 @@ from enum import Enum
 
 import msgspec
 
-from spotwarden.model.finding import Remedy
-
 
 class Mode(Enum):
     """Whether a function or a rule acts, or only says what it would do."""
 
     OBSERVE = "observe"
     ENFORCE = "enforce"
+
+
+class Remedy(Enum):
+    """What a rule does in the end; `NONE` means that it only tells."""
+
+    NONE = "none"
+    STOP = "stop"
+    DELETE = "delete"
 
 
 class Scope(Enum):
