@@ -1,6 +1,6 @@
 """Compute Engine in memory, as far as the port goes; time passes with a virtual clock."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,17 +8,17 @@ from spotwarden.model.instance import Instances, Operation, Operations, Status
 from spotwarden.model.request import Request
 from spotwarden.ports import ConflictError, RejectedError
 from tests.fakes.clock import VirtualClock
-from tests.fakes.creating import STOCKOUT, Creating
+from tests.fakes.creating import STOCKOUT
 from tests.fakes.fate import ZONES
+from tests.fakes.governed import Governed
 from tests.fakes.resource import disk_of, resource
-from tests.fakes.trouble import Trouble
 from tests.fakes.vms import Timings, Vm
 from tests.fakes.wanted import read
 
 BEING_MADE = {Status.PROVISIONING, Status.STAGING}
 
 
-class MemoryCompute(Creating):
+class MemoryCompute(Governed):
     """`Compute`. Failures are ordered from `trouble`, everything else from the knobs of `Fate`."""
 
     def __init__(
@@ -29,8 +29,6 @@ class MemoryCompute(Creating):
         zones: Collection[str] = ZONES,
     ) -> None:
         super().__init__(clock or VirtualClock(), timings, zones)
-        self.trouble = Trouble()
-        self._answers: dict[str, str] = {}
 
     def instances(self, *, names: Collection[str] = (), job: str = "") -> Instances:
         """As `Compute.instances`."""
@@ -112,22 +110,6 @@ class MemoryCompute(Creating):
     def _while_stopping(self, vm: Vm) -> timedelta:
         runs = vm.seen.status is Status.RUNNING
         return self._timings.stop if runs else self._timings.refuse
-
-    def _there(self, zone: str, instance_id: str) -> Vm:
-        found = self.find(zone, instance_id)
-        if found is None:
-            what = f"zones/{zone}/instances/{instance_id}"
-            raise RejectedError("notFound", f"The resource '{what}' was not found")
-        return found
-
-    def _once(self, request_id: str, work: Callable[[], Operation]) -> Operation:
-        """Do it, unless this very request was carried out before: then give its operation as it is now."""
-        self.vms.catch_up()
-        if request_id in self._answers:
-            return self.vms.log[self._answers[request_id]]
-        operation = work()
-        self._answers[request_id] = operation.name
-        return operation
 
     def operation(self, place: str, name: str) -> Operation:
         """As `Compute.operation`."""

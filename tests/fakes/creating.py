@@ -48,7 +48,7 @@ class Creating(Fate):
 
     def _insert(self, zone: str, name: str, body: Mapping[str, Any], request_id: str) -> Made:
         """Begin to make one VM. Where there is no room it is listed all the same, until that is known."""
-        seen = _instance(self.vms.next_id(), name, zone, body, self.clock.now())
+        seen = instance(self.vms.next_id(), name, zone, body, self.clock.now())
         vm = Vm(seen=seen, body=body, launch=request_id)
         operation = self.vms.begin("insert", seen, self.caller)
         room = self._take_room(zone)
@@ -84,7 +84,8 @@ class Creating(Fate):
         self.vms.later(self._timings.stop, lambda: self.vms.end(whole, why))
 
 
-def _instance(vm_id: str, name: str, zone: str, body: Mapping[str, Any], now: datetime) -> Instance:
+def instance(vm_id: str, name: str, zone: str, body: Mapping[str, Any], now: datetime) -> Instance:
+    """A VM of this request that is being made."""
     labels = body.get("labels", {})
     return Instance(
         id=vm_id,

@@ -1,0 +1,35 @@
+"""How the Compute Engine in memory answers a call: failures on order, and no request carried out twice."""
+
+from collections.abc import Callable, Collection
+
+from spotwarden.model.instance import Operation
+from spotwarden.ports import RejectedError
+from tests.fakes.clock import VirtualClock
+from tests.fakes.creating import Creating
+from tests.fakes.trouble import Trouble
+from tests.fakes.vms import Timings, Vm
+
+
+class Answering(Creating):
+    """Knows which requests it has carried out. Failures are ordered from `trouble`."""
+
+    def __init__(self, clock: VirtualClock, timings: Timings, zones: Collection[str]) -> None:
+        super().__init__(clock, timings, zones)
+        self.trouble = Trouble()
+        self._answers: dict[str, str] = {}
+
+    def _there(self, zone: str, instance_id: str) -> Vm:
+        found = self.find(zone, instance_id)
+        if found is None:
+            what = f"zones/{zone}/instances/{instance_id}"
+            raise RejectedError("notFound", f"The resource '{what}' was not found")
+        return found
+
+    def _once(self, request_id: str, work: Callable[[], Operation]) -> Operation:
+        """Do it, unless this very request was carried out before: then give its operation as it is now."""
+        self.vms.catch_up()
+        if request_id in self._answers:
+            return self.vms.log[self._answers[request_id]]
+        operation = work()
+        self._answers[request_id] = operation.name
+        return operation
