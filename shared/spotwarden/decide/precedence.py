@@ -1,0 +1,183 @@
+"""Whose word counts: the policy's, then the team's, then the job's, each within the policy's ceilings."""
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from spotwarden.model.governance import Limits
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.policy import RULES, Policy
+from spotwarden.model.values import LENIENT, Lenient, leniency, meant, read_limit
+
+NOBODY = JobFile()
+OWNERS_KNOWN = 65_536
+"""How many owners' limits are kept; a project has hundreds."""
+
+
+class Source(Enum):
+    """Where a value comes from. `DEFAULT` is a policy's that equals what holds without one."""
+
+    DEFAULT = "default"
+    POLICY = "policy"
+    TEAM = "team"
+    JOB = "job"
+    CEILING = "ceiling"
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that holds, and why. `ceiling` is None for none; `note` says what was said in vain."""
+
+    name: str
+    value: Any
+    source: Source
+    ceiling: Any = None
+    note: str = ""
+
+
+class _Same:
+    """A policy as the key of a cache: by identity, for its values are not hashable."""
+
+    __slots__ = ("policy",)
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    def __hash__(self) -> int:
+        return id(self.policy)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.policy is other.policy
+
+
+def limits(policy: Policy, rule: str, *, owner: str = "", job_file: JobFile = NOBODY) -> Limits:
+    """The limits of a rule for a job of this owner; `KeyError` where there is no such rule."""
+    if not policy.teams and not job_file.rules:
+        return policy.rule(rule)
+    if not job_file.rules.get(rule):
+        return _of_owner(_Same(policy), rule, owner)
+    return _settled(policy.rule(rule), explain(policy, rule, owner=owner, job_file=job_file))
+
+
+def team_of(policy: Policy, owner: str) -> str:
+    """The name of the owner's team, "" for none; where several fit, the first by name."""
+    return _team(_Same(policy), owner) if owner and policy.teams else ""
+
+
+def explain(policy: Policy, rule: str, *, owner: str = "", job_file: JobFile = NOBODY) -> tuple[Held, ...]:
+    """Every value of the rule as it holds for a job of this owner, and where it comes from."""
+    team = policy.teams.get(team_of(policy, owner))
+    of_team = team.rules.get(rule, {}) if team else {}
+    of_job = job_file.rules.get(rule, {})
+    held = tuple(
+        _by_job(_by_team(one, RULES[rule], of_team, side), RULES[rule], of_job, side)
+        for one, side in _by_policy(policy, rule)
+    )
+    return _with_warnings(held) if rule == "idle" else held
+
+
+def misread(rule: str, job_file: JobFile) -> str:
+    """What a job's file says for this rule, or may have meant for it, and cannot be followed; "" for nothing."""
+    for name in job_file.rules:
+        if name not in RULES:
+            return f"rules.{name}: there is no such rule; {meant(name, RULES)}"
+    for name, said in job_file.rules.get(rule, {}).items():
+        try:
+            read_limit(RULES[rule], name, said)
+        except ValueError as error:
+            return f"rules.{rule}.{name}: {error}"
+    return ""
+
+
+@lru_cache(OWNERS_KNOWN)
+def _of_owner(same: _Same, rule: str, owner: str) -> Limits:
+    return _settled(same.policy.rule(rule), explain(same.policy, rule, owner=owner))
+
+
+@lru_cache(OWNERS_KNOWN)
+def _team(same: _Same, owner: str) -> str:
+    said = owner.casefold()
+    for name, team in sorted(same.policy.teams.items()):
+        if any(fnmatchcase(said, pattern.casefold()) for pattern in team.owners):
+            return name
+    return ""
+
+
+def _by_policy(policy: Policy, rule: str) -> Iterator[tuple[Held, Lenient]]:
+    """What the policy says to everybody, and in which direction each value is lenient."""
+    base, ceilings = policy.rule(rule), policy.ceilings.get(rule, {})
+    for field in msgspec.structs.fields(base):
+        value, ceiling = getattr(base, field.name), ceilings.get(field.name)
+        yield (
+            Held(
+                name=field.name,
+                value=value,
+                source=Source.DEFAULT if value == field.default else Source.POLICY,
+                ceiling=None if ceiling is None else read_limit(RULES[rule], field.name, ceiling),
+            ),
+            LENIENT[rule][field.name],
+        )
+
+
+def _by_team(held: Held, kind: type[Limits], words: Mapping[str, Any], side: Lenient) -> Held:
+    """A team may be anything up to the ceiling."""
+    if held.name not in words:
+        return held
+    value = read_limit(kind, held.name, words[held.name])
+    if held.ceiling is not None and leniency(side, value) > leniency(side, held.ceiling):
+        return _cut(held, f"the team says {said(value)}")
+    return msgspec.structs.replace(held, value=value, source=Source.TEAM)
+
+
+def _by_job(held: Held, kind: type[Limits], words: Mapping[str, Any], side: Lenient) -> Held:
+    """A job may be as lenient as the ceiling allows; without one it can only be stricter."""
+    if held.name not in words:
+        return held
+    try:
+        value = read_limit(kind, held.name, words[held.name])
+    except ValueError as error:
+        return msgspec.structs.replace(held, note=f"job.toml cannot be followed: {error}")
+    if side is Lenient.FIXED:
+        return msgspec.structs.replace(held, note=f"job.toml says {said(value)}, which is not a job's to say")
+    wish, now = leniency(side, value), leniency(side, held.value)
+    most = now if held.ceiling is None else max(now, leniency(side, held.ceiling))
+    if wish <= most:
+        return msgspec.structs.replace(held, value=value, source=Source.JOB)
+    if most > now:
+        return _cut(held, f"job.toml says {said(value)}")
+    return msgspec.structs.replace(held, note=f"job.toml says {said(value)}, more than it may have")
+
+
+def _cut(held: Held, note: str) -> Held:
+    return msgspec.structs.replace(held, value=held.ceiling, source=Source.CEILING, note=note)
+
+
+def said(value: object) -> str:
+    """A value as a policy says it."""
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, tuple):
+        return ", ".join(said(one) for one in value) or "any"
+    return "no bound" if value is None else str(value)
+
+
+def _settled(base: Limits, held: tuple[Held, ...]) -> Limits:
+    """The limits with these values."""
+    found: Limits = msgspec.structs.replace(base, **{one.name: one.value for one in held})
+    return found
+
+
+def _with_warnings(held: tuple[Held, ...]) -> tuple[Held, ...]:
+    """Who is acted upon before the last of the policy's warnings is warned sooner, too."""
+    value = {one.name: one.value for one in held}
+    warn = tuple(one for one in value["warn"] if one < value["act"])
+    if warn == value["warn"]:
+        return held
+    sooner = warn or (max(value["act"] - value["grace"], value["act"] / 2),)
+    note = "warned before it is acted upon"
+    return tuple(
+        msgspec.structs.replace(one, value=sooner, note=note) if one.name == "warn" else one for one in held
+    )
