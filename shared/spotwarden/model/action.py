@@ -229,3 +229,4 @@ Change = (
 )
 Question = Look | Survey | Fetch
 Step = Change | Question | Wait
+CaseStep = Change | Ripe

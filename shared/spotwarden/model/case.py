@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from spotwarden.model.finding import Subject
+from spotwarden.model.finding import Finding, Subject
 from spotwarden.model.governance import Remedy
 
 
@@ -48,8 +48,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     `since` is when the trouble itself began, as far as the rule can vouch for it. `keep_until` with `kept_by`
     and `kept_why` are a veto by a person; `extended` is how much more a person has granted, in the unit in
     which the rule counts (hours, or money). `strikes` are the newest try for each target, `failures` how
-    often acting has failed in a row, `told` the ids of other notices about it. `labelled` says that the
-    rule's labels are on the VM.
+    often acting has failed in a row, `told` the ids of other notices about it, `labels` the names of those
+    that we have put on its VMs.
     """
 
     rule: str
@@ -71,7 +71,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     strikes: tuple[Strike, ...] = ()
     failures: int = 0
     told: tuple[str, ...] = ()
-    labelled: bool = False
+    labels: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What names its record, beside the rule."""
+        return self.subject.key
 
 
 class Filed(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,3 +84,30 @@ class Filed(msgspec.Struct, frozen=True, kw_only=True):
 
     case: Case
     generation: int
+
+
+class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One case in one sweep: as it was read, and what was found this time.
+
+    `finding` is None where nothing is wrong any more; with `hidden` it may only be out of sight. `there` says
+    that some VM of the case still runs. `permitted` says that a second look and the blast radius let the
+    sweep act. What this sweep has done already: `told` the ids of notices, `planned` the remedy written down,
+    `labelled` and `struck` (by target) the VMs it has been applied to, with how that went.
+    """
+
+    rule: str
+    key: str
+    filed: Filed | None = None
+    finding: Finding | None = None
+    hidden: bool = False
+    there: bool = True
+    permitted: bool = False
+    told: frozenset[str] = frozenset()
+    planned: bool = False
+    labelled: frozenset[str] = frozenset()
+    struck: Mapping[str, Strike] = {}
+
+    @property
+    def job(self) -> str:
+        """What a sweep's log calls it."""
+        return f"{self.rule} {self.key}"

@@ -1,0 +1,193 @@
+"""What people are told about a case, in words."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from spotwarden.model.case import Case, Strike
+from spotwarden.model.finding import Finding
+from spotwarden.model.governance import Remedy
+from spotwarden.model.notice import Notice, Severity
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+
+TITLES: Mapping[str, str] = {
+    "orphan": "runs though its job is over",
+    "leftover": "is left over and used by nothing",
+    "stall": "makes no progress",
+    "idle": "has idle GPUs",
+    "job_cap": "comes to its limit",
+    "instance_cap": "is up for too long",
+    "owner_cap": "comes to the owner's limit",
+    "compliance": "is not as the policy wants it",
+}
+DEEDS: Mapping[Remedy, tuple[str, str]] = {
+    Remedy.NONE: ("", ""),
+    Remedy.STOP: ("be stopped; its disks stay", "was stopped; its disks stay"),
+    Remedy.DELETE: ("be deleted", "was deleted"),
+}
+
+
+def warning(  # noqa: PLR0913 — all that a warning says
+    case: Case, finding: Finding, policy: Policy, tick: Tick, *, earnest: bool, due: datetime
+) -> Notice:
+    """Say what is wrong, what will happen when, and how to prevent it."""
+    deed = DEEDS[case.remedy][0]
+    at = f"at {due:%Y-%m-%d %H:%M} UTC"
+    if not deed:
+        then = "nothing will be done; you are only told"
+    elif earnest:
+        then = f"it will {deed}, not before {at.removeprefix('at ')}"
+    else:
+        then = f"it would {deed} {at}, if this rule were enforced; now it only observes"
+    keep = f"`spotwarden cases keep {case.rule} {case.key} --for 8h`"
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/warning-{len(case.warnings) + 1}",
+        kind=f"{case.rule}_warning",
+        severity=Severity.URGENT if earnest and finding.level > 1 and deed else Severity.WARNING,
+        what=f"{name_of(case)} {TITLES[case.rule]}",
+        why=finding.reason,
+        todo=_either(finding.todo, f"{keep} keeps it as it is" if deed else ""),
+        then=then,
+        due=due if deed and earnest else None,
+        evidence=finding.evidence,
+    )
+
+
+def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
+    """Say that nobody can tell how it stands, and what would help."""
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/unknown",
+        kind=f"{case.rule}_unknown",
+        severity=Severity.INFO,
+        what=f"nobody can tell whether {name_of(case)} {TITLES[case.rule]}",
+        why=finding.reason,
+        todo=finding.todo,
+        then="nothing will be done: what is not known is never acted upon",
+        evidence=finding.evidence,
+    )
+
+
+def acted(case: Case, policy: Policy, tick: Tick) -> Notice:
+    """Say what was done, and how to go on."""
+    deed = DEEDS[case.remedy][1] or "was acted upon"
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/acted",
+        kind=f"{case.rule}_acted",
+        severity=Severity.URGENT,
+        what=f"{name_of(case)} {deed}",
+        why=case.reason,
+        todo=_go_on(case),
+        evidence={**case.evidence, "warned": _warned(case)},
+    )
+
+
+def cleared(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
+    """Say that an earlier warning no longer holds."""
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/cleared",
+        kind=f"{case.rule}_cleared",
+        severity=Severity.INFO,
+        what=f"the warning about {name_of(case)} no longer holds",
+        why=why,
+        then="nothing will be done",
+    )
+
+
+def failing(case: Case, failed: Sequence[Strike], failures: int, policy: Policy, tick: Tick) -> Notice:
+    """Tell ops that a remedy goes on failing: the VM still runs and costs."""
+    deed = DEEDS[case.remedy][0] or "be acted upon"
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/failing-{failures}",
+        kind=f"{case.rule}_failing",
+        severity=Severity.URGENT,
+        what=f"{name_of(case)} should {deed.partition(';')[0]}, and cannot, after {failures} tries",
+        why="; ".join(f"{one.target}: {one.error or 'no answer'}" for one in failed),
+        todo="see to it by hand; it still runs and costs, and it will be tried again",
+        evidence=case.evidence,
+        owner=policy.governance.ops or case.subject.owner,
+    )
+
+
+def too_many(rule: str, cases: Sequence[Case], allowed: int, policy: Policy, tick: Tick) -> Notice:
+    """Tell ops that a rule wants to act on more VMs than it may, so that it acted on none."""
+    names = [name_of(case) for case in cases]
+    shown = ", ".join(sorted(names)[:20])
+    return Notice(
+        id=f"blast-radius/{rule}/{tick.now:%Y-%m-%dT%H}",
+        kind="blast_radius",
+        severity=Severity.URGENT,
+        job="",
+        at=tick.now,
+        what=f"the rule {rule} wants to act on {len(names)} cases at once and was stopped",
+        why=f"at most {allowed} VMs may be acted upon in one sweep (governance.blast_count, blast_share)",
+        todo="look whether something is wrong with the rule or its facts; if all is right, raise the limit",
+        then="nothing is done by this rule until there are fewer, or the limit is raised",
+        owner=policy.governance.ops,
+        evidence={"cases": shown + (", …" if len(names) > 20 else "")},  # noqa: PLR2004 — as shown above
+    )
+
+
+def name_of(case: Case) -> str:
+    """What a person calls the subject: the VMs' names, else the job, else the owner."""
+    targets = case.subject.targets
+    if case.subject.job and len(targets) != 1:
+        return case.subject.job
+    return targets[0].name if targets else case.subject.job or case.subject.owner or case.key
+
+
+def _base(case: Case) -> str:
+    return f"{case.rule}/{case.key}/{case.opened:%Y%m%dT%H%M%S}"
+
+
+def _warned(case: Case) -> str:
+    return ", ".join(f"{one.at:%Y-%m-%d %H:%M} UTC" for one in case.warnings)
+
+
+def _either(todo: str, keep: str) -> str:
+    return "; ".join(text for text in (todo, keep) if text)
+
+
+def _go_on(case: Case) -> str:
+    if not case.subject.job:
+        return ""
+    if case.remedy is Remedy.STOP:
+        return f"to go on, start the VM again, or `spotwarden submit --again --job {case.subject.job} …`"
+    return f"to go on, `spotwarden submit --again --job {case.subject.job} …`"
+
+
+def _notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notice:
+    """What every notice about a case has; what is not ours, and what nobody owns, goes to ops."""
+    subject = case.subject
+    ops = policy.governance.ops
+    told = (subject.owner if subject.ours else "") or ops
+    where = {
+        "instances": ", ".join(target.id for target in subject.targets[:20]),
+        "zones": ", ".join(sorted({target.zone for target in subject.targets if target.zone})),
+    }
+    evidence = {key: value for key, value in where.items() if value}
+    given = said.pop("evidence", {})
+    if isinstance(given, Mapping):
+        evidence |= {str(key): str(value) for key, value in given.items() if value}
+    fields: dict[str, object] = {
+        "job": subject.job,
+        "at": tick.now,
+        "owner": told,
+        "evidence": evidence,
+        **said,
+    }
+    return Notice(**fields)  # type: ignore[arg-type]

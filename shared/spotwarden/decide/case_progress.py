@@ -1,0 +1,66 @@
+"""What is known of a case after a step, so that the next one need not read it again."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import (
+    CaseStep,
+    DeleteInstance,
+    FileCase,
+    LabelInstance,
+    RemoveLeftover,
+    StopInstance,
+    Tell,
+)
+from spotwarden.model.case import CaseFacts, CaseState, Filed, Strike
+from spotwarden.model.outcome import Done, Observed, Outcome, Rejected, Unanswered
+
+STRIKES = StopInstance | DeleteInstance | RemoveLeftover
+
+
+def after(facts: CaseFacts, step: CaseStep, outcome: Outcome) -> CaseFacts | None:
+    """The facts with this outcome in them; None where nothing more can be done in this sweep."""
+    if isinstance(step, STRIKES):
+        return None if isinstance(outcome, Observed) else _struck(facts, step, outcome)
+    if isinstance(step, LabelInstance):
+        # A label is a courtesy: a VM that takes none is dealt with all the same.
+        return replace(facts, labelled=facts.labelled | {step.instance_id})
+    if not isinstance(outcome, Done) or type(step) not in _LEARN:
+        return None
+    return _LEARN[type(step)](facts, step, outcome)
+
+
+def _filed(facts: CaseFacts, step: FileCase, outcome: Done) -> CaseFacts:
+    filed = Filed(case=step.case, generation=outcome.generation)
+    return replace(facts, filed=filed, planned=facts.permitted and step.case.state is CaseState.DUE)
+
+
+def _told(facts: CaseFacts, step: Tell, _outcome: Done) -> CaseFacts:
+    return replace(facts, told=facts.told | {step.notice.id})
+
+
+def _struck(facts: CaseFacts, step: STRIKES, outcome: Outcome) -> CaseFacts:
+    target = step.link if isinstance(step, RemoveLeftover) else step.instance_id
+    planned = facts.filed.case.strikes if facts.filed else ()
+    known = next(one for one in planned if one.target == target)
+    return replace(facts, struck={**facts.struck, target: _with(known, outcome)})
+
+
+def _with(strike: Strike, outcome: Outcome) -> Strike:
+    """What came of it: gone already is as good as done, no answer leaves it open under the same request."""
+    match outcome:
+        case Done(operation=operation):
+            return replace(strike, operation=operation.name if operation else "done", error="")
+        case Rejected(code="notFound"):
+            return replace(strike, operation="gone already", error="")
+        case Rejected(code=code, message=message):
+            return replace(strike, operation="", error=f"{code}: {message}")
+        case Unanswered():
+            return replace(strike, operation="", error="")
+        case _:
+            return replace(strike, operation="", error="not carried out")
+
+
+_LEARN: Mapping[type, Callable[[CaseFacts, Any, Done], CaseFacts]] = {FileCase: _filed, Tell: _told}

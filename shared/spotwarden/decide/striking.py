@@ -1,0 +1,74 @@
+"""The remedy itself: one VM after the other, then what came of it, told and written down."""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from spotwarden.decide import case_notices
+from spotwarden.decide.case_life import CaseEvent, follow
+from spotwarden.model.action import CaseStep, DeleteInstance, FileCase, RemoveLeftover, StopInstance, Tell
+from spotwarden.model.case import Case, CaseFacts, Strike
+from spotwarden.model.finding import Finding, Target
+from spotwarden.model.governance import Remedy
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+
+
+def strike(facts: CaseFacts, case: Case, finding: Finding, policy: Policy, tick: Tick) -> CaseStep:
+    """The next VM to act upon, or the end of it; the case was written down as due in this very sweep."""
+    targets = {target.id: target for target in finding.subject.targets}
+    for one in case.strikes:
+        if one.target not in facts.struck and one.target in targets:
+            return _remedy(case, targets[one.target], one)
+    return _end(facts, case, policy, tick)
+
+
+def _remedy(case: Case, target: Target, planned: Strike) -> CaseStep:
+    job, node = case.subject.job, target.name
+    if target.id.startswith("projects/"):
+        return RemoveLeftover(reason=case.reason, job=job, link=target.id, request_id=planned.request_id)
+    if case.remedy is Remedy.DELETE:
+        return DeleteInstance(
+            reason=case.reason,
+            job=job,
+            attempt=0,
+            node=node,
+            zone=target.zone,
+            instance_id=target.id,
+            request_id=planned.request_id,
+        )
+    return StopInstance(
+        reason=case.reason,
+        job=job,
+        node=node,
+        zone=target.zone,
+        instance_id=target.id,
+        request_id=planned.request_id,
+    )
+
+
+def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
+    """Tell what was done; what failed stays open, and ops hear of it when it goes on failing."""
+    strikes = tuple(facts.struck.get(one.target, one) for one in case.strikes)
+    failed = [one for one in strikes if not one.operation]
+    failures = case.failures + 1 if failed else 0
+    often = bool(failed) and failures % policy.governance.failures == 0
+    notice = (
+        case_notices.failing(case, failed, failures, policy, tick)
+        if often
+        else case_notices.acted(case, policy, tick)
+    )
+    if (often or not failed) and notice.id not in {*facts.told, *case.told}:
+        return Tell(reason=case.reason, notice=notice)
+    event = CaseEvent.FAIL if failed else CaseEvent.ACT
+    told = tuple(sorted({*case.told, *facts.told}))
+    after = replace(
+        case, state=follow(case.state, event), strikes=strikes, failures=failures, looked=tick.now, told=told
+    )
+    generation = facts.filed.generation if facts.filed else 0
+    reason = "; ".join(sorted(_errors(failed).values())) if failed else f"done: {case.reason}"
+    return FileCase(reason=reason, case=after, generation=generation)
+
+
+def _errors(failed: list[Strike]) -> Mapping[str, str]:
+    return {one.target: f"{one.target}: {one.error or 'no answer'}" for one in failed}
