@@ -1,4 +1,4 @@
-"""Whom nothing may be done to, and why. What cannot be read exempts, for a wrong kill is the worse mistake."""
+"""Whom nothing is done to, and why. What cannot be read exempts: a wrong kill is the worse mistake."""
 
 from collections.abc import Mapping
 from datetime import date

@@ -80,7 +80,7 @@ def explain(policy: Policy, rule: str, *, owner: str = "", job_file: JobFile = N
 
 
 def misread(rule: str, job_file: JobFile) -> str:
-    """What a job's file says for this rule, or may have meant for it, and cannot be followed; "" for nothing."""
+    """What a job's file says, perhaps for this rule, and cannot be followed; "" for nothing."""
     for name in job_file.rules:
         if name not in RULES:
             return f"rules.{name}: there is no such rule; {meant(name, RULES)}"

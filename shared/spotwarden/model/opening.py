@@ -1,0 +1,40 @@
+"""How a calendar of the policy writes days and hours."""
+
+import re
+from datetime import time
+from typing import NamedTuple
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_HOURS = re.compile(r"(\d\d)(?::(\d\d))?-(\d\d)(?::(\d\d))?")
+_MIDNIGHT = 24 * 60
+
+
+class Hours(NamedTuple):
+    """From and to, in minutes after midnight; `end` is at most `start` where they go over midnight."""
+
+    start: int
+    end: int
+
+    @property
+    def opens(self) -> time:
+        """When they begin."""
+        return time(self.start // 60, self.start % 60)
+
+    @property
+    def overnight(self) -> bool:
+        """Whether they end on the day after."""
+        return self.end <= self.start
+
+
+def hours_of(said: str) -> Hours:
+    """Read `09-18`, `08:30-17:00`, `22-06` or `00-24`; `ValueError` says what is wrong."""
+    match = _HOURS.fullmatch(said)
+    if not match:
+        raise ValueError(f"{said!r} are no hours; write them as 09-18, 08:30-17:00 or 22-06")
+    first, first_minute, last, last_minute = (int(part or 0) for part in match.groups())
+    start, end = first * 60 + first_minute, last * 60 + last_minute
+    if start >= _MIDNIGHT or end > _MIDNIGHT or max(first_minute, last_minute) > 59:  # noqa: PLR2004 - minutes
+        raise ValueError(f"{said!r} are no hours of a day, which go from 00 to 24")
+    if start == end:
+        raise ValueError(f"{said!r} leave no time; for the whole day write 00-24")
+    return Hours(start, end)
