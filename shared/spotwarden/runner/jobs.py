@@ -64,7 +64,7 @@ def look_at_job(store: Store, layout: Layout, job: str, folder: Folder | None = 
         job=job,
         ledger=ledger,
         script=_script(store, layout, job, folder),
-        file=_file(store, layout, job, folder),
+        file=read_job_file(store, layout, job, folder),
         progress=_progress(store, layout, folder),
         watched=read_watch(store, layout, job),
         registrations=_registrations(store, layout, folder),
@@ -130,7 +130,7 @@ def _files(store: Store, layout: Layout, folder: Folder) -> Mapping[str, bytes]:
     return files
 
 
-def _file(store: Store, layout: Layout, job: str, folder: Folder) -> JobFile:
+def read_job_file(store: Store, layout: Layout, job: str, folder: Folder) -> JobFile:
     """The job's own settings; a file that cannot be read sets nothing and says why."""
     thing = JobFileName(job=job)
     if thing not in folder.things:
