@@ -1,6 +1,6 @@
 """What people are told about a case, in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from spotwarden.model.case import Case, Strike
@@ -123,7 +123,7 @@ def failing(case: Case, failed: Sequence[Strike], failures: int, policy: Policy,
     )
 
 
-def too_many(rule: str, cases: Sequence[Case], allowed: int, policy: Policy, tick: Tick) -> Notice:
+def too_many(rule: str, cases: Collection[Case], allowed: int, policy: Policy, tick: Tick) -> Notice:
     """Tell ops that a rule wants to act on more VMs than it may, so that it acted on none."""
     names = [name_of(case) for case in cases]
     shown = ", ".join(sorted(names)[:20])

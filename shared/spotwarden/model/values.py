@@ -1,5 +1,6 @@
 """What a single value of a policy may be, and in which direction it is lenient."""
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from difflib import get_close_matches
@@ -71,9 +72,12 @@ LENIENT: Mapping[str, Mapping[str, Lenient]] = {
 
 SHARES = ("coverage", "blast_share", "warn")
 PERCENTS = ("threshold", "cpu_at_rest")
-COUNTS = ("looks", "failures", "short_lives")
+COUNTS = ("looks", "failures", "short_lives", "blast_count")
 """Numbers below 1 of these make no sense; every other number only must not be negative."""
-POSITIVE = ("step", "outage", "half_life")
+POSITIVE = ("after", "act", "outage", "half_life", "threshold", "longest_keep")
+"""Nor can these be zero: who takes a limit of nothing for none at all would find every VM beyond it."""
+_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+_UNITS = (86_400, 3_600, 60, 1)
 _REMEDIES = (Remedy.DELETE, Remedy.STOP, Remedy.NONE)
 
 
@@ -103,7 +107,8 @@ _KINDS: dict[type[msgspec.Struct], Mapping[str, Any]] = {}
 
 def read_value(name: str, kind: Any, said: object) -> Any:  # noqa: ANN401 — as many types as there are values
     """The value that a document says; `ValueError` says what is wrong with it and what is allowed."""
-    _no_bare_time(kind, said)
+    if timedelta in (kind, *get_args(kind)):
+        said = [_time(one) for one in said] if isinstance(said, list | tuple) else _time(said)
     try:
         value = msgspec.convert(said, kind)
     except msgspec.ValidationError as error:
@@ -121,6 +126,28 @@ def read_limit(limits: type[Limits], name: str, said: object) -> Any:  # noqa: A
     return read_value(name, kinds[name], said)
 
 
+def written(value: object) -> str:
+    """A value as a policy writes it."""
+    if isinstance(value, timedelta):
+        return _written_time(value)
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, tuple):
+        return ", ".join(written(one) for one in value) or "any"
+    if value is None:
+        return "no bound"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _written_time(span: timedelta) -> str:
+    """All its units, the largest first: `1d2h`, `1h30m`, `0s`."""
+    left, parts = int(span.total_seconds()), []
+    for unit, letter in zip(_UNITS, "dhms", strict=True):
+        count, left = divmod(left, unit)
+        parts += [f"{count}{letter}"] if count else []
+    return "".join(parts) or "0s"
+
+
 def meant(name: str, known: Iterable[str]) -> str:
     """What may have been meant by an unknown name."""
     known = sorted(known)
@@ -128,30 +155,35 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f"did you mean `{near[0]}`?" if near else f"known are {', '.join(known)}"
 
 
-def _no_bare_time(kind: Any, said: object) -> None:  # noqa: ANN401 — as above
-    """A bare number is no time: nobody can see whether it means seconds, hours or days."""
-    if timedelta not in (kind, *get_args(kind)):
-        return
-    for one in said if isinstance(said, list | tuple) else [said]:
-        if isinstance(one, int | float):
-            raise ValueError(  # noqa: TRY004 — what is wrong with a value is a ValueError here
-                f"it is the bare number {one}; write {DURATION}, with the unit"
-            )
+def iso_duration(said: str) -> str:
+    """`90s`, `5m`, `1h30m` or `2d` as ISO 8601 writes it, which msgspec reads; any other text as it is."""
+    match = _DURATION.fullmatch(said) if said else None
+    if not match:
+        return said
+    return f"PT{sum(int(count or 0) * unit for count, unit in zip(match.groups(), _UNITS, strict=True))}S"
+
+
+def _time(said: object) -> object:
+    """Nobody can see whether a bare number means seconds, hours or days."""
+    if isinstance(said, int | float):
+        raise ValueError(f"it is the bare number {said}; write {DURATION}, with its unit")  # noqa: TRY004 - as all
+    return iso_duration(said) if isinstance(said, str) else said
 
 
 def _in_bounds(name: str, value: object) -> None:
     """Refuse what cannot be meant."""
     if isinstance(value, timedelta):
-        if value < timedelta(0) or (name in POSITIVE and not value):
-            raise ValueError(f"it is not {'more than nothing' if name in POSITIVE else 'zero or more'}")
-        return
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return
-    least = 1 if name in COUNTS else 0
-    most = 1 if name in SHARES else 100 if name in PERCENTS else None
-    if not value >= least or (most is not None and value > most):
-        allowed = f"from {least} to {most}" if most is not None else f"{least} or more"
-        raise ValueError(f"it is {value}; it must be {allowed}")
+        if value < timedelta(0):
+            raise ValueError(f"it is {value.total_seconds():g} s; it must not be less than nothing")
+    elif isinstance(value, int | float):
+        least = 1 if name in COUNTS else 0
+        most = 1 if name in SHARES else 100 if name in PERCENTS else float("inf")
+        if not value >= least:
+            raise ValueError(f"it is {value:g}; it must be {least} or more")
+        if value > most:
+            raise ValueError(f"it is {value:g}; it must be {most:g} or less")
+    if name in POSITIVE and not value:
+        raise ValueError("it is nothing; it must be more")
 
 
 def _expected(kind: Any, said: object) -> str:  # noqa: ANN401 — as above

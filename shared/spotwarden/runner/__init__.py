@@ -3,6 +3,7 @@
 from spotwarden.runner.advance import advance
 from spotwarden.runner.apply import Applier
 from spotwarden.runner.each import Swept
+from spotwarden.runner.governing import Duty, Governed, govern
 from spotwarden.runner.jobs import look_at_job
 from spotwarden.runner.log import silent
 from spotwarden.runner.places import Places
@@ -13,6 +14,8 @@ from spotwarden.runner.trigger import close_tick, open_tick
 
 __all__ = [
     "Applier",
+    "Duty",
+    "Governed",
     "Places",
     "PolicyError",
     "Rules",
@@ -22,6 +25,7 @@ __all__ = [
     "Work",
     "advance",
     "close_tick",
+    "govern",
     "know",
     "look_at_job",
     "open_tick",

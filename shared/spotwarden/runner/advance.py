@@ -1,7 +1,7 @@
 """Step by step: decide, apply, learn, until there is nothing to do or nothing to do now."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from spotwarden.model.action import Change, Question, Step, Survey, Wait
 from spotwarden.model.facts import JobFacts
@@ -9,6 +9,17 @@ from spotwarden.model.outcome import Lost, Outcome, Rejected, Unanswered
 
 STEPS_AT_MOST = 2000
 """More steps than any job needs, a gang of some hundred nodes included; more is a fault of ours."""
+
+
+class Named(Protocol):
+    """What is known of one job or case; `job` is what a log calls it."""
+
+    @property
+    def job(self) -> str: ...  # noqa: D102 — said above
+
+
+Known = TypeVar("Known", bound=Named)
+End = TypeVar("End")
 
 
 class Parked(NamedTuple):
@@ -30,14 +41,30 @@ def advance(
 
     With `park` it goes no further than its next survey, which the caller makes.
     """
+
+    def end(facts: JobFacts, step: Step) -> Wait | Parked | None:
+        if isinstance(step, Wait):
+            return Wait(reason=f"{facts.job}: {step.reason}", soon=step.soon)
+        return Parked(facts, step) if park and isinstance(step, Survey) else None
+
+    return step_by_step(facts, next_step=next_step, after=after, apply=apply, end=end)
+
+
+def step_by_step(
+    facts: Known,
+    *,
+    next_step: Callable[[Known], Any],
+    after: Callable[[Known, Any, Outcome], Known | None],
+    apply: Callable[[Any], Outcome],
+    end: Callable[[Known, Any], End | None],
+) -> End | Wait | None:
+    """Go on until there is no next step, until `end` makes one of it, or until an outcome stops it."""
     for _ in range(STEPS_AT_MOST):
         step = next_step(facts)
         if step is None:
             return None
-        if isinstance(step, Wait):
-            return Wait(reason=f"{facts.job}: {step.reason}", soon=step.soon)
-        if park and isinstance(step, Survey):
-            return Parked(facts, step)
+        if (ended := end(facts, step)) is not None:
+            return ended
         outcome = apply(step)
         learnt = after(facts, step, outcome)
         if learnt is None:

@@ -6,7 +6,15 @@ from typing import NamedTuple
 import msgspec
 
 from spotwarden.layout import AuditRecord, Layout
-from spotwarden.model.action import Change, RecordLaunched, StoreObject, Tell, WriteAttempt
+from spotwarden.model.action import (
+    Change,
+    CloseCase,
+    FileCase,
+    RecordLaunched,
+    StoreObject,
+    Tell,
+    WriteAttempt,
+)
 from spotwarden.model.outcome import Done, Outcome
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Store
@@ -65,4 +73,6 @@ def _where(action: Change) -> Mapping[str, str]:
         source = action.record
     if isinstance(action, Tell):
         source = action.notice
+    if isinstance(action, FileCase | CloseCase):
+        source = action.case.subject
     return {key: getattr(source, key) for key in ("job", "node") if getattr(source, key, "")}

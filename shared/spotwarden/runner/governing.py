@@ -1,18 +1,33 @@
-"""A sweep of governance: look, judge, escalate each case, and look again before anything is destroyed."""
+"""A sweep of governance: look, judge, escalate each case, and look again before anything is destroyed.
 
-from collections.abc import Callable, Collection
+The cases are read before the facts, so that these are never older than what they are held against. A veto
+that is written meanwhile makes a new generation of its case, and the sweep loses it.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from datetime import datetime
 from typing import Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
+from spotwarden.model.action import CaseStep, Ripe, Tell, Wait
 from spotwarden.model.brief import Brief
+from spotwarden.model.case import Case, CaseFacts, Filed
+from spotwarden.model.escalation import Escalation
 from spotwarden.model.finding import Judged
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
+from spotwarden.runner.advance import step_by_step
 from spotwarden.runner.apply import Applier
-from spotwarden.runner.each import Swept
+from spotwarden.runner.cases import read_cases
+from spotwarden.runner.each import Each, Swept, each, swept
+from spotwarden.runner.log import log
+from spotwarden.runner.recording import record
 from spotwarden.runner.settings import Settings
+from spotwarden.runner.steady import check_clock, steady_since, with_steady
+from spotwarden.runner.turn import Taken, end_turn, take_turn
 
 Facts = TypeVar("Facts", bound=msgspec.Struct)
 
@@ -42,8 +57,126 @@ class Governed(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
     rules: tuple[str, ...]
     look: Callable[[Duty, Collection[str]], Facts]
     judge: Callable[[Facts, Brief], Judged]
+    escalation: Escalation
+
+
+class Sight(msgspec.Struct, frozen=True, kw_only=True):
+    """One look, judged: what was found about each case, by rule and key."""
+
+    judged: Judged
+    cases: tuple[CaseFacts, ...]
 
 
 def govern(duty: Duty, governed: Governed[Facts]) -> Swept:
-    """One sweep."""
-    raise NotImplementedError
+    """One sweep. An event's looks at its own VM and never acts: the next tick does, with all in view."""
+    if duty.tick.about:
+        sight = _look(duty, governed, duty.tick.now)
+        moved = _escalate(duty, governed, sight.cases)
+        return swept(_waits(moved), moved.failures)
+    store, layout = duty.cloud.store, duty.settings.layout
+    taken = take_turn(store, layout, duty.tick)
+    if taken is None:
+        return swept([Wait(reason="another sweep looks at everything", soon=False)], ())
+    check_clock(store, layout, taken, duty.tick, duty.policy.governance.clock_skew)
+    return _sweep(duty, governed, taken)
+
+
+def _sweep(duty: Duty, governed: Governed[Facts], taken: Taken) -> Swept:
+    steady = steady_since(taken, duty.tick, duty.policy.governance.outage)
+    sight = _look(duty, governed, steady)
+    moved = _escalate(duty, governed, sight.cases)
+    acted = _act(duty, governed, sight, [one for one in moved.results if isinstance(one, Ripe)], steady)
+    end_turn(duty.cloud.store, duty.settings.layout, with_steady(taken, steady), duty.tick.now)
+    return swept([*_waits(moved), *_waits(acted)], [*moved.failures, *acted.failures])
+
+
+def _look(duty: Duty, governed: Governed[Facts], steady: datetime, only: Collection[str] = ()) -> Sight:
+    """Everything, or these VMs once more; only a whole look is worth recording."""
+    filed = read_cases(duty.cloud.store, duty.settings.layout, governed.rules, workers=duty.settings.workers)
+    known = {(one.case.rule, one.case.key): one.case for one in filed}
+    brief = Brief(policy=duty.policy, tick=duty.tick, steady=steady, cases=known)
+    facts = governed.look(duty, only)
+    if not only and not duty.tick.about:
+        record(duty.cloud.store, duty.settings.layout, brief, facts)
+    judged = governed.judge(facts, brief)
+    return Sight(judged=judged, cases=tuple(_paired(judged, filed)))
+
+
+def _paired(judged: Judged, filed: Iterable[Filed]) -> Iterable[CaseFacts]:
+    """Every open case with what was found about it, and every finding that has no case yet."""
+    found = {(one.rule, one.subject.key): one for one in judged.findings}
+    for one in filed:
+        rule, key = one.case.rule, one.case.key
+        finding = found.pop((rule, key), None)
+        yield CaseFacts(
+            rule=rule,
+            key=key,
+            filed=one,
+            finding=finding,
+            hidden=finding is None and _hidden(one.case, judged),
+            there=any(target.id in judged.present for target in one.case.subject.targets),
+        )
+    for (rule, key), finding in found.items():
+        yield CaseFacts(rule=rule, key=key, finding=finding)
+
+
+def _hidden(case: Case, judged: Judged) -> bool:
+    """Whether the facts may hide what the case is about."""
+    if not judged.whole or case.rule not in judged.rules:
+        return True
+    zones = {target.zone for target in case.subject.targets}
+    return bool(judged.hidden) and (
+        "project" in judged.hidden or not zones or not zones.isdisjoint(judged.hidden)
+    )
+
+
+def _escalate(duty: Duty, governed: Governed[Facts], cases: Iterable[CaseFacts]) -> Each[Ripe | Wait]:
+    """Take every case as far as it goes without destroying anything; one bad case never stops the others."""
+    policy, tick = duty.policy, duty.tick
+
+    def next_step(facts: CaseFacts) -> CaseStep | None:
+        return governed.escalation.next_step(facts, policy, tick)
+
+    def end(_facts: CaseFacts, step: CaseStep) -> Ripe | None:
+        return step if isinstance(step, Ripe) else None
+
+    def go(facts: CaseFacts) -> Ripe | Wait | None:
+        return step_by_step(
+            facts, next_step=next_step, after=governed.escalation.after, apply=duty.applier.apply, end=end
+        )
+
+    return each(cases, go, duty.settings.workers)
+
+
+def _waits(moved: Each[Ripe | Wait]) -> list[Wait]:
+    return [one for one in moved.results if isinstance(one, Wait)]
+
+
+def _act(
+    duty: Duty, governed: Governed[Facts], sight: Sight, ripe: list[Ripe], steady: datetime
+) -> Each[Ripe | Wait]:
+    """Look once more at what is ripe, and act on what is so still, rule by rule, within the blast radius."""
+    due = [case for rule in governed.rules for case in _allowed(duty, governed, sight, rule, ripe)]
+    if not due:
+        return Each([], [])
+    ids = {target.id for case in due for target in case.subject.targets}
+    again = _look(duty, governed, steady, ids)
+    wanted = {(case.rule, case.key) for case in due}
+    permitted = [
+        replace(one, permitted=True)
+        for one in again.cases
+        if (one.rule, one.key) in wanted and one.finding is not None
+    ]
+    return _escalate(duty, governed, permitted)
+
+
+def _allowed(duty: Duty, governed: Governed[Facts], sight: Sight, rule: str, ripe: list[Ripe]) -> list[Case]:
+    """The ripe cases of a rule; none where there are more than one sweep may act upon, then ops are told."""
+    cases = [one.case for one in ripe if one.case.rule == rule]
+    fleet = sight.judged.fleet
+    if not cases or governed.escalation.within(cases, duty.policy, fleet):
+        return cases
+    notice = governed.escalation.too_many(rule, cases, fleet, duty.policy, duty.tick)
+    duty.applier.apply(Tell(reason=notice.why, notice=notice))
+    log(duty.tick, "ERROR", notice.what)
+    return []

@@ -15,11 +15,15 @@ TURN = timedelta(seconds=30)
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """Who sweeps, until when at most, and when the last sweep began that came to its end."""
+    """Who sweeps, until when at most, and when the last sweep began that came to its end.
+
+    `steady` is since when such sweeps have come regularly, where a function minds.
+    """
 
     holder: str = ""
     until: datetime | None = None
     swept: datetime | None = None
+    steady: datetime | None = None
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +41,7 @@ def take_turn(store: Store, layout: Layout, tick: Tick) -> Taken | None:
     turn = msgspec.json.decode(stored.data, type=Turn) if stored else Turn()
     if turn.holder and turn.until and tick.now < turn.until <= tick.now + 2 * TURN:
         return None
-    mine = Turn(holder=tick.sweep, until=tick.now + TURN, swept=turn.swept)
+    mine = Turn(holder=tick.sweep, until=tick.now + TURN, swept=turn.swept, steady=turn.steady)
     try:
         generation = store.write(
             name, msgspec.json.encode(mine), generation=stored.generation if stored else 0
@@ -50,7 +54,7 @@ def take_turn(store: Store, layout: Layout, tick: Tick) -> Taken | None:
 def end_turn(store: Store, layout: Layout, taken: Taken, swept: datetime | None) -> None:
     """Give the turn back, and say when everything was last seen; a lost answer costs half a minute."""
     name = layout.build(SweepTurn(function=taken.function))
-    done = Turn(swept=swept)
+    done = Turn(swept=swept, steady=taken.turn.steady)
     try:
         store.write(name, msgspec.json.encode(done), generation=taken.generation)
     except (ConflictError, UnansweredError):

@@ -1,0 +1,11 @@
+"""How every function of governance escalates."""
+
+from spotwarden.decide import blast, case_progress, escalation
+from spotwarden.model.escalation import Escalation
+
+ESCALATION = Escalation(
+    next_step=escalation.next_step,
+    after=case_progress.after,
+    within=blast.within,
+    too_many=blast.too_many,
+)

@@ -1,0 +1,21 @@
+"""The pure functions that decide what becomes of a case, in one value."""
+
+from collections.abc import Callable, Collection
+
+import msgspec
+
+from spotwarden.model.action import CaseStep
+from spotwarden.model.case import Case, CaseFacts
+from spotwarden.model.notice import Notice
+from spotwarden.model.outcome import Outcome
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+
+
+class Escalation(msgspec.Struct, frozen=True, kw_only=True):
+    """The next step, what is known after it, whether so much may be done at once, and what is told if not."""
+
+    next_step: Callable[[CaseFacts, Policy, Tick], CaseStep | None]
+    after: Callable[[CaseFacts, CaseStep, Outcome], CaseFacts | None]
+    within: Callable[[Collection[Case], Policy, int], bool]
+    too_many: Callable[[str, Collection[Case], int, Policy, Tick], Notice]

@@ -1,0 +1,83 @@
+"""Carries out what was decided: honours the mode, translates what goes wrong, writes the audit."""
+
+from collections.abc import Callable
+from itertools import count
+
+from spotwarden.layout import Layout
+from spotwarden.model.action import (
+    Change,
+    CloseCase,
+    EndWatch,
+    FileCase,
+    KeepWatch,
+    Question,
+    RecordLaunched,
+    Tell,
+    WriteAttempt,
+)
+from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.outcome import Done, Lost, Observed, Outcome, Rejected, Unanswered
+from spotwarden.model.policy import Mode, Policy
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError
+from spotwarden.runner.apply import on_bucket, on_compute
+from spotwarden.runner.apply.hands import Hands
+from spotwarden.runner.audit import Author, say, write_down
+from spotwarden.runner.log import Log, log
+
+DO = {**on_compute.DO, **on_bucket.DO}
+NOTES = Tell | KeepWatch | EndWatch | RecordLaunched | FileCase | CloseCase
+
+
+class Applier:
+    """Carries out the actions of one sweep, one at a time, and writes down each of them."""
+
+    def __init__(
+        self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick, *, write_line: Log = log
+    ) -> None:
+        self._hands = Hands(cloud, layout, tick)
+        self._policy = policy
+        self._log = write_line
+        self._counts = count(1)
+        self.written: list[Attempt] = []
+
+    def apply(self, action: Change | Question) -> Outcome:
+        """Do it, or in observe mode only say so; what goes wrong in a known way is an outcome."""
+        hands = self._hands
+        if isinstance(action, Question):
+            return _outcome(lambda: on_compute.ASK[type(action)](hands, action))
+        outcome = self._do(action)
+        write_down(hands.cloud.store, hands.layout, self._written_by(), action, outcome)
+        say(self._log, hands.tick, action, outcome)
+        return outcome
+
+    def _do(self, action: Change) -> Outcome:
+        if self._policy.mode is Mode.OBSERVE and not _only_notes(action):
+            return Observed()
+        outcome = _outcome(lambda: DO[type(action)](self._hands, action))
+        if isinstance(action, WriteAttempt) and isinstance(outcome, Done):
+            self.written.append(action.record)
+        return outcome
+
+    def _written_by(self) -> Author:
+        """Who writes the next audit record; a count's next is one step, so two threads never share one."""
+        return Author(tick=self._hands.tick, policy=self._policy.version, number=next(self._counts))
+
+
+def _only_notes(action: Change) -> bool:
+    """Whether it only tells somebody, or writes down for ourselves what we saw: observing does that too."""
+    if isinstance(action, WriteAttempt):
+        return action.record.seen and action.record.state is State.RUNNING
+    return isinstance(action, NOTES)
+
+
+def _outcome(do: Callable[[], Done]) -> Outcome:
+    """What came of it; only what is no answer to anything rises."""
+    try:
+        return do()
+    except ConflictError as conflict:
+        return Lost(detail=str(conflict))
+    except RejectedError as rejected:
+        return Rejected(code=rejected.code, message=rejected.message)
+    except UnansweredError as unanswered:
+        return Unanswered(detail=str(unanswered))

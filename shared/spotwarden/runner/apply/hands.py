@@ -1,0 +1,17 @@
+"""What every deed needs."""
+
+from typing import NamedTuple
+
+from spotwarden.layout import Layout
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Cloud
+
+JSON = "application/json"
+
+
+class Hands(NamedTuple):
+    """The cloud that is changed, where things stand in its bucket, and the sweep that does it."""
+
+    cloud: Cloud
+    layout: Layout
+    tick: Tick

@@ -1,0 +1,150 @@
+"""What is written into the bucket, and what is told."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from spotwarden.layout import (
+    AttemptRecord,
+    CaseRecord,
+    InstanceId,
+    LaunchedRecord,
+    MarkerName,
+    OpenJob,
+    Quarantined,
+    Thing,
+    quarantine_key,
+)
+from spotwarden.model.action import (
+    ClearMarker,
+    CloseCase,
+    DropObject,
+    EndWatch,
+    FileCase,
+    KeepWatch,
+    Quarantine,
+    RecordLaunched,
+    RegisterInstance,
+    StoreObject,
+    Tell,
+    WriteAttempt,
+)
+from spotwarden.model.marker import Aside
+from spotwarden.model.outcome import Done
+from spotwarden.runner.apply.hands import JSON, Hands
+
+
+def _write(hands: Hands, thing: Thing, data: bytes, generation: int | None, content_type: str = JSON) -> Done:
+    """Write it, under the generation that it must have."""
+    name = hands.layout.build(thing)
+    written = hands.cloud.store.write(name, data, generation=generation, content_type=content_type)
+    return Done(generation=written)
+
+
+def _pretty(value: object) -> bytes:
+    """As JSON that a person can read in the bucket."""
+    return msgspec.json.format(msgspec.json.encode(value))
+
+
+def write_attempt(hands: Hands, action: WriteAttempt) -> Done:
+    """Write a record of the ledger."""
+    thing = AttemptRecord(job=action.record.job, attempt=action.record.number)
+    return _write(hands, thing, _pretty(action.record), action.generation)
+
+
+def file_case(hands: Hands, action: FileCase) -> Done:
+    """Write a case."""
+    thing = CaseRecord(rule=action.case.rule, key=action.case.key)
+    return _write(hands, thing, _pretty(action.case), action.generation)
+
+
+def close_case(hands: Hands, action: CloseCase) -> Done:
+    """Take a case off the list of open ones."""
+    name = hands.layout.build(CaseRecord(rule=action.case.rule, key=action.case.key))
+    hands.cloud.store.delete(name, generation=action.generation)
+    return Done()
+
+
+def keep_watch(hands: Hands, action: KeepWatch) -> Done:
+    """Put a job on the list of open jobs."""
+    return _write(hands, OpenJob(job=action.job), msgspec.json.encode(action.watch), action.generation)
+
+
+def end_watch(hands: Hands, action: EndWatch) -> Done:
+    """Take a job off the list of open jobs."""
+    hands.cloud.store.delete(hands.layout.build(OpenJob(job=action.job)), generation=action.generation)
+    return Done()
+
+
+def record_launched(hands: Hands, action: RecordLaunched) -> Done:
+    """Write down what was launched."""
+    return _write(hands, LaunchedRecord(job=action.job, attempt=action.attempt), _pretty(action.ran), None)
+
+
+def register(hands: Hands, action: RegisterInstance) -> Done:
+    """Store the id of a node's new VM."""
+    thing = InstanceId(job=action.job, node=action.node)
+    return _write(hands, thing, action.instance_id.encode(), None, "text/plain")
+
+
+def clear(hands: Hands, action: ClearMarker) -> Done:
+    """Delete a marker of this generation."""
+    name = hands.layout.build(MarkerName(node=action.node))
+    hands.cloud.store.delete(name, generation=action.generation)
+    return Done()
+
+
+def quarantine(hands: Hands, action: Quarantine) -> Done:
+    """The copy first, then the original: killed between the two, nothing is lost."""
+    record = Aside(
+        marker=action.name,
+        generation=action.generation,
+        reason=action.reason,
+        job=action.job,
+        at=hands.tick.now,
+        content=action.data.decode(errors="backslashreplace"),
+    )
+    thing = Quarantined(key=quarantine_key(action.name), generation=action.generation)
+    _write(hands, thing, _pretty(record), None)
+    hands.cloud.store.delete(hands.layout.markers() + action.name, generation=action.generation)
+    return Done()
+
+
+def store(hands: Hands, action: StoreObject) -> Done:
+    """Write an object of the layout, under its own name."""
+    generation = 0 if action.only_new else None
+    written = hands.cloud.store.write(
+        action.name, action.data, generation=generation, content_type=action.content_type
+    )
+    return Done(generation=written)
+
+
+def drop(hands: Hands, action: DropObject) -> Done:
+    """Delete this generation of an object."""
+    hands.cloud.store.delete(action.name, generation=action.generation)
+    return Done()
+
+
+def tell(hands: Hands, action: Tell) -> Done:
+    """Publish a notice."""
+    notice = action.notice
+    attributes = {"kind": notice.kind, "severity": notice.severity.value, "job": notice.job}
+    hands.cloud.notices.publish(msgspec.json.encode(notice), {**attributes, "id": notice.id})
+    return Done()
+
+
+DO: Mapping[type, Callable[[Hands, Any], Done]] = {
+    WriteAttempt: write_attempt,
+    FileCase: file_case,
+    CloseCase: close_case,
+    KeepWatch: keep_watch,
+    EndWatch: end_watch,
+    RecordLaunched: record_launched,
+    RegisterInstance: register,
+    ClearMarker: clear,
+    Quarantine: quarantine,
+    StoreObject: store,
+    DropObject: drop,
+    Tell: tell,
+}

@@ -1,0 +1,40 @@
+"""Whether we are fit to judge: our clock, and whether our sweeps have come regularly."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from spotwarden.layout import Layout, SweepTurn
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Store
+from spotwarden.runner.turn import Taken
+
+
+class ClockError(Exception):
+    """This machine's clock and the bucket's differ too much to judge anything by."""
+
+
+def check_clock(store: Store, layout: Layout, taken: Taken, tick: Tick, most: timedelta) -> None:
+    """Hold our clock against the bucket's, which has just written our turn; `ClockError` says by how much."""
+    stored = store.read(layout.build(SweepTurn(function=taken.function)))
+    if stored is None or stored.generation != taken.generation:
+        return
+    off = tick.now - stored.updated
+    if abs(off) > most:
+        raise ClockError(
+            f"this function's clock is {off.total_seconds():+.0f} s off the bucket's: nothing is judged;"
+            f" at most {most.total_seconds():.0f} s are allowed (governance.clock_skew)"
+        )
+
+
+def steady_since(taken: Taken, tick: Tick, outage: timedelta) -> datetime:
+    """Since when our sweeps have come at most `outage` apart; now, where the last one is too long ago."""
+    turn = taken.turn
+    if turn.swept is None or turn.steady is None or tick.now - turn.swept > outage:
+        return tick.now
+    return min(turn.steady, tick.now)
+
+
+def with_steady(taken: Taken, steady: datetime) -> Taken:
+    """The turn with what `end_turn` is to keep."""
+    return msgspec.structs.replace(taken, turn=msgspec.structs.replace(taken.turn, steady=steady))
