@@ -129,8 +129,11 @@ class Compute(Protocol):
 class Metrics(Protocol):
     """Cloud Monitoring, in one project."""
 
-    def gpus(self, grid: Buckets, *, ids: Collection[str] = ()) -> Loads:
-        """How busy the GPUs of every instance were, or of these; what cannot be read is its `problem`."""
+    def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> Loads:
+        """How busy the GPUs of every instance were, or of these; what cannot be read is its `problem`.
+
+        Without `counts` only `top` is asked for, which costs a third.
+        """
 
     def cpus(self, since: datetime, until: datetime, *, ids: Collection[str] = ()) -> Mapping[str, float]:
         """The highest CPU utilisation of each instance in that time, in percent; `UnansweredError`."""

@@ -17,9 +17,10 @@ class MemoryMetrics:
         self.problem = ""
         self.trouble = Trouble()
 
-    def gpus(self, grid: Buckets, *, ids: Collection[str] = ()) -> Loads:
+    def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> Loads:
         """As `Metrics.gpus`."""
-        rows = {key: row for key, row in self.load.items() if not ids or key in ids}
+        found = {key: row for key, row in self.load.items() if not ids or key in ids}
+        rows = found if counts else {key: Load(top=row.top) for key, row in found.items()}
         return self.trouble.around("gpus", "", lambda: Loads(grid=grid, rows=rows, problem=self.problem))
 
     def cpus(self, since: datetime, until: datetime, *, ids: Collection[str] = ()) -> Mapping[str, float]:

@@ -130,10 +130,13 @@ def _files(store: Store, layout: Layout, folder: Folder) -> Mapping[str, bytes]:
     return files
 
 
-def read_job_file(store: Store, layout: Layout, job: str, folder: Folder) -> JobFile:
-    """The job's own settings; a file that cannot be read sets nothing and says why."""
+def read_job_file(store: Store, layout: Layout, job: str, folder: Folder | None = None) -> JobFile:
+    """The job's own settings; a file that cannot be read sets nothing and says why.
+
+    A folder that was listed saves the read where there is no such file.
+    """
     thing = JobFileName(job=job)
-    if thing not in folder.things:
+    if folder is not None and thing not in folder.things:
         return JobFile()
     try:
         stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)

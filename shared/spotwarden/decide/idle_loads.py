@@ -1,0 +1,129 @@
+"""What the GPU metrics of one VM say: it works, it idles, or nobody knows."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from enum import Enum
+from itertools import takewhile
+from typing import NamedTuple
+
+import msgspec
+
+from spotwarden.model.fleet import Machine
+from spotwarden.model.governance import IdleLimits
+from spotwarden.model.load import Buckets, Load, Loads
+
+MINUTE = timedelta(minutes=1)
+"""How often an agent reports (Google: "Ops Agent metrics", GPU metrics are sampled each 60 s)."""
+
+
+class State(Enum):
+    """`CONTENT` is a VM that works, and one that is too young to be judged."""
+
+    CONTENT = "content"
+    IDLE = "idle"
+    UNKNOWN = "unknown"
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """`since` is when the idle time began, as far as the metrics reach back; `top` the busiest GPU in it.
+
+    `gap` says what is missing where nobody knows, "" where nothing was ever reported.
+    """
+
+    state: State
+    since: datetime | None = None
+    top: float = 0.0
+    gap: str = ""
+
+
+CONTENT = Verdict(state=State.CONTENT)
+
+
+class Bucket(NamedTuple):
+    """One bucket of one VM; -1 where nothing was reported or nobody asked."""
+
+    start: datetime
+    end: datetime
+    top: float
+    points: int
+    gpus: int
+
+
+def able_from(machine: Machine, grace: timedelta) -> datetime | None:
+    """From when on its GPUs could be at work and its agent report; None where nobody knows."""
+    born = machine.started or machine.created
+    return born + grace if born else None
+
+
+def verdict(machine: Machine, loads: Loads, limits: IdleLimits, now: datetime, able: datetime) -> Verdict:
+    """What holds at this moment, for a VM that can report from `able` on.
+
+    The window is the time before the first warning. All of its buckets must be there but for what may still
+    come; a bucket in which one GPU was busy makes the VM busy, whatever else is missing.
+    """
+    buckets = _buckets(loads.rows.get(machine.id), loads.grid)
+    window = buckets[limits.warn[0] // -loads.grid.step :]
+    if any(one.top >= limits.threshold for one in window):
+        return CONTENT
+    silent = all(one.top < 0 for one in buckets)
+    if silent and now >= able + limits.lag + loads.grid.step:
+        return Verdict(state=State.UNKNOWN)
+    if silent or window[0].start < able:
+        return CONTENT
+    settled = now - limits.lag
+    for one in window:
+        if gap := _gap(one, machine.gpus, limits.coverage, settled):
+            return Verdict(state=State.UNKNOWN, gap=gap)
+    before = takewhile(
+        lambda one: (
+            one.top < limits.threshold
+            and one.start >= able
+            and not _gap(one, machine.gpus, limits.coverage, settled)
+        ),
+        reversed(buckets[: -len(window)]),
+    )
+    stretch = [*window, *before]
+    return Verdict(
+        state=State.IDLE,
+        since=min(one.start for one in stretch),
+        top=max(one.top for one in stretch),
+    )
+
+
+def _buckets(row: Load | None, grid: Buckets) -> list[Bucket]:
+    row = row or Load(top=())
+    starts = [grid.end - grid.step * (grid.count - index) for index in range(grid.count)]
+    return [
+        Bucket(
+            start,
+            start + grid.step,
+            _at(row.top, index),
+            int(_at(row.points, index)),
+            int(_at(row.gpus, index)),
+        )
+        for index, start in enumerate(starts)
+    ]
+
+
+def _at(values: Sequence[float], index: int) -> float:
+    return values[index] if index < len(values) else -1
+
+
+def _gap(bucket: Bucket, gpus: int, coverage: float, settled: datetime) -> str:
+    """What a bucket lacks of the points that must have come by `settled`; "" for nothing.
+
+    Where more GPUs reported than there are, an agent came back under another name for them: then the points
+    of one GPU stand in two rows, and one point of each has to do.
+    """
+    minutes = (min(bucket.end, settled) - bucket.start) // MINUTE
+    if minutes < 1:
+        return ""
+    when = f"between {bucket.start:%H:%M} and {bucket.end:%H:%M} UTC"
+    if bucket.gpus < 1 or bucket.points < 1:
+        return f"nothing was reported {when}"
+    if bucket.gpus < gpus:
+        return f"{bucket.gpus} of {gpus} GPUs reported {when}"
+    needed = max(1, int(coverage * minutes))
+    if bucket.gpus == gpus and bucket.points < needed:
+        return f"{bucket.points} of {minutes} points came {when}"
+    return ""
