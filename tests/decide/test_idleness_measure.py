@@ -1,4 +1,4 @@
-"""How long GPUs have idled: the level of a warning, when the remedy is ripe, what a gap between looks means."""
+"""How long GPUs have idled: levels, when the remedy is ripe, and what a gap between looks means."""
 
 import re
 from datetime import timedelta
