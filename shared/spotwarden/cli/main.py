@@ -15,6 +15,10 @@ COMMANDS = {
         "spotwarden.cli.quarantine:quarantine",
         "Markers that could not be used: see why, put them back, drop them.",
     ),
+    "cases": (
+        "spotwarden.cli.cases:cases",
+        "What governance has against whom: see it, keep a VM, extend a job.",
+    ),
     "script": ("spotwarden.cli.script:script", "Read a create script: what it would launch, what to mend."),
     "local": ("spotwarden.cli.local:local", "Run and torment a Google Cloud of this machine's own."),
 }

@@ -1,0 +1,203 @@
+"""`spotwarden cases`: what governance has against whom, and a person's answer to it."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import click
+import msgspec
+
+from spotwarden.cli.context import Context, default_owner, new_tick, open_context
+from spotwarden.cli.table import duration, render
+from spotwarden.cli.times import Moment, Span
+from spotwarden.decide.answering import answered
+from spotwarden.decide.case_history import history, is_kept, standing
+from spotwarden.decide.case_notices import name_of
+from spotwarden.layout import CaseRecord
+from spotwarden.model.answer import Answer, Extend, Keep, Refused, Release
+from spotwarden.model.case import Case
+from spotwarden.model.governance import Remedy
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.policy import RULES, Policy
+from spotwarden.runner import look_at_job, read_policy
+from spotwarden.runner.answering import write_answer
+from spotwarden.runner.cases import read_cases
+
+HEAD = ("RULE", "CASE", "ABOUT", "OWNER", "STANDS", "FOR", "DUE", "REASON")
+RULE = click.Choice(list(RULES))
+why_option = click.option("--why", default="", help="The reason, for those who read the case later.")
+
+
+@click.group()
+def cases() -> None:
+    """What governance has against whom, and your answer to it.
+
+    \b
+    Examples:
+      spotwarden cases list
+      spotwarden cases show idle test-vm
+      spotwarden cases keep idle test-vm --for 8h --why "debugging"
+      spotwarden cases extend job_cap my-job --by 4h
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+
+
+@cases.command("list")
+@click.option("--rule", type=RULE, help="Only the cases of this rule.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
+def list_(rule: str | None, *, as_json: bool) -> None:
+    """Print every open case, the oldest first."""
+    context = open_context()
+    found = sorted(_read(context, (rule,) if rule else tuple(RULES)), key=lambda case: case.opened)
+    if as_json:
+        click.echo(_json(found))
+        return
+    if not found:
+        click.echo(f"no open cases in gs://{context.settings.bucket}")
+        return
+    now = datetime.now(UTC)
+    click.echo(render(HEAD, [_cells(case, now) for case in found]))
+
+
+@cases.command()
+@click.argument("rule", type=RULE)
+@click.argument("key")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def show(rule: str, key: str, *, as_json: bool) -> None:
+    """Print one case: the evidence, every warning, what was tried, who keeps it.
+
+    KEY is the case's own, or a VM's or a job's name where only one case is about it.
+    """
+    case = _find(open_context(), rule, key)
+    if as_json:
+        click.echo(_json(case))
+        return
+    now = datetime.now(UTC)
+    click.echo(f"{case.rule} {case.key}: {name_of(case)}, {standing(case, now)}")
+    click.echo(f"  {case.reason}")
+    click.echo("\n".join(f"  {word:<9} {said}" for word, said in _facts(case, now) if said))
+    for moment in history(case):
+        click.echo(f"  {moment.at:%Y-%m-%d %H:%M:%S} UTC  {moment.what}")
+
+
+@cases.command()
+@click.argument("rule", type=RULE)
+@click.argument("key")
+@click.option("--for", "span", type=Span(), help="For so long, such as 8h.")
+@click.option("--until", type=Moment(), help="To the end of a day (2026-12-31), or to a moment; UTC.")
+@why_option
+def keep(rule: str, key: str, *, span: timedelta | None, until: datetime | None, why: str) -> None:
+    """Have nothing done about a case for a while. The policy says for how long at most."""
+    if (span is None) == (until is None):
+        raise click.UsageError("say either --for or --until")
+    _answer(rule, key, lambda by, now: Keep(by=by, until=now + span if span else until or now, why=why))
+
+
+@cases.command()
+@click.argument("rule", type=RULE)
+@click.argument("key")
+@why_option
+def release(rule: str, key: str, *, why: str) -> None:
+    """End a veto now. Its owner is warned anew before anything is done."""
+    _answer(rule, key, lambda by, _now: Release(by=by, why=why))
+
+
+@cases.command()
+@click.argument("rule", type=RULE)
+@click.argument("key")
+@click.option("--by", "span", type=Span(), required=True, help="By so much, such as 4h.")
+@why_option
+def extend(rule: str, key: str, *, span: timedelta, why: str) -> None:
+    """Give a job more time than its limit (the rule job_cap), up to the policy's ceiling."""
+    _answer(rule, key, lambda by, _now: Extend(by=by, hours=span / timedelta(hours=1), why=why))
+
+
+def _answer(rule: str, key: str, say: Callable[[str, datetime], Answer]) -> None:
+    """Write the answer; a refusal says why, and nothing was changed."""
+    context = open_context()
+    case = _find(context, rule, key)
+    policy, tick = _policy(context), new_tick("cases")
+    answer, file = say(default_owner(), tick.now), _file(context, case)
+    said = write_answer(
+        context.cloud.store,
+        context.settings.layout,
+        context.applier(tick),
+        CaseRecord(rule=case.rule, key=case.key),
+        lambda now_on_record: answered(now_on_record, answer, policy=policy, now=tick.now, file=file),
+    )
+    if isinstance(said, Refused):
+        raise click.ClickException(f"{name_of(case)}: {said.why}")
+    click.echo(f"{name_of(case)}: {said.reason}")
+    if said.note:
+        click.echo(said.note, err=True)
+
+
+def _policy(context: Context) -> Policy:
+    """The policy whose bounds hold; where there is no file here, those of the defaults."""
+    file = context.settings.policy_file
+    return read_policy(file) if file.exists() else context.policy
+
+
+def _file(context: Context, case: Case) -> JobFile:
+    """What the job says of itself."""
+    job = case.subject.job
+    return look_at_job(context.cloud.store, context.settings.layout, job).file if job else JobFile()
+
+
+def _read(context: Context, rules: tuple[str, ...]) -> list[Case]:
+    filed = read_cases(context.cloud.store, context.settings.layout, rules, workers=context.settings.workers)
+    return [one.case for one in filed]
+
+
+def _find(context: Context, rule: str, key: str) -> Case:
+    """The case that the user means: its key, or whatever else only one case goes by."""
+    found = _read(context, (rule,))
+    meant = [case for case in found if case.key == key] or [case for case in found if key in _names(case)]
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        keys = "\n".join(f"  {case.key}  {name_of(case)}" for case in meant)
+        raise click.ClickException(f"{len(meant)} cases are about {key}; name one by its key:\n{keys}")
+    raise click.ClickException(f"no open case of the rule {rule} is about {key}; see `spotwarden cases list`")
+
+
+def _names(case: Case) -> set[str]:
+    """By what else than its key a case can be named."""
+    subject = case.subject
+    names = {subject.job, *(target.name for target in subject.targets), *(one.id for one in subject.targets)}
+    return (names | {subject.owner} if case.rule == "owner_cap" else names) - {""}
+
+
+def _cells(case: Case, now: datetime) -> tuple[str, ...]:
+    due = f"{case.due:%Y-%m-%d %H:%M}" if case.due and case.remedy is not Remedy.NONE else ""
+    since = duration(now - (case.since or case.opened))
+    return (
+        case.rule,
+        case.key,
+        name_of(case),
+        case.subject.owner,
+        standing(case, now),
+        since,
+        "" if is_kept(case, now) else due,
+        case.reason,
+    )
+
+
+def _facts(case: Case, now: datetime) -> list[tuple[str, str]]:
+    """What there is to know, word by word."""
+    subject = case.subject
+    kept = f"until {case.keep_until:%Y-%m-%d %H:%M} UTC by {case.kept_by}" if case.keep_until else ""
+    return [
+        ("job", subject.job),
+        ("owner", subject.owner),
+        *((("VM", f"{one.name} {one.id} {one.zone}".rstrip())) for one in subject.targets),
+        ("remedy", f"{case.remedy.value}" if subject.ours else "none: it is no job's VM"),
+        ("due", f"{case.due:%Y-%m-%d %H:%M} UTC" if case.due else ""),
+        ("kept", kept + ("" if is_kept(case, now) else ", which is over") if kept else ""),
+        ("why", case.kept_why),
+        ("extended", f"by {case.extended:g} h" if case.extended else ""),
+        ("failures", str(case.failures) if case.failures else ""),
+        *((key, value) for key, value in case.evidence.items()),
+    ]
+
+
+def _json(what: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(what)).decode()
