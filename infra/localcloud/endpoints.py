@@ -25,7 +25,7 @@ class Endpoints:
             "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
             "PUBSUB_EMULATOR_HOST": self.grpc,
             "SPOTWARDEN_COMPUTE_ENDPOINT": self.http,
-            "SPOTWARDEN_MONITORING_ENDPOINT": self.grpc,
+            "SPOTWARDEN_MONITORING_ENDPOINT": self.http,
             **self._gcloud(),
         }
 

@@ -115,8 +115,8 @@ class Governed(Answering):
         age: timedelta = timedelta(0),
         size_gb: int = 10,
     ) -> str:
-        """Have a disk, address or snapshot that nothing uses; gives its link."""
-        path = _PLACES.get(kind, "global/snapshots/{1}").format(place, name)
+        """Have a disk, address or snapshot that nothing uses; gives its link, which names it by its id."""
+        path = _PLACES.get(kind, "global/snapshots/{1}").format(place, self.vms.next_id())
         link = f"projects/p/{path}"
         self.left[link] = Leftover(
             kind=kind,

@@ -4,27 +4,19 @@ Spoken as REST through google-auth rather than through google-cloud-compute; `RE
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any, TypeVar
-
-import msgspec
+from typing import Any
 
 from spotwarden.gcp import offers, wire
+from spotwarden.gcp.calls import decode
 from spotwarden.gcp.filters import Wanted, any_name
-from spotwarden.gcp.patience import Patience
-from spotwarden.gcp.rest import Rest
+from spotwarden.gcp.governed import Governed
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.request import Request
 from spotwarden.ports import ConflictError, RejectedError, UnansweredError
 
-T = TypeVar("T")
-
-PAGE = "500"
-"""The most that an aggregated list gives at once (Google: "Method: instances.aggregatedList")."""
-
-_NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
-_ID = re.compile(r"[1-9][0-9]{0,19}")
+_PAGE = wire.Page[wire.Scope]
 _DISK = re.compile(r"projects/[^/?#]+/(zones|regions)/[^/?#]+/disks/[^/?#]+$")
 _REGION = re.compile(r"[a-z]+-[a-z]+\d+")
 _PATH = re.compile(r"/compute/(v1|beta|alpha)/projects/[^/?#]+/[^?#]+")
@@ -34,22 +26,8 @@ _PATH = re.compile(r"/compute/(v1|beta|alpha)/projects/[^/?#]+/[^?#]+")
 _PACIFIC = timezone(timedelta(hours=-8))
 
 
-class ComputeEngine:
+class ComputeEngine(Governed):
     """`Compute` over one project. Safe to use from several threads."""
-
-    def __init__(
-        self,
-        *,
-        project: str,
-        endpoint: str = "",
-        patience: Patience = Patience(),  # noqa: B008 - frozen
-    ) -> None:
-        self._project = project
-        self._rest = Rest(endpoint=endpoint, patience=patience)
-
-    def close(self) -> None:
-        """Give the connections back; the next call opens new ones."""
-        self._rest.close()
 
     def instances(self, *, names: Collection[str] = (), job: str = "") -> Instances:
         """As `Compute.instances`; an instance in a status we do not know makes its zone unreachable."""
@@ -59,7 +37,7 @@ class ComputeEngine:
         query = {"filter": wanted.filter} if wanted.filter else {}
         found: list[Instance] = []
         missing: set[str] = set()
-        for page in self._pages("instances", f"instances({wire.INSTANCE_FIELDS})", query):
+        for page in self._pages("instances", f"instances({wire.INSTANCE_FIELDS})", query, _PAGE):
             missing.update(page.missing())
             for scope, content in page.items.items():
                 zone = wire.last(scope)
@@ -76,30 +54,13 @@ class ComputeEngine:
         found: list[Operation] = []
         missing: set[str] = set()
         query = {"filter": f'insertTime >= "{bound}"'}
-        for page in self._pages("operations", f"operations({wire.OPERATION_FIELDS})", query):
+        for page in self._pages("operations", f"operations({wire.OPERATION_FIELDS})", query, _PAGE):
             missing.update(page.missing())
             for content in page.items.values():
                 told = (wire.operation(item) for item in content.operations if item.on_instance)
                 found.extend(item for item in told if item.at is None or item.at >= since)
         found.sort(key=lambda item: item.at or since)
         return Operations(items=tuple(found), unreachable=tuple(sorted(missing)))
-
-    def _pages(self, kind: str, fields: str, query: Mapping[str, str]) -> Iterator[wire.Page]:
-        path = f"/compute/v1/projects/{self._project}/aggregated/{kind}"
-        query = {
-            **query,
-            "maxResults": PAGE,
-            "returnPartialSuccess": "true",
-            "fields": f"items/*/{fields},items/*/warning,nextPageToken,unreachables,warning",
-        }
-        token = ""
-        while True:
-            answer = self._rest.get(path, {**query, "pageToken": token} if token else query)
-            page = _decode(answer, wire.Page)
-            yield page
-            token = page.next_page_token
-            if not token:
-                return
 
     def launch(self, request: Request, request_id: str, *, before: datetime | None = None) -> Operation:
         """As `Compute.launch`: the body is sent as it is, fields that no client library knows included.
@@ -111,7 +72,7 @@ class ComputeEngine:
             raise ValueError(f"No create request: {request.method} {request.path}")
         query = {**request.query, "requestId": request_id}
         answer = self._rest.post(request.path, query, request.body, ready=_InTime(before))
-        return wire.operation(_decode(answer, wire.WireOperation))
+        return wire.operation(decode(answer, wire.WireOperation))
 
     def start(
         self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
@@ -119,12 +80,12 @@ class ComputeEngine:
         """As `Compute.start`; `ValueError` where this is no id, so that no name is ever acted on."""
         path = self._instance(zone, instance_id)
         answer = self._rest.post(f"{path}/start", {"requestId": request_id}, None, ready=_InTime(before))
-        return wire.operation(_decode(answer, wire.WireOperation))
+        return wire.operation(decode(answer, wire.WireOperation))
 
     def delete(self, zone: str, instance_id: str, request_id: str) -> Operation:
         """As `Compute.delete`; `ValueError` as `start`."""
         answer = self._rest.delete(self._instance(zone, instance_id), {"requestId": request_id})
-        return wire.operation(_decode(answer, wire.WireOperation))
+        return wire.operation(decode(answer, wire.WireOperation))
 
     def resource(self, zone: str, instance_id: str) -> Mapping[str, Any] | None:
         """As `Compute.resource`; `ValueError` as `start`."""
@@ -134,12 +95,7 @@ class ComputeEngine:
             if refused.code == "notFound":
                 return None
             raise
-        return _decode(answer, dict[str, Any])
-
-    def _instance(self, zone: str, instance_id: str) -> str:
-        if not (_NAME.fullmatch(zone) and _ID.fullmatch(instance_id)):
-            raise ValueError(f"No instance id in a zone: {instance_id!r} in {zone!r}")
-        return f"/compute/v1/projects/{self._project}/zones/{zone}/instances/{instance_id}"
+        return decode(answer, dict[str, Any])
 
     def disk(self, link: str) -> Mapping[str, Any] | None:
         """As `Compute.disk`; `ValueError` where the link names no disk of a zone or region."""
@@ -152,16 +108,18 @@ class ComputeEngine:
             if refused.code == "notFound":
                 return None
             raise
-        return _decode(answer, dict[str, Any])
+        return decode(answer, dict[str, Any])
 
     def offers(self, machine: str, accelerators: Collection[str]) -> frozenset[str]:
         """As `Compute.offers`; a custom machine type is offered where its family is."""
         listed = offers.listed_as(machine)
-        machines = self._pages("machineTypes", "machineTypes(name,deprecated/state)", any_name([listed]))
+        machines = self._pages(
+            "machineTypes", "machineTypes(name,deprecated/state)", any_name([listed]), _PAGE
+        )
         zones = offers.zones(machines, {listed})
         if zones and accelerators:
             fields = "acceleratorTypes(name,deprecated/state)"
-            cards = self._pages("acceleratorTypes", fields, any_name(accelerators))
+            cards = self._pages("acceleratorTypes", fields, any_name(accelerators), _PAGE)
             zones &= offers.zones(cards, set(accelerators))
         return zones
 
@@ -169,7 +127,7 @@ class ComputeEngine:
         """As `Compute.operation`; `place` is a zone or, for a regional bulk request, a region."""
         scope = "regions" if _REGION.fullmatch(place) else "zones"
         path = f"/compute/v1/projects/{self._project}/{scope}/{place}/operations/{name}"
-        return wire.operation(_decode(self._rest.get(path, {}), wire.WireOperation))
+        return wire.operation(decode(self._rest.get(path, {}), wire.WireOperation))
 
 
 class _InTime:
@@ -185,12 +143,3 @@ class _InTime:
             # After a try that nobody answered it is no longer known that nothing was done.
             raise UnansweredError(over) if self._sent else ConflictError(f"not sent: {over}")
         self._sent = True
-
-
-def _decode(answer: bytes, kind: type[T]) -> T:
-    try:
-        return msgspec.json.decode(answer, type=kind)
-    except msgspec.ValidationError:
-        raise
-    except msgspec.DecodeError as error:
-        raise UnansweredError(f"an answer that is cut short or no JSON: {error}") from error

@@ -5,21 +5,24 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from spotwarden.gcp.endpoint import checked_endpoint
-from spotwarden.ports import Cloud, Compute, Store, Topic
+from spotwarden.ports import Cloud, Compute, Metrics, Store, Topic
 
 T = TypeVar("T")
 
 
-def connect(*, project: str, bucket: str, topic: str, compute_endpoint: str = "") -> Cloud:
-    """The cloud of one project: its bucket, its Compute Engine and the topic that notices go to.
+def connect(
+    *, project: str, bucket: str, topic: str, compute_endpoint: str = "", monitoring_endpoint: str = ""
+) -> Cloud:
+    """The cloud of one project: its bucket, Compute Engine, metrics and the topic that notices go to.
 
-    Storage and Pub/Sub follow Google's own `STORAGE_EMULATOR_HOST` and `PUBSUB_EMULATOR_HOST`;
-    `compute_endpoint` is a URL, "" for Google's. Plain http on loopback is spoken to without credentials.
+    Storage and Pub/Sub follow Google's own `STORAGE_EMULATOR_HOST` and `PUBSUB_EMULATOR_HOST`; the endpoints
+    are URLs, "" for Google's. Plain http on loopback is spoken to without credentials.
 
     Raises:
         ValueError: the endpoint would take a token over the net in the clear.
     """
     endpoint = checked_endpoint(compute_endpoint)
+    metrics_endpoint = checked_endpoint(monitoring_endpoint) if monitoring_endpoint else ""
 
     def store() -> Store:
         from spotwarden.gcp.storage import CloudStorage  # noqa: PLC0415 - first use
@@ -36,7 +39,17 @@ def connect(*, project: str, bucket: str, topic: str, compute_endpoint: str = ""
 
         return CloudTopic(project=project, topic=topic)
 
-    return Cloud(store=_on_first_use(store), compute=_on_first_use(compute), notices=_on_first_use(notices))
+    def metrics() -> Metrics:
+        from spotwarden.gcp.monitoring import CloudMonitoring  # noqa: PLC0415 - first use
+
+        return CloudMonitoring(project=project, endpoint=metrics_endpoint)
+
+    return Cloud(
+        store=_on_first_use(store),
+        compute=_on_first_use(compute),
+        notices=_on_first_use(notices),
+        metrics=_on_first_use(metrics),
+    )
 
 
 def _on_first_use(opener: Callable[[], T]) -> T:

@@ -1,4 +1,4 @@
-"""Where Compute Engine is spoken to."""
+"""Where Compute Engine and Cloud Monitoring are spoken to."""
 
 import ipaddress
 from urllib.parse import urlsplit
@@ -7,7 +7,7 @@ GOOGLE = "https://compute.googleapis.com"
 
 
 def checked_endpoint(endpoint: str) -> str:
-    """The endpoint without a slash at its end; "" means Google's own.
+    """The endpoint without a slash at its end; "" means that of Google's Compute Engine.
 
     Raises:
         ValueError: it is neither https nor http on loopback, so a token would cross the net in the clear.
@@ -16,7 +16,7 @@ def checked_endpoint(endpoint: str) -> str:
     if url.scheme == "https" or is_loopback(endpoint):
         return (endpoint or GOOGLE).rstrip("/")
     raise ValueError(
-        f"The Compute endpoint {endpoint!r} is neither https:// nor http:// on this machine; "
+        f"The endpoint {endpoint!r} is neither https:// nor http:// on this machine; "
         "leave it empty for Google, or give something like http://127.0.0.1:8080."
     )
 

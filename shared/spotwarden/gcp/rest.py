@@ -1,4 +1,4 @@
-"""Compute Engine's REST API, spoken through google-auth: the bytes of a request as they are, in and out."""
+"""REST APIs of Google, spoken through google-auth: the bytes of a request as they are, in and out."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -52,7 +52,7 @@ class Rest:
         if "_session" in self.__dict__:
             self._session.close()
 
-    def get(self, path: str, query: Mapping[str, str]) -> bytes:
+    def get(self, path: str, query: Mapping[str, str | list[str]]) -> bytes:
         """Fetch; `RejectedError`, or `UnansweredError` when the patience is over."""
         return self._patience.insist(lambda: self._send("GET", path, query, None))
 
@@ -80,7 +80,9 @@ class Rest:
         """Delete what can be deleted twice, as by a `requestId`; errors as `get`."""
         return self._patience.insist(lambda: self._send("DELETE", path, query, None))
 
-    def _send(self, method: str, path: str, query: Mapping[str, str], data: bytes | None) -> bytes:
+    def _send(
+        self, method: str, path: str, query: Mapping[str, str | list[str]], data: bytes | None
+    ) -> bytes:
         with unanswered():
             answer = self._session.request(
                 method,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -16,7 +17,8 @@ OPERATION_FIELDS = (
 
 _HARMLESS = {"NO_RESULTS_ON_PAGE"}
 _INSTANCE_URL = re.compile(r"/instances/[^/]+$")
-_STATUSES = {status.value: status for status in Status}
+STATUSES = {status.value: status for status in Status}
+"""Those that we know, by Google's word."""
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -125,20 +127,28 @@ class Offer(msgspec.Struct, frozen=True):
         return self.deprecated.state in {"", "ACTIVE"}
 
 
-class Scope(msgspec.Struct, frozen=True, rename="camel"):
+class Listed(msgspec.Struct, frozen=True, rename="camel"):
+    """What an aggregated list says of every zone or region, whatever it holds."""
+
+    warning: Warned | None = None
+
+
+class Scope(Listed, frozen=True, rename="camel"):
     """What an aggregated list holds for one zone or region."""
 
     instances: Sequence[WireInstance] = ()
     operations: Sequence[WireOperation] = ()
     machine_types: Sequence[Offer] = ()
     accelerator_types: Sequence[Offer] = ()
-    warning: Warned | None = None
 
 
-class Page(msgspec.Struct, frozen=True, rename="camel"):
+Held = TypeVar("Held", bound=Listed)
+
+
+class Page(msgspec.Struct, Generic[Held], frozen=True, rename="camel"):
     """One page of an aggregated list, by scope (`zones/us-central1-a`)."""
 
-    items: Mapping[str, Scope] = {}
+    items: Mapping[str, Held] = {}
     next_page_token: str = ""
     unreachables: Sequence[str] = ()
     warning: Warned | None = None
@@ -160,7 +170,7 @@ def last(url: str) -> str:
 
 def instance(wire: WireInstance, zone: str) -> Instance | None:
     """The instance; None where its status is one that we do not know, so that nobody can judge it."""
-    status = _STATUSES.get(wire.status)
+    status = STATUSES.get(wire.status)
     if status is None:
         return None
     return Instance(
@@ -168,8 +178,8 @@ def instance(wire: WireInstance, zone: str) -> Instance | None:
         name=wire.name,
         zone=zone,
         status=status,
-        created=_utc(wire.creation_timestamp),
-        started=_utc(wire.last_start_timestamp),
+        created=utc(wire.creation_timestamp),
+        started=utc(wire.last_start_timestamp),
         job=wire.labels.job,
         attempt=_number(wire.labels.attempt),
         turn=_number(wire.labels.turn),
@@ -192,7 +202,7 @@ def operation(wire: WireOperation) -> Operation:
         done=done,
         error=_error(wire) if done else "",
         user=wire.user,
-        at=_utc(wire.insert_time),
+        at=utc(wire.insert_time),
     )
 
 
@@ -217,5 +227,6 @@ def _line(error: WireError) -> str:
     return f"{line} [{' '.join(facts)}]" if facts else line
 
 
-def _utc(moment: datetime | None) -> datetime | None:
+def utc(moment: datetime | None) -> datetime | None:
+    """The same moment, in UTC."""
     return None if moment is None else moment.astimezone(UTC)

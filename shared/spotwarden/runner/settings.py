@@ -20,9 +20,10 @@ class SettingsError(Exception):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where everything is. `compute_endpoint` is "" for Google's own; a `mode` wins over the policy's.
+    """Where everything is. An endpoint is "" for Google's own; a `mode` wins over the policy's.
 
-    `workers` is how many jobs one sweep works on at a time.
+    The prices lie beside the policy unless told otherwise; `workers` is how many jobs one sweep works on at
+    a time.
     """
 
     project: str
@@ -30,7 +31,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     notices: str
     layout: Layout = Layout()
     compute_endpoint: str = ""
+    monitoring_endpoint: str = ""
     policy_file: Path
+    prices_file: Path = Path("prices.toml")
     mode: Mode | None = None
     workers: int = 1
 
@@ -40,13 +43,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         missing = [f"{name} ({what})" for name, what in REQUIRED.items() if not environ.get(name)]
         if missing:
             raise SettingsError(f"not set: {'; '.join(missing)}")
+        policy_file = Path(environ.get("SPOTWARDEN_POLICY", "policy.toml"))
         return cls(
             project=environ["SPOTWARDEN_PROJECT"],
             bucket=environ["SPOTWARDEN_BUCKET"],
             notices=environ["SPOTWARDEN_NOTICES"],
             layout=Layout(prefix=environ.get("SPOTWARDEN_PREFIX", "")),
             compute_endpoint=environ.get("SPOTWARDEN_COMPUTE_ENDPOINT", ""),
-            policy_file=Path(environ.get("SPOTWARDEN_POLICY", "policy.toml")),
+            monitoring_endpoint=environ.get("SPOTWARDEN_MONITORING_ENDPOINT", ""),
+            policy_file=policy_file,
+            prices_file=Path(environ.get("SPOTWARDEN_PRICES", "") or policy_file.with_name("prices.toml")),
             mode=_mode(environ.get("SPOTWARDEN_MODE", "")),
             workers=_workers(environ.get("SPOTWARDEN_WORKERS", "16")),
         )
@@ -58,6 +64,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "bucket": self.bucket,
             "topic": self.notices,
             "compute_endpoint": self.compute_endpoint,
+            "monitoring_endpoint": self.monitoring_endpoint,
         }
 
 

@@ -1,0 +1,76 @@
+"""What all calls to Compute Engine share: pages of lists, paths of instances, answers as data."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.rest import Rest
+from spotwarden.gcp.wire import Held, Page
+from spotwarden.ports import UnansweredError
+
+T = TypeVar("T")
+
+MOST = "500"
+"""The most that a list gives at once (Google: "Method: instances.aggregatedList")."""
+
+ID = r"[1-9][0-9]{0,19}"
+"""A numeric id, which is never given twice."""
+
+_NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
+ID_ONLY = re.compile(ID)
+"""Matches an id and nothing else."""
+
+
+class Calls:
+    """Compute Engine in one project. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        *,
+        project: str,
+        endpoint: str = "",
+        patience: Patience = Patience(),  # noqa: B008 - frozen
+    ) -> None:
+        self._project = project
+        self._rest = Rest(endpoint=endpoint, patience=patience)
+
+    def close(self) -> None:
+        """Give the connections back; the next call opens new ones."""
+        self._rest.close()
+
+    def _pages(
+        self, kind: str, fields: str, query: Mapping[str, str], form: type[Page[Held]]
+    ) -> Iterator[Page[Held]]:
+        path = f"/compute/v1/projects/{self._project}/aggregated/{kind}"
+        query = {
+            **query,
+            "maxResults": MOST,
+            "returnPartialSuccess": "true",
+            "fields": f"items/*/{fields},items/*/warning,nextPageToken,unreachables,warning",
+        }
+        token = ""
+        while True:
+            answer = self._rest.get(path, {**query, "pageToken": token} if token else query)
+            page = decode(answer, form)
+            yield page
+            token = page.next_page_token
+            if not token:
+                return
+
+    def _instance(self, zone: str, instance_id: str) -> str:
+        if not (_NAME.fullmatch(zone) and ID_ONLY.fullmatch(instance_id)):
+            raise ValueError(f"No instance id in a zone: {instance_id!r} in {zone!r}")
+        return f"/compute/v1/projects/{self._project}/zones/{zone}/instances/{instance_id}"
+
+
+def decode(answer: bytes, kind: type[T]) -> T:
+    """The answer as data; one that is cut short is no answer."""
+    try:
+        return msgspec.json.decode(answer, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as error:
+        raise UnansweredError(f"an answer that is cut short or no JSON: {error}") from error

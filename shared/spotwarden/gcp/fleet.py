@@ -1,0 +1,127 @@
+"""Compute Engine's list of VMs as governance reads it: more fields, and a hundred thousand of them.
+
+What many VMs have in common (zone, machine type, labels) is kept once.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from spotwarden.gcp.built_in import built_in
+from spotwarden.gcp.filters import LONGEST
+from spotwarden.gcp.wire import STATUSES, Listed, Page, last, utc
+from spotwarden.model.fleet import Fleet, Machine
+
+FIELDS = (
+    "instances(id,name,status,creationTimestamp,lastStartTimestamp,machineType,"
+    "guestAccelerators(acceleratorType,acceleratorCount),scheduling(provisioningModel,preemptible),labels)"
+)
+
+
+class WireCard(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """Accelerators of one type."""
+
+    accelerator_type: str = ""
+    accelerator_count: int = 0
+
+
+class WireScheduling(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """How it was provisioned; older VMs only say that they are preemptible."""
+
+    provisioning_model: str = ""
+    preemptible: bool = False
+
+    @property
+    def model(self) -> str:
+        """The provisioning model in today's words ("Preemptible VMs": Spot VMs are their newest version)."""
+        return "SPOT" if self.preemptible else self.provisioning_model or "STANDARD"
+
+
+class WireMachine(msgspec.Struct, frozen=True, rename="camel"):
+    """A VM. Everything but its id and name may be absent."""
+
+    id: str
+    name: str
+    status: str = ""
+    creation_timestamp: datetime | None = None
+    last_start_timestamp: datetime | None = None
+    machine_type: str = ""
+    guest_accelerators: Sequence[WireCard] = ()
+    scheduling: WireScheduling = WireScheduling()
+    labels: dict[str, str] = {}
+
+
+class Machines(Listed, frozen=True, rename="camel"):
+    """What the list holds for one zone."""
+
+    instances: Sequence[WireMachine] = ()
+
+
+FleetPage = Page[Machines]
+Labels = tuple[tuple[str, str], ...]
+
+
+class Gathered:
+    """Takes page after page, and is a fleet in the end; of the ids given, or of all where there are none."""
+
+    def __init__(self, ids: Collection[str] = ()) -> None:
+        self._ids = frozenset(ids)
+        self._words: dict[str, str] = {}
+        self._labels: dict[Labels, Mapping[str, str]] = {}
+        self._found: list[Machine] = []
+        self._missing: set[str] = set()
+
+    def take(self, page: FleetPage) -> None:
+        """Add what a page shows; a VM in a status that we do not know makes its zone unreachable."""
+        self._missing.update(page.missing())
+        for scope, content in page.items.items():
+            zone = self._word(last(scope))
+            for item in self._wanted(content.instances):
+                if item.status in STATUSES:
+                    self._found.append(self._machine(item, zone))
+                else:
+                    self._missing.add(zone)
+
+    def _wanted(self, items: Sequence[WireMachine]) -> Iterator[WireMachine]:
+        return (item for item in items if not self._ids or item.id in self._ids)
+
+    def fleet(self) -> Fleet:
+        """All that was taken."""
+        return Fleet(items=tuple(self._found), unreachable=tuple(sorted(self._missing)))
+
+    def _machine(self, item: WireMachine, zone: str) -> Machine:
+        machine_type = self._word(last(item.machine_type))
+        cards, gpu = _cards(item.guest_accelerators) or built_in(machine_type)
+        return Machine(
+            id=item.id,
+            name=item.name,
+            zone=zone,
+            status=STATUSES[item.status],
+            created=utc(item.creation_timestamp),
+            started=utc(item.last_start_timestamp),
+            machine_type=machine_type,
+            gpus=cards,
+            gpu=self._word(gpu),
+            provisioning=self._word(item.scheduling.model),
+            labels=self._same(item.labels),
+        )
+
+    def _word(self, text: str) -> str:
+        return self._words.setdefault(text, text)
+
+    def _same(self, labels: Mapping[str, str]) -> Mapping[str, str]:
+        key = tuple((self._word(name), self._word(value)) for name, value in sorted(labels.items()))
+        return self._labels.setdefault(key, dict(key))
+
+
+def _cards(listed: Sequence[WireCard]) -> tuple[int, str] | None:
+    """How many accelerators, and the type of the first; None for none."""
+    number = sum(card.accelerator_count for card in listed)
+    return (number, last(listed[0].accelerator_type)) if number else None
+
+
+def by_id(ids: Collection[str]) -> Mapping[str, str]:
+    """The query for these ids; for all where the filter would be too long: `Gathered` cuts the list."""
+    text = " OR ".join(f"(id = {one})" for one in sorted(ids) if one.isascii() and one.isdecimal())
+    return {"filter": text} if text and len(text) <= LONGEST else {}

@@ -1,0 +1,67 @@
+"""Points of many instances, put into rows on one grid; a hundred thousand rows have few distinct values."""
+
+from collections.abc import Callable, Collection, Mapping
+from math import isfinite
+from typing import TypeVar
+
+from spotwarden.gcp.series import Series, moment
+from spotwarden.model.load import Buckets
+
+UNKNOWN = -1.0
+
+Row = TypeVar("Row", bound=tuple[float, ...])
+
+
+class Rows:
+    """Takes series, and gives a row of numbers for each instance id; `scale` is what 1 becomes.
+
+    With `ids` other instances are left out: of very many, Monitoring is asked for all.
+    """
+
+    def __init__(self, grid: Buckets, scale: float = 1.0, ids: Collection[str] = ()) -> None:
+        self._grid = grid
+        self._scale = scale
+        self._ids = ids
+        self._places: dict[str, int | None] = {}
+        self._rows: dict[str, list[float]] = {}
+        self._values: dict[float, float] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._rows)
+
+    def take(self, series: Series) -> None:
+        """Add the points of a series, or of the part of it that stands on one page."""
+        if self._ids and series.instance_id not in self._ids:
+            return
+        row = self._rows.get(series.instance_id)
+        if row is None:
+            row = self._rows[series.instance_id] = [UNKNOWN] * self._grid.count
+        for point in series.points:
+            place = self._place(point.interval.end_time)
+            number = point.value.number
+            if place is not None and isfinite(number):
+                value = round(number * self._scale, 2)
+                row[place] = self._values.setdefault(value, value)
+
+    def _place(self, end: str) -> int | None:
+        if end not in self._places:
+            back = (self._grid.end - moment(end)) // self._grid.step
+            self._places[end] = self._grid.count - 1 - back if 0 <= back < self._grid.count else None
+        return self._places[end]
+
+    def tuples(self) -> Mapping[str, tuple[float, ...]]:
+        """The rows by instance id, oldest bucket first. Nothing is left here."""
+        return self._emptied(tuple)
+
+    def counts(self) -> Mapping[str, tuple[int, ...]]:
+        """The same as whole numbers."""
+        return self._emptied(lambda row: tuple(map(int, row)))
+
+    def _emptied(self, form: Callable[[list[float]], Row]) -> Mapping[str, Row]:
+        same: dict[Row, Row] = {}  # equal rows are kept once
+        found: dict[str, Row] = {}
+        while self._rows:
+            key, row = self._rows.popitem()
+            made = form(row)
+            found[key] = same.setdefault(made, made)
+        return found

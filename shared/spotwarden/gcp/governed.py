@@ -1,0 +1,92 @@
+"""What governance sees of Compute Engine, and what it may do to it."""
+
+from collections.abc import Collection, Iterator, Mapping
+from uuid import uuid4
+
+import msgspec
+
+from spotwarden.gcp import leftovers, wire
+from spotwarden.gcp.calls import MOST, Calls, decode
+from spotwarden.gcp.fleet import FIELDS, FleetPage, Gathered, by_id
+from spotwarden.gcp.leftovers import ADDRESSES, DISKS, OURS, SNAPSHOTS, Snapshots, ThingsPage
+from spotwarden.model.fleet import Fleet, Leftover
+from spotwarden.model.instance import Operation
+from spotwarden.ports import RejectedError
+
+CHANGED_MEANWHILE = "conditionNotMet"
+"""The labels are not those that were read: somebody else was first ("Labeling resources")."""
+
+
+class Labelled(msgspec.Struct, frozen=True, rename="camel"):
+    """The labels of an instance, and the fingerprint that a change of them must name."""
+
+    label_fingerprint: str
+    labels: dict[str, str] = {}
+
+
+class Governed(Calls):
+    """Fleet, stop, labels and leftovers."""
+
+    def fleet(self, *, ids: Collection[str] = ()) -> Fleet:
+        """As `Compute.fleet`; an instance in a status we do not know makes its zone unreachable."""
+        gathered = Gathered(ids)
+        for page in self._pages("instances", FIELDS, by_id(ids), FleetPage):
+            gathered.take(page)
+        return gathered.fleet()
+
+    def stop(self, zone: str, instance_id: str, request_id: str) -> Operation:
+        """As `Compute.stop`; `ValueError` where this is no id."""
+        answer = self._rest.post(f"{self._instance(zone, instance_id)}/stop", {"requestId": request_id}, None)
+        return wire.operation(decode(answer, wire.WireOperation))
+
+    def label(self, zone: str, instance_id: str, labels: Mapping[str, str]) -> Operation:
+        """As `Compute.label`; where somebody else changes them meanwhile it is tried once more."""
+        path = self._instance(zone, instance_id)
+        try:
+            return self._label(path, labels)
+        except RejectedError as refused:
+            if refused.code != CHANGED_MEANWHILE:
+                raise
+        return self._label(path, labels)
+
+    def _label(self, path: str, labels: Mapping[str, str]) -> Operation:
+        there = decode(self._rest.get(path, {"fields": "labels,labelFingerprint"}), Labelled)
+        mixed = {**there.labels, **labels}
+        kept = {key: value for key, value in mixed.items() if value or key not in labels}
+        body = {"labels": kept, "labelFingerprint": there.label_fingerprint}
+        answer = self._rest.post(f"{path}/setLabels", {"requestId": str(uuid4())}, body)
+        return wire.operation(decode(answer, wire.WireOperation))
+
+    def leftovers(self) -> tuple[tuple[Leftover, ...], tuple[str, ...]]:
+        """As `Compute.leftovers`; each is named by its id."""
+        found: list[Leftover | None] = []
+        missing: set[str] = set()
+        for kind, fields in (("disks", DISKS), ("addresses", ADDRESSES)):
+            for page in self._pages(kind, fields, {"filter": OURS}, ThingsPage):
+                missing.update(page.missing())
+                for scope in page.items.values():
+                    found.extend(leftovers.leftover("disk", one) for one in scope.disks)
+                    found.extend(leftovers.leftover("address", one) for one in scope.addresses)
+        for snapshots in self._snapshots():
+            missing.update(snapshots.missing())
+            found.extend(leftovers.leftover("snapshot", one) for one in snapshots.items)
+        known = (one for one in found if one is not None)
+        return tuple(sorted(known, key=lambda one: one.link)), tuple(sorted(missing))
+
+    def _snapshots(self) -> Iterator[Snapshots]:
+        path = f"/compute/v1/projects/{self._project}/global/snapshots"
+        query = {"filter": OURS, "maxResults": MOST, "returnPartialSuccess": "true", "fields": SNAPSHOTS}
+        token = ""
+        while True:
+            answer = self._rest.get(path, {**query, "pageToken": token} if token else query)
+            page = decode(answer, Snapshots)
+            yield page
+            token = page.next_page_token
+            if not token:
+                return
+
+    def remove(self, link: str, request_id: str) -> Operation:
+        """As `Compute.remove`; `ValueError` where the link names none of this project's by its id."""
+        path = f"/compute/v1/{leftovers.checked(link, self._project)}"
+        answer = self._rest.delete(path, {"requestId": request_id})
+        return wire.operation(decode(answer, wire.WireOperation))

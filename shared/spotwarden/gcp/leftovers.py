@@ -1,0 +1,92 @@
+"""Disks, addresses and snapshots that a job has left behind, in Compute Engine's lists."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import msgspec
+
+from spotwarden.gcp.calls import ID
+from spotwarden.gcp.wire import Listed, Page, Warned, last, utc
+from spotwarden.model.fleet import JOB_LABEL, Leftover
+
+OURS = f"labels.{JOB_LABEL}:*"
+"""The filter for what carries a job's label, whichever job it is."""
+
+DISKS = "disks(id,name,selfLink,creationTimestamp,status,users,sizeGb,labels)"
+ADDRESSES = "addresses(id,name,selfLink,creationTimestamp,status,users,labels)"
+SNAPSHOTS = (
+    "items(id,name,selfLink,creationTimestamp,status,diskSizeGb,labels),nextPageToken,unreachables,warning"
+)
+
+_LINK = re.compile(rf"projects/([^/?#]+)/[^?#]+/(?:disks|addresses|snapshots)/{ID}")
+_AT_REST = {"disk": "READY", "address": "RESERVED", "snapshot": "READY"}
+
+
+class WireThing(msgspec.Struct, frozen=True, rename="camel"):
+    """A disk, an address or a snapshot."""
+
+    id: str
+    name: str
+    self_link: str
+    status: str = ""
+    creation_timestamp: datetime | None = None
+    users: Sequence[str] = ()
+    size_gb: str = "0"
+    disk_size_gb: str = "0"
+    labels: dict[str, str] = {}
+
+
+class Things(Listed, frozen=True):
+    """What an aggregated list holds for one zone or region."""
+
+    disks: Sequence[WireThing] = ()
+    addresses: Sequence[WireThing] = ()
+
+
+ThingsPage = Page[Things]
+
+
+class Snapshots(msgspec.Struct, frozen=True, rename="camel"):
+    """One page of the list of snapshots."""
+
+    items: Sequence[WireThing] = ()
+    next_page_token: str = ""
+    unreachables: Sequence[str] = ()
+    warning: Warned | None = None
+
+    def missing(self) -> Iterator[str]:
+        """Short names of the scopes that this page may hide something of."""
+        yield from map(last, self.unreachables)
+        if self.warning is not None:
+            yield from map(last, self.warning.scopes("global"))
+
+
+def leftover(kind: str, thing: WireThing) -> Leftover | None:
+    """The thing, if it carries a job's label and nothing uses it; None where one cannot say so.
+
+    Its link names it by its id: a name may be another's by the time that it is removed.
+    """
+    job = thing.labels.get(JOB_LABEL, "")
+    if not job or thing.users or thing.status != _AT_REST[kind]:
+        return None
+    home = thing.self_link.partition("/compute/v1/")[2].rpartition("/")[0]
+    return Leftover(
+        kind=kind,
+        name=thing.name,
+        link=checked(f"{home}/{thing.id}"),
+        job=job,
+        created=utc(thing.creation_timestamp),
+        size_gb=int(thing.disk_size_gb if kind == "snapshot" else thing.size_gb),
+    )
+
+
+def checked(link: str, project: str = "") -> str:
+    """The link, if it is that of a disk, address or snapshot by its id; `ValueError` where it is not.
+
+    With `project` it must be one of that project.
+    """
+    found = _LINK.fullmatch(link)
+    if not found or ".." in link or (project and found[1] != project):
+        raise ValueError(f"No disk, address or snapshot by its id: {link!r}")
+    return link

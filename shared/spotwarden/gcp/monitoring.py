@@ -1,0 +1,169 @@
+"""Cloud Monitoring behind `Metrics`: a few questions about the whole project, never one for each VM.
+
+Spoken as REST through google-auth rather than through google-cloud-monitoring; `README.md` has the figures.
+Monitoring itself makes one number of all points of an instance in a bucket, by the instance's *id*.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime, timedelta
+from math import ceil
+
+import msgspec
+
+from spotwarden.gcp.gathering import Rows
+from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.rest import Rest
+from spotwarden.gcp.series import SHORTEST, Ask, Series, listed, moment
+from spotwarden.model.load import Buckets, Load, Loads
+from spotwarden.ports import RejectedError, UnansweredError
+
+GOOGLE = "https://monitoring.googleapis.com"
+
+PERCENT = 100.0
+LOG_BUCKETS = 30
+
+_CPU = "compute.googleapis.com/instance/cpu/utilization"
+_LINES = "logging.googleapis.com/log_entry_count"
+# What Google writes about a VM, and what its agents write without anybody doing anything.
+_NOT_THEIRS = (
+    'metric.labels.log != starts_with("cloudaudit.googleapis.com") AND '
+    'metric.labels.log != one_of("GCEGuestAgent","OSConfigAgent","ops-agent-health")'
+)
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A metric of GPUs with a series for each GPU of a `gce_instance`; `percent` is what 1 of it means."""
+
+    metric: str
+    percent: float
+
+
+SOURCES = (
+    # "Ops Agent metrics", section gpu: labels gpu_number, model, uuid; in percent.
+    Source("agent.googleapis.com/gpu/utilization", 1.0),
+    # "NVIDIA Data Center GPU Manager (DCGM)", version 2 of the receiver: the same labels; a fraction.
+    Source("workload.googleapis.com/gpu.dcgm.utilization", PERCENT),
+)
+"""In the order in which they are believed: a later one counts for instances that the earlier lack."""
+
+
+class _Question(msgspec.Struct, frozen=True):
+    """Which number is made of an instance's points in a bucket; `scale` is what 1 of it becomes."""
+
+    metric: str
+    aligner: str
+    reducer: str
+    scale: float = 1.0
+
+
+class CloudMonitoring:
+    """`Metrics` over one project. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        *,
+        project: str,
+        endpoint: str = "",
+        patience: Patience = Patience(),  # noqa: B008 - frozen
+    ) -> None:
+        self._project = project
+        self._rest = Rest(endpoint=endpoint or GOOGLE, patience=patience)
+
+    def close(self) -> None:
+        """Give the connections back; the next call opens new ones."""
+        self._rest.close()
+
+    def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> Loads:
+        """As `Metrics.gpus`, from the first source that knows an instance; see `SOURCES`."""
+        rows: dict[str, Load] = {}
+        wanted = frozenset(ids)
+        try:
+            for source in SOURCES:
+                found = self._source(source, grid, wanted, counts=counts)
+                rows.update((key, load) for key, load in found if key not in rows)
+        except (RejectedError, UnansweredError) as error:
+            return Loads(grid=grid, problem=f"Cloud Monitoring: {error}")
+        return Loads(grid=grid, rows=rows)
+
+    def _source(
+        self, source: Source, grid: Buckets, ids: frozenset[str], *, counts: bool
+    ) -> Iterator[tuple[str, Load]]:
+        top = _Question(source.metric, "ALIGN_MAX", "REDUCE_MAX", source.percent)
+        if not counts:
+            for key, row in self._rows(top, grid, ids).tuples().items():
+                yield key, Load(top=row)
+            return
+        # The counts come before the maximum: a point that is late arrives between two questions, and one
+        # that was counted must have been looked at, or a busy GPU would pass for an idle one.
+        cards = self._rows(_Question(source.metric, "ALIGN_COUNT", "REDUCE_COUNT"), grid, ids)
+        if not cards:
+            return
+        points = self._rows(_Question(source.metric, "ALIGN_COUNT", "REDUCE_MIN"), grid, ids).counts()
+        busiest = self._rows(top, grid, ids).tuples()
+        nothing = (-1,) * grid.count
+        for key, row in cards.counts().items():
+            yield key, Load(top=busiest.get(key, nothing), points=points.get(key, nothing), gpus=row)
+
+    def _rows(self, question: _Question, grid: Buckets, ids: frozenset[str]) -> Rows:
+        ask = Ask(
+            metric=question.metric,
+            aligner=question.aligner,
+            reducer=question.reducer,
+            each_gpu=question.aligner == "ALIGN_COUNT",
+            start=grid.end - grid.step * grid.count,
+            end=grid.end,
+            step=grid.step,
+        )
+        rows = Rows(grid, question.scale, ids)
+        for series in listed(self._rest, self._project, ask, ids):
+            rows.take(series)
+        return rows
+
+    def cpus(self, since: datetime, until: datetime, *, ids: Collection[str] = ()) -> Mapping[str, float]:
+        """As `Metrics.cpus`; what the hypervisor saw, so it needs no agent in the VM."""
+        step = timedelta(seconds=max(60, ceil((until - since).total_seconds())))
+        ask = Ask(
+            metric=_CPU,
+            aligner="ALIGN_MAX",
+            reducer="REDUCE_MAX",
+            start=until - step,
+            end=until,
+            step=step,
+        )
+        wanted = frozenset(ids)
+        return {
+            series.instance_id: max(point.value.number for point in series.points) * PERCENT
+            for series in self._answered(ask, ids)
+            if series.points and (not wanted or series.instance_id in wanted)
+        }
+
+    def logged(
+        self, since: datetime, until: datetime, *, ids: Collection[str] = ()
+    ) -> Mapping[str, datetime]:
+        """As `Metrics.logged`: the end of the newest bucket with a line, of some thirty of whole minutes."""
+        minutes = max(1, ceil((until - since) / SHORTEST / LOG_BUCKETS))
+        step = SHORTEST * minutes
+        start = until - step * ceil((until - since) / step)
+        ask = Ask(
+            metric=_LINES,
+            aligner="ALIGN_SUM",
+            reducer="REDUCE_SUM",
+            start=start,
+            end=until,
+            step=step,
+            where=_NOT_THEIRS,
+        )
+        newest: dict[str, datetime] = {}
+        wanted = frozenset(ids)
+        for series in self._answered(ask, ids):
+            for point in series.points:
+                if point.value.number > 0:
+                    at = min(until, moment(point.interval.end_time))
+                    newest[series.instance_id] = max(at, newest.get(series.instance_id, at))
+        return {key: at for key, at in newest.items() if not wanted or key in wanted}
+
+    def _answered(self, ask: Ask, ids: Collection[str]) -> Iterator[Series]:
+        try:
+            yield from listed(self._rest, self._project, ask, ids)
+        except RejectedError as refused:
+            raise UnansweredError(str(refused)) from refused
