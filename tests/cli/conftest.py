@@ -1,0 +1,79 @@
+"""Commands as a user types them, against a bucket of the local cloud."""
+
+import itertools
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from spotwarden.cli.main import main
+from spotwarden.gcp.storage import CloudStorage
+from spotwarden.layout import CaseRecord, Layout
+from spotwarden.model.case import Case
+from tests.contract.patience import QUICK
+from tests.contract.served import PROJECT, Served
+
+_buckets = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The local cloud's storage, and Google's own variable pointing at it."""
+    with Served(tmp_path_factory.mktemp("storage")) as services, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STORAGE_EMULATOR_HOST", services.url)
+        patch.setenv("DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA", "true")
+        yield services
+
+
+class Desk:
+    """A developer at a shell, and the bucket that the commands work on."""
+
+    def __init__(self, store: CloudStorage, bucket: str, policy: str) -> None:
+        self.store = store
+        self.bucket = bucket
+        self.layout = Layout()
+        self._environment = {
+            "SPOTWARDEN_PROJECT": PROJECT,
+            "SPOTWARDEN_BUCKET": bucket,
+            "SPOTWARDEN_NOTICES": "notices",
+            "SPOTWARDEN_OWNER": "ada@example.com",
+            "SPOTWARDEN_POLICY": policy,
+        }
+
+    def run(self, *words: str) -> Result:
+        """Run `spotwarden …` and give what came of it."""
+        return CliRunner().invoke(main, list(words), env=self._environment)
+
+    def ok(self, *words: str) -> str:
+        """Run it, expect success, give its output."""
+        done = self.run(*words)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    def refused(self, *words: str) -> str:
+        """Run it, expect a refusal, give its words."""
+        done = self.run(*words)
+        assert done.exit_code in {1, 2}, done.output
+        return done.output
+
+    def file(self, case: Case) -> None:
+        """Put a case on record."""
+        name = self.layout.build(CaseRecord(rule=case.rule, key=case.key))
+        self.store.write(name, msgspec.json.encode(case), generation=None)
+
+    def case(self, rule: str, key: str) -> Case:
+        """A case as it is on record."""
+        stored = self.store.read(self.layout.build(CaseRecord(rule=rule, key=key)))
+        assert stored is not None
+        return msgspec.json.decode(stored.data, type=Case)
+
+
+@pytest.fixture
+def desk(served: Served, tmp_path) -> Iterator[Desk]:
+    """A shell with a bucket of its own, and no policy file."""
+    bucket = f"commands-{next(_buckets)}"
+    served.run(lambda: served.storage.ensure_bucket(bucket))
+    store = CloudStorage(project=PROJECT, bucket=bucket, patience=QUICK)
+    yield Desk(store, bucket, str(tmp_path / "policy.toml"))
+    store.close()

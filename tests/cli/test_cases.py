@@ -1,0 +1,191 @@
+"""`spotwarden cases`: what a person sees of a case, and what an answer changes."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from spotwarden.layout import JobFile as JobFileName
+from spotwarden.model.case import Case, CaseState, Strike, Warned
+from spotwarden.model.finding import Subject, Target
+from spotwarden.model.governance import Remedy
+
+NOW = datetime.now(UTC)
+HOUR = timedelta(hours=1)
+
+
+def case(key="4711", rule="idle", name="test-vm", **fields):
+    """A case that was warned about an hour ago."""
+    subject = Subject(
+        key=key, job="test-vm", owner="ada", targets=(Target(id=key, name=name, zone="us-central1-a"),)
+    )
+    common = {
+        "rule": rule,
+        "subject": subject,
+        "state": CaseState.WARNED,
+        "opened": NOW - 2 * HOUR,
+        "looked": NOW - HOUR,
+        "since": NOW - 3 * HOUR,
+        "reason": "its GPUs are idle",
+        "evidence": {"busiest GPU": "1.3 %"},
+        "remedy": Remedy.STOP,
+        "due": NOW + HOUR,
+        "warnings": (Warned(level=1, at=NOW - HOUR, notice="n-1"),),
+    }
+    return Case(**{**common, **fields})
+
+
+def test_no_case_is_said_to_be_none(desk):
+    """The bucket is named, so that nobody looks into the wrong one."""
+    assert desk.ok("cases", "list") == f"no open cases in gs://{desk.bucket}\n"
+    assert json.loads(desk.ok("cases", "list", "--json")) == []
+
+
+def test_cases_are_listed_the_oldest_first(desk):
+    """Of all rules, or of one."""
+    desk.file(case())
+    desk.file(case(rule="stall", opened=NOW - 5 * HOUR))
+    head, *rows = desk.ok("cases", "list").splitlines()
+    assert head.split() == ["RULE", "CASE", "ABOUT", "OWNER", "STANDS", "FOR", "DUE", "REASON"]
+    assert [row.split()[0] for row in rows] == ["stall", "idle"]
+    assert rows[1].split()[1:6] == ["4711", "test-vm", "ada", "warned", "3h00m"]
+    (only,) = json.loads(desk.ok("cases", "list", "--rule", "idle", "--json"))
+    assert only["rule"] == "idle"
+
+
+def test_a_case_is_shown_with_its_evidence_and_history(desk):
+    """Everything that speaks for and against doing something."""
+    strike = Strike(target="4711", request_id="r", at=NOW, error="quota: no")
+    desk.file(case(strikes=(strike,), failures=1, keep_until=NOW - HOUR, kept_by="bob", kept_why="tuning"))
+    shown = desk.ok("cases", "show", "idle", "4711")
+    for said in (
+        "idle 4711: test-vm, warned",
+        "its GPUs are idle",
+        "busiest GPU 1.3 %",
+        "by bob, which is over",
+        "tuning",
+        "warning 1 was accepted as notice n-1",
+        "stop 4711 failed: quota: no",
+        "test-vm 4711 us-central1-a",
+    ):
+        assert said in shown
+    assert json.loads(desk.ok("cases", "show", "idle", "test-vm", "--json"))["failures"] == 1
+
+
+def test_a_veto_is_written_into_the_case_and_the_audit(desk):
+    """Who, until when, why; nothing else of the case is lost."""
+    desk.file(case())
+    told = desk.ok("cases", "keep", "idle", "test-vm", "--for", "8h", "--why", "debugging")
+    kept = desk.case("idle", "4711")
+    assert told.startswith("test-vm: ada@example.com keeps it until ")
+    assert (kept.kept_by, kept.kept_why) == ("ada@example.com", "debugging")
+    assert kept.keep_until is not None
+    assert timedelta(hours=7) < kept.keep_until - NOW < timedelta(hours=9)
+    assert kept.warnings == case().warnings
+    (record,) = desk.store.entries("spotwarden/audit/")
+    written = json.loads(desk.store.read(record.name).data)
+    assert (written["action"], written["outcome"]["type"]) == ("FileCase", "Done")
+    assert written["why"].startswith("ada@example.com keeps it until ")
+    assert "kept until" in desk.ok("cases", "list")
+
+
+def test_a_veto_may_name_its_last_day(desk):
+    """To the end of that day, UTC."""
+    desk.file(case())
+    day = (NOW + timedelta(days=2)).date()
+    desk.ok("cases", "keep", "idle", "4711", "--until", str(day))
+    end = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
+    assert desk.case("idle", "4711").keep_until == end
+
+
+def test_a_veto_is_bounded_by_the_policy(desk, tmp_path):
+    """By that of the defaults where there is no file, else by the file's."""
+    desk.file(case())
+    assert "governance.longest_keep" in desk.refused("cases", "keep", "idle", "4711", "--for", "8d")
+    (tmp_path / "policy.toml").write_text('version = "1"\n[governance]\nlongest_keep = "2h"\n')
+    assert "governance.longest_keep" in desk.refused("cases", "keep", "idle", "4711", "--for", "3h")
+    desk.ok("cases", "keep", "idle", "4711", "--for", "1h")
+
+
+def test_a_released_case_is_kept_no_longer(desk):
+    """A second release has nothing to end."""
+    desk.file(case(keep_until=NOW + HOUR, kept_by="ada"))
+    assert "keeps it no longer" in desk.ok("cases", "release", "idle", "4711")
+    assert "warned" in desk.ok("cases", "list")
+    assert "nobody keeps it" in desk.refused("cases", "release", "idle", "4711")
+
+
+def test_a_job_is_given_more_time(desk):
+    """Twice means twice as much."""
+    desk.file(case(key="my-job", rule="job_cap"))
+    desk.ok("cases", "extend", "job_cap", "my-job", "--by", "4h")
+    assert "by 4 h" in desk.ok("cases", "show", "job_cap", "my-job")
+    desk.ok("cases", "extend", "job_cap", "my-job", "--by", "4h")
+    assert desk.case("job_cap", "my-job").extended == 8
+    assert "by 8 h" in desk.ok("cases", "show", "job_cap", "my-job")
+
+
+def test_only_a_jobs_limit_is_extended(desk):
+    """The refusal says what helps instead, and nothing is written."""
+    desk.file(case())
+    assert "only the limits of a job" in desk.refused("cases", "extend", "idle", "4711", "--by", "1h")
+    assert desk.case("idle", "4711") == case()
+
+
+def test_a_case_can_be_named_by_its_vm_or_job_only_where_that_is_clear(desk):
+    """Two VMs of one name are told apart by their ids; the message lists them."""
+    desk.file(case())
+    desk.file(case(key="4712"))
+    said = desk.refused("cases", "keep", "idle", "test-vm", "--for", "1h")
+    assert "2 cases are about test-vm" in said
+    assert "4711" in said
+    assert "4712" in said
+    desk.ok("cases", "keep", "idle", "4712", "--for", "1h")
+    assert desk.case("idle", "4711").keep_until is None
+
+
+def test_a_case_that_is_not_there_is_said_so(desk):
+    """With where to look."""
+    desk.file(case())
+    assert "see `spotwarden cases list`" in desk.refused("cases", "show", "idle", "other-vm")
+    assert "see `spotwarden cases list`" in desk.refused("cases", "keep", "stall", "4711", "--for", "1h")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--for", "8"),
+        ("--for", "0h"),
+        ("--for", "-1h"),
+        ("--for", f"{10**20}d"),
+        ("--until", "tomorrow"),
+        ("--for", "1h", "--until", "2099-01-01"),
+    ],
+)
+def test_a_span_or_moment_that_cannot_be_meant_is_refused(desk, words):
+    """A bare number has no unit; one of both is needed; nothing is written."""
+    desk.file(case())
+    desk.refused("cases", "keep", "idle", "4711", *words)
+    assert desk.case("idle", "4711") == case()
+
+
+def test_a_moment_with_a_zone_is_that_moment(desk):
+    """Half past in Berlin is half past an hour earlier in UTC."""
+    desk.file(case())
+    moment = (NOW + 2 * HOUR).replace(microsecond=0)
+    desk.ok("cases", "keep", "idle", "4711", "--until", (moment + HOUR).strftime("%Y-%m-%dT%H:%M:%S+01:00"))
+    assert desk.case("idle", "4711").keep_until == moment
+
+
+def test_the_jobs_own_file_has_its_say_in_an_extension(desk):
+    """A job whose file sets a lower limit may still be extended to the policy's ceiling."""
+    desk.store.write(desk.layout.build(JobFileName(job="test-vm")), b'max_runtime = "2h"\n', generation=0)
+    desk.file(case(key="my-job", rule="job_cap"))
+    desk.ok("cases", "extend", "job_cap", "my-job", "--by", "4h")
+
+
+def test_an_answer_that_comes_too_late_is_refused(desk):
+    """What was done is said, and when."""
+    desk.file(case(state=CaseState.ACTED))
+    assert "it is too late: it was stopped at" in desk.refused("cases", "keep", "idle", "4711", "--for", "1h")
