@@ -105,7 +105,7 @@ def cleared(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
     )
 
 
-def failing(case: Case, failed: Sequence[Strike], failures: int, policy: Policy, tick: Tick) -> Notice:
+def failing(case: Case, strikes: Sequence[Strike], failures: int, policy: Policy, tick: Tick) -> Notice:
     """Tell ops that a remedy goes on failing: the VM still runs and costs."""
     deed = DEEDS[case.remedy][0] or "be acted upon"
     return _notice(
@@ -116,7 +116,7 @@ def failing(case: Case, failed: Sequence[Strike], failures: int, policy: Policy,
         kind=f"{case.rule}_failing",
         severity=Severity.URGENT,
         what=f"{name_of(case)} should {deed.partition(';')[0]}, and cannot, after {failures} tries",
-        why="; ".join(f"{one.target}: {one.error or 'no answer'}" for one in failed),
+        why="; ".join(f"{one.target}: {one.error or one.operation or 'no answer'}" for one in strikes),
         todo="see to it by hand; it still runs and costs, and it will be tried again",
         evidence=case.evidence,
         owner=policy.governance.ops or case.subject.owner,

@@ -27,7 +27,12 @@ def after(facts: CaseFacts, step: CaseStep, outcome: Outcome) -> CaseFacts | Non
     if isinstance(step, LabelInstance):
         # A label is a courtesy: a VM that takes none is dealt with all the same.
         return replace(facts, labelled=facts.labelled | {step.instance_id})
-    if not isinstance(outcome, Done) or type(step) not in _LEARN:
+    if (
+        not isinstance(outcome, Done)
+        or type(step) not in _LEARN
+        or (facts.struck and isinstance(step, FileCase))
+    ):
+        # What came of the remedy is the last thing that a sweep writes about a case.
         return None
     return _LEARN[type(step)](facts, step, outcome)
 

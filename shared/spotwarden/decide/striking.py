@@ -51,15 +51,13 @@ def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
     """Tell what was done; what failed stays open, and ops hear of it when it goes on failing."""
     strikes = tuple(facts.struck.get(one.target, one) for one in case.strikes)
     failed = [one for one in strikes if not one.operation]
-    failures = case.failures + 1 if failed else 0
-    often = bool(failed) and failures % policy.governance.failures == 0
-    notice = (
-        case_notices.failing(case, failed, failures, policy, tick)
-        if often
-        else case_notices.acted(case, policy, tick)
-    )
-    if (often or not failed) and notice.id not in {*facts.told, *case.told}:
-        return Tell(reason=case.reason, notice=notice)
+    failures = case.failures + bool(failed)
+    notices = [] if failed else [case_notices.acted(case, policy, tick)]
+    if failures and failures % policy.governance.failures == 0:
+        notices.append(case_notices.failing(case, strikes, failures, policy, tick))
+    for notice in notices:
+        if notice.id not in {*facts.told, *case.told}:
+            return Tell(reason=case.reason, notice=notice)
     event = CaseEvent.FAIL if failed else CaseEvent.ACT
     told = tuple(sorted({*case.told, *facts.told}))
     after = replace(
