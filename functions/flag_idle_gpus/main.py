@@ -1,0 +1,35 @@
+"""Finds VMs all of whose GPUs idle: tells their owners, and stops them where the policy says so."""
+
+import os
+from functools import partial
+
+import functions_framework
+from cloudevents.http import CloudEvent
+
+from spotwarden import runner
+from spotwarden.decide import cases, idleness
+from spotwarden.gcp import connect
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Cloud
+from spotwarden.runner.idling import look_for_idle
+
+
+@functions_framework.cloud_event
+def flag_idle_gpus(event: CloudEvent) -> None:
+    """Entry point. The event says only that it is time to look."""
+    settings = runner.Settings.read(os.environ)
+    tick = runner.open_tick("flag_idle_gpus", event.data["message"], settings.layout)
+    policy = runner.read_policy(settings.policy_file, settings.mode)
+    runner.close_tick(tick, sweep(connect(**settings.connection()), settings, policy, tick))
+
+
+def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:
+    """Look, judge, warn, look again, act; one bad VM never stops the others."""
+    governed = runner.Governed(
+        rules=("idle",),
+        look=partial(look_for_idle, grid=idleness.grid, suspects=idleness.suspects),
+        judge=idleness.judge,
+        escalation=cases.ESCALATION,
+    )
+    return runner.govern(runner.Duty.open(cloud, settings, policy, tick), governed)
