@@ -1,15 +1,10 @@
 """The house keeps its own rules: folders, manifest, policy and README agree."""
 
 import ast
-import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
-
-from spotwarden.model.limits import RecoveryLimits
-from spotwarden.model.policy import Mode
-from spotwarden.runner import PolicyError, read_policy
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = yaml.safe_load((ROOT / "infra/functions.yaml").read_text())["functions"]
@@ -54,41 +49,6 @@ def test_the_readme_names_every_function_as_the_manifest_does():
     for row in ROWS:
         assert f"[`{row['name']}`](functions/{row['name']}/)" in readme
         assert row["does"] in readme
-
-
-def test_the_policy_file_holds_the_defaults_and_observes():
-    """What the file says is what the code takes where the file says nothing; a first deployment observes."""
-    policy = read_policy(ROOT / "infra/policy.toml")
-    assert policy.recovery == RecoveryLimits()
-    assert policy.mode is Mode.OBSERVE
-
-
-def test_every_limit_stands_in_the_policy_file():
-    """A limit that only the code knows cannot be agreed on."""
-    named = tomllib.loads((ROOT / "infra/policy.toml").read_text())["recovery"]
-    assert set(named) == set(RecoveryLimits.__struct_fields__)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("version = 1", "Expected `str`, got `int` - at `$.version`"),
-        ('version = "1"\nmood = "enforce"', "unknown field `mood`"),
-        ('version = "1"\n[recovery]\nlease = "five minutes"', "at `$.recovery.lease`"),
-        ('version = "1"\n[recovery]\nlease = "179s"', "recovery.lease is 179 s; it must be 180 s at least"),
-        ('version = "1"\n[recovery]\nmax_restart = 3', "unknown field `max_restart`"),
-        ("version = ", "Invalid value"),
-        ("", "missing required field `version`"),
-    ],
-)
-def test_a_bad_policy_is_refused_with_its_place(tmp_path, text, says):
-    """Nothing acts on half a policy; the message names the file and the value."""
-    file = tmp_path / "policy.toml"
-    file.write_text(text)
-    with pytest.raises(PolicyError) as refusal:
-        read_policy(file)
-    assert str(file) in str(refusal.value)
-    assert says in str(refusal.value)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda file: str(file.relative_to(ROOT)))

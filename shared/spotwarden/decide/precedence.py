@@ -11,7 +11,7 @@ import msgspec
 from spotwarden.model.governance import Limits
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES, Policy
-from spotwarden.model.values import LENIENT, Lenient, leniency, meant, read_limit
+from spotwarden.model.values import LENIENT, Lenient, leniency, meant, read_limit, written
 
 NOBODY = JobFile()
 OWNERS_KNOWN = 65_536
@@ -128,7 +128,7 @@ def _by_team(held: Held, kind: type[Limits], words: Mapping[str, Any], side: Len
         return held
     value = read_limit(kind, held.name, words[held.name])
     if held.ceiling is not None and leniency(side, value) > leniency(side, held.ceiling):
-        return _cut(held, f"the team says {said(value)}")
+        return _cut(held, f"the team says {written(value)}")
     return msgspec.structs.replace(held, value=value, source=Source.TEAM)
 
 
@@ -141,27 +141,20 @@ def _by_job(held: Held, kind: type[Limits], words: Mapping[str, Any], side: Leni
     except ValueError as error:
         return msgspec.structs.replace(held, note=f"job.toml cannot be followed: {error}")
     if side is Lenient.FIXED:
-        return msgspec.structs.replace(held, note=f"job.toml says {said(value)}, which is not a job's to say")
+        return msgspec.structs.replace(
+            held, note=f"job.toml says {written(value)}, which is not a job's to say"
+        )
     wish, now = leniency(side, value), leniency(side, held.value)
     most = now if held.ceiling is None else max(now, leniency(side, held.ceiling))
     if wish <= most:
         return msgspec.structs.replace(held, value=value, source=Source.JOB)
     if most > now:
-        return _cut(held, f"job.toml says {said(value)}")
-    return msgspec.structs.replace(held, note=f"job.toml says {said(value)}, more than it may have")
+        return _cut(held, f"job.toml says {written(value)}")
+    return msgspec.structs.replace(held, note=f"job.toml says {written(value)}, more than it may have")
 
 
 def _cut(held: Held, note: str) -> Held:
     return msgspec.structs.replace(held, value=held.ceiling, source=Source.CEILING, note=note)
-
-
-def said(value: object) -> str:
-    """A value as a policy says it."""
-    if isinstance(value, Enum):
-        return str(value.value)
-    if isinstance(value, tuple):
-        return ", ".join(said(one) for one in value) or "any"
-    return "no bound" if value is None else str(value)
 
 
 def _settled(base: Limits, held: tuple[Held, ...]) -> Limits:

@@ -1,44 +1,33 @@
 """The policy file → the policy, or a clear refusal; never half of it."""
 
-import re
 import tomllib
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from spotwarden.model.policy import Mode, Policy
-
-_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
-SHORTEST_LEASE = timedelta(minutes=3)
-_UNITS = (86_400, 3_600, 60, 1)
+from spotwarden.model.values import iso_duration
+from spotwarden.runner.policy_document import read_document
 
 
 class PolicyError(Exception):
-    """The policy file cannot be read as one: says which file, where in it, and what is wrong."""
+    """The policy file cannot be read as one: says which file, and every place in it that is wrong."""
 
 
 def read_policy(file: Path, mode: Mode | None = None) -> Policy:
     """Read `policy.toml`, under another mode where one is given; durations are `90s`, `5m`, `1h30m`, `2d`."""
     try:
-        policy = msgspec.convert(durations(read_toml(file.read_bytes())), Policy)
-        _check(policy)
-        return policy if mode is None else msgspec.structs.replace(policy, mode=mode)
+        policy, faults = read_document(read_toml(file.read_bytes()))
     except FileNotFoundError:
         raise PolicyError(f"{file}: there is no policy file here") from None
-    except (ValueError, msgspec.DecodeError) as error:
+    except ValueError as error:
         raise PolicyError(f"{file}: {error}") from error
-
-
-def _check(policy: Policy) -> None:
-    """Refuse what would pass for a policy and yet could not work."""
-    if policy.recovery.lease < SHORTEST_LEASE:
-        said, least = policy.recovery.lease.total_seconds(), SHORTEST_LEASE.total_seconds()
-        raise ValueError(
-            f"recovery.lease is {said:.0f} s; it must be {least:.0f} s at least, for clocks may be a minute"
-            " apart and nothing is sent in a lease's last minute"
-        )
+    if policy is None or faults:
+        count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+        listed = "\n".join(f"  {fault}" for fault in faults)
+        raise PolicyError(f"{file}: {count}; nothing is done by half of a policy\n{listed}")
+    return policy if mode is None else msgspec.structs.replace(policy, mode=mode)
 
 
 def read_toml(data: bytes) -> dict[str, Any]:
@@ -50,8 +39,4 @@ def durations(value: Any) -> Any:  # noqa: ANN401 — a TOML document has any sh
     """Write each duration as ISO 8601 does, which msgspec reads as a timedelta."""
     if isinstance(value, dict):
         return {key: durations(inner) for key, inner in value.items()}
-    match = _DURATION.fullmatch(value) if isinstance(value, str) and value else None
-    if not match:
-        return value
-    seconds = sum(int(count or 0) * unit for count, unit in zip(match.groups(), _UNITS, strict=True))
-    return f"PT{seconds}S"
+    return iso_duration(value) if isinstance(value, str) else value

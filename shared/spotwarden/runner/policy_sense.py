@@ -1,0 +1,222 @@
+"""What would pass for a policy, value by value, and yet could not be meant."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
+
+from spotwarden.model.governance import (
+    Calendar,
+    ComplianceLimits,
+    Exemption,
+    IdleLimits,
+    InstanceCap,
+    JobCap,
+    Limits,
+    OwnerCap,
+)
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.opening import DAYS, hours_of
+from spotwarden.model.policy import RULES, Team
+from spotwarden.model.values import LENIENT, Lenient, leniency, meant, read_limit, written
+
+SHORTEST_LEASE = timedelta(minutes=3)
+PROVISIONING = ("STANDARD", "SPOT", "FLEX_START", "RESERVATION_BOUND")
+"""Compute Engine's provisioning models (Google: "REST Resource: instances")."""
+_LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}")
+_ZONE = re.compile(r".+-[a-z]")
+
+
+class Slip(NamedTuple):
+    """What is wrong with a value, perhaps only `beside` another of the same table."""
+
+    name: str
+    what: str
+    beside: str = ""
+
+
+Said = Iterator[Slip]
+
+
+def nonsense(limits: msgspec.Struct) -> Said:
+    """What is wrong between or with the values of one table."""
+    for kind, check in _CHECKS.items():
+        if isinstance(limits, kind):
+            yield from check(limits)
+
+
+def nonsense_between(values: Mapping[str, Any], broken: Collection[str]) -> Iterable[str]:
+    """What is wrong between the policy, its ceilings and teams; a broken section is held against none."""
+    if "version" not in values and "version" not in broken:
+        yield "version: it is missing; it is a text in quotes"
+    for rule, kind in RULES.items():
+        base = None if rule in broken else values.get(rule, kind())
+        ceilings = _readable(kind, values.get("ceilings", {}).get(rule, {}))
+        for name, ceiling in ceilings.items():
+            yield from _ceiling(f"ceilings.{rule}.{name}", ceiling, LENIENT[rule][name], base)
+        for team_name, team in values.get("teams", {}).items():
+            said = _readable(kind, team.rules.get(rule, {})) if team else {}
+            yield from _team(f"teams.{team_name}.rules.{rule}", base, said, ceilings)
+
+
+def _readable(kind: type[Limits], said: object) -> dict[str, Any]:
+    """Those values that can be read; faults of the others are told already."""
+    found: dict[str, Any] = {}
+    for name, one in said.items() if isinstance(said, Mapping) else ():
+        try:
+            found[name] = read_limit(kind, name, one)
+        except ValueError:
+            continue
+    return found
+
+
+def _ceiling(place: str, ceiling: object, side: Lenient, base: Limits | None) -> Iterator[str]:
+    own = getattr(base, place.rpartition(".")[2], ceiling)
+    if side is Lenient.FIXED:
+        yield f"{place}: a job has no say in it, so it can have no ceiling"
+    elif leniency(side, ceiling) < leniency(side, own):
+        yield (
+            f"{place}: it is {written(ceiling)}, stricter than the policy's own {written(own)};"
+            " a ceiling says how far beyond the policy a team or job may go"
+        )
+
+
+def _team(
+    place: str, base: Limits | None, said: Mapping[str, Any], ceilings: Mapping[str, Any]
+) -> Iterator[str]:
+    for name, value in said.items():
+        side, ceiling = LENIENT[place.rpartition(".")[2]][name], ceilings.get(name)
+        if ceiling is None or side is Lenient.FIXED:
+            continue
+        if leniency(side, value) > leniency(side, ceiling):
+            yield f"{place}.{name}: it is {written(value)}, beyond the ceiling of {written(ceiling)}"
+    if base is not None and said:
+        for slip in nonsense(msgspec.structs.replace(base, **said)):
+            yield f"{place}.{slip.name}: {slip.what}"
+
+
+def _recovery(limits: RecoveryLimits) -> Said:
+    if limits.lease < SHORTEST_LEASE:
+        why = "clocks may be a minute apart and nothing is sent in a lease's last minute"
+        least = written(SHORTEST_LEASE)
+        yield Slip("lease", f"it is {written(limits.lease)}; it must be {least} at least, for {why}")
+    if limits.first_backoff > limits.longest_backoff:
+        yield Slip(
+            "first_backoff",
+            f"it is longer than longest_backoff, {written(limits.longest_backoff)}",
+            "longest_backoff",
+        )
+
+
+def _calendar(calendar: Calendar) -> Said:
+    try:
+        ZoneInfo(calendar.timezone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        yield Slip(
+            "timezone",
+            f"there is no time zone {calendar.timezone!r}; write one such as Europe/Berlin or UTC",
+        )
+    for day in calendar.days:
+        if day not in DAYS:
+            yield Slip("days", f"{day!r} is no day; {meant(day, DAYS)}")
+    if not calendar.days:
+        yield Slip(
+            "days",
+            'it names no day, so nothing would ever be done; to only observe, write mode = "observe"',
+        )
+    try:
+        hours_of(calendar.hours)
+    except ValueError as error:
+        yield Slip("hours", str(error))
+
+
+def _exemption(exemption: Exemption) -> Said:
+    yield from _patterns("owner", (exemption.owner,))
+    for rule in exemption.rules:
+        if rule not in RULES:
+            yield Slip("rules", f"there is no rule {rule!r}; {meant(rule, RULES)}")
+
+
+def _named(team: Team) -> Said:
+    if not team.owners:
+        yield Slip("owners", 'it names nobody; write a list such as ["*@vision.example.com"]')
+    yield from _patterns("owners", team.owners)
+    if team.email and "@" not in team.email:
+        yield Slip("email", f"{team.email!r} is no address")
+
+
+def _idle(idle: IdleLimits) -> Said:
+    yield from _ascending(idle.warn)
+    if not idle.warn:
+        return
+    last, act = idle.warn[-1], idle.act
+    room = act - idle.warn[0]
+    if last >= act:
+        yield Slip("warn", f"the last is {written(last)}; it must be before act, {written(act)}", "act")
+    elif idle.grace > room:
+        what = f"it is {written(idle.grace)}; from the first warning to act there are only {written(room)}"
+        yield Slip("grace", what, "act")
+
+
+def _shares(cap: JobCap | InstanceCap | OwnerCap) -> Said:
+    yield from _ascending(cap.warn)
+    if cap.warn and cap.warn[-1] >= 1:
+        yield Slip("warn", "the last is 1; it must be a share below 1, before the limit is reached")
+
+
+def _ascending(warn: tuple[Any, ...]) -> Said:
+    if not warn:
+        yield Slip("warn", "it is empty; nothing is ever done without a warning, so there must be one")
+    elif not warn[0]:
+        yield Slip("warn", "the first is nothing; it must be more")
+    if any(first >= second for first, second in pairwise(warn)):
+        ordered = ", ".join(map(written, sorted(set(warn))))
+        yield Slip("warn", f"they must be in ascending order, each once: {ordered}")
+
+
+def _extensions(cap: JobCap) -> Said:
+    if cap.longest is not None and cap.max_runtime is not None and cap.longest < cap.max_runtime:
+        what = f"it is {written(cap.longest)}, less than max_runtime, {written(cap.max_runtime)}"
+        yield Slip("longest", what, "max_runtime")
+    if cap.dearest is not None and cap.budget is not None and cap.dearest < cap.budget:
+        yield Slip("dearest", f"it is {cap.dearest:g}, less than budget, {cap.budget:g}", "budget")
+
+
+def _compliance(limits: ComplianceLimits) -> Said:
+    for label in limits.labels:
+        if not _LABEL.fullmatch(label):
+            yield Slip("labels", f"{label!r} cannot be the name of a label, which is like cost-center")
+    yield from _patterns("machine_types", limits.machine_types)
+    yield from _patterns("regions", limits.regions)
+    for region in limits.regions:
+        if _ZONE.fullmatch(region):
+            yield Slip("regions", f"{region!r} is a zone; write its region, {region[:-2]!r}")
+    for model in limits.provisioning:
+        if model not in PROVISIONING:
+            yield Slip("provisioning", f"there is no {model!r}; {meant(model.upper(), PROVISIONING)}")
+
+
+def _patterns(name: str, patterns: Iterable[str]) -> Said:
+    """A glob that fits nothing, or whose bracket stays open, is a slip of the pen."""
+    for pattern in patterns:
+        if not pattern.strip() or pattern != pattern.strip():
+            yield Slip(name, f"{pattern!r} fits nobody and nothing; write a name or a pattern such as a2-*")
+        elif pattern.count("[") != pattern.count("]"):
+            yield Slip(name, f"{pattern!r} has a bracket that is not closed")
+
+
+_CHECKS: Mapping[type[msgspec.Struct], Callable[[Any], Said]] = {
+    RecoveryLimits: _recovery,
+    Calendar: _calendar,
+    Exemption: _exemption,
+    Team: _named,
+    IdleLimits: _idle,
+    JobCap: lambda cap: (one for check in (_shares, _extensions) for one in check(cap)),
+    InstanceCap: _shares,
+    OwnerCap: _shares,
+    ComplianceLimits: _compliance,
+}

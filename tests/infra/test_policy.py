@@ -1,0 +1,302 @@
+"""The policy file: it holds the defaults, and a bad one is refused with every fault in it."""
+
+import re
+import tomllib
+from datetime import date, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from spotwarden.model.governance import Calendar, GovernanceLimits
+from spotwarden.model.limits import PlacementLimits, RecoveryLimits
+from spotwarden.model.policy import RULES, Mode, Policy
+from spotwarden.model.values import LENIENT
+from spotwarden.runner import PolicyError, read_policy
+
+FILE = Path(__file__).resolve().parents[2] / "infra/policy.toml"
+SECTIONS = {
+    "recovery": RecoveryLimits,
+    "placement": PlacementLimits,
+    "governance": GovernanceLimits,
+    "governance.calendar": Calendar,
+    **RULES,
+}
+GOOD = 'version = "1"\n'
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read this text as a policy."""
+
+    def go(text, **said):
+        file = tmp_path / "policy.toml"
+        file.write_text(text)
+        return read_policy(file, **said)
+
+    return go
+
+
+@pytest.fixture
+def faults(read):
+    """The faults of this text, `place: what`, without the line that names the file."""
+
+    def go(text):
+        with pytest.raises(PolicyError) as refusal:
+            read(text)
+        head, *lines = str(refusal.value).splitlines()
+        assert "policy.toml: " in head
+        return [line.strip() for line in lines]
+
+    return go
+
+
+def test_the_policy_file_holds_the_defaults_and_observes():
+    """What the file says is what the code takes where the file says nothing; a first deployment observes."""
+    assert read_policy(FILE) == Policy(version="1", mode=Mode.OBSERVE)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_value_stands_in_the_policy_file(section):
+    """A limit that only the code knows cannot be agreed on; one that is unset stands there as a comment."""
+    text = FILE.read_text()
+    body = re.search(rf"^\[{re.escape(section)}\]$(.*?)(?=^\[|^# ---|\Z)", text, re.MULTILINE | re.DOTALL)
+    assert body, section
+    named = set(re.findall(r"^(?:# )?(\w+) = ", body[1], re.MULTILINE))
+    tables = {"calendar", "exemptions"}
+    assert set(SECTIONS[section].__struct_fields__) - tables <= named
+
+
+def test_every_value_of_every_rule_has_a_direction():
+    """A value without one could not be held against a ceiling."""
+    assert {rule: set(kind.__struct_fields__) for rule, kind in RULES.items()} == {
+        rule: set(sides) for rule, sides in LENIENT.items()
+    }
+
+
+def test_the_examples_of_the_file_are_a_policy(read):
+    """What stands there as a comment can be taken as it is."""
+    text = FILE.read_text()
+    examples = re.sub(r"^# (\[|\w+ = )", r"\1", text, flags=re.MULTILINE)
+    assert len(tomllib.loads(examples)) > len(tomllib.loads(text))
+    policy = read(examples)
+    assert policy.teams["vision"].rules == {"idle": {"act": "4h"}}
+    assert policy.governance.exemptions[0].until == date(2026, 12, 31)
+    assert policy.job_cap.max_runtime == timedelta(days=7)
+
+
+def test_a_mode_of_the_environment_wins(read):
+    """The local cloud enforces a policy that observes."""
+    assert read(GOOD).mode is Mode.OBSERVE
+    assert read(GOOD, mode=Mode.ENFORCE).mode is Mode.ENFORCE
+
+
+def test_a_missing_file_and_one_that_is_no_toml_are_refused(read, tmp_path):
+    """Without a policy nothing is done."""
+    with pytest.raises(PolicyError, match="there is no policy file here"):
+        read_policy(tmp_path / "none.toml")
+    with pytest.raises(PolicyError, match="Invalid value"):
+        read("version = ")
+
+
+TIME = "it must be a time such as 90s, 5m, 1h30m or 2d"
+BARE = "write a time such as 90s, 5m, 1h30m or 2d, with its unit"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "version: it is missing; it is a text in quotes"),
+        ("version = 1", "version: it is 1; it must be a text in quotes"),
+        (GOOD + 'mood = "x"', "mood: there is no such value; did you mean `mode`?"),
+        (GOOD + 'mode = "act"', 'mode: it is \'act\'; it must be "observe" or "enforce"'),
+        (GOOD + "idle = 3", "idle: it is 3; it must be a table, [idle]"),
+        (GOOD + "[idel]", "idel: there is no such value; did you mean `idle`?"),
+        (GOOD + '[teams.x]\nemail = "x@y"', "teams.x.owners: it is missing"),
+        (GOOD + '[[governance.exemptions]]\nowner = "a"', "governance.exemptions[0].until: it is missing"),
+    ],
+)
+def test_a_fault_is_named_with_its_place(faults, text, says):
+    """Nothing acts on half a policy; the message is enough to mend it."""
+    assert says in faults(text)
+
+
+@pytest.mark.parametrize(
+    ("table", "line", "says"),
+    [
+        ("recovery", "max_restart = 3", "there is no such value; did you mean `max_restarts`?"),
+        ("recovery", "max_restarts = -1", "it is -1; it must be 0 or more"),
+        ("recovery", 'lease = "five"', f"it is 'five'; {TIME}"),
+        ("recovery", "lease = 300", f"it is the bare number 300; {BARE}"),
+        ("recovery", 'lease = "179s"', "it is 2m59s; it must be 3m at least, for clocks"),
+        ("recovery", 'first_backoff = "11m"', "it is longer than longest_backoff, 10m"),
+        ("placement", "move = 1", "it is 1; it must be true or false"),
+        ("placement", 'regions = "us-east4"', "it is 'us-east4'; it must be a list, each"),
+        ("stall", "after = 2", f"it is the bare number 2; {BARE}"),
+        ("stall", 'after = "2 days"', f"it is '2 days'; {TIME}"),
+        ("stall", 'after = "-PT1H"', "it is -3600 s; it must not be less than nothing"),
+        ("stall", 'after = "0d"', "it is nothing; it must be more"),
+        ("stall", "cpu_at_rest = 101", "it is 101; it must be 100 or less"),
+        ("stall", "cpu_at_rest = nan", "it is nan; it must be 0 or more"),
+        ("orphan", "looks = 0", "it is 0; it must be 1 or more"),
+        ("orphan", 'remedy = "kill"', 'it is \'kill\'; it must be "none" or "stop" or "delete"'),
+        ("idle", "threshold = 0", "it is nothing; it must be more"),
+        ("idle", "coverage = 1.01", "it is 1.01; it must be 1 or less"),
+        ("idle", "warn = [60, 105]", f"it is the bare number 60; {BARE}"),
+        ("idle", "warn = []", "it is empty; nothing is ever done without a warning"),
+        ("idle", 'warn = ["0m"]', "the first is nothing; it must be more"),
+        ("idle", 'warn = ["105m", "1h"]', "they must be in ascending order, each once: 1h, 1h45m"),
+        ("idle", 'warn = ["1h", "2h"]', "the last is 2h; it must be before act, 2h"),
+        ("idle", 'grace = "61m"', "it is 1h1m; from the first warning to act there are only 1h"),
+        ("job_cap", "warn = [0.8, 1.0]", "the last is 1; it must be a share below 1"),
+        ("owner_cap", "warn = [0.8, 0.8]", "they must be in ascending order, each once: 0.8"),
+        ("job_cap", 'longest = "1d"\nmax_runtime = "2d"', "it is 1d, less than max_runtime, 2d"),
+        ("job_cap", "dearest = 8.5\nbudget = 9.0", "it is 8.5, less than budget, 9"),
+        ("governance", "blast_share = 1.1", "it is 1.1; it must be 1 or less"),
+        ("governance", "blast_count = 0", "it is 0; it must be 1 or more"),
+        ("governance", "exemptions = 3", "it is 3; it must be a list of tables, [[governance.exemptions]]"),
+        ("governance.calendar", 'timezone = "CEST"', "there is no time zone 'CEST'; write one such as"),
+        ("governance.calendar", 'days = ["sunday"]', "'sunday' is no day; did you mean `sun`?"),
+        ("governance.calendar", "days = []", "it names no day"),
+        ("governance.calendar", 'hours = "9-18"', "'9-18' are no hours; write them as 09-18"),
+        ("governance.calendar", 'hours = "09-25"', "'09-25' are no hours of a day"),
+        ("governance.calendar", 'hours = "09:60-18"', "'09:60-18' are no hours of a day"),
+        ("governance.calendar", 'hours = "09-09"', "'09-09' leave no time"),
+        (
+            "governance.calendar",
+            'holidays = ["25.12."]',
+            "it is ['25.12.']; it must be a list, each of them a day",
+        ),
+        ("compliance", 'labels = ["Owner"]', "'Owner' cannot be the name of a label"),
+        ("compliance", 'regions = ["us-east4-b"]', "'us-east4-b' is a zone; write its region, 'us-east4'"),
+        ("compliance", 'provisioning = ["spot"]', "there is no 'spot'; did you mean `SPOT`?"),
+        ("compliance", 'machine_types = ["a2-[12"]', "'a2-[12' has a bracket that is not closed"),
+        ("compliance", 'machine_types = [" "]', "' ' fits nobody and nothing"),
+        ("compliance", "most_vms_per_job = 1.5", "it is 1.5; it must be a whole number"),
+        ("teams.x", "owners = []", "it names nobody"),
+        ("teams.x", 'email = "me"\nowners = ["x"]', "'me' is no address"),
+        ("ceilings.idle", 'act = "119m"', "it is 1h59m, stricter than the policy's own 2h"),
+        ("ceilings.idle", "threshold = 6", "it is 6, stricter than the policy's own 5"),
+        ("ceilings.orphan", 'mode = "observe"', "a job has no say in it"),
+        ("ceilings.idle", 'actt = "4h"', "there is no such value; did you mean `act`?"),
+    ],
+)
+def test_a_value_that_cannot_be_meant_is_refused_with_what_is_allowed(faults, table, line, says):
+    """The first value of each line is the one that is refused."""
+    place = f"{table}.{line.partition(' ')[0]}"
+    found = faults(f"{GOOD}[{table}]\n{line}")
+    assert any(fault.startswith(f"{place}: {says}") for fault in found), found
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('until = "soon"', "until: it is 'soon'; it must be a day such as 2026-12-31"),
+        ("until = 2026-12-31T10:00:00Z", "until: it is datetime"),
+        ('rules = ["idel"]', "rules: there is no rule 'idel'; did you mean `idle`?"),
+        ('owner = ""', "owner: '' fits nobody"),
+    ],
+)
+def test_an_exemption_is_read_as_carefully(faults, line, says):
+    """Which of several it is stands in the message."""
+    good = '[[governance.exemptions]]\nowner = "a"\nuntil = 2026-12-31\nwhy = "w"\n'
+    found = faults(f"{GOOD}{good}[[governance.exemptions]]\n{line}")
+    assert any(fault.startswith(f"governance.exemptions[1].{says}") for fault in found), found
+
+
+@pytest.mark.parametrize(
+    ("rules", "says"),
+    [
+        ('[teams.x.rules.idel]\nact = "3h"', "idel: there is no such rule; did you mean `idle`?"),
+        ('[teams.x.rules.idle]\nat = "3h"', "idle.at: there is no such value; did you mean `act`?"),
+        ("[teams.x.rules.idle]\nact = 3", f"idle.act: it is the bare number 3; {BARE}"),
+        ('[teams.x.rules.idle]\nact = "1h"', "idle.warn: the last is 1h45m; it must be before act, 1h"),
+        ('[teams.x.rules.idle]\nact = "241m"', "idle.act: it is 4h1m, beyond the ceiling of 4h"),
+    ],
+)
+def test_a_team_is_held_against_policy_and_ceiling(faults, rules, says):
+    """What a team says must fit with what it leaves to the policy."""
+    text = f'{GOOD}[ceilings.idle]\nact = "4h"\n[teams.x]\nowners = ["x"]\n{rules}'
+    assert f"teams.x.rules.{says}" in faults(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[recovery]\nlease = "3m"',
+        '[stall]\nafter = "1s"\ncpu_at_rest = 100',
+        "[stall]\ncpu_at_rest = 0",
+        "[idle]\ncoverage = 1.0\nlooks = 1",
+        '[idle]\nwarn = ["1h", "119m"]\ngrace = "1h"',
+        "[job_cap]\nwarn = [0.99]\nbudget = 9.0\ndearest = 9.0",
+        '[job_cap]\nmax_runtime = "1d"\nlongest = "1d"',
+        "[governance]\nblast_share = 1.0\nblast_count = 1",
+        '[governance.calendar]\nhours = "22-06"\ndays = ["sun"]\ntimezone = "Europe/Berlin"',
+        '[compliance]\nregions = ["us-*", "europe-west4"]\nprovisioning = ["SPOT"]',
+        '[compliance]\nmachine_types = ["a2-[12]*"]\nlabels = ["cost-center"]',
+        '[teams.x]\nowners = ["x"]\n[teams.x.rules.idle]\nact = "4h"\n[ceilings.idle]\nact = "4h"',
+        '[ceilings.idle]\nact = "2h"\nthreshold = 5',
+        '[ceilings.job_cap]\nremedy = "none"',
+    ],
+)
+def test_what_is_just_allowed_is_taken(read, text):
+    """The other side of each limit."""
+    read(GOOD + text)
+
+
+def test_every_fault_is_named_at_once(faults):
+    """Whoever mends a policy does not learn of the second fault from the second refusal."""
+    text = """
+        versoin = "1"
+        [recovery]
+        lease = "179s"
+        max_restarts = "many"
+        [governance.calendar]
+        timezone = "Mars"
+        hours = 9
+        [idle]
+        act = 2
+        threshold = 101
+        [job_cap]
+        warn = [2]
+        [teams.x]
+        owners = [""]
+        email = 3
+        [ceilings.idle]
+        mode = "observe"
+        [[governance.exemptions]]
+        owner = " "
+        until = "soon"
+    """
+    places = [fault.partition(":")[0] for fault in faults(text)]
+    assert sorted(places) == [
+        "ceilings.idle.mode",
+        "governance.calendar.hours",
+        "governance.calendar.timezone",
+        "governance.exemptions[0].owner",
+        "governance.exemptions[0].until",
+        "governance.exemptions[0].why",
+        "idle.act",
+        "idle.threshold",
+        "job_cap.warn",
+        "recovery.lease",
+        "recovery.max_restarts",
+        "teams.x.email",
+        "teams.x.owners",
+        "version",
+        "versoin",
+    ]
+
+
+def test_a_value_that_cannot_be_read_blames_no_other(faults):
+    """With `act` unreadable nobody knows whether the warnings come before it."""
+    assert len(faults(GOOD + '[idle]\nact = "soon"\nwarn = ["1h", "9h"]')) == 1
+
+
+def test_durations_are_what_they_say(read):
+    """Two days are forty-eight hours, wherever they stand; a text that looks like a time stays one."""
+    policy = read('version = "2d"\n[leftover]\nafter = "2d"\n[idle]\nwarn = ["1h30m"]')
+    assert policy.version == "2d"
+    assert policy.leftover.after == timedelta(hours=48)
+    assert policy.idle.warn == (timedelta(minutes=90),)
+    assert msgspec.structs.replace(policy, version="1").teams == {}
