@@ -1,9 +1,10 @@
 """How every function of governance escalates."""
 
-from spotwarden.decide import blast, case_progress, escalation
+from spotwarden.decide import blast, case_progress, escalation, pairing
 from spotwarden.model.escalation import Escalation
 
 ESCALATION = Escalation(
+    paired=pairing.paired,
     next_step=escalation.next_step,
     after=case_progress.after,
     within=blast.within,

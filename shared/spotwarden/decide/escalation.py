@@ -127,7 +127,9 @@ def _vetoed(case: Case, tick: Tick) -> bool:
 def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     """Tell the owner, then write down that it was told: only a warning that was accepted counts."""
     case, finding, generation = _known(facts)
-    if _vetoed(case, tick) or case.looks < finding.limits.looks or case.state is CaseState.ACTED:
+    if finding.level == 0 or case.state is CaseState.ACTED:
+        return None
+    if _vetoed(case, tick) or case.looks < finding.limits.looks:
         return None
     earnest = enforced(finding, policy)
     given = counting(case) if earnest else case.warnings

@@ -1,11 +1,12 @@
 """The pure functions that decide what becomes of a case, in one value."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
 from spotwarden.model.action import CaseStep
-from spotwarden.model.case import Case, CaseFacts
+from spotwarden.model.case import Case, CaseFacts, Filed
+from spotwarden.model.finding import Judged
 from spotwarden.model.notice import Notice
 from spotwarden.model.outcome import Outcome
 from spotwarden.model.policy import Policy
@@ -13,8 +14,12 @@ from spotwarden.model.tick import Tick
 
 
 class Escalation(msgspec.Struct, frozen=True, kw_only=True):
-    """The next step, what is known after it, whether so much may be done at once, and what is told if not."""
+    """Which finding is about which case, its next step, what is known after it; whether so much may be done.
 
+    `too_many` is what ops are told where it may not.
+    """
+
+    paired: Callable[[Judged, Iterable[Filed]], Iterable[CaseFacts]]
     next_step: Callable[[CaseFacts, Policy, Tick], CaseStep | None]
     after: Callable[[CaseFacts, CaseStep, Outcome], CaseFacts | None]
     within: Callable[[Collection[Case], Policy, int], bool]

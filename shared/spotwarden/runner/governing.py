@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from spotwarden.model.action import CaseStep, Ripe, Tell, Wait
 from spotwarden.model.brief import Brief
-from spotwarden.model.case import Case, CaseFacts, Filed
+from spotwarden.model.case import Case, CaseFacts
 from spotwarden.model.escalation import Escalation
 from spotwarden.model.finding import Judged
 from spotwarden.model.policy import Policy
@@ -99,35 +99,7 @@ def _look(duty: Duty, governed: Governed[Facts], steady: datetime, only: Collect
     if not only and not duty.tick.about:
         record(duty.cloud.store, duty.settings.layout, brief, facts)
     judged = governed.judge(facts, brief)
-    return Sight(judged=judged, cases=tuple(_paired(judged, filed)))
-
-
-def _paired(judged: Judged, filed: Iterable[Filed]) -> Iterable[CaseFacts]:
-    """Every open case with what was found about it, and every finding that has no case yet."""
-    found = {(one.rule, one.subject.key): one for one in judged.findings}
-    for one in filed:
-        rule, key = one.case.rule, one.case.key
-        finding = found.pop((rule, key), None)
-        yield CaseFacts(
-            rule=rule,
-            key=key,
-            filed=one,
-            finding=finding,
-            hidden=finding is None and _hidden(one.case, judged),
-            there=any(target.id in judged.present for target in one.case.subject.targets),
-        )
-    for (rule, key), finding in found.items():
-        yield CaseFacts(rule=rule, key=key, finding=finding)
-
-
-def _hidden(case: Case, judged: Judged) -> bool:
-    """Whether the facts may hide what the case is about."""
-    if not judged.whole or case.rule not in judged.rules:
-        return True
-    zones = {target.zone for target in case.subject.targets}
-    return bool(judged.hidden) and (
-        "project" in judged.hidden or not zones or not zones.isdisjoint(judged.hidden)
-    )
+    return Sight(judged=judged, cases=tuple(governed.escalation.paired(judged, filed)))
 
 
 def _escalate(duty: Duty, governed: Governed[Facts], cases: Iterable[CaseFacts]) -> Each[Ripe | Wait]:

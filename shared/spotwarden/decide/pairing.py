@@ -1,0 +1,33 @@
+"""Every open case beside what was found about it this time."""
+
+from collections.abc import Iterable, Iterator
+
+from spotwarden.model.case import Case, CaseFacts, Filed
+from spotwarden.model.finding import Judged
+
+
+def paired(judged: Judged, filed: Iterable[Filed]) -> Iterator[CaseFacts]:
+    """Every open case with what was found about it, and every finding that has no case yet."""
+    found = {(one.rule, one.subject.key): one for one in judged.findings}
+    for one in filed:
+        rule, key = one.case.rule, one.case.key
+        finding = found.pop((rule, key), None)
+        yield CaseFacts(
+            rule=rule,
+            key=key,
+            filed=one,
+            finding=finding,
+            hidden=finding is None and _hidden(one.case, judged),
+            there=any(target.id in judged.present for target in one.case.subject.targets),
+        )
+    for (rule, key), finding in found.items():
+        yield CaseFacts(rule=rule, key=key, finding=finding)
+
+
+def _hidden(case: Case, judged: Judged) -> bool:
+    """Whether the facts may hide what the case is about; a case of no zone needs all of them."""
+    if not judged.whole or case.rule not in judged.rules:
+        return True
+    zones = {target.zone for target in case.subject.targets if target.zone}
+    unseen = not zones or "project" in judged.hidden or not zones.isdisjoint(judged.hidden)
+    return bool(judged.hidden) and unseen
