@@ -150,7 +150,7 @@ class GovernanceLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     run (one is always allowed): where a rule wants more it does nothing and ops are told. No VM is judged
     before it is `launch_grace` old. Silence counts only while our sweeps came at most `outage` apart. A
     clock that is off by more than `clock_skew` judges nothing. A veto lasts `longest_keep` at most. After
-    `failures` failed tries in a row ops are told.
+    `failures` failed tries in a row ops are told. Prices older than `prices_old` are said to be old.
     """
 
     scope: Scope = Scope.JOBS
@@ -161,6 +161,7 @@ class GovernanceLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     clock_skew: timedelta = timedelta(minutes=2)
     longest_keep: timedelta = timedelta(days=7)
     failures: int = 3
+    prices_old: timedelta = timedelta(days=180)
     ops: str = ""
     calendar: Calendar = Calendar()
     exemptions: tuple[Exemption, ...] = ()
