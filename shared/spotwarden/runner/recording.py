@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from io import BytesIO
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import msgspec
 
 from spotwarden.layout import Layout, NotInLayoutError, SweepRecord
 from spotwarden.model.brief import Brief
+from spotwarden.model.seen import Facts, Seen
 from spotwarden.model.tick import Tick
 from spotwarden.ports import ConflictError, Store, UnansweredError
 from spotwarden.runner.log import Log, log
@@ -22,17 +23,6 @@ LEVEL = 1
 """gzip's quickest: half a second for 100,000 VMs. Its middle level takes 2.5 times as long, for 9 % less."""
 LARGEST = 1024 * 1024 * 1024
 """Bytes that a record may unpack to; a sweep over 100,000 VMs unpacks to some fifty million."""
-
-Facts = TypeVar("Facts", bound=msgspec.Struct)
-
-
-class Seen(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
-    """One sweep: its tick, the version of the policy it went by, and what it saw."""
-
-    tick: Tick
-    policy: str
-    steady: datetime
-    facts: Facts
 
 
 def record(

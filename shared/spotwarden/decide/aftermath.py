@@ -1,0 +1,69 @@
+"""What became of a VM after a policy would have acted on it: more waste, or work that was spared."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from spotwarden.model.backtest import After, Deed
+from spotwarden.model.finding import Finding, Judged, Reading
+
+WORK = frozenset({"idle", "stall", "orphan"})
+"""Rules that are content only with a VM that does something for a job: its GPUs, its signs of life, its
+place in the ledger. A limit that is kept again, or a label put right, says nothing of work."""
+
+
+def follow_up(deed: Deed, judged: Judged, now: datetime) -> Deed:
+    """The deed with what this later sweep shows; nothing is added once the VM has gone or turned to work."""
+    if deed.gone or deed.turned or _out_of_sight(deed, judged):
+        return deed
+    if deed.target.id not in judged.present:
+        return replace(deed, gone=now)
+    deed = replace(deed, seen=now)
+    finding = _about(deed, judged.findings)
+    if finding is None:
+        work = deed.rule in WORK
+        return replace(deed, turned=now, after=After.WORKED, how=_HOW[deed.rule]) if work else deed
+    if finding.exempt:
+        return replace(deed, turned=now, after=After.KEPT, how=finding.exempt)
+    return replace(deed, wasted=now) if finding.reading is Reading.BAD else deed
+
+
+def ended_well(deeds: Iterable[Deed], ends: Mapping[str, datetime]) -> list[Deed]:
+    """The same, where a job that would have been acted upon came to its good end on those very VMs.
+
+    `ends` says when a job wrote status 0. Of an orphan's job it is the reason, not an objection.
+    """
+    return [_ended(deed, ends.get(deed.job)) for deed in deeds]
+
+
+def _ended(deed: Deed, end: datetime | None) -> Deed:
+    if end is None or deed.rule in {"orphan", "leftover"} or deed.wrong:
+        return deed
+    if not deed.at < end <= (deed.gone or end):
+        return deed
+    return replace(deed, after=After.WORKED, turned=end, how="its job ended with status 0")
+
+
+def _out_of_sight(deed: Deed, judged: Judged) -> bool:
+    if not judged.whole or deed.rule not in judged.rules:
+        return True
+    return "project" in judged.hidden or deed.target.zone in judged.hidden
+
+
+def _about(deed: Deed, findings: Iterable[Finding]) -> Finding | None:
+    return next(
+        (
+            one
+            for one in findings
+            if one.rule == deed.rule and any(target.id == deed.target.id for target in one.subject.targets)
+        ),
+        None,
+    )
+
+
+_HOW: Mapping[str, str] = {
+    "idle": "a GPU was busy again",
+    "stall": "it gave a sign of life again",
+    "orphan": "it was a job's again",
+}
