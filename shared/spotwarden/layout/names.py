@@ -193,6 +193,10 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """The prefix of a job's metadata."""
         return f"{self.folder(job)}metadata/"
 
+    def outputs(self, job: str) -> str:
+        """The prefix of what a job produces."""
+        return f"{self.folder(job)}output/"
+
     def attempts(self, job: str) -> str:
         """The prefix of a job's ledger."""
         return f"{self.folder(job)}metadata/attempts/"

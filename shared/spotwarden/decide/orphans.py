@@ -1,0 +1,210 @@
+"""VMs that nobody needs any more: their job is over, is gone, goes on without them, or never knew them."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import cast
+
+import msgspec
+
+from spotwarden.decide.exemptions import exempt
+from spotwarden.decide.precedence import limits
+from spotwarden.decide.reap_words import (
+    AT_REST,
+    AT_WORK,
+    LEAVING,
+    begun,
+    moment,
+    over_since,
+    owner_of,
+    span,
+    subject,
+)
+from spotwarden.model.attempt import CLOSED, State
+from spotwarden.model.brief import Brief
+from spotwarden.model.finding import Finding, Reading
+from spotwarden.model.fleet import Machine
+from spotwarden.model.governance import OrphanLimits, Scope
+from spotwarden.model.reaping import JobRecord, ReapFacts
+
+RULE = "orphan"
+DELETE_IT = "look why it has not deleted itself, and delete it"
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with a VM. `since` is when that began, None where nothing on record tells."""
+
+    reason: str
+    since: datetime | None = None
+    reading: Reading = Reading.BAD
+    todo: str = DELETE_IT
+    evidence: Mapping[str, str] = {}
+
+
+def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
+    """What is wrong with each VM of a job that is old enough to be judged."""
+    for machine in facts.machines:
+        job = facts.whose.get(machine.id) or facts.namesakes.get(machine.id, "")
+        record = facts.jobs.get(job)
+        if record is None or machine.status in LEAVING or _is_young(machine, brief):
+            continue
+        if machine.id in facts.whose:
+            fault = fault_of(machine, record, bare=facts.bare)
+            finding = _finding(machine, record, fault, brief) if fault else None
+        else:
+            finding = _namesake(machine, record, brief)
+        if finding is not None:
+            yield finding
+
+
+def _is_young(machine: Machine, brief: Brief) -> bool:
+    """Whether it has just begun to run; one of unknown age is never judged."""
+    began = begun(machine)
+    return began is None or brief.tick.now - began < brief.policy.governance.launch_grace
+
+
+def fault_of(machine: Machine, record: JobRecord, *, bare: bool = False) -> Fault | None:
+    """Hold a VM of a job against the job's record; None where it is as it should be."""
+    if record.problem:
+        return Fault(
+            reason=f"what is on record of the job {record.job} cannot be read: {record.problem}",
+            reading=Reading.UNKNOWN,
+            todo="mend or remove what cannot be read",
+        )
+    if not record.exists:
+        return _gone(record, bare=bare)
+    if record.state in AT_WORK:
+        return None
+    if record.status_code is not None or record.state in CLOSED:
+        return _over(machine, record)
+    if machine.id in record.instances.values():
+        return None
+    if record.state is State.RUNNING and (fault := _replaced(machine, record)):
+        return fault
+    return None if machine.id in record.registered else _unknown_to_its_job(record)
+
+
+def _gone(record: JobRecord, *, bare: bool) -> Fault:
+    if bare:
+        return Fault(
+            reason="its label names a job, and the bucket holds no job at all: it may be the wrong bucket",
+            reading=Reading.UNKNOWN,
+            todo="compare the function's bucket and prefix with those that the jobs write to",
+        )
+    return Fault(
+        reason=f"nothing is left of the job {record.job} in the bucket, and its VM is still there",
+        todo="delete it",
+    )
+
+
+def _over(machine: Machine, record: JobRecord) -> Fault:
+    """The job has ended, or it was closed: nothing of it should be left."""
+    if record.status_code is not None:
+        over, what = record.ended, f"has ended with status {record.status_code}"
+    else:
+        over, what = record.updated, f"was closed ({record.state.value if record.state else ''})"
+    evidence = {"over since": moment(over)}
+    began = begun(machine)
+    if over is not None and began is not None and began > over:
+        return Fault(
+            reason=f"it began to run after its job {what}: somebody may be using it",
+            since=began,
+            reading=Reading.UNKNOWN,
+            todo="if it is a new run, remove the job's status-code; if it is not needed, delete it",
+            evidence=evidence,
+        )
+    if record.status_code is None and machine.status in AT_REST:
+        return Fault(
+            reason=f"its job {what}, and the VM is stopped: its disks are paid for, perhaps on purpose",
+            since=over,
+            reading=Reading.UNKNOWN,
+            todo="delete it where its disks are not needed any more",
+            evidence=evidence,
+        )
+    state = "stopped, and its disks are paid for" if machine.status in AT_REST else "still there"
+    return Fault(reason=f"its job {what}, and the VM is {state}", since=over, evidence=evidence)
+
+
+def _replaced(machine: Machine, record: JobRecord) -> Fault | None:
+    """The job goes on, with other VMs."""
+    evidence = {"running attempt": str(record.attempt), "its attempt": str(machine.attempt or "")}
+    if machine.id in record.past or 0 < machine.attempt < record.attempt:
+        return Fault(
+            reason=f"attempt {record.attempt} of the job runs in its stead, and it is still there",
+            since=record.began,
+            todo="delete it",
+            evidence=evidence,
+        )
+    if machine.attempt > record.attempt:
+        return Fault(
+            reason=f"its label says attempt {machine.attempt}, and the ledger ends with {record.attempt}",
+            reading=Reading.UNKNOWN,
+            todo="look whether somebody has removed records below metadata/attempts/",
+            evidence=evidence,
+        )
+    return None
+
+
+def _unknown_to_its_job(record: JobRecord) -> Fault:
+    return Fault(
+        reason=f"its label names the job {record.job}, and its id is nowhere on the job's record",
+        todo=f"if it is the job's, write its id to {record.job}/metadata/NODE-instance-id; else delete it",
+        evidence={"running attempt": str(record.attempt or "")},
+    )
+
+
+def _finding(machine: Machine, record: JobRecord, fault: Fault, brief: Brief) -> Finding | None:
+    """The finding, once the fault has lasted; one without a date counts from when it was first seen."""
+    owner, now = owner_of(record, (machine,)), brief.tick.now
+    allowed = cast("OrphanLimits", limits(brief.policy, RULE, owner=owner, job_file=record.file))
+    since = fault.since or _first_seen(machine, brief)
+    lasted = now - since
+    if fault.since is not None and lasted < allowed.after:
+        return None
+    known = fault.reading is Reading.BAD
+    return Finding(
+        rule=RULE,
+        subject=subject(machine.id, record, (machine,)),
+        reading=fault.reading,
+        reason=fault.reason,
+        todo=fault.todo,
+        evidence=_evidence(machine, fault, brief),
+        ripe=known and lasted >= allowed.after,
+        since=since if known else None,
+        due=since + allowed.after if known else None,
+        exempt=exempt(
+            brief.policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=record.file
+        ),
+        limits=allowed,
+    )
+
+
+def _first_seen(machine: Machine, brief: Brief) -> datetime:
+    """Since when we have seen it so, without a gap in our own sweeps."""
+    case = brief.cases.get((RULE, machine.id))
+    return max(case.since, brief.steady) if case and case.since else brief.tick.now
+
+
+def _evidence(machine: Machine, fault: Fault, brief: Brief) -> dict[str, str]:
+    began = begun(machine)
+    up = span(brief.tick.now - began) if began else ""
+    said = {"status": machine.status.value, "since it began": up, **fault.evidence}
+    return {key: value for key, value in said.items() if value}
+
+
+def _namesake(machine: Machine, record: JobRecord, brief: Brief) -> Finding | None:
+    """A VM with no more than the name of a job that is over: told where the whole project is looked at."""
+    over = over_since(record)
+    if brief.policy.governance.scope is not Scope.PROJECT or over is None or record.problem:
+        return None
+    allowed = cast("OrphanLimits", limits(brief.policy, RULE))
+    if brief.tick.now - over < allowed.after:
+        return None
+    return Finding(
+        rule=RULE,
+        subject=subject(machine.id, record, (machine,), ours=False),
+        reading=Reading.UNKNOWN,
+        reason=f"it has the name of the job {record.job}, which is over, and no record knows its id",
+        todo="delete it if it was the job's",
+        evidence=_evidence(machine, Fault(reason=""), brief),
+        limits=allowed,
+    )

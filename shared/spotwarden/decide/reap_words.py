@@ -1,0 +1,73 @@
+"""How `reap_vms` says moments and spans, and whom it speaks about."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from spotwarden.model.attempt import CLOSED, State
+from spotwarden.model.finding import Subject, Target
+from spotwarden.model.fleet import Machine
+from spotwarden.model.instance import Status
+from spotwarden.model.reaping import JobRecord
+
+LEAVING = frozenset((Status.PENDING_STOP, Status.STOPPING, Status.SUSPENDING, Status.DEPROVISIONING))
+"""It is on its way out: whatever was to be done about it is being done."""
+AT_REST = frozenset((Status.STOPPED, Status.TERMINATED, Status.SUSPENDED))
+"""It does not run, but its disks are paid for."""
+AT_WORK = frozenset((State.CLAIMED, State.PLACING, State.BACKING_OFF))
+"""Recovery is bringing the job back: a VM may be just being made, or just being cleared away."""
+OWNER_LABEL = "owner"
+
+
+def runs(machine: Machine) -> bool:
+    """Whether the VM runs, or is about to."""
+    return machine.status not in LEAVING and machine.status not in AT_REST
+
+
+def begun(machine: Machine) -> datetime | None:
+    """When it last began to run; None where Compute Engine does not tell."""
+    return max((at for at in (machine.created, machine.started) if at is not None), default=None)
+
+
+def over_since(record: JobRecord) -> datetime | None:
+    """When the job came to its end, or was closed; None while it is open."""
+    if record.state in AT_WORK:
+        return None
+    return record.ended or (record.updated if record.state in CLOSED else None)
+
+
+def span(time: timedelta) -> str:
+    """A span of time as a person says it: `45 min`, `2 h 05 min`, `3 d 4 h`."""
+    minutes = int(time.total_seconds() // 60)
+    if minutes < 60:  # noqa: PLR2004 — an hour
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h {minutes % 60:02} min"
+    return f"{minutes // 1440} d {minutes % 1440 // 60} h"
+
+
+def moment(at: datetime | None) -> str:
+    """A moment to the minute, in UTC; "" for none."""
+    return f"{at:%Y-%m-%d %H:%M} UTC" if at is not None else ""
+
+
+def target(machine: Machine) -> Target:
+    """The VM, addressed by its id."""
+    return Target(id=machine.id, name=machine.name, zone=machine.zone)
+
+
+def owner_of(record: JobRecord, machines: Iterable[Machine]) -> str:
+    """Whoever the job names; where nothing is left of it, whoever its VMs' own label names."""
+    labelled = (one.labels.get(OWNER_LABEL, "") for one in machines)
+    return record.owner or next((owner for owner in labelled if owner), "")
+
+
+def subject(key: str, record: JobRecord, machines: Iterable[Machine], *, ours: bool = True) -> Subject:
+    """Whom a finding about these VMs of a job is about."""
+    machines = tuple(machines)
+    return Subject(
+        key=key,
+        job=record.job,
+        owner=owner_of(record, machines),
+        targets=tuple(target(one) for one in machines),
+        ours=ours,
+    )

@@ -1,0 +1,26 @@
+"""All that `reap_vms` finds: orphans, stalls and leftovers."""
+
+from spotwarden.decide import leftovers, orphans, stalls
+from spotwarden.decide.reap_words import runs
+from spotwarden.model.brief import Brief
+from spotwarden.model.finding import Judged
+from spotwarden.model.reaping import ReapFacts
+
+RULES = (orphans.RULE, leftovers.RULE, stalls.RULE)
+
+
+def judge(facts: ReapFacts, brief: Brief) -> Judged:
+    """What is true now of every job's VMs, and of what jobs left behind."""
+    rules = RULES if facts.leftovers is not None else (orphans.RULE, stalls.RULE)
+    running = frozenset(one.id for one in facts.machines if runs(one))
+    return Judged(
+        rules=rules,
+        findings=(
+            *orphans.judge(facts, brief),
+            *stalls.judge(facts, brief),
+            *leftovers.judge(facts, brief),
+        ),
+        hidden=facts.unreachable,
+        present=running,
+        fleet=sum(one in facts.whose for one in running),
+    )

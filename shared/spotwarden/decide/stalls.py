@@ -1,0 +1,163 @@
+"""Jobs of which nothing moves any more, however busy their processors are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import cast
+
+import msgspec
+
+from spotwarden.decide import stall_words
+from spotwarden.decide.exemptions import exempt
+from spotwarden.decide.precedence import limits
+from spotwarden.decide.reap_words import begun, owner_of, runs, subject
+from spotwarden.model.attempt import State
+from spotwarden.model.brief import Brief
+from spotwarden.model.finding import Finding, Reading
+from spotwarden.model.fleet import Machine
+from spotwarden.model.governance import StallLimits
+from spotwarden.model.policy import Policy
+from spotwarden.model.reaping import JobRecord, ReapFacts
+from spotwarden.model.tick import Tick
+
+RULE = "stall"
+
+
+class Silence(msgspec.Struct, frozen=True, kw_only=True):
+    """Since when nothing has moved, and from when on that counts.
+
+    `nodes` are those of a gang that are silent while others are not, none where the whole job is. `mute` says
+    that the job has never given any sign.
+    """
+
+    since: datetime
+    counted: datetime
+    nodes: tuple[str, ...] = ()
+    mute: bool = False
+
+
+def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
+    """Every job whose signs of life all stand still; the signs of one that gives none are unknown."""
+    mine = facts.machines_of()
+    for job, record in facts.jobs.items():
+        if record.problem:
+            yield from _unreadable(record, brief)
+        elif finding := _finding(record, mine.get(job, ()), facts, brief):
+            yield finding
+
+
+def quiet(record: JobRecord, machines: Sequence[Machine], policy: Policy, tick: Tick) -> bool:
+    """Whether what is known of the job so far shows no sign of life, so that more should be asked for."""
+    allowed = _limits(record, machines, policy)
+    return silence_of(record, machines, allowed.after, tick.now) is not None
+
+
+def silence_of(
+    record: JobRecord,
+    machines: Sequence[Machine],
+    after: timedelta,
+    now: datetime,
+    steady: datetime | None = None,
+) -> Silence | None:
+    """How a job that is open and runs has been silent for `after`; None where it is not.
+
+    Nothing counts from before its VMs last began to run, nor from before `steady`.
+    """
+    there = {one.id: one for one in machines if runs(one)}
+    nodes = {node: there[one] for node, one in record.instances.items() if one in there}
+    moments = [at for one in nodes.values() if (at := begun(one)) is not None]
+    if record.status_code is not None or record.state not in {State.RUNNING, None} or not moments:
+        return None
+    began = max(moments)
+    counted = max(began, steady or began)
+    last = last_sign(record)
+    if now - max(last or counted, counted) >= after:
+        return Silence(
+            since=max(last or began, began), counted=max(last or counted, counted), mute=last is None
+        )
+    own = _own_signs(record, nodes, began)
+    heard = [node for node, at in record.signs.beats.items() if node in nodes and now - at < after]
+    silent = {node: at for node, at in own.items() if now - max(at, counted) >= after}
+    if not heard or not silent:
+        return None
+    since = max(silent.values())
+    return Silence(since=since, counted=max(since, counted), nodes=tuple(sorted(silent)))
+
+
+def last_sign(record: JobRecord) -> datetime | None:
+    """When the job as a whole last gave a sign of life."""
+    signs = record.signs
+    moments = [*signs.beats.values(), *signs.lines.values()]
+    return max([*moments, signs.output] if signs.output else moments, default=None)
+
+
+def _own_signs(record: JobRecord, nodes: Mapping[str, Machine], began: datetime) -> dict[str, datetime]:
+    """The last sign of each node that has beaten since it began: another may have no reason to."""
+    beats, lines = record.signs.beats, record.signs.lines
+    return {
+        node: max(beats[node], lines.get(one.id, beats[node]))
+        for node, one in nodes.items()
+        if node in beats and beats[node] >= began
+    }
+
+
+def _limits(record: JobRecord, machines: Sequence[Machine], policy: Policy) -> StallLimits:
+    owner = owner_of(record, machines)
+    return cast("StallLimits", limits(policy, RULE, owner=owner, job_file=record.file))
+
+
+def _finding(
+    record: JobRecord, machines: Sequence[Machine], facts: ReapFacts, brief: Brief
+) -> Finding | None:
+    allowed = _limits(record, machines, brief.policy)
+    silence = silence_of(record, machines, allowed.after, brief.tick.now, brief.steady)
+    ids = set(record.instances.values())
+    nodes = [one for one in machines if one.id in ids and runs(one)]
+    missing = len(ids) - len(nodes)
+    if silence is None or (missing and not facts.unreachable):
+        # A gang that has lost a node is recovery's to bring back.
+        return None
+    doubt = _doubt(silence, record, missing)
+    return Finding(
+        rule=RULE,
+        subject=subject(record.job, record, nodes),
+        reading=Reading.UNKNOWN if doubt else Reading.BAD,
+        reason=doubt or stall_words.reason(record, silence.nodes, brief.tick.now - silence.since),
+        todo=stall_words.HOW_TO_BEAT if silence.mute else stall_words.LOOK,
+        evidence=stall_words.evidence(record, nodes, silence.nodes, allowed, brief.tick.now),
+        ripe=not doubt,
+        since=None if doubt else silence.since,
+        due=None if doubt else silence.counted + allowed.after,
+        exempt=_exempt(record, nodes, brief),
+        limits=allowed,
+    )
+
+
+def _doubt(silence: Silence, record: JobRecord, missing: int) -> str:
+    """Why nobody can know whether it is stalled; "" where it is."""
+    if record.signs.problem:
+        return f"its log lines could not be read, and it gives no other sign of life: {record.signs.problem}"
+    if silence.mute:
+        return f"the job {record.job} gives no sign of life by which it could be told from one that hangs"
+    return f"{missing} of its VMs cannot be seen: the list of VMs is incomplete" if missing else ""
+
+
+def _exempt(record: JobRecord, nodes: Sequence[Machine], brief: Brief) -> str:
+    """One node that is to be kept keeps its whole gang."""
+    owner = owner_of(record, nodes)
+    said = (
+        exempt(brief.policy, RULE, brief.tick, labels=one.labels, owner=owner, job_file=record.file)
+        for one in nodes
+    )
+    return next((why for why in said if why), "")
+
+
+def _unreadable(record: JobRecord, brief: Brief) -> Iterator[Finding]:
+    """An open case stays as it is while the job's record cannot be read; orphans tells of that."""
+    if (case := brief.cases.get((RULE, record.job))) is not None:
+        yield Finding(
+            rule=RULE,
+            subject=case.subject,
+            reading=Reading.UNKNOWN,
+            reason=f"what is on record of the job cannot be read: {record.problem}",
+            limits=limits(brief.policy, RULE, owner=case.subject.owner),
+        )
