@@ -1,0 +1,37 @@
+"""Holds caps: on jobs over all their attempts, on VMs, and on what an owner uses in a day, week and month."""
+
+import os
+from functools import partial
+
+import functions_framework
+from cloudevents.http import CloudEvent
+
+from spotwarden import runner
+from spotwarden.decide import capping, cases, usage
+from spotwarden.gcp import connect
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Cloud
+from spotwarden.runner.capping import look
+from spotwarden.runner.usage import Metering
+
+
+@functions_framework.cloud_event
+def cap_runtime(event: CloudEvent) -> None:
+    """Entry point. The event says only that it is time to look."""
+    settings = runner.Settings.read(os.environ)
+    tick = runner.open_tick("cap_runtime", event.data["message"], settings.layout)
+    policy = runner.read_policy(settings.policy_file, settings.mode)
+    runner.close_tick(tick, sweep(connect(**settings.connection()), settings, policy, tick))
+
+
+def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:
+    """Look, judge, warn, look again, act; one bad job never stops the others."""
+    metering = Metering(days=usage.days, add=usage.add, total=usage.total)
+    governed = runner.Governed(
+        rules=capping.RULES,
+        look=partial(look, metering=metering),
+        judge=capping.judge,
+        escalation=cases.ESCALATION,
+    )
+    return runner.govern(runner.Duty.open(cloud, settings, policy, tick), governed)

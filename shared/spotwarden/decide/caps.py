@@ -1,0 +1,113 @@
+"""Caps on a job over all its attempts, and on each VM."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from msgspec.structs import replace
+
+from spotwarden.decide import precedence
+from spotwarden.decide.cap_findings import judged, misdated, spared, targets, unknown, up_since
+from spotwarden.decide.job_measures import Account, is_limited, least, longest, measures
+from spotwarden.decide.measures import Measure, hours, in_words
+from spotwarden.model.brief import Brief
+from spotwarden.model.capping import CapFacts, Records
+from spotwarden.model.case import Case
+from spotwarden.model.finding import Finding, Subject
+from spotwarden.model.fleet import Machine
+from spotwarden.model.governance import InstanceCap, JobCap
+from spotwarden.model.jobfile import JobFile
+
+JOB, INSTANCE = "job_cap", "instance_cap"
+NOTHING = Records()
+
+
+def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief) -> Finding | None:
+    """What is to be said about a job that has VMs running; None where it has no limit or is far from it.
+
+    A job that has ended is left to the rule about orphans.
+    """
+    records = facts.records.get(job, NOTHING)
+    if records.ended:
+        return None
+    account = _account(job, machines, records, facts, brief)
+    plain = Finding(
+        rule=JOB,
+        subject=Subject(key=job, job=job, owner=records.owner, targets=targets(machines)),
+        reason="",
+        todo=f"let it end, or stop it; `spotwarden cases extend {JOB} {job} --by 4h` grants it more, as far"
+        " as the policy allows",
+        exempt=spared(JOB, machines, records, brief),
+        limits=account.limits,
+    )
+    if records.problem:
+        return unknown(plain, f"nobody can read the records of job {job}: {records.problem}")
+    if not is_limited(account):
+        return None
+    if why := misdated(machines, brief):
+        return unknown(plain, why)
+    found = judged(plain, measures(account), account.limits.warn, brief, f"job {job}")
+    young = brief.tick.now - max(map(up_since, machines)) < brief.policy.governance.launch_grace
+    return replace(found, ripe=False) if found and young else found
+
+
+def _account(
+    job: str, machines: Sequence[Machine], records: Records, facts: CapFacts, brief: Brief
+) -> Account:
+    limits = precedence.limits(brief.policy, JOB, owner=records.owner, job_file=records.file)
+    case = brief.cases.get((JOB, job))
+    return Account(
+        records=records,
+        machines=tuple(machines),
+        limits=cast("JobCap", limits),
+        table=facts.prices,
+        more=case.extended if case else 0.0,
+        now=brief.tick.now,
+        old=brief.policy.governance.prices_old,
+    )
+
+
+def extendable(case: Case, more: float, limits: JobCap, file: JobFile) -> str:
+    """Why a person cannot grant a job so many hours more; "" where they can."""
+    if more <= 0:
+        return "what is granted is more than nothing"
+    bound, most = least(file.max_runtime, limits.max_runtime), longest(limits)
+    if bound is not None and most is not None and hours(bound) + case.extended + more > hours(most):
+        room = max(0.0, hours(most) - hours(bound) - case.extended)
+        return f"it may be up for {in_words(hours(most))} in all; {in_words(room)} can still be granted"
+    if bound is None and limits.budget is not None and limits.dearest is None and file.budget is None:
+        return "the policy does not say how far its budget can be extended (job_cap.dearest)"
+    return ""
+
+
+def of_instance(machine: Machine, facts: CapFacts, brief: Brief) -> Finding | None:
+    """What is to be said about how long one VM has been up; None where it has no limit or is far from it."""
+    job = facts.jobs.get(machine.id, "")
+    records = facts.records.get(job, NOTHING)
+    found = precedence.limits(brief.policy, INSTANCE, owner=records.owner, job_file=records.file)
+    limits = cast("InstanceCap", found)
+    if limits.max_uptime is None:
+        return None
+    plain = Finding(
+        rule=INSTANCE,
+        subject=Subject(
+            key=machine.id, job=job, owner=records.owner, targets=targets([machine]), ours=bool(job)
+        ),
+        reason="",
+        todo="save what it has done and stop it",
+        exempt=spared(INSTANCE, [machine], records, brief),
+        limits=limits,
+    )
+    if why := plain.exempt if records.problem else misdated([machine], brief):
+        return unknown(plain, why)
+    up = brief.tick.now - up_since(machine)
+    if up < brief.policy.governance.launch_grace:
+        return None
+    used, limit = hours(up), hours(limits.max_uptime)
+    measure = Measure(
+        what="time up since it was started",
+        used=used,
+        limit=limit,
+        said=in_words(used),
+        allowed=in_words(limit),
+    )
+    return judged(plain, [measure], limits.warn, brief, f"VM {machine.name} in {machine.zone}")

@@ -1,0 +1,99 @@
+"""What a VM costs: a price with its date, or nothing. Nobody's price is never counted as none."""
+
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
+
+import msgspec
+
+from spotwarden.model.fleet import Machine
+from spotwarden.model.prices import Kind, Price, PriceTable, Rate
+
+PART_OF_REGION = 3
+"""A zone's name has three parts, us-central1-a; the first two name its region."""
+
+
+class Bill(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a sum: `hours` of VMs have no known price; `oldest` is the date of the oldest rate."""
+
+    amount: float = 0.0
+    hours: float = 0.0
+    oldest: date | None = None
+
+
+def region_of(place: str) -> str:
+    """The region of a zone; a region is its own."""
+    return "-".join(place.split("-")[: PART_OF_REGION - 1])
+
+
+def kind_of(machine: Machine) -> Kind:
+    """What the price of this VM depends on."""
+    return Kind(
+        machine_type=machine.machine_type,
+        gpu=machine.gpu,
+        gpus=machine.gpus,
+        region=region_of(machine.zone),
+        provisioning=machine.provisioning,
+    )
+
+
+def price_of(kind: Kind, table: PriceTable) -> Price | None:
+    """USD an hour of one VM; None where any part of it has no known price."""
+    whole = _newest(table.rates, kind, machine=kind.machine_type)
+    if whole is None:
+        return None
+    rate, amount = whole
+    beyond = kind.gpus - rate.gpus
+    if beyond <= 0:
+        return Price(per_hour=amount, date=rate.date)
+    each = _newest(table.rates, kind, gpu=kind.gpu)
+    if each is None:
+        return None
+    return Price(per_hour=amount + beyond * each[1], date=min(rate.date, each[0].date))
+
+
+def _newest(
+    rates: Iterable[Rate], kind: Kind, *, machine: str = "", gpu: str = ""
+) -> tuple[Rate, float] | None:
+    """The newest rate that says what this costs, provisioned as it is, and what it says."""
+    wanted = (machine, gpu, kind.region)
+    found = [
+        (rate, said)
+        for rate in rates
+        if (rate.machine, rate.gpu, rate.region) == wanted and (said := _said(rate, kind)) is not None
+    ]
+    return max(found, key=lambda one: one[0].date) if found and (machine or gpu) else None
+
+
+def _said(rate: Rate, kind: Kind) -> float | None:
+    """The rate of a spot or a standard VM; what reservations and flex-start cost stands in no price list."""
+    return {"STANDARD": rate.standard, "SPOT": rate.spot}.get(kind.provisioning)
+
+
+def bill(hours: Iterable[tuple[Kind, float]], table: PriceTable) -> Bill:
+    """The sum of VMs of these kinds over so many hours each."""
+    amount = unknown = 0.0
+    dates = []
+    for kind, span in hours:
+        if (price := price_of(kind, table)) is None:
+            unknown += span
+            continue
+        amount += price.per_hour * span
+        dates.append(price.date)
+    return Bill(amount=amount, hours=unknown, oldest=min(dates, default=None))
+
+
+def words(bill: Bill) -> str:
+    """The sum as a person reads it, with what is not in it."""
+    if not bill.hours:
+        return f"${bill.amount:.2f}"
+    return f"at least ${bill.amount:.2f}; {bill.hours:.1f} VM-hours have no known price"
+
+
+def basis(bill: Bill, table: PriceTable, now: datetime, old: timedelta) -> str:
+    """What the sum rests on: the day of its prices, and whether that is long ago."""
+    if table.problem:
+        return f"no prices: {table.problem}"
+    if bill.oldest is None:
+        return "no price is known"
+    age = now.date() - bill.oldest
+    return f"prices of {bill.oldest}" + (f", {age.days} days old" if age > old else "")
