@@ -40,8 +40,9 @@ def state(rows=None, machine=None, policy=POLICY):
 
 @pytest.mark.parametrize(("top", "says"), [(4.9, "bad"), (5.0, "content"), (0.0, "bad"), (100.0, "content")])
 def test_a_gpu_below_the_threshold_idles(top, says):
-    """The threshold itself is work."""
+    """The threshold itself is work, in the newest bucket and in the oldest."""
     assert state({"11": row((top,) * 6)}) == says
+    assert state({"11": row((top, 1, 1, 1, 1, 1))}) == says
 
 
 @pytest.mark.parametrize("busy", range(6))

@@ -112,6 +112,8 @@ def test_idle_time_before_the_own_window_counts_as_far_as_it_was_seen():
     policy = replace(POLICY, teams={"slow": Team(owners=("x",), rules={"idle": {"warn": ["2h"]}})})
     tops = (1.0,) * 3 + (50.0,) + (1.0,) * 8
     assert found(rows={"11": row(tops)}, policy=policy).since == NOW - 80 * MINUTE
+    young = vm(started=NOW - 100 * MINUTE)
+    assert found(machine=young, policy=policy).since == NOW - 90 * MINUTE
     holed = row((1.0,) * 12, points=(10, 10, 10, 10, 2, *(10,) * 7))
     assert found(rows={"11": holed}, policy=policy).since == NOW - 70 * MINUTE
 
