@@ -13,6 +13,7 @@ from spotwarden.model.case import CaseState
 from spotwarden.model.idling import IdleFacts
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Team
+from spotwarden.model.prices import PriceTable, Rate
 from tests.decide.idle_vms import IDLE, MINUTE, NOW, POLICY, case, facts, found, row, vm, with_idle
 
 SECOND = timedelta(seconds=1)
@@ -175,15 +176,26 @@ def test_the_highest_threshold_of_anybody_decides():
 
 
 def test_the_evidence_says_what_was_wasted():
-    """Eight GPUs for an hour and a half are twelve GPU-hours."""
-    finding = found(case(NOW - 90 * MINUTE), machine=vm(gpus=8))
+    """Eight GPUs for an hour and a half are twelve GPU-hours, at the price of the whole VM."""
+    rate = Rate(
+        machine="g2-standard-96", gpus=8, region="us-central1", standard=8.0, date=NOW.date(), source="a page"
+    )
+    costly = vm(gpus=8, machine_type="g2-standard-96")
+    finding = found(case(NOW - 90 * MINUTE), machine=costly, prices=PriceTable(rates=(rate,)))
     assert finding.evidence == {
         "GPUs": "8 x nvidia-l4, all of them reported",
         "busiest GPU": "1.0 %",
         "idle since": "2026-11-21 10:30 UTC",
         "idle GPU-hours": "12.0",
+        "cost so far": "$12.00",
+        "prices": "prices of 2026-11-21",
     }
     assert finding.reason == "All 8 GPUs of train have been below 5 % for 1 h 30 min."
+
+
+def test_an_unknown_price_is_said_so():
+    """And never counted as nothing."""
+    assert "no known price" in found().evidence["cost so far"]
 
 
 def test_the_label_is_one_that_compute_engine_takes():

@@ -311,6 +311,15 @@ def test_a_vm_whose_id_a_job_has_written_down_is_the_jobs(world):
     assert world.asked() == [("stop", vm)]
 
 
+def test_a_label_that_can_be_no_jobs_name_makes_it_nobodys(world):
+    """It leads to no folder of the bucket, and stops no other VM's sweep."""
+    world.vm(0.0, name="odd", job="preempted-jobs")
+    vm = world.vm(0.0)
+    world.ticks(hours=4)
+    assert world.asked() == [("stop", vm)]
+    assert {one.job for one in world.notices()} == {"train"}
+
+
 # --- exempt, and observing ---
 
 

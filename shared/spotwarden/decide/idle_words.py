@@ -27,6 +27,7 @@ def bad(  # noqa: PLR0913 — all that there is to say
     began: datetime,
     now: datetime,
     top: float,
+    cost: Mapping[str, str],
     spared: str,
 ) -> Finding | None:
     """The finding about a VM that idles since `began`; None where that is not long enough for a warning."""
@@ -39,7 +40,7 @@ def bad(  # noqa: PLR0913 — all that there is to say
         subject=subject,
         reason=f"{_gpus(machine)} been below {limits.threshold:g} % for {span(idle)}.",
         todo=_todo(machine, now),
-        evidence=_evidence(machine, began, idle, top),
+        evidence={**_evidence(machine, began, idle, top), **cost},
         level=level,
         ripe=idle >= limits.act,
         since=began,

@@ -14,6 +14,7 @@ from spotwarden.decide import precedence
 from spotwarden.decide.exemptions import exempt
 from spotwarden.decide.idle_loads import CONTENT, State, able_from, verdict
 from spotwarden.decide.idle_words import RULE, bad, blind, unknown
+from spotwarden.decide.prices import basis, bill, kind_of, words
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Finding, Judged, Subject, Target
@@ -107,7 +108,8 @@ def _finding(facts: IdleFacts, machine: Machine, brief: Brief) -> Finding | None
     if seen.since is None:
         return unknown(machine, subject, limits, gap=seen.gap, spared=spared)
     began = _began(seen.since, brief.cases.get((RULE, machine.id)), able, limits, now)
-    return bad(machine, subject, limits, began=began, now=now, top=seen.top, spared=spared)
+    cost = _cost(facts, machine, began, brief)
+    return bad(machine, subject, limits, began=began, now=now, top=seen.top, cost=cost, spared=spared)
 
 
 def _began(since: datetime, case: Case | None, able: datetime, limits: IdleLimits, now: datetime) -> datetime:
@@ -116,6 +118,14 @@ def _began(since: datetime, case: Case | None, able: datetime, limits: IdleLimit
         return since
     seen_through = now - case.looked <= limits.warn[0] - limits.lag
     return max(able, min(case.since, since)) if seen_through else since
+
+
+def _cost(facts: IdleFacts, machine: Machine, began: datetime, brief: Brief) -> dict[str, str]:
+    """What the idle time of the whole VM has cost, as far as its price is known."""
+    now = brief.tick.now
+    spent = bill([(kind_of(machine), (now - began) / timedelta(hours=1))], facts.prices)
+    old = brief.policy.governance.prices_old
+    return {"cost so far": words(spent), "prices": basis(spent, facts.prices, now, old)}
 
 
 def _works(facts: IdleFacts, instance_id: str, threshold: float) -> bool:

@@ -7,20 +7,22 @@ import msgspec
 from spotwarden.model.fleet import Machine
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Loads
+from spotwarden.model.prices import PriceTable
 
 
 class IdleFacts(msgspec.Struct, frozen=True, kw_only=True):
     """`machines` are the running VMs that have GPUs, whoever they belong to.
 
     `jobs` names the job of each of them that has one, by instance id: of its label, or of the list of open
-    jobs. `loads` holds the counts of points and GPUs only for VMs that may be idle, and `files` only the
-    files of their jobs. `running` counts all job VMs that run, those without GPUs included; `hidden` are the
-    zones that could not be listed.
+    jobs. `loads` holds the counts of points and GPUs only for VMs that may be idle, `files` only the files of
+    their jobs, `prices` only what they cost. `running` counts all job VMs that run, those without GPUs
+    included; `hidden` are the zones that could not be listed.
     """
 
     machines: tuple[Machine, ...] = ()
     jobs: Mapping[str, str] = {}
     loads: Loads
     files: Mapping[str, JobFile] = {}
+    prices: PriceTable = PriceTable()
     running: int = 0
     hidden: tuple[str, ...] = ()

@@ -11,16 +11,20 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from spotwarden.layout import job_problem
 from spotwarden.model.fleet import Machine
 from spotwarden.model.idling import IdleFacts
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets, Loads
 from spotwarden.model.policy import Policy
+from spotwarden.model.prices import PriceTable
 from spotwarden.ports import Cloud, UnansweredError
 from spotwarden.runner.each import each
 from spotwarden.runner.governing import Duty
 from spotwarden.runner.jobs import read_job_file
+from spotwarden.runner.prices import only as only_these
+from spotwarden.runner.prices import read_prices
 from spotwarden.runner.watches import read_watches
 
 Grid = Callable[[Policy, datetime], Buckets]
@@ -40,7 +44,16 @@ def look_for_idle(duty: Duty, only: Collection[str], *, grid: Grid, suspects: Su
     if closer and not only:
         facts = replace(facts, loads=_counted(duty.cloud, facts.loads, closer))
     jobs = {facts.jobs[one] for one in closer if one in facts.jobs}
-    return replace(facts, files=_files(duty, jobs))
+    return replace(facts, files=_files(duty, jobs), prices=_prices(duty, facts.machines, closer))
+
+
+def _prices(duty: Duty, machines: Iterable[Machine], closer: Collection[str]) -> PriceTable:
+    """What those that may be idle cost: for what is told, not for what is done."""
+    quiet = [one for one in machines if one.id in closer]
+    if not quiet:
+        return PriceTable()
+    table = read_prices(duty.settings.prices_file)
+    return only_these(table, {one.machine_type for one in quiet}, {one.gpu for one in quiet})
 
 
 def _fleet(duty: Duty, only: Collection[str], grid: Buckets) -> IdleFacts:
@@ -59,7 +72,7 @@ def _fleet(duty: Duty, only: Collection[str], grid: Buckets) -> IdleFacts:
 
 def _jobs(duty: Duty, running: Iterable[Machine]) -> dict[str, str]:
     """The job of each VM that has one: the label's, else the one that has written down its id."""
-    found = {one.id: one.job for one in running if one.job}
+    found = {one.id: one.job for one in running if one.job and job_problem(one.job) is None}
     unlabelled = {one.id for one in running if not one.job}
     if unlabelled:
         watches = read_watches(duty.cloud.store, duty.settings.layout, duty.settings.workers)
