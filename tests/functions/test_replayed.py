@@ -1,0 +1,116 @@
+"""A back-test of the very policy that was in force gives what was really done."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from spotwarden.decide import idleness
+from spotwarden.decide.backtest import Replay
+from spotwarden.model.finding import Reading
+from spotwarden.model.governance import GovernanceLimits, IdleLimits, Limits, Mode, Remedy
+from spotwarden.model.idling import IdleFacts
+from spotwarden.runner.recording import read
+from tests.functions.conftest import load
+from tests.functions.idle_world import BUSY, IdleWorld
+from tests.functions.made_up import Facts, MadeUp, Said
+
+TICK = timedelta(minutes=10)
+
+
+def replayed(world, judge, facts):
+    """All that this world has recorded, replayed under its own policy."""
+    played = Replay(world.name, judge, world.policy)
+    for seen in read(world.cloud.store, world.layout, world.name, world.now - timedelta(days=30), facts):
+        played.look(seen)
+    return played.result()
+
+
+def would_have_done(replay):
+    """The remedies of a replay: when, and to which VM."""
+    return sorted((deed.at, deed.target.id) for deed in replay.deeds)
+
+
+def was_done(world):
+    """The remedies that Compute Engine was really asked for."""
+    log = world.cloud.compute.vms.log.values()
+    return sorted((one.at, one.target_id) for one in log if one.kind == "stop")
+
+
+def was_told(world, kind):
+    """When each such notice was given, and about whom."""
+    return sorted((one.at, one.evidence["instances"]) for one in world.notices() if one.kind == kind)
+
+
+@pytest.fixture(scope="module")
+def module():
+    """functions/flag_idle_gpus/main.py."""
+    return load("flag_idle_gpus")
+
+
+HABITS = st.lists(st.sampled_from([(0.0,), (0.0,), (0.0,), (BUSY,), ()]), min_size=1, max_size=30)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    habits=st.lists(HABITS, min_size=1, max_size=4),
+    most=st.sampled_from([1, 2, 10]),
+    remedy=st.sampled_from([Remedy.STOP, Remedy.NONE]),
+)
+@example(habits=[[(0.0,)] * 6, [(BUSY,)] * 6], most=1, remedy=Remedy.STOP)
+def test_a_replay_of_the_same_policy_does_what_was_done(module, habits, most, remedy):
+    """Whatever the GPUs did: the same VMs, at the same ticks, after the same warnings."""
+    world = IdleWorld(
+        module,
+        idle=IdleLimits(remedy=remedy),
+        governance=GovernanceLimits(blast_count=most, blast_share=1, ops="ops@x.org"),
+    )
+    vms = [world.vm(*habit[0], name=f"vm-{number}", gpus=1) for number, habit in enumerate(habits)]
+    for tick in range(3 * max(len(habit) for habit in habits)):
+        for vm, habit in zip(vms, habits, strict=True):
+            if tick % 3 == 0 and tick // 3 < len(habit):
+                world.gauges.work(vm, *habit[tick // 3])
+        world.ticks(minutes=10)
+    replay = replayed(world, idleness.judge, IdleFacts)
+    assert would_have_done(replay) == was_done(world)
+    assert sorted((told.at, told.key) for told in replay.told) == was_told(world, "idle_warning")
+
+
+SAYINGS = st.builds(
+    Said,
+    reading=st.sampled_from([Reading.BAD, Reading.BAD, Reading.BAD, Reading.UNKNOWN]),
+    level=st.sampled_from([1, 1, 2]),
+    ripe=st.booleans(),
+    exempt=st.sampled_from(["", "", "", "kept"]),
+)
+EVENTS = st.tuples(st.integers(0, 3), st.none() | SAYINGS)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    history=st.lists(st.lists(EVENTS, max_size=3), min_size=1, max_size=25),
+    limits=st.builds(
+        Limits,
+        remedy=st.just(Remedy.STOP),
+        grace=st.sampled_from([timedelta(0), TICK, 3 * TICK]),
+        looks=st.sampled_from([1, 2]),
+        mode=st.sampled_from([Mode.ENFORCE, Mode.ENFORCE, Mode.OBSERVE]),
+    ),
+    most=st.sampled_from([1, 10]),
+)
+def test_so_it_does_whatever_a_rule_finds(history, limits, most):
+    """Findings that come, go, become unknown or exempt, and too many of them at once."""
+    world = MadeUp(limits, governance=GovernanceLimits(blast_count=most, blast_share=1, ops="ops@x.org"))
+    vms = [world.vm(f"vm-{number}", None) for number in range(4)]
+    for events in history:
+        for number, said in events:
+            world.said.pop(vms[number], None)
+            if said is not None:
+                world.said[vms[number]] = said
+        world.wait(minutes=10)
+        world.sweep()
+    replay = replayed(world, world._judge, Facts)
+    assert would_have_done(replay) == was_done(world)
+    assert sorted((told.at, told.key) for told in replay.told) == was_told(world, "idle_warning")
+    assert bool(replay.stopped) == ("blast_radius" in world.kinds())
