@@ -17,23 +17,28 @@ def open_at(calendar: Calendar, moment: datetime) -> str:
     if _open(calendar, moment):
         return ""
     then = next_opening(calendar, moment)
-    local = moment.astimezone(ZoneInfo(calendar.timezone))
+    zone = ZoneInfo(calendar.timezone)
+    local = moment.astimezone(zone)
     why = f"{local.date()} is a holiday" if local.date() in calendar.holidays else f"it is {local:%a %H:%M}"
-    when = f"the next time is {then:%a %Y-%m-%d %H:%M %Z}" if then else "which is never within a year"
+    when = (
+        f"the next time is {then.astimezone(zone):%a %Y-%m-%d %H:%M %Z}"
+        if then
+        else "which is never within a year"
+    )
     return f"{why}; remedies are applied {_words(calendar)}; {when}"
 
 
 def next_opening(calendar: Calendar, moment: datetime) -> datetime | None:
-    """The first moment from this one on at which something may be done, in the calendar's own time zone."""
-    zone = ZoneInfo(calendar.timezone)
+    """The first moment from this one on at which something may be done, UTC; None for none within a year."""
     if _open(calendar, moment):
-        return moment.astimezone(zone)
+        return moment
+    zone = ZoneInfo(calendar.timezone)
     for days in range(-1, HORIZON):
         day = (moment.astimezone(zone) + days * _DAY).date()
         opened = datetime.combine(day, hours_of(calendar.hours).opens, tzinfo=zone)
         found = [one for one in _instants(opened) if one > moment and _open(calendar, one)]
         if found:
-            return min(found).astimezone(zone)
+            return min(found)
     return None
 
 

@@ -67,10 +67,19 @@ def team_of(policy: Policy, owner: str) -> str:
     return _team(_Same(policy), owner) if owner and policy.teams else ""
 
 
+def everybodys(policy: Policy, rule: str) -> tuple[Limits, ...]:
+    """The limits that hold for anybody: the policy's, and those of each team."""
+    teams = ("", *sorted(policy.teams))
+    return tuple(_settled(policy.rule(rule), _explained(policy, rule, team, NOBODY)) for team in teams)
+
+
 def explain(policy: Policy, rule: str, *, owner: str = "", job_file: JobFile = NOBODY) -> tuple[Held, ...]:
     """Every value of the rule as it holds for a job of this owner, and where it comes from."""
-    team = policy.teams.get(team_of(policy, owner))
-    of_team = team.rules.get(rule, {}) if team else {}
+    return _explained(policy, rule, team_of(policy, owner), job_file)
+
+
+def _explained(policy: Policy, rule: str, team: str, job_file: JobFile) -> tuple[Held, ...]:
+    of_team = policy.teams[team].rules.get(rule, {}) if team else {}
     of_job = job_file.rules.get(rule, {})
     held = tuple(
         _by_job(_by_team(one, RULES[rule], of_team, side), RULES[rule], of_job, side)

@@ -1,0 +1,35 @@
+"""Finds VMs of jobs that are not what the policy allows."""
+
+import os
+from functools import partial
+
+import functions_framework
+from cloudevents.http import CloudEvent
+
+from spotwarden import runner
+from spotwarden.decide import cases, compliance
+from spotwarden.gcp import connect
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Cloud
+from spotwarden.runner.complying import look_for_compliance
+
+
+@functions_framework.cloud_event
+def check_compliance(event: CloudEvent) -> None:
+    """Entry point. The event says only that it is time to look, and perhaps at which VM."""
+    settings = runner.Settings.read(os.environ)
+    tick = runner.open_tick("check_compliance", event.data["message"], settings.layout)
+    policy = runner.read_policy(settings.policy_file, settings.mode)
+    runner.close_tick(tick, sweep(connect(**settings.connection()), settings, policy, tick))
+
+
+def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:
+    """Look, judge, warn, look again, act; one bad VM never stops the others."""
+    governed = runner.Governed(
+        rules=(compliance.RULE,),
+        look=partial(look_for_compliance, suspects=compliance.suspects),
+        judge=compliance.judge,
+        escalation=cases.ESCALATION,
+    )
+    return runner.govern(runner.Duty.open(cloud, settings, policy, tick), governed)
