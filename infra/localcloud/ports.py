@@ -20,7 +20,7 @@ Audit = Callable[[Resource], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One measurement for Monitoring: a GAUGE of doubles at one moment."""
+    """One measurement for Monitoring: a number at one moment, or over the minute before it."""
 
     metric: str
     metric_labels: Mapping[str, str] = field(default_factory=dict)

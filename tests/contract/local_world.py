@@ -3,8 +3,11 @@
 import asyncio
 import heapq
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
+
+import httpx
 
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
@@ -62,6 +65,7 @@ class LocalWorld:
 
     def __init__(self, served: Served) -> None:
         self._served = served
+        self._sources = itertools.count()
         self._time = Time()
         self._service = served.run(self._make)
         self._listener = served.run(self._listen)
@@ -109,6 +113,31 @@ class LocalWorld:
     def hide(self, zone: str) -> None:
         """As `World.hide`."""
         self._served.run(lambda: self._service.knobs.lose(zone, A_DAY))
+
+    def leave(self, kind: str, name: str, labels: Mapping[str, str]) -> None:
+        """As `World.leave`."""
+        body = {"name": name, "labels": dict(labels)}
+        if kind == "snapshot":
+            source = f"source-{next(self._sources)}-of-{name}"
+            self._post("zones/us-central1-a/disks", {"name": source, "sizeGb": "20"})
+            body["sourceDisk"] = f"projects/{PROJECT}/zones/us-central1-a/disks/{source}"
+        places = {"disk": "zones/us-central1-a/disks", "address": "regions/us-central1/addresses"}
+        size = {"sizeGb": "20"} if kind == "disk" else {}
+        self._post(places.get(kind, "global/snapshots"), {**body, **size})
+
+    def _post(self, place: str, body: Mapping[str, Any]) -> None:
+        url = f"{self.url}/compute/v1/projects/{PROJECT}/{place}"
+        httpx.post(url, json=body, trust_env=False).raise_for_status()
+
+    def relabel(self, name: str, labels: Mapping[str, str]) -> None:
+        """As `World.relabel`."""
+        url = f"{self.url}/compute/v1/projects/{PROJECT}/zones/us-central1-a/instances/{name}"
+        there = httpx.get(url, trust_env=False).json()
+        body = {
+            "labels": {**there.get("labels", {}), **labels},
+            "labelFingerprint": there["labelFingerprint"],
+        }
+        httpx.post(f"{url}/setLabels", json=body, trust_env=False).raise_for_status()
 
     def preempt(self, name: str) -> None:
         """As `World.preempt`."""

@@ -1,10 +1,11 @@
 """A Compute Engine with the hand of fate: what the port shows, and what happens behind it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import uuid4
 
+from spotwarden.model.fleet import JOB_LABEL
 from spotwarden.model.instance import Instance, Operation, Status
 from spotwarden.model.request import Request
 from spotwarden.ports import Compute
@@ -36,6 +37,12 @@ class World(Protocol):
     def preempt(self, name: str) -> None:
         """Take a VM away."""
 
+    def leave(self, kind: str, name: str, labels: Mapping[str, str]) -> None:
+        """Have a disk, address or snapshot of 20 GB that nothing uses."""
+
+    def relabel(self, name: str, labels: Mapping[str, str]) -> None:
+        """Add labels to a VM as a person would."""
+
 
 class FakeWorld:
     """`World` in memory, on a virtual clock."""
@@ -45,6 +52,13 @@ class FakeWorld:
         self.stock_out = self.compute.stock_out
         self.hide = self.compute.hide
         self.preempt = self.compute.preempt
+        self.relabel = self.compute.relabel
+
+    def leave(self, kind: str, name: str, labels: Mapping[str, str]) -> None:
+        """As `World.leave`."""
+        place = "us-central1" if kind == "address" else ZONE
+        if job := labels.get(JOB_LABEL):
+            self.compute.leave(name, job=job, kind=kind, place=place, size_gb=20)
 
     def now(self) -> datetime:
         """As `World.now`."""
@@ -60,7 +74,13 @@ class FakeWorld:
 
 
 def spot(
-    name: str, *, zone: str = ZONE, action: str = "DELETE", job: str = "job", attempt: int = 2
+    name: str,
+    *,
+    zone: str = ZONE,
+    action: str = "DELETE",
+    job: str = "job",
+    attempt: int = 2,
+    machine: str = "e2-medium",
 ) -> Request:
     """A create request as a launch of ours sends it."""
     return Request(
@@ -69,7 +89,7 @@ def spot(
         query={"alt": "json"},
         body={
             "name": name,
-            "machineType": f"zones/{zone}/machineTypes/e2-medium",
+            "machineType": f"zones/{zone}/machineTypes/{machine}",
             "labels": {"spotwarden-job": job, "spotwarden-attempt": str(attempt)},
             "scheduling": {"provisioningModel": "SPOT", "instanceTerminationAction": action},
             "networkInterfaces": [{"network": "global/networks/default"}],

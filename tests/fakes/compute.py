@@ -10,12 +10,10 @@ from spotwarden.ports import ConflictError, RejectedError
 from tests.fakes.clock import VirtualClock
 from tests.fakes.creating import STOCKOUT
 from tests.fakes.fate import ZONES
-from tests.fakes.governed import Governed
+from tests.fakes.governed import BEING_MADE, Governed
 from tests.fakes.resource import disk_of, resource
 from tests.fakes.vms import Timings, Vm
 from tests.fakes.wanted import read
-
-BEING_MADE = {Status.PROVISIONING, Status.STAGING}
 
 
 class MemoryCompute(Governed):

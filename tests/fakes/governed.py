@@ -14,6 +14,7 @@ from tests.fakes.clock import VirtualClock
 from tests.fakes.creating import instance
 from tests.fakes.vms import Timings, Vm
 
+BEING_MADE = {Status.PROVISIONING, Status.STAGING}
 AT_REST = {Status.TERMINATED, Status.STOPPED}
 _PLACES = {"disk": "zones/{}/disks/{}", "address": "regions/{}/addresses/{}"}
 
@@ -45,6 +46,8 @@ class Governed(Answering):
 
         def stop() -> Operation:
             vm = self._there(zone, instance_id)
+            if vm.seen.status in BEING_MADE:
+                raise RejectedError("resourceNotReady", f"{vm.seen.name} is {vm.seen.status.value}")
             operation = self.vms.begin("stop", vm.seen, self.caller)
             if vm.seen.status in AT_REST:
                 self.vms.end(operation)

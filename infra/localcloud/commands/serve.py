@@ -24,7 +24,7 @@ INFRA = Path(__file__).resolve().parents[2]
 @click.option(
     "--policy", type=click.Path(path_type=Path), default=INFRA / "policy.toml", help="The policy file."
 )
-@click.option("--metric-seconds", default=60.0, show_default=True, help="How often GPUs are measured.")
+@click.option("--metric-seconds", default=60.0, show_default=True, help="How often VMs are measured.")
 @click.option("--no-machines", is_flag=True, help="VMs without processes: none of their scripts runs.")
 def serve(  # noqa: PLR0913 — one parameter per option
     *,

@@ -40,6 +40,12 @@ class Row:
         for at in range(bisect_right(self.names, name), len(self.names)):
             yield self.by_name[self.names[at]]
 
+    def find(self, name_or_id: str) -> Resource | None:
+        """The resource of this name or numeric id."""
+        if name_or_id.isdecimal():
+            return next((one for one in self.by_name.values() if one.get("id") == name_or_id), None)
+        return self.by_name.get(name_or_id)
+
     def copy(self) -> "Row":
         """Another row with the same resources."""
         return Row(by_name=dict(self.by_name), names=list(self.names))
@@ -72,6 +78,11 @@ class Shelf:
     def get(self, scope: str, name: str) -> Resource | None:
         """The resource of this name, as it is now."""
         return self._rows.get(scope, _NOTHING).by_name.get(name)
+
+    def name_of(self, scope: str, name_or_id: str) -> str:
+        """The name of the resource with this id; what was given where there is none."""
+        found = self._rows.get(scope, _NOTHING).find(name_or_id)
+        return str(found["name"]) if found else name_or_id
 
     def put(self, scope: str, name: str, resource: Resource) -> None:
         """Put a resource there, in place of the one of this name."""

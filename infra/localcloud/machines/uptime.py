@@ -16,9 +16,10 @@ from localcloud.machines.download import download
 from localcloud.machines.environment import guest_environment
 from localcloud.machines.folder import Folder
 from localcloud.machines.gpus import Meter, cards_of
-from localcloud.machines.gpus.report import report
+from localcloud.machines.gpus.report import GpuReport
 from localcloud.machines.guest_calls import GuestCalls
 from localcloud.machines.host import Host
+from localcloud.machines.measuring import CpuReport, LogReport, Report, labels, tell
 from localcloud.machines.metadata import MetadataServer
 from localcloud.machines.metadata.tree import attributes
 from localcloud.ports import Resource
@@ -60,8 +61,7 @@ class Uptime:
             self._folder.prepare()
             await self._listener.start()
             self._keep(self._agent.run("startup", attributes(self._instance)))
-            if self.cards:
-                self._keep(report(self.meter(), self._instance, self._host))
+            self._keep(tell(self._reports(), self._host))
         await self._agent.begun.wait()
 
     async def shut_down(self, grace: timedelta) -> None:
@@ -97,6 +97,14 @@ class Uptime:
     def processes(self) -> list[psutil.Process]:
         """All processes of the machine."""
         return [process for leashed in self._leashes for process in leashed.processes()]
+
+    def _reports(self) -> list[Report]:
+        found: list[Report] = [GpuReport(self.meter(), labels(self._instance))] if self.cards else []
+        return [
+            *found,
+            CpuReport(self.processes, self._instance),
+            LogReport(lambda: self._console.lines, self._instance),
+        ]
 
     def meter(self) -> Meter:
         """A meter of the GPUs that starts now."""

@@ -12,8 +12,12 @@ COMPUTE = "compute.googleapis.com"
 # (type, kind, value type, unit, labels, display name), from "Ops Agent metrics" and "Google Cloud metrics".
 # The Ops Agent multiplies what the GPU library says by 100: its utilization is in percent; Compute's is not.
 _GPU = ("gpu_number", "model", "uuid")
+_DCGM = "workload.googleapis.com/gpu.dcgm.utilization"
+_LINES = "logging.googleapis.com/log_entry_count"
 _METRICS = (
     (f"{AGENT}/gpu/utilization", "GAUGE", "DOUBLE", "%", _GPU, "GPU utilization"),
+    (_DCGM, "GAUGE", "DOUBLE", "1", _GPU, "GPU utilization"),
+    (_LINES, "DELTA", "INT64", "1", ("log", "severity"), "Log entries"),
     (f"{AGENT}/gpu/memory/bytes_used", "GAUGE", "DOUBLE", "By", (*_GPU, "memory_state"), "GPU memory used"),
     (f"{AGENT}/cpu/utilization", "GAUGE", "DOUBLE", "%", ("cpu_number", "cpu_state"), "CPU utilization"),
     (f"{AGENT}/memory/percent_used", "GAUGE", "DOUBLE", "%", ("state",), "Memory utilization"),
@@ -133,17 +137,18 @@ class Descriptors:
         if metric not in self._found:
             self._found[metric] = _described(self._project, metric, values, labels)
 
-    def gauge(self, metric: str) -> type[int] | type[float]:
-        """The type of the numbers of a GAUGE.
+    def number(self, metric: str) -> tuple[str, type[int] | type[float]]:
+        """The kind, and the type of the numbers, of a GAUGE or a DELTA.
 
         Raises:
-            RpcError: NOT_FOUND, or INVALID_ARGUMENT for a metric that is no GAUGE of numbers.
+            RpcError: NOT_FOUND, or INVALID_ARGUMENT for a metric that is neither, or not of numbers.
         """
         found = self.need(metric)
         numbers = {found.INT64: int, found.DOUBLE: float}
-        if found.metric_kind != found.GAUGE or found.value_type not in numbers:
-            raise RpcError("INVALID_ARGUMENT", f"{metric} is not a GAUGE of numbers.")
-        return numbers[found.value_type]
+        kinds = {found.GAUGE: "GAUGE", found.DELTA: "DELTA"}
+        if found.metric_kind not in kinds or found.value_type not in numbers:
+            raise RpcError("INVALID_ARGUMENT", f"{metric} is not a GAUGE or DELTA of numbers.")
+        return kinds[found.metric_kind], numbers[found.value_type]
 
     def delete(self, metric: str) -> None:
         """Remove a user's descriptor.

@@ -13,6 +13,7 @@ from localcloud.clock import Clock
 from localcloud.errors import ApiError
 from localcloud.http import Json
 from localcloud.monitoring.alerts import AlertPolicies, Channels
+from localcloud.monitoring.align import MINUTE
 from localcloud.monitoring.descriptors import Descriptors
 from localcloud.monitoring.metrics import Metrics
 from localcloud.monitoring.series import Identity, Store
@@ -25,7 +26,7 @@ SWEEP_EACH = 10_000
 
 
 class GivenPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A point for `/local/points`: a GAUGE of doubles, now unless `age_seconds` says how long ago."""
+    """A point for `/local/points`: of a GAUGE or a DELTA, now unless `age_seconds` says how long ago."""
 
     metric: str
     value: float
@@ -52,11 +53,12 @@ class MonitoringService:
     def measure(self, point: Point) -> None:
         """Write one point; this method is the `Measure` that services take.
 
-        Any metric may be written. A point that is not newer than its series is dropped, as Monitoring would
-        refuse it: nobody who measures could do anything about that.
+        Any metric may be written; a point of a DELTA is about the minute before it, or what of that is new.
+        A point that is not newer than its series is dropped, as Monitoring would refuse it: nobody who
+        measures could do anything about that.
 
         Raises:
-            RpcError: INVALID_ARGUMENT for a metric that is no GAUGE of numbers.
+            RpcError: INVALID_ARGUMENT for a metric that is no GAUGE or DELTA of numbers.
         """
         identity = Identity(
             metric=point.metric,
@@ -65,11 +67,12 @@ class MonitoringService:
             resource_labels=dict(point.resource_labels),
         )
         self._descriptors.ensure(point.metric, ("GAUGE", "DOUBLE", ""), point.metric_labels)
-        convert = self._descriptors.gauge(point.metric)
-        series = self._store.make(identity, "GAUGE", "INT64" if convert is int else "DOUBLE")
+        kind, convert = self._descriptors.number(point.metric)
+        series = self._store.make(identity, kind, "INT64" if convert is int else "DOUBLE")
         at = int(point.at.timestamp() * 1e6) * 1000
         if series.last_end is None or at > series.last_end:
-            self._store.add(series, at, at, convert(point.value))
+            start = at if kind == "GAUGE" else max(at - MINUTE, series.last_end or 0)
+            self._store.add(series, start, at, convert(point.value))
         self._points += 1
         if self._points % SWEEP_EACH == 0:
             self._store.drop_silent(nanos(self._clock))

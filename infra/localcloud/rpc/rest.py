@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
+from localcloud.partial import read_mask, select
 from localcloud.rpc.codes import RpcError
 from localcloud.rpc.fields import bind
 from localcloud.rpc.method import Method
@@ -89,7 +90,9 @@ async def _answer(rule: _Rule, request: Request, *, overridden: bool) -> Respons
     bind(message, query)
     bind(message, [(field, _joined(shape, request.path_params)) for field, shape in rule.names.items()])
     answer = await _called(rule.method.call, message)
-    return Json((rule.method.render or rendered)(answer))
+    shown = (rule.method.render or rendered)(answer)
+    fields = dict(query).get("fields", "")
+    return Json(select(shown, read_mask(fields)) if fields else shown)
 
 
 def _joined(shape: str, params: Mapping[str, str]) -> str:

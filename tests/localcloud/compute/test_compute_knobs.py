@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from localcloud.compute import schema
-from localcloud.compute.partial import read_mask, select
+from localcloud.partial import read_mask, select
 from localcloud.errors import ApiError
 from tests.localcloud.compute.world import ZONE, World, request, spot
 from tests.localcloud.compute.write_schema import DOCUMENT, derive, render

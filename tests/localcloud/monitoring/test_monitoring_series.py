@@ -477,3 +477,35 @@ def test_a_point_can_be_set_by_hand(http: httpx.Client, read: Read):
     assert values(found) == [0.5]
     assert http.get("/local/metrics").json() == {"metrics": [{"metric": GPU, "series": 1}]}
     assert http.post("/local/points", json={"metric": GPU}).status_code == 400
+
+
+LINES = "logging.googleapis.com/log_entry_count"
+
+
+def test_an_answer_shows_only_the_fields_that_were_asked_for(
+    measure: Measure, http: httpx.Client, clock: Fixed
+):
+    """The parameter `fields` that every REST method has; a large project's answer is half as long."""
+    measure(1.0)
+    query = rest(clock.moment, fields="timeSeries(resource/labels,points/value)")
+    (found,) = http.get(f"/v3/{NAME}/timeSeries", params=query).json()["timeSeries"]
+    assert sorted(found) == ["points", "resource"]
+    assert found["points"] == [{"value": {"doubleValue": 1.0}}]
+
+
+def test_a_count_is_of_the_minute_before(http: httpx.Client, clock: Fixed):
+    """A point of a DELTA metric, set by hand, has an interval; sums of them are sums."""
+    for age in (90, 60, 0):
+        body = {"metric": LINES, "value": 3, "age_seconds": age, "resource_labels": {"instance_id": "7"}}
+        http.post("/local/points", json=body).raise_for_status()
+    query = rest(clock.moment, filter=f'metric.type = "{LINES}"')
+    (found,) = http.get(f"/v3/{NAME}/timeSeries", params=query).json()["timeSeries"]
+    intervals = [point["interval"] for point in found["points"]]
+    assert [one["startTime"] for one in intervals] == [
+        "2026-11-21T07:59:00Z",
+        "2026-11-21T07:58:30Z",
+        "2026-11-21T07:57:30Z",
+    ]
+    summed = {"aggregation.alignmentPeriod": "3600s", "aggregation.perSeriesAligner": "ALIGN_SUM"}
+    (found,) = http.get(f"/v3/{NAME}/timeSeries", params={**query, **summed}).json()["timeSeries"]
+    assert found["points"][0]["value"] == {"int64Value": "9"}

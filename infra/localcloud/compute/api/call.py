@@ -15,7 +15,6 @@ from localcloud.compute.audit import Caller, Subject
 from localcloud.compute.life import Ask
 from localcloud.compute.links import region_of
 from localcloud.compute.operations import Running
-from localcloud.compute.partial import read_mask, select
 from localcloud.compute.rates import group_of
 from localcloud.compute.receipts import Receipt, digest
 from localcloud.compute.refusals import invalid_field, not_found
@@ -24,6 +23,7 @@ from localcloud.compute.site import Site
 from localcloud.compute.things import furnish
 from localcloud.errors import ApiError
 from localcloud.http import read_json
+from localcloud.partial import read_mask, select
 
 Answer = Mapping[str, Any]
 Handler = Callable[["Call"], Awaitable[Answer]]

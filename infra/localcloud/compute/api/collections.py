@@ -57,11 +57,11 @@ class Made(Mapping[str, Row]):
 
 
 def by_name(site: Site, collection: str, rows: Callable[[], Rows]) -> Get:
-    """Gets a resource by its name, as it is now."""
+    """Gets a resource by its name or id, as it is now."""
 
     def get(call: Call, name: str) -> Answer:
         row = rows().get(call.scope)
-        resource = row.by_name.get(name) if row else None
+        resource = row.find(name) if row else None
         if resource is None:
             raise not_found(f"projects/{site.project}/{call.scope}/{collection}/{name}")
         return resource

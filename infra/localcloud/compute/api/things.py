@@ -54,7 +54,7 @@ class Things:
             )
 
         async def delete(call: Call) -> Answer:
-            name = call.part(thing.parameter)
+            name = call.site.things[thing.collection].name_of(call.scope, call.part(thing.parameter))
             return call.once(
                 lambda: self._begin(call, "delete", thing, drop(call.site, thing, call.scope, name))
             )

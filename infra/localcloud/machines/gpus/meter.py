@@ -1,7 +1,7 @@
-"""Looking at the processes of a virtual machine to tell how busy its GPUs are."""
+"""Looking at the processes of a virtual machine to tell how busy its GPUs, or its processors, are."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import psutil
 
@@ -9,14 +9,17 @@ from localcloud.machines.gpus.attribution import Sample, utilization, visible
 from localcloud.machines.gpus.cards import Card
 
 Processes = Callable[[], Iterable[psutil.Process]]
+Whose = Callable[[Mapping[str, str], Sequence[Card]], tuple[int, ...]]
+"""Which cards a process with this environment works for."""
 
 
 class Meter:
     """Tells the utilization of each GPU since the last time that it was asked."""
 
-    def __init__(self, cards: Sequence[Card], processes: Processes) -> None:
+    def __init__(self, cards: Sequence[Card], processes: Processes, whose: Whose = visible) -> None:
         self.cards = cards
         self._processes = processes
+        self._whose = whose
         self._samples, self._at = self._look(), time.monotonic()
 
     def read(self) -> list[float]:
@@ -37,7 +40,7 @@ class Meter:
                 pid=process.pid,
                 parent=process.ppid(),
                 seconds=sum(times[:4]),  # user, system, and the same of children that were waited for
-                gpus=visible(process.environ(), self.cards),
+                gpus=self._whose(process.environ(), self.cards),
             )
         except (psutil.NoSuchProcess, psutil.AccessDenied, OSError):
             return None  # it has just ended, or is another user's
