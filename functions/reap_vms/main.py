@@ -1,0 +1,35 @@
+"""Reaps what no job needs any more: orphaned VMs, VMs of jobs that hang, and what jobs left behind."""
+
+import os
+from functools import partial
+
+import functions_framework
+from cloudevents.http import CloudEvent
+
+from spotwarden import runner
+from spotwarden.decide import cases, reaping, stalls
+from spotwarden.gcp import connect
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Cloud
+from spotwarden.runner.reaping import look
+
+
+@functions_framework.cloud_event
+def reap_vms(event: CloudEvent) -> None:
+    """Entry point. The event says only that it is time to look."""
+    settings = runner.Settings.read(os.environ)
+    tick = runner.open_tick("reap_vms", event.data["message"], settings.layout)
+    policy = runner.read_policy(settings.policy_file, settings.mode)
+    runner.close_tick(tick, sweep(connect(**settings.connection()), settings, policy, tick))
+
+
+def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:
+    """Look, judge, warn, and act only on what was warned about in time."""
+    governed = runner.Governed(
+        rules=reaping.RULES,
+        look=partial(look, quiet=stalls.quiet),
+        judge=reaping.judge,
+        escalation=cases.ESCALATION,
+    )
+    return runner.govern(runner.Duty.open(cloud, settings, policy, tick), governed)
