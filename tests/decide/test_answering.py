@@ -14,6 +14,7 @@ from spotwarden.model.answer import Accepted, Extend, Keep, Refused, Release
 from spotwarden.model.case import Case, CaseState, Strike, Warned
 from spotwarden.model.finding import Finding, Subject, Target
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, JobCap, Remedy
+from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 
@@ -164,10 +165,23 @@ def test_more_time_than_the_ceiling_is_refused(hours, accepted):
     assert isinstance(say(cap(), Extend(by="ada", hours=hours)), Accepted) is accepted
 
 
-@pytest.mark.parametrize("hours", [0, -1, float("nan"), float("inf")])
+@pytest.mark.parametrize("hours", [0, -1, float("nan"), float("inf"), 366 * 24 + 1])
 def test_no_time_is_no_extension(hours):
-    """Nor is less than none, or a number that is none."""
-    assert isinstance(say(cap(), Extend(by="ada", hours=hours)), Refused)
+    """Nor is less than none, a number that is none, or more than a year even without a ceiling."""
+    boundless = Policy(version="t")
+    assert isinstance(say(cap(), Extend(by="ada", hours=hours), boundless), Refused)
+    assert isinstance(say(cap(), Extend(by="ada", hours=1), boundless), Accepted)
+
+
+def test_a_job_with_a_limit_of_its_own_has_the_more_room():
+    """Its file says 2 h, the policy's ceiling is 30 h: 28 can be had, and not a minute more."""
+    file = JobFile(max_runtime=2 * HOUR)
+
+    def extended(hours):
+        return answered(cap(), Extend(by="ada", hours=hours), policy=POLICY, now=NOW, file=file)
+
+    assert isinstance(extended(28), Accepted)
+    assert isinstance(extended(28.02), Refused)
 
 
 def test_only_a_jobs_limit_can_be_extended():

@@ -32,6 +32,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     unknown: frozenset[str] = frozenset()
     exempt: Mapping[str, str] = {}
     hidden: tuple[str, ...] = ()
+    stopped: frozenset[str] = frozenset()
 
 
 def judge(facts, brief):
@@ -57,7 +58,7 @@ def judge(facts, brief):
         rules=("idle",),
         findings=tuple(findings),
         hidden=facts.hidden,
-        present=frozenset(one.id for one in facts.machines),
+        present=frozenset(one.id for one in facts.machines) - facts.stopped,
         fleet=len(facts.machines),
     )
 
@@ -169,6 +170,16 @@ def test_a_vm_that_really_was_stopped_and_came_back_is_judged_anew():
     again = {"machines": (vm(started=None),), "idle": {"1": NOW + 9 * STEP}}
     done = replay(*idle(0, 4), *gone, *(look(tick, **again) for tick in range(9, 15)))
     assert [deed.at for deed in done.deeds] == [NOW + 4 * STEP, NOW + 13 * STEP]
+
+
+def test_what_would_be_deleted_is_deleted_once():
+    """A stopped VM, or a disk, is in no list of what runs; it is there for as long as it is found."""
+    new = policy()
+    new = replace(new, idle=replace(new.idle, remedy=Remedy.DELETE))
+    running = [replace(one, facts=replace(one.facts, stopped=frozenset({"1"}))) for one in idle(0, 30)]
+    done = replay(*running, look(31), under=new)
+    (deed,) = done.deeds
+    assert (deed.remedy, deed.gone) == (Remedy.DELETE, NOW + 31 * STEP)
 
 
 def test_nothing_is_done_beyond_the_blast_radius():

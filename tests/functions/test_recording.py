@@ -16,6 +16,7 @@ from spotwarden.model.brief import Brief
 from spotwarden.model.fleet import Fleet, Machine
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
+from spotwarden.model.seen import Seen, Unreadable
 from spotwarden.model.tick import Tick
 from spotwarden.runner.recording import CHUNK, packed, pieces, read, record
 from tests.fakes.store import MemoryStore
@@ -89,6 +90,21 @@ def test_other_objects_of_the_folder_are_left_out():
     record(store, LAYOUT, brief(), Facts())
     store.write("spotwarden/sweeps/reap_vms/notes.txt", b"", generation=0)
     assert len(back(store)) == 1
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"text", gzip.compress(b"{"), gzip.compress(b"{}"), packed(Facts())[:-9]]
+)
+def test_a_record_that_cannot_be_read_is_said_to_be_one(data):
+    """Cut short, or of another version; those after it are read all the same."""
+    store = MemoryStore()
+    thing = SweepRecord(function="reap_vms", day=NOW.date(), entry="000000-broken")
+    store.write(LAYOUT.build(thing), data, generation=0)
+    record(store, LAYOUT, brief(), Facts())
+    broken, seen = back(store)
+    assert isinstance(broken, Unreadable)
+    assert broken.why
+    assert isinstance(seen, Seen)
 
 
 def test_a_sweep_that_cannot_be_kept_is_told_and_stops_nothing():

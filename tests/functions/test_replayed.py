@@ -11,6 +11,7 @@ from spotwarden.decide.backtest import Replay
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, Limits, Mode, Remedy
 from spotwarden.model.idling import IdleFacts
+from spotwarden.model.seen import Seen
 from spotwarden.runner.recording import read
 from tests.functions.conftest import load
 from tests.functions.idle_world import BUSY, IdleWorld
@@ -23,6 +24,7 @@ def replayed(world, judge, facts):
     """All that this world has recorded, replayed under its own policy."""
     played = Replay(world.name, judge, world.policy)
     for seen in read(world.cloud.store, world.layout, world.name, world.now - timedelta(days=30), facts):
+        assert isinstance(seen, Seen)
         played.look(seen)
     return played.result()
 

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from spotwarden.model.backtest import After, Deed
 from spotwarden.model.finding import Finding, Judged, Reading
+from spotwarden.model.governance import Remedy
 
 WORK = frozenset({"idle", "stall", "orphan"})
 """Rules that are content only with a VM that does something for a job: its GPUs, its signs of life, its
@@ -15,9 +16,9 @@ place in the ledger. A limit that is kept again, or a label put right, says noth
 
 def follow_up(deed: Deed, judged: Judged, now: datetime) -> Deed:
     """The deed with what this later sweep shows; nothing is added once the VM has gone or turned to work."""
-    if deed.gone or deed.turned or _out_of_sight(deed, judged):
+    if deed.gone or deed.turned or is_out_of_sight(deed, judged):
         return deed
-    if deed.target.id not in judged.present:
+    if not is_there(deed, judged):
         return replace(deed, gone=now)
     deed = replace(deed, seen=now)
     finding = _about(deed, judged.findings)
@@ -45,7 +46,15 @@ def _ended(deed: Deed, end: datetime | None) -> Deed:
     return replace(deed, after=After.WORKED, turned=end, how="its job ended with status 0")
 
 
-def _out_of_sight(deed: Deed, judged: Judged) -> bool:
+def is_there(deed: Deed, judged: Judged) -> bool:
+    """Whether what would have been stopped runs, or what would have been deleted is there at all."""
+    if deed.target.id in judged.present:
+        return True
+    return deed.remedy is Remedy.DELETE and _about(deed, judged.findings) is not None
+
+
+def is_out_of_sight(deed: Deed, judged: Judged) -> bool:
+    """Whether this sweep says nothing of it, neither that it is there nor that it is gone."""
     if not judged.whole or deed.rule not in judged.rules:
         return True
     return "project" in judged.hidden or deed.target.zone in judged.hidden

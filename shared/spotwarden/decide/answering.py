@@ -1,12 +1,13 @@
 """What becomes of a case when a person answers: a veto, its end, more time; or a refusal in words."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import isfinite
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from spotwarden.decide.caps import extendable
 from spotwarden.decide.case_life import CaseEvent, IllegalCaseError, follow
 from spotwarden.decide.precedence import NOBODY, limits
 from spotwarden.model.answer import Accepted, Answer, Answered, Extend, Keep, Refused, Release
@@ -15,7 +16,8 @@ from spotwarden.model.governance import JobCap, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy
 
-HOUR = timedelta(hours=1)
+MOST_HOURS = 366 * 24
+"""Beyond this an extension is a slip of the keyboard, whatever the policy says."""
 
 
 class _Rules(NamedTuple):
@@ -93,15 +95,9 @@ def _not_more(case: Case, answer: Extend, by: _Rules) -> str:
         return (
             "only the limits of a job (the rule job_cap) can be extended; `spotwarden cases keep` gives time"
         )
-    if not isfinite(answer.hours) or answer.hours <= 0:
-        return f"{answer.hours:g} h is no extension"
-    if cap.longest is None:
-        return ""
-    longest, limit = cap.longest / HOUR, (cap.max_runtime or timedelta()) / HOUR
-    left = longest - limit - case.extended
-    if answer.hours <= left:
-        return ""
-    return f"a job may be up for {longest:g} h at most (job_cap.longest): {max(left, 0):g} h more can be had"
+    if not isfinite(answer.hours) or not 0 < answer.hours <= MOST_HOURS - case.extended:
+        return f"{answer.hours:g} h is no extension; it is more than nothing, and a year in all at most"
+    return extendable(case, answer.hours, cap, by.file)
 
 
 def _under_way(case: Case) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from spotwarden.decide.aftermath import follow_up
+from spotwarden.decide.aftermath import follow_up, is_out_of_sight, is_there
 from spotwarden.decide.cases import ESCALATION
 from spotwarden.decide.pairing import paired
 from spotwarden.model.action import (
@@ -48,7 +48,7 @@ class Replay:
         self._policy = replace(policy, mode=Mode.ENFORCE)
         self._filed: dict[tuple[str, str], Filed] = {}
         self._deeds: list[Deed] = []
-        self._gone: dict[str, datetime] = {}
+        self._gone: dict[str, Deed] = {}
         self._told: list[Told] = []
         self._stopped: list[Stopped] = []
         self._cases: Counter[str] = Counter()
@@ -91,11 +91,10 @@ class Replay:
 
     def _restarted(self, judged: Judged, machines: dict[str, Machine]) -> None:
         """A VM that is stopped by now, or was started since, has a new life that this policy judges anew."""
-        for target, at in list(self._gone.items()):
+        for target, deed in list(self._gone.items()):
             started = machines[target].started if target in machines else None
-            zone = next(deed.target.zone for deed in self._deeds if deed.target.id == target)
-            seen = judged.whole and "project" not in judged.hidden and zone not in judged.hidden
-            if (started is not None and started > at) or (seen and target not in judged.present):
+            again = started is not None and started > deed.at
+            if again or not (is_out_of_sight(deed, judged) or is_there(deed, judged)):
                 del self._gone[target]
 
     def _without_gone(self, judged: Judged) -> Judged:
@@ -165,7 +164,7 @@ class Replay:
             seen=tick.now,
         )
         self._deeds.append(deed)
-        self._gone[target] = tick.now
+        self._gone[target] = deed
 
     def _allowed(self, rule: str, ripe: list[Case], judged: Judged, tick: Tick) -> list[Case]:
         """The ripe cases of a rule, none where there are too many."""

@@ -17,3 +17,10 @@ class Seen(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
     policy: str
     steady: datetime
     facts: Facts
+
+
+class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
+    """A record that cannot be read, perhaps of another version of ours; says why."""
+
+    name: str
+    why: str

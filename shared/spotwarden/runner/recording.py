@@ -12,7 +12,7 @@ import msgspec
 
 from spotwarden.layout import Layout, NotInLayoutError, SweepRecord
 from spotwarden.model.brief import Brief
-from spotwarden.model.seen import Facts, Seen
+from spotwarden.model.seen import Facts, Seen, Unreadable
 from spotwarden.model.tick import Tick
 from spotwarden.ports import ConflictError, Store, UnansweredError
 from spotwarden.runner.log import Log, log
@@ -40,15 +40,24 @@ def record(
 
 def read(
     store: Store, layout: Layout, function: str, since: datetime, facts: type[Facts]
-) -> Iterator[Seen[Facts]]:
+) -> Iterator[Seen[Facts] | Unreadable]:
     """Every sweep of this function that began at `since` or later, oldest first, read one at a time."""
     for name in _names(store, layout, function, since):
-        stored = store.read(name, at_most=LARGEST)
-        if stored is None:
-            continue
-        seen = msgspec.json.decode(gzip.decompress(stored.data), type=Seen[facts])  # type: ignore[valid-type]
-        if seen.tick.now >= since:
+        seen = _read(store, name, facts)
+        if isinstance(seen, Unreadable) or (seen is not None and seen.tick.now >= since):
             yield seen
+
+
+def _read(store: Store, name: str, facts: type[Facts]) -> Seen[Facts] | Unreadable | None:
+    stored = store.read(name, at_most=LARGEST)
+    if stored is None:
+        return None
+    try:
+        kind = Seen[facts]  # type: ignore[valid-type]
+        seen: Seen[Facts] = msgspec.json.decode(gzip.decompress(stored.data), type=kind)
+    except (msgspec.DecodeError, OSError, EOFError, zlib.error) as error:
+        return Unreadable(name=name, why=str(error))
+    return seen
 
 
 def _entry(tick: Tick) -> str:
