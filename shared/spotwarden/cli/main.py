@@ -19,6 +19,10 @@ COMMANDS = {
         "spotwarden.cli.cases:cases",
         "What governance has against whom: see it, keep a VM, extend a job.",
     ),
+    "policy": (
+        "spotwarden.cli.policy:policy",
+        "The limits your team agreed on: check them, see which hold for a job.",
+    ),
     "script": ("spotwarden.cli.script:script", "Read a create script: what it would launch, what to mend."),
     "local": ("spotwarden.cli.local:local", "Run and torment a Google Cloud of this machine's own."),
 }

@@ -1,0 +1,172 @@
+"""`spotwarden policy`: whether the limits can be used, and which of them hold for a job."""
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+import click
+import msgspec
+
+from spotwarden.cli.context import Context, new_tick, open_context
+from spotwarden.cli.table import render
+from spotwarden.decide.calendar import open_at
+from spotwarden.decide.exemptions import exempt
+from spotwarden.decide.precedence import explain, team_of
+from spotwarden.layout import NotInLayoutError
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.fleet import Machine
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.policy import RULES, Mode, Policy
+from spotwarden.model.values import written
+from spotwarden.runner import PolicyError, look_at_job, read_policy
+
+HEAD = ("RULE", "VALUE", "HOLDS", "FROM", "CEILING", "NOTE")
+DEFAULT_FILE = "infra/policy.toml"
+NO_LABELS: dict[str, str] = {}
+
+
+class Row(NamedTuple):
+    """A value of a rule as it holds for a job, in the words of the policy."""
+
+    rule: str
+    value: str
+    holds: str
+    source: str
+    ceiling: str
+    note: str
+
+
+class Explained(msgspec.Struct, frozen=True, kw_only=True):
+    """All that holds for a job. `exempt` says why nothing is done to it, or to one of its VMs."""
+
+    job: str
+    owner: str
+    team: str
+    mode: str
+    limits: tuple[Row, ...]
+    exempt: tuple[str, ...]
+    opening: str
+
+
+@click.group()
+def policy() -> None:
+    """The limits your team agreed on: whether they can be used, and which of them hold for a job.
+
+    \b
+    Examples:
+      spotwarden policy check infra/policy.toml
+      spotwarden policy explain test-vm --rule idle
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+
+
+@policy.command()
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+def check(file: Path | None) -> None:
+    """Read a policy as the functions do. Every fault is named, and the exit status is 1.
+
+    FILE is SPOTWARDEN_POLICY unless said, else infra/policy.toml.
+    """
+    file = file or Path(os.environ.get("SPOTWARDEN_POLICY") or DEFAULT_FILE)
+    known = _read(file)
+    teams = ", ".join(sorted(known.teams)) or "none"
+    ceilings = ", ".join(f"{rule}.{name}" for rule, said in known.ceilings.items() for name in said) or "none"
+    click.echo(f"{file}: no fault; version {known.version}, {known.mode.value}")
+    click.echo(f"teams: {teams}; ceilings: {ceilings}")
+
+
+@policy.command("explain")
+@click.argument("job")
+@click.option("--rule", type=click.Choice(list(RULES)), help="Only this rule.")
+@click.option("--policy", "file", type=click.Path(path_type=Path), help="Instead of SPOTWARDEN_POLICY.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def explain_(job: str, rule: str | None, file: Path | None, *, as_json: bool) -> None:
+    """Print which limits hold for a job and where each is from, and what keeps it from being touched."""
+    context = open_context()
+    known = _read(file or context.settings.policy_file, context.settings.mode)
+    said = _explained(context, known, job, (rule,) if rule else tuple(RULES))
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(said)).decode())
+        return
+    team = f", of the team {said.team}" if said.team else ", of no team"
+    click.echo(f"{job}: owner {said.owner or 'unknown'}{team if known.teams else ''}")
+    click.echo(render(HEAD, said.limits))
+    click.echo("\n".join(("", *(f"exempt: {one}" for one in said.exempt or ("nothing",)))))
+    click.echo(f"remedies: {said.opening}")
+    if said.mode == Mode.OBSERVE.value:
+        click.echo("mode: the policy only observes: everything is decided and told, nothing is done")
+
+
+def _read(file: Path, mode: Mode | None = None) -> Policy:
+    try:
+        return read_policy(file, mode)
+    except PolicyError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _explained(context: Context, known: Policy, job: str, rules: tuple[str, ...]) -> Explained:
+    facts = _facts(context, job)
+    now = datetime.now(UTC)
+    return Explained(
+        job=job,
+        owner=facts.owner,
+        team=team_of(known, facts.owner),
+        mode=known.mode.value,
+        limits=tuple(row for rule in rules for row in _rows(known, rule, facts)),
+        exempt=tuple(_exemptions(context, known, rules, facts)),
+        opening=_opening(known, now),
+    )
+
+
+def _rows(known: Policy, rule: str, facts: JobFacts) -> Iterator[Row]:
+    for held in explain(known, rule, owner=facts.owner, job_file=facts.file):
+        yield Row(
+            rule=rule,
+            value=held.name,
+            holds=written(held.value),
+            source=held.source.value,
+            ceiling="" if held.ceiling is None else written(held.ceiling),
+            note=held.note,
+        )
+
+
+def _exemptions(context: Context, known: Policy, rules: tuple[str, ...], facts: JobFacts) -> Iterator[str]:
+    """What keeps all of the job, each reason once with its rules; then what keeps one of its VMs alone."""
+    tick = new_tick("explain")
+    by_why: dict[str, list[str]] = {}
+    for rule in rules:
+        why = exempt(known, rule, tick, labels=NO_LABELS, owner=facts.owner, job_file=facts.file)
+        by_why.setdefault(why, []).append(rule)
+    for why, kept in by_why.items():
+        if why:
+            yield f"{why} (from {'every rule' if len(kept) == len(RULES) else ', '.join(kept)})"
+    for machine in _machines(context, facts):
+        why = exempt(known, rules[0], tick, labels=machine.labels, owner="", job_file=JobFile())
+        if why:
+            yield f"{machine.name} in {machine.zone}: {why} (from every rule)"
+
+
+def _machines(context: Context, facts: JobFacts) -> tuple[Machine, ...]:
+    """The VMs that carry the job's label, or whose id is its newest attempt's."""
+    listed = context.cloud.compute.instances(job=facts.job).items
+    ids = {one.id for one in listed} | set(facts.newest.instances.values() if facts.newest else ())
+    return context.cloud.compute.fleet(ids=ids).items if ids else ()
+
+
+def _opening(known: Policy, now: datetime) -> str:
+    calendar = known.governance.calendar
+    if closed := open_at(calendar, now):
+        return f"not now: {closed}"
+    return f"may be applied now, {now.astimezone(ZoneInfo(calendar.timezone)):%a %Y-%m-%d %H:%M %Z}"
+
+
+def _facts(context: Context, job: str) -> JobFacts:
+    try:
+        facts = look_at_job(context.cloud.store, context.settings.layout, job)
+    except NotInLayoutError as error:
+        raise click.ClickException(f"{job!r} cannot be a job: {error.reason}") from error
+    if not (facts.script or facts.ledger or facts.ended or facts.registrations):
+        raise click.ClickException(f"there is no job {job!r} in gs://{context.settings.bucket}")
+    return facts
