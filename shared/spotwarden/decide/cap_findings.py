@@ -54,6 +54,12 @@ def unknown(plain: Finding, why: str, evidence: dict[str, str] | None = None) ->
     return replace(plain, reading=Reading.UNKNOWN, reason=why, evidence=evidence or {})
 
 
+def unread(plain: Finding, records: Records) -> Finding:
+    """The same finding as one about a job whose records cannot be read; told where that will not pass."""
+    why = f"nobody can read the records of job {plain.subject.job}: {records.problem}"
+    return unknown(replace(plain, exempt="" if records.lasting else plain.exempt), why)
+
+
 def targets(machines: Sequence[Machine]) -> tuple[Target, ...]:
     """The VMs as a remedy is addressed to them."""
     return tuple(Target(id=one.id, name=one.name, zone=one.zone) for one in machines)

@@ -33,6 +33,11 @@ def judge(facts: CapFacts, brief: Brief) -> Judged:
 def _findings(facts: CapFacts, brief: Brief, jobs: dict[str, list[Machine]]) -> Iterator[Finding]:
     found = (
         *(caps.of_job(job, mine, facts, brief) for job, mine in jobs.items()),
+        *(
+            caps.at_rest(case, brief)
+            for (rule, job), case in brief.cases.items()
+            if rule == caps.JOB and job not in jobs
+        ),
         *(caps.of_instance(machine, facts, brief) for machine in facts.machines),
         *_of_owners(facts, brief, jobs),
     )

@@ -6,13 +6,13 @@ from typing import cast
 from msgspec.structs import replace
 
 from spotwarden.decide import precedence
-from spotwarden.decide.cap_findings import judged, misdated, spared, targets, unknown, up_since
+from spotwarden.decide.cap_findings import judged, misdated, spared, targets, unknown, unread, up_since
 from spotwarden.decide.job_measures import Account, is_limited, least, longest, measures
 from spotwarden.decide.measures import Measure, hours, in_words
 from spotwarden.model.brief import Brief
 from spotwarden.model.capping import CapFacts, Records
 from spotwarden.model.case import Case
-from spotwarden.model.finding import Finding, Subject
+from spotwarden.model.finding import Finding, Reading, Subject
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import InstanceCap, JobCap
 from spotwarden.model.jobfile import JobFile
@@ -40,7 +40,7 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
         limits=account.limits,
     )
     if records.problem:
-        return unknown(plain, f"nobody can read the records of job {job}: {records.problem}")
+        return unread(plain, records)
     if not is_limited(account):
         return None
     if why := misdated(machines, brief):
@@ -63,6 +63,23 @@ def _account(
         more=case.extended if case else 0.0,
         now=brief.tick.now,
         old=brief.policy.governance.prices_old,
+    )
+
+
+def at_rest(case: Case, brief: Brief) -> Finding | None:
+    """What keeps the case of a job none of whose VMs runs: hours that were granted outlive a preemption.
+
+    They do so for as long as a veto may last, from the last look at a VM of the job.
+    """
+    kept = case.extended > 0 and not case.strikes
+    if not kept or brief.tick.now - case.looked > brief.policy.governance.longest_keep:
+        return None
+    return Finding(
+        rule=JOB,
+        subject=replace(case.subject, targets=()),
+        reading=Reading.UNKNOWN,
+        reason=f"no VM of job {case.subject.job} runs, and it was granted {in_words(case.extended)}",
+        limits=precedence.limits(brief.policy, JOB, owner=case.subject.owner),
     )
 
 
@@ -97,7 +114,9 @@ def of_instance(machine: Machine, facts: CapFacts, brief: Brief) -> Finding | No
         exempt=spared(INSTANCE, [machine], records, brief),
         limits=limits,
     )
-    if why := plain.exempt if records.problem else misdated([machine], brief):
+    if records.problem:
+        return unread(plain, records)
+    if why := misdated([machine], brief):
         return unknown(plain, why)
     up = brief.tick.now - up_since(machine)
     if up < brief.policy.governance.launch_grace:

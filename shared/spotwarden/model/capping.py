@@ -14,7 +14,8 @@ from spotwarden.model.usage import DayTotal
 class Records(msgspec.Struct, frozen=True, kw_only=True):
     """A job's own records, as far as caps need them: its ledger is cut to times, ids and places.
 
-    `ended` means that it has written its status; `problem` says why its records could not be read.
+    `ended` means that it has written its status; `problem` says why its records could not be read, and
+    `lasting` that this will not mend by itself.
     """
 
     file: JobFile = JobFile()
@@ -22,6 +23,7 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
     attempts: tuple[Attempt, ...] = ()
     ended: bool = False
     problem: str = ""
+    lasting: bool = False
 
 
 class CapFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -114,8 +114,10 @@ def _records(duty: Duty, jobs: Sequence[str]) -> dict[str, Records]:
     def read(job: str) -> tuple[str, Records]:
         try:
             return job, _read_records(store, layout, job)
-        except (UnansweredError, ValueError, msgspec.MsgspecError) as problem:
+        except UnansweredError as problem:
             return job, Records(problem=str(problem))
+        except (ValueError, msgspec.MsgspecError) as problem:
+            return job, Records(problem=str(problem), lasting=True)
 
     done = each(jobs, read, duty.settings.workers)
     if done.failures:
