@@ -388,20 +388,22 @@ def test_as_much_as_is_allowed_is_done(world: MadeUp):
     assert len(world.asked()) == 10
 
 
-def test_the_share_of_the_fleet_counts_as_well(world: MadeUp):
-    """Three of twenty are more than a tenth; the rule does nothing."""
-    for number in range(20):
-        world.vm(f"vm-{number}", said=RIPE if number < 3 else None)
-    world.sweep_for(hours=1)
-    assert world.asked() == []
-
-
-def test_a_share_that_is_just_reached_is_allowed(world: MadeUp):
-    """Two of twenty are a tenth."""
-    for number in range(20):
-        world.vm(f"vm-{number}", said=RIPE if number < 2 else None)
+@pytest.mark.parametrize(("ripe", "stopped"), [(4, 4), (5, 0)])
+def test_the_share_of_the_fleet_counts_as_well(world: MadeUp, ripe: int, stopped: int):
+    """Four of forty are a tenth; with a fifth the rule does nothing."""
+    for number in range(40):
+        world.vm(f"vm-{number}", said=RIPE if number < ripe else None)
     world.sweep_for(minutes=20)
-    assert len(world.asked()) == 2
+    assert len(world.asked()) == stopped
+
+
+@pytest.mark.parametrize(("ripe", "stopped"), [(3, 3), (4, 0)])
+def test_in_a_small_project_a_few_are_always_allowed(world: MadeUp, ripe: int, stopped: int):
+    """A tenth of five would be none."""
+    for number in range(5):
+        world.vm(f"vm-{number}", said=RIPE if number < ripe else None)
+    world.sweep_for(minutes=20)
+    assert len(world.asked()) == stopped
 
 
 def test_a_hidden_zone_neither_clears_nor_acts(world: MadeUp):

@@ -11,15 +11,20 @@ from spotwarden.model.tick import Tick
 
 
 def allowed(limits: GovernanceLimits, fleet: int) -> int:
-    """So many VMs at most: the count, and the share of the job VMs that run; one is always allowed."""
-    return max(1, min(limits.blast_count, int(limits.blast_share * fleet)))
+    """So many VMs at most: the count, and the share of the job VMs that run, in a small project a few."""
+    return min(limits.blast_count, max(limits.blast_least, int(limits.blast_share * fleet)))
 
 
 def within(cases: Collection[Case], policy: Policy, fleet: int) -> bool:
-    """Whether a sweep may act on all of these. A single job is always allowed: half a gang is no use."""
+    """Whether a sweep may act on all of these. A single job is always allowed: half a gang is no use.
+
+    A disk that is left over is no part of the fleet, so only the count holds for it.
+    """
+    limits = policy.governance
     one_job = len(cases) == 1 and all(case.subject.job for case in cases)
-    wanted = sum(len(case.subject.targets) for case in cases)
-    return one_job or wanted <= allowed(policy.governance, fleet)
+    targets = [target for case in cases for target in case.subject.targets]
+    vms = [target for target in targets if target.zone]
+    return one_job or (len(vms) <= allowed(limits, fleet) and len(targets) <= limits.blast_count)
 
 
 def too_many(rule: str, cases: Collection[Case], fleet: int, policy: Policy, tick: Tick) -> Notice:

@@ -41,11 +41,12 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Something is wrong, or nobody can know. A rule that is content finds nothing.
 
-    `level` is how many of the rule's warnings its own measure calls for by now (0 only keeps its case open);
-    `ripe` that it calls for the remedy. `reason` is one sentence for a person, `evidence` the figures behind it, `todo`
-    what the owner can do. `exempt` says why nothing may be done, "" where it may; `since` is when the trouble
-    began, `due` when the measure will be ripe if nothing changes. `limits` are those that hold for this
-    subject. `labels` are put on the targets once a warning was told, and taken off when the case is cleared.
+    `level` is how many of the rule's warnings its own measure calls for by now (0 only keeps its case open),
+    `ripe` that it calls for the remedy. `reason` is one sentence for a person, `evidence` the figures behind
+    it, `todo` what the owner can do. `exempt` says why nothing may be done, "" where it may; `since` is when
+    the trouble began, `due` when the measure will be ripe if nothing changes. `limits` are those that hold
+    for this subject. `labels` are put on the targets once a warning was told, and taken off when the case is
+    cleared.
     """
 
     rule: str

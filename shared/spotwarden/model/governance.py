@@ -147,7 +147,8 @@ class GovernanceLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """What holds for all rules.
 
     One sweep never acts on more than `blast_count` VMs, nor on more than `blast_share` of the job VMs that
-    run (one is always allowed): where a rule wants more it does nothing and ops are told. No VM is judged
+    run (or `blast_least`, in a small project): where a rule wants more it does nothing and ops are told, but
+    a single job may always be acted upon as a whole. No VM is judged
     before it is `launch_grace` old. Silence counts only while our sweeps came at most `outage` apart. A
     clock that is off by more than `clock_skew` judges nothing. A veto lasts `longest_keep` at most. After
     `failures` failed tries in a row ops are told. Prices older than `prices_old` are said to be old.
@@ -156,6 +157,7 @@ class GovernanceLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     scope: Scope = Scope.JOBS
     blast_count: int = 10
     blast_share: float = 0.1
+    blast_least: int = 3
     launch_grace: timedelta = timedelta(minutes=10)
     outage: timedelta = timedelta(minutes=30)
     clock_skew: timedelta = timedelta(minutes=2)
