@@ -28,7 +28,10 @@ act = "3h"
 [ceilings.idle]
 act = "4h"
 """
-UNREADABLE = "its label spotwarden-keep is 'please', which is no day such as 2026-12-31, so it is kept (from every rule)"
+UNREADABLE = (
+    "its label spotwarden-keep is 'please', which is no day such as 2026-12-31, so it is kept"
+    " (from every rule)"
+)
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 
 
