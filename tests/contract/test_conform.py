@@ -41,6 +41,21 @@ def call_everything(compute: ComputeEngine) -> None:
     compute.start("us-central1-a", "17", "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f12")
     compute.delete("us-central1-a", "17", "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f13")
     compute.resource("us-central1-a", "17")
+    compute.stop("us-central1-a", "17", "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f14")
+    for place in ("zones/us-central1-a", "regions/us-central1"):
+        compute.remove(f"projects/demo/{place}/disks/17", "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f15")
+    for link in ("regions/us-central1/addresses/17", "global/addresses/17", "global/snapshots/17"):
+        compute.remove(f"projects/demo/{link}", "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f16")
+
+
+def call_governance(google: Scripted, compute: ComputeEngine) -> None:
+    """Every list of governance, and labels that are read and set."""
+    compute.fleet()
+    compute.leftovers()
+    google.say({"labelFingerprint": "MDE="})
+    google.say({"name": "operation-1"})
+    compute.fleet(ids=["17", "18"])
+    compute.label("us-central1-a", "17", {"a": "b"})
 
 
 def call_offers(google: Scripted, compute: ComputeEngine) -> None:
@@ -53,11 +68,11 @@ def call_offers(google: Scripted, compute: ComputeEngine) -> None:
 def test_compute_engine_is_asked_as_its_document_says(google: Scripted, compute: ComputeEngine):
     """Paths, parameters, bodies; but for the one parameter that the document has lost."""
     call_offers(google, compute)
-    google.say({"name": "operation-1"})
+    call_governance(google, compute)
     call_everything(compute)
     api = Discovery.load("compute", "v1")
     findings = [text for asked in google.asked for text in api.check(exchange(asked))]
-    assert len(google.asked) == 11
+    assert len(google.asked) == 24
     assert requests_only(findings) == []
 
 

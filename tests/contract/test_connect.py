@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 
@@ -11,13 +12,16 @@ from spotwarden.gcp.endpoint import GOOGLE, checked_endpoint
 from tests.contract.scripted import Scripted
 from tests.contract.served import PROJECT, Served
 
+NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 WATCHED = (
     "google.auth",
     "google.api_core",
     "google.cloud.storage",
     "google.cloud.pubsub_v1",
     "google.cloud.compute_v1",
+    "google.cloud.monitoring_v3",
     "spotwarden.gcp.compute",
+    "spotwarden.gcp.monitoring",
 )
 SCRIPT = """
 import json, sys
@@ -51,6 +55,11 @@ def test_compute_engine_imports_no_client_of_its_own():
     assert imported("cloud.compute.instances") == ["google.auth", "google.api_core", "spotwarden.gcp.compute"]
 
 
+def test_the_metrics_import_no_client_of_their_own():
+    """Nor the rest of the cloud."""
+    assert imported("cloud.metrics.gpus") == ["google.auth", "google.api_core", "spotwarden.gcp.monitoring"]
+
+
 def test_the_topic_imports_no_bucket():
     """What only tells people needs only Pub/Sub."""
     assert imported("cloud.notices.publish") == ["google.auth", "google.api_core", "google.cloud.pubsub_v1"]
@@ -71,8 +80,11 @@ def test_the_local_cloud_is_reached_past_a_proxy(google: Scripted, monkeypatch: 
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)
     google.say({})
-    cloud = connect(project=PROJECT, bucket="b", topic="t", compute_endpoint=google.url)
+    cloud = connect(
+        project=PROJECT, bucket="b", topic="t", compute_endpoint=google.url, monitoring_endpoint=google.url
+    )
     assert cloud.compute.instances().items == ()
+    assert cloud.metrics.cpus(NOW, NOW) == {}
 
 
 @pytest.mark.parametrize(
@@ -98,3 +110,5 @@ def test_a_token_never_crosses_the_net_in_the_clear(endpoint: str):
     """Plain http to another machine is refused with what to write instead."""
     with pytest.raises(ValueError, match="leave it empty for Google"):
         connect(project="demo", bucket="b", topic="t", compute_endpoint=endpoint)
+    with pytest.raises(ValueError, match="leave it empty for Google"):
+        connect(project="demo", bucket="b", topic="t", monitoring_endpoint=endpoint)
