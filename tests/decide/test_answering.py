@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from spotwarden.decide.answering import answered
 from spotwarden.decide.case_history import history, standing
-from spotwarden.decide.escalation import counting, may_act
+from spotwarden.decide.case_sight import counting
+from spotwarden.decide.escalation import may_act
 from spotwarden.model.answer import Accepted, Extend, Keep, Refused, Release
 from spotwarden.model.case import Case, CaseState, Strike, Warned
 from spotwarden.model.finding import Finding, Subject, Target

@@ -1,0 +1,88 @@
+"""A case as it is looked at: what was found goes into it, and what in it counts."""
+
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import FileCase
+from spotwarden.model.case import Case, CaseFacts, CaseState, Warned
+from spotwarden.model.finding import Finding
+from spotwarden.model.governance import Mode, Remedy
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+
+APART = timedelta(minutes=1)
+"""Two looks that count as two: a doubled tick is one."""
+REFRESH = timedelta(minutes=20)
+"""How old a case's last look may be on record; more often would only cost writes."""
+
+
+def remedy_of(finding: Finding) -> Remedy:
+    """What may be done in the end: nothing to a VM that is not ours, nor where there is none."""
+    subject = finding.subject
+    return finding.limits.remedy if subject.ours and subject.targets else Remedy.NONE
+
+
+def enforced(finding: Finding, policy: Policy) -> bool:
+    """Whether the rule may act on this subject: the policy, the rule and the subject's limits all say so."""
+    return policy.enforces(finding.rule) and finding.limits.mode is Mode.ENFORCE
+
+
+def counting(case: Case) -> tuple[Warned, ...]:
+    """The warnings that a remedy may follow: those in earnest, and given after any veto was over."""
+    since = case.keep_until
+    return tuple(one for one in case.warnings if one.counts and (since is None or one.at >= since))
+
+
+def open_case(facts: CaseFacts) -> tuple[Case, Finding, int]:
+    """The case and what was found; only for rules that stand behind `_open`."""
+    if facts.filed is None or facts.finding is None:
+        raise ValueError(f"{facts.job}: there is no open case")
+    return facts.filed.case, facts.finding, facts.filed.generation
+
+
+def new_case(facts: CaseFacts, finding: Finding, state: CaseState, tick: Tick) -> Case:
+    """The case of a finding that has none yet."""
+    return Case(
+        rule=facts.rule,
+        subject=finding.subject,
+        state=state,
+        opened=tick.now,
+        looked=tick.now,
+        since=finding.since,
+        reason=finding.reason,
+        evidence=finding.evidence,
+        remedy=remedy_of(finding),
+        due=finding.due,
+    )
+
+
+def seen(case: Case, finding: Finding, tick: Tick, **changes: object) -> Case:
+    """The case with what was found this time."""
+    return replace(
+        case,
+        subject=finding.subject,
+        looked=tick.now,
+        looks=case.looks + (tick.now - case.looked >= APART),
+        since=finding.since,
+        reason=finding.reason,
+        evidence=finding.evidence,
+        remedy=remedy_of(finding),
+        due=finding.due,
+        **changes,
+    )
+
+
+def vetoed(case: Case, tick: Tick) -> bool:
+    """Whether a person wants nothing done for now."""
+    return case.keep_until is not None and tick.now < case.keep_until
+
+
+def look_once_more(facts: CaseFacts, _policy: Policy, tick: Tick) -> FileCase | None:
+    """Write down that it was looked at: while looks are being counted, and now and then after that."""
+    case, finding, generation = open_case(facts)
+    waited = tick.now - case.looked
+    needed = case.looks < finding.limits.looks and waited >= APART
+    if not needed and waited < REFRESH:
+        return None
+    return FileCase(reason="looked at again", case=seen(case, finding, tick), generation=generation)
