@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 import click
 import msgspec
@@ -19,6 +18,7 @@ from spotwarden.layout import NotInLayoutError
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.fleet import Machine
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.opening import zone_of
 from spotwarden.model.policy import RULES, Mode, Policy
 from spotwarden.model.values import written
 from spotwarden.runner import PolicyError, look_at_job, read_policy
@@ -159,7 +159,7 @@ def _opening(known: Policy, now: datetime) -> str:
     calendar = known.governance.calendar
     if closed := open_at(calendar, now):
         return f"not now: {closed}"
-    return f"may be applied now, {now.astimezone(ZoneInfo(calendar.timezone)):%a %Y-%m-%d %H:%M %Z}"
+    return f"may be applied now, {now.astimezone(zone_of(calendar.timezone)):%a %Y-%m-%d %H:%M %Z}"
 
 
 def _facts(context: Context, job: str) -> JobFacts:

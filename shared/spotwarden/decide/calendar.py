@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from spotwarden.model.governance import Calendar
-from spotwarden.model.opening import DAYS, hours_of
+from spotwarden.model.opening import DAYS, hours_of, zone_of
 
 HORIZON = 400
 """Days within which the next opening is looked for: more than a year of holidays is a policy of never."""
@@ -17,7 +16,7 @@ def open_at(calendar: Calendar, moment: datetime) -> str:
     if _open(calendar, moment):
         return ""
     then = next_opening(calendar, moment)
-    zone = ZoneInfo(calendar.timezone)
+    zone = zone_of(calendar.timezone)
     local = moment.astimezone(zone)
     why = f"{local.date()} is a holiday" if local.date() in calendar.holidays else f"it is {local:%a %H:%M}"
     when = (
@@ -32,7 +31,7 @@ def next_opening(calendar: Calendar, moment: datetime) -> datetime | None:
     """The first moment from this one on at which something may be done, UTC; None for none within a year."""
     if _open(calendar, moment):
         return moment
-    zone = ZoneInfo(calendar.timezone)
+    zone = zone_of(calendar.timezone)
     for days in range(-1, HORIZON):
         day = (moment.astimezone(zone) + days * _DAY).date()
         opened = datetime.combine(day, hours_of(calendar.hours).opens, tzinfo=zone)
@@ -44,7 +43,7 @@ def next_opening(calendar: Calendar, moment: datetime) -> datetime | None:
 
 def _open(calendar: Calendar, moment: datetime) -> bool:
     """Hours over midnight belong to the day on which they begin; a holiday is closed in any case."""
-    local = moment.astimezone(ZoneInfo(calendar.timezone))
+    local = moment.astimezone(zone_of(calendar.timezone))
     hours, today = hours_of(calendar.hours), local.date()
     clock = local.hour * 60 + local.minute
     if hours.overnight and clock < hours.end:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from datetime import date
 from fnmatch import fnmatchcase
-from zoneinfo import ZoneInfo
 
 from spotwarden.decide.precedence import misread
 from spotwarden.model.fleet import KEEP_LABEL
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.opening import zone_of
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
@@ -19,7 +19,7 @@ def exempt(  # noqa: PLR0913 - each is a fact of its own
 
     A day counts to its end, in the time zone of the policy's calendar.
     """
-    today = tick.now.astimezone(ZoneInfo(policy.governance.calendar.timezone)).date()
+    today = tick.now.astimezone(zone_of(policy.governance.calendar.timezone)).date()
     return (
         _by_label(labels, today) or _by_job(rule, job_file, today) or _by_policy(policy, rule, owner, today)
     )

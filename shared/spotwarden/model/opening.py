@@ -1,8 +1,9 @@
-"""How a calendar of the policy writes days and hours."""
+"""How a calendar of the policy writes its time zone, days and hours."""
 
 import re
-from datetime import time
+from datetime import UTC, time, tzinfo
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _HOURS = re.compile(r"(\d\d)(?::(\d\d))?-(\d\d)(?::(\d\d))?")
@@ -24,6 +25,11 @@ class Hours(NamedTuple):
     def overnight(self) -> bool:
         """Whether they end on the day after."""
         return self.end <= self.start
+
+
+def zone_of(name: str) -> tzinfo:
+    """The time zone of this name; `ZoneInfoNotFoundError` or `ValueError` for none. UTC needs no database."""
+    return UTC if name == "UTC" else ZoneInfo(name)
 
 
 def hours_of(said: str) -> Hours:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfoNotFoundError
 
 import msgspec
 
@@ -20,7 +20,7 @@ from spotwarden.model.governance import (
     OwnerCap,
 )
 from spotwarden.model.limits import RecoveryLimits
-from spotwarden.model.opening import DAYS, hours_of
+from spotwarden.model.opening import DAYS, hours_of, zone_of
 from spotwarden.model.policy import RULES, Team
 from spotwarden.model.values import LENIENT, Lenient, leniency, meant, read_limit, written
 
@@ -114,7 +114,7 @@ def _recovery(limits: RecoveryLimits) -> Said:
 
 def _calendar(calendar: Calendar) -> Said:
     try:
-        ZoneInfo(calendar.timezone)
+        zone_of(calendar.timezone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         yield Slip(
             "timezone",
