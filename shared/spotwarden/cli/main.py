@@ -23,6 +23,10 @@ COMMANDS = {
         "spotwarden.cli.policy:policy",
         "The limits your team agreed on: check them, see which hold for a job.",
     ),
+    "backtest": (
+        "spotwarden.cli.backtest:backtest",
+        "Replay recorded sweeps under another policy: what it would warn, stop and save.",
+    ),
     "script": ("spotwarden.cli.script:script", "Read a create script: what it would launch, what to mend."),
     "local": ("spotwarden.cli.local:local", "Run and torment a Google Cloud of this machine's own."),
 }

@@ -8,6 +8,7 @@ import msgspec
 from spotwarden.model.finding import Target
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import Remedy
+from spotwarden.model.seen import Unreadable
 
 
 class After(Enum):
@@ -85,3 +86,39 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     told: tuple[Told, ...] = ()
     deeds: tuple[Deed, ...] = ()
     stopped: tuple[Stopped, ...] = ()
+
+
+class Sum(msgspec.Struct, frozen=True, kw_only=True):
+    """One policy and one rule in figures. What is saved leaves wrong kills out; `money` is in words.
+
+    `unknown` counts the cases of which nothing could be known, `stopped` the sweeps in which the blast
+    radius would have stopped the rule.
+    """
+
+    rule: str
+    cases: int = 0
+    unknown: int = 0
+    told: int = 0
+    deeds: int = 0
+    wrong: int = 0
+    stopped: int = 0
+    vm_hours: float = 0.0
+    gpu_hours: float = 0.0
+    money: str = ""
+
+
+class Played(msgspec.Struct, frozen=True, kw_only=True):
+    """What one policy would have done, and its figures by rule."""
+
+    replayed: Replayed
+    sums: tuple[Sum, ...] = ()
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """One function's sweeps under a new policy, and under the present one where that is known."""
+
+    function: str
+    recorded_under: tuple[str, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
+    new: Played
+    now: Played | None = None
