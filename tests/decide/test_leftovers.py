@@ -53,7 +53,9 @@ def verdict(record, leftover=None, *, brief_=None, **facts):
         (on_record(status_code="0", ended=ago(days=5)), disk(created=OVER), Reading.BAD),
         (on_record(status_code="0", ended=ago(days=5)), disk(created=OVER + SECOND), None),
         (on_record(status_code="0", ended=OVER), disk(created=None), Reading.BAD),
-        (on_record(exists=False), disk(), Reading.BAD),
+        (on_record(exists=False), disk(created=OVER), Reading.BAD),
+        (on_record(exists=False), disk(created=OVER + SECOND), None),
+        (on_record(exists=False), disk(created=None), Reading.BAD),
         (on_record(problem="no answer"), disk(), Reading.UNKNOWN),
     ],
 )

@@ -19,6 +19,7 @@ AFTER = OrphanLimits().after
 GRACE = GovernanceLimits().launch_grace
 ENDED = {"status_code": "0", "ended": NOW - AFTER}
 BAD, UNKNOWN = Reading.BAD, Reading.UNKNOWN
+ONLY_JOB = {"spotwarden-job": "test-vm"}
 OTHER = {"test-vm": "2002"}
 """What runs as the newest attempt, where it is not the VM 1001."""
 
@@ -84,6 +85,7 @@ def verdict(record, *machines, brief_=None, **facts):
         (on_record(attempt=2, instances=OTHER), vm(2), BAD, "nowhere on the job's record"),
         (on_record(attempt=2, instances=OTHER, registered=frozenset({"1001"})), vm(2), None, ""),
         (on_record(attempt=2, instances=OTHER), vm(3), UNKNOWN, "ledger ends with 2"),
+        (on_record(attempt=2, instances=OTHER), vm(labels=ONLY_JOB), BAD, "nowhere on the job's record"),
         (on_record(attempt=0, state=None, instances={}), vm(), BAD, "nowhere on the job's record"),
         (on_record(attempt=0, state=None, instances={}, registered=frozenset({"1001"})), vm(), None, ""),
         *[

@@ -66,7 +66,8 @@ def launched(world):
     """Written down before it is asked for, then made, then written down with its id."""
     world.attempt(number=1, state=State.PLACING, created=world.now, updated=world.now)
     vm = world.vm(age=NOTHING)
-    world.cloud.compute.leave("data", job="test-vm")
+    # A disk that was made before its job was thought of.
+    world.cloud.compute.leave("data", job="test-vm", age=timedelta(days=2))
     world.attempt(number=1, instances={"test-vm": vm}, created=world.now, updated=world.now)
     world.watch("test-vm", {"test-vm": vm})
 

@@ -46,7 +46,9 @@ def _finding(leftover: Leftover, record: JobRecord, brief: Brief, *, bare: bool)
     if dated is None and not gone:
         return None
     since = dated or _first_seen(leftover, brief)
-    if dated is not None and now - since < allowed.after:
+    # Where nothing is left of the job it may be still to come: a disk may be made some time before it.
+    oldest = dated or leftover.created
+    if oldest is not None and now - oldest < allowed.after:
         return None
     what = "nothing is left of" if gone else "nothing uses it since the end of"
     return Finding(
