@@ -1,7 +1,7 @@
 """`spotwarden backtest`: what another policy would have done with what the sweeps saw."""
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden import clock
 from spotwarden.cli.backtest_words import told
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.times import Span
@@ -77,7 +78,7 @@ def backtest(
     """
     context, new = open_context(), _policy(file)
     now = _policy(context.settings.policy_file) if context.settings.policy_file.exists() else None
-    since = datetime.now(UTC) - span
+    since = clock.now() - span
     results = [compare(context, name, since, new, now) for name in functions or FUNCTIONS]
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(results)).decode())

@@ -1,11 +1,12 @@
 """`spotwarden cases`: what governance has against whom, and a person's answer to it."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import click
 import msgspec
 
+from spotwarden import clock
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
 from spotwarden.cli.table import duration, render
 from spotwarden.cli.times import Moment, Span
@@ -53,7 +54,7 @@ def list_(rule: str | None, *, as_json: bool) -> None:
     if not found:
         click.echo(f"no open cases in gs://{context.settings.bucket}")
         return
-    now = datetime.now(UTC)
+    now = clock.now()
     click.echo(render(HEAD, [_cells(case, now) for case in found]))
 
 
@@ -70,7 +71,7 @@ def show(rule: str, key: str, *, as_json: bool) -> None:
     if as_json:
         click.echo(_json(case))
         return
-    now = datetime.now(UTC)
+    now = clock.now()
     click.echo(f"{case.rule} {case.key}: {name_of(case)}, {standing(case, now)}")
     click.echo(f"  {case.reason}")
     click.echo("\n".join(f"  {word:<9} {said}" for word, said in _facts(case, now) if said))

@@ -2,12 +2,12 @@
 
 import getpass
 import os
-from datetime import UTC, datetime
 from uuid import uuid4
 
 import click
 import msgspec
 
+from spotwarden import clock
 from spotwarden.gcp import connect
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
@@ -41,7 +41,7 @@ def open_context() -> Context:
 
 def new_tick(command: str) -> Tick:
     """A command's own tick."""
-    return Tick(function=f"cli_{command}", sweep=uuid4().hex, now=datetime.now(UTC))
+    return Tick(function=f"cli_{command}", sweep=uuid4().hex, now=clock.now())
 
 
 def default_owner() -> str:

@@ -1,10 +1,11 @@
 """`spotwarden jobs` and `spotwarden show`: what runs, and how it came there."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import click
 import msgspec
 
+from spotwarden import clock
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.table import duration, render
 from spotwarden.decide.experiments import Experiment, experiment, timeline
@@ -36,7 +37,7 @@ def experiments(context: Context) -> list[Experiment]:
     names = [name for name in store.folders(settings.layout.prefix) if _is_job(name)]
     facts = [look_at_job(store, settings.layout, name) for name in names]
     instances = context.cloud.compute.instances().items if facts else ()
-    now = datetime.now(UTC)
+    now = clock.now()
     return [experiment(one, instances, now) for one in facts if one.script or one.ledger or one.ended]
 
 
@@ -64,7 +65,7 @@ def show(job: str) -> None:
     """Print one job's timeline."""
     context = open_context()
     facts = _facts(context, job)
-    row = experiment(facts, context.cloud.compute.instances().items, datetime.now(UTC))
+    row = experiment(facts, context.cloud.compute.instances().items, clock.now())
     click.echo(f"{job}: {row.status}, {row.attempts} attempt{'s' if row.attempts > 1 else ''}")
     moments = timeline(facts)
     for moment in moments:

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 import msgspec
 
+from spotwarden import clock
 from spotwarden.cli.context import Context, new_tick, open_context
 from spotwarden.cli.table import render
 from spotwarden.decide.calendar import open_at
@@ -108,7 +109,7 @@ def _read(file: Path, mode: Mode | None = None) -> Policy:
 
 def _explained(context: Context, known: Policy, job: str, rules: tuple[str, ...]) -> Explained:
     facts = _facts(context, job)
-    now = datetime.now(UTC)
+    now = clock.now()
     return Explained(
         job=job,
         owner=facts.owner,

@@ -1,11 +1,11 @@
 """`spotwarden quarantine`: what could not be used, and what becomes of it."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import click
 import msgspec
 
+from spotwarden import clock
 from spotwarden.cli.context import Context, new_tick, open_context
 from spotwarden.cli.table import duration, render
 from spotwarden.layout import MarkerName, NotInLayoutError, Quarantined, node_problem
@@ -48,7 +48,7 @@ def list_(*, as_json: bool) -> None:
     if not kept:
         click.echo(f"the quarantine of gs://{context.settings.bucket} is empty")
         return
-    now = datetime.now(UTC)
+    now = clock.now()
     rows = [(one.aside.marker, duration(now - one.aside.at), one.aside.job, one.aside.reason) for one in kept]
     click.echo(render(HEAD, rows))
 

@@ -5,9 +5,10 @@ Spoken as REST through google-auth rather than through google-cloud-compute; `RE
 
 import re
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from spotwarden import clock
 from spotwarden.gcp import offers, wire
 from spotwarden.gcp.calls import decode
 from spotwarden.gcp.filters import Wanted, any_name
@@ -138,7 +139,7 @@ class _InTime:
         self._sent = False
 
     def __call__(self) -> None:
-        if self._before is not None and datetime.now(UTC) >= self._before:
+        if self._before is not None and clock.now() >= self._before:
             over = f"the lease was over at {self._before:%H:%M:%S} UTC"
             # After a try that nobody answered it is no longer known that nothing was done.
             raise UnansweredError(over) if self._sent else ConflictError(f"not sent: {over}")

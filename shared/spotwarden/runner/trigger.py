@@ -2,12 +2,12 @@
 
 from base64 import b64decode
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 import msgspec
 
+from spotwarden import clock
 from spotwarden.layout import Layout, node_problem
 from spotwarden.model.tick import Tick
 from spotwarden.runner.each import Swept
@@ -31,7 +31,7 @@ def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout
     return Tick(
         function=function,
         sweep=uuid4().hex,
-        now=datetime.now(UTC),
+        now=clock.now(),
         patient=patient,
         about=marked or lost,
         lost=bool(lost),
