@@ -143,6 +143,8 @@ def _once(layout: Layout, folder: Folder, thing: Thing, read: Callable[[], Read]
     if entry is None:
         return read()
     key = (layout.build(thing), entry.generation)
-    if key not in _KNOWN:
-        _KNOWN[key] = read()
-    return cast("Read", _KNOWN[key])
+    known = _KNOWN.get(key)
+    if known is None:
+        # Another thread may forget everything meanwhile.
+        known = _KNOWN[key] = read()
+    return cast("Read", known)
