@@ -33,7 +33,7 @@ class Watch:
     def __init__(self, *moments: datetime) -> None:
         self._moments = list(moments)
 
-    def now(self, _zone: object) -> datetime:
+    def now(self) -> datetime:
         """The next one."""
         return self._moments.pop(0) if len(self._moments) > 1 else self._moments[0]
 
@@ -41,7 +41,7 @@ class Watch:
 @pytest.fixture
 def shows(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Let the adapter's clock show these moments."""
-    return lambda *moments: monkeypatch.setattr(module, "datetime", Watch(*moments))
+    return lambda *moments: monkeypatch.setattr(module, "clock", Watch(*moments))
 
 
 @ASKS
