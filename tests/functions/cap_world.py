@@ -117,7 +117,7 @@ class Between:
 
 
 def between(cloud: Cloud, job: str, then: Callable[[], None]) -> Cloud:
-    """The cloud, in which something happens after VMs or the job's records were listed, whichever is first."""
+    """The cloud, where something happens after the list of VMs or the job's records, whichever is first."""
     once, records = [then], f"{job}/metadata/"
     return replace(
         cloud,

@@ -25,24 +25,27 @@ def judged(
     """
     first, now = worst(measures), brief.tick.now
     told = _is_told(first.share, warn)
-    evidence = {one.what: f"{one.said} of {one.allowed} ({percent(one.share)})" for one in measures}
     if not told and not any(_is_told(one.share_before, warn) for one in measures):
         obscure = next((one for one in measures if one.unknown), None)
         if obscure is None:
             return None
         why = f"nobody knows how much of {obscure.allowed} {name} has used: {obscure.unknown}"
-        return unknown(plain, why, evidence)
+        return unknown(plain, why, _evidence(measures))
     dues = [due for one in measures if (due := reached(one, now)) is not None]
     return replace(
         plain,
         reason=f"{name} has used {percent(first.share)} of what it may: {first.what} {first.said},"
         f" at most {first.allowed}",
-        evidence=evidence,
+        evidence=_evidence(measures),
         level=max(1, passed(first.share, warn)) if told else 0,
         ripe=is_full(first.share),
         since=reached(first, now, at=told_from(warn)),
         due=min(dues, default=None),
     )
+
+
+def _evidence(measures: Sequence[Measure]) -> dict[str, str]:
+    return {one.what: f"{one.said} of {one.allowed} ({percent(one.share)})" for one in measures}
 
 
 def _is_told(share: float, warn: Sequence[float]) -> bool:
@@ -57,7 +60,7 @@ def unknown(plain: Finding, why: str, evidence: dict[str, str] | None = None) ->
 def unread(plain: Finding, records: Records) -> Finding:
     """The same finding as one about a job whose records cannot be read; told where that will not pass."""
     why = f"nobody can read the records of job {plain.subject.job}: {records.problem}"
-    return unknown(replace(plain, exempt="" if records.lasting else plain.exempt), why)
+    return unknown(replace(plain, exempt="" if records.lasting else why), why)
 
 
 def targets(machines: Sequence[Machine]) -> tuple[Target, ...]:
@@ -82,6 +85,15 @@ def misdated(machines: Sequence[Machine], brief: Brief) -> str:
                 f"{one.name} began to run at {began:%Y-%m-%d %H:%M} UTC, which is to come: a clock is wrong"
             )
     return ""
+
+
+def spare(
+    found: Finding | None, machines: Sequence[Machine], records: Records, brief: Brief
+) -> Finding | None:
+    """The finding with the reason why nothing may be done, if there is one."""
+    if found is None:
+        return None
+    return replace(found, exempt=spared(found.rule, machines, records, brief))
 
 
 def spared(rule: str, machines: Sequence[Machine], records: Records, brief: Brief) -> str:

@@ -1,14 +1,15 @@
 """Caps on a job over all its attempts, and on each VM."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import cast
 
 from msgspec.structs import replace
 
 from spotwarden.decide import precedence
-from spotwarden.decide.cap_findings import judged, misdated, spared, targets, unknown, unread, up_since
+from spotwarden.decide.cap_findings import judged, misdated, spare, targets, unknown, unread, up_since
 from spotwarden.decide.job_measures import Account, is_limited, least, longest, measures
-from spotwarden.decide.measures import Measure, hours, in_words
+from spotwarden.decide.measures import Measure, hours, in_words, told_from
 from spotwarden.model.brief import Brief
 from spotwarden.model.capping import CapFacts, Records
 from spotwarden.model.case import Case
@@ -36,7 +37,6 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
         reason="",
         todo=f"let it end, or stop it; `spotwarden cases extend {JOB} {job} --by 4h` grants it more, as far"
         " as the policy allows",
-        exempt=spared(JOB, machines, records, brief),
         limits=account.limits,
     )
     if records.problem:
@@ -44,10 +44,10 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
     if not is_limited(account):
         return None
     if why := misdated(machines, brief):
-        return unknown(plain, why)
+        return spare(unknown(plain, why), machines, records, brief)
     found = judged(plain, measures(account), account.limits.warn, brief, f"job {job}")
     young = brief.tick.now - max(map(up_since, machines)) < brief.policy.governance.launch_grace
-    return replace(found, ripe=False) if found and young else found
+    return spare(replace(found, ripe=False) if found and young else found, machines, records, brief)
 
 
 def _account(
@@ -104,6 +104,11 @@ def of_instance(machine: Machine, facts: CapFacts, brief: Brief) -> Finding | No
     limits = cast("InstanceCap", found)
     if limits.max_uptime is None:
         return None
+    wrong, up = misdated([machine], brief), brief.tick.now - up_since(machine)
+    told = told_from((*limits.warn, 1.0)) * limits.max_uptime
+    sure = not wrong and not records.problem
+    if sure and (up < told or up < brief.policy.governance.launch_grace):
+        return None
     plain = Finding(
         rule=INSTANCE,
         subject=Subject(
@@ -111,22 +116,23 @@ def of_instance(machine: Machine, facts: CapFacts, brief: Brief) -> Finding | No
         ),
         reason="",
         todo="save what it has done and stop it",
-        exempt=spared(INSTANCE, [machine], records, brief),
         limits=limits,
     )
     if records.problem:
         return unread(plain, records)
-    if why := misdated([machine], brief):
-        return unknown(plain, why)
-    up = brief.tick.now - up_since(machine)
-    if up < brief.policy.governance.launch_grace:
-        return None
-    used, limit = hours(up), hours(limits.max_uptime)
-    measure = Measure(
+    if wrong:
+        return spare(unknown(plain, wrong), [machine], records, brief)
+    name = f"VM {machine.name} in {machine.zone}"
+    judgement = judged(plain, [_uptime(up, limits.max_uptime)], limits.warn, brief, name)
+    return spare(judgement, [machine], records, brief)
+
+
+def _uptime(up: timedelta, most: timedelta) -> Measure:
+    used, limit = hours(up), hours(most)
+    return Measure(
         what="time up since it was started",
         used=used,
         limit=limit,
         said=in_words(used),
         allowed=in_words(limit),
     )
-    return judged(plain, [measure], limits.warn, brief, f"VM {machine.name} in {machine.zone}")
