@@ -173,6 +173,13 @@ def test_the_table_of_gangs(given, reads):
     assert reading(gang(**given), *GANG) == reads
 
 
+def test_a_gang_begins_with_its_last_node():
+    """One node was started later than the other: until then nobody could work."""
+    silent = gang(output=ago(days=1))
+    later = [vm(id="2", name="gang-2", created=at, started=at) for at in (LONG_AGO, JUST_NOW)]
+    assert [reading(silent, GANG[0], node) for node in later] == [BAD, None]
+
+
 def test_the_whole_gang_is_the_target():
     """A gang lives and dies as one; the silent node is named."""
     found = verdict(gang(beats={"gang-1": NOW, "gang-2": ago(hours=4)}), *GANG)

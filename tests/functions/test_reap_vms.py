@@ -170,6 +170,16 @@ def test_a_delete_that_fails_is_tried_again_and_ops_hear_of_it(world):
     assert world.status(vm) == ""
 
 
+def test_where_the_policy_only_stops_a_stopped_vm_is_as_it_should_be(world):
+    """Stopped once, and left alone from then on."""
+    world.set_policy(orphan=OrphanLimits(remedy=Remedy.STOP))
+    vm = world.job()["test-vm"]
+    world.end()
+    world.sweep_for(hours=6)
+    assert world.asked() == [("stop", vm)]
+    assert world.kinds() == ["orphan_warning", "orphan_acted"]
+
+
 def test_where_it_only_observes_it_only_tells(world):
     """The warning says what would be done."""
     vm = world.job()["test-vm"]

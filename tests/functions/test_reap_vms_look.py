@@ -6,9 +6,10 @@ import msgspec
 import pytest
 
 from spotwarden.decide import reaping
-from spotwarden.layout import AttemptRecord, Code, JobFile
+from spotwarden.layout import AttemptRecord, Code, JobFile, OpenJob
 from spotwarden.model.attempt import State
 from spotwarden.model.reaping import ReapFacts
+from spotwarden.model.watch import Watch
 from tests.fakes.trouble import unanswered
 from tests.functions.conftest import load
 from tests.functions.reap_world import Calls, ReapWorld
@@ -98,9 +99,12 @@ def test_an_older_attempt_is_read_only_where_it_is_needed(world):
     new = world.vm(attempt=2, name="test-vm-b")
     world.attempt(number=1, instances={"test-vm": old})
     world.attempt(number=2, instances={"test-vm": new}, replaces={"test-vm": old})
+    world.register("test-vm", new)
     facts = world.look(new)
     assert facts.jobs["test-vm"].past == frozenset()
-    assert world.look().jobs["test-vm"].past == {old}
+    whole = world.look().jobs["test-vm"]
+    assert whole.past == {old}
+    assert whole.registered == frozenset()
 
 
 def test_a_list_of_open_jobs_that_is_behind_explains_nothing(world):
@@ -159,6 +163,32 @@ def test_a_bucket_without_jobs_is_bare(world):
     assert world.look().bare
     world.store(Code(job="other"))
     assert not world.look().bare
+
+
+def test_a_bucket_with_an_open_job_is_not_bare(world):
+    """Its folder may be gone; that there was one shows that it is the right bucket."""
+    world.vm("gone")
+    world.watch("other", {})
+    assert not world.look().bare
+
+
+def test_a_job_without_metadata_is_not_gone(world):
+    """It has its code, and nothing else yet."""
+    world.vm()
+    assert not world.look().jobs["test-vm"].exists
+    world.store(Code(job="test-vm"))
+    assert world.look().jobs["test-vm"].exists
+
+
+def test_a_vm_that_an_open_job_has_left_behind_is_its_own(world):
+    """Launched by hand under a name of its own, and replaced since: the list of open jobs knows its id."""
+    old = world.vm(labelled=False, name="worker")
+    watch = Watch(job="test-vm", attempt=2, instances={"test-vm": "4002"}, past=(old,))
+    world.store(OpenJob(job="test-vm"), msgspec.json.encode(watch))
+    world.attempt(number=2, instances={"test-vm": "4002"}, replaces={"worker": old})
+    facts = world.look()
+    assert facts.whose == {old: "test-vm"}
+    assert facts.jobs["test-vm"].past == {old}
 
 
 @pytest.mark.parametrize("sign", ["beat", "produce"])

@@ -23,7 +23,7 @@ from spotwarden.model.attempt import CLOSED, State
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
-from spotwarden.model.governance import OrphanLimits, Scope
+from spotwarden.model.governance import OrphanLimits, Remedy, Scope
 from spotwarden.model.reaping import JobRecord, ReapFacts
 
 RULE = "orphan"
@@ -159,6 +159,9 @@ def _finding(machine: Machine, record: JobRecord, fault: Fault, brief: Brief) ->
     since = fault.since or _first_seen(machine, brief)
     lasted = now - since
     if fault.since is not None and lasted < allowed.after:
+        return None
+    if allowed.remedy is Remedy.STOP and machine.status in AT_REST:
+        # Where the policy only stops, a VM that is stopped is as it should be.
         return None
     known = fault.reading is Reading.BAD
     return Finding(
