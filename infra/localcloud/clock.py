@@ -1,18 +1,44 @@
-"""The one clock of the local cloud, which can be set wrong on purpose."""
+"""The one clock of the local cloud, which can be set wrong on purpose and can travel ahead."""
 
-from dataclasses import dataclass
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 
 @dataclass
 class Clock:
-    """Tells the time, `skew` off the machine's own."""
+    """Tells the time, `skew` off the machine's own and `ahead` of it by all journeys so far.
+
+    `skew` is an error, which changes nothing but what is shown; on a journey the time has really passed.
+    """
 
     skew: timedelta = timedelta(0)
+    ahead: timedelta = timedelta(0)
+    _arrived: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     def now(self) -> datetime:
         """The moment as the cloud sees it, aware, in UTC."""
-        return datetime.now(UTC) + self.skew
+        return datetime.now(UTC) + self.skew + self.ahead
+
+    def elapsed(self) -> float:
+        """Seconds that have passed, journeys included; never goes back, whatever the clock is set to."""
+        return time.monotonic() + self.ahead.total_seconds()
+
+    async def pause(self, duration: timedelta) -> None:
+        """Let so much time pass; a journey shortens what is left of it."""
+        until = self.elapsed() + duration.total_seconds()
+        await asyncio.sleep(0)
+        while (left := until - self.elapsed()) > 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._arrived.wait(), left)
+
+    def travel(self, duration: timedelta) -> None:
+        """Go ahead, and wake whoever pauses."""
+        self.ahead += duration
+        self._arrived.set()
+        self._arrived = asyncio.Event()
 
 
 def rfc3339(moment: datetime) -> str:

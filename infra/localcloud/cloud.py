@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
 
@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from localcloud.clock import Clock
-from localcloud.compute import ComputeService, Timings
+from localcloud.compute import ComputeService, Pace, Timings
 from localcloud.deployment import Manifest, Processes, Where, wire
 from localcloud.endpoints import Endpoints
 from localcloud.faults import Faults
@@ -28,6 +28,7 @@ from localcloud.outbound import Outbound
 from localcloud.pubsub import PubSubService
 from localcloud.scheduler import SchedulerService
 from localcloud.storage import StorageService
+from localcloud.travel import Travel
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,14 +60,20 @@ class LocalCloud:
     def __init__(self, options: Options) -> None:
         self._options = options
         project, clock = options.project, Clock()
+        self._clock = clock
         self._outbound = Outbound()
-        self.faults = Faults()
+        self.travel = Travel(
+            clock, note=options.state / "ahead", skipped=self._skipped, arrive=self._restart_functions
+        )
+        post = self.travel.held(self._outbound.post)
+        self.travel.recall()
+        self.faults = Faults(now=clock.elapsed)
         self.mailbox = Mailbox(clock=clock)
         self.monitoring = MonitoringService(project=project, clock=clock)
-        self.pubsub = PubSubService(project=project, clock=clock, post=self._outbound.post)
+        self.pubsub = PubSubService(project=project, clock=clock, post=post)
         self.logs = LogService(project=project, clock=clock, publish=self.pubsub.publish)
         self.scheduler = SchedulerService(
-            project=project, clock=clock, publish=self.pubsub.publish, post=self._outbound.post
+            project=project, clock=clock, publish=self.pubsub.publish, post=post
         )
         self.storage = StorageService(
             project=project,
@@ -83,6 +90,7 @@ class LocalCloud:
             audit=self.logs.write,
             base_url=self._url,
             timings=Timings(),
+            pace=Pace(pause=clock.pause, elapsed=clock.elapsed),
         )
         self._http = Listener(build_app(self._routes(), faults=self.faults), port=options.http_port)
         self._grpc = GrpcServer(
@@ -96,7 +104,7 @@ class LocalCloud:
         return ProcessMachines(
             folder=self._options.state / "vms",
             clock=clock,
-            environment=self.client_environment,
+            environment=self._vm_environment,
             measure=self.monitoring.measure,
             on_poweroff=self._powered_off,
             metric_period=self._options.metric_period,
@@ -154,7 +162,7 @@ class LocalCloud:
         project = self._options.project
         processes = Processes(
             manifest=deployment.manifest,
-            environment={**self.endpoints.environment(), **self._deployed_environment(deployment)},
+            environment={**self.client_environment(), **self._deployed_environment(deployment)},
             logs=self._options.state / "logs",
         )
         self._later(processes.stop)
@@ -166,6 +174,11 @@ class LocalCloud:
 
     def client_environment(self) -> Mapping[str, str]:
         """What a client of this cloud sets, the settings of our own functions and commands included."""
+        ahead = self._clock.ahead.total_seconds()
+        return {**self._vm_environment(), **({"SPOTWARDEN_CLOCK_AHEAD": f"{ahead:f}"} if ahead else {})}
+
+    def _vm_environment(self) -> Mapping[str, str]:
+        """The same without the time: what runs in a VM goes by this machine's."""
         return {**self.endpoints.environment(), **self._deployed}
 
     def _deployed_environment(self, deployment: Deployment) -> Mapping[str, str]:
@@ -176,8 +189,18 @@ class LocalCloud:
             "SPOTWARDEN_PREFIX": deployment.prefix,
             "SPOTWARDEN_NOTICES": deployment.manifest.topics["notices"],
             "SPOTWARDEN_POLICY": str(deployment.policy),
+            "SPOTWARDEN_PRICES": str(deployment.manifest.folder / "prices.toml"),
             "SPOTWARDEN_MODE": "enforce",
         }
+
+    def _skipped(self, since: datetime, until: datetime) -> None:
+        resources = self.compute.knobs.instances()
+        running = {str(one["id"]) for one in resources if one["status"] == "RUNNING"}
+        self.monitoring.carry_on(running, since, until)
+
+    async def _restart_functions(self) -> None:
+        if self._processes is not None:
+            await self._processes.restart(self.client_environment())
 
     def _powered_off(self, instance_id: str) -> None:
         self.compute.guest_poweroff(instance_id)
@@ -188,7 +211,15 @@ class LocalCloud:
     def _routes(self) -> list[BaseRoute]:
         services = (self.storage, self.compute, self.pubsub, self.monitoring, self.logs, self.scheduler)
         identity = Identity(project=self._options.project)
-        knobs = (self.compute, self.storage, self.pubsub, self.monitoring, self.scheduler)
+        knobs = (
+            self.compute,
+            self.machines,
+            self.storage,
+            self.pubsub,
+            self.monitoring,
+            self.scheduler,
+            self.travel,
+        )
         admin = [route for service in knobs for route in service.admin_routes()]
         return [
             *(route for service in services for route in service.routes()),

@@ -90,6 +90,23 @@ def tick(job: str) -> None:
 
 
 @click.command()
+@click.argument("duration", type=Duration())
+def travel(duration: float) -> None:
+    """Let time pass: clocks and metrics go on, a tick that came due is fired once; VMs keep their clocks."""
+    arrived = call("POST", "/local/travel", {"seconds": duration})
+    click.echo(f"it is {arrived['now']} now, {arrived['ahead_seconds'] / 60:g} min ahead of this machine")
+
+
+@click.command()
+@click.argument("node")
+@click.option("--on/--off", "runs", default=True, help="Whether it has one.")
+def agent(node: str, *, runs: bool) -> None:
+    """Give VMs of this name an Ops Agent, or none: of one without, GPUs and log are never heard of."""
+    call("POST", "/local/agent", {"node": node, "runs": runs})
+    click.echo(f"{node} has {'an' if runs else 'no'} Ops Agent")
+
+
+@click.command()
 def status() -> None:
     """Show the instances and topics of the running local cloud."""
     instances = call("GET", "/local/instances")["instances"]

@@ -2,7 +2,7 @@
 
 import click
 
-from localcloud.commands.knobs import env, fault, preempt, status, stockout, tick
+from localcloud.commands.knobs import agent, env, fault, preempt, status, stockout, tick, travel
 from localcloud.commands.serve import serve
 from localcloud.commands.story import story
 
@@ -15,9 +15,10 @@ def main() -> None:
     Start one:           spotwarden local serve
     Point clients at it: eval "$(spotwarden local env)"
     Take a VM away:      spotwarden local preempt test-vm
+    Let time pass:       spotwarden local travel 25m
     Be told a story:     spotwarden local story --once
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
 
 
-for command in (serve, env, status, preempt, stockout, fault, tick, story):
+for command in (serve, env, status, preempt, stockout, fault, tick, travel, agent, story):
     main.add_command(command)

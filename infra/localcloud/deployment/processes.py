@@ -61,12 +61,15 @@ class Processes:
 
     async def stop(self) -> None:
         """End all; when this returns, none is left."""
-        for keeping in self._keeping:
-            keeping.cancel()
-        await asyncio.gather(*self._keeping, return_exceptions=True)
-        await asyncio.gather(*(one.process.terminate(STOP_GRACE) for one in self.kept.values()))
+        await self._end()
         for one in self.kept.values():
             one.place.close()
+
+    async def restart(self, environment: Mapping[str, str]) -> None:
+        """Start all anew, at the same places, in another environment; when this returns, each answers."""
+        await self._end()
+        self._environment = environment
+        await asyncio.gather(*(self._again(one) for one in self.kept.values()))
 
     def log_of(self, function: Function) -> Path:
         """The file that holds what a function writes."""
@@ -77,7 +80,24 @@ class Processes:
         kept = Kept(function=function, place=place, process=await self._run(function, place))
         self.kept[function.name] = kept
         await self._answers(function, kept.process, place.port)
-        self._keeping.append(asyncio.create_task(self._keep(kept), name=f"keep {function.name}"))
+        self._watch(kept)
+
+    async def _again(self, kept: Kept) -> None:
+        kept.process = await self._run(kept.function, kept.place)
+        kept.starts += 1
+        await self._answers(kept.function, kept.process, kept.place.port)
+        self._watch(kept)
+
+    async def _end(self) -> None:
+        """End all processes, and let nobody start them again."""
+        keeping, self._keeping = self._keeping, []
+        for one in keeping:
+            one.cancel()
+        await asyncio.gather(*keeping, return_exceptions=True)
+        await asyncio.gather(*(one.process.terminate(STOP_GRACE) for one in self.kept.values()))
+
+    def _watch(self, kept: Kept) -> None:
+        self._keeping.append(asyncio.create_task(self._keep(kept), name=f"keep {kept.function.name}"))
 
     async def _keep(self, kept: Kept) -> None:
         while True:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from localcloud.clock import Clock
+from localcloud.machines.agents import Agents
 from localcloud.ports import Measure
 
 
@@ -15,7 +16,8 @@ class Host:
 
     `folder` holds the machines' folders and `standins` the commands that come first on their PATH. `cloud` is
     asked at each boot for the settings that point clients at the local cloud; `environment` is our own.
-    `on_poweroff` is told the id of an instance whose guest wants to be switched off.
+    `on_poweroff` is told the id of an instance whose guest wants to be switched off; `agents` knows which
+    machines tell of their GPUs and logs.
     """
 
     folder: Path
@@ -26,3 +28,4 @@ class Host:
     measure: Measure
     on_poweroff: Callable[[str], None]
     metric_period: timedelta
+    agents: Agents

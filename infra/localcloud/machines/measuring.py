@@ -20,7 +20,9 @@ _PROCESSOR = Card(number=0, model="", uuid="", memory_mib=0)
 
 
 class Report(Protocol):
-    """One kind of measurement."""
+    """One kind of measurement; `by_agent` where it takes an agent in the machine."""
+
+    by_agent: bool
 
     def points(self, now: datetime) -> Iterator[Point]:
         """What there is to tell of the time since it was last asked."""
@@ -33,7 +35,9 @@ def labels(instance: Resource) -> Mapping[str, str]:
 
 
 class CpuReport:
-    """How busy the processes of a machine were, whatever else this computer does."""
+    """How busy the processes of a machine were, whatever else this computer does; the hypervisor sees it."""
+
+    by_agent = False
 
     def __init__(self, processes: Processes, instance: Resource) -> None:
         self._meter = Meter([_PROCESSOR], processes, whose=lambda _environment, _cards: (0,))
@@ -56,6 +60,8 @@ class CpuReport:
 class LogReport:
     """How many lines a machine's console has got; the Ops Agent would send each to Logging."""
 
+    by_agent = True
+
     def __init__(self, count: Callable[[], int], instance: Resource) -> None:
         self._count = count
         self._told = count()
@@ -76,11 +82,13 @@ class LogReport:
             )
 
 
-async def tell(reports: Sequence[Report], host: Host) -> None:
-    """Send what there is at the end of every metric period, for ever."""
+async def tell(name: str, reports: Sequence[Report], host: Host) -> None:
+    """Send what there is about the machine of this name at the end of every metric period, for ever."""
     while True:
         await asyncio.sleep(host.metric_period.total_seconds())
         now = host.clock.now()
         for report in reports:
-            for point in report.points(now):
-                host.measure(point)
+            points = list(report.points(now))
+            if host.agents.runs(name) or not report.by_agent:
+                for point in points:
+                    host.measure(point)

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from starlette.routing import BaseRoute
+
 from localcloud.ports import Resource
 
 
@@ -22,6 +24,10 @@ class NoMachines:
 
     def forget(self, instance_id: str) -> None:
         """Nothing to drop."""
+
+    def admin_routes(self) -> list[BaseRoute]:
+        """None."""
+        return []
 
     def console(self, instance_id: str) -> str:
         """An empty console."""

@@ -7,8 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import psutil
+from starlette.routing import BaseRoute
 
 from localcloud.clock import Clock
+from localcloud.machines.agents import Agents
 from localcloud.machines.host import Host
 from localcloud.machines.machine import Machine
 from localcloud.ports import Measure, Resource
@@ -34,6 +36,7 @@ class ProcessMachines:
         on_poweroff: Callable[[str], None],
         metric_period: timedelta,
     ) -> None:
+        self.agents = Agents()
         self._host = Host(
             folder=folder,
             standins=folder / STANDINS,
@@ -43,6 +46,7 @@ class ProcessMachines:
             measure=measure,
             on_poweroff=on_poweroff,
             metric_period=metric_period,
+            agents=self.agents,
         )
         self._machines: dict[str, Machine] = {}
 
@@ -72,6 +76,10 @@ class ProcessMachines:
         machine = self._machines.get(instance_id)
         if machine and machine.is_off:
             del self._machines[instance_id]
+
+    def admin_routes(self) -> list[BaseRoute]:
+        """The knobs of what is in a machine."""
+        return self.agents.admin_routes()
 
     def console(self, instance_id: str) -> str:
         """The newest mebibyte of what the instance wrote to its serial port; "" if it is not known."""

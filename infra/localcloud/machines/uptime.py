@@ -61,7 +61,7 @@ class Uptime:
             self._folder.prepare()
             await self._listener.start()
             self._keep(self._agent.run("startup", attributes(self._instance)))
-            self._keep(tell(self._reports(), self._host))
+            self._keep(tell(str(self._instance["name"]), self._reports(), self._host))
         await self._agent.begun.wait()
 
     async def shut_down(self, grace: timedelta) -> None:

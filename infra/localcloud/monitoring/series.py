@@ -67,6 +67,11 @@ class Series:
         """The start of the newest point's interval."""
         return self._starts[-1] if self._starts else None
 
+    @property
+    def last_value(self) -> Any:  # noqa: ANN401 - of the series' type
+        """What the newest point says; only where there is one."""
+        return self._values[-1]
+
     def add(self, start: Nanos, end: Nanos, value: Any) -> None:  # noqa: ANN401 - of the series' type
         """Append a point, newer than all others."""
         self._ends.append(end)
@@ -128,6 +133,11 @@ class Store:
         """The series of a metric that are wanted, in the order of their keys."""
         found = self._metrics.get(metric, {})
         return [found[key] for key in sorted(found) if wanted(found[key].identity)]
+
+    def all(self) -> Iterator[Series]:
+        """Every series."""
+        for found in self._metrics.values():
+            yield from found.values()
 
     def drop_silent(self, now: Nanos) -> None:
         """Forget series whose newest point is older than the retention: their machines are long gone."""

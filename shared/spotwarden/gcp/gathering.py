@@ -36,18 +36,24 @@ class Rows:
         row = self._rows.get(series.instance_id)
         if row is None:
             row = self._rows[series.instance_id] = [UNKNOWN] * self._grid.count
+        self._fill(row, series)
+
+    def _fill(self, row: list[float], series: Series) -> None:
+        # Millions of points come along here, so names are looked up once.
+        places, values, scale = self._places, self._values, self._scale
         for point in series.points:
-            place = self._place(point.interval.end_time)
-            number = point.value.number
+            end = point.interval.end_time
+            place = places[end] if end in places else self._place(end)
+            told = point.value.double_value
+            number = told if type(told) is float else point.value.number
             if place is not None and isfinite(number):
-                value = round(number * self._scale, 2)
-                row[place] = self._values.setdefault(value, value)
+                value = round(number * scale, 2)
+                row[place] = values.setdefault(value, value)
 
     def _place(self, end: str) -> int | None:
-        if end not in self._places:
-            back = (self._grid.end - moment(end)) // self._grid.step
-            self._places[end] = self._grid.count - 1 - back if 0 <= back < self._grid.count else None
-        return self._places[end]
+        back = (self._grid.end - moment(end)) // self._grid.step
+        place = self._grid.count - 1 - back if 0 <= back < self._grid.count else None
+        return self._places.setdefault(end, place)
 
     def tuples(self) -> Mapping[str, tuple[float, ...]]:
         """The rows by instance id, oldest bucket first. Nothing is left here."""

@@ -113,20 +113,20 @@ class Interval(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     end_time: str
 
 
-class Point(msgspec.Struct, frozen=True):
+class Point(msgspec.Struct, frozen=True, gc=False):
     """One aligned value."""
 
     interval: Interval
     value: Value
 
 
-class Resource(msgspec.Struct, frozen=True):
+class Resource(msgspec.Struct, frozen=True, gc=False):
     """What a series is about."""
 
     labels: dict[str, str] = {}
 
 
-class Series(msgspec.Struct, frozen=True):
+class Series(msgspec.Struct, frozen=True, gc=False):
     """One series, or what of it stands on this page; the newest point comes first."""
 
     resource: Resource = Resource()

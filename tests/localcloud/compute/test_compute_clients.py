@@ -215,3 +215,26 @@ def test_what_belongs_to_instances(cloud: Cloud):
     assert [one.name for one in networks.list(project=PROJECT)] == ["default"]
     project = cloud.client(compute_v1.ProjectsClient).get(project=PROJECT)
     assert project.default_service_account.endswith("-compute@developer.gserviceaccount.com")
+
+
+def test_what_governs_instances(cloud: Cloud, instances: compute_v1.InstancesClient):
+    """Labels under their fingerprint, a stop by the id, and disks that are found by a label."""
+    made = create(cloud, labels={"spotwarden-job": "j"})
+    place = {**PLACE, "instance": str(made.id)}
+    labels = {"spotwarden-job": "j", "idle": "60"}
+    change = compute_v1.InstancesSetLabelsRequest(labels=labels, label_fingerprint=made.label_fingerprint)
+    cloud.done(instances.set_labels_unary(instances_set_labels_request_resource=change, **place))
+    assert dict(instances.get(**place).labels) == labels
+    with pytest.raises(exceptions.PreconditionFailed):
+        instances.set_labels_unary(instances_set_labels_request_resource=change, **place)
+    cloud.done(instances.stop_unary(**place))
+    assert instances.get(**place).status == "TERMINATED"
+    disks = cloud.client(compute_v1.DisksClient)
+    disk = compute_v1.Disk(name="data", size_gb=20, labels={"spotwarden-job": "j"})
+    cloud.done(disks.insert_unary(disk_resource=disk, **PLACE))
+    asked = compute_v1.AggregatedListDisksRequest(project=PROJECT, filter="labels.spotwarden-job:*")
+    [found] = [one for _, scope in disks.aggregated_list(request=asked) for one in scope.disks]
+    assert (found.name, list(found.users)) == ("data", [])
+    assert disks.get(disk=str(found.id), **PLACE).name == "data"
+    cloud.done(disks.delete_unary(disk=str(found.id), **PLACE))
+    assert "data" not in [one.name for one in disks.list(**PLACE)]

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from localcloud.compute import schema
-from localcloud.partial import read_mask, select
 from localcloud.errors import ApiError
+from localcloud.partial import read_mask, select
 from tests.localcloud.compute.world import ZONE, World, request, spot
 from tests.localcloud.compute.write_schema import DOCUMENT, derive, render
 

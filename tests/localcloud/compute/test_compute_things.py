@@ -131,6 +131,17 @@ def test_everything_is_made_got_listed_and_deleted_the_same_way(world: World, pa
     assert world.refused("DELETE", f"{path}/thing")[:2] == (404, "notFound")
 
 
+@pytest.mark.parametrize(("path", "body"), THINGS)
+def test_a_thing_can_be_deleted_by_its_id(world: World, path, body):
+    """Which no other thing of its name has."""
+    old = world.post(path, body | {"name": "thing"})["targetId"]
+    world.advance(1)
+    assert world.delete(f"{path}/{old}")["targetId"] == old
+    world.post(path, body | {"name": "thing"})
+    assert world.refused("DELETE", f"{path}/{old}")[:2] == (404, "notFound")
+    assert world.get(f"{path}/thing")["id"] != old
+
+
 def test_templates_and_machine_images_need_what_they_are_about(world: World):
     """A machine type, an instance."""
     assert "machine type is required" in world.refused("POST", "global/instanceTemplates", {"name": "t"})[2]

@@ -13,6 +13,8 @@ METRIC = "agent.googleapis.com/gpu/utilization"
 class GpuReport:
     """Points of the GPUs of one machine; `resource` are its labels in Monitoring."""
 
+    by_agent = True
+
     def __init__(self, meter: Meter, resource: Mapping[str, str]) -> None:
         self._meter = meter
         self._resource = resource

@@ -1,0 +1,93 @@
+"""Journeys into the future: what takes hours in a cloud, in seconds.
+
+While a journey lasts no message is pushed to anybody: a function would be asked by one clock while it goes by
+another. Nothing happens in the time that is skipped but what the clock itself brings: a VM's limited run time
+ends, each Scheduler job that came due is fired once, and metrics go on as they last were.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.clock import Clock, rfc3339
+from localcloud.errors import ApiError
+from localcloud.http import Json
+from localcloud.outbound import Outgoing, Post
+
+LONGEST = timedelta(days=366)
+Skipped = Callable[[datetime, datetime], None]
+"""Is told which time was skipped: from when to when."""
+Arrive = Callable[[], Awaitable[None]]
+"""Brings whoever has a clock of its own to the new time."""
+
+
+class Journey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of `/local/travel`: by how much the clock goes ahead."""
+
+    seconds: Annotated[float, msgspec.Meta(gt=0, le=LONGEST.total_seconds())]
+
+
+class Travel:
+    """Who lets the clock go ahead. `note` keeps how far it is, for the next start over the same state."""
+
+    def __init__(self, clock: Clock, *, note: Path, skipped: Skipped, arrive: Arrive) -> None:
+        self._clock = clock
+        self._note = note
+        self._skipped = skipped
+        self._arrive = arrive
+        self._one = asyncio.Lock()
+        self._still = asyncio.Event()
+        self._still.set()
+
+    def recall(self) -> None:
+        """Be as far ahead as at the end: what is in the bucket must not be of the future."""
+        if self._note.exists():
+            self._clock.ahead = timedelta(seconds=float(self._note.read_text(encoding="ascii")))
+
+    def held(self, post: Post) -> Post:
+        """The same way of posting, which waits for the end of a journey."""
+
+        async def wait_and_post(outgoing: Outgoing) -> int:
+            await self._still.wait()
+            return await post(outgoing)
+
+        return wait_and_post
+
+    async def go(self, duration: timedelta) -> None:
+        """Go ahead; return when everybody goes by the new time. One journey at a time."""
+        async with self._one:
+            self._still.clear()
+            try:
+                left = self._clock.now()
+                self._clock.travel(duration)
+                self._note.write_text(f"{self._clock.ahead.total_seconds():f}", encoding="ascii")
+                self._skipped(left, self._clock.now())
+                await self._arrive()
+            finally:
+                self._still.set()
+
+    def admin_routes(self) -> list[BaseRoute]:
+        """`/local/travel`: POST goes ahead, GET says how far it is."""
+        return [
+            Route("/local/travel", self._go, methods=["POST"]),
+            Route("/local/travel", self._show, methods=["GET"]),
+        ]
+
+    async def _go(self, request: Request) -> Response:
+        try:
+            journey = msgspec.json.decode(await request.body(), type=Journey)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ApiError(400, "invalid", f"This is no journey: {error}") from error
+        await self.go(timedelta(seconds=journey.seconds))
+        return await self._show(request)
+
+    async def _show(self, _request: Request) -> Response:
+        ahead = self._clock.ahead.total_seconds()
+        return Json({"now": rfc3339(self._clock.now()), "ahead_seconds": ahead})
