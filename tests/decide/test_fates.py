@@ -81,6 +81,19 @@ def test_without_a_marker_the_log_gets_its_time_from_when_it_was_missed(some, li
     assert fate_of(due, limits, tick) is Fate.SILENT
 
 
+def test_silence_counts_only_since_the_ledger_has_known_of_the_instance(some, limits, tick):
+    """A marker without an id may be older than the instance, and the list, too; to the second."""
+    asked = tick.now - limits.log_delay
+    new, known = (some.node(history=(), counted_since=since) for since in (asked + SECOND, asked))
+    assert fate_of(new, limits, tick) is Fate.UNTOLD
+    assert fate_of(known, limits, tick) is Fate.SILENT
+
+
+def test_what_the_log_says_needs_no_time(some, limits, tick):
+    """It speaks of this very instance."""
+    assert fate_of(some.node(counted_since=tick.now), limits, tick) is Fate.PREEMPTED
+
+
 def test_a_log_that_did_not_answer_is_not_silent(some, limits, tick):
     """However long one waits."""
     assert fate_of(some.node(history=(), unsure="unreachable: us-east1-b"), limits, tick) is Fate.UNTOLD

@@ -101,6 +101,18 @@ def test_survivors_of_a_gang_that_is_replaced_early_run_on(some, walk):
     assert [one.place for one in known.newest.tries] == ["us-central1-b"]
 
 
+def test_a_gang_that_runs_whole_was_not_lost(some, walk):
+    """Whoever claimed it had an older list: it is taken as it runs, and no node of it is deleted."""
+    both = tuple(some.instance(name=name, id=number, job="gang") for name, number in IDS.items())
+    mistaken = some.attempt(2, State.CLAIMED, job="gang", replaces=IDS)
+    facts = some.gang_job(ledger=(mistaken,), nodes=(), instances=())
+    steps, known = walk(facts, some.surveyed(*both))
+    assert DeleteInstance not in [type(one) for one in steps]
+    assert (known.newest.state, known.newest.instances) == (State.RUNNING, IDS)
+    steps, _ = walk(facts, some.surveyed(both[0]))
+    assert DeleteInstance in [type(one) for one in steps]
+
+
 PERSON, ROBOT = "ann@example.com", "reaper@p.iam.gserviceaccount.com"
 
 

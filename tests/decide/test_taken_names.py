@@ -45,6 +45,40 @@ def test_a_name_that_its_developer_has_taken_is_taken_as_it_runs(some, asking, w
     assert sum(isinstance(one, LaunchInstances) for one in steps) == 1
 
 
+REFUSED = {LaunchInstances: Rejected(code="ZONE_RESOURCE_POOL_EXHAUSTED", message="no")}
+
+
+def inserted(some, **facts):
+    """The insert of the VM 2002, while this attempt asked."""
+    return some.operation("insert", **{"name": "op-7", "target_id": "2002", **facts})
+
+
+def test_a_vm_that_came_of_an_unanswered_request_and_is_gone_is_the_trys(some, asking, walk):
+    """The repetition was refused, but the log tells that it ran: what befell it is judged by its id."""
+    log = some.surveyed(inserts=(inserted(some),))
+    steps, facts = walk(asking, {**REFUSED, **log}, most=8)
+    assert (facts.newest.state, facts.newest.instances) == (State.RUNNING, {"test-vm": "2002"})
+    assert sum(isinstance(one, LaunchInstances) for one in steps) == 1
+
+
+@pytest.mark.parametrize(
+    "other", [{"error": "QUOTA_EXCEEDED: no"}, {"zone": "us-central1-f"}, {"target_id": "1001"}]
+)
+def test_other_inserts_are_not_the_trys(some, asking, walk, other):
+    """One that failed, one elsewhere, the attempt before: the next place is asked."""
+    log = some.surveyed(inserts=(inserted(some, **other),))
+    _, facts = walk(asking, {**REFUSED, **log})
+    assert [one.place for one in facts.newest.tries][:2] == [A, B]
+    assert facts.newest.instances == {}
+
+
+def test_a_vm_of_another_that_is_there_is_not_the_trys_whoever_inserted_it(some, asking, walk):
+    """Its labels say whose it is."""
+    theirs = some.instance(id="2002", job="another")
+    _, facts = walk(asking, {**TAKEN, **some.surveyed(theirs, inserts=(inserted(some),))})
+    assert facts.newest.instances == {}
+
+
 def test_a_taken_name_is_looked_into_only_with_a_whole_list(some, asking, walk):
     """What hides may be ours."""
     steps, facts = walk(asking, {**TAKEN, **some.surveyed(unreachable=(A,))})

@@ -63,3 +63,21 @@ def test_a_job_that_did_not_ask_for_it_gets_no_second_vm(world):
     assert of_ours(world) == []
     assert world.vms() == [world.first]
     assert world.names("preempted-jobs/") == []
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_an_owner_who_deletes_what_still_runs_beside_a_lost_successor_stops_the_job(announced, late):
+    """It was all that was left; while the successor ran it was only tidied up."""
+    announced.sweep_until_quiet()
+    (successor,) = of_ours(announced)[0].instances.values()
+    ends = [
+        lambda: announced.cloud.compute.preempt(successor),
+        lambda: announced.cloud.compute.owner_deletes(announced.first),
+    ]
+    for end in ends if late else reversed(ends):
+        end()
+        announced.wait(seconds=1)
+    announced.wait(minutes=1)
+    announced.sweep_until_quiet()
+    assert announced.attempts()[-1].state is (State.STOPPED if late else State.RUNNING)
+    assert bool(announced.vms()) is not late

@@ -1,9 +1,11 @@
 """recover_spot over the ports: gangs."""
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.layout import InstanceId, MarkerName
 from spotwarden.model.attempt import State
+from tests.functions.conftest import GANG
 
 IDS = {"gang-1", "gang-2"}
 
@@ -129,3 +131,44 @@ def test_an_unregistered_gang_leaves_no_survivor_beside_its_successor(gang):
     assert not set(gang.vms()) & set(gang.ids.values())
     assert {one.name for one in gang.instances()} == IDS
     assert len(gang.instances()) == 2
+
+
+class Meanwhile:
+    """Compute Engine, when something happens right after its log was read."""
+
+    def __init__(self, compute, happen):
+        self._compute, self._happen = compute, [happen]
+
+    def __getattr__(self, name):
+        return getattr(self._compute, name)
+
+    def operations(self, since):
+        """The log, and then what happens, once."""
+        log = self._compute.operations(since)
+        while self._happen:
+            self._happen.pop()()
+        return log
+
+
+def test_a_gang_launched_anew_while_a_sweep_looks_is_left_alone(gang):
+    """The list is older than what the ledger knows, and so is the marker, which names no instance."""
+    gang.settle()
+    for node in sorted(IDS):
+        gang.cloud.compute.owner_deletes(node)
+        gang.store(MarkerName(node=node), b"")
+    gang.wait(minutes=3)
+    new = {}
+
+    def launch():
+        new.update(gang.launch_by_hand(GANG))
+        for node, number in new.items():
+            gang.store(InstanceId(job="gang", node=node), number.encode())
+        gang.wait(seconds=40)
+        gang.sweep()
+
+    ports = gang.cloud.ports()
+    compute = Meanwhile(ports.compute, launch)
+    gang.sweep_over(replace(ports, compute=compute), about="gang-1")
+    gang.settle(6)
+    assert sorted(gang.vms()) == sorted(new.values())
+    assert gang.done("DeleteInstance") == gang.claims() == 0

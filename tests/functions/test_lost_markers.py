@@ -2,8 +2,9 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from spotwarden.layout import CreateScript, Heartbeat, InstanceId, JobFile
+from spotwarden.layout import AttemptRecord, CreateScript, Heartbeat, InstanceId, JobFile
 from spotwarden.model.attempt import State
 
 OPEN = "spotwarden/open/test-vm.json"
@@ -152,6 +153,25 @@ def test_a_job_launched_again_after_its_end_lives_again(seen):
     seen.preempt()
     seen.sweep_until_quiet()
     assert seen.attempts()[-1].number == 3
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_job_launched_again_before_its_end_was_written_down_lives_again(seen, again):
+    """What is taken after its owner had removed what the record tells of is another launch."""
+    if not again:
+        seen.cloud.compute.preempt("test-vm")
+    else:
+        seen.cloud.compute.owner_deletes("test-vm")
+        seen.wait(minutes=1)
+        seen.launch_by_hand()
+        seen.wait(minutes=1)
+        seen.cloud.compute.preempt("test-vm")
+    seen.wait(minutes=1)
+    (first,) = seen.attempts()
+    closed = replace(first, state=State.STOPPED, started=seen.cloud.clock.now())
+    seen.store(seen.layout.build(AttemptRecord(job="test-vm", attempt=1)), msgspec.json.encode(closed))
+    seen.settle(6)
+    assert bool(seen.vms()) is again
 
 
 def test_a_job_that_has_had_its_restarts_is_given_up_with_all_that_a_person_needs(seen):

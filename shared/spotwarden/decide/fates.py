@@ -61,9 +61,11 @@ def fate_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> Fate:
     if cause := cause_of(node):
         return KINDS[cause.kind]
     since = node.marker.written if node.marker else node.missing_since
-    if node.unsure or since is None or tick.now - since < limits.log_delay:
+    if node.unsure or since is None:
         return Fate.UNTOLD
-    return Fate.SILENT
+    # A marker without an id may be older than the instance, and the list that does not show it, too.
+    heard = max(since, node.counted_since or since)
+    return Fate.UNTOLD if tick.now - heard < limits.log_delay else Fate.SILENT
 
 
 def cause_of(node: NodeFacts) -> Operation | None:

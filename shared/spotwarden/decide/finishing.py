@@ -52,6 +52,13 @@ def made(facts: JobFacts, attempt: Attempt, *, dead: bool = False) -> dict[str, 
     }
 
 
+def made_and_gone(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """The instances of the newest try, with those of them that only the log still tells of, by node."""
+    there = {one.id for one in facts.instances}
+    gone = {node: one for node, one in facts.inserted.items() if one not in there}
+    return {**gone, **made(facts, attempt, dead=True)}
+
+
 def whole(facts: JobFacts, ids: Mapping[str, str]) -> bool:
     """Whether every node of the job is among them."""
     if isinstance(facts.launch, Launch) and facts.launch.gang:
@@ -62,15 +69,17 @@ def whole(facts: JobFacts, ids: Mapping[str, str]) -> bool:
 def revived(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     """Instances that run although we have not started them yet: their developer did, by hand.
 
-    Of a gang only new ones count, and only all of its nodes: half of the old one running is what a loss
-    looks like, and half of a new one is still being launched.
+    Of a gang only all of its nodes count: half of the old one running is what a loss looks like, and half
+    of a new one is still being launched.
     """
     if attempt.early:
         return {}
     if not isinstance(facts.launch, Launch) or not facts.launch.gang:
         return {one.name: one.id for one in facts.instances if alive(one) and _by_hand(one, attempt)}
-    ids = {one.name: one.id for one in launched_anew(facts, attempt)}
-    return ids if whole(facts, ids) else {}
+    running = {one.id for one in facts.instances if alive(one)}
+    old = {node: one for node, one in attempt.replaces.items() if one in running}
+    new = {one.name: one.id for one in launched_anew(facts, attempt)}
+    return next((ids for ids in (new, old) if whole(facts, ids)), {})
 
 
 def launched_anew(facts: JobFacts, attempt: Attempt) -> list[Instance]:

@@ -3,13 +3,25 @@
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
-from spotwarden.decide.fates import Now, cause_of
+from spotwarden.decide.fates import Now, lost_at
 from spotwarden.decide.recovery import Judgement, Verdict, judge
+from spotwarden.decide.removal import by_person, removed_beside
 from spotwarden.model.attempt import CLOSED
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
+
+BY_WEIGHT = (
+    Verdict.RECOVER,
+    Verdict.REPLACE,
+    Verdict.CLEAR,
+    Verdict.WAIT,
+    Verdict.LEAVE,
+    Verdict.CLOSE,
+)
+"""Which verdict on a node is the job's: the first of these that any of them has."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,8 +34,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
     """The one finding that matters; None for a job of which nothing is known to have run.
 
-    One lost node is a lost gang, unless a person has removed another one of it. Not knowing comes before
-    everything else, and a job is stopped by its owner only once nothing of it is left.
+    One lost node is a lost gang, unless a person has removed another one of it, or what still ran beside
+    it. Not knowing comes before everything else, and a job is stopped by its owner only once nothing of it
+    is left.
     """
     early = facts.file.make_before_break
     found = [
@@ -40,24 +53,20 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
         fallen = any(one.judgement.verdict is Verdict.RECOVER for one in found)
         if fallen:
             return removed[0]
-    for verdict in (
-        Verdict.RECOVER,
-        Verdict.REPLACE,
-        Verdict.CLEAR,
-        Verdict.WAIT,
-        Verdict.LEAVE,
-        Verdict.CLOSE,
-    ):
+    for verdict in BY_WEIGHT:
         for one in found:
             if one.judgement.verdict is verdict:
-                return one
+                return _unless_removed(facts, one, tick)
     return None
 
 
-def by_person(node: NodeFacts) -> bool:
-    """Whether a person removed the node: nodes also shut themselves down once their peers are gone."""
-    cause = cause_of(node)
-    return cause is not None and "@" in cause.user and not cause.user.endswith(".gserviceaccount.com")
+def _unless_removed(facts: JobFacts, finding: Finding, tick: Tick) -> Finding:
+    """The finding, but no recovery of what its owner has ended by removing the VM beside it."""
+    lost = finding.judgement.verdict is Verdict.RECOVER
+    if not lost or not removed_beside(facts, lost_at(finding.node, tick)):
+        return finding
+    why = "the VM that it still ran on was deleted or stopped on purpose"
+    return replace(finding, judgement=replace(finding.judgement, verdict=Verdict.CLOSE, why=why))
 
 
 def answered(facts: JobFacts, node: NodeFacts) -> str:

@@ -12,11 +12,11 @@ from spotwarden.decide import asking
 from spotwarden.decide.bounds import time_left
 from spotwarden.decide.clearing import clear_the_way, in_the_way
 from spotwarden.decide.ending import stop
-from spotwarden.decide.finishing import finish, launched_anew, made, revived, whole
-from spotwarden.decide.judging import by_person
+from spotwarden.decide.finishing import finish, launched_anew, made, made_and_gone, revived, whole
 from spotwarden.decide.launching import prepare
 from spotwarden.decide.lifecycle import Event
 from spotwarden.decide.progress import UNANSWERED_AT_MOST
+from spotwarden.decide.removal import may_be_removed, removed
 from spotwarden.model.action import LaunchInstances, Look, StartInstance, Step, Survey, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, Deed, Lease, Recorded, State
 from spotwarden.model.facts import JobFacts
@@ -51,8 +51,8 @@ def _undone(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
     attempt = newest.attempt
     if ids := revived(facts, attempt):
         return finish(facts, newest, ids, tick, Event.REVIVED) if facts.surveyed else _survey(facts, attempt)
-    if _removed(facts, attempt):
-        return stop(facts, newest, REMOVED, tick)
+    if step := _removal(facts, newest, tick):
+        return step
     if new := launched_anew(facts, attempt):
         names = ", ".join(one.name for one in new)
         return Wait(reason=f"{names} was launched by hand, and not the whole gang", soon=False)
@@ -94,9 +94,13 @@ def _held_by_another(attempt: Attempt, tick: Tick) -> bool:
     return held is not None and held.holder != tick.sweep and held.until > tick.now
 
 
-def _removed(facts: JobFacts, attempt: Attempt) -> bool:
-    """Whether a person has removed what the attempt stands in for, before it had anything of its own."""
-    return any(by_person(one) for one in facts.nodes if attempt.replaces.get(one.node) == one.instance_id)
+def _removal(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
+    """Stop with its owner, and wait where the lists may hide that; None where nobody removed anything."""
+    if removed(facts, newest.attempt):
+        return stop(facts, newest, REMOVED, tick)
+    if may_be_removed(facts, newest.attempt):
+        return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
+    return None
 
 
 def _let_go(newest: Recorded, tick: Tick) -> Step:
@@ -116,9 +120,11 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
     ids = made(facts, attempt)
     if last.deed is Deed.CREATE and whole(facts, ids):
         return finish(facts, newest, ids, tick)
-    if _removed(facts, attempt):
+    if removed(facts, attempt) and not facts.surveyed:
         # Whoever wrote the try may have sent it, and died; then what it made is there.
-        return stop(facts, newest, REMOVED, tick) if facts.surveyed else _survey(facts, attempt)
+        return _survey(facts, attempt)
+    if step := _removal(facts, newest, tick):
+        return step
     if last.deed is Deed.START:
         return StartInstance(
             reason=f"attempt {attempt.number} in {last.place}",
@@ -206,13 +212,15 @@ def _refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick
     if (gang or direct) and not facts.surveyed:
         return _survey(facts, attempt)
     ids = made(facts, attempt, dead=not gang) or revived(facts, attempt)
+    if direct and not whole(facts, ids) and not facts.unsure:
+        ids = made_and_gone(facts, attempt)
     if direct and whole(facts, ids):
         return finish(facts, newest, ids, tick)
     if in_the_way(facts, attempt) or (facts.surveyed and facts.unsure):
         if step := clear_the_way(facts, attempt):
             return step
         return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
-    if _removed(facts, attempt):
+    if removed(facts, attempt):
         return stop(facts, newest, REMOVED, tick)
     failed = replace(newest, attempt=asking.noted(attempt, error=error))
     return asking.go_on(facts, failed, policy, tick, lease=lease(policy.recovery, tick))

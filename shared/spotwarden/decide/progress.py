@@ -104,6 +104,7 @@ def _survey(facts: JobFacts, step: Survey, outcome: Done) -> JobFacts:
     return replace(
         facts,
         nodes=tuple(_with_log(facts, one, log.items) for one in facts.nodes),
+        outlived=tuple(_with_log(facts, one, log.items) for one in facts.outlived),
         instances=seen.items,
         unsure=f"unreachable: {', '.join(missing)}" if missing else "",
         surveyed=True,

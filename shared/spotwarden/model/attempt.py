@@ -98,7 +98,11 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
-    """An attempt with the generation of its record: 0 means that there is none yet."""
+    """An attempt with the generation of its record: 0 means that there is none yet.
+
+    `written` is when this generation was, by the bucket's clock; None where this sweep has written it.
+    """
 
     attempt: Attempt
     generation: int
+    written: datetime | None = None

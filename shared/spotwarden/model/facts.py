@@ -22,7 +22,8 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     wrote one down. `instance` is it as it is now; `namesakes` are other instances of the same name.
     `history` are the operations on the id (on the name where there is no id), oldest first. `unsure` says
     why the lists may hide something, "" where they are whole. `marker` is None where none was found, then
-    `missing_since` says since when the instance has been missed, if it has.
+    `missing_since` says since when the instance has been missed, if it has. `counted_since` is when the
+    ledger last wrote that it counts on this id: a list that is older cannot have shown it.
     """
 
     node: str
@@ -33,19 +34,22 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     history: tuple[Operation, ...] = ()
     unsure: str = ""
     missing_since: datetime | None = None
+    counted_since: datetime | None = None
 
 
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One job: its end, its ledger (oldest attempt first), its nodes, its script and what that comes to.
 
     `status_code` is None while the job is open, `ended` is when it was written. `instances` are those that
-    carry the job's label, one of its ids or one of its names. `operation` is the answer about the newest
-    attempt's request, once somebody has looked; `surveyed` is true once the instances were listed after
-    it, and `inserted` are the ids that were made since the newest try, by node. `outdated` means that a
-    marker came which these facts cannot judge. `registered`, `told`, `unanswered` (requests without an
-    answer) and `fetched` (resources of the newest attempt's instances, by node) are what this sweep has
-    done already. `registrations` are the ids in the job's metadata, by node. `recorded` says that what was
-    launched as the newest attempt is written down. `last_sweep` is when all jobs were last looked at.
+    carry the job's label, one of its ids or one of its names. `outlived` are VMs whose successor started
+    while they ran: when that one is lost, they may be all that their owner has left to remove. `operation`
+    is the answer about the newest attempt's request, once somebody has looked; `surveyed` is true once the
+    instances were listed after it, and `inserted` are the ids that were made since the newest try, by node.
+    `outdated` means that a marker came which these facts cannot judge. `registered`, `told`, `unanswered`
+    (requests without an answer) and `fetched` (resources of the newest attempt's instances, by node) are
+    what this sweep has done already. `registrations` are the ids in the job's metadata, by node. `recorded`
+    says that what was launched as the newest attempt is written down. `last_sweep` is when all jobs were
+    last looked at.
     """
 
     job: str
@@ -53,6 +57,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     ended: datetime | None = None
     ledger: tuple[Recorded, ...] = ()
     nodes: tuple[NodeFacts, ...] = ()
+    outlived: tuple[NodeFacts, ...] = ()
     script: StoredScript | None = None
     launch: Launch | NoLaunch | None = None
     operation: Operation | None = None

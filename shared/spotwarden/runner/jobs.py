@@ -84,7 +84,7 @@ def read_ledger(store: Store, layout: Layout, folder: Folder) -> tuple[Recorded,
         stored = store.read(layout.build(thing))
         if stored is not None:
             attempt = msgspec.json.decode(stored.data, type=Attempt)
-            found.append(Recorded(attempt=attempt, generation=stored.generation))
+            found.append(Recorded(attempt=attempt, generation=stored.generation, written=stored.updated))
     return tuple(sorted(found, key=lambda one: one.attempt.number))
 
 

@@ -14,6 +14,7 @@ from spotwarden.model.marker import Marker
 
 NODE_OF_A_GANG = re.compile(r"(?P<job>.+)-\d+")
 TAKEN = {"compute.instances.preempted", "compute.instances.hostError"}
+REMOVED = {"delete", "stop", "suspend"}
 LOG_MARGIN = timedelta(minutes=15)
 """How far before a marker the operation log is read: a preemption is told before its marker."""
 
@@ -59,6 +60,11 @@ class Shown:
         name = re.compile(rf"{re.escape(job)}(-\d+)?")
         return [one for one in self._taken if name.fullmatch(one.target_name)]
 
+    def removed(self, instance_id: str) -> datetime | None:
+        """When somebody first asked for the end of this instance; None where nobody did."""
+        log = self._log.get(("id", instance_id), [])
+        return min((one.at for one in log if one.kind in REMOVED and one.at), default=None)
+
     def history(
         self, instance_id: str, node: str, since: datetime | None, answered: frozenset[str]
     ) -> tuple[Operation, ...]:
@@ -85,7 +91,11 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: Shown) -> JobF
     nodes += [(node, one, None) for node, one in _unseen(facts, shown) if (node, one) not in said]
     instances = shown.instances(job=facts.job, names=_names(facts, markers), ids=_ids(facts, markers))
     facts = replace(facts, instances=instances, unsure=shown.unsure)
-    return replace(facts, nodes=tuple(_node(facts, shown, *node) for node in nodes))
+    return replace(
+        facts,
+        nodes=tuple(_node(facts, shown, *node) for node in nodes),
+        outlived=tuple(_node(facts, shown, node, one, None) for node, one in _outlived(facts)),
+    )
 
 
 def _id_of(facts: JobFacts, marker: Marker) -> str:
@@ -115,6 +125,16 @@ def _expected(facts: JobFacts) -> list[tuple[str, str]]:
     return [] if newest.state in CLOSED else [(node, one) for node, one in newest.replaces.items() if one]
 
 
+def _outlived(facts: JobFacts) -> list[tuple[str, str]]:
+    """Instances that were replaced while they ran, unless the attempt that did so is still under way."""
+    newest = facts.newest
+    if newest is None or newest.state in CLOSED:
+        return []
+    early = [one.attempt for one in facts.ledger[-3:] if one.attempt.early]
+    past = [one for one in early if one is not newest or newest.state is State.RUNNING]
+    return [(node, one) for attempt in past for node, one in attempt.replaces.items()]
+
+
 def _unseen(facts: JobFacts, shown: Shown) -> list[tuple[str, str]]:
     """Instances of the job's names that were taken before anybody wrote them down: launched by hand.
 
@@ -134,7 +154,7 @@ def _unseen(facts: JobFacts, shown: Shown) -> list[tuple[str, str]]:
     return [
         (one.target_name, one.target_id)
         for one in shown.taken(facts.job)
-        if one.target_id not in known and (newest is None or _since(newest, one))
+        if one.target_id not in known and (newest is None or _since(newest, one, shown))
     ]
 
 
@@ -143,11 +163,14 @@ def _may_have_more(newest: Attempt | None) -> bool:
     return newest is None or newest.state in CLOSED or (newest.seen and newest.state is State.RUNNING)
 
 
-def _since(newest: Attempt, taken: Operation) -> bool:
+def _since(newest: Attempt, taken: Operation, shown: Shown) -> bool:
     """Whether it was taken after the job was closed, or is a missing node of a gang that was seen."""
     if newest.state in CLOSED:
-        # The job may have been closed, and written down so, after its developer had launched it anew.
-        return taken.at is None or taken.at > (newest.lost or newest.started or newest.created)
+        # The job may have been closed, and written down so, after its developer had launched it anew;
+        # even an attempt may have been found to run only then, by a sweep that took it over.
+        known = newest.lost or newest.started or newest.created
+        removed = shown.removed(newest.instances.get(taken.target_name, ""))
+        return taken.at is None or taken.at > min(known, removed or known)
     return taken.target_name not in newest.instances and (taken.at is None or taken.at >= newest.created)
 
 
@@ -175,7 +198,14 @@ def _node(facts: JobFacts, shown: Shown, node: str, instance_id: str, marker: Ma
         history=shown.history(instance_id, node, marker.written if marker else None, answered),
         unsure=shown.unsure,
         missing_since=_missing_since(facts, node, instance_id),
+        counted_since=_counted_since(facts, node, instance_id),
     )
+
+
+def _counted_since(facts: JobFacts, node: str, instance_id: str) -> datetime | None:
+    """When the ledger last wrote that it counts on this very instance."""
+    newest = facts.ledger[-1] if facts.ledger else None
+    return newest.written if newest and newest.attempt.instances.get(node) == instance_id else None
 
 
 def _missing_since(facts: JobFacts, node: str, instance_id: str) -> datetime | None:
