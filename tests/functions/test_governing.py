@@ -175,6 +175,20 @@ def test_one_that_becomes_known_is_suspected_from_then(world: MadeUp):
     assert world.asked() == []
 
 
+def test_what_a_person_answered_outlives_the_unknown(world: MadeUp):
+    """A veto, and hours that were granted."""
+    vm = world.vm(said=Said(reading=Reading.UNKNOWN))
+    world.sweep()
+    until = world.now + timedelta(hours=4)
+    world.change_case(RULE, vm, keep_until=until, kept_by="ada", extended=2.0)
+    world.say(vm, reading=Reading.BAD, ripe=True)
+    world.sweep_for(minutes=60)
+    case = world.case(RULE, vm)
+    assert case is not None
+    assert (case.state, case.keep_until, case.extended) == (CaseState.SUSPECTED, until, 2.0)
+    assert world.asked() == []
+
+
 def test_an_exempt_one_is_neither_warned_nor_stopped(world: MadeUp):
     """On the acting path as well."""
     vm = world.vm(said=Said(ripe=True, exempt="its label says so"))

@@ -57,9 +57,20 @@ def _open(facts: CaseFacts, _policy: Policy, tick: Tick) -> CaseStep | None:
         return None
     state = follow(CaseState.UNKNOWN, CaseEvent.SUSPECT)
     case = new_case(facts, finding, state, tick)
-    kept = filed.case if filed else case
-    case = replace(case, keep_until=kept.keep_until, kept_by=kept.kept_by, kept_why=kept.kept_why)
-    return FileCase(reason=finding.reason, case=case, generation=filed.generation if filed else 0)
+    if filed is None:
+        return FileCase(reason=finding.reason, case=case, generation=0)
+    return FileCase(reason=finding.reason, case=_answered(case, filed.case), generation=filed.generation)
+
+
+def _answered(case: Case, before: Case) -> Case:
+    """The new case with what a person has answered to the one before it."""
+    return replace(
+        case,
+        keep_until=before.keep_until,
+        kept_by=before.kept_by,
+        kept_why=before.kept_why,
+        extended=before.extended,
+    )
 
 
 def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
