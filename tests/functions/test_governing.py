@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.model.case import CaseState
+from spotwarden.model.case import CaseState, Strike
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import Calendar, GovernanceLimits, IdleLimits, Mode, Remedy
 from spotwarden.model.instance import Operation
@@ -296,6 +296,31 @@ def test_an_answer_that_was_lost_is_asked_for_under_the_same_request_id(world: M
     assert second is not None
     assert first.strikes[0].request_id == second.strikes[0].request_id
     assert world.asked() == [("stop", vm)]
+
+
+def test_a_remedy_that_was_planned_and_never_sent_is_not_told_as_done(world: MadeUp):
+    """The sweep died between the two, a person kept the VM, and it went back to work."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    planned = Strike(target=vm, request_id="planned", at=world.now)
+    world.change_case(RULE, vm, state=CaseState.DUE, strikes=(planned,))
+    del world.said[vm]
+    world.wait(minutes=5)
+    world.sweep()
+    assert world.kinds() == ["idle_warning", "idle_cleared"]
+
+
+def test_a_remedy_whose_sweep_died_is_told_once_its_vm_is_gone(world: MadeUp):
+    """It was sent, and nobody wrote down that it was."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    planned = Strike(target=vm, request_id="planned", at=world.now)
+    world.change_case(RULE, vm, state=CaseState.DUE, strikes=(planned,))
+    world.cloud.compute.stop("us-central1-a", vm, "planned")
+    world.wait(minutes=5)
+    world.sweep()
+    assert world.kinds() == ["idle_warning", "idle_acted"]
+    assert world.case(RULE, vm) is None
 
 
 def test_a_vm_that_does_not_go_is_acted_upon_again(world: MadeUp):

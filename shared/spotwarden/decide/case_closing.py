@@ -3,7 +3,7 @@
 from spotwarden.decide import case_notices
 from spotwarden.decide.case_sight import look_once_more, new_case, seen, vetoed
 from spotwarden.model.action import CaseStep, CloseCase, FileCase, LabelInstance, Tell
-from spotwarden.model.case import CaseFacts, CaseState
+from spotwarden.model.case import Case, CaseFacts, CaseState
 from spotwarden.model.finding import Finding
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
@@ -34,12 +34,20 @@ def without_finding(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | 
     if facts.filed is None:
         return None
     case, generation = facts.filed.case, facts.filed.generation
-    if not any(one.operation or not one.error for one in case.strikes):
+    if not _was_acted_upon(facts, case):
         return clear(facts, "nothing is wrong any more", policy, tick)
     notice = case_notices.acted(case, policy, tick)
     if notice.id not in case.told and notice.id not in facts.told:
         return Tell(reason=case.reason, notice=notice)
     return CloseCase(reason="the remedy has worked", case=case, generation=generation)
+
+
+def _was_acted_upon(facts: CaseFacts, case: Case) -> bool:
+    """Whether the remedy was taken, as far as anybody can tell: asked for without an answer, and all gone."""
+    if case.state not in {CaseState.DUE, CaseState.ACTED}:
+        return False
+    taken = any(one.operation for one in case.strikes)
+    return taken or (not facts.there and any(not one.error for one in case.strikes))
 
 
 def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | None:
