@@ -49,7 +49,7 @@ def policy(tmp_path):
 
 
 def test_wrong_kills_come_first(project, policy):
-    """Stopping after 90 minutes would have stopped the napper half an hour before it woke up."""
+    """Stopping after 90 minutes would have stopped the napper an hour before it woke up."""
     first, wrong, one, *_ = project.ok("backtest", "--policy", policy("90m"), *EVER).splitlines()
     assert first.startswith("flag_idle_gpus: 48 sweeps from 2026-01-05 09:10 to 2026-01-05 17:00 UTC")
     assert first.endswith("recorded under policy test")

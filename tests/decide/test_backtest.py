@@ -9,12 +9,14 @@ from msgspec.structs import replace
 
 from spotwarden.decide.aftermath import ended_well
 from spotwarden.decide.backtest import Replay
+from spotwarden.decide.backtest_sums import sums
 from spotwarden.model.backtest import After
 from spotwarden.model.finding import Finding, Judged, Reading, Subject, Target
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, Mode, Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
+from spotwarden.model.prices import PriceTable, Rate
 from spotwarden.model.seen import Seen
 from spotwarden.model.tick import Tick
 
@@ -243,3 +245,25 @@ def test_a_job_that_ended_is_why_an_orphan_goes():
     (deed,) = replay(*idle(0, 10), look(11)).deeds
     orphan = replace(deed, rule="orphan")
     assert ended_well([orphan], {"job-1": NOW + 5 * STEP}) == [orphan]
+
+
+def table(**rates):
+    """Prices of the machine that all VMs here are."""
+    rate = Rate(machine="m", gpus=8, region="us-central1", date=NOW.date(), **rates)
+    return PriceTable(rates=(rate,) if rates else ())
+
+
+def test_figures_leave_wrong_kills_out():
+    """Both VMs are stopped at the fourth tick; one works at the sixth, one idles to the tenth."""
+    both = {"machines": (vm("1"), vm("2")), "idle": dict.fromkeys("12", NOW)}
+    one = {"machines": (vm("1"), vm("2")), "idle": {"2": NOW}}
+    done = replay(*(look(tick, **(both if tick < 6 else one)) for tick in range(11)))
+    (row,) = sums(done, table(standard=10.0))
+    assert (row.rule, row.cases, row.told, row.deeds, row.wrong) == ("idle", 2, 2, 2, 1)
+    assert (row.vm_hours, row.gpu_hours, row.money) == (1.0, 8.0, "$10.00")
+
+
+def test_a_price_that_nobody_knows_is_said_so():
+    """It is not nothing; and where nothing is saved there is no price to be known."""
+    assert [row.money for row in sums(replay(*idle(0, 10)), table())] == ["unknown: no price"]
+    assert [row.money for row in sums(replay(*idle(0, 4)), table())] == [""]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -14,14 +15,27 @@ WORK = frozenset({"idle", "stall", "orphan"})
 place in the ledger. A limit that is kept again, or a label put right, says nothing of work."""
 
 
-def follow_up(deed: Deed, judged: Judged, now: datetime) -> Deed:
+class Sight(NamedTuple):
+    """What a sweep has judged, to be looked up by rule and target."""
+
+    judged: Judged
+    about: Mapping[tuple[str, str], Finding]
+
+    @classmethod
+    def of(cls, judged: Judged) -> "Sight":
+        """All that was found, by rule and target."""
+        about = {(one.rule, target.id): one for one in judged.findings for target in one.subject.targets}
+        return cls(judged, about)
+
+
+def follow_up(deed: Deed, sight: Sight, now: datetime) -> Deed:
     """The deed with what this later sweep shows; nothing is added once the VM has gone or turned to work."""
-    if deed.gone or deed.turned or is_out_of_sight(deed, judged):
+    if deed.gone or deed.turned or is_out_of_sight(deed, sight):
         return deed
-    if not is_there(deed, judged):
+    if not is_there(deed, sight):
         return replace(deed, gone=now)
     deed = replace(deed, seen=now)
-    finding = _about(deed, judged.findings)
+    finding = sight.about.get((deed.rule, deed.target.id))
     if finding is None:
         work = deed.rule in WORK
         return replace(deed, turned=now, after=After.WORKED, how=_HOW[deed.rule]) if work else deed
@@ -46,29 +60,19 @@ def _ended(deed: Deed, end: datetime | None) -> Deed:
     return replace(deed, after=After.WORKED, turned=end, how="its job ended with status 0")
 
 
-def is_there(deed: Deed, judged: Judged) -> bool:
+def is_there(deed: Deed, sight: Sight) -> bool:
     """Whether what would have been stopped runs, or what would have been deleted is there at all."""
-    if deed.target.id in judged.present:
+    if deed.target.id in sight.judged.present:
         return True
-    return deed.remedy is Remedy.DELETE and _about(deed, judged.findings) is not None
+    return deed.remedy is Remedy.DELETE and (deed.rule, deed.target.id) in sight.about
 
 
-def is_out_of_sight(deed: Deed, judged: Judged) -> bool:
+def is_out_of_sight(deed: Deed, sight: Sight) -> bool:
     """Whether this sweep says nothing of it, neither that it is there nor that it is gone."""
+    judged = sight.judged
     if not judged.whole or deed.rule not in judged.rules:
         return True
     return "project" in judged.hidden or deed.target.zone in judged.hidden
-
-
-def _about(deed: Deed, findings: Iterable[Finding]) -> Finding | None:
-    return next(
-        (
-            one
-            for one in findings
-            if one.rule == deed.rule and any(target.id == deed.target.id for target in one.subject.targets)
-        ),
-        None,
-    )
 
 
 _HOW: Mapping[str, str] = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from spotwarden.decide.aftermath import follow_up, is_out_of_sight, is_there
+from spotwarden.decide.aftermath import Sight, follow_up, is_out_of_sight, is_there
 from spotwarden.decide.cases import ESCALATION
 from spotwarden.decide.pairing import paired
 from spotwarden.model.action import (
@@ -62,8 +62,9 @@ class Replay:
         known = {key: filed.case for key, filed in self._filed.items()}
         brief = Brief(policy=self._policy, tick=tick, steady=seen.steady, cases=known)
         judged = self._judge(seen.facts, brief)
-        self._deeds = [follow_up(deed, judged, tick.now) for deed in self._deeds]
-        self._restarted(judged, machines)
+        sight = Sight.of(judged)
+        self._deeds = [follow_up(deed, sight, tick.now) for deed in self._deeds]
+        self._restarted(sight, machines)
         left = self._without_gone(judged)
         ripe = [step.case for facts in self._pair(left) if (step := self._walk(facts, tick, machines))]
         due = {(one.rule, one.key) for rule in left.rules for one in self._allowed(rule, ripe, left, tick)}
@@ -89,12 +90,12 @@ class Replay:
     def _pair(self, judged: Judged) -> list[CaseFacts]:
         return list(paired(judged, list(self._filed.values())))
 
-    def _restarted(self, judged: Judged, machines: dict[str, Machine]) -> None:
+    def _restarted(self, sight: Sight, machines: dict[str, Machine]) -> None:
         """A VM that is stopped by now, or was started since, has a new life that this policy judges anew."""
         for target, deed in list(self._gone.items()):
             started = machines[target].started if target in machines else None
             again = started is not None and started > deed.at
-            if again or not (is_out_of_sight(deed, judged) or is_there(deed, judged)):
+            if again or not (is_out_of_sight(deed, sight) or is_there(deed, sight)):
                 del self._gone[target]
 
     def _without_gone(self, judged: Judged) -> Judged:
