@@ -239,6 +239,14 @@ def test_of_an_event_only_its_own_vm_is_told_and_the_others_count():
     assert judge(facts(vm(1)), brief(limits)).whole
 
 
+def test_of_an_event_only_its_own_vm_is_unknown():
+    """Of the others nobody has asked."""
+    word = {"job": JobWord(problem="no answer")}
+    known = facts(vm(1), vm(2), jobs=word, only=frozenset({"1002"}))
+    found = judge(known, brief(ComplianceLimits(), about="vm-2")).findings
+    assert [one.subject.key for one in found] == ["1002"]
+
+
 def test_what_was_looked_at_is_said():
     """For the share of the blast radius, and for cases whose VM is gone or hidden."""
     known = facts(vm(1), vm(2, labels={}), unreachable=("us-east4-a",))

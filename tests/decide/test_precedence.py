@@ -210,6 +210,22 @@ def test_every_value_says_where_it_comes_from():
     assert held["remedy"].note.startswith("job.toml cannot be followed: it is 3; it must be")
 
 
+@pytest.mark.parametrize(("said", "source"), [("239m", "own"), ("4h", "own"), ("241m", "ceiling")])
+def test_at_the_ceiling_it_is_still_the_teams_or_jobs_own_word(said, source):
+    """Only what is cut is the ceiling's."""
+    job = JobFile(rules={"idle": {"act": said}})
+    by_team = explain(policy(team={"act": said}, ceilings={"act": "4h"}), "idle", owner="ada@x")
+    by_job = explain(policy(ceilings={"act": "4h"}), "idle", job_file=job)
+    for held, own in ((by_team, Source.TEAM), (by_job, Source.JOB)):
+        (act,) = [one for one in held if one.name == "act"]
+        assert act.source is (own if source == "own" else Source.CEILING)
+
+
+def test_a_ceiling_never_keeps_a_job_from_being_stricter():
+    """Not even one that is below the policy itself, which a file is refused for."""
+    assert idle(policy(ceilings={"act": "1h"}), act="90m").act == 90 * MINUTE
+
+
 def test_what_is_explained_is_what_holds():
     """Both are one."""
     known = policy(team={"act": "3h"}, ceilings={"act": "4h"})

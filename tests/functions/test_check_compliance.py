@@ -12,8 +12,10 @@ from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import ComplianceLimits, GovernanceLimits, Remedy, Scope
 from spotwarden.model.policy import Team
+from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
-from spotwarden.runner import records
+from spotwarden.runner import Duty, records
+from spotwarden.runner.complying import look_for_compliance
 from spotwarden.runner.trigger import open_tick
 from tests.fakes.trouble import unanswered
 from tests.functions.conftest import load
@@ -153,6 +155,50 @@ def test_an_event_counts_the_other_vms_of_its_job(world):
     world.sweep(about="vm-3")
     assert world.case("compliance", third)
     assert not any(world.case("compliance", one) for one in vms)
+
+
+def test_an_event_counts_the_vms_that_only_their_ids_make_its_jobs(world):
+    """Launched by hand, without our label, and written down since."""
+    world.set_policy(compliance=ComplianceLimits(most_vms_per_job=1))
+    by_hand = world.vm("vm-1", labels={}, age=timedelta(hours=5))
+    world.known(**{"vm-1": by_hand})
+    second = world.vm("vm-2")
+    world.sweep(about="vm-2")
+    assert world.case("compliance", second)
+
+
+def test_an_event_never_lists_the_whole_project(world):
+    """Nor one about a VM that is gone."""
+    world.vm("vm-1")
+    asked = []
+    ports = world.cloud.ports()
+
+    class Watched:
+        """Notes for which ids the VMs are listed."""
+
+        def __getattr__(self, name):
+            return getattr(ports.compute, name)
+
+        def fleet(self, **said):
+            asked.append(said)
+            return ports.compute.fleet(**said)
+
+    for about in ("vm-1", "nobody"):
+        world.sweep(about=about, cloud=msgspec.structs.replace(ports, compute=Watched()))
+    assert len(asked) == 1
+    assert asked[0]["ids"]
+
+
+@pytest.mark.parametrize(("scope", "seen"), [(Scope.JOBS, 1), (Scope.PROJECT, 2)])
+def test_vms_of_nobody_are_not_even_in_the_facts_unless_the_policy_wants_it(world, scope, seen):
+    """What is recorded for back-tests stays small."""
+    world.vm()
+    world.vm("theirs", labels={})
+    policy = msgspec.structs.replace(world.policy, governance=GovernanceLimits(scope=scope))
+    tick = Tick(function="check_compliance", sweep="s", now=world.now)
+    duty = Duty.open(world.cloud.ports(), world.settings, policy, tick)
+    facts = look_for_compliance(duty, (), suspects=lambda _facts, _policy: ())
+    assert len(facts.machines) == seen
 
 
 def test_an_event_about_a_vm_that_is_gone_or_was_never_made_does_nothing(world):

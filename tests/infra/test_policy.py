@@ -291,6 +291,7 @@ def test_every_fault_is_named_at_once(faults):
 def test_a_value_that_cannot_be_read_blames_no_other(faults):
     """With `act` unreadable nobody knows whether the warnings come before it."""
     assert len(faults(GOOD + '[idle]\nact = "soon"\nwarn = ["1h", "9h"]')) == 1
+    assert len(faults(GOOD + '[idle]\nact = "soon"\n[ceilings.idle]\nact = "1h"')) == 1
 
 
 def test_durations_are_what_they_say(read):
