@@ -1,11 +1,13 @@
 """Journeys into the future: what takes hours in a cloud, in seconds.
 
-While a journey lasts no message is pushed to anybody: a function would be asked by one clock while it goes by
-another. Nothing happens in the time that is skipped but what the clock itself brings: a VM's limited run time
-ends, each Scheduler job that came due is fired once, and metrics go on as they last were.
+A journey begins when nobody works at a message any more, and while it lasts none is pushed to anybody: a
+function would be asked by one clock while it goes by another. Nothing happens in the time that is skipped
+but what the clock itself brings: a VM's limited run time ends, each Scheduler job that came due is fired
+once, and metrics go on as they last were.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,6 +24,8 @@ from localcloud.http import Json
 from localcloud.outbound import Outgoing, Post
 
 LONGEST = timedelta(days=366)
+PATIENCE = timedelta(seconds=20)
+"""How long a journey waits for those who work; who takes longer is cut off, and the message comes again."""
 Skipped = Callable[[datetime, datetime], None]
 """Is told which time was skipped: from when to when."""
 Arrive = Callable[[], Awaitable[None]]
@@ -45,6 +49,9 @@ class Travel:
         self._one = asyncio.Lock()
         self._still = asyncio.Event()
         self._still.set()
+        self._working = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     def recall(self) -> None:
         """Be as far ahead as at the end: what is in the bucket must not be of the future."""
@@ -56,7 +63,14 @@ class Travel:
 
         async def wait_and_post(outgoing: Outgoing) -> int:
             await self._still.wait()
-            return await post(outgoing)
+            self._working += 1
+            self._idle.clear()
+            try:
+                return await post(outgoing)
+            finally:
+                self._working -= 1
+                if not self._working:
+                    self._idle.set()
 
         return wait_and_post
 
@@ -65,6 +79,8 @@ class Travel:
         async with self._one:
             self._still.clear()
             try:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._idle.wait(), PATIENCE.total_seconds())
                 left = self._clock.now()
                 self._clock.travel(duration)
                 self._note.write_text(f"{self._clock.ahead.total_seconds():f}", encoding="ascii")

@@ -61,13 +61,17 @@ class Processes:
 
     async def stop(self) -> None:
         """End all; when this returns, none is left."""
-        await self._end()
+        await self._unwatch()
+        await asyncio.gather(*(one.process.terminate(STOP_GRACE) for one in self.kept.values()))
         for one in self.kept.values():
             one.place.close()
 
     async def restart(self, environment: Mapping[str, str]) -> None:
-        """Start all anew, at the same places, in another environment; when this returns, each answers."""
-        await self._end()
+        """Start all anew, at the same places, in another environment; when this returns, each answers.
+
+        They are killed: whoever wants them to end what they do waits for that first.
+        """
+        await self._unwatch()
         self._environment = environment
         await asyncio.gather(*(self._again(one) for one in self.kept.values()))
 
@@ -83,18 +87,18 @@ class Processes:
         self._watch(kept)
 
     async def _again(self, kept: Kept) -> None:
+        await kept.process.kill()
         kept.process = await self._run(kept.function, kept.place)
         kept.starts += 1
         await self._answers(kept.function, kept.process, kept.place.port)
         self._watch(kept)
 
-    async def _end(self) -> None:
-        """End all processes, and let nobody start them again."""
+    async def _unwatch(self) -> None:
+        """Let nobody start again what ends."""
         keeping, self._keeping = self._keeping, []
         for one in keeping:
             one.cancel()
         await asyncio.gather(*keeping, return_exceptions=True)
-        await asyncio.gather(*(one.process.terminate(STOP_GRACE) for one in self.kept.values()))
 
     def _watch(self, kept: Kept) -> None:
         self._keeping.append(asyncio.create_task(self._keep(kept), name=f"keep {kept.function.name}"))
