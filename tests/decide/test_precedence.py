@@ -131,8 +131,10 @@ def test_a_job_keeps_what_its_team_has_beyond_no_ceiling():
 )
 def test_of_remedies_none_is_the_most_lenient_and_delete_the_strictest(policys, ceiling, said, holds):
     """A job gets out of what is done in the end only as far as the ceiling lets it."""
-    known = policy(idle=IdleLimits(remedy=policys), ceilings={"remedy": ceiling} if ceiling else None)
-    assert idle(known, remedy=said).remedy is holds
+    ceilings = {"orphan": {"remedy": ceiling}} if ceiling else {}
+    known = Policy(version="t", orphan=OrphanLimits(remedy=policys), ceilings=ceilings)
+    job = JobFile(rules={"orphan": {"remedy": said}})
+    assert limits(known, "orphan", job_file=job).remedy is holds
 
 
 def test_no_bound_is_the_most_lenient():

@@ -9,7 +9,16 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from spotwarden.model.governance import Limits, Remedy
+from spotwarden.model.governance import (
+    ComplianceLimits,
+    IdleLimits,
+    InstanceCap,
+    JobCap,
+    LeftoverLimits,
+    Limits,
+    OwnerCap,
+    Remedy,
+)
 
 DURATION = "a time such as 90s, 5m, 1h30m or 2d"
 
@@ -70,6 +79,18 @@ LENIENT: Mapping[str, Mapping[str, Lenient]] = {
 }
 """For every value of every rule, by its name."""
 
+_STOP = (Remedy.NONE, Remedy.STOP)
+REMEDIES: Mapping[type[Limits], tuple[Remedy, ...]] = {
+    LeftoverLimits: (Remedy.NONE, Remedy.DELETE),
+    IdleLimits: _STOP,
+    JobCap: _STOP,
+    InstanceCap: _STOP,
+    OwnerCap: _STOP,
+    ComplianceLimits: _STOP,
+}
+"""What may be done in the end, where it is not anything: a disk cannot be stopped, and a job that still has its
+use is never deleted."""
+
 SHARES = ("coverage", "blast_share", "warn")
 PERCENTS = ("threshold", "cpu_at_rest")
 COUNTS = ("looks", "failures", "short_lives", "blast_count")
@@ -123,7 +144,20 @@ def read_limit(limits: type[Limits], name: str, said: object) -> Any:  # noqa: A
     kinds = kinds_of(limits)
     if name not in kinds:
         raise ValueError(f"there is no such value; {meant(name, kinds)}")
-    return read_value(name, kinds[name], said)
+    value = read_value(name, kinds[name], said)
+    if isinstance(value, Remedy) and (wrong := no_remedy(limits, value)):
+        raise ValueError(wrong)
+    return value
+
+
+def no_remedy(limits: type[Limits], remedy: Remedy) -> str:
+    """Why a rule cannot do this in the end; "" where it can."""
+    allowed = REMEDIES.get(limits, tuple(Remedy))
+    if remedy in allowed:
+        return ""
+    return f"it is {remedy.value!r}; for this rule it must be " + " or ".join(
+        f'"{one.value}"' for one in allowed
+    )
 
 
 def written(value: object) -> str:

@@ -22,7 +22,7 @@ from spotwarden.model.governance import (
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.opening import DAYS, hours_of, zone_of
 from spotwarden.model.policy import RULES, Team
-from spotwarden.model.values import LENIENT, Lenient, leniency, meant, read_limit, written
+from spotwarden.model.values import LENIENT, Lenient, leniency, meant, no_remedy, read_limit, written
 
 SHORTEST_LEASE = timedelta(minutes=3)
 PROVISIONING = ("STANDARD", "SPOT", "FLEX_START", "RESERVATION_BOUND")
@@ -97,6 +97,11 @@ def _team(
     if base is not None and said:
         for slip in nonsense(msgspec.structs.replace(base, **said)):
             yield f"{place}.{slip.name}: {slip.what}"
+
+
+def _remedy(limits: Limits) -> Said:
+    if wrong := no_remedy(type(limits), limits.remedy):
+        yield Slip("remedy", wrong)
 
 
 def _recovery(limits: RecoveryLimits) -> Said:
@@ -210,6 +215,7 @@ def _patterns(name: str, patterns: Iterable[str]) -> Said:
 
 
 _CHECKS: Mapping[type[msgspec.Struct], Callable[[Any], Said]] = {
+    Limits: _remedy,
     RecoveryLimits: _recovery,
     Calendar: _calendar,
     Exemption: _exemption,
