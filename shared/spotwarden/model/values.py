@@ -155,9 +155,8 @@ def no_remedy(limits: type[Limits], remedy: Remedy) -> str:
     allowed = REMEDIES.get(limits, tuple(Remedy))
     if remedy in allowed:
         return ""
-    return f"it is {remedy.value!r}; for this rule it must be " + " or ".join(
-        f'"{one.value}"' for one in allowed
-    )
+    listed = " or ".join(f'"{one.value}"' for one in allowed)
+    return f"it is {remedy.value!r}; for this rule it must be {listed}"
 
 
 def written(value: object) -> str:
