@@ -6,16 +6,28 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spotwarden.decide import idleness
+from spotwarden.decide import capping, idleness, reaping
 from spotwarden.decide.backtest import Replay
+from spotwarden.model.capping import CapFacts
 from spotwarden.model.finding import Reading
-from spotwarden.model.governance import GovernanceLimits, IdleLimits, Limits, Mode, Remedy
+from spotwarden.model.governance import (
+    GovernanceLimits,
+    IdleLimits,
+    JobCap,
+    Limits,
+    Mode,
+    Remedy,
+    StallLimits,
+)
 from spotwarden.model.idling import IdleFacts
+from spotwarden.model.reaping import ReapFacts
 from spotwarden.model.seen import Seen
 from spotwarden.runner.recording import read
+from tests.functions.cap_world import CapWorld
 from tests.functions.conftest import load
 from tests.functions.idle_world import BUSY, IdleWorld
 from tests.functions.made_up import Facts, MadeUp, Said
+from tests.functions.reap_world import ReapWorld
 
 TICK = timedelta(minutes=10)
 
@@ -37,7 +49,7 @@ def would_have_done(replay):
 def was_done(world):
     """The remedies that Compute Engine was really asked for."""
     log = world.cloud.compute.vms.log.values()
-    return sorted((one.at, one.target_id) for one in log if one.kind == "stop")
+    return sorted((one.at, one.target_id) for one in log if one.kind in {"stop", "delete"})
 
 
 def was_told(world, kind):
@@ -116,3 +128,40 @@ def test_so_it_does_whatever_a_rule_finds(history, limits, most):
     assert would_have_done(replay) == was_done(world)
     assert sorted((told.at, told.key) for told in replay.told) == was_told(world, "idle_warning")
     assert bool(replay.stopped) == ("blast_radius" in world.kinds())
+
+
+def test_so_it_does_with_orphans_and_stalls():
+    """A job that ended and left its VM, one that hangs until it is closed, one that works."""
+    world = ReapWorld(load("reap_vms"), stall=StallLimits(remedy=Remedy.STOP, after=timedelta(hours=1)))
+    for job in ("done", "hung", "works"):
+        world.job(job)
+        world.beat(job, job)
+    for minutes in range(0, 240, 10):
+        world.beat("works", "works")
+        if minutes == 20:
+            world.end("done")
+        if minutes == 170:
+            world.end("hung", "1")
+        world.sweep_for(minutes=10)
+    done = was_done(world)
+    assert len(done) == 3
+    replay = replayed(world, reaping.judge, ReapFacts)
+    assert would_have_done(replay) == done
+    assert {(deed.rule, deed.remedy) for deed in replay.deeds} == {
+        ("orphan", Remedy.DELETE),
+        ("stall", Remedy.STOP),
+    }
+
+
+def test_so_it_does_with_caps():
+    """A job over its limit, one that comes near it, and one without any."""
+    world = CapWorld(load("cap_runtime"), job_cap=JobCap(remedy=Remedy.STOP))
+    over = world.job("over", file='max_runtime = "3h"\n')
+    world.job("near", file='max_runtime = "7h"\n')
+    world.job("free")
+    world.sweep_for(hours=6, every=TICK)
+    done = was_done(world)
+    assert [target for _, target in done] == [over]
+    replay = replayed(world, capping.judge, CapFacts)
+    assert would_have_done(replay) == done
+    assert {told.key for told in replay.told} == {"over", "near"}
