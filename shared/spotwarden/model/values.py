@@ -88,8 +88,7 @@ REMEDIES: Mapping[type[Limits], tuple[Remedy, ...]] = {
     OwnerCap: _STOP,
     ComplianceLimits: _STOP,
 }
-"""What may be done in the end, where it is not anything: a disk cannot be stopped, and a job that still has its
-use is never deleted."""
+"""What may be done in the end, where not anything may: a disk cannot be stopped, for example."""
 
 SHARES = ("coverage", "blast_share", "warn")
 PERCENTS = ("threshold", "cpu_at_rest")
