@@ -35,6 +35,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     exempt: Mapping[str, str] = {}
     hidden: tuple[str, ...] = ()
     stopped: frozenset[str] = frozenset()
+    hung: frozenset[str] = frozenset()
 
 
 def judge(facts, brief):
@@ -53,11 +54,13 @@ def judge(facts, brief):
             findings.append(Finding(**common, reading=Reading.UNKNOWN))
         elif since := facts.idle.get(one.id):
             span = brief.tick.now - since
+            if one.id in facts.hung:
+                common |= {"rule": "stall"}
             if span >= limits.warn[0]:
                 exempt = facts.exempt.get(one.id, "")
                 findings.append(Finding(**common, since=since, ripe=span >= limits.act, exempt=exempt))
     return Judged(
-        rules=("idle",),
+        rules=("idle", "stall"),
         findings=tuple(findings),
         hidden=facts.hidden,
         present=frozenset(one.id for one in facts.machines) - facts.stopped,
@@ -194,6 +197,36 @@ def test_nothing_is_done_beyond_the_blast_radius():
     assert [(one.at, one.vms) for one in done.stopped] == [(NOW + 4 * STEP, 3)]
     three = replay(*looks, under=policy(governance=replace(two, blast_count=3)))
     assert (len(three.deeds), three.stopped) == (3, ())
+
+
+def test_a_rule_that_may_not_act_holds_up_no_other():
+    """Three idle VMs are too many, a hung one is not."""
+    facts = {"machines": tuple(vm(key) for key in "1234"), "idle": dict.fromkeys("1234", NOW)}
+    looks = [look(tick, **facts, hung=frozenset({"4"})) for tick in range(6)]
+    two = GovernanceLimits(blast_count=2, blast_share=1)
+    done = replay(*looks, under=policy(governance=two))
+    assert [(deed.rule, deed.target.id) for deed in done.deeds] == [("stall", "4")]
+    assert {one.rule for one in done.stopped} == {"idle"}
+
+
+def test_the_blast_radius_counts_only_what_would_still_run():
+    """Of four VMs two are stopped; half of the two that are left is one, so two more at once are too many."""
+    two, all_four = {"1": NOW, "2": NOW}, {**dict.fromkeys("12", NOW), **dict.fromkeys("34", NOW + 5 * STEP)}
+    machines = tuple(vm(key) for key in "1234")
+    looks = [look(tick, machines=machines, idle=two if tick < 5 else all_four) for tick in range(12)]
+    half = GovernanceLimits(blast_count=10, blast_share=0.5, blast_least=1)
+    done = replay(*looks, under=policy(governance=half))
+    assert {deed.target.id for deed in done.deeds} == {"1", "2"}
+    assert done.stopped[0].at == NOW + 9 * STEP
+
+
+def test_a_case_is_over_once_its_vm_would_be_gone():
+    """Started again and as idle as ever, it gets a new case, a new warning and the whole grace."""
+    again = {"machines": (vm(started=NOW + 9 * STEP),), "idle": {"1": NOW}}
+    done = replay(*idle(0, 9), *(look(tick, **again) for tick in range(10, 13)))
+    assert [told.at for told in done.told] == [NOW + 2 * STEP, NOW + 10 * STEP]
+    assert [deed.at for deed in done.deeds] == [NOW + 4 * STEP, NOW + 11 * STEP]
+    assert done.cases == {"idle": 2}
 
 
 def test_a_policy_that_observes_is_replayed_as_if_it_enforced():

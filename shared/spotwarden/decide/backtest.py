@@ -105,7 +105,6 @@ class Replay:
         return replace(
             judged,
             findings=tuple(self._left(judged.findings)),
-            present=judged.present.difference(self._gone),
             fleet=max(0, judged.fleet - len(judged.present.intersection(self._gone))),
         )
 
