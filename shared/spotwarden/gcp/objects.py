@@ -16,6 +16,7 @@ from google.cloud.storage.exceptions import DataCorruption
 
 from spotwarden.gcp.errors import is_unanswered, unanswered
 from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.session import settle
 from spotwarden.ports import ConflictError, UnansweredError
 
 Blob = Any
@@ -35,7 +36,9 @@ class Objects:
 
     @cached_property
     def _client(self) -> storage.Client:
-        return storage.Client(project=self._project)
+        client = storage.Client(project=self._project)
+        settle(client._http, client.api_endpoint)  # noqa: SLF001 - it offers no other way to its session
+        return client
 
     def _blob(self, name: str) -> Blob:
         return self._client.bucket(self._bucket_name).blob(name)

@@ -13,6 +13,7 @@ from google.auth.transport.requests import AuthorizedSession
 from spotwarden.gcp.endpoint import checked_endpoint, is_loopback
 from spotwarden.gcp.errors import refusal, unanswered
 from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.session import settle
 
 _SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 _SERVICE = "K_SERVICE"
@@ -43,8 +44,7 @@ class Rest:
     def _session(self) -> AuthorizedSession:
         session = AuthorizedSession(_credentials(self._endpoint))
         session.headers["User-Agent"] = agent(os.environ)
-        # A proxy of the office knows nothing of this machine's loopback.
-        session.trust_env = not is_loopback(self._endpoint)
+        settle(session, self._endpoint)
         return session
 
     def close(self) -> None:
