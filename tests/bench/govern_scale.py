@@ -1,0 +1,198 @@
+"""A sweep of `flag_idle_gpus` over 10,000 and 100,000 VMs, and 250 stops, beside Cloud Custodian.
+
+    python tests/bench/govern_scale.py [--home FOLDER] [--rounds 5] [--counts 10000 100000] [--without-c7n]
+
+Prints tables. Both sides run as processes of their own, from start to end, imports included, against the one
+server of `govern_scale_server.py`; rounds take turns, and medians are shown. Cloud Custodian (c7n) is
+installed from its registry on the first run, into a virtual environment under `--home`.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).parent
+sys.path.insert(0, str(ROOT))
+
+from tests.bench.govern_scale_c7n import Custodian  # noqa: E402 - the repository is not installed
+
+MB = 1024
+IDLE = 20
+"""One job in so many idles, with all its eight VMs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """One run: seconds, seconds of CPU, kilobytes at its peak, calls by service and method."""
+
+    wall: float
+    cpu: float
+    peak: int
+    calls: Mapping[str, int]
+    said: str = ""
+
+
+class Server:
+    """The cloud of one scenario."""
+
+    def __init__(self, said: dict[str, str]) -> None:
+        self.said = said
+        self._http = httpx.Client(base_url=said["http"], trust_env=False, timeout=600)
+
+    def prepare(self) -> None:
+        """A bucket and a topic."""
+        self._http.post("/storage/v1/b?project=project", json={"name": "jobs"}).raise_for_status()
+        self._http.put("/v1/projects/project/topics/notices", json={}).raise_for_status()
+
+    def delay(self, **milliseconds: float) -> None:
+        """Let every call to these services wait."""
+        self._http.post("/bench/delays", json=milliseconds).raise_for_status()
+
+    def calls(self) -> Mapping[str, int]:
+        """The calls since this was last asked."""
+        found: Mapping[str, int] = self._http.post("/bench/reset").json()
+        return found
+
+
+@contextmanager
+def serving(count: int, idle: int = IDLE) -> Iterator[Server]:
+    """A cloud with so many VMs, of which one in `idle` idles."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, str(HERE / "govern_scale_server.py"), str(count), str(idle), folder]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        try:
+            server = Server(json.loads(process.stdout.readline()))
+            server.prepare()
+            yield server
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def measured(server: Server, command: list[str], environment: Mapping[str, str]) -> Cost:
+    """Run a command, and say what it cost."""
+    server.calls()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        began = time.perf_counter()
+        process = subprocess.Popen(command, env=dict(environment), stdout=out, stderr=err)
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - began
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        if process.returncode:
+            sys.exit(f"{command[:3]} failed:\n{err.read().decode()[-4000:]}")
+        said = [line for line in out.read().decode().splitlines() if line.startswith("done ")]
+    return Cost(
+        wall=wall,
+        cpu=used.ru_utime + used.ru_stime,
+        peak=used.ru_maxrss,
+        calls=server.calls(),
+        said=said[-1].removeprefix("done ") if said else "",
+    )
+
+
+def ours(server: Server, stage: str, workers: int = 16) -> Cost:
+    """One run of ours."""
+    script = [str(HERE / "govern_scale_sweep.py"), json.dumps(server.said), stage, str(workers)]
+    return measured(server, [sys.executable, *script], os.environ)
+
+
+def theirs(server: Server, custodian: Custodian, *, stop: bool = False) -> Cost:
+    """One run of Cloud Custodian."""
+    return measured(server, *custodian.command(server.said["http"], stop=stop))
+
+
+def row(what: str, costs: list[Cost], found: object = "") -> None:
+    """One line of the table: medians."""
+    wall, cpu = (statistics.median(getattr(one, name) for one in costs) for name in ("wall", "cpu"))
+    peak = statistics.median(one.peak for one in costs) / MB
+    calls = ", ".join(f"{count} {what}" for what, count in sorted(costs[-1].calls.items()))
+    print(
+        f"| {what:<46} | {wall:7.2f} s | {cpu:6.2f} s | {peak:5.0f} MB | {found!s:>6} | {calls} |", flush=True
+    )
+
+
+def head(title: str) -> None:
+    """The head of a table."""
+    print(f"\n{title}\n\n| | wall | CPU | peak | found | calls |\n|---|---|---|---|---|---|", flush=True)
+
+
+def lists(count: int, rounds: int, custodian: Custodian | None) -> None:
+    """Look and judge, and whole sweeps that observe, over so many VMs."""
+    with serving(count) as server:
+        head(f"{count:,} VMs, one job in {IDLE} idles, no latency")
+        ours(server, "warm")
+        if custodian:
+            theirs(server, custodian)
+        runs: dict[str, list[Cost]] = {"ours": [], "c7n": []}
+        for _ in range(rounds):
+            runs["ours"].append(ours(server, "look"))
+            if custodian:
+                runs["c7n"].append(theirs(server, custodian))
+        row("look and judge", runs["ours"], json.loads(runs["ours"][-1].said)["found"])
+        if custodian:
+            row("c7n: the like policy, without an action", runs["c7n"], custodian.matched())
+        row("first sweep that observes: cases and notices", [ours(server, "observe")])
+        row("the next", [ours(server, "observe") for _ in range(rounds)])
+
+
+def stops(custodian: Custodian | None, delays: Mapping[str, float], title: str) -> None:
+    """Stop 250 VMs of 5,000."""
+    head(f"250 of 5,000 VMs stopped, {title}")
+    for workers in (16, 64):
+        with serving(5_000) as server:
+            ours(server, "warn")
+            ours(server, "warm")
+            server.delay(**delays)
+            row(
+                f"warned before; second look, stopped, told; {workers} workers",
+                [ours(server, "act", workers)],
+            )
+    if custodian:
+        with serving(5_000) as server:
+            theirs(server, custodian)
+            server.delay(**delays)
+            row("c7n: the like policy", [theirs(server, custodian)])
+            row(
+                "c7n: the like policy, with `stop`",
+                [theirs(server, custodian, stop=True)],
+                custodian.matched(),
+            )
+
+
+def main() -> None:
+    """Read the arguments and print the tables."""
+    parser = argparse.ArgumentParser(description="Measure a sweep of governance.")
+    parser.add_argument("--home", type=Path, default=Path(tempfile.gettempdir()) / "spotwarden-bench-c7n")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--counts", type=int, nargs="*", default=[10_000, 100_000])
+    parser.add_argument("--without-c7n", action="store_true")
+    parser.add_argument("--without-stops", action="store_true")
+    said = parser.parse_args()
+    custodian = None if said.without_c7n else Custodian(said.home)
+    for count in said.counts:
+        lists(count, said.rounds, custodian if count <= 10_000 else None)
+    if not said.without_stops:
+        stops(
+            custodian, {"compute": 100, "monitoring": 100}, "100 ms a call to Compute Engine and Monitoring"
+        )
+        every = {"compute": 100, "monitoring": 100, "storage": 100, "pubsub": 100}
+        stops(None, every, "100 ms a call to anybody")
+
+
+if __name__ == "__main__":
+    main()

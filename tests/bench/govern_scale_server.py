@@ -1,0 +1,189 @@
+"""The cloud that `govern_scale.py` measures against: the local cloud's own services, full of VMs with GPUs.
+
+    python tests/bench/govern_scale_server.py VMS IDLE FOLDER
+
+Both sides speak to this one process. Lists and metrics are answered by the local cloud once and then given
+again as they were, so that what is measured is the client and not Python on the other side; everything that
+changes something is done by the local cloud each time. `POST /bench/reset` gives the calls since it was last
+asked, `POST /bench/delays` sets milliseconds by service.
+"""
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from localcloud.clock import Clock
+from localcloud.compute import ComputeService, Timings
+from localcloud.compute.fleet import Fleet
+from localcloud.faults import Faults
+from localcloud.faults.rule import Rule, service_of
+from localcloud.grpc_server import GrpcServer
+from localcloud.http import Listener, build_app
+from localcloud.identity import Identity
+from localcloud.monitoring import MonitoringService
+from localcloud.outbound import Outbound
+from localcloud.ports import Point
+from localcloud.pubsub import PubSubService
+from localcloud.storage import StorageService
+
+PROJECT = "project"
+GPU = "agent.googleapis.com/gpu/utilization"
+MINUTE = timedelta(minutes=1)
+HISTORY = 70
+JOB = 8
+"""VMs of one job, which all idle or all work."""
+ZONES = ("us-central1-a", "us-central1-b", "us-central1-c", "europe-west4-a")
+KEPT = ("/aggregated/instances", "/timeSeries")
+TIMES = ("interval.startTime", "interval.endTime", "interval_startTime", "interval_endTime")
+
+
+class Kept:
+    """Counts calls, lets them wait, and gives answers to the same question again."""
+
+    def __init__(self, app: ASGIApp, grpc: Faults) -> None:
+        self._app = app
+        self._grpc = grpc
+        self._answers: dict[str, list[Message]] = {}
+        self.calls: Counter[str] = Counter()
+        self.delays: dict[str, float] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one call."""
+        if scope["type"] != "http" or scope["path"].startswith(("/local/", "/token")):
+            await self._app(scope, receive, send)
+            return
+        if scope["path"].startswith("/bench/"):
+            await self._bench(scope["path"], await _body(receive), send)
+            return
+        service = service_of(scope["path"])
+        self.calls[f"{service} {scope['method']}"] += 1
+        if delay := self.delays.get(service, 0.0):
+            await asyncio.sleep(delay / 1000)
+        if not scope["path"].endswith(KEPT):
+            await self._app(scope, receive, send)
+            return
+        await self._again(scope, await _body(receive), send)
+
+    async def _again(self, scope: Scope, body: bytes, send: Send) -> None:
+        asked = scope["query_string"].decode() + "&" + body.decode()
+        key = scope["path"] + repr([one for one in parse_qsl(asked) if one[0] not in TIMES])
+        if key not in self._answers:
+            said: list[Message] = []
+
+            async def keep(message: Message) -> None:
+                said.append(message)
+
+            await self._app(scope, _given(body), keep)
+            self._answers[key] = said
+        for message in self._answers[key]:
+            await send(message)
+
+    async def _bench(self, path: str, body: bytes, send: Send) -> None:
+        if path == "/bench/delays":
+            self.delays = json.loads(body)
+            if delay := self.delays.get("pubsub"):
+                self._grpc.add(Rule(service="pubsub", delay_seconds=delay / 1000))
+        said = json.dumps(self.calls).encode()
+        if path == "/bench/reset":
+            self.calls.clear()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": said})
+
+
+async def _body(receive: Receive) -> bytes:
+    body = b""
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if not message.get("more_body"):
+            return body
+
+
+def _given(body: bytes) -> Receive:
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
+
+
+def fill_fleet(compute: ComputeService, count: int, born: datetime) -> Iterator[tuple[int, str, str]]:
+    """VMs with one GPU each, eight to a job, up since then; yields number, id and zone."""
+    compute.knobs.create_fleet(
+        Fleet(
+            count=count,
+            prefix="train-",
+            machine_type="a2-highgpu-1g",
+            zones=ZONES,
+            labels={"managed-by": "spotwarden", "team": "vision"},
+            metadata={"startup-script": "#!/bin/bash\n" + "echo a step of the start-up; " * 40},
+        )
+    )
+    stamp = born.isoformat(timespec="milliseconds")
+    for number, vm in enumerate(compute._site.registry):
+        vm.resource |= {
+            "creationTimestamp": stamp,
+            "lastStartTimestamp": stamp,
+            "labels": {**vm.resource["labels"], "spotwarden-job": f"job-{number // JOB}"},
+        }
+        yield number, str(vm.resource["id"]), vm.resource["zone"].rpartition("/")[2]
+
+
+def points(number: int, instance_id: str, zone: str, now: datetime, idle: int) -> Iterator[Point]:
+    """An idle VM reports each minute; of a busy one a point in each ten minutes says as much."""
+    quiet = number // JOB % idle == 1
+    for ago in range(HISTORY, -1, -1 if quiet else -5):
+        yield Point(
+            metric=GPU,
+            resource="gce_instance",
+            metric_labels={"gpu_number": "0", "model": "NVIDIA A100-SXM4-40GB", "uuid": f"GPU-{instance_id}"},
+            resource_labels={"project_id": PROJECT, "instance_id": instance_id, "zone": zone},
+            value=1.5 if quiet else 78.0,
+            at=now - ago * MINUTE,
+        )
+
+
+async def serve(count: int, idle: int, folder: Path) -> None:
+    """Fill it, say where it is, and serve until the end."""
+    url, clock, outbound = [""], Clock(), Outbound()
+    pubsub = PubSubService(project=PROJECT, clock=clock, post=outbound.post)
+    storage = StorageService(
+        project=PROJECT, folder=folder, publish=pubsub.publish, clock=clock, base_url=lambda: url[0]
+    )
+    monitoring = MonitoringService(project=PROJECT, clock=clock)
+    compute = ComputeService(
+        project=PROJECT,
+        clock=clock,
+        machines=None,
+        audit=lambda _entry: None,
+        base_url=lambda: url[0],
+        timings=Timings(),
+    )
+    services: tuple[Any, ...] = (storage, compute, pubsub, monitoring, Identity(project=PROJECT))
+    routes = [*(route for one in services for route in one.routes()), *compute.admin_routes()]
+    faults = Faults()
+    app = Kept(build_app(routes, faults=Faults()), faults)
+    now = datetime.now(UTC).replace(microsecond=0)
+    for number, instance_id, zone in fill_fleet(compute, count, now - timedelta(hours=8)):
+        for point in points(number, instance_id, zone, now, idle):
+            monitoring.measure(point)
+    grpc = GrpcServer([*pubsub.handlers()], faults=faults)
+    await grpc.start()
+    listener = Listener(app)
+    await listener.start()
+    url[0] = listener.url
+    said = {"http": listener.url, "grpc": f"127.0.0.1:{grpc.port}", "now": now.isoformat()}
+    sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.flush()
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])))

@@ -1,0 +1,96 @@
+"""One sweep of `flag_idle_gpus` in a process of its own, through the real adapters.
+
+    python tests/bench/govern_scale_sweep.py SERVER STAGE WORKERS
+
+SERVER is what `govern_scale_server.py` has said. STAGE is `look` (look and judge, which is all that a policy
+without actions does), `warm` (the same, and the second look, so that the server knows all answers),
+`observe`, `warn` (enforced, and too early for the remedy) or `act`. Prints what was found and how long the
+sweep took.
+"""
+
+import json
+import os
+import sys
+import time
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def main(server: dict[str, Any], stage: str, workers: int) -> None:
+    """Do it, and say what came of it."""
+    os.environ |= {
+        "STORAGE_EMULATOR_HOST": server["http"],
+        "PUBSUB_EMULATOR_HOST": server["grpc"],
+        "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
+    }
+    sys.path.insert(0, str(ROOT / "functions/flag_idle_gpus"))
+    import main as function  # noqa: PLC0415 - as a function's server does, after its environment is set
+
+    from spotwarden import runner  # noqa: PLC0415
+    from spotwarden.gcp import connect  # noqa: PLC0415
+    from spotwarden.model.tick import Tick  # noqa: PLC0415
+
+    settings = runner.Settings(
+        project="project",
+        bucket="jobs",
+        notices="notices",
+        compute_endpoint=server["http"],
+        monitoring_endpoint=server["http"],
+        policy_file=Path("policy.toml"),
+        prices_file=ROOT / "infra/prices.toml",
+        workers=workers,
+    )
+    tick = Tick(
+        function="flag_idle_gpus", sweep=f"{time.time_ns():x}", now=datetime.fromisoformat(server["now"])
+    )
+    began = time.perf_counter()
+    cloud, policy = connect(**settings.connection()), policy_of(stage)
+    if stage in ("look", "warm"):
+        found = look(cloud, settings, policy, tick, again=stage == "warm")
+    else:
+        runner.close_tick(tick, function.sweep(cloud, settings, policy, tick))
+        found = -1
+    print("done", json.dumps({"found": found, "seconds": time.perf_counter() - began}))
+
+
+def policy_of(stage: str) -> Any:
+    """The policy: nothing holds the remedy back but the time that the stage says."""
+    from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy  # noqa: PLC0415
+    from spotwarden.model.policy import Mode, Policy  # noqa: PLC0415
+
+    hour = timedelta(hours=1)
+    limits = IdleLimits(
+        remedy=Remedy.STOP, warn=(hour,), act=hour if stage == "act" else 10 * hour, grace=timedelta(0)
+    )
+    return Policy(
+        version="bench",
+        mode=Mode.OBSERVE if stage == "observe" else Mode.ENFORCE,
+        idle=limits,
+        governance=GovernanceLimits(
+            blast_count=1_000_000, blast_share=1.0, clock_skew=timedelta(days=1), outage=timedelta(days=1)
+        ),
+    )
+
+
+def look(cloud: Any, settings: Any, policy: Any, tick: Any, *, again: bool) -> int:
+    """Look and judge; gives how many idle."""
+    from functools import partial  # noqa: PLC0415
+
+    from spotwarden import runner  # noqa: PLC0415
+    from spotwarden.decide import idleness  # noqa: PLC0415
+    from spotwarden.model.brief import Brief  # noqa: PLC0415
+    from spotwarden.runner.idling import look_for_idle  # noqa: PLC0415
+
+    duty = runner.Duty.open(cloud, settings, policy, tick)
+    look = partial(look_for_idle, grid=idleness.grid, suspects=idleness.suspects)
+    judged = idleness.judge(look(duty, ()), Brief(policy=policy, tick=tick, steady=tick.now))
+    if again:
+        look(duty, {one.subject.key for one in judged.findings})
+    return len(judged.findings)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
