@@ -170,6 +170,12 @@ def test_what_is_no_number_is_unknown(google: Scripted, metrics: CloudMonitoring
     assert metrics.gpus(GRID, counts=False).rows["17"].top == (-1, -1)
 
 
+def test_an_answer_of_another_form_is_no_answer(google: Scripted, metrics: CloudMonitoring):
+    """A sweep goes on without metrics, and says so, when Google has changed something."""
+    google.say({"timeSeries": [{"points": [{"interval": {"startTime": "x"}, "value": {}}]}]})
+    assert "form" in metrics.gpus(GRID).problem
+
+
 def test_a_point_of_another_kind_is_no_answer(google: Scripted, metrics: CloudMonitoring):
     """A distribution has no one number."""
     google.say(answer({"distributionValue": {"count": "1"}}, "17"))

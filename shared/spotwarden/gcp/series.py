@@ -184,6 +184,8 @@ def _pages(rest: Rest, project: str, query: Query) -> Iterator[Page]:
             if refused.code == _NEVER_WRITTEN:
                 return
             raise
+        except msgspec.ValidationError as error:
+            raise UnansweredError(f"an answer of a form that we do not know: {error}") from error
         page.check()
         yield page
         if not page.next_page_token:
