@@ -171,7 +171,7 @@ class History:
         self.world.sweep()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(EPISODE, min_size=1, max_size=6))
 def test_no_history_breaks_a_promise(episodes: list[tuple[list[tuple[str, ...]], ...]]):
     """No act without a delivered warning the grace earlier; unknown, exempt, vetoed, too many: never."""
@@ -182,7 +182,7 @@ def test_no_history_breaks_a_promise(episodes: list[tuple[list[tuple[str, ...]],
     assert [history.world.case(RULE, vm) for vm in history.vms] == [None] * VMS
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(VM, RIPE | SAID, st.integers(1, 30)), max_size=8), st.lists(st.integers(0, 2)))
 def test_doubled_ticks_change_nothing(said: list[tuple[int, Said | None, int]], doubles: list[int]):
     """A tick that comes twice or three times does what one does."""
@@ -200,7 +200,7 @@ def test_doubled_ticks_change_nothing(said: list[tuple[int, Said | None, int]], 
     assert once.world.kinds() == often.world.kinds()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 90), st.integers(0, 90))
 def test_a_day_without_ticks_costs_only_time(before: int, after: int):
     """The same is told and done, later; never less than the grace after the warning."""

@@ -24,8 +24,8 @@ def remedy_of(finding: Finding) -> Remedy:
 
 
 def enforced(finding: Finding, policy: Policy) -> bool:
-    """Whether the rule may act on this subject: the policy, the rule and the subject's limits all say so."""
-    return policy.enforces(finding.rule) and finding.limits.mode is Mode.ENFORCE
+    """Whether the rule may act on this subject: the policy as a whole and the subject's limits both say so."""
+    return policy.mode is Mode.ENFORCE and finding.limits.mode is Mode.ENFORCE
 
 
 def counting(case: Case) -> tuple[Warned, ...]:

@@ -71,7 +71,3 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             raise KeyError(name)
         limits: Limits = getattr(self, name)
         return limits
-
-    def enforces(self, name: str) -> bool:
-        """Whether a rule may act: both it and the policy as a whole must say so."""
-        return self.mode is Mode.ENFORCE and self.rule(name).mode is Mode.ENFORCE
