@@ -24,7 +24,7 @@ def remedy_of(finding: Finding) -> Remedy:
 
 
 def enforced(finding: Finding, policy: Policy) -> bool:
-    """Whether the rule may act on this subject: the policy as a whole and the subject's limits both say so."""
+    """Whether the rule may act on this subject: the policy as a whole and its own limits both say so."""
     return policy.mode is Mode.ENFORCE and finding.limits.mode is Mode.ENFORCE
 
 
