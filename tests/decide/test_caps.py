@@ -132,6 +132,21 @@ def test_a_job_over_its_limit_is_not_ripe_while_its_vm_is_young():
         assert verdict(found(seen, TEN)) == ("bad", 2, ripe)
 
 
+def test_one_young_vm_keeps_its_whole_gang():
+    """A node that was just brought back: the others are not stopped beside it."""
+    old, young = vm("1", "gang-1", "gang", up=20 * HOUR), vm("2", "gang-2", "gang", up=HOUR / 60)
+    assert verdict(found(facts(old, young), TEN)) == ("bad", 2, False)
+    assert verdict(found(facts(young, old), TEN)) == ("bad", 2, False)
+    assert verdict(found(facts(old, replace(young, started=NOW - HOUR)), TEN)) == ("bad", 2, True)
+
+
+def test_a_vm_that_outlives_its_attempt_counts_once():
+    """Closed an hour ago after seven hours, and its VM still runs: eight, not fifteen."""
+    closed = attempt(ago=8 * HOUR, state=State.STOPPED, updated=NOW - HOUR)
+    seen = facts(vm(up=8 * HOUR), records={"test-vm": Records(attempts=(closed,))})
+    assert found(seen, TEN).evidence[GRANTED].startswith("8 h of 10 h")
+
+
 # --- What nobody knows ---
 
 

@@ -151,6 +151,14 @@ def test_hours_that_were_granted_lift_a_budget_by_what_they_cost(dearest, ripe_a
     assert found(up_for(ripe_at * HOUR), said, a=extended(4.0)).ripe
 
 
+def test_hours_that_were_granted_lift_a_budget_at_the_price_of_now():
+    """Eight hours of spot at a quarter are two dollars: ten become twelve, which last 48 hours."""
+    spot = vm(up=47.9 * HOUR, provisioning="SPOT")
+    said = policy(job=JobCap(budget=10.0, dearest=20.0))
+    assert not found(facts(spot), said, a=extended(8.0)).ripe
+    assert found(facts(replace(spot, started=NOW - 48 * HOUR)), said, a=extended(8.0)).ripe
+
+
 def test_hours_that_were_granted_lift_a_budget_at_the_jobs_own_price():
     """Four hours at ten each, on a hundred."""
     own = JobFile(budget=100.0, price_per_hour=10.0)

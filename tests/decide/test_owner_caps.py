@@ -226,6 +226,12 @@ def test_where_the_money_is_gone_everything_goes():
     assert chosen(seen, replace(STOPS, money_day=10.0)) == ["1", "2"]
 
 
+def test_the_wider_of_two_limits_decides_what_goes():
+    """Too many at once, and the day's GPU-hours are gone as well: all of them."""
+    caps = replace(STOPS, concurrent_gpus=2, gpu_hours_day=10.0)
+    assert chosen(three(usage=[hours(10)]), caps) == ["new", "mid", "old"]
+
+
 def test_nothing_is_a_target_before_the_limit_is_reached():
     """A warning is about the owner, not about a VM."""
     assert chosen(three(usage=[hours(9.9)]), replace(STOPS, gpu_hours_day=10.0)) == []

@@ -111,6 +111,13 @@ def test_an_owner_that_becomes_known_without_more_time_is_kept():
     assert seconds(record) == 3600
 
 
+def test_an_owner_that_becomes_known_by_a_look_that_comes_late_takes_no_time_back():
+    """Its shorter count is not the newer one."""
+    record = looked((at(hours=5), running(owner="")), (at(hours=3), running()))
+    assert record.vms["11"].owner == ADA
+    assert seconds(record) == 5 * 3600
+
+
 @pytest.mark.parametrize(
     ("now", "whole", "settled"),
     [

@@ -104,6 +104,8 @@ def test_four_hours_that_were_granted_are_had_once(world):
     world.sweep_for(minutes=15)
     assert world.asked() == [("stop", vm)]
     assert world.kinds() == ["job_cap_warning"] * 3 + ["job_cap_acted"]
+    world.sweep_for(minutes=15)
+    assert world.case("job_cap", "train") is None
 
 
 def test_what_was_granted_outlives_that_the_job_is_content(world):
@@ -183,6 +185,15 @@ def test_a_vm_that_was_launched_by_hand_is_its_jobs_by_its_id(world):
     world.write_down("train", train=vm)
     world.sweep_for(hours=10, minutes=5)
     assert world.asked() == [("stop", vm)]
+
+
+def test_a_vm_that_is_written_down_while_we_look_is_known_as_its_jobs(world):
+    """VMs first, then the list of open jobs: whose it is stands in the newer of the two."""
+    vm = world.vm("", name="train")
+    world.attempt("train", vm)
+    world.wait(hours=8)
+    world.sweep(cloud=between(world.cloud.ports(), "train", lambda: world.write_down("train", train=vm)))
+    assert world.case("job_cap", "train") is not None
 
 
 def test_a_namesake_in_another_zone_is_nobodys(world):
