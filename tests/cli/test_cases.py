@@ -189,3 +189,18 @@ def test_an_answer_that_comes_too_late_is_refused(desk):
     """What was done is said, and when."""
     desk.file(case(state=CaseState.ACTED))
     assert "it is too late: it was stopped at" in desk.refused("cases", "keep", "idle", "4711", "--for", "1h")
+
+
+def test_a_record_that_cannot_be_read_is_told(desk):
+    """A veto may stand in it, so nobody acts as if it were not there; a person is told."""
+    desk.file(case())
+    desk.store.write("spotwarden/cases/idle/4712.json", b"{", generation=0)
+    assert "cases that cannot be read" in desk.refused("cases", "list")
+
+
+def test_a_policy_with_a_fault_takes_no_answer(desk, tmp_path):
+    """Its bounds are not known; the fault is named, and nothing is written."""
+    desk.file(case())
+    (tmp_path / "policy.toml").write_text('version = "1"\n[idle]\nact = "soon"\n')
+    assert "idle.act" in desk.refused("cases", "keep", "idle", "4711", "--for", "1h")
+    assert desk.case("idle", "4711") == case()

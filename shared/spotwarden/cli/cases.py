@@ -19,7 +19,7 @@ from spotwarden.model.case import Case
 from spotwarden.model.governance import Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES, Policy
-from spotwarden.runner import look_at_job, read_policy
+from spotwarden.runner import PolicyError, look_at_job, read_policy
 from spotwarden.runner.answering import write_answer
 from spotwarden.runner.cases import read_cases
 
@@ -134,7 +134,10 @@ def _answer(rule: str, key: str, say: Callable[[str, datetime], Answer]) -> None
 def _policy(context: Context) -> Policy:
     """The policy whose bounds hold; where there is no file here, those of the defaults."""
     file = context.settings.policy_file
-    return read_policy(file) if file.exists() else context.policy
+    try:
+        return read_policy(file) if file.exists() else context.policy
+    except PolicyError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _file(context: Context, case: Case) -> JobFile:
@@ -144,8 +147,12 @@ def _file(context: Context, case: Case) -> JobFile:
 
 
 def _read(context: Context, rules: tuple[str, ...]) -> list[Case]:
-    filed = read_cases(context.cloud.store, context.settings.layout, rules, workers=context.settings.workers)
-    return [one.case for one in filed]
+    store, settings = context.cloud.store, context.settings
+    try:
+        return [one.case for one in read_cases(store, settings.layout, rules, workers=settings.workers)]
+    except ExceptionGroup as broken:
+        said = "; ".join(str(one) for one in broken.exceptions)
+        raise click.ClickException(f"{broken.message}: {said}") from broken
 
 
 def _find(context: Context, rule: str, key: str) -> Case:
