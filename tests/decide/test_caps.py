@@ -88,6 +88,22 @@ def test_the_finding_tells_since_when_and_until_when():
     assert "cases extend job_cap test-vm" in finding.todo
 
 
+@pytest.mark.parametrize(
+    ("limit", "says"),
+    [
+        (timedelta(seconds=59), "59 s of 59 s"),
+        (timedelta(seconds=60), "1 min of 1 min"),
+        (timedelta(minutes=59), "59 min of 59 min"),
+        (timedelta(minutes=60), "1 h of 1 h"),
+        (timedelta(hours=1500), "1500 h of 1500 h"),
+    ],
+)
+def test_time_is_told_as_a_person_says_it(limit, says):
+    """A job of seconds is not told of thousandths of an hour."""
+    finding = found(up_for(limit), policy(job=JobCap(max_runtime=limit)))
+    assert finding.evidence[GRANTED].startswith(says)
+
+
 def test_the_time_between_two_attempts_does_not_count():
     """Four hours up, ninety down, four up again: eight hours."""
     past = attempt(1, ago=98 * HOUR)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from spotwarden.decide import precedence
 from spotwarden.decide.cap_findings import judged, misdated, spare, targets, unknown, unread, up_since
 from spotwarden.decide.job_measures import Account, is_limited, least, longest, measures
-from spotwarden.decide.measures import Measure, hours, in_words, told_from
+from spotwarden.decide.measures import Measure, hours, in_words, long, told_from
 from spotwarden.model.brief import Brief
 from spotwarden.model.capping import CapFacts, Records
 from spotwarden.model.case import Case
@@ -133,6 +133,6 @@ def _uptime(up: timedelta, most: timedelta) -> Measure:
         what="time up since it was started",
         used=used,
         limit=limit,
-        said=in_words(used),
-        allowed=in_words(limit),
+        said=long(used),
+        allowed=long(limit),
     )

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from spotwarden.decide.job_usage import Stay, an_hour, spent, stays
-from spotwarden.decide.measures import Measure, hours, in_words
+from spotwarden.decide.measures import Measure, hours, long
 from spotwarden.decide.prices import basis, words
 from spotwarden.model.capping import Records
 from spotwarden.model.fleet import Machine
@@ -79,8 +79,8 @@ def _time(account: Account, ran: Sequence[Stay], bound: timedelta) -> Measure:
         what="time up over all attempts",
         used=used,
         limit=limit,
-        said=in_words(used),
-        allowed=in_words(limit),
+        said=long(used),
+        allowed=long(limit),
         plain=hours(bound),
     )
 

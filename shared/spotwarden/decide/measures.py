@@ -82,8 +82,15 @@ def hours(span: timedelta) -> float:
 
 
 def in_words(count: float, unit: str = "h") -> str:
-    """A number of hours, with no more digits than it needs."""
+    """A number of hours or GPU-hours, with no more digits than it needs."""
     return f"{count:.4g} {unit}" if count < 1000 else f"{count:.0f} {unit}"  # noqa: PLR2004 — four digits are whole
+
+
+def long(count: float) -> str:
+    """A number of hours as a person says it: short ones in minutes or seconds."""
+    if 0 < count < 1 / 60:
+        return in_words(count * 3600, "s")
+    return in_words(count * 60, "min") if 0 < count < 1 else in_words(count)
 
 
 def percent(share: float) -> str:
