@@ -110,7 +110,9 @@ def test_a_team_with_a_longer_window_sees_further_back():
 
 def test_idle_time_before_the_own_window_counts_as_far_as_it_was_seen():
     """Of twelve buckets eight are idle: the stretch reaches back to the first of them, and ends at a hole."""
-    policy = replace(POLICY, teams={"slow": Team(owners=("x",), rules={"idle": {"warn": ["2h"]}})})
+    policy = replace(
+        POLICY, teams={"slow": Team(owners=("x",), rules={"idle": {"warn": ["2h"], "act": "3h"}})}
+    )
     tops = (1.0,) * 3 + (50.0,) + (1.0,) * 8
     assert found(rows={"11": row(tops)}, policy=policy).since == NOW - 80 * MINUTE
     young = vm(started=NOW - 100 * MINUTE)

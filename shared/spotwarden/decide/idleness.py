@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import cast
 
-from msgspec.structs import replace
-
 from spotwarden.decide import precedence
 from spotwarden.decide.exemptions import exempt
 from spotwarden.decide.idle_loads import CONTENT, State, able_from, verdict
@@ -24,12 +22,10 @@ from spotwarden.model.idling import IdleFacts
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets
 from spotwarden.model.policy import Policy
-from spotwarden.model.values import read_limit
 
 QUIET = 2
 """So many buckets without work make a VM worth a closer look."""
 STEPS = tuple(timedelta(minutes=minutes) for minutes in (10, 5, 2))
-LOOKED_AT = ("threshold", "warn")
 NOBODY = JobFile()
 
 
@@ -138,11 +134,6 @@ def _in_scope(facts: IdleFacts, machine: Machine, policy: Policy) -> bool:
     return machine.id in facts.jobs or policy.governance.scope is Scope.PROJECT
 
 
-def _all_limits(policy: Policy) -> list[IdleLimits]:
-    """The policy's limits and those of each team, as far as they say what has to be looked at."""
-    every = [policy.idle]
-    for team in policy.teams.values():
-        ruled = team.rules.get(RULE, {})
-        said = {name: read_limit(IdleLimits, name, ruled[name]) for name in LOOKED_AT if name in ruled}
-        every.append(replace(policy.idle, **said))
-    return every
+def _all_limits(policy: Policy) -> tuple[IdleLimits, ...]:
+    """The policy's limits and those of each team."""
+    return cast("tuple[IdleLimits, ...]", precedence.everybodys(policy, RULE))
