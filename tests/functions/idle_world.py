@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.layout import OpenJob
+from spotwarden.layout import AttemptRecord, OpenJob
+from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.load import Buckets, Load, Loads
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Cloud
-from spotwarden.runner import Swept
+from spotwarden.runner import Swept, records
 from tests.fakes.metrics import MemoryMetrics
 from tests.functions.governed import GovernedWorld
 
@@ -68,6 +69,7 @@ class IdleWorld(GovernedWorld):
     """VMs with GPUs under `flag_idle_gpus`."""
 
     def __init__(self, module: ModuleType, **policy: Any) -> None:
+        records.forget()
         super().__init__("flag_idle_gpus", module.sweep, **policy)
         self.gauges = Gauges(lambda: self.now)
 
@@ -79,6 +81,13 @@ class IdleWorld(GovernedWorld):
         if percent:
             self.gauges.work(made, *percent)
         return made
+
+    def attempt(self, *, owner: str, job: str = "train") -> None:
+        """The record of the job's first attempt, as `spotwarden submit` writes it."""
+        record = Attempt(
+            job=job, number=1, state=State.RUNNING, created=self.now, updated=self.now, owner=owner
+        )
+        self.store(AttemptRecord(job=job, attempt=1), msgspec.json.encode(record))
 
     def write_down(self, job: str, **instances: str) -> None:
         """The ids of an open job's nodes, as recovery writes them."""

@@ -320,6 +320,17 @@ def test_a_label_that_can_be_no_jobs_name_makes_it_nobodys(world):
     assert {one.job for one in world.notices()} == {"train"}
 
 
+def test_who_submitted_a_job_is_told(world):
+    """The newest attempt names the owner; a job.toml that names another one is believed."""
+    world.vm(0.0)
+    world.attempt(owner="ada@example.com")
+    world.ticks(minutes=80)
+    assert {one.owner for one in world.notices()} == {"ada@example.com"}
+    world.store(JobFile(job="train"), b'owner = "bob@example.com"\n')
+    world.ticks(minutes=50)
+    assert {one.owner for one in world.notices()} == {"ada@example.com", "bob@example.com"}
+
+
 # --- exempt, and observing ---
 
 
@@ -334,18 +345,18 @@ def test_who_asks_to_be_kept_is_kept(world):
 
 
 def test_a_keep_that_is_written_while_we_look_is_heard(world):
-    """job.toml is read last of all: here between the metrics and the end of the look."""
+    """The job's folder is read last of all: here it changes between the metrics and the end of the look."""
     world.vm(0.0)
     world.ticks(minutes=120)
-    stored = world.cloud.store.read
-    name = world.layout.build(JobFile(job="train"))
+    listed = world.cloud.store.entries
+    folder = world.layout.metadata("train")
 
-    def written_meanwhile(wanted, *, at_most=4 * 1024 * 1024):
-        if wanted == name:
+    def written_meanwhile(prefix, **said):
+        if prefix == folder:
             world.store(JobFile(job="train"), b"keep_until = 2999-01-01\n")
-        return stored(wanted, at_most=at_most)
+        return listed(prefix, **said)
 
-    world.cloud.store.read = written_meanwhile
+    world.cloud.store.entries = written_meanwhile
     world.ticks(hours=1)
     assert world.asked() == []
 
@@ -354,6 +365,7 @@ def test_a_job_file_that_cannot_be_read_keeps_its_vm_and_no_other(world):
     """One job's trouble is not another's."""
     kept, stopped = world.vm(0.0), world.vm(0.0, name="other", job="other")
     world.ticks(minutes=120)
+    world.store(JobFile(job="train"), b'owner = "ada@example.com"\n')
     world.cloud.store.trouble.order(
         "read", unanswered(after_work=False), about="train/metadata/job.toml", times=99
     )

@@ -171,7 +171,7 @@ def _launch(context: Context, facts: JobFacts, launch: Launch, owner: str) -> Jo
         known = with_places(known, context.policy.placement)
         waiting = advance(known, next_step=decide, after=after, apply=applier.apply)
         known = _look(context, facts.job)
-        if known.ledger[-1].attempt.state is State.RUNNING:
+        if known.ledger[-1].attempt.state in {State.RUNNING, State.ENDED}:
             return known
         _stop_if_refused(known.ledger[-1].attempt)
         if isinstance(waiting, Wait) and waiting.reason != told:

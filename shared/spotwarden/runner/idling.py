@@ -11,7 +11,6 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from spotwarden.layout import job_problem
 from spotwarden.model.fleet import Machine
 from spotwarden.model.idling import IdleFacts
 from spotwarden.model.instance import Status
@@ -19,13 +18,13 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets, Loads
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
-from spotwarden.ports import Cloud, UnansweredError
+from spotwarden.ports import Cloud
 from spotwarden.runner.each import each
 from spotwarden.runner.governing import Duty
-from spotwarden.runner.jobs import read_job_file
 from spotwarden.runner.prices import only as only_these
 from spotwarden.runner.prices import read_prices
-from spotwarden.runner.watches import read_watches
+from spotwarden.runner.records import read_record
+from spotwarden.runner.whose import jobs_of
 
 Grid = Callable[[Policy, datetime], Buckets]
 Suspects = Callable[[IdleFacts, Policy], Collection[str]]
@@ -59,7 +58,7 @@ def _prices(duty: Duty, machines: Iterable[Machine], closer: Collection[str]) ->
 def _fleet(duty: Duty, only: Collection[str], grid: Buckets) -> IdleFacts:
     fleet = duty.cloud.compute.fleet(ids=only)
     running = [one for one in fleet.items if one.status is Status.RUNNING]
-    jobs = _jobs(duty, running)
+    jobs = jobs_of(duty, running)
     machines = tuple(one for one in running if one.gpus)
     return IdleFacts(
         machines=machines,
@@ -68,17 +67,6 @@ def _fleet(duty: Duty, only: Collection[str], grid: Buckets) -> IdleFacts:
         running=len(jobs),
         hidden=fleet.unreachable,
     )
-
-
-def _jobs(duty: Duty, running: Iterable[Machine]) -> dict[str, str]:
-    """The job of each VM that has one: the label's, else the one that has written down its id."""
-    found = {one.id: one.job for one in running if one.job and job_problem(one.job) is None}
-    unlabelled = {one.id for one in running if not one.job}
-    if unlabelled:
-        watches = read_watches(duty.cloud.store, duty.settings.layout, duty.settings.workers)
-        written = {one: watched.watch.job for watched in watches for one in watched.watch.instances.values()}
-        found.update({one: written[one] for one in unlabelled if one in written})
-    return found
 
 
 def _of(loads: Loads, machines: Iterable[Machine]) -> Loads:
@@ -95,14 +83,15 @@ def _counted(cloud: Cloud, loads: Loads, closer: Collection[str]) -> Loads:
 
 
 def _files(duty: Duty, jobs: Collection[str]) -> Mapping[str, JobFile]:
+    """What the jobs' owners say, and who they are: by job.toml, else by the newest attempt."""
     store, layout = duty.cloud.store, duty.settings.layout
 
     def read(job: str) -> tuple[str, JobFile]:
-        try:
-            return job, read_job_file(store, layout, job)
-        except UnansweredError as error:
+        record = read_record(store, layout, job, ids=())
+        if record.problem:
             # What cannot be read keeps the job's VMs as they are; the others go on.
-            return job, JobFile(problem=f"job.toml of {job}: {error}")
+            return job, JobFile(problem=f"job.toml of {job}: {record.problem}")
+        return job, replace(record.file, owner=record.owner)
 
     said = each(sorted(jobs), read, duty.settings.workers)
     if said.failures:
