@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.layout import AttemptRecord, JobFile, Layout, StatusCode, Thing, job_problem, quarantine_key
+from spotwarden.layout import AttemptRecord, JobFile, Layout, StatusCode, Thing, quarantine_key
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.capping import CapFacts, Records
 from spotwarden.model.fleet import Machine
@@ -25,7 +25,7 @@ from spotwarden.runner.jobs import Folder, look_into, read_job_file
 from spotwarden.runner.prices import only as prices_of
 from spotwarden.runner.prices import read_prices
 from spotwarden.runner.usage import Meter, Metering
-from spotwarden.runner.watches import read_watches
+from spotwarden.runner.whose import jobs_of
 
 OWNER_LABEL = "owner"
 RUNS = {Status.RUNNING, Status.PENDING_STOP}
@@ -46,7 +46,7 @@ def look(duty: Duty, only: Collection[str], *, metering: Metering) -> CapFacts:
     """Look at everything, or at the VMs of these ids; an owner's cap is judged by all of the owner's VMs."""
     fleet = duty.cloud.compute.fleet(ids=() if _stops_owners(duty.policy) else only)
     running = [one for one in fleet.items if one.status in RUNS]
-    jobs = _jobs(duty, running)
+    jobs = jobs_of(duty, running)
     facts = CapFacts(
         machines=tuple(
             one for one in running if one.id in jobs or duty.policy.governance.scope is Scope.PROJECT
@@ -92,18 +92,6 @@ def _stops_owners(policy: Policy) -> bool:
 def _team_remedies(policy: Policy) -> list[str]:
     rules = [team.rules.get("owner_cap", {}) for team in policy.teams.values()]
     return [str(rule["remedy"]) for rule in rules if "remedy" in rule]
-
-
-def _jobs(duty: Duty, running: Sequence[Machine]) -> dict[str, str]:
-    """The job of each VM that has one: its label's, else the one that has written down its id."""
-    store, settings = duty.cloud.store, duty.settings
-    written = {
-        one: watched.watch.job
-        for watched in read_watches(store, settings.layout, settings.workers)
-        for one in watched.watch.instances.values()
-    }
-    said = {one.id: one.job or written.get(one.id, "") for one in running}
-    return {one: job for one, job in said.items() if job and job_problem(job) is None}
 
 
 def _records(duty: Duty, jobs: Sequence[str]) -> dict[str, Records]:

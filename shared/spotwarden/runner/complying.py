@@ -16,7 +16,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.runner.each import each
 from spotwarden.runner.governing import Duty
 from spotwarden.runner.records import read_record
-from spotwarden.runner.watches import read_watches
+from spotwarden.runner.whose import jobs_of, written_down
 
 UP = frozenset({Status.PENDING, Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING})
 """What runs or is about to; a VM that has stopped uses nothing that a policy would rule."""
@@ -32,9 +32,8 @@ def look_for_compliance(duty: Duty, only: Collection[str], *, suspects: Suspects
     asked, fleet = (
         _of_event(duty) if duty.tick.about else (frozenset(only) or None, duty.cloud.compute.fleet())
     )
-    written = _written(duty)
     up = [one for one in fleet.items if one.status in UP]
-    whose = {one.id: job for one in up if (job := one.job or written.get(one.id, ""))}
+    whose = jobs_of(duty, up)
     everybody = duty.policy.governance.scope is Scope.PROJECT
     facts = ComplianceFacts(
         machines=tuple(one for one in up if everybody or one.id in whose),
@@ -47,19 +46,13 @@ def look_for_compliance(duty: Duty, only: Collection[str], *, suspects: Suspects
 
 def _of_event(duty: Duty) -> tuple[frozenset[str], Fleet]:
     """The VMs that an event may be about, for it has only a name; and with them the others of their jobs."""
-    compute, written = duty.cloud.compute, _written(duty)
+    compute, written = duty.cloud.compute, written_down(duty)
     named = compute.instances(names=(duty.tick.about,)).items
     ids = {one.id for one in named}
     jobs = {job for one in named if (job := one.job or written.get(one.id, ""))}
     others = {one.id for job in jobs for one in compute.instances(job=job).items}
     recorded = {one for one, job in written.items() if job in jobs}
     return frozenset(ids), compute.fleet(ids=ids | others | recorded) if ids else Fleet()
-
-
-def _written(duty: Duty) -> Mapping[str, str]:
-    """The job that has written down a VM's id."""
-    watches = read_watches(duty.cloud.store, duty.settings.layout, duty.settings.workers)
-    return {one: watched.watch.job for watched in watches for one in watched.watch.instances.values()}
 
 
 def _words(duty: Duty, jobs: Collection[str]) -> Mapping[str, JobWord]:
