@@ -13,6 +13,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
 from spotwarden.model.usage import Metered, UsageDay
 from spotwarden.runner import usage
+from spotwarden.runner.known import Known
 from spotwarden.runner.usage import Meter, Metering
 
 NOON = datetime(2026, 3, 18, 12, tzinfo=UTC)
@@ -23,7 +24,7 @@ USERS = Layout(prefix="users/")
 @pytest.fixture(autouse=True)
 def _cold():
     """Each test begins as a new copy of the function does."""
-    usage.forget()
+    Known.forget()
 
 
 def vm(key, hours=1.0) -> Metered:

@@ -14,7 +14,6 @@ from spotwarden.model.instance import Status
 from spotwarden.model.usage import UsageDay
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Cloud
-from spotwarden.runner import capping, usage
 from tests.functions.governed import GovernedWorld
 
 ADA = "ada@example.com"
@@ -25,8 +24,6 @@ class CapWorld(GovernedWorld):
 
     def __init__(self, module: ModuleType, **policy: Any) -> None:
         super().__init__("cap_runtime", module.sweep, **policy)
-        capping.forget()
-        usage.forget()
 
     def job(self, job: str = "train", *, owner: str = ADA, file: str = "", **machine: Any) -> str:
         """A job whose first attempt has just started; gives its VM's id."""

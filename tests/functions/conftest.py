@@ -20,7 +20,8 @@ from spotwarden.model.launch import Launch, StoredScript
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner import Settings, Swept, watches
+from spotwarden.runner import Settings, Swept
+from spotwarden.runner.known import Known
 from spotwarden.script.stored import launch_of
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 
@@ -52,7 +53,7 @@ class World:
 
     def __init__(self, recover: ModuleType, job: str = "test-vm", script: bytes = SCRIPT) -> None:
         # What is remembered of a bucket's generations is another bucket's here.
-        watches._KNOWN.clear()
+        Known.forget()
         self.cloud: MemoryCloud = memory_cloud()
         self.layout = Layout()
         self.policy = Policy(version="test", mode=Mode.ENFORCE)

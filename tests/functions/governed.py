@@ -15,7 +15,8 @@ from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner import Settings, Swept, cases, watches
+from spotwarden.runner import Settings, Swept
+from spotwarden.runner.known import Known
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 
 Sweep = Callable[[Cloud, Settings, Policy, Tick], Swept]
@@ -26,8 +27,7 @@ class GovernedWorld:
 
     def __init__(self, name: str, sweep: Sweep, **policy: Any) -> None:
         # What is remembered of a bucket's generations is another bucket's here.
-        watches._KNOWN.clear()
-        cases._KNOWN.clear()
+        Known.forget()
         self.name = name
         self.cloud: MemoryCloud = memory_cloud()
         self.layout = Layout()

@@ -13,7 +13,7 @@ from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.load import Buckets, Load, Loads
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Cloud
-from spotwarden.runner import Swept, records
+from spotwarden.runner import Swept
 from tests.fakes.metrics import MemoryMetrics
 from tests.functions.governed import GovernedWorld
 
@@ -69,7 +69,6 @@ class IdleWorld(GovernedWorld):
     """VMs with GPUs under `flag_idle_gpus`."""
 
     def __init__(self, module: ModuleType, **policy: Any) -> None:
-        records.forget()
         super().__init__("flag_idle_gpus", module.sweep, **policy)
         self.gauges = Gauges(lambda: self.now)
 

@@ -15,7 +15,7 @@ from spotwarden.model.reaping import ReapFacts
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Cloud
-from spotwarden.runner import Duty, records
+from spotwarden.runner import Duty
 from spotwarden.runner.reaping import look
 from tests.functions.governed import GovernedWorld
 
@@ -26,8 +26,6 @@ class ReapWorld(GovernedWorld):
     """Jobs are on record as recovery writes them down; ops enforce."""
 
     def __init__(self, module: ModuleType, **policy: Any) -> None:
-        # What is remembered of a bucket's generations is another bucket's here.
-        records.forget()
         super().__init__("reap_vms", module.sweep, **policy)
 
     def vm(self, job: str = "test-vm", *, attempt: int = 1, labelled: bool = True, **facts: Any) -> str:

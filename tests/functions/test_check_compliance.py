@@ -14,8 +14,9 @@ from spotwarden.model.governance import ComplianceLimits, GovernanceLimits, Reme
 from spotwarden.model.policy import Team
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
-from spotwarden.runner import Duty, records
+from spotwarden.runner import Duty
 from spotwarden.runner.complying import look_for_compliance
+from spotwarden.runner.known import Known
 from spotwarden.runner.trigger import open_tick
 from tests.fakes.trouble import unanswered
 from tests.functions.conftest import load
@@ -29,7 +30,6 @@ class Complying(GovernedWorld):
     """A project where only g2 machines are allowed."""
 
     def __init__(self, **policy):
-        records.forget()
         super().__init__("check_compliance", load("check_compliance").sweep, compliance=LIMITS, **policy)
 
     def vm(self, name="vm-1", *, machine_type="a2-highgpu-1g", labels=MINE, **said):
@@ -323,7 +323,7 @@ def test_a_record_that_cannot_be_read_is_nobodys_guilt(world):
     world.vm()
     world.sweep()
     world.wait(hours=1)
-    records.forget()
+    Known.forget()
     world.cloud.store.trouble.order("read", unanswered(after_work=False), about="attempts/1", times=99)
     world.sweep()
     assert world.asked() == []

@@ -10,7 +10,8 @@ from types import ModuleType
 import spotwarden
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Mode, Policy
-from spotwarden.runner import Settings, watches
+from spotwarden.runner import Settings
+from spotwarden.runner.known import Known
 from tests.simulation.jobs import PROJECT
 
 ROOT = Path(next(iter(spotwarden.__path__))).resolve().parents[1]
@@ -23,7 +24,7 @@ LONG = LEASE + timedelta(seconds=130)
 
 def cold_start() -> None:
     """Forget what a warm function remembers of another bucket."""
-    watches._KNOWN.clear()
+    Known.forget()
 
 
 @cache

@@ -22,6 +22,7 @@ from spotwarden.ports import Store, UnansweredError
 from spotwarden.runner.each import each
 from spotwarden.runner.governing import Duty
 from spotwarden.runner.jobs import Folder, look_into, read_job_file
+from spotwarden.runner.known import Known
 from spotwarden.runner.prices import only as prices_of
 from spotwarden.runner.prices import read_prices
 from spotwarden.runner.usage import Meter, Metering
@@ -30,16 +31,9 @@ from spotwarden.runner.whose import jobs_of
 OWNER_LABEL = "owner"
 RUNS = {Status.RUNNING, Status.PENDING_STOP}
 
-# What a generation of an object says never changes, so a warm function need not read it twice.
-_KNOWN: dict[tuple[str, int], object] = {}
-_KNOWN_AT_MOST = 20_000
+_KNOWN: Known[object] = Known()
 
 Read = TypeVar("Read")
-
-
-def forget() -> None:
-    """Know nothing of any bucket."""
-    _KNOWN.clear()
 
 
 def look(duty: Duty, only: Collection[str], *, metering: Metering) -> CapFacts:
@@ -95,8 +89,6 @@ def _team_remedies(policy: Policy) -> list[str]:
 
 
 def _records(duty: Duty, jobs: Sequence[str]) -> dict[str, Records]:
-    if len(_KNOWN) > _KNOWN_AT_MOST:
-        forget()
     store, layout = duty.cloud.store, duty.settings.layout
 
     def read(job: str) -> tuple[str, Records]:
@@ -154,10 +146,11 @@ def _once(layout: Layout, folder: Folder, thing: Thing, read: Callable[[], Read]
     """Read it, unless this very generation has been read before."""
     if (entry := folder.things.get(thing)) is None:
         return read()
-    key = (layout.build(thing), entry.generation)
-    if key not in _KNOWN:
-        _KNOWN[key] = read()
-    return cast("Read", _KNOWN[key])
+    name = layout.build(thing)
+    known = _KNOWN.get(name, entry.generation)
+    if known is None:
+        known = _KNOWN.keep(name, entry.generation, read())
+    return cast("Read", known)
 
 
 def _with_owners(

@@ -8,16 +8,13 @@ from spotwarden.layout import CaseRecord, Layout, NotInLayoutError
 from spotwarden.model.case import Case, Filed
 from spotwarden.ports import Entry, Store
 from spotwarden.runner.each import each
+from spotwarden.runner.known import Known
 
-# What a generation of an object says never changes, so a warm function need not read it twice.
-_KNOWN: dict[tuple[str, int], Case] = {}
-_KNOWN_AT_MOST = 20_000
+_KNOWN: Known[Case] = Known()
 
 
 def read_cases(store: Store, layout: Layout, rules: Sequence[str], workers: int = 1) -> list[Filed]:
     """Every open case of these rules; one that cannot be read raises, for a veto may stand in it."""
-    if len(_KNOWN) > _KNOWN_AT_MOST:
-        _KNOWN.clear()
     entries = [
         entry for rule in rules for entry in store.entries(layout.cases(rule)) if _is_ours(layout, entry)
     ]
@@ -44,12 +41,11 @@ def _is_ours(layout: Layout, entry: Entry) -> bool:
 
 def _read(store: Store, entry: Entry) -> Filed | None:
     """The case as it is now: one that has changed since the listing is taken as it was read."""
-    known = _KNOWN.get((entry.name, entry.generation))
+    known = _KNOWN.get(entry.name, entry.generation)
     if known is not None:
         return Filed(case=known, generation=entry.generation)
     stored = store.read(entry.name)
     if stored is None:
         return None
     case = msgspec.json.decode(stored.data, type=Case)
-    _KNOWN[entry.name, stored.generation] = case
-    return Filed(case=case, generation=stored.generation)
+    return Filed(case=_KNOWN.keep(entry.name, stored.generation, case), generation=stored.generation)

@@ -12,10 +12,9 @@ from spotwarden.model.reaping import JobRecord, Signs
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Entry, Store, UnansweredError
 from spotwarden.runner.jobs import Folder, look_into, read_job_file
+from spotwarden.runner.known import Known
 
-# What a generation of an object says never changes, so a warm function need not read it twice.
-_KNOWN: dict[tuple[str, int], object] = {}
-_KNOWN_AT_MOST = 20_000
+_KNOWN: Known[object] = Known()
 
 Read = TypeVar("Read")
 
@@ -33,11 +32,6 @@ class Launched(msgspec.Struct, frozen=True, kw_only=True):
     replaces: dict[str, str] = {}
 
 
-def forget() -> None:
-    """Know nothing of any bucket."""
-    _KNOWN.clear()
-
-
 def read_record(
     store: Store, layout: Layout, job: str, *, ids: Collection[str], watch: Watch | None = None
 ) -> JobRecord:
@@ -46,8 +40,6 @@ def read_record(
     Older attempts and registrations are read only where the list of open jobs and the newest attempt do not
     explain all of the ids.
     """
-    if len(_KNOWN) > _KNOWN_AT_MOST:
-        forget()
     try:
         return _read_record(store, layout, job, set(ids), watch)
     except (UnansweredError, ValueError, msgspec.MsgspecError) as problem:
@@ -142,9 +134,8 @@ def _once(layout: Layout, folder: Folder, thing: Thing, read: Callable[[], Read]
     entry: Entry | None = folder.things.get(thing)
     if entry is None:
         return read()
-    key = (layout.build(thing), entry.generation)
-    known = _KNOWN.get(key)
+    name = layout.build(thing)
+    known = _KNOWN.get(name, entry.generation)
     if known is None:
-        # Another thread may forget everything meanwhile.
-        known = _KNOWN[key] = read()
+        known = _KNOWN.keep(name, entry.generation, read())
     return cast("Read", known)

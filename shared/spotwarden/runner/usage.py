@@ -15,6 +15,7 @@ from spotwarden.layout import Layout, UsageRecord
 from spotwarden.model.tick import Tick
 from spotwarden.model.usage import DayTotal, Metered, UsageDay
 from spotwarden.ports import ConflictError, Store, UnansweredError
+from spotwarden.runner.known import Known
 from spotwarden.runner.log import log
 
 TRIES = 5
@@ -22,9 +23,7 @@ TRIES = 5
 LARGEST = 256 * 1024 * 1024
 """Bytes that are read of a day; 100,000 VMs take some 30 million."""
 
-# What a generation of a day sums up to never changes, so a warm function need not read it twice.
-_KNOWN: dict[tuple[str, int], DayTotal] = {}
-_KNOWN_AT_MOST = 1_000
+_KNOWN: Known[DayTotal] = Known(most=1_000)
 
 
 class Add(Protocol):
@@ -42,11 +41,6 @@ class Metering(msgspec.Struct, frozen=True, kw_only=True):
     total: Callable[[UsageDay], DayTotal]
 
 
-def forget() -> None:
-    """Know nothing of any bucket."""
-    _KNOWN.clear()
-
-
 class Meter(msgspec.Struct, frozen=True, kw_only=True):
     """The usage records of one bucket, as one sweep counts."""
 
@@ -60,14 +54,12 @@ class Meter(msgspec.Struct, frozen=True, kw_only=True):
 
         `whole` means that no VM is missing.
         """
-        if len(_KNOWN) > _KNOWN_AT_MOST:
-            forget()
         days = {day: self.layout.build(UsageRecord(day=day)) for day in self.metering.days(self.tick.now)}
         folder = f"{next(iter(days.values())).rpartition('/')[0]}/"
         written = {entry.name: entry.generation for entry in self.store.entries(folder)}
         found = []
         for day, name in days.items():
-            known = _KNOWN.get((name, written.get(name, 0)))
+            known = _KNOWN.get(name, written.get(name, 0))
             done = known is not None and (known.settled or not vms)
             found.append(
                 known if known and done else self._count(day, name, vms, whole=whole, written=name in written)
@@ -82,7 +74,7 @@ class Meter(msgspec.Struct, frozen=True, kw_only=True):
             return DayTotal(day=day)
         total = self.metering.total(record)
         if generation:
-            _KNOWN[name, generation] = total
+            _KNOWN.keep(name, generation, total)
         return total
 
     def _kept(

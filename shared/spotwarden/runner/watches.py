@@ -1,6 +1,5 @@
 """The list of open jobs, read at little cost: an entry is read again only when it has changed."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 import msgspec
@@ -9,28 +8,25 @@ from spotwarden.layout import Layout, NotInLayoutError, OpenJob
 from spotwarden.model.instance import Instance, Status
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import Entry, Store
+from spotwarden.runner.each import each
+from spotwarden.runner.known import Known
 
-# What a generation of an object says never changes, so a warm function need not read it twice.
-_KNOWN: dict[tuple[str, int], Watch] = {}
-_KNOWN_AT_MOST = 20_000
+_KNOWN: Known[Watch] = Known()
 
 
 def read_watches(store: Store, layout: Layout, workers: int) -> list[Watched]:
     """Every open job."""
     entries = [entry for entry in store.entries(layout.open_jobs()) if _is_ours(layout, entry)]
-    if len(_KNOWN) > _KNOWN_AT_MOST:
-        _KNOWN.clear()
-    new = [entry for entry in entries if (entry.name, entry.generation) not in _KNOWN]
-    if workers > 1 and len(new) > 1:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(lambda entry: _read(store, entry), new))
-    else:
-        for entry in new:
-            _read(store, entry)
+    known = {entry.name: _KNOWN.get(entry.name, entry.generation) for entry in entries}
+    new = [entry for entry in entries if known[entry.name] is None]
+    read = each(new, lambda entry: _read(store, entry), workers)
+    if read.failures:
+        raise ExceptionGroup("entries of the list of open jobs that cannot be read", read.failures)
+    known |= dict(read.results)
     return [
-        Watched(watch=known, generation=entry.generation, since=entry.updated)
+        Watched(watch=watch, generation=entry.generation, since=entry.updated)
         for entry in entries
-        if (known := _KNOWN.get((entry.name, entry.generation)))
+        if (watch := known[entry.name]) is not None
     ]
 
 
@@ -41,11 +37,13 @@ def _is_ours(layout: Layout, entry: Entry) -> bool:
         return False
 
 
-def _read(store: Store, entry: Entry) -> None:
+def _read(store: Store, entry: Entry) -> tuple[str, Watch] | None:
     """Read it and remember it; one that has changed since the listing is seen next time."""
     stored = store.read(entry.name)
-    if stored is not None and stored.generation == entry.generation:
-        _KNOWN[entry.name, entry.generation] = msgspec.json.decode(stored.data, type=Watch)
+    if stored is None or stored.generation != entry.generation:
+        return None
+    watch = msgspec.json.decode(stored.data, type=Watch)
+    return entry.name, _KNOWN.keep(entry.name, entry.generation, watch)
 
 
 def is_whole(watch: Watch, alive: dict[str, Instance]) -> bool:
