@@ -88,6 +88,8 @@ def test_a_sum_says_what_is_not_in_it():
     known = Kind(machine_type="g2-standard-4", gpus=1, region="us-central1")
     total = bill([(known, 10.0), (replace(known, region="mars-1"), 3.0)], TABLE)
     assert words(total) == "at least $7.00; 3.0 VM-hours have no known price"
+    nobody_knows = bill([(replace(known, region="mars-1"), 3.0)], TABLE)
+    assert words(nobody_knows) == "not known: 3.0 VM-hours have no known price"
     assert words(bill([(known, 10.0)], TABLE)) == "$7.00"
 
 

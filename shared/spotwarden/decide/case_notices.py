@@ -22,7 +22,7 @@ TITLES: Mapping[str, str] = {
 }
 DEEDS: Mapping[Remedy, tuple[str, str]] = {
     Remedy.NONE: ("", ""),
-    Remedy.STOP: ("be stopped; its disks stay", "was stopped; its disks stay"),
+    Remedy.STOP: ("be stopped (its disks stay)", "was stopped; its disks stay"),
     Remedy.DELETE: ("be deleted", "was deleted"),
 }
 
@@ -115,7 +115,7 @@ def failing(case: Case, strikes: Sequence[Strike], failures: int, policy: Policy
         id=f"{_base(case)}/failing-{failures}",
         kind=f"{case.rule}_failing",
         severity=Severity.URGENT,
-        what=f"{name_of(case)} should {deed.partition(';')[0]}, and cannot, after {failures} tries",
+        what=f"{name_of(case)} should {deed.partition(' (')[0]}, and cannot, after {failures} tries",
         why="; ".join(f"{one.target}: {one.error or one.operation or 'no answer'}" for one in strikes),
         todo="see to it by hand; it still runs and costs, and it will be tried again",
         evidence=case.evidence,

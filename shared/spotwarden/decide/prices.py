@@ -86,6 +86,8 @@ def words(bill: Bill) -> str:
     """The sum as a person reads it, with what is not in it."""
     if not bill.hours:
         return f"${bill.amount:.2f}"
+    if not bill.amount:
+        return f"not known: {bill.hours:.1f} VM-hours have no known price"
     return f"at least ${bill.amount:.2f}; {bill.hours:.1f} VM-hours have no known price"
 
 
