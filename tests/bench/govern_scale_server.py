@@ -5,12 +5,13 @@
 Both sides speak to this one process. Lists and metrics are answered by the local cloud once and then given
 again as they were, so that what is measured is the client and not Python on the other side; everything that
 changes something is done by the local cloud each time. `POST /bench/reset` gives the calls since it was last
-asked, `POST /bench/delays` sets milliseconds by service.
+asked, and the seconds from the first stop to the last, `POST /bench/delays` sets milliseconds by service.
 """
 
 import asyncio
 import json
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -41,6 +42,8 @@ HISTORY = 70
 JOB = 8
 """VMs of one job, which all idle or all work."""
 ZONES = ("us-central1-a", "us-central1-b", "us-central1-c", "europe-west4-a")
+LARGEST = 20_000
+"""With more VMs than this the metrics are given in the form of Monitoring's answers, without its work."""
 KEPT = ("/aggregated/instances", "/timeSeries")
 TIMES = ("interval.startTime", "interval.endTime", "interval_startTime", "interval_endTime")
 
@@ -48,11 +51,13 @@ TIMES = ("interval.startTime", "interval.endTime", "interval_startTime", "interv
 class Kept:
     """Counts calls, lets them wait, and gives answers to the same question again."""
 
-    def __init__(self, app: ASGIApp, grpc: Faults) -> None:
+    def __init__(self, app: ASGIApp, grpc: Faults, series: "Series | None") -> None:
         self._app = app
+        self._series = series
         self._grpc = grpc
         self._answers: dict[str, list[Message]] = {}
         self.calls: Counter[str] = Counter()
+        self.stops: list[float] = []
         self.delays: dict[str, float] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,6 +70,8 @@ class Kept:
             return
         service = service_of(scope["path"])
         self.calls[f"{service} {scope['method']}"] += 1
+        if scope["path"].endswith("/stop"):
+            self.stops.append(time.perf_counter())
         if delay := self.delays.get(service, 0.0):
             await asyncio.sleep(delay / 1000)
         if not scope["path"].endswith(KEPT):
@@ -81,7 +88,10 @@ class Kept:
             async def keep(message: Message) -> None:
                 said.append(message)
 
-            await self._app(scope, _given(body), keep)
+            if self._series and scope["path"].endswith("/timeSeries"):
+                said += _answer(self._series.page(dict(parse_qsl(asked))))
+            else:
+                await self._app(scope, _given(body), keep)
             self._answers[key] = said
         for message in self._answers[key]:
             await send(message)
@@ -91,11 +101,62 @@ class Kept:
             self.delays = json.loads(body)
             if delay := self.delays.get("pubsub"):
                 self._grpc.add(Rule(service="pubsub", delay_seconds=delay / 1000))
-        said = json.dumps(self.calls).encode()
+        spent = self.stops[-1] - self.stops[0] if self.stops else 0.0
+        said = json.dumps({"calls": self.calls, "stops": spent}).encode()
         if path == "/bench/reset":
             self.calls.clear()
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": said})
+            self.stops.clear()
+        for message in _answer(said):
+            await send(message)
+
+
+class Series:
+    """What Monitoring says of a fleet so large that its local stand-in would take minutes to work it out.
+
+    Only for questions as `flag_idle_gpus` asks them; the form, the fields and the pages are Google's.
+    """
+
+    def __init__(self) -> None:
+        self.vms: list[tuple[str, bool]] = []
+
+    def page(self, query: dict[str, str]) -> bytes:
+        """One page of an answer: of each VM its buckets, the newest first."""
+        if GPU not in query["filter"]:
+            return b"{}"
+        end = datetime.fromisoformat(query["interval.endTime"])
+        step = timedelta(seconds=int(query["aggregation.alignmentPeriod"].removesuffix("s")))
+        count = (end - datetime.fromisoformat(query["interval.startTime"])) // step
+        ends = [(end - index * step).isoformat().replace("+00:00", "Z") for index in range(count)]
+        first, most = int(query.get("pageToken", 0)), int(query["pageSize"]) // count
+        said: dict[str, Any] = {
+            "timeSeries": [
+                {
+                    "resource": {"labels": {"instance_id": instance_id, "project_id": PROJECT}},
+                    "points": [
+                        {"interval": {"endTime": at}, "value": _value(query, quiet=quiet)} for at in ends
+                    ],
+                }
+                for instance_id, quiet in self.vms[first : first + most]
+            ]
+        }
+        if first + most < len(self.vms):
+            said["nextPageToken"] = str(first + most)
+        return json.dumps(said).encode()
+
+
+def _value(query: dict[str, str], *, quiet: bool) -> dict[str, Any]:
+    reducer = query.get("secondaryAggregation.crossSeriesReducer", "")
+    if not reducer:
+        return {"doubleValue": 1.5 if quiet else 78.0}
+    return {"int64Value": "1" if reducer == "REDUCE_COUNT" else "10"}
+
+
+def _answer(body: bytes) -> list[Message]:
+    headers = [(b"content-type", b"application/json")]
+    return [
+        {"type": "http.response.start", "status": 200, "headers": headers},
+        {"type": "http.response.body", "body": body},
+    ]
 
 
 async def _body(receive: Receive) -> bytes:
@@ -136,9 +197,14 @@ def fill_fleet(compute: ComputeService, count: int, born: datetime) -> Iterator[
         yield number, str(vm.resource["id"]), vm.resource["zone"].rpartition("/")[2]
 
 
+def is_quiet(number: int, idle: int) -> bool:
+    """Whether the VM of this number idles."""
+    return number // JOB % idle == 1
+
+
 def points(number: int, instance_id: str, zone: str, now: datetime, idle: int) -> Iterator[Point]:
     """An idle VM reports each minute; of a busy one a point in each ten minutes says as much."""
-    quiet = number // JOB % idle == 1
+    quiet = is_quiet(number, idle)
     for ago in range(HISTORY, -1, -1 if quiet else -5):
         yield Point(
             metric=GPU,
@@ -169,9 +235,13 @@ async def serve(count: int, idle: int, folder: Path) -> None:
     services: tuple[Any, ...] = (storage, compute, pubsub, monitoring, Identity(project=PROJECT))
     routes = [*(route for one in services for route in one.routes()), *compute.admin_routes()]
     faults = Faults()
-    app = Kept(build_app(routes, faults=Faults()), faults)
+    series = Series() if count > LARGEST else None
+    app = Kept(build_app(routes, faults=Faults()), faults, series)
     now = datetime.now(UTC).replace(microsecond=0)
     for number, instance_id, zone in fill_fleet(compute, count, now - timedelta(hours=8)):
+        if series:
+            series.vms.append((instance_id, is_quiet(number, idle)))
+            continue
         for point in points(number, instance_id, zone, now, idle):
             monitoring.measure(point)
     grpc = GrpcServer([*pubsub.handlers()], faults=faults)
