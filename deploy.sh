@@ -10,6 +10,9 @@ usage() {
 ./deploy.sh local [--once]   Run four jobs on the embedded local cloud, each of which loses spot VMs in its own
                              way, comes back, resumes and finishes. Stays up afterwards at a terminal; ends
                              by itself with --once or without one.
+./deploy.sh local --story governance [--once]
+                             Run seven jobs that waste their VMs, or seem to, and see who is warned, who is
+                             stopped and who is let be; two and a half hours in a minute.
 ./deploy.sh gcp …            Not built yet: deployment to Google Cloud. See README.md, "What is not there yet".
 TEXT
 }

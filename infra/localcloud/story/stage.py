@@ -16,14 +16,14 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "job" / "example"
 PATIENCE = timedelta(seconds=60)
 Tell = Callable[[str, str], None]
 """Tells a line of a chapter; a line of no chapter has "" for it."""
+Environment = Callable[[], Mapping[str, str]]
+"""What a client of the local cloud sets, at the time by which it goes now."""
 
 
 class Stage:
     """One chapter's view of the local cloud; its lines carry the chapter's name."""
 
-    def __init__(
-        self, watch: Watcher, *, environment: Mapping[str, str], tell: Tell, chapter: str = ""
-    ) -> None:
+    def __init__(self, watch: Watcher, *, environment: Environment, tell: Tell, chapter: str = "") -> None:
         self.watch = watch
         self._environment = environment
         self._tell = tell
@@ -34,7 +34,7 @@ class Stage:
         """The view of a local cloud for lines of no chapter."""
         endpoints = cloud.endpoints
         watch = Watcher(base=endpoints.http, project=endpoints.project, bucket=deployment.bucket)
-        return cls(watch, environment={**os.environ, **cloud.client_environment()}, tell=tell)
+        return cls(watch, environment=cloud.client_environment, tell=tell)
 
     def chapter(self, name: str) -> "Stage":
         """The same for a chapter."""
@@ -44,12 +44,12 @@ class Stage:
         """Tell a line."""
         self._tell(self._chapter, line)
 
-    async def run(self, *words: str) -> str:
+    async def run(self, *words: str, **environment: str) -> str:
         """Run `spotwarden` as a developer would; gives what it prints."""
         process = await asyncio.create_subprocess_exec(
             str(Path(sys.executable).with_name("spotwarden")),
             *words,
-            env=self._environment,
+            env={**os.environ, **self._environment(), **environment},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )
@@ -65,10 +65,10 @@ class Stage:
             )
         return text
 
-    async def command(self, *words: str, shown: str = "") -> None:
+    async def command(self, *words: str, shown: str = "", **environment: str) -> None:
         """Tell the command, run it, tell what it prints."""
         self.say(f"$ spotwarden {shown or ' '.join(words)}")
-        self._tell_output(await self.run(*words))
+        self._tell_output(await self.run(*words, **environment))
 
     def show(self, words: Sequence[str], output: str) -> None:
         """Tell a command that was run already, and what it printed."""

@@ -6,23 +6,48 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import click
+import msgspec
 
 from localcloud import serving
-from localcloud.cloud import LocalCloud, Options
+from localcloud.cloud import Deployment, LocalCloud, Options
 from localcloud.serving import end_at_a_signal, noted
-from localcloud.story.plot import Plot
+from localcloud.story import plot
+from localcloud.story.governance import plot as governance
+from localcloud.story.stage import Tell
 from localcloud.story.watch import StoryError
 
 INFRA = Path(__file__).resolve().parents[2]
 PROJECT = "demo"
 BUCKET = "demo-jobs"
-METRIC_PERIOD = timedelta(seconds=5)
 Say = Callable[[str], None]
 
 
-async def tell_story(state: Path, *, stay: bool) -> int:
+class Teller(Protocol):
+    """One telling of a story."""
+
+    async def tell(self) -> None:
+        """Live through it; `StoryError` where it does not come true."""
+
+
+class Story(msgspec.Struct, frozen=True, kw_only=True):
+    """A story: what happens, under which policy, and how often its VMs are measured."""
+
+    plot: Callable[[LocalCloud, Deployment, Tell], Teller]
+    policy: Path
+    metric_period: timedelta
+
+
+STORIES = {
+    "recovery": Story(plot=plot.Plot, policy=INFRA / "policy.toml", metric_period=timedelta(seconds=5)),
+    "governance": Story(plot=governance.Plot, policy=governance.POLICY, metric_period=timedelta(seconds=2)),
+}
+RECOVERY = STORIES["recovery"]
+
+
+async def tell_story(state: Path, *, stay: bool, story: Story = RECOVERY) -> int:
     """Start a local cloud and tell; gives the exit status. With `stay` it goes on until a signal comes."""
     began = time.monotonic()
 
@@ -32,13 +57,13 @@ async def tell_story(state: Path, *, stay: bool) -> int:
     say = partial(tell, "")
 
     ended = end_at_a_signal()
-    deployment = serving.deployment(INFRA, bucket=BUCKET, prefix="", policy=INFRA / "policy.toml")
-    options = Options(project=PROJECT, state=state, metric_period=METRIC_PERIOD)
+    deployment = serving.deployment(INFRA, bucket=BUCKET, prefix="", policy=story.policy)
+    options = Options(project=PROJECT, state=state, metric_period=story.metric_period)
     async with LocalCloud(options) as cloud, noted(cloud, state):
         await cloud.deploy(deployment)
         names = ", ".join(function.name for function in deployment.manifest.functions)
         say(f"a Google Cloud of this machine's own is up; functions: {names}")
-        code = await _tell(Plot(cloud, deployment, tell), ended, say)
+        code = await _tell(story.plot(cloud, deployment, tell), ended, say)
         _where_to_look(cloud, state, say)
         if not stay:
             say("all of it ends now; at a terminal it stays up, and --state DIR keeps bucket and logs")
@@ -48,9 +73,9 @@ async def tell_story(state: Path, *, stay: bool) -> int:
     return code
 
 
-async def _tell(plot: Plot, ended: asyncio.Event, say: Say) -> int:
+async def _tell(teller: Teller, ended: asyncio.Event, say: Say) -> int:
     """Tell the story unless somebody ends it; gives the exit status."""
-    telling, ending = asyncio.create_task(plot.tell()), asyncio.create_task(ended.wait())
+    telling, ending = asyncio.create_task(teller.tell()), asyncio.create_task(ended.wait())
     await asyncio.wait([telling, ending], return_when=asyncio.FIRST_COMPLETED)
     ending.cancel()
     if not telling.done():

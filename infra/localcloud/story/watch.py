@@ -10,7 +10,10 @@ from urllib.parse import quote
 import httpx
 
 EVERY_SECONDS = 0.05
+SHORT, LONG = 30.0, 120.0
+"""How many seconds an answer may take; a journey in time restarts every function."""
 LOCATION = "us-central1"
+GPU = "agent.googleapis.com/gpu/utilization"
 Found = TypeVar("Found")
 
 
@@ -19,10 +22,10 @@ class StoryError(Exception):
 
 
 class Watcher:
-    """Reads objects, instances and audit entries."""
+    """Reads objects, instances, audit entries and the mailbox."""
 
     def __init__(self, *, base: str, project: str, bucket: str) -> None:
-        self._http = httpx.AsyncClient(base_url=base, timeout=30, trust_env=False)
+        self._http = httpx.AsyncClient(base_url=base, timeout=SHORT, trust_env=False)
         self._project = project
         self._bucket = bucket
 
@@ -35,6 +38,16 @@ class Watcher:
         path = f"/storage/v1/b/{self._bucket}/o/{quote(name, safe='')}"
         answer = await self._http.get(path, params={"alt": "media"})
         return None if answer.is_error else answer.content
+
+    async def names(self, prefix: str) -> list[str]:
+        """The names of the objects below a prefix, in their order."""
+        answer = await self._http.get(f"/storage/v1/b/{self._bucket}/o", params={"prefix": prefix})
+        return [one["name"] for one in answer.raise_for_status().json().get("items", ())]
+
+    async def mailbox(self) -> list[dict[str, Any]]:
+        """Every mail and notice, oldest first."""
+        messages: list[dict[str, Any]] = (await self._http.get("/local/mailbox.json")).json()
+        return messages[::-1]
 
     async def checkpoint(self, job: str) -> int:
         """The step of the newest checkpoint; 0 before the first."""
@@ -73,11 +86,34 @@ class Watcher:
                 return at
         raise StoryError(f"no {name} came after {after:%H:%M:%S.%f}")
 
-    async def turn(self, knob: str, body: Mapping[str, Any]) -> None:
+    async def turn(self, knob: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 — any JSON value
         """Do to the cloud what `spotwarden local` does; `StoryError` says why it cannot be."""
-        answer = await self._http.post(f"/local/{knob}", json=body)
+        return await self._post(f"/local/{knob}", body, timeout=LONG)
+
+    async def now(self) -> str:
+        """The time by which the cloud goes."""
+        return str((await self._http.get("/local/travel")).raise_for_status().json()["now"])
+
+    async def gpu(self, instance_id: str, *, since: str) -> float | None:
+        """How busy the GPU of an instance was last, in percent; None where nothing has come since then."""
+        query = {
+            "filter": f'metric.type = "{GPU}" AND resource.labels.instance_id = "{instance_id}"',
+            "interval.startTime": since,
+            "interval.endTime": await self.now(),
+        }
+        answer = await self._http.get(f"/v3/projects/{self._project}/timeSeries", params=query)
+        series = answer.raise_for_status().json().get("timeSeries", ())
+        return float(series[0]["points"][0]["value"]["doubleValue"]) if series else None
+
+    async def compute(self, path: str, body: Mapping[str, Any]) -> None:
+        """Ask Compute Engine for something below the project, as anybody's tool would."""
+        await self._post(f"/compute/v1/projects/{self._project}/{path}", body)
+
+    async def _post(self, path: str, body: Mapping[str, Any], timeout: float = SHORT) -> Any:  # noqa: ANN401, ASYNC109 — any JSON value; httpx's own time-out
+        answer = await self._http.post(path, json=body, timeout=timeout)
         if answer.is_error:
-            raise StoryError(f"{knob}: {answer.text.strip()}")
+            raise StoryError(f"{path}: {answer.text.strip()}")
+        return answer.json() if answer.content else None
 
     async def _history(self) -> list[dict[str, Any]]:
         answer = await self._http.get("/local/history")

@@ -1,0 +1,75 @@
+"""GPUs that may idle: one sleeps, one wakes up, one is kept, one cannot be seen, one is nobody's."""
+
+from localcloud.story.governance.journey import Journey
+from localcloud.story.governance.ward import Ward
+from localcloud.story.watch import StoryError
+
+FIRST, SECOND, THIRD, LAST = 75, 122, 138, 154
+"""Minutes after the start: the tick after an hour of idling, after 105 minutes, after two hours, the last."""
+
+
+async def nap(ward: Ward, journey: Journey) -> None:
+    """Idle for good: warned at 60 and at 105 minutes, stopped at 120."""
+    idles = f"{ward.name} has idle GPUs"
+    await journey.until(FIRST)
+    await ward.told(idles)
+    if not await ward.label():
+        raise StoryError(f"{ward.name} bears no label")
+    ward.stage.say(f"    the VM bears the label spotwarden-idle={await ward.label()}")
+    await journey.until(SECOND)
+    await ward.told(idles, times=2)
+    await ward.runs()
+    await journey.until(THIRD)
+    await ward.stopped()
+    ward.stage.say("the VM is stopped, two hours after its GPU fell idle")
+    await ward.told(f"{ward.name} was stopped; its disks stay")
+
+
+async def late(ward: Ward, journey: Journey) -> None:
+    """Idle until its data come, after the first warning; then nobody talks of it any more."""
+    await journey.until(FIRST)
+    await ward.told(f"{ward.name} has idle GPUs")
+    ward.stage.say("its data have come; it begins to train")
+    await ward.set_metadata("DATA", "ready")
+    await ward.busy()
+    await journey.until(FIRST + 25)
+    await ward.told(f"the warning about {ward.name} no longer holds")
+    if await ward.label():
+        raise StoryError(f"{ward.name} still bears the label")
+    await journey.until(THIRD)
+    await ward.told_only(f"{ward.name} has idle GPUs")
+    await ward.runs()
+
+
+async def kept(ward: Ward, journey: Journey) -> None:
+    """Idle as well, but its owner says no."""
+    await journey.until(FIRST)
+    await ward.told(f"{ward.name} has idle GPUs")
+    await ward.warned("idle", times=1)
+    await ward.command("cases", "keep", "idle", ward.name, "--for", "8h", "--why", "a long lunch")
+    await journey.until(THIRD)
+    await ward.runs()
+    await ward.told_only(f"{ward.name} has idle GPUs")
+    ward.stage.say("its GPU has idled for two hours, and nothing is done: its owner wants it so")
+
+
+async def dark(ward: Ward, journey: Journey) -> None:
+    """No metric of its GPU has ever come: that is told, and is no reason to do anything."""
+    await journey.until(50)
+    await ward.told(f"nobody can tell whether {ward.name} has idle GPUs")
+    await journey.until(THIRD)
+    await ward.runs()
+    if await ward.heard(f"{ward.name} has idle GPUs") or await ward.label():
+        raise StoryError(f"{ward.name} is held to be idle, and nobody can know")
+    ward.stage.say("it runs on: what nobody knows is never acted upon")
+
+
+async def stranger(ward: Ward, journey: Journey) -> None:
+    """Idle, in another zone, with the name of a job of ours, and no job's."""
+    await journey.until(LAST)
+    await ward.runs()
+    if await ward.label() or await ward.case("idle"):
+        raise StoryError("a VM that is no job's was flagged")
+    ward.stage.say(
+        "the other VM called late, in us-east1-b and no job's, has idled all the time: not touched"
+    )

@@ -1,0 +1,50 @@
+"""VMs that should be over: one whose job has ended, one that hangs, one that has used up its time."""
+
+from localcloud.story.governance.journey import Journey
+from localcloud.story.governance.ward import Ward
+from localcloud.story.watch import StoryError
+
+
+async def stay(ward: Ward, journey: Journey) -> None:
+    """Its job has ended and its self-delete has failed: seen twice, warned, deleted."""
+    await journey.until(25)
+    await ward.runs()
+    await journey.until(50)
+    await ward.told(f"{ward.name} runs though its job is over")
+    await ward.runs()
+    await journey.until(75)
+    await ward.gone()
+    ward.stage.say("the VM is deleted: its job is over, and its output is in the bucket")
+    await ward.told(f"{ward.name} was deleted")
+
+
+async def hang(ward: Ward, journey: Journey) -> None:
+    """Its GPU is at work and nothing moves: no heartbeat, no output, no log line for two hours."""
+    await journey.until(122)
+    await ward.told(f"{ward.name} makes no progress")
+    ward.stage.say(f"    its GPU, all the while: {await ward.busy():.0f} % busy")
+    await ward.runs()
+    await journey.until(154)
+    await ward.stopped()
+    ward.stage.say("the VM is stopped, half an hour after the warning")
+    await ward.told(f"{ward.name} was stopped; its disks stay")
+    if await ward.heard(f"{ward.name} has idle GPUs"):
+        raise StoryError(f"{ward.name} was held to be idle")
+
+
+async def long(ward: Ward, journey: Journey) -> None:
+    """Its team's limit is 2 h 5 min: warned at 80 % and 95 %, extended once, stopped at the new limit."""
+    nears = f"{ward.name} comes to its limit"
+    await journey.until(100)
+    await ward.told(nears)
+    await journey.until(122)
+    await ward.told(nears, times=2)
+    await ward.warned("job_cap", ward.name, times=2)
+    await ward.command("cases", "extend", "job_cap", ward.name, "--by", "15m")
+    await journey.until(138)
+    await ward.runs()
+    await ward.told(nears, times=3)
+    await journey.until(154)
+    await ward.stopped()
+    ward.stage.say("the VM is stopped at the extended limit")
+    await ward.told(f"{ward.name} was stopped; its disks stay")

@@ -1,0 +1,197 @@
+"""What happens: seven jobs and a stranger, two and a half hours, and four functions that look after them."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from localcloud.cloud import Deployment, LocalCloud
+from localcloud.story.governance import idle, over
+from localcloud.story.governance.journey import Journey
+from localcloud.story.governance.ward import Ward
+from localcloud.story.stage import EXAMPLE, PATIENCE, Stage, Tell, zone_of
+from localcloud.story.watch import StoryError, until
+
+FOLDER = EXAMPLE / "governed"
+POLICY = Path(__file__).with_name("policy.toml")
+FUNCTIONS = ("reap_vms", "flag_idle_gpus", "cap_runtime", "check_compliance")
+ADA, GRACE, NOBODY = "ada@example.com", "grace@example.com", "ops"
+
+
+class Role(msgspec.Struct, frozen=True, kw_only=True):
+    """A VM of the story: whose, what it does in words, and its chapter."""
+
+    name: str
+    does: str
+    live: Callable[[Ward, Journey], Coroutine[Any, Any, None]]
+    owner: str = ADA
+
+
+CAST: tuple[Role, ...] = (
+    Role(name="nap", does="holds a GPU and does nothing with it", live=idle.nap),
+    Role(
+        name="late",
+        does="waits for its data with its GPU idle, and begins to train an hour late",
+        live=idle.late,
+    ),
+    Role(name="kept", does="idles as well; its owner wants to keep it", live=idle.kept),
+    Role(name="dark", does="has no Ops Agent: nobody sees what its GPU does", live=idle.dark),
+    Role(name="stay", does="has ended, and has failed to delete itself", live=over.stay),
+    Role(name="long", does="goes on and on; its team's limit is 2 h 5 min", live=over.long, owner=GRACE),
+    # The last: it takes a whole core from the moment it runs.
+    Role(name="hang", does="hangs in a busy loop, its GPU at work", live=over.hang),
+)
+STRANGER = Role(
+    name="late",
+    does="runs in another zone under the name of a job, and is no job's",
+    live=idle.stranger,
+    owner=NOBODY,
+)
+STRANGERS_ZONE = "us-east1-b"
+STOPPED = ("hang", "long", "nap")
+DESTROYED = (*STOPPED, "stay")
+RECOVERY = "spotwarden-recover-spot"
+REMEDIES = ("StopInstance", "DeleteInstance", "RemoveLeftover")
+
+
+class Plot:
+    """One telling; `tell` gets each line with the chapter it belongs to."""
+
+    def __init__(self, cloud: LocalCloud, deployment: Deployment, tell: Tell) -> None:
+        self._stage = Stage.of(cloud, deployment, tell)
+        self._journey = Journey(self._stage, FUNCTIONS)
+
+    async def tell(self) -> None:
+        """Live through the story; `StoryError` where it does not come true."""
+        try:
+            self._introduce()
+            wards = await self._cast()
+            await self._journey.begin()
+            await self._chapters(wards)
+            await self._look_back()
+        finally:
+            await self._stage.watch.close()
+
+    def _introduce(self) -> None:
+        say = self._stage.say
+        say("the policy: infra/policy.toml, enforced, with two changes (infra/localcloud/story/governance):")
+        say("    idle VMs are stopped, not only told of, and the jobs of grace@example.com have a limit")
+        say("VMs are processes of this machine; `spotwarden local travel` skips hours that would only pass")
+        for role in CAST:
+            say(f"  {role.name}: {role.does}")
+        say(f"  another {STRANGER.name}: {STRANGER.does}")
+
+    async def _cast(self) -> list[tuple[Role, Ward]]:
+        """Start everything, and wait until each VM does what it is there for."""
+        await self._stage.watch.turn("agent", {"node": "dark", "runs": False})
+        self._stage.say("$ spotwarden local agent dark --off")
+        *calm, busy = CAST
+        await asyncio.gather(self._let_in_a_stranger(), *(self._submit(role) for role in calm))
+        await self._submit(busy)
+        seen = {(one["name"], zone_of(one)): one for one in await self._stage.watch.instances()}
+        theirs = {name: one for (name, zone), one in seen.items() if zone != STRANGERS_ZONE}
+        wards = [(role, self._ward(role, theirs[role.name])) for role in CAST]
+        stranger = self._ward(STRANGER, seen[STRANGER.name, STRANGERS_ZONE], chapter="other")
+        await asyncio.gather(*(_ready(ward) for _, ward in wards), stranger.idle())
+        return [*wards, (STRANGER, stranger)]
+
+    def _ward(self, role: Role, instance: Mapping[str, Any], chapter: str = "") -> Ward:
+        return Ward(self._stage.chapter(chapter or role.name), role.name, instance, role.owner)
+
+    async def _submit(self, role: Role) -> None:
+        script = FOLDER / f"create-{role.name}.sh"
+        words = ("submit", str(script), "--owner", role.owner)
+        output = await self._stage.run(*words)
+        self._stage.chapter(role.name).show(("submit", script.name, "--owner", role.owner), output)
+
+    async def _let_in_a_stranger(self) -> None:
+        """A VM that somebody made by hand, with no label and no record."""
+        zone = f"zones/{STRANGERS_ZONE}"
+        body = {
+            "name": STRANGER.name,
+            "machineType": f"{zone}/machineTypes/g2-standard-4",
+            "scheduling": {"onHostMaintenance": "TERMINATE"},
+            "disks": [
+                {
+                    "boot": True,
+                    "autoDelete": True,
+                    "initializeParams": {
+                        "sourceImage": "projects/debian-cloud/global/images/family/debian-12"
+                    },
+                }
+            ],
+            "networkInterfaces": [{"network": "global/networks/default"}],
+        }
+        await self._stage.watch.compute(f"{zone}/instances", body)
+
+    async def _chapters(self, wards: list[tuple[Role, Ward]]) -> None:
+        """All at once; the clock goes on when all of them wait for it."""
+        try:
+            async with asyncio.TaskGroup() as telling:
+                for role, ward in wards:
+                    telling.create_task(self._journey.chapter(role.live(ward, self._journey)))
+                telling.create_task(self._journey.lead())
+        except ExceptionGroup as errors:
+            untrue, others = errors.split(StoryError)
+            if others or untrue is None:
+                raise
+            raise StoryError("; ".join(str(one) for one in untrue.exceptions)) from errors
+
+    async def _look_back(self) -> None:
+        """What is left, what was destroyed and why, and what became of the jobs."""
+        stage = self._stage
+        await self._close()
+        outputs = await asyncio.gather(stage.run("cases", "list"), stage.run("jobs"))
+        for words, output in zip((("cases", "list"), ("jobs",)), outputs, strict=True):
+            stage.show(words, output)
+        stage.say("what was destroyed, by the audit in the bucket:")
+        names = [line async for line in self._destroyed()]
+        if sorted(names) != sorted(DESTROYED):
+            raise StoryError(f"{', '.join(sorted(names))} were destroyed, not {', '.join(DESTROYED)}")
+        stage.say("everything else is still alive, and was meant to be")
+
+    async def _close(self) -> None:
+        """Let recover_spot look once more: what was stopped was not preempted, and is not started again."""
+        await self._stage.watch.turn("tick", {"job": RECOVERY})
+        for job in STOPPED:
+            await until(
+                partial(self._stage.record, job, 1),
+                lambda record: record["state"] == "stopped",
+                within=PATIENCE,
+                waiting_for=f"the ledger to say that {job} was stopped",
+            )
+        names = ", ".join(STOPPED)
+        self._stage.say(f"recover_spot sees that {names} were stopped, not preempted: it closes the jobs")
+
+    async def _destroyed(self) -> AsyncIterator[str]:
+        """The names of the VMs that governance has stopped or deleted, each told with its reason."""
+        watch = self._stage.watch
+        for name in await watch.names("spotwarden/audit/"):
+            written = json.loads(await watch.read(name) or b"[]")
+            for record in written if isinstance(written, list) else [written]:
+                if record["action"] in REMEDIES:
+                    node = str(record["detail"]["node"])
+                    self._stage.say(f"  {record['at'][11:16]} {record['action']} {node}: {record['why']}")
+                    yield node
+
+
+async def _ready(ward: Ward) -> None:
+    """Return once a VM does what it is there for."""
+    if ward.name in ("nap", "kept", "late"):
+        await ward.idle()
+    elif ward.name == "hang":
+        await ward.busy()
+    elif ward.name in SIGNS:
+        await until(
+            lambda: ward.stage.watch.read(SIGNS[ward.name]),
+            lambda raw: raw is not None,
+            within=PATIENCE,
+            waiting_for=f"{ward.name} to write {SIGNS[ward.name]}",
+        )
+
+
+SIGNS = {"dark": "dark/metadata/heartbeat/dark", "stay": "stay/metadata/status-code"}

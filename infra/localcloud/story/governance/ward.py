@@ -1,0 +1,122 @@
+"""What can be seen of governance from outside: labels, statuses, notices, records of cases."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from localcloud.story.stage import PATIENCE, Stage
+from localcloud.story.watch import StoryError, until
+
+BUSY, IDLE = 20.0, 1.0
+"""From how many percent on a GPU works for certain, and below how many it does nothing."""
+
+
+class Ward:
+    """One VM that is watched over; `stage` is its chapter's."""
+
+    def __init__(self, stage: Stage, name: str, instance: Mapping[str, Any], owner: str) -> None:
+        self.stage = stage
+        self.name = name
+        self.id = str(instance["id"])
+        self.owner = owner
+
+    async def now(self) -> dict[str, Any] | None:
+        """The instance as it is, None where it is gone."""
+        return next((one for one in await self.stage.watch.instances() if one["id"] == self.id), None)
+
+    async def command(self, *words: str) -> None:
+        """Have its owner type a command; tell it, and what it prints."""
+        await self.stage.command(*words, SPOTWARDEN_OWNER=self.owner)
+
+    async def runs(self) -> None:
+        """Hold that it runs."""
+        found = await self.now()
+        if found is None or found["status"] != "RUNNING":
+            raise StoryError(f"{self.name} should run, and is {found['status'] if found else 'gone'}")
+
+    async def stopped(self) -> None:
+        """Wait until it is stopped."""
+        await until(
+            self.now,
+            lambda found: found is not None and found["status"] == "TERMINATED",
+            within=PATIENCE,
+            waiting_for=f"{self.name} to be stopped",
+        )
+
+    async def gone(self) -> None:
+        """Wait until it is deleted."""
+        await until(
+            self.now, lambda found: found is None, within=PATIENCE, waiting_for=f"{self.name} to be deleted"
+        )
+
+    async def label(self) -> str:
+        """The label that governance puts on a VM whose GPUs idle, "" for none."""
+        found = await self.now() or {}
+        return str(found.get("labels", {}).get("spotwarden-idle", ""))
+
+    async def busy(self) -> float:
+        """Wait until its GPU reports that it works; gives how much, in percent."""
+        return await self._gpu(lambda percent: percent is not None and percent >= BUSY, "work")
+
+    async def idle(self) -> float:
+        """Wait until its GPU reports that it does nothing."""
+        return await self._gpu(lambda percent: percent is not None and percent < IDLE, "idle")
+
+    async def _gpu(self, good: Callable[[float | None], bool], what: str) -> float:
+        since = await self.stage.watch.now()
+        return float(
+            await until(
+                lambda: self.stage.watch.gpu(self.id, since=since),
+                good,
+                within=PATIENCE,
+                waiting_for=f"the GPU of {self.name} to {what}",
+            )
+        )
+
+    async def set_metadata(self, key: str, value: str) -> None:
+        """Set a metadata value of the VM, as its owner would."""
+        found = await self.now() or {}
+        metadata = found.get("metadata", {})
+        items = [*metadata.get("items", ()), {"key": key, "value": value}]
+        zone = str(found["zone"]).rpartition("/")[2]
+        body = {"items": items, "fingerprint": metadata["fingerprint"]}
+        await self.stage.watch.compute(f"zones/{zone}/instances/{self.name}/setMetadata", body)
+
+    async def told(self, subject: str, times: int = 1) -> dict[str, Any]:
+        """Wait for the last of so many notices to its owner; tell it; `StoryError` where there are more."""
+        found = await until(
+            lambda: self.heard(subject),
+            lambda messages: len(messages) >= times,
+            within=PATIENCE,
+            waiting_for=f"notice {times} to {self.owner}: {subject}",
+        )
+        await self.told_only(subject, times)
+        last: dict[str, Any] = found[-1]
+        why = last["text"].splitlines()[0] if last["text"] else ""
+        self.stage.say(f"✉ {last['to']}: {subject}")
+        self.stage.say(f"    {why}")
+        return last
+
+    async def told_only(self, subject: str, times: int = 1) -> None:
+        """Hold that its owner was told so often, and no more."""
+        if (count := len(await self.heard(subject))) != times:
+            raise StoryError(f"{self.owner} was told {count} times, not {times}: {subject}")
+
+    async def heard(self, subject: str) -> list[dict[str, Any]]:
+        """The notices to its owner with this subject, oldest first."""
+        mailbox = await self.stage.watch.mailbox()
+        return [one for one in mailbox if one["to"] == self.owner and one["subject"] == subject]
+
+    async def case(self, rule: str, key: str = "") -> dict[str, Any] | None:
+        """The record of its open case by a rule; the key is its id unless the rule is about jobs."""
+        raw = await self.stage.watch.read(f"spotwarden/cases/{rule}/{key or self.id}.json")
+        return dict(json.loads(raw)) if raw else None
+
+    async def warned(self, rule: str, key: str = "", *, times: int) -> None:
+        """Wait until the record says that so many warnings have counted."""
+        await until(
+            lambda: self.case(rule, key),
+            lambda case: case is not None and sum(one["counts"] for one in case["warnings"]) >= times,
+            within=PATIENCE,
+            waiting_for=f"{times} warnings of {self.name} on record",
+        )
