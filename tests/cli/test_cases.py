@@ -82,8 +82,8 @@ def test_a_veto_is_written_into_the_case_and_the_audit(desk):
     assert kept.keep_until is not None
     assert timedelta(hours=7) < kept.keep_until - NOW < timedelta(hours=9)
     assert kept.warnings == case().warnings
-    (record,) = desk.store.entries("spotwarden/audit/")
-    written = json.loads(desk.store.read(record.name).data)
+    (entry,) = desk.store.entries("spotwarden/audit/")
+    (written,) = json.loads(desk.store.read(entry.name).data)
     assert (written["action"], written["outcome"]["type"]) == ("FileCase", "Done")
     assert written["why"].startswith("ada@example.com keeps it until ")
     assert "kept until" in desk.ok("cases", "list")

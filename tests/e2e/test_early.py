@@ -86,7 +86,8 @@ def record(cloud, number):
 
 def cleared(cloud):
     """The generations of the markers that were cleared, by the audit."""
-    found = (json.loads(cloud.read(name)) for name in cloud.objects("spotwarden/audit/"))
+    objects = cloud.objects("spotwarden/audit/")
+    found = (record for name in objects for record in json.loads(cloud.read(name)))
     return {one["detail"]["generation"] for one in found if one["action"] == "ClearMarker"}
 
 

@@ -147,24 +147,25 @@ class World:
 
     def done(self, action: str, state: str = "") -> int:
         """How many such actions the audit says were done; of ledger records, those in this state."""
-        read = [self.cloud.store.read(name) for name in self.names("spotwarden/audit/")]
-        records = [msgspec.json.decode(one.data) for one in read if one]
         return sum(
             record["action"] == action
             and record["outcome"]["type"] == "Done"
             and record["detail"].get("record", {}).get("state", "") == state
-            for record in records
+            for record in self.audit()
         )
+
+    def audit(self) -> list[Any]:
+        """Everything that the audit says, in order."""
+        return [record for name in self.names("spotwarden/audit/") for record in self.read(name)]
 
     def claims(self) -> int:
         """How many attempts the audit says were claimed."""
-        read = [self.read(name) for name in self.names("spotwarden/audit/")]
         return sum(
             one["action"] == "WriteAttempt"
             and one["outcome"]["type"] == "Done"
             and one["detail"]["record"]["state"] == "claimed"
             and one["detail"]["generation"] == 0
-            for one in read
+            for one in self.audit()
         )
 
     def vms(self) -> list[str]:

@@ -1,6 +1,6 @@
 """Every action of ours, written down: what, why, by whose rules, and what came of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -24,30 +24,40 @@ JSON = "application/json"
 
 
 class Author(NamedTuple):
-    """Who acts: the sweep, by which version of the policy, and the how-manieth of its actions it is."""
+    """Who acts: the sweep, by which version of the policy, and the how-manieth of its records it is."""
 
     tick: Tick
     policy: str
     number: int
 
 
-def write_down(store: Store, layout: Layout, author: Author, action: Change, outcome: Outcome) -> None:
-    """Add a record to the audit; its names sort by time, then sweep, then order."""
+class Deed(NamedTuple):
+    """An action, and what came of it."""
+
+    action: Change
+    outcome: Outcome
+
+
+def write_down(store: Store, layout: Layout, author: Author, deeds: Sequence[Deed]) -> None:
+    """Add what belongs together to the audit, one object; names sort by time, then sweep, then order."""
     tick = author.tick
-    record = {
-        "at": tick.now,
-        "function": tick.function,
-        "sweep": tick.sweep,
-        "policy": author.policy,
-        "action": type(action).__name__,
-        "why": action.reason,
-        "detail": _detail(action),
-        "outcome": outcome,
-    }
     entry = f"{tick.now:%H%M%S}-{tick.function}-{tick.sweep}-{author.number:04}"
     name = layout.build(AuditRecord(day=tick.now.date(), entry=entry))
-    data = msgspec.json.format(msgspec.json.encode(record))
+    data = msgspec.json.format(msgspec.json.encode([_record(author, one) for one in deeds]))
     store.write(name, data, generation=None, content_type=JSON)
+
+
+def _record(author: Author, deed: Deed) -> dict[str, object]:
+    return {
+        "at": author.tick.now,
+        "function": author.tick.function,
+        "sweep": author.tick.sweep,
+        "policy": author.policy,
+        "action": type(deed.action).__name__,
+        "why": deed.action.reason,
+        "detail": _detail(deed.action),
+        "outcome": deed.outcome,
+    }
 
 
 def say(log: Log, tick: Tick, action: Change, outcome: Outcome) -> None:

@@ -113,9 +113,10 @@ def _escalate(duty: Duty, governed: Governed[Facts], cases: Iterable[CaseFacts])
         return step if isinstance(step, Ripe) else None
 
     def go(facts: CaseFacts) -> Ripe | Wait | None:
-        return step_by_step(
-            facts, next_step=next_step, after=governed.escalation.after, apply=duty.applier.apply, end=end
-        )
+        with duty.applier.together() as apply:
+            return step_by_step(
+                facts, next_step=next_step, after=governed.escalation.after, apply=apply, end=end
+            )
 
     return each(cases, go, duty.settings.workers)
 

@@ -1,6 +1,7 @@
 """Carries out what was decided: honours the mode, translates what goes wrong, writes the audit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 
 from spotwarden.layout import Layout
@@ -22,7 +23,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError
 from spotwarden.runner.apply import on_bucket, on_compute
 from spotwarden.runner.apply.hands import Hands
-from spotwarden.runner.audit import Author, say, write_down
+from spotwarden.runner.audit import Author, Deed, say, write_down
 from spotwarden.runner.log import Log, log
 
 DO = {**on_compute.DO, **on_bucket.DO}
@@ -46,12 +47,34 @@ class Applier:
         hands = self._hands
         if isinstance(action, Question):
             return _outcome(lambda: on_compute.ASK[type(action)](hands, action))
-        outcome = self._do(action)
-        write_down(hands.cloud.store, hands.layout, self._written_by(), action, outcome)
-        say(self._log, hands.tick, action, outcome)
-        return outcome
+        deed = self._do(action)
+        self._write_down([deed])
+        return deed.outcome
 
-    def _do(self, action: Change) -> Outcome:
+    @contextmanager
+    def together(self) -> Iterator[Callable[[Change], Outcome]]:
+        """Carry out what belongs to one case; the audit keeps it as one object, whatever ends it.
+
+        Only for what leaves its own trace where it is killed: a remedy stands in its case before it is sent.
+        """
+        deeds: list[Deed] = []
+
+        def apply(action: Change) -> Outcome:
+            deeds.append(self._do(action))
+            return deeds[-1].outcome
+
+        try:
+            yield apply
+        finally:
+            if deeds:
+                self._write_down(deeds)
+
+    def _do(self, action: Change) -> Deed:
+        outcome = self._outcome_of(action)
+        say(self._log, self._hands.tick, action, outcome)
+        return Deed(action, outcome)
+
+    def _outcome_of(self, action: Change) -> Outcome:
         if self._policy.mode is Mode.OBSERVE and not _only_notes(action):
             return Observed()
         outcome = _outcome(lambda: DO[type(action)](self._hands, action))
@@ -59,9 +82,11 @@ class Applier:
             self.written.append(action.record)
         return outcome
 
-    def _written_by(self) -> Author:
-        """Who writes the next audit record; a count's next is one step, so two threads never share one."""
-        return Author(tick=self._hands.tick, policy=self._policy.version, number=next(self._counts))
+    def _write_down(self, deeds: Sequence[Deed]) -> None:
+        """Under the next number; a count's next is one step, so two threads never share one."""
+        hands = self._hands
+        author = Author(tick=hands.tick, policy=self._policy.version, number=next(self._counts))
+        write_down(hands.cloud.store, hands.layout, author, deeds)
 
 
 def _only_notes(action: Change) -> bool:
