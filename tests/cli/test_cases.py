@@ -191,11 +191,16 @@ def test_an_answer_that_comes_too_late_is_refused(desk):
     assert "it is too late: it was stopped at" in desk.refused("cases", "keep", "idle", "4711", "--for", "1h")
 
 
-def test_a_record_that_cannot_be_read_is_told(desk):
-    """A veto may stand in it, so nobody acts as if it were not there; a person is told."""
+def test_a_record_that_cannot_be_read_hides_no_other(desk):
+    """A veto may stand in it, so nothing is done about it; a person is told which it is, and what to do."""
     desk.file(case())
     desk.store.write("spotwarden/cases/idle/4712.json", b"{", generation=0)
-    assert "cases that cannot be read" in desk.refused("cases", "list")
+    listed = desk.refused("cases", "list")
+    assert "4711" in listed
+    assert "mend or remove them:\n  spotwarden/cases/idle/4712.json: " in listed
+    desk.ok("cases", "keep", "idle", "4711", "--for", "1h")
+    for words in (("show", "idle", "4712"), ("keep", "idle", "4712", "--for", "1h")):
+        assert "spotwarden/cases/idle/4712.json: " in desk.refused("cases", *words)
 
 
 def test_a_policy_with_a_fault_takes_no_answer(desk, tmp_path):

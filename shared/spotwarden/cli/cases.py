@@ -1,6 +1,6 @@
 """`spotwarden cases`: what governance has against whom, and a person's answer to it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 import click
@@ -21,7 +21,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES, Policy
 from spotwarden.runner import PolicyError, look_at_job, read_policy
 from spotwarden.runner.answering import write_answer
-from spotwarden.runner.cases import read_cases
+from spotwarden.runner.cases import OpenCases, read_cases
 
 HEAD = ("RULE", "CASE", "ABOUT", "OWNER", "STANDS", "FOR", "DUE", "REASON")
 RULE = click.Choice(list(RULES))
@@ -47,15 +47,17 @@ def cases() -> None:
 def list_(rule: str | None, *, as_json: bool) -> None:
     """Print every open case, the oldest first."""
     context = open_context()
-    found = sorted(_read(context, (rule,) if rule else tuple(RULES)), key=lambda case: case.opened)
+    opened = _read(context, (rule,) if rule else tuple(RULES))
+    found = sorted((one.case for one in opened.filed), key=lambda case: case.opened)
+    now = clock.now()
     if as_json:
         click.echo(_json(found))
-        return
-    if not found:
+    elif found:
+        click.echo(render(HEAD, [_cells(case, now) for case in found]))
+    elif not opened.broken:
         click.echo(f"no open cases in gs://{context.settings.bucket}")
-        return
-    now = clock.now()
-    click.echo(render(HEAD, [_cells(case, now) for case in found]))
+    if opened.broken:
+        raise click.ClickException(_broken(opened.broken.values()))
 
 
 @cases.command()
@@ -146,18 +148,22 @@ def _file(context: Context, case: Case) -> JobFile:
     return look_at_job(context.cloud.store, context.settings.layout, job).file if job else JobFile()
 
 
-def _read(context: Context, rules: tuple[str, ...]) -> list[Case]:
-    store, settings = context.cloud.store, context.settings
-    try:
-        return [one.case for one in read_cases(store, settings.layout, rules, workers=settings.workers)]
-    except ExceptionGroup as broken:
-        said = "; ".join(str(one) for one in broken.exceptions)
-        raise click.ClickException(f"{broken.message}: {said}") from broken
+def _read(context: Context, rules: tuple[str, ...]) -> OpenCases:
+    settings = context.settings
+    return read_cases(context.cloud.store, settings.layout, rules, workers=settings.workers)
+
+
+def _broken(problems: Iterable[Exception]) -> str:
+    listed = "\n".join(f"  {one}" for one in problems)
+    return f"these cannot be read, and nothing is done about them; mend or remove them:\n{listed}"
 
 
 def _find(context: Context, rule: str, key: str) -> Case:
     """The case that the user means: its key, or whatever else only one case goes by."""
-    found = _read(context, (rule,))
+    opened = _read(context, (rule,))
+    if (rule, key) in opened.broken:
+        raise click.ClickException(_broken([opened.broken[rule, key]]))
+    found = [one.case for one in opened.filed]
     meant = [case for case in found if case.key == key] or [case for case in found if key in _names(case)]
     if len(meant) == 1:
         return meant[0]

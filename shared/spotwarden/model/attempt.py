@@ -1,10 +1,11 @@
 """The ledger: one record per attempt."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from enum import Enum
 
 import msgspec
+
+from spotwarden.model.moment import Moment
 
 
 class State(Enum):
@@ -27,7 +28,7 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
     """The sweep that works on an attempt, and until when nobody else may."""
 
     holder: str
-    until: datetime
+    until: Moment
 
 
 class Deed(Enum):
@@ -47,7 +48,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
 
     place: str
     request_id: str
-    at: datetime
+    at: Moment
     operation: str = ""
     error: str = ""
     deed: Deed = Deed.CREATE
@@ -76,19 +77,19 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     job: str
     number: int
     state: State
-    created: datetime
-    updated: datetime
+    created: Moment
+    updated: Moment
     reason: str = ""
     lease: Lease | None = None
     tries: tuple[Try, ...] = ()
-    not_before: datetime | None = None
+    not_before: Moment | None = None
     instances: Mapping[str, str] = {}
     replaces: Mapping[str, str] = {}
     markers: Mapping[str, int] = {}
     script: Script | None = None
     owner: str = ""
-    started: datetime | None = None
-    lost: datetime | None = None
+    started: Moment | None = None
+    lost: Moment | None = None
     lost_in: str = ""
     fate: str = ""
     cause: str = ""
@@ -105,4 +106,4 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 
     attempt: Attempt
     generation: int
-    written: datetime | None = None
+    written: Moment | None = None

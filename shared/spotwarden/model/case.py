@@ -1,13 +1,13 @@
 """A case: an open finding that is being escalated."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from enum import Enum
 
 import msgspec
 
 from spotwarden.model.finding import Finding, Subject
 from spotwarden.model.governance import Remedy
+from spotwarden.model.moment import Moment
 
 
 class CaseState(Enum):
@@ -21,12 +21,18 @@ class CaseState(Enum):
 
 
 class Warned(msgspec.Struct, frozen=True, kw_only=True):
-    """A warning that was published and accepted. `counts` is false for one that only observed."""
+    """A warning that was published and accepted. `counts` is false for one that only observed.
+
+    It said that `remedy` would be applied to the VMs `targets`, by id, and not before `due`.
+    """
 
     level: int
-    at: datetime
+    at: Moment
     notice: str
     counts: bool = True
+    remedy: Remedy = Remedy.NONE
+    targets: tuple[str, ...] = ()
+    due: Moment | None = None
 
 
 class Strike(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +43,7 @@ class Strike(msgspec.Struct, frozen=True, kw_only=True):
 
     target: str
     request_id: str
-    at: datetime
+    at: Moment
     operation: str = ""
     error: str = ""
 
@@ -55,16 +61,16 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     rule: str
     subject: Subject
     state: CaseState
-    opened: datetime
-    looked: datetime
+    opened: Moment
+    looked: Moment
     looks: int = 1
-    since: datetime | None = None
+    since: Moment | None = None
     reason: str = ""
     evidence: Mapping[str, str] = {}
     remedy: Remedy = Remedy.NONE
-    due: datetime | None = None
+    due: Moment | None = None
     warnings: tuple[Warned, ...] = ()
-    keep_until: datetime | None = None
+    keep_until: Moment | None = None
     kept_by: str = ""
     kept_why: str = ""
     extended: float = 0.0

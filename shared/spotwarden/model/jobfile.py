@@ -1,10 +1,15 @@
 """What a developer may say about a job in its `job.toml`."""
 
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Annotated, Any
 
 import msgspec
+
+from spotwarden.model.moment import Moment
+
+Amount = Annotated[float, msgspec.Meta(ge=0)]
+"""Neither below nothing nor *not a number*, against which no limit could be held."""
 
 
 class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -22,10 +27,10 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     email: str = ""
     max_restarts: int | None = None
     max_runtime: timedelta | None = None
-    budget: float | None = None
-    price_per_hour: float | None = None
+    budget: Amount | None = None
+    price_per_hour: Amount | None = None
     work: timedelta | None = None
-    deadline: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    deadline: Moment | None = None
     places: tuple[str, ...] | None = None
     on_demand_after: int | None = None
     make_before_break: bool = False
@@ -37,6 +42,6 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """How far a job has come: when something last moved, its newest checkpoint, the share done (0..1)."""
 
-    at: datetime | None = None
+    at: Moment | None = None
     checkpoint: str = ""
     share: float | None = None

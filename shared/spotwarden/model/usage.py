@@ -1,18 +1,19 @@
 """What VMs have used, by the day: the meter behind the caps on owners."""
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date
 
 import msgspec
 
 from spotwarden.model.fleet import Machine
+from spotwarden.model.moment import Moment
 from spotwarden.model.prices import Kind
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """A VM was up for so many seconds of the day, after it had been started at this moment."""
 
-    started: datetime
+    started: Moment
     seconds: int
 
 

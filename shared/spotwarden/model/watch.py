@@ -5,6 +5,8 @@ from datetime import datetime
 
 import msgspec
 
+from spotwarden.model.moment import Moment
+
 
 class Watch(msgspec.Struct, frozen=True, kw_only=True):
     """One open job: the instances that should be there, as the ledger said when this was written.
@@ -17,7 +19,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     job: str
     attempt: int = 0
     instances: Mapping[str, str] = {}
-    whole: datetime | None = None
+    whole: Moment | None = None
     gone: bool = False
     recorded: bool = False
     past: tuple[str, ...] = ()

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-import msgspec
-
 from spotwarden.layout import CaseRecord, Layout
 from spotwarden.model.action import FileCase
 from spotwarden.model.answer import Accepted, Answered, Refused
@@ -11,6 +9,7 @@ from spotwarden.model.case import Case
 from spotwarden.model.outcome import Done, Lost, Unanswered
 from spotwarden.ports import Store
 from spotwarden.runner.apply import Applier
+from spotwarden.runner.decoding import decoded
 
 TRIES = 10
 """How often a case that changes under our hands is read anew; a sweep changes one a few times at most."""
@@ -22,7 +21,7 @@ def write_answer(
     """Answer the case of this record; whoever changed it meanwhile is answered, too.
 
     A sweep writes down what it is about to do under the generation that it has read: it does not act on a
-    case that was answered since.
+    case that was answered since. `ValueError` where the record is broken.
     """
     name = layout.build(record)
     tried: Answered | None = None
@@ -30,7 +29,7 @@ def write_answer(
         stored = store.read(name)
         if stored is None:
             return Refused(why="there is no such open case; it may have been cleared")
-        case = msgspec.json.decode(stored.data, type=Case)
+        case = decoded(name, stored.data, Case)
         if isinstance(tried, Accepted) and _said(case) == _said(tried.case):
             return tried
         answer = decide(case)

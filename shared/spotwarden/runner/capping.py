@@ -7,7 +7,6 @@ would be held against the attempts before it, and the time that the job was down
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar, cast
 
-import msgspec
 from msgspec.structs import replace
 
 from spotwarden.layout import AttemptRecord, JobFile, Layout, StatusCode, Thing, quarantine_key
@@ -19,6 +18,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
 from spotwarden.model.usage import DayTotal, Metered
 from spotwarden.ports import Store, UnansweredError
+from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
 from spotwarden.runner.governing import Duty
 from spotwarden.runner.jobs import Folder, look_into, read_job_file
@@ -96,7 +96,7 @@ def _records(duty: Duty, jobs: Sequence[str]) -> dict[str, Records]:
             return job, _read_records(store, layout, job)
         except UnansweredError as problem:
             return job, Records(problem=str(problem))
-        except (ValueError, msgspec.MsgspecError) as problem:
+        except ValueError as problem:
             return job, Records(problem=str(problem), lasting=True)
 
     done = each(jobs, read, duty.settings.workers)
@@ -127,7 +127,7 @@ def _attempt(store: Store, layout: Layout, folder: Folder, thing: Thing) -> Atte
         stored = store.read(layout.build(thing))
         if stored is None:
             raise UnansweredError(f"{layout.build(thing)} went while it was read")
-        whole = msgspec.json.decode(stored.data, type=Attempt)
+        whole = decoded(layout.build(thing), stored.data, Attempt)
         return replace(
             whole,
             reason="",

@@ -1,45 +1,57 @@
 """The open cases of a rule, read at little cost: a record is read again only when it has changed."""
 
-from collections.abc import Sequence
-
-import msgspec
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from spotwarden.layout import CaseRecord, Layout, NotInLayoutError
 from spotwarden.model.case import Case, Filed
-from spotwarden.ports import Entry, Store
+from spotwarden.ports import Entry, Store, UnansweredError
+from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
 from spotwarden.runner.known import Known
 
 _KNOWN: Known[Case] = Known()
 
 
-def read_cases(store: Store, layout: Layout, rules: Sequence[str], workers: int = 1) -> list[Filed]:
-    """Every open case of these rules; one that cannot be read raises, for a veto may stand in it."""
-    entries = [
-        entry for rule in rules for entry in store.entries(layout.cases(rule)) if _is_ours(layout, entry)
-    ]
-    read = each(entries, lambda entry: _read(store, entry), workers)
-    if read.failures:
-        raise ExceptionGroup("cases that cannot be read", read.failures)
-    return read.results
+class OpenCases(NamedTuple):
+    """The cases that could be read; of the others, by rule and key, why not: a veto may stand in them."""
+
+    filed: Sequence[Filed]
+    broken: Mapping[tuple[str, str], Exception]
 
 
-def read_case(store: Store, layout: Layout, rule: str, key: str) -> Filed | None:
-    """One case as it is now; None where there is none."""
-    stored = store.read(layout.build(CaseRecord(rule=rule, key=key)))
-    if stored is None:
-        return None
-    return Filed(case=msgspec.json.decode(stored.data, type=Case), generation=stored.generation)
+def read_cases(store: Store, layout: Layout, rules: Sequence[str], workers: int = 1) -> OpenCases:
+    """Every open case of these rules."""
+    found = {
+        thing: entry
+        for rule in rules
+        for entry in store.entries(layout.cases(rule))
+        if (thing := _record(layout, entry))
+    }
+    broken: dict[tuple[str, str], Exception] = {}
+
+    def read(thing: CaseRecord) -> Filed | None:
+        try:
+            return _read(store, thing, found[thing])
+        except (UnansweredError, ValueError) as problem:
+            broken[thing.rule, thing.key] = problem
+            return None
+
+    done = each(found, read, workers)
+    if done.failures:
+        raise ExceptionGroup("cases could not be read", done.failures)
+    return OpenCases(done.results, broken)
 
 
-def _is_ours(layout: Layout, entry: Entry) -> bool:
+def _record(layout: Layout, entry: Entry) -> CaseRecord | None:
     try:
-        return isinstance(layout.parse(entry.name), CaseRecord)
+        thing = layout.parse(entry.name)
     except NotInLayoutError:
-        return False
+        return None
+    return thing if isinstance(thing, CaseRecord) else None
 
 
-def _read(store: Store, entry: Entry) -> Filed | None:
+def _read(store: Store, thing: CaseRecord, entry: Entry) -> Filed | None:
     """The case as it is now: one that has changed since the listing is taken as it was read."""
     known = _KNOWN.get(entry.name, entry.generation)
     if known is not None:
@@ -47,5 +59,7 @@ def _read(store: Store, entry: Entry) -> Filed | None:
     stored = store.read(entry.name)
     if stored is None:
         return None
-    case = msgspec.json.decode(stored.data, type=Case)
+    case = decoded(entry.name, stored.data, Case)
+    if (case.rule, case.key) != (thing.rule, thing.key):
+        raise ValueError(f"{entry.name}: it says that it is the case {case.rule} {case.key}")
     return Filed(case=_KNOWN.keep(entry.name, stored.generation, case), generation=stored.generation)

@@ -93,13 +93,14 @@ def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tic
 def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: Taken, workers: int) -> Seen:
     """All markers, all open jobs, and instances that look like a job's and are on no list."""
     markers = read_markers(cloud.store, layout, cloud.store.entries(layout.markers()))
-    watches = read_watches(cloud.store, layout, workers)
+    watches, broken = read_watches(cloud.store, layout, workers)
     instances = cloud.compute.instances()
     alive = {one.id: one for one in instances.items}
     due = [one.watch.job for one in watches if not is_whole(one.watch, alive)]
     swept = taken.turn.swept
     shown = Shown(instances, cloud.compute.operations(_since(markers, watches, swept, tick)))
-    jobs = dict.fromkeys([*markers.by_job, *due, *_sighted(cloud, layout, shown, watches)])
+    # Looking at a job whose entry is broken fails, and so tells of it, without stopping the others.
+    jobs = dict.fromkeys([*markers.by_job, *due, *broken, *_sighted(cloud, layout, shown, watches)])
     return Seen(
         jobs=[
             partial(_look, cloud, layout, job, markers=markers.by_job.get(job, ()), shown=shown, swept=swept)

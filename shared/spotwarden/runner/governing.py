@@ -61,10 +61,11 @@ class Governed(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
 
 
 class Sight(msgspec.Struct, frozen=True, kw_only=True):
-    """One look, judged: what was found about each case, by rule and key."""
+    """One look, judged: what was found about each case. One that cannot be read is left alone, and told."""
 
     judged: Judged
     cases: tuple[CaseFacts, ...]
+    broken: tuple[Exception, ...]
 
 
 def govern(duty: Duty, governed: Governed[Facts]) -> Swept:
@@ -72,7 +73,7 @@ def govern(duty: Duty, governed: Governed[Facts]) -> Swept:
     if duty.tick.about:
         sight = _look(duty, governed, duty.tick.now)
         moved = _escalate(duty, governed, sight.cases)
-        return swept(_waits(moved), moved.failures)
+        return swept(_waits(moved), [*sight.broken, *moved.failures])
     store, layout = duty.cloud.store, duty.settings.layout
     taken = take_turn(store, layout, duty.tick)
     if taken is None:
@@ -87,19 +88,22 @@ def _sweep(duty: Duty, governed: Governed[Facts], taken: Taken) -> Swept:
     moved = _escalate(duty, governed, sight.cases)
     acted = _act(duty, governed, sight, [one for one in moved.results if isinstance(one, Ripe)], steady)
     end_turn(duty.cloud.store, duty.settings.layout, with_steady(taken, steady), duty.tick.now)
-    return swept([*_waits(moved), *_waits(acted)], [*moved.failures, *acted.failures])
+    return swept([*_waits(moved), *_waits(acted)], [*sight.broken, *moved.failures, *acted.failures])
 
 
 def _look(duty: Duty, governed: Governed[Facts], steady: datetime, only: Collection[str] = ()) -> Sight:
     """Everything, or these VMs once more; only a whole look is worth recording."""
-    filed = read_cases(duty.cloud.store, duty.settings.layout, governed.rules, workers=duty.settings.workers)
+    store, layout = duty.cloud.store, duty.settings.layout
+    filed, broken = read_cases(store, layout, governed.rules, workers=duty.settings.workers)
     known = {(one.case.rule, one.case.key): one.case for one in filed}
     brief = Brief(policy=duty.policy, tick=duty.tick, steady=steady, cases=known)
     facts = governed.look(duty, only)
     if not only and not duty.tick.about:
-        record(duty.cloud.store, duty.settings.layout, brief, facts)
+        record(store, layout, brief, facts)
     judged = governed.judge(facts, brief)
-    return Sight(judged=judged, cases=tuple(governed.escalation.paired(judged, filed)))
+    paired = governed.escalation.paired(judged, filed)
+    cases = tuple(one for one in paired if (one.rule, one.key) not in broken)
+    return Sight(judged=judged, cases=cases, broken=tuple(broken.values()))
 
 
 def _escalate(duty: Duty, governed: Governed[Facts], cases: Iterable[CaseFacts]) -> Each[Ripe | Wait]:

@@ -29,6 +29,7 @@ from spotwarden.model.jobfile import JobFile, Progress
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import Entry, Store
+from spotwarden.runner.decoding import decoded
 from spotwarden.runner.policy import durations, read_toml
 
 OBJECT_AT_MOST = 1024 * 1024
@@ -83,7 +84,7 @@ def read_ledger(store: Store, layout: Layout, folder: Folder) -> tuple[Recorded,
     for thing in folder.of(AttemptRecord):
         stored = store.read(layout.build(thing))
         if stored is not None:
-            attempt = msgspec.json.decode(stored.data, type=Attempt)
+            attempt = decoded(layout.build(thing), stored.data, Attempt)
             found.append(Recorded(attempt=attempt, generation=stored.generation, written=stored.updated))
     return tuple(sorted(found, key=lambda one: one.attempt.number))
 
@@ -93,8 +94,16 @@ def read_watch(store: Store, layout: Layout, job: str) -> Watched | None:
     stored = store.read(layout.build(OpenJob(job=job)))
     if stored is None:
         return None
-    watch = msgspec.json.decode(stored.data, type=Watch)
+    watch = watch_in(layout.build(OpenJob(job=job)), job, stored.data)
     return Watched(watch=watch, generation=stored.generation, since=stored.updated)
+
+
+def watch_in(name: str, job: str, data: bytes) -> Watch:
+    """The entry of this job; `ValueError` where it is broken, or another's."""
+    watch = decoded(name, data, Watch)
+    if watch.job != job:
+        raise ValueError(f"{name}: it says that it is of the job {watch.job!r}")
+    return watch
 
 
 def _registrations(store: Store, layout: Layout, folder: Folder) -> dict[str, str]:
@@ -141,7 +150,7 @@ def read_job_file(store: Store, layout: Layout, job: str, folder: Folder | None 
     try:
         stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
         return msgspec.convert(durations(read_toml(stored.data)), JobFile) if stored else JobFile()
-    except (ValueError, msgspec.DecodeError) as problem:
+    except (ValueError, msgspec.DecodeError, RecursionError) as problem:
         return JobFile(problem=f"{layout.build(thing)}: {problem}")
 
 
@@ -161,8 +170,8 @@ def _progress(store: Store, layout: Layout, folder: Folder) -> Progress:
     at, name = max(beats)
     try:
         stored = store.read(name, at_most=OBJECT_AT_MOST)
-        beat = msgspec.json.decode(stored.data, type=_Beat) if stored and stored.data.strip() else _Beat()
-    except (ValueError, msgspec.DecodeError):
+        beat = decoded(name, stored.data, _Beat) if stored and stored.data.strip() else _Beat()
+    except ValueError:
         return Progress(at=at)
     share = beat.step / beat.steps if beat.step is not None and beat.steps else None
     return Progress(at=at, checkpoint=beat.checkpoint, share=share)

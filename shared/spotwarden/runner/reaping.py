@@ -51,12 +51,11 @@ def look(duty: Duty, only: Collection[str], quiet: Quiet) -> ReapFacts:
     fleet = compute.fleet(ids=ids) if ids or not only else Fleet()
     found, unlisted = compute.leftovers() if links or not only else (None, ())
     left = None if found is None else tuple(one for one in found if not links or one.link in links)
-    watches = {
-        one.watch.job: one.watch
-        for one in read_watches(duty.cloud.store, duty.settings.layout, duty.settings.workers)
-    }
+    opened = read_watches(duty.cloud.store, duty.settings.layout, duty.settings.workers)
+    watches = {one.watch.job: one.watch for one in opened.watched}
     claimed = _claimed(duty, fleet, watches)
     jobs = _records(duty, _asked(duty, fleet, claimed, left or (), watches), watches)
+    jobs |= {job: JobRecord(job=job, problem=str(why)) for job, why in opened.broken.items() if job in jobs}
     whose = {**claimed.sure, **{one: job for one, job in claimed.named.items() if _knows(jobs.get(job), one)}}
     facts = ReapFacts(
         machines=tuple(one for one in fleet.items if one.id in claimed.sure or one.id in claimed.named),

@@ -8,9 +8,11 @@ import msgspec
 
 from spotwarden.layout import AttemptRecord, Heartbeat, InstanceId, JobFile, Layout, StatusCode, Thing
 from spotwarden.model.attempt import State
+from spotwarden.model.moment import Moment
 from spotwarden.model.reaping import JobRecord, Signs
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Entry, Store, UnansweredError
+from spotwarden.runner.decoding import decoded
 from spotwarden.runner.jobs import Folder, look_into, read_job_file
 from spotwarden.runner.known import Known
 
@@ -24,9 +26,9 @@ class Launched(msgspec.Struct, frozen=True, kw_only=True):
 
     number: int
     state: State
-    created: datetime
-    updated: datetime
-    started: datetime | None = None
+    created: Moment
+    updated: Moment
+    started: Moment | None = None
     owner: str = ""
     instances: dict[str, str] = {}
     replaces: dict[str, str] = {}
@@ -42,7 +44,7 @@ def read_record(
     """
     try:
         return _read_record(store, layout, job, set(ids), watch)
-    except (UnansweredError, ValueError, msgspec.MsgspecError) as problem:
+    except (UnansweredError, ValueError) as problem:
         return JobRecord(job=job, problem=str(problem))
 
 
@@ -100,7 +102,7 @@ def _attempt(store: Store, layout: Layout, folder: Folder, thing: Thing) -> Laun
         stored = store.read(layout.build(thing))
         if stored is None:
             raise UnansweredError(f"{layout.build(thing)} went while it was read")
-        return msgspec.json.decode(stored.data, type=Launched)
+        return decoded(layout.build(thing), stored.data, Launched)
 
     return _once(layout, folder, thing, read)
 

@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 import msgspec
 
 from spotwarden.layout import Layout, SweepTurn
+from spotwarden.model.moment import Moment
 from spotwarden.model.tick import Tick
 from spotwarden.ports import ConflictError, Store, UnansweredError
+from spotwarden.runner.decoding import decoded
 
 TURN = timedelta(seconds=30)
 
@@ -21,9 +23,9 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     holder: str = ""
-    until: datetime | None = None
-    swept: datetime | None = None
-    steady: datetime | None = None
+    until: Moment | None = None
+    swept: Moment | None = None
+    steady: Moment | None = None
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,18 +39,24 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 def take_turn(store: Store, layout: Layout, tick: Tick) -> Taken | None:
     """Take the turn; None while another sweep has it."""
     name = layout.build(SweepTurn(function=tick.function))
-    stored = store.read(name)
-    turn = msgspec.json.decode(stored.data, type=Turn) if stored else Turn()
+    turn, written = _read(store, name)
     if turn.holder and turn.until and tick.now < turn.until <= tick.now + 2 * TURN:
         return None
     mine = Turn(holder=tick.sweep, until=tick.now + TURN, swept=turn.swept, steady=turn.steady)
     try:
-        generation = store.write(
-            name, msgspec.json.encode(mine), generation=stored.generation if stored else 0
-        )
+        generation = store.write(name, msgspec.json.encode(mine), generation=written)
     except ConflictError:
         return None
     return Taken(function=tick.function, turn=mine, generation=generation)
+
+
+def _read(store: Store, name: str) -> tuple[Turn, int | None]:
+    """The turn and its generation; one that cannot be read is nobody's, and is overwritten."""
+    try:
+        stored = store.read(name)
+        return (decoded(name, stored.data, Turn), stored.generation) if stored else (Turn(), 0)
+    except ValueError:
+        return Turn(), None
 
 
 def end_turn(store: Store, layout: Layout, taken: Taken, swept: datetime | None) -> None:

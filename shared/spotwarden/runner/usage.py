@@ -15,6 +15,7 @@ from spotwarden.layout import Layout, UsageRecord
 from spotwarden.model.tick import Tick
 from spotwarden.model.usage import DayTotal, Metered, UsageDay
 from spotwarden.ports import ConflictError, Store, UnansweredError
+from spotwarden.runner.decoding import decoded
 from spotwarden.runner.known import Known
 from spotwarden.runner.log import log
 
@@ -69,7 +70,7 @@ class Meter(msgspec.Struct, frozen=True, kw_only=True):
     def _count(self, day: date, name: str, vms: Sequence[Metered], *, whole: bool, written: bool) -> DayTotal:
         try:
             record, generation = self._kept(day, name, vms, whole=whole, written=written)
-        except (ValueError, msgspec.MsgspecError) as problem:
+        except ValueError as problem:
             log(self.tick, "ERROR", f"{name} cannot be read, and that day counts as nothing: {problem}")
             return DayTotal(day=day)
         total = self.metering.total(record)
@@ -99,4 +100,4 @@ class Meter(msgspec.Struct, frozen=True, kw_only=True):
         stored = self.store.read(name, at_most=LARGEST)
         if stored is None:
             return UsageDay(day=day), 0
-        return msgspec.json.decode(stored.data, type=UsageDay), stored.generation
+        return decoded(name, stored.data, UsageDay), stored.generation

@@ -1,49 +1,66 @@
 """The list of open jobs, read at little cost: an entry is read again only when it has changed."""
 
+from collections.abc import Mapping
 from datetime import datetime
-
-import msgspec
+from typing import NamedTuple
 
 from spotwarden.layout import Layout, NotInLayoutError, OpenJob
 from spotwarden.model.instance import Instance, Status
 from spotwarden.model.watch import Watch, Watched
-from spotwarden.ports import Entry, Store
+from spotwarden.ports import Entry, Store, UnansweredError
 from spotwarden.runner.each import each
+from spotwarden.runner.jobs import watch_in
 from spotwarden.runner.known import Known
 
 _KNOWN: Known[Watch] = Known()
 
 
-def read_watches(store: Store, layout: Layout, workers: int) -> list[Watched]:
+class OpenJobs(NamedTuple):
+    """The entries that could be read; of the others, by job, why not."""
+
+    watched: list[Watched]
+    broken: Mapping[str, Exception]
+
+
+def read_watches(store: Store, layout: Layout, workers: int) -> OpenJobs:
     """Every open job."""
-    entries = [entry for entry in store.entries(layout.open_jobs()) if _is_ours(layout, entry)]
-    known = {entry.name: _KNOWN.get(entry.name, entry.generation) for entry in entries}
-    new = [entry for entry in entries if known[entry.name] is None]
-    read = each(new, lambda entry: _read(store, entry), workers)
-    if read.failures:
-        raise ExceptionGroup("entries of the list of open jobs that cannot be read", read.failures)
-    known |= dict(read.results)
-    return [
+    jobs = {entry: job for entry in store.entries(layout.open_jobs()) if (job := _job(layout, entry))}
+    known = {entry: _KNOWN.get(entry.name, entry.generation) for entry in jobs}
+    broken: dict[str, Exception] = {}
+
+    def read(entry: Entry) -> tuple[Entry, Watch | None] | None:
+        try:
+            return entry, _read(store, entry, jobs[entry])
+        except (UnansweredError, ValueError) as problem:
+            broken[jobs[entry]] = problem
+            return None
+
+    done = each([entry for entry in jobs if known[entry] is None], read, workers)
+    if done.failures:
+        raise ExceptionGroup("the list of open jobs could not be read", done.failures)
+    known |= dict(done.results)
+    watched = [
         Watched(watch=watch, generation=entry.generation, since=entry.updated)
-        for entry in entries
-        if (watch := known[entry.name]) is not None
+        for entry, watch in known.items()
+        if watch is not None
     ]
+    return OpenJobs(watched, broken)
 
 
-def _is_ours(layout: Layout, entry: Entry) -> bool:
+def _job(layout: Layout, entry: Entry) -> str:
     try:
-        return isinstance(layout.parse(entry.name), OpenJob)
+        thing = layout.parse(entry.name)
     except NotInLayoutError:
-        return False
+        return ""
+    return thing.job if isinstance(thing, OpenJob) else ""
 
 
-def _read(store: Store, entry: Entry) -> tuple[str, Watch] | None:
+def _read(store: Store, entry: Entry, job: str) -> Watch | None:
     """Read it and remember it; one that has changed since the listing is seen next time."""
     stored = store.read(entry.name)
     if stored is None or stored.generation != entry.generation:
         return None
-    watch = msgspec.json.decode(stored.data, type=Watch)
-    return entry.name, _KNOWN.keep(entry.name, entry.generation, watch)
+    return _KNOWN.keep(entry.name, entry.generation, watch_in(entry.name, job, stored.data))
 
 
 def is_whole(watch: Watch, alive: dict[str, Instance]) -> bool:

@@ -18,5 +18,5 @@ def jobs_of(duty: Duty, machines: Collection[Machine]) -> dict[str, str]:
 
 def written_down(duty: Duty) -> dict[str, str]:
     """The job that has written down a VM's id, for all of them."""
-    watches = read_watches(duty.cloud.store, duty.settings.layout, duty.settings.workers)
-    return {one: watched.watch.job for watched in watches for one in watched.watch.instances.values()}
+    opened = read_watches(duty.cloud.store, duty.settings.layout, duty.settings.workers)
+    return {one: watched.watch.job for watched in opened.watched for one in watched.watch.instances.values()}
