@@ -21,14 +21,19 @@ RULE = "idle"
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """What a test says of a VM: how it reads, which warnings are called for, whether the remedy is."""
+    """What a test says of a VM: how it reads, which warnings are called for, whether the remedy is.
+
+    `beside` are the ids of VMs that the remedy would be for as well.
+    """
 
     reading: Reading = Reading.BAD
     level: int = 1
     ripe: bool = False
     exempt: str = ""
     ours: bool = True
+    since: datetime | None = None
     due: datetime | None = None
+    beside: tuple[str, ...] = ()
     labels: Mapping[str, str] = {}
 
 
@@ -77,7 +82,7 @@ class MadeUp(GovernedWorld):
 
     def _judge(self, facts: Facts, _brief: Brief) -> Judged:
         findings = tuple(
-            self._finding(key, said, *facts.running[key])
+            self._finding(key, said, facts.running)
             for key, said in facts.said.items()
             if key in facts.running
         )
@@ -89,16 +94,18 @@ class MadeUp(GovernedWorld):
             fleet=len(facts.running),
         )
 
-    def _finding(self, key: str, said: Said, name: str, zone: str) -> Finding:
-        target = Target(id=key, name=name, zone=zone)
+    def _finding(self, key: str, said: Said, running: Mapping[str, tuple[str, str]]) -> Finding:
+        places = {one: running[one] for one in (key, *said.beside) if one in running}
+        targets = tuple(Target(id=one, name=name, zone=zone) for one, (name, zone) in places.items())
         return Finding(
             rule=RULE,
-            subject=Subject(key=key, job="job", owner="ada@x.org", targets=(target,), ours=said.ours),
+            subject=Subject(key=key, job="job", owner="ada@x.org", targets=targets, ours=said.ours),
             reading=said.reading,
             reason="made up",
             level=said.level,
             ripe=said.ripe,
             exempt=said.exempt,
+            since=said.since,
             due=said.due,
             limits=self.limits,
             labels=said.labels,

@@ -11,6 +11,7 @@ from spotwarden.layout import AttemptRecord, JobFile, OpenJob
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import ComplianceLimits, GovernanceLimits, Remedy, Scope
+from spotwarden.model.instance import Status
 from spotwarden.model.policy import Team
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
@@ -369,3 +370,16 @@ def test_the_log_entry_of_a_creation_names_its_vm(resource, about):
         "check_compliance", message(methodName="v1.compute.instances.insert", resourceName=resource)
     )
     assert (tick.about, tick.patient) == (about, False)
+
+
+def test_who_was_stopped_and_started_again_is_warned_anew(world):
+    """The same VM, stopped by us and started by its owner before the next look."""
+    vm = world.vm()
+    world.sweep()
+    world.sweep_for(minutes=60)
+    assert world.asked() == [("stop", vm)]
+    world.wait(minutes=4)
+    assert world.status(vm) == "TERMINATED"
+    world.cloud.compute.vms.become(vm, Status.RUNNING)
+    world.sweep_for(minutes=59)
+    assert world.asked() == [("stop", vm)]

@@ -46,8 +46,14 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
     if why := misdated(machines, brief):
         return spare(unknown(plain, why), machines, records, brief)
     found = judged(plain, measures(account), account.limits.warn, brief, f"job {job}")
-    young = brief.tick.now - max(map(up_since, machines)) < brief.policy.governance.launch_grace
-    return spare(replace(found, ripe=False) if found and young else found, machines, records, brief)
+    return spare(found and _of_this_run(found, machines, brief), machines, records, brief)
+
+
+def _of_this_run(found: Finding, machines: Sequence[Machine], brief: Brief) -> Finding:
+    """The finding about the VMs as they run now: what was warned of before they were started is past."""
+    began = max(map(up_since, machines))
+    young = brief.tick.now - began < brief.policy.governance.launch_grace
+    return replace(found, ripe=found.ripe and not young, since=max(found.since or began, began))
 
 
 def _account(

@@ -1,6 +1,6 @@
 """A case as it is looked at: what was found goes into it, and what in it counts."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
@@ -29,9 +29,28 @@ def enforced(finding: Finding, policy: Policy) -> bool:
 
 
 def counting(case: Case) -> tuple[Warned, ...]:
-    """The warnings that a remedy may follow: those in earnest, and given after any veto was over."""
+    """The warnings in earnest that were given after any veto was over."""
     since = case.keep_until
     return tuple(one for one in case.warnings if one.counts and (since is None or one.at >= since))
+
+
+def fitting(case: Case, finding: Finding) -> tuple[Warned, ...]:
+    """Those of them that the remedy may follow: they said so of each of its VMs, in this very trouble."""
+    remedy, ids = remedy_of(finding), {target.id for target in finding.subject.targets}
+    if remedy is Remedy.NONE:
+        return counting(case)
+    return tuple(
+        one
+        for one in counting(case)
+        if one.remedy is remedy
+        and ids.issubset(one.targets)
+        and (finding.since is None or one.at > finding.since - APART)
+    )
+
+
+def graced(one: Warned, grace: timedelta) -> datetime:
+    """From when on a remedy may follow this warning: its grace is over, and so is what it promised."""
+    return max(one.at + grace, one.due or one.at)
 
 
 def open_case(facts: CaseFacts) -> tuple[Case, Finding, int]:

@@ -111,7 +111,7 @@ def _bad(
         todo=_todo(machine, faults),
         evidence={one.what: f"{one.found}; allowed: {one.allowed}" for one in faults},
         ripe=True,
-        since=machine.created,
+        since=machine.started or machine.created,
         exempt=spared,
         limits=held,
     )

@@ -17,6 +17,8 @@ from spotwarden.decide.case_life import CaseEvent, follow
 from spotwarden.decide.case_sight import (
     counting,
     enforced,
+    fitting,
+    graced,
     look_once_more,
     new_case,
     open_case,
@@ -81,24 +83,37 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     if vetoed(case, tick) or case.looks < finding.limits.looks:
         return None
     earnest = enforced(finding, policy)
-    given = counting(case) if earnest else case.warnings
+    given = _given(case, finding) if earnest else case.warnings
     if any(one.level >= finding.level for one in given):
         return None
     due = soonest(case, finding, tick)
-    notice = case_notices.warning(case, finding, policy, tick, earnest=earnest, due=due)
+    fresh = seen(case, finding, tick)
+    notice = case_notices.warning(fresh, finding, policy, tick, earnest=earnest, due=due)
     if notice.id not in facts.told:
         return Tell(reason=f"warning {finding.level}: {finding.reason}", notice=notice)
-    told = Warned(level=finding.level, at=tick.now, notice=notice.id, counts=earnest)
-    state = follow(case.state, CaseEvent.WARN)
-    warned = seen(case, finding, tick, state=state, warnings=(*case.warnings, told))
+    told = Warned(
+        level=finding.level,
+        at=tick.now,
+        notice=notice.id,
+        counts=earnest,
+        remedy=fresh.remedy,
+        targets=tuple(target.id for target in finding.subject.targets),
+        due=due,
+    )
+    warned = replace(fresh, state=follow(case.state, CaseEvent.WARN), warnings=(*case.warnings, told))
     return FileCase(reason=f"warned: {finding.reason}", case=warned, generation=generation)
 
 
+def _given(case: Case, finding: Finding) -> tuple[Warned, ...]:
+    """What was told already: once the remedy is due, only what it may follow; before, VMs come and go."""
+    return fitting(case, finding) if finding.ripe else counting(case)
+
+
 def soonest(case: Case, finding: Finding, tick: Tick) -> datetime:
-    """When the remedy may be applied at the earliest: at the rule's own moment, the grace after a warning."""
-    given = counting(case)
-    graced = (given[0].at if given else tick.now) + finding.limits.grace
-    return max(graced, finding.due or graced)
+    """When the remedy may be applied at the earliest, to the minute: after a grace, when the rule says so."""
+    grace = finding.limits.grace
+    first = min([tick.now + grace, *(graced(one, grace) for one in fitting(case, finding))])
+    return max(first, finding.due or first).replace(second=0, microsecond=0)
 
 
 def _label(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
@@ -144,9 +159,8 @@ def may_act(case: Case, finding: Finding, policy: Policy, tick: Tick) -> bool:
         return False
     if vetoed(case, tick) or case.looks < finding.limits.looks:
         return False
-    given = counting(case)
-    graced = bool(given) and tick.now - given[0].at >= finding.limits.grace
-    return graced and not open_at(policy.governance.calendar, tick.now)
+    warned = any(tick.now >= graced(one, finding.limits.grace) for one in fitting(case, finding))
+    return warned and not open_at(policy.governance.calendar, tick.now)
 
 
 def _plan(case: Case, target: str, tick: Tick) -> Strike:

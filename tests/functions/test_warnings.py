@@ -1,0 +1,156 @@
+"""Which warning a remedy may follow: one about this very trouble, these VMs, this remedy, in good time."""
+
+from datetime import timedelta
+
+import pytest
+
+from spotwarden.model.case import CaseState
+from spotwarden.model.governance import IdleLimits, Remedy
+from tests.functions.made_up import RULE, MadeUp, Said
+
+GRACE = timedelta(minutes=15)
+STOP = IdleLimits(remedy=Remedy.STOP, grace=GRACE)
+RIPE = Said(ripe=True)
+
+
+@pytest.fixture
+def world() -> MadeUp:
+    """A rule that stops VMs, a quarter of an hour after its warning."""
+    return MadeUp(STOP)
+
+
+def then_after_a_new_grace(world: MadeUp, *done: tuple[str, str]) -> None:
+    """The next sweep warns once more; a second short of the new grace nothing is done, and then it is."""
+    world.sweep()
+    assert world.asked() == []
+    assert world.kinds() == ["idle_warning"] * 2
+    world.wait(seconds=GRACE.total_seconds() - 1)
+    world.sweep()
+    assert world.asked() == []
+    world.wait(seconds=1)
+    world.sweep()
+    assert world.asked() == list(done)
+    assert world.kinds() == ["idle_warning"] * 2 + ["idle_acted"]
+
+
+def test_who_was_told_that_nothing_will_be_done_is_warned_before_something_is(world: MadeUp):
+    """A policy that begins to stop VMs stops none on the word that they are only told about."""
+    world.limits = IdleLimits(grace=GRACE)
+    vm = world.vm(said=RIPE)
+    world.sweep_for(hours=1)
+    world.limits = STOP
+    then_after_a_new_grace(world, ("stop", vm))
+    assert "it will be stopped" in world.notices()[1].then
+
+
+def test_who_was_warned_of_a_stop_is_warned_anew_of_a_deletion(world: MadeUp):
+    """Whoever knows that the disks stay has no reason to save them."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.wait(minutes=10)
+    world.limits = IdleLimits(remedy=Remedy.DELETE, grace=GRACE)
+    world.wait(minutes=10)
+    then_after_a_new_grace(world, ("delete", vm))
+    assert "it will be deleted" in world.notices()[1].then
+
+
+def test_a_warning_about_an_earlier_trouble_does_not_count(world: MadeUp):
+    """It moved while nobody saw it, and stands still again since."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.wait(minutes=30)
+    world.say(vm, since=world.now - timedelta(minutes=20))
+    then_after_a_new_grace(world, ("stop", vm))
+
+
+def test_a_warning_that_came_after_the_trouble_began_counts(world: MadeUp):
+    """However long after, and to the minute: not every rule can date it to the second."""
+    vm = world.vm(said=Said(ripe=True, since=world.now + timedelta(seconds=59)))
+    world.sweep()
+    world.wait(minutes=15)
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+
+
+def test_a_vm_that_came_later_is_not_stopped_on_the_word_about_another(world: MadeUp):
+    """The case is the same, as that of a job is, and the VM is not."""
+    first = world.vm("first", said=RIPE)
+    world.sweep()
+    second = world.vm("second", said=None)
+    world.say(first, beside=(second,))
+    world.wait(minutes=20)
+    then_after_a_new_grace(world, ("stop", first), ("stop", second))
+
+
+def test_what_was_warned_of_together_may_be_done_to_what_is_left_of_it(world: MadeUp):
+    """One of two VMs is gone by itself: the other's warning still counts."""
+    first, second = world.vm("first", said=None), world.vm("second", said=None)
+    world.said[first] = Said(ripe=True, beside=(second,))
+    world.sweep()
+    world.say(first, beside=())
+    world.wait(minutes=15)
+    world.sweep()
+    assert world.asked() == [("stop", first)]
+    assert world.kinds() == ["idle_warning", "idle_acted"]
+
+
+def test_vms_that_come_and_go_are_not_told_of_each_time(world: MadeUp):
+    """As long as nothing is to be done about them."""
+    first = world.vm("first", said=Said())
+    world.sweep()
+    for number in range(5):
+        world.say(first, beside=(world.vm(f"other-{number}", said=None),))
+        world.wait(minutes=5)
+        world.sweep()
+    assert world.kinds() == ["idle_warning"]
+
+
+def test_nothing_is_done_before_the_moment_that_the_owner_was_told(world: MadeUp):
+    """A grace that was made shorter meanwhile holds for the next warning."""
+    world.limits = IdleLimits(remedy=Remedy.STOP, grace=timedelta(hours=1))
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.limits = STOP
+    world.wait(minutes=59)
+    world.sweep()
+    assert world.asked() == []
+    world.wait(minutes=1)
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+
+
+def test_a_grace_that_was_made_longer_holds_at_once(world: MadeUp):
+    """Whoever was warned before has it, too."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.limits = IdleLimits(remedy=Remedy.STOP, grace=timedelta(hours=1))
+    world.wait(minutes=59)
+    world.sweep()
+    assert world.asked() == []
+    world.wait(minutes=1)
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+
+
+def test_a_later_warning_may_name_an_earlier_moment(world: MadeUp):
+    """What comes faster than was foretold is told so, and that moment holds from its own grace on."""
+    vm = world.vm(said=Said(due=world.now + timedelta(hours=5)))
+    world.sweep()
+    world.wait(minutes=30)
+    world.say(vm, level=2, ripe=True, due=world.now)
+    world.sweep()
+    assert world.asked() == []
+    world.wait(minutes=15)
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+    assert world.kinds() == ["idle_warning", "idle_warning", "idle_acted"]
+
+
+def test_a_new_warning_about_a_remedy_that_was_planned_leaves_it_due(world: MadeUp):
+    """A case that is due is warned about like any other."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.change_case(RULE, vm, state=CaseState.DUE)
+    world.limits = IdleLimits(remedy=Remedy.DELETE, grace=GRACE)
+    world.wait(minutes=20)
+    then_after_a_new_grace(world, ("delete", vm))
