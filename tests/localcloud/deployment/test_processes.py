@@ -82,6 +82,33 @@ def test_a_killed_function_is_started_again_at_the_same_place(processes: Process
     asyncio.run(story())
 
 
+def test_functions_are_started_anew_in_another_environment(processes: Processes):
+    """At the same place, once each, and they answer; one that is killed after that comes back in it."""
+
+    async def environment_of(pid: int) -> str:
+        return psutil.Process(pid).environ().get("COLOUR", "")
+
+    async def story() -> None:
+        await processes.start()
+        try:
+            kept = processes.kept["echo"]
+            url, before = kept.url, psutil.Process(kept.process.pid)
+            assert await environment_of(before.pid) == ""
+            await processes.restart({"COLOUR": "green"})
+            assert await is_taken(url)
+            assert (kept.starts, kept.url) == (2, url)
+            assert not before.is_running()
+            assert await environment_of(kept.process.pid) == "green"
+            os.kill(kept.process.pid, signal.SIGKILL)
+            await came_true(lambda: is_taken(url))
+            assert kept.starts == 3
+            assert await environment_of(kept.process.pid) == "green"
+        finally:
+            await processes.stop()
+
+    asyncio.run(story())
+
+
 def test_a_function_that_was_stopped_stays_so(processes: Processes):
     """Nobody starts it again."""
 

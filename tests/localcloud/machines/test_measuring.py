@@ -1,9 +1,14 @@
 """What a machine tells Monitoring besides its GPUs: processor and lines of its log."""
 
+import asyncio
 import sys
 
+import httpx
 import pytest
 
+from localcloud.http import build_app
+from localcloud.machines.agents import Agents
+from localcloud.machines.gpus.report import METRIC
 from localcloud.machines.measuring import CPU, LINES
 
 BUSY = f"{sys.executable} -c 'while True: sum(range(10000))'"
@@ -52,3 +57,39 @@ def test_lines_of_the_log_are_counted(run, vm, world, eventually):
     messages, told = run(scene())
     assert len(values(world, LINES)) == told
     assert sum(values(world, LINES)) == pytest.approx(len(messages), abs=1)
+
+
+@pytest.mark.parametrize(("runs", "heard"), [(True, {CPU, LINES, METRIC}), (False, {CPU})])
+def test_without_an_agent_nothing_is_heard_of_gpus_and_log(run, vm, world, machines, eventually, runs, heard):
+    """The hypervisor sees the processor all the same."""
+    said = set_agent(machines.agents, node="test-vm", runs=runs)
+    assert said.status_code == 200
+
+    async def scene():
+        machine = await vm(startup_script="while true; do echo hello; sleep 0.05; done", gpus=1)
+        await eventually(lambda: len(values(world, CPU)) > 4 and machine.messages)
+
+    run(scene())
+    assert {point.metric for point in world.points} == heard
+
+
+def test_who_has_no_agent_can_be_asked_and_taken_back():
+    """By name, whether there is such a VM or not; what is no setting is refused."""
+    agents = Agents()
+    assert set_agent(agents, node="dark", runs=False).json() == {"without": ["dark"]}
+    assert not agents.runs("dark")
+    assert agents.runs("bright")
+    assert set_agent(agents, name="dark").status_code == 400
+    assert set_agent(agents, node="dark").json() == {"without": []}
+    assert agents.runs("dark")
+
+
+def set_agent(agents, **body):
+    """The answer of `/local/agent` to this body."""
+
+    async def ask():
+        transport = httpx.ASGITransport(app=build_app(agents.admin_routes()))
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as http:
+            return await http.post("/local/agent", json=body)
+
+    return asyncio.run(ask())

@@ -55,6 +55,8 @@ STRANGERS_ZONE = "us-east1-b"
 STOPPED = ("hang", "long", "nap")
 DESTROYED = (*STOPPED, "stay")
 RECOVERY = "spotwarden-recover-spot"
+AT_A_TIME = 2
+"""Commands that are started at once: each takes a second of a core."""
 REMEDIES = ("StopInstance", "DeleteInstance", "RemoveLeftover")
 
 
@@ -90,8 +92,9 @@ class Plot:
         await self._stage.watch.turn("agent", {"node": "dark", "runs": False})
         self._stage.say("$ spotwarden local agent dark --off")
         *calm, busy = CAST
-        await asyncio.gather(self._let_in_a_stranger(), *(self._submit(role) for role in calm))
-        await self._submit(busy)
+        two = asyncio.Semaphore(AT_A_TIME)
+        await asyncio.gather(self._let_in_a_stranger(), *(self._submit(role, two) for role in calm))
+        await self._submit(busy, two)
         seen = {(one["name"], zone_of(one)): one for one in await self._stage.watch.instances()}
         theirs = {name: one for (name, zone), one in seen.items() if zone != STRANGERS_ZONE}
         wards = [(role, self._ward(role, theirs[role.name])) for role in CAST]
@@ -102,10 +105,10 @@ class Plot:
     def _ward(self, role: Role, instance: Mapping[str, Any], chapter: str = "") -> Ward:
         return Ward(self._stage.chapter(chapter or role.name), role.name, instance, role.owner)
 
-    async def _submit(self, role: Role) -> None:
+    async def _submit(self, role: Role, free: asyncio.Semaphore) -> None:
         script = FOLDER / f"create-{role.name}.sh"
-        words = ("submit", str(script), "--owner", role.owner)
-        output = await self._stage.run(*words)
+        async with free:
+            output = await self._stage.run("submit", str(script), "--owner", role.owner)
         self._stage.chapter(role.name).show(("submit", script.name, "--owner", role.owner), output)
 
     async def _let_in_a_stranger(self) -> None:
