@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -92,8 +92,10 @@ class Compute(Protocol):
     ) -> Operation:
         """Start a stopped instance, addressed by its numeric id; errors and `before` as `launch`."""
 
-    def delete(self, zone: str, instance_id: str, request_id: str) -> Operation:
-        """Delete an instance, addressed by its numeric id. `RejectedError` notFound, `UnansweredError`."""
+    def delete(
+        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
+        """Delete an instance, by its id; errors and `before` as `launch`; `RejectedError` notFound."""
 
     def operation(self, place: str, name: str) -> Operation:
         """How an operation in this zone or region stands; `RejectedError` notFound, `UnansweredError`."""
@@ -113,8 +115,10 @@ class Compute(Protocol):
     def fleet(self, *, ids: Collection[str] = ()) -> Fleet:
         """Every VM of the project, in one aggregated list; with `ids` only these."""
 
-    def stop(self, zone: str, instance_id: str, request_id: str) -> Operation:
-        """Stop an instance, addressed by its numeric id; errors as `delete`. One that is stopped stays so."""
+    def stop(
+        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
+        """Stop an instance, by its id; errors and `before` as `delete`. One that is stopped stays so."""
 
     def label(self, zone: str, instance_id: str, labels: Mapping[str, str]) -> Operation:
         """Put labels on it; an empty value takes one off, all others stay as they are. Errors as `delete`."""
@@ -122,8 +126,8 @@ class Compute(Protocol):
     def leftovers(self) -> tuple[tuple[Leftover, ...], tuple[str, ...]]:
         """Disks and addresses nobody uses, and snapshots, with a job's label; and unreachable scopes."""
 
-    def remove(self, link: str, request_id: str) -> Operation:
-        """Delete the disk, address or snapshot of this link; errors as `delete`."""
+    def remove(self, link: str, request_id: str, *, before: datetime | None = None) -> Operation:
+        """Delete the disk, address or snapshot of this link; errors and `before` as `delete`."""
 
 
 class Metrics(Protocol):
@@ -144,11 +148,18 @@ class Metrics(Protocol):
         """When each instance last wrote a log line in that time, to the minute or so; `UnansweredError`."""
 
 
+class Published(NamedTuple):
+    """A message that was accepted: under which id, and by when."""
+
+    id: str
+    at: datetime
+
+
 class Topic(Protocol):
     """A Pub/Sub topic."""
 
-    def publish(self, data: bytes, attributes: Mapping[str, str]) -> str:
-        """Publish and wait until it is accepted; gives the message id. `UnansweredError`."""
+    def publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
+        """Publish and wait until it is accepted. `UnansweredError`."""
 
 
 class Cloud(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,11 +1,11 @@
-"""A request is sent before the lease of whoever sends it is over, or not at all."""
+"""A request is sent before the lease of whoever sends it is over, or what it rests on is old."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from spotwarden.gcp import compute as module
+from spotwarden.gcp import calls as module
 from spotwarden.gcp.compute import ComputeEngine
 from spotwarden.model.instance import Operation
 from spotwarden.ports import ConflictError, UnansweredError
@@ -22,8 +22,11 @@ ASKS = pytest.mark.parametrize(
     [
         lambda engine, before: engine.launch(spot("node"), "r", before=before),
         lambda engine, before: engine.start(ZONE, "17", "r", before=before),
+        lambda engine, before: engine.stop(ZONE, "17", "r", before=before),
+        lambda engine, before: engine.delete(ZONE, "17", "r", before=before),
+        lambda engine, before: engine.remove(f"projects/demo/zones/{ZONE}/disks/17", "r", before=before),
     ],
-    ids=["launch", "start"],
+    ids=["launch", "start", "stop", "delete", "remove"],
 )
 
 
@@ -59,7 +62,7 @@ def test_from_the_end_of_the_lease_on_nothing_is_sent(
     """And the caller knows that nothing was done."""
     google.say(OPERATION)
     shows(NOW)
-    with pytest.raises(ConflictError, match="the lease was over at 12:00:00 UTC"):
+    with pytest.raises(ConflictError, match="the time for it was over at 12:00:00 UTC"):
         ask(compute, NOW)
     assert google.asked == []
 
@@ -71,6 +74,6 @@ def test_a_try_that_nobody_answered_is_not_repeated_after_the_lease(
     """It may have been carried out, so the caller is told that nobody knows."""
     google.say(b"", status=503)
     shows(NOW - JUST, NOW)
-    with pytest.raises(UnansweredError, match="the lease was over"):
+    with pytest.raises(UnansweredError, match="the time for it was over"):
         ask(hasty, NOW)
     assert len(google.asked) == 1

@@ -74,7 +74,7 @@ def test_a_message_arrives_as_it_was_published(
 ):
     """Data and attributes, under the id that publishing gave back."""
     topic, arrived = topic_and_arrivals
-    message_id = topic.publish(b'{"what": "gr\xc3\xbc\xc3\x9fe"}', {"kind": "recovered", "job": "j"})
+    message_id = topic.publish(b'{"what": "gr\xc3\xbc\xc3\x9fe"}', {"kind": "recovered", "job": "j"}).id
     assert arrived() == [(message_id, b'{"what": "gr\xc3\xbc\xc3\x9fe"}', {"kind": "recovered", "job": "j"})]
 
 

@@ -1,9 +1,10 @@
 """How the Compute Engine in memory answers a call: failures on order, and no request carried out twice."""
 
 from collections.abc import Callable, Collection
+from datetime import datetime
 
 from spotwarden.model.instance import Operation
-from spotwarden.ports import RejectedError
+from spotwarden.ports import ConflictError, RejectedError
 from tests.fakes.clock import VirtualClock
 from tests.fakes.creating import Creating
 from tests.fakes.trouble import Trouble
@@ -33,3 +34,7 @@ class Answering(Creating):
         operation = work()
         self._answers[request_id] = operation.name
         return operation
+
+    def _in_time(self, before: datetime | None) -> None:
+        if before is not None and self.clock.now() >= before:
+            raise ConflictError(f"not sent: the time for it was over at {before:%H:%M:%S}")

@@ -31,6 +31,6 @@ def memory_cloud() -> MemoryCloud:
         clock=clock,
         store=MemoryStore(clock=clock),
         compute=MemoryCompute(clock=clock),
-        notices=MemoryTopic(),
+        notices=MemoryTopic(clock),
         metrics=MemoryMetrics(),
     )

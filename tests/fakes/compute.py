@@ -6,7 +6,7 @@ from typing import Any
 
 from spotwarden.model.instance import Instances, Operation, Operations, Status
 from spotwarden.model.request import Request
-from spotwarden.ports import ConflictError, RejectedError
+from spotwarden.ports import RejectedError
 from tests.fakes.clock import VirtualClock
 from tests.fakes.creating import STOCKOUT
 from tests.fakes.fate import ZONES
@@ -62,10 +62,6 @@ class MemoryCompute(Governed):
 
         return self.trouble.around("launch", request.path, lambda: self._once(request_id, launch))
 
-    def _in_time(self, before: datetime | None) -> None:
-        if before is not None and self.clock.now() >= before:
-            raise ConflictError(f"not sent: the lease was over at {before:%H:%M:%S}")
-
     def start(
         self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
     ) -> Operation:
@@ -94,10 +90,13 @@ class MemoryCompute(Governed):
             )
         return operation
 
-    def delete(self, zone: str, instance_id: str, request_id: str) -> Operation:
+    def delete(
+        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
         """As `Compute.delete`; the name is taken until the operation is done."""
 
         def delete() -> Operation:
+            self._in_time(before)
             vm = self._there(zone, instance_id)
             operation = self.vms.begin("delete", vm.seen, self.caller)
             self.vms.take_down(vm, operation, self._while_stopping(vm), remove=True)

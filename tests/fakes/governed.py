@@ -1,7 +1,7 @@
 """What governance sees of the Compute Engine in memory, and what it may do to it."""
 
 from collections.abc import Collection, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -41,10 +41,13 @@ class Governed(Answering):
         shown.sort(key=lambda one: (one.zone, one.name))
         return Fleet(items=tuple(shown), unreachable=tuple(sorted(self._hidden)))
 
-    def stop(self, zone: str, instance_id: str, request_id: str) -> Operation:
+    def stop(
+        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
         """As `Compute.stop`."""
 
         def stop() -> Operation:
+            self._in_time(before)
             vm = self._there(zone, instance_id)
             if vm.seen.status in BEING_MADE:
                 raise RejectedError("resourceNotReady", f"{vm.seen.name} is {vm.seen.status.value}")
@@ -92,10 +95,11 @@ class Governed(Answering):
         ]
         return tuple(sorted(shown, key=lambda one: one.link)), tuple(sorted(self._hidden))
 
-    def remove(self, link: str, request_id: str) -> Operation:
+    def remove(self, link: str, request_id: str, *, before: datetime | None = None) -> Operation:
         """As `Compute.remove`; one that is used by now is refused."""
 
         def remove() -> Operation:
+            self._in_time(before)
             if link not in self.left:
                 raise RejectedError("notFound", f"The resource '{link}' was not found")
             if link in self._used:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from spotwarden.ports import Published
+from tests.fakes.clock import VirtualClock
 from tests.fakes.trouble import Trouble
 
 
@@ -18,16 +20,17 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 class MemoryTopic:
     """`Topic`. Failures are ordered from `trouble`, their subject is the data as text."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: VirtualClock | None = None) -> None:
         self.trouble = Trouble()
+        self._clock = clock or VirtualClock()
         self.messages: list[Message] = []
 
-    def publish(self, data: bytes, attributes: Mapping[str, str]) -> str:
+    def publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
         """As `Topic.publish`."""
         subject = data.decode(errors="replace")
         return self.trouble.around("publish", subject, lambda: self._publish(data, attributes))
 
-    def _publish(self, data: bytes, attributes: Mapping[str, str]) -> str:
+    def _publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
         message = Message(id=str(len(self.messages) + 1), data=data, attributes=dict(attributes))
         self.messages.append(message)
-        return message.id
+        return Published(id=message.id, at=self._clock.now())

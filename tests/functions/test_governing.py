@@ -329,7 +329,7 @@ def test_a_vm_that_does_not_go_is_acted_upon_again(world: MadeUp):
     world.sweep()
     asked: list[str] = []
 
-    def stop(zone: str, instance_id: str, request_id: str) -> Operation:
+    def stop(zone: str, instance_id: str, request_id: str, **_said: object) -> Operation:
         asked.append(request_id)
         return Operation(
             name="taken", zone=zone, kind="stop", target_id=instance_id, target_name="vm", done=True

@@ -42,8 +42,8 @@ def _filed(facts: CaseFacts, step: FileCase, outcome: Done) -> CaseFacts:
     return replace(facts, filed=filed, planned=facts.permitted and step.case.state is CaseState.DUE)
 
 
-def _told(facts: CaseFacts, step: Tell, _outcome: Done) -> CaseFacts:
-    return replace(facts, told=facts.told | {step.notice.id})
+def _told(facts: CaseFacts, step: Tell, outcome: Done) -> CaseFacts:
+    return replace(facts, told={**facts.told, step.notice.id: outcome.at or step.notice.at})
 
 
 def _struck(facts: CaseFacts, step: STRIKES, outcome: Outcome) -> CaseFacts:

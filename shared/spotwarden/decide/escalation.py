@@ -93,7 +93,7 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
         return Tell(reason=f"warning {finding.level}: {finding.reason}", notice=notice)
     told = Warned(
         level=finding.level,
-        at=tick.now,
+        at=max(tick.now, facts.told[notice.id]),
         notice=notice.id,
         counts=earnest,
         remedy=fresh.remedy,

@@ -1,6 +1,7 @@
 """The remedy itself: one VM after the other, then what came of it, told and written down."""
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
@@ -13,20 +14,25 @@ from spotwarden.model.governance import Remedy
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
+IN_TIME = timedelta(minutes=5)
+"""How long after its sweep began a remedy may be sent: a laptop that slept since has seen another world."""
+
 
 def strike(facts: CaseFacts, case: Case, finding: Finding, policy: Policy, tick: Tick) -> CaseStep:
     """The next VM to act upon, or the end of it; the case was written down as due in this very sweep."""
     targets = {target.id: target for target in finding.subject.targets}
     for one in case.strikes:
         if one.target not in facts.struck and one.target in targets:
-            return _remedy(case, targets[one.target], one)
+            return _remedy(case, targets[one.target], one, tick.now + IN_TIME)
     return _end(facts, case, policy, tick)
 
 
-def _remedy(case: Case, target: Target, planned: Strike) -> CaseStep:
+def _remedy(case: Case, target: Target, planned: Strike, before: datetime) -> CaseStep:
     job, node = case.subject.job, target.name
     if target.id.startswith("projects/"):
-        return RemoveLeftover(reason=case.reason, job=job, link=target.id, request_id=planned.request_id)
+        return RemoveLeftover(
+            reason=case.reason, job=job, link=target.id, request_id=planned.request_id, before=before
+        )
     if case.remedy is Remedy.DELETE:
         return DeleteInstance(
             reason=case.reason,
@@ -36,6 +42,7 @@ def _remedy(case: Case, target: Target, planned: Strike) -> CaseStep:
             zone=target.zone,
             instance_id=target.id,
             request_id=planned.request_id,
+            before=before,
         )
     return StopInstance(
         reason=case.reason,
@@ -44,6 +51,7 @@ def _remedy(case: Case, target: Target, planned: Strike) -> CaseStep:
         zone=target.zone,
         instance_id=target.id,
         request_id=planned.request_id,
+        before=before,
     )
 
 

@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import TypeVar
 
 import msgspec
 
+from spotwarden import clock
 from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.rest import Rest
 from spotwarden.gcp.wire import Held, Page
-from spotwarden.ports import UnansweredError
+from spotwarden.ports import ConflictError, UnansweredError
 
 T = TypeVar("T")
 
@@ -74,3 +76,19 @@ def decode(answer: bytes, kind: type[T]) -> T:
         raise
     except msgspec.DecodeError as error:
         raise UnansweredError(f"an answer that is cut short or no JSON: {error}") from error
+
+
+class InTime:
+    """Refuses to send what somebody else may have sent by now: a laptop sleeps for hours between lines."""
+
+    def __init__(self, before: datetime | None) -> None:
+        self._before = before
+        self._sent = False
+
+    def __call__(self) -> None:
+        """Raise where it is too late."""
+        if self._before is not None and clock.now() >= self._before:
+            over = f"the time for it was over at {self._before:%H:%M:%S} UTC"
+            # After a try that nobody answered it is no longer known that nothing was done.
+            raise UnansweredError(over) if self._sent else ConflictError(f"not sent: {over}")
+        self._sent = True

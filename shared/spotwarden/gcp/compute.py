@@ -8,14 +8,13 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from spotwarden import clock
 from spotwarden.gcp import offers, wire
-from spotwarden.gcp.calls import decode
+from spotwarden.gcp.calls import InTime, decode
 from spotwarden.gcp.filters import Wanted, any_name
 from spotwarden.gcp.governed import Governed
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.request import Request
-from spotwarden.ports import ConflictError, RejectedError, UnansweredError
+from spotwarden.ports import RejectedError
 
 _PAGE = wire.Page[wire.Scope]
 _DISK = re.compile(r"projects/[^/?#]+/(zones|regions)/[^/?#]+/disks/[^/?#]+$")
@@ -72,7 +71,7 @@ class ComputeEngine(Governed):
         if request.method != "POST" or not _PATH.fullmatch(request.path):
             raise ValueError(f"No create request: {request.method} {request.path}")
         query = {**request.query, "requestId": request_id}
-        answer = self._rest.post(request.path, query, request.body, ready=_InTime(before))
+        answer = self._rest.post(request.path, query, request.body, ready=InTime(before))
         return wire.operation(decode(answer, wire.WireOperation))
 
     def start(
@@ -80,12 +79,15 @@ class ComputeEngine(Governed):
     ) -> Operation:
         """As `Compute.start`; `ValueError` where this is no id, so that no name is ever acted on."""
         path = self._instance(zone, instance_id)
-        answer = self._rest.post(f"{path}/start", {"requestId": request_id}, None, ready=_InTime(before))
+        answer = self._rest.post(f"{path}/start", {"requestId": request_id}, None, ready=InTime(before))
         return wire.operation(decode(answer, wire.WireOperation))
 
-    def delete(self, zone: str, instance_id: str, request_id: str) -> Operation:
+    def delete(
+        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
         """As `Compute.delete`; `ValueError` as `start`."""
-        answer = self._rest.delete(self._instance(zone, instance_id), {"requestId": request_id})
+        path = self._instance(zone, instance_id)
+        answer = self._rest.delete(path, {"requestId": request_id}, ready=InTime(before))
         return wire.operation(decode(answer, wire.WireOperation))
 
     def resource(self, zone: str, instance_id: str) -> Mapping[str, Any] | None:
@@ -129,18 +131,3 @@ class ComputeEngine(Governed):
         scope = "regions" if _REGION.fullmatch(place) else "zones"
         path = f"/compute/v1/projects/{self._project}/{scope}/{place}/operations/{name}"
         return wire.operation(decode(self._rest.get(path, {}), wire.WireOperation))
-
-
-class _InTime:
-    """Refuses to send what somebody else may have sent by now: a laptop sleeps for hours between lines."""
-
-    def __init__(self, before: datetime | None) -> None:
-        self._before = before
-        self._sent = False
-
-    def __call__(self) -> None:
-        if self._before is not None and clock.now() >= self._before:
-            over = f"the lease was over at {self._before:%H:%M:%S} UTC"
-            # After a try that nobody answered it is no longer known that nothing was done.
-            raise UnansweredError(over) if self._sent else ConflictError(f"not sent: {over}")
-        self._sent = True

@@ -1,12 +1,13 @@
 """What governance sees of Compute Engine, and what it may do to it."""
 
 from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
 from uuid import uuid4
 
 import msgspec
 
 from spotwarden.gcp import leftovers, wire
-from spotwarden.gcp.calls import MOST, Calls, decode
+from spotwarden.gcp.calls import MOST, Calls, InTime, decode
 from spotwarden.gcp.fleet import FIELDS, FleetPage, Gathered, by_id
 from spotwarden.gcp.leftovers import ADDRESSES, DISKS, OURS, SNAPSHOTS, Snapshots, ThingsPage
 from spotwarden.model.fleet import Fleet, Leftover
@@ -34,9 +35,12 @@ class Governed(Calls):
             gathered.take(page)
         return gathered.fleet()
 
-    def stop(self, zone: str, instance_id: str, request_id: str) -> Operation:
+    def stop(
+        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
         """As `Compute.stop`; `ValueError` where this is no id."""
-        answer = self._rest.post(f"{self._instance(zone, instance_id)}/stop", {"requestId": request_id}, None)
+        path = self._instance(zone, instance_id)
+        answer = self._rest.post(f"{path}/stop", {"requestId": request_id}, None, ready=InTime(before))
         return wire.operation(decode(answer, wire.WireOperation))
 
     def label(self, zone: str, instance_id: str, labels: Mapping[str, str]) -> Operation:
@@ -85,8 +89,8 @@ class Governed(Calls):
             if not token:
                 return
 
-    def remove(self, link: str, request_id: str) -> Operation:
+    def remove(self, link: str, request_id: str, *, before: datetime | None = None) -> Operation:
         """As `Compute.remove`; `ValueError` where the link names none of this project's by its id."""
         path = f"/compute/v1/{leftovers.checked(link, self._project)}"
-        answer = self._rest.delete(path, {"requestId": request_id})
+        answer = self._rest.delete(path, {"requestId": request_id}, ready=InTime(before))
         return wire.operation(decode(answer, wire.WireOperation))

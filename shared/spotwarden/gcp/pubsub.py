@@ -6,8 +6,10 @@ from functools import cached_property
 from google.cloud import pubsub_v1
 from google.pubsub_v1 import PublisherClient
 
+from spotwarden import clock
 from spotwarden.gcp.errors import is_unanswered, unanswered
 from spotwarden.gcp.patience import Patience
+from spotwarden.ports import Published
 
 
 class CloudTopic:
@@ -32,7 +34,7 @@ class CloudTopic:
         if "_client" in self.__dict__:
             self._client.transport.close()
 
-    def publish(self, data: bytes, attributes: Mapping[str, str]) -> str:
+    def publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
         """As `Topic.publish`; any attribute name is allowed. A topic that does not exist rises as NotFound.
 
         Tried again within the patience, so a message may be published twice: readers tell by its content.
@@ -46,4 +48,4 @@ class CloudTopic:
                 retry=self._patience.retry(is_unanswered),
                 timeout=self._patience.answer.total_seconds(),
             )
-        return str(answer.message_ids[0])
+        return Published(id=str(answer.message_ids[0]), at=clock.now())

@@ -76,9 +76,16 @@ class Rest:
 
         return self._patience.insist(once)
 
-    def delete(self, path: str, query: Mapping[str, str]) -> bytes:
-        """Delete what can be deleted twice, as by a `requestId`; errors as `get`."""
-        return self._patience.insist(lambda: self._send("DELETE", path, query, None))
+    def delete(
+        self, path: str, query: Mapping[str, str], *, ready: Callable[[], None] = lambda: None
+    ) -> bytes:
+        """Delete what can be deleted twice, as by a `requestId`; `ready` as in `post`, errors as `get`."""
+
+        def once() -> bytes:
+            ready()
+            return self._send("DELETE", path, query, None)
+
+        return self._patience.insist(once)
 
     def _send(
         self, method: str, path: str, query: Mapping[str, str | list[str]], data: bytes | None

@@ -48,7 +48,7 @@ class StartInstance(Action, frozen=True, kw_only=True, tag=True):
 
 
 class DeleteInstance(Action, frozen=True, kw_only=True, tag=True):
-    """Delete an instance of the job, by its id; one that is gone already is no failure."""
+    """Delete an instance of the job, by its id, not at or after `before`; one that is gone is no failure."""
 
     job: str
     attempt: int
@@ -56,16 +56,18 @@ class DeleteInstance(Action, frozen=True, kw_only=True, tag=True):
     zone: str
     instance_id: str
     request_id: str
+    before: datetime | None = None
 
 
 class StopInstance(Action, frozen=True, kw_only=True, tag=True):
-    """Stop an instance, by its id: its disks stay, and it can be started again."""
+    """Stop an instance, by its id, not at or after `before`: its disks stay, and it can be started again."""
 
     job: str
     node: str
     zone: str
     instance_id: str
     request_id: str
+    before: datetime | None = None
 
 
 class LabelInstance(Action, frozen=True, kw_only=True, tag=True):
@@ -79,11 +81,12 @@ class LabelInstance(Action, frozen=True, kw_only=True, tag=True):
 
 
 class RemoveLeftover(Action, frozen=True, kw_only=True, tag=True):
-    """Delete a disk, address or snapshot that nothing uses; one that is gone already is no failure."""
+    """Delete a disk, address or snapshot, not at or after `before`; one that is gone is no failure."""
 
     job: str
     link: str
     request_id: str
+    before: datetime | None = None
 
 
 class FileCase(Action, frozen=True, kw_only=True, tag=True):

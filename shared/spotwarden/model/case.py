@@ -97,8 +97,9 @@ class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     `finding` is None where nothing is wrong any more; with `hidden` it may only be out of sight. `there` says
     that some VM of the case still runs. `permitted` says that a second look and the blast radius let the
-    sweep act. What this sweep has done already: `told` the ids of notices, `planned` the remedy written down,
-    `labelled` and `struck` (by target) the VMs it has been applied to, with how that went.
+    sweep act. What this sweep has done already: `told` the ids of notices, with when they were accepted,
+    `planned` the remedy written down, `labelled` and `struck` (by target) the VMs it has been applied to,
+    with how that went.
     """
 
     rule: str
@@ -108,7 +109,7 @@ class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
     hidden: bool = False
     there: bool = True
     permitted: bool = False
-    told: frozenset[str] = frozenset()
+    told: Mapping[str, Moment] = {}
     planned: bool = False
     labelled: frozenset[str] = frozenset()
     struck: Mapping[str, Strike] = {}

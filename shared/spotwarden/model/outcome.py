@@ -1,6 +1,7 @@
 """What came of an action or of a question."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -11,11 +12,14 @@ from spotwarden.model.instance import Instances, Operation, Operations
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
     """It worked. `generation` is that of what was written, `operation` what was started or looked at.
 
+    `at` is by when a notice was accepted.
+
     `instances` with `operations`, and `resource` answer a survey and a fetch; a resource of None is an
     instance that is gone.
     """
 
     generation: int = 0
+    at: datetime | None = None
     operation: Operation | None = None
     instances: Instances | None = None
     operations: Operations | None = None

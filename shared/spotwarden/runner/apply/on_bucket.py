@@ -130,8 +130,8 @@ def tell(hands: Hands, action: Tell) -> Done:
     """Publish a notice."""
     notice = action.notice
     attributes = {"kind": notice.kind, "severity": notice.severity.value, "job": notice.job}
-    hands.cloud.notices.publish(msgspec.json.encode(notice), {**attributes, "id": notice.id})
-    return Done()
+    accepted = hands.cloud.notices.publish(msgspec.json.encode(notice), {**attributes, "id": notice.id})
+    return Done(at=accepted.at)
 
 
 DO: Mapping[type, Callable[[Hands, Any], Done]] = {

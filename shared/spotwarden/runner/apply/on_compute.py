@@ -57,13 +57,15 @@ def start(hands: Hands, action: StartInstance) -> Done:
 def delete(hands: Hands, action: DeleteInstance) -> Done:
     """Delete a VM."""
     compute = hands.cloud.compute
-    return Done(operation=compute.delete(action.zone, action.instance_id, action.request_id))
+    gone = compute.delete(action.zone, action.instance_id, action.request_id, before=action.before)
+    return Done(operation=gone)
 
 
 def stop(hands: Hands, action: StopInstance) -> Done:
     """Stop a VM."""
     compute = hands.cloud.compute
-    return Done(operation=compute.stop(action.zone, action.instance_id, action.request_id))
+    stopped = compute.stop(action.zone, action.instance_id, action.request_id, before=action.before)
+    return Done(operation=stopped)
 
 
 def label(hands: Hands, action: LabelInstance) -> Done:
@@ -73,7 +75,8 @@ def label(hands: Hands, action: LabelInstance) -> Done:
 
 def remove(hands: Hands, action: RemoveLeftover) -> Done:
     """Delete a disk, address or snapshot."""
-    return Done(operation=hands.cloud.compute.remove(action.link, action.request_id))
+    gone = hands.cloud.compute.remove(action.link, action.request_id, before=action.before)
+    return Done(operation=gone)
 
 
 ASK: Mapping[type, Callable[[Hands, Any], Done]] = {Look: look, Survey: survey, Fetch: fetch}
