@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.layout import AttemptRecord, CreateScript, Heartbeat, InstanceId, JobFile
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import State, Try
 
 OPEN = "spotwarden/open/test-vm.json"
 
@@ -157,7 +157,7 @@ def test_a_job_launched_again_after_its_end_lives_again(seen):
 
 @pytest.mark.parametrize("again", [True, False])
 def test_a_job_launched_again_before_its_end_was_written_down_lives_again(seen, again):
-    """What is taken after its owner had removed what the record tells of is another launch."""
+    """What is taken after the record's own request is another launch, however late the record is."""
     if not again:
         seen.cloud.compute.preempt("test-vm")
     else:
@@ -168,7 +168,8 @@ def test_a_job_launched_again_before_its_end_was_written_down_lives_again(seen, 
         seen.cloud.compute.preempt("test-vm")
     seen.wait(minutes=1)
     (first,) = seen.attempts()
-    closed = replace(first, state=State.STOPPED, started=seen.cloud.clock.now())
+    asked = Try(place="us-central1-a", request_id="r-1", at=first.created)
+    closed = replace(first, state=State.STOPPED, started=seen.cloud.clock.now(), tries=(asked,))
     seen.store(seen.layout.build(AttemptRecord(job="test-vm", attempt=1)), msgspec.json.encode(closed))
     seen.settle(6)
     assert bool(seen.vms()) is again

@@ -14,7 +14,6 @@ from spotwarden.model.marker import Marker
 
 NODE_OF_A_GANG = re.compile(r"(?P<job>.+)-\d+")
 TAKEN = {"compute.instances.preempted", "compute.instances.hostError"}
-REMOVED = {"delete", "stop", "suspend"}
 LOG_MARGIN = timedelta(minutes=15)
 """How far before a marker the operation log is read: a preemption is told before its marker."""
 
@@ -59,11 +58,6 @@ class Shown:
         """The preemptions and host errors of instances of this name, or of a gang of it."""
         name = re.compile(rf"{re.escape(job)}(-\d+)?")
         return [one for one in self._taken if name.fullmatch(one.target_name)]
-
-    def removed(self, instance_id: str) -> datetime | None:
-        """When somebody first asked for the end of this instance; None where nobody did."""
-        log = self._log.get(("id", instance_id), [])
-        return min((one.at for one in log if one.kind in REMOVED and one.at), default=None)
 
     def history(
         self, instance_id: str, node: str, since: datetime | None, answered: frozenset[str]
@@ -154,7 +148,7 @@ def _unseen(facts: JobFacts, shown: Shown) -> list[tuple[str, str]]:
     return [
         (one.target_name, one.target_id)
         for one in shown.taken(facts.job)
-        if one.target_id not in known and (newest is None or _since(newest, one, shown))
+        if one.target_id not in known and (newest is None or _since(newest, one))
     ]
 
 
@@ -163,14 +157,13 @@ def _may_have_more(newest: Attempt | None) -> bool:
     return newest is None or newest.state in CLOSED or (newest.seen and newest.state is State.RUNNING)
 
 
-def _since(newest: Attempt, taken: Operation, shown: Shown) -> bool:
+def _since(newest: Attempt, taken: Operation) -> bool:
     """Whether it was taken after the job was closed, or is a missing node of a gang that was seen."""
     if newest.state in CLOSED:
         # The job may have been closed, and written down so, after its developer had launched it anew;
-        # even an attempt may have been found to run only then, by a sweep that took it over.
-        known = newest.lost or newest.started or newest.created
-        removed = shown.removed(newest.instances.get(taken.target_name, ""))
-        return taken.at is None or taken.at > min(known, removed or known)
+        # even that its attempt ran may have been found out only then, by a sweep that took it over.
+        asked = newest.tries[-1].at if newest.tries else newest.started
+        return taken.at is None or taken.at > (newest.lost or asked or newest.created)
     return taken.target_name not in newest.instances and (taken.at is None or taken.at >= newest.created)
 
 
