@@ -139,8 +139,14 @@ CAPS = {"job_cap": JobCap(max_runtime=timedelta(hours=1))}
 
 @pytest.mark.parametrize(
     "file",
-    ["budget = nan", "price_per_hour = nan\nbudget = 1.0", "budget = -1.0", "x = " + "[" * 100_000],
-    ids=["budget", "price", "negative", "deep"],
+    [
+        "budget = nan",
+        "price_per_hour = nan\nbudget = 1.0",
+        "price_per_hour = inf\nbudget = 1.0",
+        "budget = -1.0",
+        "x = " + "[" * 100_000,
+    ],
+    ids=["budget", "price", "endless", "negative", "deep"],
 )
 def test_a_job_file_of_nonsense_keeps_its_job_and_no_other(file: str):
     """What cannot be followed exempts whoever wrote it; the next job meets its cap."""

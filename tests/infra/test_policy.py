@@ -95,8 +95,12 @@ def test_a_missing_file_and_one_that_is_no_toml_are_refused(read, tmp_path):
     """Without a policy nothing is done."""
     with pytest.raises(PolicyError, match="there is no policy file here"):
         read_policy(tmp_path / "none.toml")
+    with pytest.raises(PolicyError, match=r"it cannot be read: .*directory"):
+        read_policy(tmp_path)
     with pytest.raises(PolicyError, match="Invalid value"):
         read("version = ")
+    with pytest.raises(PolicyError, match=r"it cannot be read: .*recursion"):
+        read("version = " + "[" * 100_000)
 
 
 TIME = "it must be a time such as 90s, 5m, 1h30m or 2d"
@@ -121,6 +125,11 @@ def test_a_fault_is_named_with_its_place(faults, text, says):
     assert says in faults(text)
 
 
+def test_a_version_that_is_no_text_is_one_fault(faults):
+    """It is wrong, not missing."""
+    assert len(faults("version = 1")) == 1
+
+
 @pytest.mark.parametrize(
     ("table", "line", "says"),
     [
@@ -135,6 +144,9 @@ def test_a_fault_is_named_with_its_place(faults, text, says):
         ("stall", "after = 2", f"it is the bare number 2; {BARE}"),
         ("stall", 'after = "2 days"', f"it is '2 days'; {TIME}"),
         ("stall", 'after = "-PT1H"', "it is -3600 s; it must not be less than nothing"),
+        ("stall", 'after = "99999d"', "it is 99999d; it must be 36500d or less"),
+        ("stall", 'after = "9999999999999d"', f"it is '9999999999999d'; {TIME}"),
+        ("job_cap", "budget = inf", "it is inf; it must be 1e+15 or less"),
         ("stall", 'after = "0d"', "it is nothing; it must be more"),
         ("stall", "cpu_at_rest = 101", "it is 101; it must be 100 or less"),
         ("stall", "cpu_at_rest = nan", "it is nan; it must be 0 or more"),

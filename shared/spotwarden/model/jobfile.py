@@ -8,8 +8,8 @@ import msgspec
 
 from spotwarden.model.moment import Moment
 
-Amount = Annotated[float, msgspec.Meta(ge=0)]
-"""Neither below nothing nor *not a number*, against which no limit could be held."""
+Amount = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
+"""Neither *not a number* nor without end: no limit could be held against them."""
 
 
 class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -96,6 +96,9 @@ COUNTS = ("looks", "failures", "short_lives", "blast_count")
 """Numbers below 1 of these make no sense; every other number only must not be negative."""
 POSITIVE = ("after", "act", "outage", "half_life", "threshold", "longest_keep")
 """Nor can these be zero: who takes a limit of nothing for none at all would find every VM beyond it."""
+LONGEST = timedelta(days=36_500)
+"""A hundred years: who means *never* may say so, and a moment so far from now is still one."""
+MOST = 1e15
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 _UNITS = (86_400, 3_600, 60, 1)
 _REMEDIES = (Remedy.DELETE, Remedy.STOP, Remedy.NONE)
@@ -127,10 +130,11 @@ _KINDS: dict[type[msgspec.Struct], Mapping[str, Any]] = {}
 
 def read_value(name: str, kind: Any, said: object) -> Any:  # noqa: ANN401 — as many types as there are values
     """The value that a document says; `ValueError` says what is wrong with it and what is allowed."""
+    read = said
     if timedelta in (kind, *get_args(kind)):
-        said = [_time(one) for one in said] if isinstance(said, list | tuple) else _time(said)
+        read = [_time(one) for one in said] if isinstance(said, list | tuple) else _time(said)
     try:
-        value = msgspec.convert(said, kind)
+        value = msgspec.convert(read, kind)
     except msgspec.ValidationError as error:
         raise ValueError(_expected(kind, said)) from error
     for one in value if isinstance(value, tuple) else (value,):
@@ -207,9 +211,11 @@ def _in_bounds(name: str, value: object) -> None:
     if isinstance(value, timedelta):
         if value < timedelta(0):
             raise ValueError(f"it is {value.total_seconds():g} s; it must not be less than nothing")
+        if value > LONGEST:
+            raise ValueError(f"it is {written(value)}; it must be {written(LONGEST)} or less")
     elif isinstance(value, int | float):
         least = 1 if name in COUNTS else 0
-        most = 1 if name in SHARES else 100 if name in PERCENTS else float("inf")
+        most = 1 if name in SHARES else 100 if name in PERCENTS else MOST
         if not value >= least:
             raise ValueError(f"it is {value:g}; it must be {least} or more")
         if value > most:

@@ -21,8 +21,8 @@ def read_policy(file: Path, mode: Mode | None = None) -> Policy:
         policy, faults = read_document(read_toml(file.read_bytes()))
     except FileNotFoundError:
         raise PolicyError(f"{file}: there is no policy file here") from None
-    except ValueError as error:
-        raise PolicyError(f"{file}: {error}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise PolicyError(f"{file}: it cannot be read: {error}") from error
     if policy is None or faults:
         count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
         listed = "\n".join(f"  {fault}" for fault in faults)

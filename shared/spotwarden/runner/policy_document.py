@@ -18,7 +18,7 @@ def read_document(document: Mapping[str, Any]) -> tuple[Policy | None, tuple[str
     """The policy, or None and what is wrong: each fault with its dotted place and what is allowed."""
     reading = _Reading()
     values = reading.values(Policy, document, "")
-    reading.faults += nonsense_between(values, {fault.partition(".")[0] for fault in reading.faults})
+    reading.faults += nonsense_between(values, {_section(fault) for fault in reading.faults})
     return (None if reading.faults else Policy(**values)), tuple(reading.faults)
 
 
@@ -102,6 +102,10 @@ class _Reading:
             return said
         self.faults.append(f"{place}: it is {said!r}; it must be a list of tables, [[{place}]]")
         return []
+
+
+def _section(fault: str) -> str:
+    return fault.partition(":")[0].partition(".")[0]
 
 
 def _is_struct(kind: object) -> bool:

@@ -41,7 +41,7 @@ def read_prices(file: Path) -> PriceTable:
     """Every rate of `prices.toml`; where it cannot be read, none, and why."""
     try:
         read = msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), _File)
-    except (OSError, ValueError, msgspec.MsgspecError) as problem:
+    except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as problem:
         return PriceTable(problem=f"{file.name} cannot be read: {problem}")
     return PriceTable(rates=tuple(_rate(sheet, row) for sheet in read.sheet for row in sheet.rows))
 
