@@ -46,7 +46,13 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MadeUp(GovernedWorld):
-    """VMs of one job, each with what is said of it; `then` changes what a second look sees."""
+    """VMs of one job, each with what is said of it; `then` changes what a second look sees.
+
+    A `wide` second look lists all VMs, as an owner's cap needs it.
+    """
+
+    job = "job"
+    wide = False
 
     def __init__(self, limits: Limits, **policy: Any) -> None:
         super().__init__("flag_idle_gpus", self._made_up, **policy)
@@ -74,7 +80,7 @@ class MadeUp(GovernedWorld):
 
     def _look(self, duty: runner.Duty, only: Collection[str]) -> Facts:
         self.looks.append(frozenset(only))
-        fleet = duty.cloud.compute.fleet(ids=only)
+        fleet = duty.cloud.compute.fleet(ids=() if self.wide else only)
         running = {one.id: (one.name, one.zone) for one in fleet.items if one.status is Status.RUNNING}
         said = {**self.said, **self.then} if only else self.said
         known = {key: one for key, one in said.items() if one is not None}
@@ -99,7 +105,7 @@ class MadeUp(GovernedWorld):
         targets = tuple(Target(id=one, name=name, zone=zone) for one, (name, zone) in places.items())
         return Finding(
             rule=RULE,
-            subject=Subject(key=key, job="job", owner="ada@x.org", targets=targets, ours=said.ours),
+            subject=Subject(key=key, job=self.job, owner="ada@x.org", targets=targets, ours=said.ours),
             reading=said.reading,
             reason="made up",
             level=said.level,

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 
 from spotwarden.model.case import CaseState, Strike
@@ -519,3 +520,35 @@ def test_one_bad_case_does_not_stop_the_others(world: MadeUp):
     world.sweep()
     assert state(world, bad) is None
     assert state(world, good) is CaseState.WARNED
+
+
+def test_a_second_look_that_finds_more_vms_does_not_widen_the_radius(world: MadeUp):
+    """One was counted; what is called for at the second look is left to the next sweep."""
+    world.wide = True
+    first, *others = [world.vm(f"vm-{number}", said=None) for number in range(5)]
+    world.said[first] = Said(ripe=True, beside=tuple(others))
+    world.sweep()
+    world.say(first, beside=())
+    world.then[first] = Said(ripe=True, beside=tuple(others))
+    world.sweep_for(minutes=30)
+    assert world.asked() == []
+    del world.then[first]
+    world.sweep_for(minutes=5)
+    assert world.asked() == [("stop", first)]
+
+
+def test_the_radius_counts_what_is_found_now(world: MadeUp):
+    """Not what the case's record says of an earlier look."""
+    first, *others = [world.vm(f"vm-{number}", said=None) for number in range(5)]
+    world.set_policy(governance=GovernanceLimits(blast_count=3, ops="ops@x.org"))
+    world.said[first] = Said(ripe=True, beside=tuple(others))
+    world.job = ""
+    world.sweep()
+    case = world.case(RULE, first)
+    assert case is not None
+    few = msgspec.structs.replace(case.subject, targets=case.subject.targets[:1])
+    world.change_case(RULE, first, subject=few)
+    world.wait(minutes=15)
+    world.sweep()
+    assert world.asked() == []
+    assert "blast_radius" in world.kinds()

@@ -67,7 +67,7 @@ class Replay:
         self._restarted(sight, machines)
         left = self._without_gone(judged)
         ripe = [step.case for facts in self._pair(left) if (step := self._walk(facts, tick, machines))]
-        due = {(one.rule, one.key) for rule in left.rules for one in self._allowed(rule, ripe, left, tick)}
+        due = {(one.rule, one.key) for one in self._allowed(ripe, left, tick)}
         for facts in self._pair(left) if due else ():
             if (facts.rule, facts.key) in due and facts.finding is not None:
                 self._walk(replace(facts, permitted=True), tick, machines)
@@ -166,11 +166,10 @@ class Replay:
         self._deeds.append(deed)
         self._gone[target] = deed
 
-    def _allowed(self, rule: str, ripe: list[Case], judged: Judged, tick: Tick) -> list[Case]:
-        """The ripe cases of a rule, none where there are too many."""
-        cases = [case for case in ripe if case.rule == rule]
-        if not cases or ESCALATION.within(cases, self._policy, judged.fleet):
-            return cases
-        vms = sum(len(case.subject.targets) for case in cases)
-        self._stopped.append(Stopped(rule=rule, at=tick.now, vms=vms))
-        return []
+    def _allowed(self, ripe: list[Case], judged: Judged, tick: Tick) -> tuple[Case, ...]:
+        """The ripe cases that may be acted upon; of a rule that wants too much none."""
+        found = ESCALATION.portion(judged.rules, ripe, self._policy, judged.fleet)
+        for rule, cases in found.stopped.items():
+            vms = sum(len(case.subject.targets) for case in cases)
+            self._stopped.append(Stopped(rule=rule, at=tick.now, vms=vms))
+        return found.allowed

@@ -7,6 +7,6 @@ ESCALATION = Escalation(
     paired=pairing.paired,
     next_step=escalation.next_step,
     after=case_progress.after,
-    within=blast.within,
+    portion=blast.portion,
     too_many=blast.too_many,
 )

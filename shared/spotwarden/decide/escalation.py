@@ -144,7 +144,7 @@ def _act(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     if not may_act(case, finding, policy, tick):
         return None
     if not facts.permitted:
-        return Ripe(case=case)
+        return Ripe(case=seen(case, finding, tick))
     if facts.planned:
         return strike(facts, case, finding, policy, tick)
     planned = tuple(_plan(case, target.id, tick) for target in finding.subject.targets)

@@ -15,7 +15,7 @@ from spotwarden.model.action import CaseStep, Ripe, Tell, Wait
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseFacts
 from spotwarden.model.escalation import Escalation
-from spotwarden.model.finding import Judged
+from spotwarden.model.finding import Judged, Subject
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
@@ -132,28 +132,31 @@ def _waits(moved: Each[Ripe | Wait]) -> list[Wait]:
 def _act(
     duty: Duty, governed: Governed[Facts], sight: Sight, ripe: list[Ripe], steady: datetime
 ) -> Each[Ripe | Wait]:
-    """Look once more at what is ripe, and act on what is so still, rule by rule, within the blast radius."""
-    due = [case for rule in governed.rules for case in _allowed(duty, governed, sight, rule, ripe)]
-    if not due:
+    """Look once more at what is ripe, and act on what is so still, within the blast radius."""
+    wanted = {(case.rule, case.key): _ids(case.subject) for case in _allowed(duty, governed, sight, ripe)}
+    if not wanted:
         return Each([], [])
-    ids = {target.id for case in due for target in case.subject.targets}
-    again = _look(duty, governed, steady, ids)
-    wanted = {(case.rule, case.key) for case in due}
+    again = _look(duty, governed, steady, set[str]().union(*wanted.values()))
     permitted = [
         replace(one, permitted=True)
         for one in again.cases
-        if (one.rule, one.key) in wanted and one.finding is not None
+        if one.finding is not None
+        and (ids := wanted.get((one.rule, one.key)))
+        and _ids(one.finding.subject) <= ids
     ]
     return _escalate(duty, governed, permitted)
 
 
-def _allowed(duty: Duty, governed: Governed[Facts], sight: Sight, rule: str, ripe: list[Ripe]) -> list[Case]:
-    """The ripe cases of a rule; none where there are more than one sweep may act upon, then ops are told."""
-    cases = [one.case for one in ripe if one.case.rule == rule]
+def _ids(subject: Subject) -> set[str]:
+    return {target.id for target in subject.targets}
+
+
+def _allowed(duty: Duty, governed: Governed[Facts], sight: Sight, ripe: list[Ripe]) -> tuple[Case, ...]:
+    """The ripe cases that this sweep may act upon; of a rule that wants too much none, then ops are told."""
     fleet = sight.judged.fleet
-    if not cases or governed.escalation.within(cases, duty.policy, fleet):
-        return cases
-    notice = governed.escalation.too_many(rule, cases, fleet, duty.policy, duty.tick)
-    duty.applier.apply(Tell(reason=notice.why, notice=notice))
-    log(duty.tick, "ERROR", notice.what)
-    return []
+    found = governed.escalation.portion(governed.rules, [one.case for one in ripe], duty.policy, fleet)
+    for rule, cases in found.stopped.items():
+        notice = governed.escalation.too_many(rule, cases, fleet, duty.policy, duty.tick)
+        duty.applier.apply(Tell(reason=notice.why, notice=notice))
+        log(duty.tick, "ERROR", notice.what)
+    return found.allowed
