@@ -48,10 +48,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 class MadeUp(GovernedWorld):
     """VMs of one job, each with what is said of it; `then` changes what a second look sees.
 
-    A `wide` second look lists all VMs, as an owner's cap needs it.
+    A `wide` second look lists all VMs, as an owner's cap needs it; `key` names the case where no VM does.
     """
 
     job = "job"
+    key = ""
     wide = False
 
     def __init__(self, limits: Limits, **policy: Any) -> None:
@@ -105,7 +106,9 @@ class MadeUp(GovernedWorld):
         targets = tuple(Target(id=one, name=name, zone=zone) for one, (name, zone) in places.items())
         return Finding(
             rule=RULE,
-            subject=Subject(key=key, job=self.job, owner="ada@x.org", targets=targets, ours=said.ours),
+            subject=Subject(
+                key=self.key or key, job=self.job, owner="ada@x.org", targets=targets, ours=said.ours
+            ),
             reading=said.reading,
             reason="made up",
             level=said.level,

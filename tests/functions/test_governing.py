@@ -8,7 +8,7 @@ import pytest
 from spotwarden.model.case import CaseState, Strike
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import Calendar, GovernanceLimits, IdleLimits, Mode, Remedy
-from spotwarden.model.instance import Operation
+from spotwarden.model.instance import Operation, Status
 from spotwarden.runner.steady import ClockError
 from tests.fakes.trouble import rejected, unanswered
 from tests.functions.governed import GovernedWorld
@@ -552,3 +552,60 @@ def test_the_radius_counts_what_is_found_now(world: MadeUp):
     world.sweep()
     assert world.asked() == []
     assert "blast_radius" in world.kinds()
+
+
+@pytest.mark.parametrize("minutes", [-3, 3])
+def test_an_event_with_a_wrong_clock_warns_nobody(world: MadeUp, minutes: int):
+    """A warning dated an hour back would count as one an hour ago."""
+    vm = world.vm(said=RIPE)
+    world.skew = timedelta(minutes=minutes)
+    with pytest.raises(ClockError, match="nothing is judged"):
+        world.sweep(about="vm")
+    assert world.kinds() == []
+    world.skew = timedelta(minutes=minutes / 3)
+    world.sweep(about="vm")
+    assert world.kinds() == ["idle_warning"]
+    assert state(world, vm) is CaseState.WARNED
+
+
+def test_a_veto_outlives_an_exemption(world: MadeUp):
+    """Eight hours are eight hours, whatever label comes and goes meanwhile."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    until = world.now + timedelta(hours=8)
+    world.change_case(RULE, vm, keep_until=until, state=CaseState.SUSPECTED)
+    world.say(vm, exempt="a label that keeps it for today")
+    world.sweep_for(minutes=30)
+    world.say(vm, exempt="")
+    world.sweep_for(hours=7)
+    assert world.asked() == []
+    world.sweep_for(hours=1)
+    assert world.asked() == [("stop", vm)]
+
+
+def test_an_exemption_closes_a_case_whose_veto_is_over(world: MadeUp):
+    """Nothing lingers."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    until = world.now + timedelta(hours=8)
+    world.change_case(RULE, vm, keep_until=until, state=CaseState.SUSPECTED)
+    world.say(vm, exempt="a label that keeps it for good")
+    world.sweep_for(hours=9)
+    assert world.case(RULE, vm) is None
+
+
+def test_a_veto_on_a_job_outlives_its_vms(world: MadeUp):
+    """Taken and brought back as another VM, the job is kept all the same; then the case is closed."""
+    world.job = world.key = "train"
+    first = world.vm("first", said=RIPE)
+    world.sweep()
+    until = world.now + timedelta(hours=8)
+    world.change_case(RULE, "train", keep_until=until, state=CaseState.SUSPECTED)
+    world.cloud.compute.vms.become(first, Status.TERMINATED)
+    world.sweep_for(minutes=30)
+    second = world.vm("second", said=RIPE)
+    world.sweep_for(hours=7)
+    assert world.asked() == []
+    del world.said[second]
+    world.sweep_for(hours=1)
+    assert world.case(RULE, "train") is None

@@ -55,7 +55,8 @@ def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | 
     if facts.filed is None:
         return None
     case, generation = facts.filed.case, facts.filed.generation
-    if facts.there and facts.finding is None and vetoed(case, tick):
+    if vetoed(case, tick) and (facts.there or case.key == case.subject.job):
+        # A veto on a job outlives its VMs, and any exemption that comes and goes.
         return None
     notice = case_notices.cleared(case, why, policy, tick)
     if case.warnings and notice.id not in facts.told:

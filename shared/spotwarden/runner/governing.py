@@ -26,7 +26,7 @@ from spotwarden.runner.each import Each, Swept, each, swept
 from spotwarden.runner.log import log
 from spotwarden.runner.recording import record
 from spotwarden.runner.settings import Settings
-from spotwarden.runner.steady import check_clock, steady_since, with_steady
+from spotwarden.runner.steady import check_clock, check_event_clock, steady_since, with_steady
 from spotwarden.runner.turn import Taken, end_turn, take_turn
 
 Facts = TypeVar("Facts", bound=msgspec.Struct)
@@ -72,6 +72,9 @@ def govern(duty: Duty, governed: Governed[Facts]) -> Swept:
     """One sweep. An event's looks at its own VM and never acts: the next tick does, with all in view."""
     if duty.tick.about:
         sight = _look(duty, governed, duty.tick.now)
+        if any(one.finding for one in sight.cases):
+            skew = duty.policy.governance.clock_skew
+            check_event_clock(duty.cloud.store, duty.settings.layout, duty.tick, skew)
         moved = _escalate(duty, governed, sight.cases)
         return swept(_waits(moved), [*sight.broken, *moved.failures])
     store, layout = duty.cloud.store, duty.settings.layout

@@ -17,9 +17,21 @@ class ClockError(Exception):
 def check_clock(store: Store, layout: Layout, taken: Taken, tick: Tick, most: timedelta) -> None:
     """Hold our clock against the bucket's, which has just written our turn; `ClockError` says by how much."""
     stored = store.read(layout.build(SweepTurn(function=taken.function)))
-    if stored is None or stored.generation != taken.generation:
-        return
-    off = tick.now - stored.updated
+    if stored is not None and stored.generation == taken.generation:
+        _hold(tick, stored.updated, most)
+
+
+def check_event_clock(store: Store, layout: Layout, tick: Tick, most: timedelta) -> None:
+    """The same for the sweep of an event, which takes no turn: what it writes here is for its time alone."""
+    name = layout.build(SweepTurn(function=f"{tick.function}_event"))
+    store.write(name, b"{}", generation=None)
+    stored = store.read(name)
+    if stored is not None:
+        _hold(tick, stored.updated, most)
+
+
+def _hold(tick: Tick, bucket: datetime, most: timedelta) -> None:
+    off = tick.now - bucket
     if abs(off) > most:
         raise ClockError(
             f"this function's clock is {off.total_seconds():+.0f} s off the bucket's: nothing is judged;"
