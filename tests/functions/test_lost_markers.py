@@ -118,6 +118,25 @@ def test_a_job_whose_script_was_never_stored_comes_back_from_what_ran(world):
     assert items["startup-script"] == "true"
 
 
+@pytest.mark.parametrize("registered", [True, False])
+def test_a_launch_without_a_script_that_was_lost_unseen_is_the_jobs_if_it_registered(world, registered):
+    """By its id it is; by its name alone it is anybody's, and the job stays closed."""
+    name = world.layout.build(CreateScript(job="test-vm"))
+    world.cloud.store.delete(name, generation=world.cloud.store.read(name).generation)
+    world.settle()
+    world.cloud.compute.owner_deletes("test-vm")
+    world.wait(minutes=1)
+    world.sweep_until_quiet()
+    (again,) = world.launch_by_hand().values()
+    if registered:
+        world.store(InstanceId(job="test-vm", node="test-vm"), again.encode())
+    world.wait(seconds=30)
+    world.cloud.compute.fail_host("test-vm")
+    world.wait(seconds=30)
+    world.settle(6)
+    assert (len(world.vms()), world.attempts()[-1].number) == ((1, 2) if registered else (0, 1))
+
+
 def test_a_vm_of_a_folders_name_is_no_job(world):
     """Neither a script nor its registered id: it is left alone, and so is its loss."""
     for thing in (CreateScript(job="test-vm"), InstanceId(job="test-vm", node="test-vm")):

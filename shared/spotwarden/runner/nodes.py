@@ -132,10 +132,11 @@ def _outlived(facts: JobFacts) -> list[tuple[str, str]]:
 def _unseen(facts: JobFacts, shown: Shown) -> list[tuple[str, str]]:
     """Instances of the job's names that were taken before anybody wrote them down: launched by hand.
 
-    Only where the ledger has nothing of our own, and for a job with a script: a name alone is not enough.
+    Only where the ledger has nothing of our own, and for a job with a script or an id that was registered: a
+    name alone is not enough.
     """
     newest = facts.newest
-    if facts.script is None or not _may_have_more(newest):
+    if not _may_have_more(newest):
         return []
     # Without a ledger the registered ones are looked for in any case.
     known = set() if newest else set(facts.registrations.values())
@@ -148,7 +149,9 @@ def _unseen(facts: JobFacts, shown: Shown) -> list[tuple[str, str]]:
     return [
         (one.target_name, one.target_id)
         for one in shown.taken(facts.job)
-        if one.target_id not in known and (newest is None or _since(newest, one))
+        if one.target_id not in known
+        and (newest is None or _since(newest, one))
+        and (facts.script is not None or facts.registrations.get(one.target_name) == one.target_id)
     ]
 
 
