@@ -1,6 +1,7 @@
 """The way through time that all chapters take together: each waits for its hour, and the clock goes there."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Coroutine, Sequence
 from datetime import datetime, timedelta
@@ -8,10 +9,11 @@ from functools import partial
 from typing import Any
 
 from localcloud.story.stage import PATIENCE, Stage
-from localcloud.story.watch import until
+from localcloud.story.watch import StoryError, until
 
 RAREST = timedelta(minutes=10)
 """The rarest tick: a leg of this length makes every tick due; after a shorter one they are fired by hand."""
+TRIES = 6
 LEG = timedelta(minutes=25)
 """The longest leg: a function that has not swept for half an hour (governance.outage) trusts no silence."""
 
@@ -31,11 +33,12 @@ class Journey:
         """Let every function sweep for the first time: from here on nothing goes unseen."""
         self._began = datetime.fromisoformat(await self.sweep())
 
-    async def sweep(self) -> str:
-        """Let every function look now; gives when, once all of them have come to the end."""
+    async def sweep(self, *functions: str) -> str:
+        """Let these functions look now, or all of them; gives when, once they have come to the end."""
         now = await self._stage.watch.now()
-        await self._stage.watch.turn("tick", {})
-        await self._swept(now)
+        for function in functions or self._functions:
+            await self._tick(function)
+        await self._swept(now, *functions)
         return now
 
     async def until(self, minutes: int) -> None:
@@ -80,7 +83,7 @@ class Journey:
                 f"$ spotwarden local travel {in_words(leg)}    {clock_words(passed)} from the start"
             )
             if leg < RAREST:
-                await self._stage.watch.turn("tick", {})
+                await self.sweep()
             await self._swept(arrived["now"])
         return self._passed(await self._stage.watch.now())
 
@@ -88,15 +91,30 @@ class Journey:
         assert self._began is not None, "the journey has not begun"  # noqa: S101 — a slip of the plot
         return datetime.fromisoformat(now) - self._began
 
-    async def _swept(self, since: str) -> None:
-        """Return once every function has begun a sweep since then, and come to its end."""
-        for function in self._functions:
-            await until(
-                partial(self._last_sweep, function),
-                lambda at: at is not None and at >= datetime.fromisoformat(since),
-                within=PATIENCE,
-                waiting_for=f"{function} to look at everything",
-            )
+    async def _swept(self, since: str, *functions: str) -> None:
+        """Return once these functions, or all, have begun a sweep since then, and come to its end.
+
+        A tick that comes while an earlier sweep is under way adds nothing to it, and is fired again.
+        """
+        for function in functions or self._functions:
+            for _ in range(TRIES):
+                with contextlib.suppress(StoryError):
+                    await self._wait_for(function, since, PATIENCE / TRIES)
+                    break
+                await self._tick(function)
+            else:
+                await self._wait_for(function, since, PATIENCE)
+
+    async def _wait_for(self, function: str, since: str, within: timedelta) -> None:
+        await until(
+            partial(self._last_sweep, function),
+            lambda at: at is not None and at >= datetime.fromisoformat(since),
+            within=within,
+            waiting_for=f"{function} to look at everything",
+        )
+
+    async def _tick(self, function: str) -> None:
+        await self._stage.watch.turn("tick", {"job": f"spotwarden-{function.replace('_', '-')}"})
 
     async def _last_sweep(self, function: str) -> datetime | None:
         raw = await self._stage.watch.read(f"spotwarden/turns/{function}.json")

@@ -54,7 +54,6 @@ STRANGER = Role(
 STRANGERS_ZONE = "us-east1-b"
 STOPPED = ("hang", "long", "nap")
 DESTROYED = (*STOPPED, "stay")
-RECOVERY = "spotwarden-recover-spot"
 AT_A_TIME = 2
 """Commands that are started at once: each takes a second of a core."""
 REMEDIES = ("StopInstance", "DeleteInstance", "RemoveLeftover")
@@ -159,7 +158,7 @@ class Plot:
 
     async def _close(self) -> None:
         """Let recover_spot look once more: what was stopped was not preempted, and is not started again."""
-        await self._stage.watch.turn("tick", {"job": RECOVERY})
+        await self._journey.sweep("recover_spot")
         for job in STOPPED:
             await until(
                 partial(self._stage.record, job, 1),
