@@ -146,8 +146,10 @@ def test_labels_are_of_one_vm(world: World):
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_job_left_behind_is_told(world: World, kind: str):
     """With its job, its size, its age, and a link that names it by its id."""
-    world.leave(kind, "thing", {"spotwarden-job": "my-job"})
+    labels = {"spotwarden-job": "my-job", "spotwarden-keep": "2026-12-31"}
+    world.leave(kind, "thing", labels)
     found = leftover(world)
+    assert dict(found.labels) == labels
     assert (found.kind, found.name, found.job) == (kind, "thing", "my-job")
     assert found.size_gb == (0 if kind == "address" else 20)
     assert found.created is not None

@@ -58,7 +58,7 @@ class FakeWorld:
         """As `World.leave`."""
         place = "us-central1" if kind == "address" else ZONE
         if job := labels.get(JOB_LABEL):
-            self.compute.leave(name, job=job, kind=kind, place=place, size_gb=20)
+            self.compute.leave(name, job=job, kind=kind, place=place, size_gb=20, labels=labels)
 
     def now(self) -> datetime:
         """As `World.now`."""

@@ -139,3 +139,13 @@ def test_a_grace_of_days_is_counted_in_hours():
     early = on_record(status_code="0", ended=ago(hours=48) + SECOND)
     assert verdict(late, brief_=brief(policy)) is not None
     assert verdict(early, brief_=brief(policy)) is None
+
+
+@pytest.mark.parametrize(
+    ("label", "spared"), [("2026-12-31", True), ("for ever", True), ("2020-12-31", False), ("", True)]
+)
+def test_a_label_on_it_keeps_it(label, spared):
+    """As on a VM: up to and with its day, and where it is no day."""
+    found = verdict(on_record(status_code="0", ended=OVER), disk(labels={"spotwarden-keep": label}))
+    assert found is not None
+    assert bool(found.exempt) is spared

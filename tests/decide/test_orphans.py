@@ -87,6 +87,7 @@ def verdict(record, *machines, brief_=None, **facts):
         (on_record(attempt=2, instances=OTHER), vm(3), UNKNOWN, "ledger ends with 2"),
         (on_record(attempt=2, instances=OTHER), vm(labels=ONLY_JOB), BAD, "nowhere on the job's record"),
         (on_record(attempt=0, state=None, instances={}), vm(), BAD, "nowhere on the job's record"),
+        (on_record(attempt=0, state=None, instances={}), vm(2), UNKNOWN, "ledger ends with 0"),
         (on_record(attempt=0, state=None, instances={}, registered=frozenset({"1001"})), vm(), None, ""),
         *[
             (on_record(attempt=2, state=state, instances={}, past=frozenset({"1001"})), vm(1), None, "")

@@ -121,6 +121,7 @@ class Governed(Answering):
         place: str = "us-central1-a",
         age: timedelta = timedelta(0),
         size_gb: int = 10,
+        labels: Mapping[str, str] | None = None,
     ) -> str:
         """Have a disk, address or snapshot that nothing uses; gives its link, which names it by its id."""
         path = _PLACES.get(kind, "global/snapshots/{1}").format(place, self.vms.next_id())
@@ -132,6 +133,7 @@ class Governed(Answering):
             job=job,
             created=self.clock.now() - age,
             size_gb=0 if kind == "address" else size_gb,
+            labels={"spotwarden-job": job, **(labels or {})},
         )
         return link
 

@@ -284,6 +284,15 @@ def test_ops_hear_of_a_stop_that_goes_on_failing(world: MadeUp):
     assert "forbidden" in told[0].why
 
 
+def test_ops_hear_of_it_less_and_less_often(world: MadeUp):
+    """A day of failures each five minutes is told seven times, the last after half of it and more."""
+    world.vm(said=RIPE)
+    world.cloud.compute.trouble.order("stop", rejected("forbidden"), times=999)
+    world.sweep_for(hours=24)
+    told = [one.what.partition("after ")[2] for one in world.notices() if one.kind == "idle_failing"]
+    assert told == [f"{3 * 2**times} tries" for times in range(7)]
+
+
 def test_an_answer_that_was_lost_is_asked_for_under_the_same_request_id(world: MadeUp):
     """So that nothing is done twice."""
     vm = world.vm(said=RIPE)

@@ -60,7 +60,9 @@ def _finding(leftover: Leftover, record: JobRecord, brief: Brief, *, bare: bool)
         ripe=now - since >= allowed.after,
         since=since,
         due=since + allowed.after,
-        exempt=exempt(brief.policy, RULE, brief.tick, labels={}, owner=record.owner, job_file=record.file),
+        exempt=exempt(
+            brief.policy, RULE, brief.tick, labels=leftover.labels, owner=record.owner, job_file=record.file
+        ),
         limits=_only_delete(allowed),
     )
 

@@ -80,6 +80,8 @@ def fault_of(machine: Machine, record: JobRecord, *, bare: bool = False) -> Faul
         return None
     if record.state is State.RUNNING and (fault := _replaced(machine, record)):
         return fault
+    if record.state is None and machine.attempt > max(record.attempt, 1):
+        return _lost_record(machine, record)
     return None if machine.id in record.registered else _unknown_to_its_job(record)
 
 
@@ -135,13 +137,17 @@ def _replaced(machine: Machine, record: JobRecord) -> Fault | None:
             evidence=evidence,
         )
     if machine.attempt > record.attempt:
-        return Fault(
-            reason=f"its label says attempt {machine.attempt}, and the ledger ends with {record.attempt}",
-            reading=Reading.UNKNOWN,
-            todo="look whether somebody has removed records below metadata/attempts/",
-            evidence=evidence,
-        )
+        return _lost_record(machine, record)
     return None
+
+
+def _lost_record(machine: Machine, record: JobRecord) -> Fault:
+    return Fault(
+        reason=f"its label says attempt {machine.attempt}, and the ledger ends with {record.attempt}",
+        reading=Reading.UNKNOWN,
+        todo="look whether somebody has removed records below metadata/attempts/",
+        evidence={"running attempt": str(record.attempt), "its attempt": str(machine.attempt)},
+    )
 
 
 def _unknown_to_its_job(record: JobRecord) -> Fault:

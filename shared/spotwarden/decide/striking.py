@@ -61,7 +61,7 @@ def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
     failed = [one for one in strikes if not one.operation]
     failures = case.failures + bool(failed)
     notices = [] if failed else [case_notices.acted(case, policy, tick)]
-    if failures and failures % policy.governance.failures == 0:
+    if _is_told(failures, policy.governance.failures):
         notices.append(case_notices.failing(case, strikes, failures, policy, tick))
     for notice in notices:
         if notice.id not in {*facts.told, *case.told}:
@@ -74,6 +74,12 @@ def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
     generation = facts.filed.generation if facts.filed else 0
     reason = "; ".join(sorted(_errors(failed).values())) if failed else f"done: {case.reason}"
     return FileCase(reason=reason, case=after, generation=generation)
+
+
+def _is_told(failures: int, each: int) -> bool:
+    """Whether ops hear of so many failures: of the first few, then each time that they have doubled."""
+    times, rest = divmod(failures, each)
+    return times > 0 and rest == 0 and times.bit_count() == 1
 
 
 def _errors(failed: list[Strike]) -> Mapping[str, str]:

@@ -78,6 +78,7 @@ def leftover(kind: str, thing: WireThing) -> Leftover | None:
         job=job,
         created=utc(thing.creation_timestamp),
         size_gb=int(thing.disk_size_gb if kind == "snapshot" else thing.size_gb),
+        labels=thing.labels,
     )
 
 

@@ -67,3 +67,4 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     job: str
     created: datetime | None = None
     size_gb: int = 0
+    labels: Mapping[str, str] = {}
