@@ -29,6 +29,10 @@ class UnansweredError(Exception):
     """No answer, or one that leaves open whether the call was carried out. Asking again is safe."""
 
 
+class BrokenError(ValueError):
+    """An object of the bucket is not what its name says, or far too large for it; the message names it."""
+
+
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One row of a listing."""
 
@@ -56,7 +60,7 @@ class Store(Protocol):
         """The names of the folders directly below `prefix`, without it and without the slash."""
 
     def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
-        """The object; None where there is none; `ValueError` where it is over `at_most` bytes."""
+        """The object; None where there is none; `BrokenError` where it is over `at_most` bytes."""
 
     def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
         """Write under `generation` (0 creates, None overwrites anything) and return the new one.

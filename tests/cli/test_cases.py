@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 
 from spotwarden.layout import JobFile as JobFileName
@@ -159,6 +160,7 @@ def test_a_case_that_is_not_there_is_said_so(desk):
         ("--for", "0h"),
         ("--for", "-1h"),
         ("--for", f"{10**20}d"),
+        ("--for", "999999999d"),
         ("--until", "tomorrow"),
         ("--for", "1h", "--until", "2099-01-01"),
     ],
@@ -201,6 +203,15 @@ def test_a_record_that_cannot_be_read_hides_no_other(desk):
     desk.ok("cases", "keep", "idle", "4711", "--for", "1h")
     for words in (("show", "idle", "4712"), ("keep", "idle", "4712", "--for", "1h")):
         assert "spotwarden/cases/idle/4712.json: " in desk.refused("cases", *words)
+
+
+@pytest.mark.parametrize("job", ["a_b-c", "spotwarden", "broken"])
+def test_a_veto_asks_nothing_of_its_job(desk, job):
+    """A label that names no job, or a job whose ledger is broken: its VM can be kept all the same."""
+    subject = msgspec.structs.replace(case().subject, job=job)
+    desk.store.write("broken/metadata/attempts/1.json", b"{", generation=None)
+    desk.file(msgspec.structs.replace(case(), subject=subject))
+    desk.ok("cases", "keep", "idle", "4711", "--for", "1h")
 
 
 def test_a_policy_with_a_fault_takes_no_answer(desk, tmp_path):

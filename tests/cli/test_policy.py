@@ -177,3 +177,9 @@ def test_a_job_that_is_not_there_is_refused(shop):
     """As in every command; nothing is made up."""
     assert "there is no job 'nobody'" in shop.refused("policy", "explain", "nobody")
     assert "cannot be a job" in shop.refused("policy", "explain", "No_Job")
+
+
+def test_a_job_whose_ledger_is_broken_is_explained_by_what_is_broken(shop):
+    """The object is named, without a traceback."""
+    shop.store.write("test-vm/metadata/attempts/1.json", b"{", generation=None)
+    assert "test-vm/metadata/attempts/1.json: " in shop.refused("policy", "explain", "test-vm")

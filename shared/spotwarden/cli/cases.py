@@ -19,9 +19,10 @@ from spotwarden.model.case import Case
 from spotwarden.model.governance import Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES, Policy
-from spotwarden.runner import PolicyError, look_at_job, read_policy
+from spotwarden.runner import PolicyError, read_policy
 from spotwarden.runner.answering import write_answer
 from spotwarden.runner.cases import OpenCases, read_cases
+from spotwarden.runner.jobs import read_job_file
 
 HEAD = ("RULE", "CASE", "ABOUT", "OWNER", "STANDS", "FOR", "DUE", "REASON")
 RULE = click.Choice(list(RULES))
@@ -118,7 +119,8 @@ def _answer(rule: str, key: str, say: Callable[[str, datetime], Answer]) -> None
     context = open_context()
     case = _find(context, rule, key)
     policy, tick = _policy(context), new_tick("cases")
-    answer, file = say(default_owner(), tick.now), _file(context, case)
+    answer = say(default_owner(), tick.now)
+    file = _file(context, case) if isinstance(answer, Extend) else JobFile()
     said = write_answer(
         context.cloud.store,
         context.settings.layout,
@@ -145,7 +147,7 @@ def _policy(context: Context) -> Policy:
 def _file(context: Context, case: Case) -> JobFile:
     """What the job says of itself."""
     job = case.subject.job
-    return look_at_job(context.cloud.store, context.settings.layout, job).file if job else JobFile()
+    return read_job_file(context.cloud.store, context.settings.layout, job) if job else JobFile()
 
 
 def _read(context: Context, rules: tuple[str, ...]) -> OpenCases:
@@ -170,7 +172,9 @@ def _find(context: Context, rule: str, key: str) -> Case:
     if meant:
         keys = "\n".join(f"  {case.key}  {name_of(case)}" for case in meant)
         raise click.ClickException(f"{len(meant)} cases are about {key}; name one by its key:\n{keys}")
-    raise click.ClickException(f"no open case of the rule {rule} is about {key}; see `spotwarden cases list`")
+    raise click.ClickException(
+        f"no open case of the rule {rule} is about {key!r}; see `spotwarden cases list`"
+    )
 
 
 def _names(case: Case) -> set[str]:

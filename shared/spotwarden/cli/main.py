@@ -2,6 +2,7 @@
 
 import click
 
+from spotwarden.cli.complaints import complaint
 from spotwarden.cli.lazy import LazyGroup
 
 COMMANDS = {
@@ -32,7 +33,20 @@ COMMANDS = {
 }
 
 
-@click.group(cls=LazyGroup, commands_at=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(LazyGroup):
+    """All commands; what a person can mend is told in a sentence."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            if said := complaint(error):
+                raise click.ClickException(said) from error
+            raise
+
+
+@click.group(cls=Commands, commands_at=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Preempted training jobs come back; idle GPU machines do not burn money.
 

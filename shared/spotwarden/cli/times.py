@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
+from spotwarden.model.values import LONGEST
+
 _SPAN = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -24,7 +26,7 @@ class Span(click.ParamType[timedelta]):
             span = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
         except OverflowError:
             span = timedelta()
-        if not span:
+        if not span or span > LONGEST:
             self.fail(f"{value!r} is no span; write 30m, 8h, 1h30m or 2d", param, ctx)
         return span
 

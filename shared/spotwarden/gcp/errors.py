@@ -25,6 +25,9 @@ _NO_ANSWER = (
     urllib3.exceptions.HTTPError,
 )
 
+REFUSALS = (api.GoogleAPICallError, GoogleAuthError)
+"""What Google's libraries raise where something is missing or forbidden."""
+
 LATER = frozenset(
     {
         "rateLimitExceeded",

@@ -17,7 +17,7 @@ from google.cloud.storage.exceptions import DataCorruption
 from spotwarden.gcp.errors import is_unanswered, unanswered
 from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.session import settle
-from spotwarden.ports import ConflictError, UnansweredError
+from spotwarden.ports import BrokenError, ConflictError, UnansweredError
 
 Blob = Any
 """`google.cloud.storage.Blob`; the library publishes no types."""
@@ -72,7 +72,7 @@ class Objects:
         """The content of the generation that `blob` was found at.
 
         Raises:
-            ValueError: it unpacks to more than `at_most` bytes.
+            BrokenError: it unpacks to more than `at_most` bytes.
             UnansweredError: the generation is there no more, or its bytes arrived damaged.
         """
         sink = _Sink(blob.name, at_most)
@@ -121,15 +121,15 @@ class _Sink(io.BytesIO):
         self._at_most = at_most
 
     def write(self, data: bytes) -> int:  # type: ignore[override]
-        """Take the bytes in; `ValueError` where they are too many."""
+        """Take the bytes in; `BrokenError` where they are too many."""
         check_size(self._name, self.tell() + len(data), self._at_most)
         return super().write(data)
 
 
 def check_size(name: str, size: int, at_most: int) -> None:
-    """Refuse an object of more than `at_most` bytes with `ValueError`."""
+    """Refuse an object of more than `at_most` bytes with `BrokenError`."""
     if size > at_most:
-        raise ValueError(f"{name} has {size} bytes or more; at most {at_most} are read")
+        raise BrokenError(f"{name} has {size} bytes or more; at most {at_most} are read")
 
 
 @contextmanager

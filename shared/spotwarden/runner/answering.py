@@ -21,7 +21,7 @@ def write_answer(
     """Answer the case of this record; whoever changed it meanwhile is answered, too.
 
     A sweep writes down what it is about to do under the generation that it has read: it does not act on a
-    case that was answered since. `ValueError` where the record is broken.
+    case that was answered since. `BrokenError` where the record is broken.
     """
     name = layout.build(record)
     tried: Answered | None = None

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from spotwarden.layout import CaseRecord, Layout, NotInLayoutError
 from spotwarden.model.case import Case, Filed
-from spotwarden.ports import Entry, Store, UnansweredError
+from spotwarden.ports import BrokenError, Entry, Store, UnansweredError
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
 from spotwarden.runner.known import Known
@@ -61,5 +61,5 @@ def _read(store: Store, thing: CaseRecord, entry: Entry) -> Filed | None:
         return None
     case = decoded(entry.name, stored.data, Case)
     if (case.rule, case.key) != (thing.rule, thing.key):
-        raise ValueError(f"{entry.name}: it says that it is the case {case.rule} {case.key}")
+        raise BrokenError(f"{entry.name}: it says that it is the case {case.rule} {case.key}")
     return Filed(case=_KNOWN.keep(entry.name, stored.generation, case), generation=stored.generation)

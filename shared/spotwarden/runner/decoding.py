@@ -4,12 +4,14 @@ from typing import TypeVar
 
 import msgspec
 
+from spotwarden.ports import BrokenError
+
 Kind = TypeVar("Kind")
 
 
 def decoded(name: str, data: bytes, kind: type[Kind]) -> Kind:
-    """The object's JSON as what its name promises; `ValueError` names it and says what is wrong."""
+    """The object's JSON as what its name promises; `BrokenError` names it and says what is wrong."""
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, RecursionError) as problem:
-        raise ValueError(f"{name}: {problem}") from problem
+        raise BrokenError(f"{name}: {problem}") from problem

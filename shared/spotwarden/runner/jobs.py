@@ -28,7 +28,7 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.jobfile import JobFile, Progress
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.watch import Watch, Watched
-from spotwarden.ports import Entry, Store
+from spotwarden.ports import BrokenError, Entry, Store
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.policy import durations, read_toml
 
@@ -99,10 +99,10 @@ def read_watch(store: Store, layout: Layout, job: str) -> Watched | None:
 
 
 def watch_in(name: str, job: str, data: bytes) -> Watch:
-    """The entry of this job; `ValueError` where it is broken, or another's."""
+    """The entry of this job; `BrokenError` where it is broken, or another's."""
     watch = decoded(name, data, Watch)
     if watch.job != job:
-        raise ValueError(f"{name}: it says that it is of the job {watch.job!r}")
+        raise BrokenError(f"{name}: it says that it is of the job {watch.job!r}")
     return watch
 
 

@@ -6,7 +6,16 @@ from typing import TypeVar, cast
 
 import msgspec
 
-from spotwarden.layout import AttemptRecord, Heartbeat, InstanceId, JobFile, Layout, StatusCode, Thing
+from spotwarden.layout import (
+    AttemptRecord,
+    Heartbeat,
+    InstanceId,
+    JobFile,
+    Layout,
+    NotInLayoutError,
+    StatusCode,
+    Thing,
+)
 from spotwarden.model.attempt import State
 from spotwarden.model.moment import Moment
 from spotwarden.model.reaping import JobRecord, Signs
@@ -44,6 +53,8 @@ def read_record(
     """
     try:
         return _read_record(store, layout, job, set(ids), watch)
+    except NotInLayoutError as problem:
+        return JobRecord(job=job, problem=problem.reason)
     except (UnansweredError, ValueError) as problem:
         return JobRecord(job=job, problem=str(problem))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from spotwarden.layout import Layout
+from spotwarden.layout import Layout, NotInLayoutError
 from spotwarden.model.policy import Mode
 
 REQUIRED = {
@@ -48,7 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             project=environ["SPOTWARDEN_PROJECT"],
             bucket=environ["SPOTWARDEN_BUCKET"],
             notices=environ["SPOTWARDEN_NOTICES"],
-            layout=Layout(prefix=environ.get("SPOTWARDEN_PREFIX", "")),
+            layout=_layout(environ.get("SPOTWARDEN_PREFIX", "")),
             compute_endpoint=environ.get("SPOTWARDEN_COMPUTE_ENDPOINT", ""),
             monitoring_endpoint=environ.get("SPOTWARDEN_MONITORING_ENDPOINT", ""),
             policy_file=policy_file,
@@ -66,6 +66,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "compute_endpoint": self.compute_endpoint,
             "monitoring_endpoint": self.monitoring_endpoint,
         }
+
+
+def _layout(prefix: str) -> Layout:
+    try:
+        return Layout(prefix=prefix)
+    except NotInLayoutError as error:
+        raise SettingsError(f"SPOTWARDEN_PREFIX is {prefix!r}; {error.reason}, such as users/") from error
 
 
 def _mode(said: str) -> Mode | None:

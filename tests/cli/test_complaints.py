@@ -1,0 +1,47 @@
+"""What goes wrong outside of us is told in a sentence, and a fault of ours with its traceback."""
+
+import pytest
+from click.testing import CliRunner
+from google.auth.exceptions import DefaultCredentialsError
+
+from spotwarden.cli.complaints import complaint
+from spotwarden.cli.main import main
+from spotwarden.layout import NotInLayoutError
+from spotwarden.ports import BrokenError, RejectedError, UnansweredError
+from tests.contract.served import PROJECT
+
+SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SPOTWARDEN_NOTICES": "notices"}
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (UnansweredError("timed out"), "Google Cloud does not answer: timed out"),
+        (DefaultCredentialsError("no credentials"), "Google Cloud refuses it: no credentials"),
+        (RejectedError("forbidden", "no permission"), "forbidden: no permission"),
+        (BrokenError("x.json: truncated"), "x.json: truncated"),
+        (NotInLayoutError("x", "no job"), "'x': no job"),
+        (KeyError("x"), ""),
+        (ValueError("x"), ""),
+    ],
+)
+def test_a_person_is_told_what_a_person_can_mend(error, says):
+    """Of a fault of ours the traceback says more."""
+    assert complaint(error) == says
+
+
+@pytest.mark.usefixtures("served")
+@pytest.mark.parametrize("command", [("cases", "list"), ("jobs",)])
+def test_a_bucket_that_is_not_there_is_said_so(command):
+    """With its name; the exit status is 1."""
+    done = CliRunner().invoke(main, list(command), env=SETTINGS)
+    assert done.exit_code == 1
+    assert done.output.startswith("Error: Google Cloud refuses it: 404")
+    assert "no-bucket" in done.output
+
+
+def test_a_prefix_that_cannot_be_one_is_said_so():
+    """With how to write it."""
+    done = CliRunner().invoke(main, ["cases", "list"], env={**SETTINGS, "SPOTWARDEN_PREFIX": "users"})
+    assert "SPOTWARDEN_PREFIX is 'users'; " in done.output
+    assert "such as users/" in done.output
