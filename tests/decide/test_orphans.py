@@ -69,6 +69,24 @@ def verdict(record, *machines, brief_=None, **facts):
         (on_record(attempt=2, instances=OTHER, began=ago(hours=1)), vm(1), BAD, "attempt 2 of the job runs"),
         (on_record(attempt=2, instances=OTHER, began=NOW - AFTER), vm(1), BAD, "attempt 2 of the job runs"),
         (on_record(attempt=2, instances=OTHER, began=NOW - AFTER + SECOND), vm(1), None, ""),
+        (
+            on_record(attempt=2, instances=OTHER, began=ago(hours=2)),
+            vm(1, started=ago(hours=1)),
+            UNKNOWN,
+            "started again after attempt 2",
+        ),
+        (
+            on_record(attempt=2, instances=OTHER, began=ago(hours=2)),
+            vm(1, started=ago(hours=2)),
+            BAD,
+            "attempt 2 of the job runs",
+        ),
+        (
+            on_record(attempt=2, instances=OTHER, began=ago(hours=2)),
+            vm(1, created=ago(hours=1), started=ago(hours=1)),
+            BAD,
+            "attempt 2 of the job runs",
+        ),
         (on_record(attempt=2, began=ago(hours=1)), vm(1), None, ""),
         (
             on_record(attempt=2, instances=OTHER, began=ago(hours=1), past=frozenset({"1001"})),

@@ -130,6 +130,13 @@ def _replaced(machine: Machine, record: JobRecord) -> Fault | None:
     """The job goes on, with other VMs."""
     evidence = {"running attempt": str(record.attempt), "its attempt": str(machine.attempt or "")}
     if machine.id in record.past or 0 < machine.attempt < record.attempt:
+        if _started_again(machine, record):
+            return Fault(
+                reason=f"it was started again after attempt {record.attempt} began: somebody may be using it",
+                since=begun(machine),
+                reading=Reading.UNKNOWN,
+                evidence=evidence,
+            )
         return Fault(
             reason=f"attempt {record.attempt} of the job runs in its stead, and it is still there",
             since=record.began,
@@ -139,6 +146,12 @@ def _replaced(machine: Machine, record: JobRecord) -> Fault | None:
     if machine.attempt > record.attempt:
         return _lost_record(machine, record)
     return None
+
+
+def _started_again(machine: Machine, record: JobRecord) -> bool:
+    """Whether somebody has started an old VM anew; one that was only just made came late."""
+    made, began = machine.created, begun(machine)
+    return bool(record.began and made and began and made <= record.began < began)
 
 
 def _lost_record(machine: Machine, record: JobRecord) -> Fault:
