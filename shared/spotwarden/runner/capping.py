@@ -4,8 +4,7 @@ An attempt that begins while we look is then on record before its VM is judged. 
 would be held against the attempts before it, and the time that the job was down would count as time up.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TypeVar, cast
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -21,7 +20,7 @@ from spotwarden.ports import Store, UnansweredError
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
 from spotwarden.runner.governing import Duty
-from spotwarden.runner.jobs import Folder, look_into, read_job_file
+from spotwarden.runner.jobs import Folder, look_into, once, read_job_file
 from spotwarden.runner.known import Known
 from spotwarden.runner.prices import only as prices_of
 from spotwarden.runner.prices import read_prices
@@ -32,8 +31,6 @@ OWNER_LABEL = "owner"
 RUNS = {Status.RUNNING, Status.PENDING_STOP}
 
 _KNOWN: Known[object] = Known()
-
-Read = TypeVar("Read")
 
 
 def look(duty: Duty, only: Collection[str], *, metering: Metering) -> CapFacts:
@@ -111,7 +108,7 @@ def _read_records(store: Store, layout: Layout, job: str) -> Records:
     found = [_attempt(store, layout, folder, thing) for thing in folder.of(AttemptRecord)]
     attempts = tuple(sorted(found, key=lambda one: one.number))
     thing = JobFile(job=job)
-    file = _once(layout, folder, thing, lambda: read_job_file(store, layout, job, folder))
+    file = once(_KNOWN, layout, folder, thing, lambda: read_job_file(store, layout, job, folder))
     return Records(
         file=file,
         owner=file.owner or (attempts[-1].owner if attempts else ""),
@@ -139,18 +136,7 @@ def _attempt(store: Store, layout: Layout, folder: Folder, thing: Thing) -> Atte
             cause="",
         )
 
-    return _once(layout, folder, thing, read)
-
-
-def _once(layout: Layout, folder: Folder, thing: Thing, read: Callable[[], Read]) -> Read:
-    """Read it, unless this very generation has been read before."""
-    if (entry := folder.things.get(thing)) is None:
-        return read()
-    name = layout.build(thing)
-    known = _KNOWN.get(name, entry.generation)
-    if known is None:
-        known = _KNOWN.keep(name, entry.generation, read())
-    return cast("Read", known)
+    return once(_KNOWN, layout, folder, thing, read)
 
 
 def _with_owners(

@@ -1,8 +1,8 @@
 """A job's own objects, read in an order that matters: its ledger first, its end last."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -30,9 +30,12 @@ from spotwarden.model.launch import StoredScript
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import BrokenError, Entry, Store
 from spotwarden.runner.decoding import decoded
+from spotwarden.runner.known import Known
 from spotwarden.runner.policy import durations, read_toml
 
 OBJECT_AT_MOST = 1024 * 1024
+
+Read = TypeVar("Read")
 
 
 class Folder(NamedTuple):
@@ -54,6 +57,19 @@ def look_into(store: Store, layout: Layout, job: str) -> Folder:
         except NotInLayoutError:
             continue
     return Folder(found)
+
+
+def once(
+    known: Known[object], layout: Layout, folder: Folder, thing: Thing, read: Callable[[], Read]
+) -> Read:
+    """Read it, unless this very generation has been read before; what is not in the folder is always read."""
+    if (entry := folder.things.get(thing)) is None:
+        return read()
+    name = layout.build(thing)
+    value = known.get(name, entry.generation)
+    if value is None:
+        value = known.keep(name, entry.generation, read())
+    return cast("Read", value)
 
 
 def look_at_job(store: Store, layout: Layout, job: str, folder: Folder | None = None) -> JobFacts:

@@ -1,8 +1,8 @@
 """What is on record of a job, read at little cost: one listing, and what has changed since the last one."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import TypeVar, cast
+from typing import cast
 
 import msgspec
 
@@ -20,14 +20,12 @@ from spotwarden.model.attempt import State
 from spotwarden.model.moment import Moment
 from spotwarden.model.reaping import JobRecord, Signs
 from spotwarden.model.watch import Watch
-from spotwarden.ports import Entry, Store, UnansweredError
+from spotwarden.ports import Store, UnansweredError
 from spotwarden.runner.decoding import decoded
-from spotwarden.runner.jobs import Folder, look_into, read_job_file
+from spotwarden.runner.jobs import Folder, look_into, once, read_job_file
 from spotwarden.runner.known import Known
 
 _KNOWN: Known[object] = Known()
-
-Read = TypeVar("Read")
 
 
 class Launched(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +77,9 @@ def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: W
         instances=newest.instances if newest else dict(watch.instances) if watch else {},
         past=past - known,
         registered=registered,
-        file=_once(layout, folder, JobFile(job=job), lambda: read_job_file(store, layout, job, folder)),
+        file=once(
+            _KNOWN, layout, folder, JobFile(job=job), lambda: read_job_file(store, layout, job, folder)
+        ),
         signs=Signs(beats=_beats(folder)),
     )
     return _with_end(store, layout, folder, _with_newest(record, newest))
@@ -115,7 +115,7 @@ def _attempt(store: Store, layout: Layout, folder: Folder, thing: Thing) -> Laun
             raise UnansweredError(f"{layout.build(thing)} went while it was read")
         return decoded(layout.build(thing), stored.data, Launched)
 
-    return _once(layout, folder, thing, read)
+    return once(_KNOWN, layout, folder, thing, read)
 
 
 def _past(attempts: Iterable[Launched]) -> frozenset[str]:
@@ -133,22 +133,10 @@ def _registered(store: Store, layout: Layout, folder: Folder) -> Iterable[str]:
             stored = store.read(name)
             return stored.data.decode(errors="replace").strip() if stored else ""
 
-        yield _once(layout, folder, thing, read)
+        yield once(_KNOWN, layout, folder, thing, read)
 
 
 def _beats(folder: Folder) -> dict[str, datetime]:
     return {
         thing.node: entry.updated for thing, entry in folder.things.items() if isinstance(thing, Heartbeat)
     }
-
-
-def _once(layout: Layout, folder: Folder, thing: Thing, read: Callable[[], Read]) -> Read:
-    """Read it, unless this very generation has been read before."""
-    entry: Entry | None = folder.things.get(thing)
-    if entry is None:
-        return read()
-    name = layout.build(thing)
-    known = _KNOWN.get(name, entry.generation)
-    if known is None:
-        known = _KNOWN.keep(name, entry.generation, read())
-    return cast("Read", known)
