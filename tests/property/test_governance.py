@@ -28,6 +28,8 @@ SAID = st.one_of(
 RIPE = st.just(Said(ripe=True))
 VM = st.integers(0, VMS - 1)
 WAITS = st.sampled_from([0, 30, 59, 60, 300, 899, 900, 901, 3600, 86_400])
+GRACES = st.sampled_from([GRACE, GRACE, 2 * GRACE])
+LIMITS = st.tuples(st.just("limits"), st.sampled_from([Remedy.NONE, Remedy.STOP, Remedy.STOP]), GRACES)
 BLOW = st.one_of(
     st.tuples(st.just("say"), VM, SAID | RIPE),
     st.tuples(st.just("then"), VM, SAID | RIPE),
@@ -42,17 +44,19 @@ BLOW = st.one_of(
     st.tuples(st.just("hide")),
     st.tuples(st.just("show")),
     st.tuples(st.just("mode"), st.sampled_from(Mode)),
+    LIMITS,
     st.tuples(st.just("clock"), st.sampled_from([-3, -1, 0, 0, 1, 3])),
 )
 
 
 SWEEPS = st.just([("sweep",)])
 EPISODE = st.tuples(
+    st.lists(LIMITS, max_size=1),
     st.lists(st.tuples(st.just("say"), VM, RIPE), max_size=VMS),
     SWEEPS,
     st.lists(BLOW, max_size=3),
     WAITS.map(lambda seconds: [("wait", seconds)]),
-    st.lists(BLOW, max_size=2),
+    st.lists(LIMITS | BLOW, max_size=2),
     SWEEPS,
 )
 """Something is found, then things happen while its grace passes: so that most histories come to the point."""
@@ -115,6 +119,9 @@ class History:
     def _mode(self, mode: Mode) -> None:
         self.world.set_policy(mode=mode)
 
+    def _limits(self, remedy: Remedy, grace: timedelta) -> None:
+        self.world.limits = IdleLimits(remedy=remedy, grace=grace)
+
     def _clock(self, minutes: int) -> None:
         self.world.skew = timedelta(minutes=minutes)
 
@@ -133,22 +140,22 @@ class History:
             assert second
             self._was_right(vm, warned.get(vm))
 
-    def _warned(self) -> Mapping[str, list[datetime]]:
-        """When each VM's owner was warned in earnest, by what was really published."""
-        told: dict[str, list[datetime]] = {}
+    def _warned(self) -> Mapping[str, list[tuple[datetime, datetime]]]:
+        """When each owner was warned in earnest, and what would not be before when, by what was published."""
+        told: dict[str, list[tuple[datetime, datetime]]] = {}
         for notice in self.world.notices():
             if notice.kind == "idle_warning" and notice.due is not None:
-                told.setdefault(notice.evidence["instances"], []).append(notice.at)
+                told.setdefault(notice.evidence["instances"], []).append((notice.at, notice.due))
         return told
 
-    def _was_right(self, vm: str, warned: list[datetime] | None) -> None:
+    def _was_right(self, vm: str, warned: list[tuple[datetime, datetime]] | None) -> None:
         """The promises, of a VM that was just stopped."""
         clock = self.world.now + self.world.skew
         assert warned
         kept = self.kept.get(vm)
-        counting = [at for at in warned if kept is None or at >= kept]
-        assert counting
-        assert clock - counting[0] >= GRACE
+        grace = self.world.limits.grace
+        assert self.world.limits.remedy is Remedy.STOP
+        assert any(clock - at >= grace and clock >= due for at, due in warned if kept is None or at >= kept)
         for said in (self.world.said[vm], {**self.world.said, **self.world.then}[vm]):
             assert said is not None
             assert said.reading is Reading.BAD
