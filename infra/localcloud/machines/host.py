@@ -1,7 +1,7 @@
 """What all virtual machines of one local cloud have in common."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -28,4 +28,4 @@ class Host:
     measure: Measure
     on_poweroff: Callable[[str], None]
     metric_period: timedelta
-    agents: Agents
+    agents: Agents = field(default_factory=Agents)
