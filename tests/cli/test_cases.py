@@ -73,6 +73,17 @@ def test_a_case_is_shown_with_its_evidence_and_history(desk):
     assert json.loads(desk.ok("cases", "show", "idle", "test-vm", "--json"))["failures"] == 1
 
 
+@pytest.mark.parametrize("words", [("list",), ("show", "idle", "4711")])
+def test_what_stands_in_the_bucket_steers_no_terminal(desk, words):
+    """An owner's name may hold anything: it is shown as it is, on its own line."""
+    subject = msgspec.structs.replace(case().subject, owner="ada\x1b[2J\u202e\nroot")
+    desk.file(msgspec.structs.replace(case(), subject=subject, reason="idle\rfine"))
+    said = desk.ok("cases", *words)
+    assert r"ada\x1b[2J\u202e\nroot" in said
+    assert r"idle\rfine" in said
+    assert not {"\x1b", "\u202e", "\r"} & set(said)
+
+
 def test_a_veto_is_written_into_the_case_and_the_audit(desk):
     """Who, until when, why; nothing else of the case is lost."""
     desk.file(case())

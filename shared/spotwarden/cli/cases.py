@@ -8,7 +8,7 @@ import msgspec
 
 from spotwarden import clock
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
-from spotwarden.cli.table import duration, render
+from spotwarden.cli.table import duration, plain, render
 from spotwarden.cli.times import Moment, Span
 from spotwarden.decide.answering import answered
 from spotwarden.decide.case_history import history, is_kept, standing
@@ -75,11 +75,13 @@ def show(rule: str, key: str, *, as_json: bool) -> None:
         click.echo(_json(case))
         return
     now = clock.now()
-    click.echo(f"{case.rule} {case.key}: {name_of(case)}, {standing(case, now)}")
-    click.echo(f"  {case.reason}")
-    click.echo("\n".join(f"  {word:<9} {said}" for word, said in _facts(case, now) if said))
+    click.echo(plain(f"{case.rule} {case.key}: {name_of(case)}, {standing(case, now)}"))
+    click.echo(plain(f"  {case.reason}"))
+    for word, said in _facts(case, now):
+        if said:
+            click.echo(plain(f"  {word:<9} {said}"))
     for moment in history(case):
-        click.echo(f"  {moment.at:%Y-%m-%d %H:%M:%S} UTC  {moment.what}")
+        click.echo(f"  {moment.at:%Y-%m-%d %H:%M:%S} UTC  {plain(moment.what)}")
 
 
 @cases.command()

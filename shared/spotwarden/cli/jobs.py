@@ -7,7 +7,7 @@ import msgspec
 
 from spotwarden import clock
 from spotwarden.cli.context import Context, open_context
-from spotwarden.cli.table import duration, render
+from spotwarden.cli.table import duration, plain, render
 from spotwarden.decide.experiments import Experiment, experiment, timeline
 from spotwarden.layout import RESERVED_JOBS, Code, NotInLayoutError, job_problem
 from spotwarden.model.facts import JobFacts
@@ -70,7 +70,7 @@ def show(job: str) -> None:
     moments = timeline(facts)
     for moment in moments:
         since = moment.at - moments[0].at
-        click.echo(f"  {moment.at:%Y-%m-%d %H:%M:%S} UTC  +{_offset(since)}  {moment.what}")
+        click.echo(f"  {moment.at:%Y-%m-%d %H:%M:%S} UTC  +{_offset(since)}  {plain(moment.what)}")
 
 
 def _offset(since: timedelta) -> str:

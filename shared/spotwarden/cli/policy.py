@@ -11,7 +11,7 @@ import msgspec
 
 from spotwarden import clock
 from spotwarden.cli.context import Context, new_tick, open_context
-from spotwarden.cli.table import render
+from spotwarden.cli.table import plain, render
 from spotwarden.decide.calendar import open_at
 from spotwarden.decide.exemptions import exempt
 from spotwarden.decide.precedence import explain, team_of
@@ -92,9 +92,9 @@ def explain_(job: str, rule: str | None, file: Path | None, *, as_json: bool) ->
         click.echo(msgspec.json.format(msgspec.json.encode(said)).decode())
         return
     team = f", of the team {said.team}" if said.team else ", of no team"
-    click.echo(f"{job}: owner {said.owner or 'unknown'}{team if known.teams else ''}")
+    click.echo(plain(f"{job}: owner {said.owner or 'unknown'}{team if known.teams else ''}"))
     click.echo(render(HEAD, said.limits))
-    click.echo("\n".join(("", *(f"exempt: {one}" for one in said.exempt or ("nothing",)))))
+    click.echo("\n".join(("", *(plain(f"exempt: {one}") for one in said.exempt or ("nothing",)))))
     click.echo(f"remedies: {said.opening}")
     if said.mode == Mode.OBSERVE.value:
         click.echo("mode: the policy only observes: everything is decided and told, nothing is done")

@@ -8,12 +8,17 @@ GAP = "  "
 
 def render(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns as wide as their widest cell, an empty cell as a dash; no trailing blanks."""
-    lines = [list(head), *([cell or "-" for cell in row] for row in rows)]
+    lines = [list(head), *([plain(cell) or "-" for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     return "\n".join(
         GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
     )
+
+
+def plain(text: str) -> str:
+    """The text as one line that steers no terminal: anybody may have written it into the bucket."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def duration(span: timedelta) -> str:
