@@ -58,6 +58,7 @@ class MadeUp(GovernedWorld):
     def __init__(self, limits: Limits, **policy: Any) -> None:
         super().__init__("flag_idle_gpus", self._made_up, **policy)
         self.limits = limits
+        self.owner = "ada@x.org"
         self.said: dict[str, Said] = {}
         self.then: dict[str, Said | None] = {}
         self.looks: list[frozenset[str]] = []
@@ -107,7 +108,7 @@ class MadeUp(GovernedWorld):
         return Finding(
             rule=RULE,
             subject=Subject(
-                key=self.key or key, job=self.job, owner="ada@x.org", targets=targets, ours=said.ours
+                key=self.key or key, job=self.job, owner=self.owner, targets=targets, ours=said.ours
             ),
             reading=said.reading,
             reason="made up",

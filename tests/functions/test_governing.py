@@ -389,6 +389,20 @@ def test_a_warning_given_while_observing_does_not_count(world: MadeUp):
     assert world.asked() == [("stop", vm)]
 
 
+def test_a_warning_that_reaches_nobody_does_not_count(world: MadeUp):
+    """No owner is known and the policy names no ops: nothing is done, and the notice says why."""
+    world.owner = ""
+    world.set_policy(governance=GovernanceLimits())
+    vm = world.vm(said=RIPE)
+    world.sweep_for(hours=2)
+    assert world.asked() == []
+    assert world.kinds() == ["idle_warning"]
+    assert "nobody would hear of it" in world.notices()[0].then
+    world.set_policy(governance=GovernanceLimits(ops="ops@x.org"))
+    world.sweep_for(minutes=25)
+    assert world.asked() == [("stop", vm)]
+
+
 def test_without_a_remedy_nothing_is_ever_done(world: MadeUp):
     """It says so, too."""
     world.limits = IdleLimits(grace=GRACE)

@@ -28,17 +28,17 @@ DEEDS: Mapping[Remedy, tuple[str, str]] = {
 
 
 def warning(  # noqa: PLR0913 — all that a warning says
-    case: Case, finding: Finding, policy: Policy, tick: Tick, *, earnest: bool, due: datetime
+    case: Case, finding: Finding, policy: Policy, tick: Tick, *, hindered: str, due: datetime
 ) -> Notice:
     """Say what is wrong, what will happen when, and how to prevent it."""
     deed = DEEDS[case.remedy][0]
-    at = f"at {due:%Y-%m-%d %H:%M} UTC"
+    at = f"{due:%Y-%m-%d %H:%M} UTC"
     if not deed:
         then = "nothing will be done; you are only told"
-    elif earnest:
-        then = f"it will {deed}, not before {at.removeprefix('at ')}"
+    elif hindered:
+        then = f"it would {deed} at {at}, and will not, for {hindered}"
     else:
-        then = f"it would {deed} {at}, if this rule were enforced; now it only observes"
+        then = f"it will {deed}, not before {at}"
     keep = f"`spotwarden cases keep {case.rule} {case.key} --for 8h`"
     return _notice(
         case,
@@ -46,12 +46,12 @@ def warning(  # noqa: PLR0913 — all that a warning says
         tick,
         id=f"{_base(case)}/warning-{len(case.warnings) + 1}",
         kind=f"{case.rule}_warning",
-        severity=Severity.URGENT if earnest and finding.level > 1 and deed else Severity.WARNING,
+        severity=Severity.URGENT if deed and not hindered and finding.level > 1 else Severity.WARNING,
         what=f"{name_of(case)} {TITLES[case.rule]}",
         why=finding.reason,
         todo=_either(finding.todo, f"{keep} keeps it as it is" if deed else ""),
         then=then,
-        due=due if deed and earnest else None,
+        due=due if deed and not hindered else None,
         evidence=finding.evidence,
     )
 

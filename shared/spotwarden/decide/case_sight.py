@@ -28,6 +28,15 @@ def enforced(finding: Finding, policy: Policy) -> bool:
     return policy.mode is Mode.ENFORCE and finding.limits.mode is Mode.ENFORCE
 
 
+def hindrance(finding: Finding, policy: Policy) -> str:
+    """Why nothing would follow a warning; "" where the remedy would. What reaches nobody warns nobody."""
+    if not enforced(finding, policy):
+        return "this rule only observes"
+    if not finding.subject.owner and not policy.governance.ops:
+        return "nobody would hear of it: it has no owner, and the policy names no governance.ops"
+    return ""
+
+
 def counting(case: Case) -> tuple[Warned, ...]:
     """The warnings in earnest that were given after any veto was over."""
     since = case.keep_until

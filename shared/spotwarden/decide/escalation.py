@@ -19,6 +19,7 @@ from spotwarden.decide.case_sight import (
     enforced,
     fitting,
     graced,
+    hindrance,
     look_once_more,
     new_case,
     open_case,
@@ -82,20 +83,20 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
         return None
     if vetoed(case, tick) or case.looks < finding.limits.looks:
         return None
-    earnest = enforced(finding, policy)
-    given = _given(case, finding) if earnest else case.warnings
+    hindered = hindrance(finding, policy)
+    given = case.warnings if hindered else _given(case, finding)
     if any(one.level >= finding.level for one in given):
         return None
     due = soonest(case, finding, tick)
     fresh = seen(case, finding, tick)
-    notice = case_notices.warning(fresh, finding, policy, tick, earnest=earnest, due=due)
+    notice = case_notices.warning(fresh, finding, policy, tick, hindered=hindered, due=due)
     if notice.id not in facts.told:
         return Tell(reason=f"warning {finding.level}: {finding.reason}", notice=notice)
     told = Warned(
         level=finding.level,
         at=max(tick.now, facts.told[notice.id]),
         notice=notice.id,
-        counts=earnest,
+        counts=not hindered,
         remedy=fresh.remedy,
         targets=tuple(target.id for target in finding.subject.targets),
         due=due,
