@@ -12,7 +12,7 @@ from spotwarden.gcp import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner.complying import look_for_compliance
+from spotwarden.runner.complying import look
 
 
 @functions_framework.cloud_event
@@ -27,8 +27,8 @@ def check_compliance(event: CloudEvent) -> None:
 def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:
     """Look, judge, warn, look again, act; one bad VM never stops the others."""
     governed = runner.Governed(
-        rules=(compliance.RULE,),
-        look=partial(look_for_compliance, suspects=compliance.suspects),
+        rules=compliance.RULES,
+        look=partial(look, suspects=compliance.suspects),
         judge=compliance.judge,
         escalation=cases.ESCALATION,
     )

@@ -12,7 +12,7 @@ from spotwarden.gcp import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner.idling import look_for_idle
+from spotwarden.runner.idling import look
 
 
 @functions_framework.cloud_event
@@ -27,8 +27,8 @@ def flag_idle_gpus(event: CloudEvent) -> None:
 def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:
     """Look, judge, warn, look again, act; one bad VM never stops the others."""
     governed = runner.Governed(
-        rules=("idle",),
-        look=partial(look_for_idle, grid=idleness.grid, suspects=idleness.suspects),
+        rules=idleness.RULES,
+        look=partial(look, grid=idleness.grid, suspects=idleness.suspects),
         judge=idleness.judge,
         escalation=cases.ESCALATION,
     )

@@ -82,10 +82,10 @@ def look(cloud: Any, settings: Any, policy: Any, tick: Any, *, again: bool) -> i
     from spotwarden import runner  # noqa: PLC0415
     from spotwarden.decide import idleness  # noqa: PLC0415
     from spotwarden.model.brief import Brief  # noqa: PLC0415
-    from spotwarden.runner.idling import look_for_idle  # noqa: PLC0415
+    from spotwarden.runner.idling import look as look_at_gpus  # noqa: PLC0415
 
     duty = runner.Duty.open(cloud, settings, policy, tick)
-    look = partial(look_for_idle, grid=idleness.grid, suspects=idleness.suspects)
+    look = partial(look_at_gpus, grid=idleness.grid, suspects=idleness.suspects)
     judged = idleness.judge(look(duty, ()), Brief(policy=policy, tick=tick, steady=tick.now))
     if again:
         look(duty, {one.subject.key for one in judged.findings})

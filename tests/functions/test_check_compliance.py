@@ -16,7 +16,7 @@ from spotwarden.model.policy import Team
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.runner import Duty
-from spotwarden.runner.complying import look_for_compliance
+from spotwarden.runner.complying import look
 from spotwarden.runner.known import Known
 from spotwarden.runner.trigger import open_tick
 from tests.fakes.trouble import unanswered
@@ -198,7 +198,7 @@ def test_vms_of_nobody_are_not_even_in_the_facts_unless_the_policy_wants_it(worl
     policy = msgspec.structs.replace(world.policy, governance=GovernanceLimits(scope=scope))
     tick = Tick(function="check_compliance", sweep="s", now=world.now)
     duty = Duty.open(world.cloud.ports(), world.settings, policy, tick)
-    facts = look_for_compliance(duty, (), suspects=lambda _facts, _policy: ())
+    facts = look(duty, (), suspects=lambda _facts, _policy: ())
     assert len(facts.machines) == seen
 
 

@@ -23,6 +23,8 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets
 from spotwarden.model.policy import Policy
 
+RULES = (RULE,)
+
 QUIET = 2
 """So many buckets without work make a VM worth a closer look."""
 STEPS = tuple(timedelta(minutes=minutes) for minutes in (10, 5, 2))
@@ -65,7 +67,7 @@ def judge(facts: IdleFacts, brief: Brief) -> Judged:
     else:
         findings = tuple(_findings(facts, brief))
     return Judged(
-        rules=(RULE,),
+        rules=RULES,
         findings=findings,
         hidden=hidden,
         present=frozenset(one.id for one in facts.machines),

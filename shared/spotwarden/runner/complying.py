@@ -24,7 +24,7 @@ UP = frozenset({Status.PENDING, Status.PROVISIONING, Status.STAGING, Status.RUNN
 Suspects = Callable[[ComplianceFacts, Policy], Collection[str]]
 
 
-def look_for_compliance(duty: Duty, only: Collection[str], *, suspects: Suspects) -> ComplianceFacts:
+def look(duty: Duty, only: Collection[str], *, suspects: Suspects) -> ComplianceFacts:
     """Everything, or an event's VM with the others of its job; jobs are read only where a VM is at fault.
 
     Before anything is done to a few VMs all are listed once more, for it may hang on how many a job has.

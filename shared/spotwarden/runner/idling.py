@@ -30,7 +30,7 @@ Grid = Callable[[Policy, datetime], Buckets]
 Suspects = Callable[[IdleFacts, Policy], Collection[str]]
 
 
-def look_for_idle(duty: Duty, only: Collection[str], *, grid: Grid, suspects: Suspects) -> IdleFacts:
+def look(duty: Duty, only: Collection[str], *, grid: Grid, suspects: Suspects) -> IdleFacts:
     """Everything, or these VMs alone; what costs more than a list is asked of those that may be idle only."""
     facts = _fleet(duty, only, grid(duty.policy, duty.tick.now))
     if not facts.machines:
