@@ -14,7 +14,7 @@ from spotwarden.decide.precedence import everybodys, limits
 from spotwarden.model.brief import Brief
 from spotwarden.model.complying import ComplianceFacts, JobWord
 from spotwarden.model.finding import Finding, Judged, Reading, Subject, Target
-from spotwarden.model.fleet import Machine
+from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.governance import ComplianceLimits, Scope
 from spotwarden.model.policy import Policy
 
@@ -22,7 +22,6 @@ RULE = "compliance"
 RULES = (RULE,)
 MACHINES_KNOWN = 65_536
 """How many pairs of a value and its patterns are kept; a project has hundreds."""
-OWNER_LABEL = "owner"
 _FIRST = datetime.min.replace(tzinfo=UTC)
 
 

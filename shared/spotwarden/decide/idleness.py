@@ -16,19 +16,16 @@ from spotwarden.decide.prices import basis, bill, kind_of, words
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Finding, Judged, Subject, Target
-from spotwarden.model.fleet import Machine
+from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.governance import IdleLimits, Scope
 from spotwarden.model.idling import IdleFacts
-from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets
 from spotwarden.model.policy import Policy
 
 RULES = (RULE,)
-
 QUIET = 2
 """So many buckets without work make a VM worth a closer look."""
 STEPS = tuple(timedelta(minutes=minutes) for minutes in (10, 5, 2))
-NOBODY = JobFile()
 
 
 def grid(policy: Policy, now: datetime) -> Buckets:
@@ -93,8 +90,8 @@ def _findings(facts: IdleFacts, brief: Brief) -> Iterator[Finding]:
 def _finding(facts: IdleFacts, machine: Machine, brief: Brief) -> Finding | None:
     now, policy = brief.tick.now, brief.policy
     job = facts.jobs.get(machine.id, "")
-    file = facts.files.get(job, NOBODY)
-    owner = file.owner or machine.labels.get("owner", "")
+    file = facts.files.get(job, precedence.NOBODY)
+    owner = file.owner or machine.labels.get(OWNER_LABEL, "")
     limits = cast("IdleLimits", precedence.limits(policy, RULE, owner=owner, job_file=file))
     able = able_from(machine, policy.governance.launch_grace)
     seen = verdict(machine, facts.loads, limits, now, able) if able else CONTENT

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from spotwarden.model.attempt import CLOSED, State
 from spotwarden.model.finding import Subject, Target
-from spotwarden.model.fleet import Machine
+from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.instance import Status
 from spotwarden.model.reaping import JobRecord
 
@@ -15,7 +15,6 @@ AT_REST = frozenset((Status.STOPPED, Status.TERMINATED, Status.SUSPENDED))
 """It does not run, but its disks are paid for."""
 AT_WORK = frozenset((State.CLAIMED, State.PLACING, State.BACKING_OFF))
 """Recovery is bringing the job back: a VM may be just being made, or just being cleared away."""
-OWNER_LABEL = "owner"
 
 
 def runs(machine: Machine) -> bool:

@@ -11,6 +11,8 @@ JOB_LABEL = "spotwarden-job"
 ATTEMPT_LABEL = "spotwarden-attempt"
 KEEP_LABEL = "spotwarden-keep"
 """Its value is the last day, as `2026-12-31`, on which nothing may be done to the VM."""
+OWNER_LABEL = "owner"
+"""Who a VM is asked about, where its job names nobody."""
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from spotwarden.layout import AttemptRecord, JobFile, Layout, StatusCode, Thing, quarantine_key
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.capping import CapFacts, Records
-from spotwarden.model.fleet import Machine
+from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.governance import Remedy, Scope
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
@@ -27,7 +27,6 @@ from spotwarden.runner.prices import read_prices
 from spotwarden.runner.usage import Meter, Metering
 from spotwarden.runner.whose import jobs_of
 
-OWNER_LABEL = "owner"
 RUNS = {Status.RUNNING, Status.PENDING_STOP}
 
 _KNOWN: Known[object] = Known()
