@@ -7,7 +7,7 @@ import pytest
 from spotwarden.decide.stalls import judge, quiet
 from spotwarden.model.attempt import State
 from spotwarden.model.finding import Reading, Subject
-from spotwarden.model.governance import Remedy, StallLimits
+from spotwarden.model.governance import Proof, Remedy, StallLimits
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy, Team
@@ -45,9 +45,9 @@ def heard(**facts):
     [
         ({"beats": {"test-vm": LONG_AGO}}, BAD),
         ({"beats": {"test-vm": JUST_NOW}}, None),
-        ({"output": LONG_AGO}, BAD),
+        ({"output": LONG_AGO}, UNKNOWN),
         ({"output": JUST_NOW}, None),
-        ({"lines": {"1001": LONG_AGO}}, BAD),
+        ({"lines": {"1001": LONG_AGO}}, UNKNOWN),
         ({"lines": {"1001": JUST_NOW}}, None),
         ({"beats": {"test-vm": LONG_AGO}, "output": LONG_AGO, "lines": {"1001": LONG_AGO}}, BAD),
         ({"beats": {"test-vm": JUST_NOW}, "output": LONG_AGO, "lines": {"1001": LONG_AGO}}, None),
@@ -68,6 +68,35 @@ def test_the_table_of_stalls(given, reads):
     assert reading(heard(**given)) == reads
 
 
+@pytest.mark.parametrize(
+    ("given", "proof", "reads"),
+    [
+        ({"beats": {"test-vm": LONG_AGO}}, Proof.HEARTBEAT, BAD),
+        ({"output": LONG_AGO}, Proof.HEARTBEAT, UNKNOWN),
+        ({"output": LONG_AGO}, Proof.OUTPUT, BAD),
+        ({"output": JUST_NOW}, Proof.OUTPUT, None),
+        ({"lines": {"1001": LONG_AGO}}, Proof.OUTPUT, UNKNOWN),
+        ({"lines": {"1001": LONG_AGO}}, Proof.ANY, BAD),
+        ({"lines": {"1001": JUST_NOW}}, Proof.ANY, None),
+        ({"output": LONG_AGO, "lines": {"1001": LONG_AGO}}, Proof.HEARTBEAT, UNKNOWN),
+    ],
+)
+def test_only_silence_that_means_something_condemns(given, proof, reads):
+    """A checkpoint may come each third hour, a program may print once; a heartbeat is meant to be regular."""
+    stall = {"stall": {"proof": proof.value}}
+    asked = on_record(signs=signs(**given), file=JobFile(rules=stall))
+    assert reading(asked) == reads
+
+
+def test_a_job_that_writes_no_heartbeat_is_told_how_to():
+    """It may hang, or it may be its way: nothing is done."""
+    found = verdict(heard(output=LONG_AGO))
+    assert found is not None
+    assert "writes no heartbeat" in found.reason
+    assert "metadata/heartbeat/" in found.todo
+    assert not found.ripe
+
+
 def test_a_job_that_never_gave_a_sign_is_told_how_to_give_one():
     """Nobody can tell whether it hangs, so nothing will be done."""
     found = verdict(heard(cpus={"1001": 0.1}))
@@ -80,7 +109,7 @@ def test_a_job_that_never_gave_a_sign_is_told_how_to_give_one():
 @pytest.mark.parametrize(("cpu", "says"), [(2.99, "3.0 %, at rest"), (3.0, "3.0 %")])
 def test_a_cpu_at_rest_is_evidence_only(cpu, says):
     """It is said, on both sides of the limit; the verdict is the same."""
-    found = verdict(heard(output=LONG_AGO, cpus={"1001": cpu}))
+    found = verdict(heard(beats={"test-vm": LONG_AGO}, cpus={"1001": cpu}))
     assert found is not None
     assert found.reading is BAD
     assert found.evidence["busiest CPU in the last hour"] == says
@@ -100,7 +129,7 @@ def test_the_silence_begins_with_the_last_sign():
 @pytest.mark.parametrize("field", ["created", "started"])
 def test_silence_from_before_the_vm_began_does_not_count(field):
     """A job that was started again gets the full time to give its first sign, whatever came before."""
-    silent = heard(output=ago(days=3))
+    silent = heard(beats={"test-vm": ago(days=3)})
     times = {"created": BEGAN, "started": BEGAN}
     assert reading(silent, vm(**{**times, field: LONG_AGO})) == BAD
     assert reading(silent, vm(**{**times, field: JUST_NOW})) is None
@@ -117,7 +146,7 @@ def test_a_sign_from_before_the_attempt_shows_that_it_can_give_one():
 
 def test_silence_that_we_caused_does_not_count():
     """After an outage of our own every job gets the full time again."""
-    silent = heard(output=ago(hours=9))
+    silent = heard(beats={"test-vm": ago(hours=9)})
     assert reading(silent, brief_=brief(steady=LONG_AGO)) == BAD
     assert reading(silent, brief_=brief(steady=JUST_NOW)) is None
 
@@ -136,13 +165,13 @@ def test_silence_that_we_caused_does_not_count():
 )
 def test_only_a_job_that_runs_can_hang(facts, reads):
     """What is over, or is just being brought back, is no business of this rule."""
-    assert reading(on_record(signs=signs(output=LONG_AGO), **facts)) == reads
+    assert reading(on_record(signs=signs(beats={"test-vm": LONG_AGO}), **facts)) == reads
 
 
 def test_a_stopped_vm_does_not_hang():
     """Nor does one on its way out."""
     for status in (Status.TERMINATED, Status.STOPPING, Status.SUSPENDED):
-        assert reading(heard(output=LONG_AGO), vm(status=status)) is None
+        assert reading(heard(beats={"test-vm": LONG_AGO}), vm(status=status)) is None
 
 
 def gang(**given):
@@ -175,7 +204,7 @@ def test_the_table_of_gangs(given, reads):
 
 def test_a_gang_begins_with_its_last_node():
     """One node was started later than the other: until then nobody could work."""
-    silent = gang(output=ago(days=1))
+    silent = gang(beats={"gang-1": ago(days=1)})
     later = [vm(id="2", name="gang-2", created=at, started=at) for at in (LONG_AGO, JUST_NOW)]
     assert [reading(silent, GANG[0], node) for node in later] == [BAD, None]
 
@@ -219,7 +248,7 @@ def test_one_node_that_is_kept_keeps_its_gang():
 def test_a_job_or_its_team_may_be_judged_sooner():
     """A stricter limit of the job's own, and one of its owner's team."""
     hour = {"stall": {"after": timedelta(hours=1)}}
-    silent = signs(output=ago(hours=1))
+    silent = signs(beats={"test-vm": ago(hours=1)})
     mine = on_record(signs=silent, file=JobFile(rules=hour))
     teams = {"ann": Team(owners=("ann@*",), rules=hour)}
     policy = Policy(version="test", teams=teams)

@@ -14,7 +14,7 @@ from spotwarden.model.attempt import State
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
-from spotwarden.model.governance import StallLimits
+from spotwarden.model.governance import Proof, StallLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.reaping import JobRecord, ReapFacts
 from spotwarden.model.tick import Tick
@@ -116,13 +116,14 @@ def _finding(
     if silence is None or (missing and not facts.unreachable):
         # A gang that has lost a node is recovery's to bring back.
         return None
-    doubt = _doubt(silence, record, missing)
+    proven = _proven(record, allowed.proof)
+    doubt = _doubt(silence, record, missing, proven=proven)
     return Finding(
         rule=RULE,
         subject=subject(record.job, record, nodes),
         reading=Reading.UNKNOWN if doubt else Reading.BAD,
         reason=doubt or stall_words.reason(record, silence.nodes, brief.tick.now - silence.since),
-        todo=stall_words.HOW_TO_BEAT if silence.mute else stall_words.LOOK,
+        todo=stall_words.LOOK if proven else stall_words.HOW_TO_BEAT,
         evidence=stall_words.evidence(record, nodes, silence.nodes, allowed, brief.tick.now),
         ripe=not doubt,
         since=None if doubt else silence.since,
@@ -132,12 +133,21 @@ def _finding(
     )
 
 
-def _doubt(silence: Silence, record: JobRecord, missing: int) -> str:
+def _proven(record: JobRecord, proof: Proof) -> bool:
+    """Whether the job gives a sign whose silence means something; programs write and print as they please."""
+    signs = record.signs
+    written = bool(signs.beats) or (proof is not Proof.HEARTBEAT and signs.output is not None)
+    return written or (proof is Proof.ANY and bool(signs.lines))
+
+
+def _doubt(silence: Silence, record: JobRecord, missing: int, *, proven: bool) -> str:
     """Why nobody can know whether it is stalled; "" where it is."""
     if record.signs.problem:
         return f"its log lines could not be read, and it gives no other sign of life: {record.signs.problem}"
     if silence.mute:
         return f"the job {record.job} gives no sign of life by which it could be told from one that hangs"
+    if not proven:
+        return f"the job {record.job} writes no heartbeat, and all else is still, which may be its way"
     return f"{missing} of its VMs cannot be seen: the list of VMs is incomplete" if missing else ""
 
 

@@ -56,11 +56,23 @@ class LeftoverLimits(Limits, frozen=True, kw_only=True):
     looks: int = 2
 
 
+class Proof(Enum):
+    """Whose silence proves that a job hangs; any other sign of life proves only that it does not."""
+
+    HEARTBEAT = "heartbeat"
+    OUTPUT = "output"
+    ANY = "any"
+
+
 class StallLimits(Limits, frozen=True, kw_only=True):
-    """A job of which nothing moves for `after`; below `cpu_at_rest` percent a CPU does nothing."""
+    """A job of which nothing moves for `after`; below `cpu_at_rest` percent a CPU does nothing.
+
+    It must have given a sign of the kind `proof` before: a heartbeat, or that or an output, or any.
+    """
 
     remedy: Remedy = Remedy.STOP
     after: timedelta = timedelta(hours=2)
+    proof: Proof = Proof.HEARTBEAT
     grace: timedelta = timedelta(minutes=30)
     cpu_at_rest: float = 3.0
 

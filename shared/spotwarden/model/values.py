@@ -17,6 +17,7 @@ from spotwarden.model.governance import (
     LeftoverLimits,
     Limits,
     OwnerCap,
+    Proof,
     Remedy,
 )
 
@@ -48,7 +49,7 @@ _USE = dict.fromkeys(
 LENIENT: Mapping[str, Mapping[str, Lenient]] = {
     "orphan": _AFTER,
     "leftover": _AFTER,
-    "stall": {**_AFTER, "cpu_at_rest": Lenient.LOWER},
+    "stall": {**_AFTER, "proof": Lenient.HIGHER, "cpu_at_rest": Lenient.LOWER},
     "idle": {
         **_EVERY,
         "threshold": Lenient.LOWER,
@@ -101,15 +102,19 @@ LONGEST = timedelta(days=36_500)
 MOST = 1e15
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 _UNITS = (86_400, 3_600, 60, 1)
-_REMEDIES = (Remedy.DELETE, Remedy.STOP, Remedy.NONE)
+_RANKS: tuple[Enum, ...] = (
+    *(Remedy.DELETE, Remedy.STOP, Remedy.NONE),
+    *(Proof.ANY, Proof.OUTPUT, Proof.HEARTBEAT),
+)
+"""Words that have a direction, the strictest of each kind first."""
 
 
 def leniency(side: Lenient, value: object) -> float:
     """How far a value spares VMs, to be compared with others of the same name; None bounds nothing."""
     if value is None:
         rank = float("inf")
-    elif isinstance(value, Remedy):
-        rank = float(_REMEDIES.index(value))
+    elif isinstance(value, Enum):
+        rank = float(_RANKS.index(value))
     elif isinstance(value, timedelta):
         rank = value.total_seconds()
     else:
