@@ -12,7 +12,10 @@ from tests.functions.idle_world import BUSY, IdleWorld
 
 EVER = ("--since", "36500d", "--function", "flag_idle_gpus")
 MINUTE = timedelta(minutes=1)
-STOPS = 'version = "{version}"\n[idle]\nremedy = "stop"\nwarn = ["60m"]\nact = "{act}"\ngrace = "10m"\n'
+STOPS = (
+    'version = "{version}"\n[governance]\nops = "ops@x.org"\n'
+    '[idle]\nremedy = "stop"\nwarn = ["60m"]\nact = "{act}"\ngrace = "10m"\n'
+)
 
 
 @pytest.fixture(scope="module")
