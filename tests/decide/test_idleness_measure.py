@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.decide.idle_words import span
 from spotwarden.decide.idleness import grid, suspects
+from spotwarden.decide.times import span
 from spotwarden.model.case import CaseState
 from spotwarden.model.idling import IdleFacts
 from spotwarden.model.jobfile import JobFile
@@ -209,10 +209,20 @@ def test_the_label_is_one_that_compute_engine_takes():
 
 
 @pytest.mark.parametrize(
-    ("minutes", "says"), [(0, "0 min"), (59, "59 min"), (60, "1 h"), (61, "1 h 1 min"), (1500, "25 h")]
+    ("minutes", "says"),
+    [
+        (0, "0 min"),
+        (59, "59 min"),
+        (60, "1 h"),
+        (61, "1 h 1 min"),
+        (1500, "25 h"),
+        (2879, "47 h 59 min"),
+        (2880, "2 d"),
+        (2940, "2 d 1 h"),
+    ],
 )
 def test_a_time_is_said_as_people_say_it(minutes, says):
-    """Hours and minutes."""
+    """Hours and minutes; from two days on days and hours."""
     assert span(minutes * MINUTE) == says
 
 

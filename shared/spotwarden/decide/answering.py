@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from spotwarden.decide.caps import extendable
 from spotwarden.decide.case_life import CaseEvent, IllegalCaseError, follow
 from spotwarden.decide.precedence import NOBODY, limits
+from spotwarden.decide.times import moment
 from spotwarden.model.answer import Accepted, Answer, Answered, Extend, Keep, Refused, Release
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.governance import JobCap, Remedy
@@ -35,17 +36,17 @@ def answered(
     try:
         return _ANSWERS[type(answer)](case, answer, _Rules(policy=policy, file=file, now=now))
     except IllegalCaseError:
-        return Refused(why=f"it is too late: {_deed(case)} at {_moment(case.looked)}")
+        return Refused(why=f"it is too late: {_deed(case)} at {moment(case.looked)}")
 
 
 def _keep(case: Case, answer: Keep, by: _Rules) -> Answered:
     """A veto is a person's word and holds at once, but not for ever: what never ends is an exemption."""
     longest = by.now + by.policy.governance.longest_keep
     if answer.until <= by.now:
-        return Refused(why=f"{_moment(answer.until)} is over already")
+        return Refused(why=f"{moment(answer.until)} is over already")
     if answer.until > longest:
         return Refused(
-            why=f"a case can be kept until {_moment(longest)} at most (governance.longest_keep), and then"
+            why=f"a case can be kept until {moment(longest)} at most (governance.longest_keep), and then"
             " again; for longer, ask for an exemption in the policy"
         )
     kept = replace(
@@ -57,7 +58,7 @@ def _keep(case: Case, answer: Keep, by: _Rules) -> Answered:
     )
     return Accepted(
         case=kept,
-        reason=f"{answer.by} keeps it until {_moment(answer.until)}{_because(answer.why)}",
+        reason=f"{answer.by} keeps it until {moment(answer.until)}{_because(answer.why)}",
         note=_under_way(case),
     )
 
@@ -105,7 +106,7 @@ def _under_way(case: Case) -> str:
     sent = [one for one in case.strikes if not one.error]
     if case.state is not CaseState.DUE or not sent:
         return ""
-    at = _moment(max(one.at for one in sent))
+    at = moment(max(one.at for one in sent))
     return f"the remedy was written down at {at} already and may be on its way: look at the VM"
 
 
@@ -117,10 +118,6 @@ def _deed(case: Case) -> str:
 
 def _because(why: str) -> str:
     return f": {why}" if why else ""
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 _ANSWERS: Mapping[type, Callable[[Case, Any, _Rules], Answered]] = {

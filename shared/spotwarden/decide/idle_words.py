@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from spotwarden.decide.times import span
 from spotwarden.model.finding import Finding, Reading, Subject
 from spotwarden.model.fleet import KEEP_LABEL, Machine
 from spotwarden.model.governance import IdleLimits
@@ -108,10 +109,3 @@ def _todo(machine: Machine, now: datetime) -> str:
         f"Let it work, or stop it. To keep it as it is for a day: gcloud compute instances add-labels "
         f"{machine.name} --zone={machine.zone} --labels={KEEP_LABEL}={tomorrow}"
     )
-
-
-def span(time: timedelta) -> str:
-    """A time as people say it: `50 min`, `1 h 45 min`, `2 h`."""
-    hours, minutes = divmod(int(time / timedelta(minutes=1)), 60)
-    parts = [f"{hours} h" if hours else "", f"{minutes} min" if minutes or not hours else ""]
-    return " ".join(part for part in parts if part)

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from spotwarden.decide.exemptions import exempt
 from spotwarden.decide.precedence import limits
-from spotwarden.decide.reap_words import moment, over_since, span
+from spotwarden.decide.reap_words import over_since
+from spotwarden.decide.times import moment, span
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Reading, Subject, Target
 from spotwarden.model.fleet import Leftover

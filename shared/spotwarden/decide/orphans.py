@@ -13,12 +13,11 @@ from spotwarden.decide.reap_words import (
     AT_WORK,
     LEAVING,
     begun,
-    moment,
     over_since,
     owner_of,
-    span,
     subject,
 )
+from spotwarden.decide.times import moment, span
 from spotwarden.model.attempt import CLOSED, State
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Reading

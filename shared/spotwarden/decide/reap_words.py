@@ -1,7 +1,7 @@
 """How `reap_vms` says moments and spans, and whom it speaks about."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from spotwarden.model.attempt import CLOSED, State
 from spotwarden.model.finding import Subject, Target
@@ -32,21 +32,6 @@ def over_since(record: JobRecord) -> datetime | None:
     if record.state in AT_WORK:
         return None
     return record.ended or (record.updated if record.state in CLOSED else None)
-
-
-def span(time: timedelta) -> str:
-    """A span of time as a person says it: `45 min`, `2 h 05 min`, `3 d 4 h`."""
-    minutes = int(time.total_seconds() // 60)
-    if minutes < 60:  # noqa: PLR2004 — an hour
-        return f"{minutes} min"
-    if minutes < 48 * 60:
-        return f"{minutes // 60} h {minutes % 60:02} min"
-    return f"{minutes // 1440} d {minutes % 1440 // 60} h"
-
-
-def moment(at: datetime | None) -> str:
-    """A moment to the minute, in UTC; "" for none."""
-    return f"{at:%Y-%m-%d %H:%M} UTC" if at is not None else ""
 
 
 def target(machine: Machine) -> Target:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from spotwarden.decide.reap_words import moment, span
+from spotwarden.decide.times import moment, span
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import StallLimits
 from spotwarden.model.reaping import JobRecord
