@@ -398,3 +398,21 @@ def test_a_disk_that_is_used_again_is_not_removed(world):
     world.sweep_for(every=timedelta(minutes=30), hours=40)
     assert world.kinds() == ["leftover_warning", "leftover_cleared"]
     assert link in world.cloud.compute.left
+
+
+def test_disks_that_cannot_be_listed_keep_no_orphan_alive(world):
+    """VMs are judged all the same; an open case about a disk waits until the disks are seen again."""
+    world.set_policy(leftover=LeftoverLimits(after=timedelta(minutes=1)))
+    vm = world.job()["test-vm"]
+    world.end()
+    world.cloud.compute.leave("data", job="test-vm", age=timedelta(days=3))
+    until(world, lambda: _left(world))
+    filed = _left(world)
+    world.cloud.compute.trouble.order("leftovers", unanswered(after_work=False), times=1000)
+    until(world, lambda: world.asked() == [("delete", vm)])
+    assert _left(world) == filed != []
+
+
+def _left(world):
+    """The names of the cases about what was left behind."""
+    return [one.name for one in world.cloud.store.entries("spotwarden/cases/leftover/")]

@@ -21,6 +21,7 @@ from spotwarden.model.watch import Watch
 from spotwarden.ports import UnansweredError
 from spotwarden.runner.each import each
 from spotwarden.runner.governing import Duty
+from spotwarden.runner.log import log
 from spotwarden.runner.nodes import NODE_OF_A_GANG
 from spotwarden.runner.records import read_record
 from spotwarden.runner.watches import read_watches
@@ -49,7 +50,7 @@ def look(duty: Duty, only: Collection[str], quiet: Quiet) -> ReapFacts:
     links = {one for one in only if "/" in one}
     ids = set(only) - links
     fleet = compute.fleet(ids=ids) if ids or not only else Fleet()
-    found, unlisted = compute.leftovers() if links or not only else (None, ())
+    found, unlisted = _leftovers(duty) if links or not only else (None, ())
     left = None if found is None else tuple(one for one in found if not links or one.link in links)
     opened = read_watches(duty.cloud.store, duty.settings.layout, duty.settings.workers)
     watches = {one.watch.job: one.watch for one in opened.watched}
@@ -68,6 +69,15 @@ def look(duty: Duty, only: Collection[str], quiet: Quiet) -> ReapFacts:
         unlisted=unlisted,
     )
     return replace(facts, jobs={**facts.jobs, **_listened(duty, facts, quiet)})
+
+
+def _leftovers(duty: Duty) -> tuple[tuple[Leftover, ...] | None, tuple[str, ...]]:
+    """What was left behind; while that cannot be listed, VMs are judged all the same."""
+    try:
+        return duty.cloud.compute.leftovers()
+    except UnansweredError as problem:
+        log(duty.tick, "WARNING", f"what jobs left behind could not be listed: {problem}")
+        return None, ()
 
 
 def _claimed(duty: Duty, fleet: Fleet, watches: Mapping[str, Watch]) -> Claimed:
