@@ -7,7 +7,8 @@ import functions_framework
 from cloudevents.http import CloudEvent
 
 from spotwarden import runner
-from spotwarden.decide import cases, compliance
+from spotwarden.decide import cases
+from spotwarden.decide.rules import compliance
 from spotwarden.gcp import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick

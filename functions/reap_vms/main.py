@@ -7,7 +7,8 @@ import functions_framework
 from cloudevents.http import CloudEvent
 
 from spotwarden import runner
-from spotwarden.decide import cases, reaping, stalls
+from spotwarden.decide import cases
+from spotwarden.decide.rules import reaping, stalls
 from spotwarden.gcp import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick

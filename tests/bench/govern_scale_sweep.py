@@ -80,7 +80,7 @@ def look(cloud: Any, settings: Any, policy: Any, tick: Any, *, again: bool) -> i
     from functools import partial  # noqa: PLC0415
 
     from spotwarden import runner  # noqa: PLC0415
-    from spotwarden.decide import idleness  # noqa: PLC0415
+    from spotwarden.decide.rules import idleness  # noqa: PLC0415
     from spotwarden.model.brief import Brief  # noqa: PLC0415
     from spotwarden.runner.idling import look as look_at_gpus  # noqa: PLC0415
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from spotwarden.decide import usage as rules
+from spotwarden.decide.rules import usage as rules
 from spotwarden.layout import Layout, UsageRecord
 from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Status

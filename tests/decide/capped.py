@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.decide.capping import judge
+from spotwarden.decide.rules.capping import judge
 from spotwarden.model.attempt import Attempt, State, Try
 from spotwarden.model.brief import Brief
 from spotwarden.model.capping import CapFacts, Records

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.decide.idleness import grid, judge
+from spotwarden.decide.rules.idleness import grid, judge
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Finding, Judged, Subject

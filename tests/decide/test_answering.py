@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from spotwarden.decide.answering import answered
-from spotwarden.decide.case_history import history, standing
-from spotwarden.decide.case_sight import counting
-from spotwarden.decide.escalation import may_act
+from spotwarden.decide.cases.answering import answered
+from spotwarden.decide.cases.escalation import may_act
+from spotwarden.decide.cases.history import history, standing
+from spotwarden.decide.cases.sight import counting
 from spotwarden.model.answer import Accepted, Extend, Keep, Refused, Release
 from spotwarden.model.case import Case, CaseState, Strike, Warned
 from spotwarden.model.finding import Finding, Subject, Target

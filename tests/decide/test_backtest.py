@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.decide.aftermath import ended_well
-from spotwarden.decide.backtest import Replay
-from spotwarden.decide.backtest_sums import sums
+from spotwarden.decide.cases.backtest import Replay
+from spotwarden.decide.cases.backtest_sums import sums
 from spotwarden.model.backtest import After
 from spotwarden.model.finding import Finding, Judged, Reading, Subject, Target
 from spotwarden.model.fleet import Machine

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spotwarden.decide.blast import portion
+from spotwarden.decide.cases.blast import portion
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.governance import GovernanceLimits

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotwarden.decide.calendar import next_opening, open_at
+from spotwarden.decide.rules.calendar import next_opening, open_at
 from spotwarden.model.governance import Calendar
 
 BERLIN = "Europe/Berlin"

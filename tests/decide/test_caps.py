@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from spotwarden.decide.caps import extendable
+from spotwarden.decide.rules.caps import extendable
 from spotwarden.model.attempt import State
 from spotwarden.model.capping import Records
 from spotwarden.model.governance import InstanceCap, JobCap, Scope

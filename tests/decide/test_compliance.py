@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from spotwarden.decide.compliance import judge, suspects
+from spotwarden.decide.rules.compliance import judge, suspects
 from spotwarden.model.brief import Brief
 from spotwarden.model.complying import ComplianceFacts, JobWord
 from spotwarden.model.finding import Reading

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from spotwarden.decide.idleness import judge
+from spotwarden.decide.rules.idleness import judge
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import GovernanceLimits, Scope
 from spotwarden.model.jobfile import JobFile

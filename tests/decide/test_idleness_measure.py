@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.decide.idleness import grid, suspects
+from spotwarden.decide.rules.idleness import grid, suspects
 from spotwarden.decide.times import span
 from spotwarden.model.case import CaseState
 from spotwarden.model.idling import IdleFacts

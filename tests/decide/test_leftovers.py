@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.decide.leftovers import judge, key_of
+from spotwarden.decide.rules.leftovers import judge, key_of
 from spotwarden.model.attempt import State
 from spotwarden.model.finding import Reading, Subject
 from spotwarden.model.fleet import Leftover

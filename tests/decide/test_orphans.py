@@ -4,8 +4,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from spotwarden.decide.orphans import judge
-from spotwarden.decide.reaping import judge as judge_all
+from spotwarden.decide.rules.orphans import judge
+from spotwarden.decide.rules.reaping import judge as judge_all
 from spotwarden.model.attempt import State
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import Exemption, GovernanceLimits, OrphanLimits, Remedy, Scope

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.decide.precedence import Source, everybodys, explain, limits, misread, team_of
+from spotwarden.decide.rules.precedence import Source, everybodys, explain, limits, misread, team_of
 from spotwarden.model.governance import IdleLimits, JobCap, Mode, OrphanLimits, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES, Policy, Team

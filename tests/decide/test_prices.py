@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.decide.prices import Bill, basis, bill, kind_of, price_of, region_of, words
+from spotwarden.decide.rules.prices import Bill, basis, bill, kind_of, price_of, region_of, words
 from spotwarden.model.prices import Kind, PriceTable, Rate
 from tests.decide.capped import NOW, vm
 

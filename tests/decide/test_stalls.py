@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.decide.stalls import judge, quiet
+from spotwarden.decide.rules.stalls import judge, quiet
 from spotwarden.model.attempt import State
 from spotwarden.model.finding import Reading, Subject
 from spotwarden.model.governance import Proof, Remedy, StallLimits

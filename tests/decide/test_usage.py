@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from spotwarden.decide.usage import add, days, month_of, total, week_of
+from spotwarden.decide.rules.usage import add, days, month_of, total, week_of
 from spotwarden.model.usage import Metered, UsageDay
 from tests.decide.capped import ADA, vm
 

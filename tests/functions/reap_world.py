@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.decide import stalls
+from spotwarden.decide.rules import stalls
 from spotwarden.layout import AttemptRecord, Heartbeat, InstanceId, OpenJob, Output, StatusCode
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.fleet import ATTEMPT_LABEL, JOB_LABEL

@@ -6,7 +6,7 @@ from functools import partial
 import msgspec
 import pytest
 
-from spotwarden.decide.answering import answered
+from spotwarden.decide.cases.answering import answered
 from spotwarden.layout import CaseRecord
 from spotwarden.model.answer import Accepted, Extend, Keep, Refused
 from spotwarden.model.case import CaseState

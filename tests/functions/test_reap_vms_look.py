@@ -5,7 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from spotwarden.decide import reaping
+from spotwarden.decide.rules import reaping
 from spotwarden.layout import AttemptRecord, Code, JobFile, OpenJob
 from spotwarden.model.attempt import State
 from spotwarden.model.reaping import ReapFacts

@@ -6,7 +6,7 @@ from itertools import count
 import msgspec
 import pytest
 
-from spotwarden.decide import reaping
+from spotwarden.decide.rules import reaping
 from spotwarden.layout import StatusCode
 from spotwarden.model.attempt import State
 from spotwarden.model.brief import Brief

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spotwarden.decide import capping, idleness, reaping
-from spotwarden.decide.backtest import Replay
+from spotwarden.decide.cases.backtest import Replay
+from spotwarden.decide.rules import capping, idleness, reaping
 from spotwarden.model.capping import CapFacts
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import (

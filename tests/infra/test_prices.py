@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spotwarden.decide.prices import price_of
+from spotwarden.decide.rules.prices import price_of
 from spotwarden.model.prices import Kind
 from spotwarden.runner.prices import only, read_prices
 

@@ -13,10 +13,10 @@ from spotwarden import clock
 from spotwarden.cli.backtest_words import told
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.times import Span
-from spotwarden.decide import capping, compliance, idleness, reaping
 from spotwarden.decide.aftermath import ended_well
-from spotwarden.decide.backtest import Replay
-from spotwarden.decide.backtest_sums import sums
+from spotwarden.decide.cases.backtest import Replay
+from spotwarden.decide.cases.backtest_sums import sums
+from spotwarden.decide.rules import capping, compliance, idleness, reaping
 from spotwarden.layout import StatusCode
 from spotwarden.model.backtest import Compared, Played, Replayed
 from spotwarden.model.brief import Brief

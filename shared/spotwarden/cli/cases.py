@@ -10,9 +10,9 @@ from spotwarden import clock
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
 from spotwarden.cli.table import duration, plain, render
 from spotwarden.cli.times import Moment, Span
-from spotwarden.decide.answering import answered
-from spotwarden.decide.case_history import history, is_kept, standing
-from spotwarden.decide.case_notices import name_of
+from spotwarden.decide.cases.answering import answered
+from spotwarden.decide.cases.history import history, is_kept, standing
+from spotwarden.decide.cases.notices import name_of
 from spotwarden.layout import CaseRecord
 from spotwarden.model.answer import Answer, Extend, Keep, Refused, Release
 from spotwarden.model.case import Case

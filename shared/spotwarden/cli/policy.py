@@ -12,9 +12,9 @@ import msgspec
 from spotwarden import clock
 from spotwarden.cli.context import Context, new_tick, open_context
 from spotwarden.cli.table import plain, render
-from spotwarden.decide.calendar import open_at
-from spotwarden.decide.exemptions import exempt
-from spotwarden.decide.precedence import explain, team_of
+from spotwarden.decide.rules.calendar import open_at
+from spotwarden.decide.rules.exemptions import exempt
+from spotwarden.decide.rules.precedence import explain, team_of
 from spotwarden.layout import NotInLayoutError
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.fleet import Machine

@@ -10,11 +10,10 @@ from uuid import NAMESPACE_URL, uuid5
 
 from msgspec.structs import replace
 
-from spotwarden.decide import case_notices
-from spotwarden.decide.calendar import open_at
-from spotwarden.decide.case_closing import clear, doubt, without_finding
-from spotwarden.decide.case_life import CaseEvent, follow
-from spotwarden.decide.case_sight import (
+from spotwarden.decide.cases import notices
+from spotwarden.decide.cases.closing import clear, doubt, without_finding
+from spotwarden.decide.cases.life import CaseEvent, follow
+from spotwarden.decide.cases.sight import (
     counting,
     enforced,
     fitting,
@@ -27,7 +26,8 @@ from spotwarden.decide.case_sight import (
     seen,
     vetoed,
 )
-from spotwarden.decide.striking import strike
+from spotwarden.decide.cases.striking import strike
+from spotwarden.decide.rules.calendar import open_at
 from spotwarden.model.action import CaseStep, FileCase, LabelInstance, Ripe, Tell
 from spotwarden.model.case import Case, CaseFacts, CaseState, Strike, Warned
 from spotwarden.model.finding import Finding, Reading
@@ -89,7 +89,7 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
         return None
     due = soonest(case, finding, tick)
     fresh = seen(case, finding, tick)
-    notice = case_notices.warning(fresh, finding, policy, tick, hindered=hindered, due=due)
+    notice = notices.warning(fresh, finding, policy, tick, hindered=hindered, due=due)
     if notice.id not in facts.told:
         return Tell(reason=f"warning {finding.level}: {finding.reason}", notice=notice)
     told = Warned(

@@ -10,12 +10,12 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from spotwarden.decide import precedence
-from spotwarden.decide.cap_findings import judged, misdated, spared, targets, unknown, up_since
-from spotwarden.decide.exemptions import exempt
-from spotwarden.decide.measures import Measure, in_words, is_full
-from spotwarden.decide.prices import basis, bill, kind_of, words
-from spotwarden.decide.usage import DAY, bounds_of, month_of, week_of
+from spotwarden.decide.rules import precedence
+from spotwarden.decide.rules.cap_findings import judged, misdated, spared, targets, unknown, up_since
+from spotwarden.decide.rules.exemptions import exempt
+from spotwarden.decide.rules.measures import Measure, in_words, is_full
+from spotwarden.decide.rules.prices import basis, bill, kind_of, words
+from spotwarden.decide.rules.usage import DAY, bounds_of, month_of, week_of
 from spotwarden.model.brief import Brief
 from spotwarden.model.capping import CapFacts, Records
 from spotwarden.model.finding import Finding, Subject

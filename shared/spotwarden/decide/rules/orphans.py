@@ -6,9 +6,9 @@ from typing import cast
 
 import msgspec
 
-from spotwarden.decide.exemptions import exempt
-from spotwarden.decide.precedence import limits
-from spotwarden.decide.reap_words import (
+from spotwarden.decide.rules.exemptions import exempt
+from spotwarden.decide.rules.precedence import limits
+from spotwarden.decide.rules.reap_words import (
     AT_REST,
     AT_WORK,
     LEAVING,

@@ -1,7 +1,7 @@
 """What becomes of a case of which nobody knows, or of which nothing is wrong any more."""
 
-from spotwarden.decide import case_notices
-from spotwarden.decide.case_sight import look_once_more, new_case, seen, vetoed
+from spotwarden.decide.cases import notices
+from spotwarden.decide.cases.sight import look_once_more, new_case, seen, vetoed
 from spotwarden.model.action import CaseStep, CloseCase, FileCase, LabelInstance, Tell
 from spotwarden.model.case import Case, CaseFacts, CaseState
 from spotwarden.model.finding import Finding
@@ -20,7 +20,7 @@ def doubt(facts: CaseFacts, finding: Finding, policy: Policy, tick: Tick) -> Cas
         return None
     if case.looks < finding.limits.looks:
         return look_once_more(facts, policy, tick)
-    notice = case_notices.unknown(case, finding, policy, tick)
+    notice = notices.unknown(case, finding, policy, tick)
     if notice.id in case.told:
         return look_once_more(facts, policy, tick)
     if notice.id not in facts.told:
@@ -36,7 +36,7 @@ def without_finding(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | 
     case, generation = facts.filed.case, facts.filed.generation
     if not _was_acted_upon(facts, case):
         return clear(facts, "nothing is wrong any more", policy, tick)
-    notice = case_notices.acted(case, policy, tick)
+    notice = notices.acted(case, policy, tick)
     if notice.id not in case.told and notice.id not in facts.told:
         return Tell(reason=case.reason, notice=notice)
     return CloseCase(reason="the remedy has worked", case=case, generation=generation)
@@ -58,7 +58,7 @@ def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | 
     if vetoed(case, tick) and (facts.there or case.key == case.subject.job):
         # A veto on a job outlives its VMs, and any exemption that comes and goes.
         return None
-    notice = case_notices.cleared(case, why, policy, tick)
+    notice = notices.cleared(case, why, policy, tick)
     if case.warnings and notice.id not in facts.told:
         return Tell(reason=why, notice=notice)
     for target in case.subject.targets if case.labels and facts.there else ():

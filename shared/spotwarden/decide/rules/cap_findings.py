@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from spotwarden.decide.exemptions import exempt
-from spotwarden.decide.measures import Measure, is_full, passed, percent, reached, told_from, worst
+from spotwarden.decide.rules.exemptions import exempt
+from spotwarden.decide.rules.measures import Measure, is_full, passed, percent, reached, told_from, worst
 from spotwarden.model.brief import Brief
 from spotwarden.model.capping import Records
 from spotwarden.model.finding import Finding, Reading, Target

@@ -7,9 +7,9 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden.decide.bounds import Life, lives
-from spotwarden.decide.cap_findings import up_since
-from spotwarden.decide.measures import hours
-from spotwarden.decide.prices import Bill, bill, kind_of, region_of
+from spotwarden.decide.rules.cap_findings import up_since
+from spotwarden.decide.rules.measures import hours
+from spotwarden.decide.rules.prices import Bill, bill, kind_of, region_of
 from spotwarden.model.attempt import Attempt, Recorded
 from spotwarden.model.capping import Records
 from spotwarden.model.facts import JobFacts

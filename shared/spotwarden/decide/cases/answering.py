@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from spotwarden.decide.caps import extendable
-from spotwarden.decide.case_life import CaseEvent, IllegalCaseError, follow
-from spotwarden.decide.precedence import NOBODY, limits
+from spotwarden.decide.cases.life import CaseEvent, IllegalCaseError, follow
+from spotwarden.decide.rules.caps import extendable
+from spotwarden.decide.rules.precedence import NOBODY, limits
 from spotwarden.decide.times import moment
 from spotwarden.model.answer import Accepted, Answer, Answered, Extend, Keep, Refused, Release
 from spotwarden.model.case import Case, CaseState

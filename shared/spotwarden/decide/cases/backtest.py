@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from spotwarden.decide.aftermath import Sight, follow_up, is_out_of_sight, is_there
 from spotwarden.decide.cases import ESCALATION
-from spotwarden.decide.pairing import paired
+from spotwarden.decide.cases.pairing import paired
 from spotwarden.model.action import (
     CaseStep,
     CloseCase,

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from spotwarden.decide.prices import kind_of
+from spotwarden.decide.rules.prices import kind_of
 from spotwarden.model.prices import Kind
 from spotwarden.model.usage import DayTotal, Metered, Run, Spent, UsageDay, Used
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import cast
 
-from spotwarden.decide import precedence
-from spotwarden.decide.exemptions import exempt
-from spotwarden.decide.idle_loads import CONTENT, State, able_from, verdict
-from spotwarden.decide.idle_words import RULE, bad, blind, unknown
-from spotwarden.decide.prices import basis, bill, kind_of, words
+from spotwarden.decide.rules import precedence
+from spotwarden.decide.rules.exemptions import exempt
+from spotwarden.decide.rules.idle_loads import CONTENT, State, able_from, verdict
+from spotwarden.decide.rules.idle_words import RULE, bad, blind, unknown
+from spotwarden.decide.rules.prices import basis, bill, kind_of, words
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Finding, Judged, Subject, Target

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from spotwarden.decide.job_usage import Stay, an_hour, spent, stays
-from spotwarden.decide.measures import Measure, hours, long
-from spotwarden.decide.prices import basis, words
+from spotwarden.decide.rules.job_usage import Stay, an_hour, spent, stays
+from spotwarden.decide.rules.measures import Measure, hours, long
+from spotwarden.decide.rules.prices import basis, words
 from spotwarden.model.capping import Records
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import JobCap

@@ -6,10 +6,10 @@ from typing import cast
 
 import msgspec
 
-from spotwarden.decide import stall_words
-from spotwarden.decide.exemptions import exempt
-from spotwarden.decide.precedence import limits
-from spotwarden.decide.reap_words import begun, owner_of, runs, subject
+from spotwarden.decide.rules import stall_words
+from spotwarden.decide.rules.exemptions import exempt
+from spotwarden.decide.rules.precedence import limits
+from spotwarden.decide.rules.reap_words import begun, owner_of, runs, subject
 from spotwarden.model.attempt import State
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Reading

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from spotwarden.decide import case_notices
+from spotwarden.decide.cases import notices
 from spotwarden.model.case import Case
 from spotwarden.model.escalation import Portion
 from spotwarden.model.governance import GovernanceLimits
@@ -43,4 +43,4 @@ def _within(cases: Collection[Case], policy: Policy, fleet: int) -> bool:
 
 def too_many(rule: str, cases: Collection[Case], fleet: int, policy: Policy, tick: Tick) -> Notice:
     """What ops are told where a rule wants more than it may."""
-    return case_notices.too_many(rule, cases, allowed(policy.governance, fleet), policy, tick)
+    return notices.too_many(rule, cases, allowed(policy.governance, fleet), policy, tick)

@@ -9,8 +9,8 @@ from typing import NamedTuple, cast
 
 from msgspec.structs import replace
 
-from spotwarden.decide.exemptions import exempt
-from spotwarden.decide.precedence import everybodys, limits
+from spotwarden.decide.rules.exemptions import exempt
+from spotwarden.decide.rules.precedence import everybodys, limits
 from spotwarden.model.brief import Brief
 from spotwarden.model.complying import ComplianceFacts, JobWord
 from spotwarden.model.finding import Finding, Judged, Reading, Subject, Target

@@ -1,7 +1,7 @@
 """All that `reap_vms` finds: orphans, stalls and leftovers."""
 
-from spotwarden.decide import leftovers, orphans, stalls
-from spotwarden.decide.reap_words import runs
+from spotwarden.decide.rules import leftovers, orphans, stalls
+from spotwarden.decide.rules.reap_words import runs
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Judged
 from spotwarden.model.reaping import ReapFacts

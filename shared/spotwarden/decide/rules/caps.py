@@ -6,10 +6,10 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from spotwarden.decide import precedence
-from spotwarden.decide.cap_findings import judged, misdated, spare, targets, unknown, unread, up_since
-from spotwarden.decide.job_measures import Account, is_limited, least, longest, measures
-from spotwarden.decide.measures import Measure, hours, in_words, long, told_from
+from spotwarden.decide.rules import precedence
+from spotwarden.decide.rules.cap_findings import judged, misdated, spare, targets, unknown, unread, up_since
+from spotwarden.decide.rules.job_measures import Account, is_limited, least, longest, measures
+from spotwarden.decide.rules.measures import Measure, hours, in_words, long, told_from
 from spotwarden.model.brief import Brief
 from spotwarden.model.capping import CapFacts, Records
 from spotwarden.model.case import Case

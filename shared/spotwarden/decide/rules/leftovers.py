@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from spotwarden.decide.exemptions import exempt
-from spotwarden.decide.precedence import limits
-from spotwarden.decide.reap_words import over_since
+from spotwarden.decide.rules.exemptions import exempt
+from spotwarden.decide.rules.precedence import limits
+from spotwarden.decide.rules.reap_words import over_since
 from spotwarden.decide.times import moment, span
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Reading, Subject, Target

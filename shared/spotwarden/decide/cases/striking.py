@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.decide import case_notices
-from spotwarden.decide.case_life import CaseEvent, follow
+from spotwarden.decide.cases import notices
+from spotwarden.decide.cases.life import CaseEvent, follow
 from spotwarden.model.action import CaseStep, DeleteInstance, FileCase, RemoveLeftover, StopInstance, Tell
 from spotwarden.model.case import Case, CaseFacts, Strike
 from spotwarden.model.finding import Finding, Target
@@ -60,9 +60,9 @@ def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
     strikes = tuple(facts.struck.get(one.target, one) for one in case.strikes)
     failed = [one for one in strikes if not one.operation]
     failures = case.failures + bool(failed)
-    notices = [] if failed else [case_notices.acted(case, policy, tick)]
+    notices = [] if failed else [notices.acted(case, policy, tick)]
     if _is_told(failures, policy.governance.failures):
-        notices.append(case_notices.failing(case, strikes, failures, policy, tick))
+        notices.append(notices.failing(case, strikes, failures, policy, tick))
     for notice in notices:
         if notice.id not in {*facts.told, *case.told}:
             return Tell(reason=case.reason, notice=notice)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from spotwarden.decide.prices import bill, kind_of, words
+from spotwarden.decide.rules.prices import bill, kind_of, words
 from spotwarden.model.backtest import Deed, Replayed, Sum
 from spotwarden.model.prices import PriceTable
 

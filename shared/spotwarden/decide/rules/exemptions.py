@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from fnmatch import fnmatchcase
 
-from spotwarden.decide.precedence import misread
+from spotwarden.decide.rules.precedence import misread
 from spotwarden.model.fleet import KEEP_LABEL
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.opening import zone_of

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import date
 
-from spotwarden.decide import caps, owner_caps
+from spotwarden.decide.rules import caps, owner_caps
 from spotwarden.model.brief import Brief
 from spotwarden.model.capping import CapFacts, Records
 from spotwarden.model.finding import Finding, Judged

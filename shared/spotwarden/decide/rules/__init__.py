@@ -1,0 +1,1 @@
+"""What each rule of governance finds, and whose word sets its limits."""
