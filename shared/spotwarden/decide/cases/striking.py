@@ -60,10 +60,10 @@ def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
     strikes = tuple(facts.struck.get(one.target, one) for one in case.strikes)
     failed = [one for one in strikes if not one.operation]
     failures = case.failures + bool(failed)
-    notices = [] if failed else [notices.acted(case, policy, tick)]
+    news = [] if failed else [notices.acted(case, policy, tick)]
     if _is_told(failures, policy.governance.failures):
-        notices.append(notices.failing(case, strikes, failures, policy, tick))
-    for notice in notices:
+        news.append(notices.failing(case, strikes, failures, policy, tick))
+    for notice in news:
         if notice.id not in {*facts.told, *case.told}:
             return Tell(reason=case.reason, notice=notice)
     event = CaseEvent.FAIL if failed else CaseEvent.ACT
