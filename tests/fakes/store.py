@@ -5,7 +5,7 @@ from bisect import bisect_left, insort
 from datetime import datetime
 from itertools import islice
 
-from spotwarden.ports import ConflictError, Entry, Stored
+from spotwarden.ports import BrokenError, ConflictError, Entry, Stored
 from tests.fakes.clock import VirtualClock
 from tests.fakes.trouble import Trouble
 
@@ -62,7 +62,7 @@ class MemoryStore:
     def _read(self, name: str, at_most: int) -> Stored | None:
         found = self._objects.get(name)
         if found is not None and len(found.data) > at_most:
-            raise ValueError(f"{name} has {len(found.data)} bytes; at most {at_most} are read")
+            raise BrokenError(f"{name} has {len(found.data)} bytes; at most {at_most} are read")
         return found
 
     def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:

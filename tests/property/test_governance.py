@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 import hypothesis.strategies as st
+import msgspec
 from hypothesis import given, settings
 
+from spotwarden.decide.cases.answering import answered
+from spotwarden.model.answer import Accepted, Keep
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, Mode, Remedy
@@ -92,9 +95,12 @@ class History:
         if case is None or case.state is CaseState.ACTED:
             return
         until = self.world.now + timedelta(seconds=seconds)
-        state = case.state if case.state is CaseState.UNKNOWN else CaseState.SUSPECTED
-        self.world.change_case(RULE, self.vms[vm], keep_until=until, state=state)
-        self.kept[self.vms[vm]] = until
+        answer = Keep(by="ada", until=until)
+        said = answered(case, answer, policy=self.world.policy, now=self.world.now)
+        if isinstance(said, Accepted):
+            written = msgspec.structs.asdict(said.case)
+            self.world.change_case(written.pop("rule"), self.vms[vm], **written)
+            self.kept[self.vms[vm]] = until
 
     def _wait(self, seconds: int) -> None:
         self.world.wait(seconds=seconds)

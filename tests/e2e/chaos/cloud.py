@@ -113,7 +113,8 @@ class Cloud:
 
     def function(self) -> dict[str, Any]:
         """The process of recover_spot: its pid, how often it was started."""
-        [found] = self.get("/local/functions")["functions"]
+        all_of_them = self.get("/local/functions")["functions"]
+        [found] = [one for one in all_of_them if one["name"] == "recover_spot"]
         return dict(found)
 
     def kill_function(self) -> bool:

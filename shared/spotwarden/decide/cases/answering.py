@@ -12,7 +12,7 @@ from spotwarden.decide.rules.caps import extendable
 from spotwarden.decide.rules.precedence import NOBODY, limits
 from spotwarden.decide.times import moment
 from spotwarden.model.answer import Accepted, Answer, Answered, Extend, Keep, Refused, Release
-from spotwarden.model.case import Case, CaseState
+from spotwarden.model.case import Case, CaseState, Warned
 from spotwarden.model.governance import JobCap, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy
@@ -55,6 +55,7 @@ def _keep(case: Case, answer: Keep, by: _Rules) -> Answered:
         keep_until=answer.until,
         kept_by=answer.by,
         kept_why=answer.why,
+        warnings=_past(case),
     )
     return Accepted(
         case=kept,
@@ -79,7 +80,7 @@ def _extend(case: Case, answer: Extend, by: _Rules) -> Answered:
         case,
         state=follow(case.state, CaseEvent.KEEP),
         extended=case.extended + answer.hours,
-        warnings=tuple(replace(one, counts=False) for one in case.warnings),
+        warnings=_past(case),
     )
     return Accepted(
         case=extended,
@@ -87,6 +88,11 @@ def _extend(case: Case, answer: Extend, by: _Rules) -> Answered:
         f"{_because(answer.why)}",
         note=_under_way(case),
     )
+
+
+def _past(case: Case) -> tuple[Warned, ...]:
+    """The warnings so far, none of which counts any more: whoever answered is warned anew."""
+    return tuple(replace(one, counts=False) for one in case.warnings)
 
 
 def _not_more(case: Case, answer: Extend, by: _Rules) -> str:
