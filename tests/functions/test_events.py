@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.layout import CreateScript, InstanceId, SweepTurn
+from spotwarden.layout import AttemptRecord, CreateScript, InstanceId, SweepTurn
 from spotwarden.model.attempt import State
 from spotwarden.model.tick import Tick
 from spotwarden.runner.gather import CROWD
@@ -141,6 +141,21 @@ def test_a_turn_is_given_back_at_the_end(world):
     assert turn["holder"] == ""
     assert turn["swept"] == world.cloud.clock.now().isoformat().replace("+00:00", "Z")
     assert turn_of(world)
+
+
+@pytest.mark.parametrize("silent", [True, False])
+def test_a_sweep_that_got_no_answer_about_a_job_has_not_looked_at_everything(world, silent):
+    """One whose record is broken does not count here: until it is mended each sweep would read more."""
+    world.settle()
+    earlier = world.read(world.layout.build(SweepTurn(function="recover_spot")))["swept"]
+    world.cloud.compute.preempt("test-vm")
+    if silent:
+        world.cloud.store.trouble.order("entries", unanswered(after_work=False), about="^test-vm/metadata/")
+    else:
+        world.store(world.layout.build(AttemptRecord(job="test-vm", attempt=1)), b"{")
+    assert len(world.sweep().failures) == 1
+    turn = world.read(world.layout.build(SweepTurn(function="recover_spot")))
+    assert (turn["holder"], turn["swept"] == earlier) == ("", silent)
 
 
 def test_two_turns_are_never_taken_at_once(world):

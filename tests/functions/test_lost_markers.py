@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from spotwarden.layout import AttemptRecord, CreateScript, Heartbeat, InstanceId, JobFile
 from spotwarden.model.attempt import State, Try
+from tests.fakes.trouble import conflict, unanswered
 
 OPEN = "spotwarden/open/test-vm.json"
 
@@ -46,6 +47,27 @@ def test_a_preemption_whose_marker_was_lost_is_seen_by_a_tick(seen):
     assert [attempt.number for attempt in seen.attempts()] == [1, 2]
     assert seen.attempts()[-1].state is State.RUNNING
     assert len(seen.vms()) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "about", "failure"),
+    [
+        ("entries", "^test-vm/metadata/", unanswered(after_work=False)),
+        ("write", "^test-vm/metadata/attempts/", unanswered(after_work=False)),
+        ("write", "^test-vm/metadata/attempts/", conflict()),
+    ],
+)
+def test_what_a_sweep_saw_and_could_not_write_down_is_seen_by_the_next(seen, call, about, failure):
+    """Its owner deleted the VM while no tick came for a quarter of an hour; the job stays stopped."""
+    seen.cloud.compute.owner_deletes("test-vm")
+    seen.wait(minutes=16)
+    seen.cloud.store.trouble.order(call, failure, about=about)
+    seen.sweep()
+    assert seen.attempts()[-1].state is State.RUNNING
+    seen.wait(minutes=1)
+    seen.settle(6)
+    assert [attempt.state for attempt in seen.attempts()] == [State.STOPPED]
+    assert seen.vms() == []
 
 
 def test_a_new_vm_that_is_lost_before_any_tick_saw_it_is_missed(seen):

@@ -204,10 +204,14 @@ class Ripe(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Wait(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Nothing to do yet. With `soon`, another look within seconds may see more; else the next tick does."""
+    """Nothing to do yet. With `soon`, another look within seconds may see more; else the next tick does.
+
+    `broken_off` says that an outcome has stopped us on the way: what we saw may not be written down.
+    """
 
     reason: str
     soon: bool = True
+    broken_off: bool = False
 
 
 Change = (

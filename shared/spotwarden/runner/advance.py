@@ -77,10 +77,10 @@ def stopped(job: str, outcome: Outcome) -> Wait | None:
     """Observing is an end; everything else wants another look."""
     match outcome:
         case Lost():
-            return Wait(reason=f"{job}: another sweep was first")
+            return Wait(reason=f"{job}: another sweep was first", broken_off=True)
         case Rejected():
             return Wait(reason=f"{job}: {outcome.code}: {outcome.message}")
         case Unanswered():
-            return Wait(reason=f"{job}: no answer: {outcome.detail}")
+            return Wait(reason=f"{job}: no answer: {outcome.detail}", broken_off=True)
         case _:
             return None

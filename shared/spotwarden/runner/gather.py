@@ -31,13 +31,14 @@ CROWD = 20
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """One look at the world: a look at each job is taken when its turn comes.
 
-    `busy` means that another sweep is looking at everything; `done` is to be called at the end.
+    `busy` means that another sweep is looking at everything; `done` is to be called at the end, and told
+    whether every job was looked at to the end.
     """
 
     jobs: Sequence[Callable[[], JobFacts]] = ()
     unusable: tuple[UnusableMarker, ...] = ()
     busy: bool = False
-    done: Callable[[], None] = lambda: None
+    done: Callable[[bool], None] = lambda _whole: None
 
 
 def gather(cloud: Cloud, layout: Layout, tick: Tick, workers: int = 1) -> Seen:
@@ -107,8 +108,10 @@ def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: Taken, workers:
             for job in jobs
         ],
         unusable=tuple(markers.unusable),
-        # What an incomplete look may have missed stays to be read from the log.
-        done=lambda: end_turn(cloud.store, layout, taken, swept if shown.unsure else tick.now),
+        # What an incomplete look, or a job's that was broken off, has missed stays to be read from the log.
+        done=lambda whole: end_turn(
+            cloud.store, layout, taken, tick.now if whole and not shown.unsure else swept
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from spotwarden.model.outcome import Outcome
 from spotwarden.model.placement import News
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
-from spotwarden.ports import Cloud
+from spotwarden.ports import Cloud, UnansweredError
 from spotwarden.runner.advance import Parked, advance, stopped
 from spotwarden.runner.apply import Applier
 from spotwarden.runner.each import Each, Swept, each, swept
@@ -70,8 +70,17 @@ def sweep_jobs(work: Work, rules: Rules) -> Swept:
     put_aside = each(aside, apply)  # type: ignore[arg-type]
     moved = _bring_back_all(work, rules, seen.jobs)
     work.places.remember(work.applier.written, rules.news, rules.learn)
-    seen.done()
+    seen.done(_whole(moved))
     return swept(moved.results, (*put_aside.failures, *moved.failures))
+
+
+def _whole(moved: Each[Wait]) -> bool:
+    """Whether no job was broken off before what was seen of it could be written down.
+
+    What is broken stays so until somebody mends it, and must not make every sweep read more of the log.
+    """
+    silent = any(isinstance(one, UnansweredError) for one in moved.failures)
+    return not silent and not any(wait.broken_off for wait in moved.results)
 
 
 def _bring_back_all(work: Work, rules: Rules, looks: Sequence[Callable[[], JobFacts]]) -> Each[Wait]:
