@@ -4,7 +4,7 @@
 
 SERVER is what `govern_scale_server.py` has said. STAGE is `look` (look and judge, which is all that a policy
 without actions does), `warm` (the same, and the second look, so that the server knows all answers),
-`observe`, `warn` (enforced, and too early for the remedy) or `act`. Prints what was found and how long the
+`observe`, `warn` (enforced, and no room for the remedy) or `act`. Prints what was found and how long the
 sweep took.
 """
 
@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +43,9 @@ def main(server: dict[str, Any], stage: str, workers: int) -> None:
         prices_file=ROOT / "infra/prices.toml",
         workers=workers,
     )
-    tick = Tick(
-        function="flag_idle_gpus", sweep=f"{time.time_ns():x}", now=datetime.fromisoformat(server["now"])
-    )
+    # A warning is as old as its acceptance by the clock, so the remedy comes by the clock as well.
+    now = datetime.now(UTC) if stage == "act" else datetime.fromisoformat(server["now"])
+    tick = Tick(function="flag_idle_gpus", sweep=f"{time.time_ns():x}", now=now)
     began = time.perf_counter()
     cloud, policy = connect(**settings.connection()), policy_of(stage)
     if stage in ("look", "warm"):
@@ -57,20 +57,24 @@ def main(server: dict[str, Any], stage: str, workers: int) -> None:
 
 
 def policy_of(stage: str) -> Any:
-    """The policy: nothing holds the remedy back but the time that the stage says."""
+    """The policy: nothing holds the remedy back but the blast radius that the stage says."""
     from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy  # noqa: PLC0415
     from spotwarden.model.policy import Mode, Policy  # noqa: PLC0415
 
     hour = timedelta(hours=1)
-    limits = IdleLimits(
-        remedy=Remedy.STOP, warn=(hour,), act=hour if stage == "act" else 10 * hour, grace=timedelta(0)
-    )
+    limits = IdleLimits(remedy=Remedy.STOP, warn=(hour,), act=hour, grace=timedelta(0))
+    # One that may act on nothing warns only.
+    most = 1_000_000 if stage == "act" else 0
     return Policy(
         version="bench",
         mode=Mode.OBSERVE if stage == "observe" else Mode.ENFORCE,
         idle=limits,
         governance=GovernanceLimits(
-            blast_count=1_000_000, blast_share=1.0, clock_skew=timedelta(days=1), outage=timedelta(days=1)
+            blast_count=most,
+            blast_least=most,
+            clock_skew=timedelta(days=1),
+            outage=timedelta(days=1),
+            ops="ops@example.com",
         ),
     )
 
