@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.model.action import CaseStep, Ripe, Tell, Wait
+from spotwarden.model.action import CaseStep, FileCase, Ripe, Tell, Wait
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseFacts
 from spotwarden.model.escalation import Escalation
@@ -30,6 +30,7 @@ from spotwarden.runner.steady import check_clock, check_event_clock, steady_sinc
 from spotwarden.runner.turn import Taken, end_turn, take_turn
 
 Facts = TypeVar("Facts", bound=msgspec.Struct)
+Moved = Ripe | Wait | CaseFacts
 
 
 class Duty(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,17 +110,24 @@ def _look(duty: Duty, governed: Governed[Facts], steady: datetime, only: Collect
     return Sight(judged=judged, cases=cases, broken=tuple(broken.values()))
 
 
-def _escalate(duty: Duty, governed: Governed[Facts], cases: Iterable[CaseFacts]) -> Each[Ripe | Wait]:
-    """Take every case as far as it goes without destroying anything; one bad case never stops the others."""
+def _escalate(
+    duty: Duty, governed: Governed[Facts], cases: Iterable[CaseFacts], *, only_strike: bool = False
+) -> Each[Moved]:
+    """Take every case as far as it goes; one bad case never stops the others.
+
+    With `only_strike` no further than to where the remedy was applied: what to tell can wait, a VM costs.
+    """
     policy, tick = duty.policy, duty.tick
 
     def next_step(facts: CaseFacts) -> CaseStep | None:
         return governed.escalation.next_step(facts, policy, tick)
 
-    def end(_facts: CaseFacts, step: CaseStep) -> Ripe | None:
+    def end(facts: CaseFacts, step: CaseStep) -> Moved | None:
+        if only_strike and facts.planned and isinstance(step, Tell | FileCase):
+            return facts
         return step if isinstance(step, Ripe) else None
 
-    def go(facts: CaseFacts) -> Ripe | Wait | None:
+    def go(facts: CaseFacts) -> Moved | None:
         with duty.applier.together() as apply:
             return step_by_step(
                 facts, next_step=next_step, after=governed.escalation.after, apply=apply, end=end
@@ -128,13 +136,13 @@ def _escalate(duty: Duty, governed: Governed[Facts], cases: Iterable[CaseFacts])
     return each(cases, go, duty.settings.workers)
 
 
-def _waits(moved: Each[Ripe | Wait]) -> list[Wait]:
+def _waits(moved: Each[Moved]) -> list[Wait]:
     return [one for one in moved.results if isinstance(one, Wait)]
 
 
 def _act(
     duty: Duty, governed: Governed[Facts], sight: Sight, ripe: list[Ripe], steady: datetime
-) -> Each[Ripe | Wait]:
+) -> Each[Moved]:
     """Look once more at what is ripe, and act on what is so still, within the blast radius."""
     wanted = {(case.rule, case.key): _ids(case.subject) for case in _allowed(duty, governed, sight, ripe)}
     if not wanted:
@@ -147,7 +155,9 @@ def _act(
         and (ids := wanted.get((one.rule, one.key)))
         and _ids(one.finding.subject) <= ids
     ]
-    return _escalate(duty, governed, permitted)
+    struck = _escalate(duty, governed, permitted, only_strike=True)
+    told = _escalate(duty, governed, [one for one in struck.results if isinstance(one, CaseFacts)])
+    return Each([*_waits(struck), *_waits(told)], [*struck.failures, *told.failures])
 
 
 def _ids(subject: Subject) -> set[str]:
