@@ -1,5 +1,7 @@
 """recover_spot over the ports: what its ticks see without a marker, and what ran."""
 
+from datetime import timedelta
+
 import msgspec
 import pytest
 from msgspec.structs import replace
@@ -68,6 +70,21 @@ def test_what_a_sweep_saw_and_could_not_write_down_is_seen_by_the_next(seen, cal
     seen.settle(6)
     assert [attempt.state for attempt in seen.attempts()] == [State.STOPPED]
     assert seen.vms() == []
+
+
+@pytest.mark.parametrize("minutes", [2, 60])
+def test_what_its_owner_stops_stays_stopped_however_long_it_takes_to_stop(kept, minutes):
+    """A graceful shutdown may take an hour; the log that tells of it is read as far back."""
+    kept.settle()
+    compute = kept.cloud.compute
+    compute.vms.take_down(
+        compute.vms.named("test-vm"),
+        compute.vms.begin("stop", kept.instances()[0], "ada@example.com"),
+        timedelta(minutes=minutes),
+        remove=False,
+    )
+    kept.settle(minutes + 5)
+    assert [attempt.state for attempt in kept.attempts()] == [State.STOPPED]
 
 
 def test_a_new_vm_that_is_lost_before_any_tick_saw_it_is_missed(seen):

@@ -74,8 +74,9 @@ def _found(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick, compar
 
 
 def _wait(facts: JobFacts, finding: Finding) -> Step:
-    """Wait; for an instance that is missing without a word, write down since when."""
-    missing = finding.judgement.fate is Fate.UNTOLD and finding.node.marker is None
+    """Wait; for an instance that is missing without a word, or long in stopping, write down since when."""
+    unsaid = finding.judgement.fate is Fate.UNTOLD or finding.judgement.now is Now.GOING
+    missing = unsaid and finding.node.marker is None
     if missing and facts.watched and facts.newest and finding.node.missing_since is None:
         noted = _missing(facts, facts.newest, facts.watched)
         if finding.judgement.now is not Now.HIDDEN:
