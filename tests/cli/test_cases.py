@@ -197,6 +197,7 @@ def test_the_jobs_own_file_has_its_say_in_an_extension(desk):
     desk.store.write(desk.layout.build(JobFileName(job="test-vm")), b'max_runtime = "2h"\n', generation=0)
     desk.file(case(key="my-job", rule="job_cap"))
     desk.ok("cases", "extend", "job_cap", "my-job", "--by", "4h")
+    assert desk.case("job_cap", "my-job").extended == 4.0
 
 
 def test_an_answer_that_comes_too_late_is_refused(desk):
@@ -224,6 +225,7 @@ def test_a_veto_asks_nothing_of_its_job(desk, job):
     desk.store.write("broken/metadata/attempts/1.json", b"{", generation=None)
     desk.file(msgspec.structs.replace(case(), subject=subject))
     desk.ok("cases", "keep", "idle", "4711", "--for", "1h")
+    assert desk.case("idle", "4711").kept_by == "ada@example.com"
 
 
 def test_a_policy_with_a_fault_takes_no_answer(desk, tmp_path):

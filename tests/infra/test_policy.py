@@ -259,7 +259,7 @@ def test_a_team_is_held_against_policy_and_ceiling(faults, rules, says):
 )
 def test_what_is_just_allowed_is_taken(read, text):
     """The other side of each limit."""
-    read(GOOD + text)
+    assert read(GOOD + text).version == "1"
 
 
 def test_every_fault_is_named_at_once(faults):
