@@ -89,3 +89,10 @@ def test_a_push_that_is_no_notice_is_refused():
 def test_an_empty_mailbox_says_so():
     """Not a blank page."""
     assert "Nothing yet" in visit()[0]
+
+
+def test_a_notice_says_what_will_happen():
+    """Why first, then what follows if nobody does anything, then what to do."""
+    notice = {"what": "nap has idle GPUs", "why": "idle", "then": "it will be stopped", "todo": "keep it"}
+    _, (message,) = visit(push(notice))
+    assert message["text"].splitlines() == ["idle", "it will be stopped", "keep it"]

@@ -80,7 +80,7 @@ class Mailbox:
 
     def notice(self, notice: Mapping[str, Any]) -> None:
         """Keep a notice."""
-        parts = [notice.get(key) for key in ("why", "todo")]
+        parts = [notice.get(key) for key in ("why", "then", "todo")]
         text = "\n".join(str(part) for part in parts if part)
         self._keep("notice", str(notice.get("owner") or "ops"), str(notice.get("what", "")), text)
 
