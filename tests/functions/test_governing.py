@@ -1,5 +1,6 @@
 """Escalation as users live it: nothing without a warning, nothing unknown, nothing exempt, never too much."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 import msgspec
@@ -60,6 +61,24 @@ def test_after_the_grace_it_is_stopped_and_told(world: MadeUp):
     assert world.asked() == [("stop", vm)]
     assert world.kinds() == ["idle_warning", "idle_acted"]
     assert "UTC" in world.notices()[-1].evidence["warned"]
+
+
+def test_all_that_is_due_is_stopped_before_anybody_is_told(world: MadeUp):
+    """What is told can wait; a VM costs."""
+    for number in range(3):
+        world.vm(f"vm-{number}", said=RIPE)
+    world.sweep()
+    stopped: list[int] = []
+    publish = world.cloud.notices.publish
+
+    def count(data: bytes, attributes: Mapping[str, str]) -> str:
+        stopped.append(len(world.asked()))
+        return publish(data, attributes)
+
+    world.cloud.notices.publish = count  # type: ignore[method-assign]
+    world.wait(seconds=GRACE.total_seconds())
+    world.sweep()
+    assert stopped == [3, 3, 3]
 
 
 def test_a_case_is_closed_once_the_vm_has_stopped(world: MadeUp):
