@@ -8,6 +8,7 @@ import msgspec
 
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.instance import Instances, Operation, Operations
+from spotwarden.model.letter import Letter
 from spotwarden.model.load import Buckets, Loads
 from spotwarden.model.request import Request
 
@@ -17,7 +18,7 @@ class ConflictError(Exception):
 
 
 class RejectedError(Exception):
-    """Compute answered that it did not do it; `code` is its reason word (`alreadyExists`, …)."""
+    """The other side answered that it did not do it; `code` is its reason word (`alreadyExists`, …)."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}")
@@ -166,6 +167,26 @@ class Topic(Protocol):
         """Publish and wait until it is accepted. `UnansweredError`."""
 
 
+class Post(Protocol):
+    """How letters leave: mail and web hooks."""
+
+    def send(self, letter: Letter) -> str:
+        """Hand it over and give the server's answer.
+
+        Raises:
+            RejectedError: it did not go out. `refused`: to this recipient it never will; `unsent`: it may.
+            UnansweredError: it may have gone out, nobody knows.
+        """
+
+
+class NoPost:
+    """For a function that sends nothing."""
+
+    def send(self, letter: Letter) -> str:
+        """Refuse it."""
+        raise RejectedError("unsent", f"this function has no channel for {type(letter).__name__}")
+
+
 class Cloud(msgspec.Struct, frozen=True, kw_only=True):
     """Everything outside, opened once per process."""
 
@@ -173,3 +194,4 @@ class Cloud(msgspec.Struct, frozen=True, kw_only=True):
     compute: Compute
     notices: Topic
     metrics: Metrics
+    post: Post = NoPost()

@@ -29,7 +29,9 @@ POLICY = Policy(
     job_cap=JobCap(max_runtime=20 * HOUR, longest=30 * HOUR),
 )
 SUBJECT = Subject(key="1", job="job", owner="ada", targets=(Target(id="1", name="vm", zone="z"),))
-WARNED = Warned(level=1, at=NOW - HOUR, notice="n-1", remedy=Remedy.STOP, targets=("1",))
+WARNED = Warned(
+    level=1, at=NOW - HOUR, notice="n-1", remedy=Remedy.STOP, targets=("1",), delivered=NOW - HOUR
+)
 
 
 def case(state=CaseState.WARNED, **fields):

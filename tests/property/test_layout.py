@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from spotwarden import layout
 from spotwarden.layout import Layout, NotInLayoutError, Thing
-from spotwarden.layout.names import TEMPLATES
+from spotwarden.layout.table import TEMPLATES
 
-LABELS = st.from_regex(layout.names.LABEL, fullmatch=True)
+LABELS = st.from_regex(layout.table.LABEL, fullmatch=True)
 JOBS = LABELS.filter(lambda job: job not in layout.RESERVED_JOBS)
 PARTS = st.text(
     st.characters(exclude_characters="/\r\n", exclude_categories=["Cs"]), min_size=1, max_size=12
@@ -25,6 +25,9 @@ FIELDS = {
     "instance_id": NUMBERS.map(str),
     "rule": st.sampled_from(["idle", "job-runtime", "orphan_disk"]),
     "key": st.text(st.characters(exclude_categories=["Cs"]), max_size=80).map(layout.quarantine_key),
+    "person": st.text(st.characters(exclude_categories=["Cs"]), max_size=80).map(layout.person_key),
+    "channel": st.sampled_from(["email", "hook"]),
+    "notice": st.text(max_size=20).map(layout.notice_key),
     "machine": st.sampled_from(["g2-standard-8", "custom-4-8192", "n2-custom-4-65536-ext"]),
     "function": st.sampled_from(["recover_spot", "reap_vms"]),
     "day": st.dates(min_value=date(2000, 1, 1)),

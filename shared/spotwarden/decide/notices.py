@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.marker import UnusableMarker
-from spotwarden.model.notice import Notice, Severity
+from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.tick import Tick
 
 
@@ -58,6 +58,7 @@ def gave_up(facts: JobFacts, attempt: Attempt, reason: str, tick: Tick) -> Notic
         todo=f"mend what the reason names, then {_resume(facts)}",
         owner=facts.owner,
         evidence=_state_of(facts, attempt),
+        ways=(Way.RESTART,),
     )
 
 
@@ -75,6 +76,7 @@ def closed(facts: JobFacts, blank: Attempt, why: str, state: State, tick: Tick) 
         todo=f"if it should go on, {_resume(facts)}",
         owner=facts.owner,
         evidence={**blank.replaces, **_state_of(facts, blank)},
+        ways=(Way.RESTART,),
     )
 
 

@@ -4,32 +4,28 @@ This is the one place that builds or reads such a name. `Layout.build` and `Layo
 other's inverse; a name that is not in the table is refused with a reason, never guessed.
 """
 
-from spotwarden.layout.names import (
-    MARKERS,
-    MAX_NAME_BYTES,
-    OURS,
-    RESERVED_JOBS,
-    Layout,
-    NotInLayoutError,
-    job_problem,
-    node_problem,
-    quarantine_key,
-)
+from spotwarden.layout.keys import notice_key, person_key, quarantine_key
+from spotwarden.layout.names import Layout, NotInLayoutError, job_problem, node_problem
 from spotwarden.layout.owner import job_of
+from spotwarden.layout.table import MARKERS, MAX_NAME_BYTES, OURS, RESERVED_JOBS
 from spotwarden.layout.things import (
     AttemptRecord,
     AuditRecord,
     CaseRecord,
     Code,
     CreateScript,
+    DeliveredRecord,
     Heartbeat,
     InstanceId,
     JobFile,
     LaunchedRecord,
     MarkerName,
     OpenJob,
+    OutboxEntry,
     Output,
     PlacementMemory,
+    PostRound,
+    PreferenceRecord,
     Quarantined,
     ResolvedScript,
     ScriptFile,
@@ -37,7 +33,9 @@ from spotwarden.layout.things import (
     SweepRecord,
     SweepTurn,
     Thing,
+    UndeliveredRecord,
     UsageRecord,
+    UsedOffer,
 )
 
 __all__ = [
@@ -50,6 +48,7 @@ __all__ = [
     "CaseRecord",
     "Code",
     "CreateScript",
+    "DeliveredRecord",
     "Heartbeat",
     "InstanceId",
     "JobFile",
@@ -58,8 +57,11 @@ __all__ = [
     "MarkerName",
     "NotInLayoutError",
     "OpenJob",
+    "OutboxEntry",
     "Output",
     "PlacementMemory",
+    "PostRound",
+    "PreferenceRecord",
     "Quarantined",
     "ResolvedScript",
     "ScriptFile",
@@ -67,9 +69,13 @@ __all__ = [
     "SweepRecord",
     "SweepTurn",
     "Thing",
+    "UndeliveredRecord",
     "UsageRecord",
+    "UsedOffer",
     "job_of",
     "job_problem",
     "node_problem",
+    "notice_key",
+    "person_key",
     "quarantine_key",
 ]

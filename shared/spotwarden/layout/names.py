@@ -1,45 +1,23 @@
-"""The table of all object names, read in both directions."""
+"""Object names, built and read by the table."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from urllib.parse import quote, unquote_to_bytes
 
 import msgspec
 
-from spotwarden.layout.things import (
-    AttemptRecord,
-    AuditRecord,
-    CaseRecord,
-    Code,
-    CreateScript,
-    Heartbeat,
-    InstanceId,
-    JobFile,
-    LaunchedRecord,
-    MarkerName,
-    OpenJob,
-    Output,
-    PlacementMemory,
-    Quarantined,
-    ResolvedScript,
-    ScriptFile,
-    StatusCode,
-    SweepRecord,
-    SweepTurn,
-    Thing,
-    UsageRecord,
+from spotwarden.layout.table import (
+    FIELDS,
+    MARKERS,
+    MAX_NAME_BYTES,
+    OURS,
+    READERS,
+    RESERVED_JOBS,
+    TEMPLATES,
 )
-
-MARKERS = "preempted-jobs"
-OURS = "spotwarden"
-RESERVED_JOBS = frozenset({MARKERS, OURS})
-MAX_NAME_BYTES = 1024
-"""Cloud Storage's limit for an object name (Google: "About Cloud Storage objects")."""
-
-LABEL = "[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?"
-"""An RFC 1035 label as Compute Engine takes it for the name of an instance."""
+from spotwarden.layout.things import Code, InstanceId, Thing
 
 
 class NotInLayoutError(ValueError):
@@ -49,51 +27,6 @@ class NotInLayoutError(ValueError):
         super().__init__(f"{name!r}: {reason}")
         self.name = name
         self.reason = reason
-
-
-TEMPLATES: Mapping[type[Thing], str] = {
-    Code: "{job}/my-code.tar",
-    Output: "{job}/output/{path}",
-    CreateScript: "{job}/metadata/create-instance.sh",
-    ResolvedScript: "{job}/metadata/create-instance.resolved.sh",
-    ScriptFile: "{job}/metadata/files/{path}",
-    InstanceId: "{job}/metadata/{node}-instance-id",
-    StatusCode: "{job}/metadata/status-code",
-    JobFile: "{job}/metadata/job.toml",
-    Heartbeat: "{job}/metadata/heartbeat/{node}",
-    AttemptRecord: "{job}/metadata/attempts/{attempt}.json",
-    LaunchedRecord: "{job}/metadata/launched/{attempt}.json",
-    MarkerName: MARKERS + "/{node}",
-    OpenJob: OURS + "/open/{job}.json",
-    SweepTurn: OURS + "/turns/{function}.json",
-    CaseRecord: OURS + "/cases/{rule}/{key}.json",
-    Quarantined: OURS + "/quarantine/{key}@{generation}",
-    PlacementMemory: OURS + "/placement/{machine}.json",
-    UsageRecord: OURS + "/usage/{day}.json",
-    AuditRecord: OURS + "/audit/{day}/{entry}.json",
-    SweepRecord: OURS + "/sweeps/{function}/{day}/{entry}.json.gz",
-}
-
-_NUMBER = "[1-9][0-9]{0,19}"
-FIELDS: Mapping[str, tuple[str, str]] = {
-    "job": (LABEL, "an RFC 1035 label: a-z first, then a-z 0-9 -, at most 63"),
-    "node": (LABEL, "an RFC 1035 label: a-z first, then a-z 0-9 -, at most 63"),
-    "path": ("[^\r\n]+", "a relative path without '.', '..' or empty parts"),
-    "attempt": (_NUMBER, "a number from 1"),
-    "generation": (_NUMBER, "a number from 1"),
-    "instance_id": (_NUMBER, "an instance's numeric id"),
-    "rule": ("[a-z][a-z0-9_-]*", "a rule's name"),
-    "key": ("[A-Za-z0-9._~%-]+", "a percent-encoded name"),
-    "machine": ("[a-z][a-z0-9-]*", "a machine type's name"),
-    "function": ("[a-z][a-z0-9_]*", "a function's name"),
-    "day": ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "a day as YYYY-MM-DD"),
-    "entry": ("[A-Za-z0-9][A-Za-z0-9._-]*", "letters, digits, '.', '_' and '-'"),
-}
-READERS: Mapping[str, Callable[[str], object]] = {
-    "attempt": int,
-    "generation": int,
-    "day": date.fromisoformat,
-}
 
 
 def _pattern(template: str) -> re.Pattern[str]:
@@ -118,7 +51,7 @@ def _problem(field: str, text: str) -> str | None:
         return f"{text!r} is reserved and cannot be a job"
     if field == "path" and not {"", ".", ".."}.isdisjoint(text.split("/")):
         return f"{text!r} is not {FIELDS[field][1]}"
-    if field == "key" and quote(unquote_to_bytes(text), safe="") != text:
+    if field in {"key", "person"} and quote(unquote_to_bytes(text), safe="") != text:
         return f"{text!r} is not {FIELDS[field][1]}"
     return _unreal_day(text) if field == "day" else None
 
@@ -139,11 +72,6 @@ def job_problem(job: str) -> str | None:
 def node_problem(node: str) -> str | None:
     """Why this cannot be a node's name; None where it can."""
     return _problem("node", node)
-
-
-def quarantine_key(name: str) -> str:
-    """Make any marker name fit for `Quarantined.key`; two names never share a key unless over 200 bytes."""
-    return quote(name.encode()[:200], safe="") or "%00"
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,6 +112,18 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     def sweeps(self, function: str) -> str:
         """The prefix of what a function's sweeps saw."""
         return f"{self.prefix}{OURS}/sweeps/{function}/"
+
+    def outbox(self, channel: str = "", person: str = "") -> str:
+        """The prefix of what waits to be sent, to one recipient or to all."""
+        return f"{self.prefix}{OURS}/outbox/" + (f"{channel}/{person}/" if channel else "")
+
+    def delivered(self, notice: str) -> str:
+        """The prefix of the records that a notice arrived."""
+        return f"{self.prefix}{OURS}/delivered/{notice}/"
+
+    def undelivered(self) -> str:
+        """The prefix of what could not be sent."""
+        return f"{self.prefix}{OURS}/undelivered/"
 
     def quarantine(self) -> str:
         """The prefix of what was put aside."""

@@ -113,6 +113,49 @@ class Quarantined(Thing, frozen=True, kw_only=True, tag=True):
     generation: int
 
 
+class OutboxEntry(Thing, frozen=True, kw_only=True, tag=True):
+    """A notice that waits to be sent. `person` is an address made safe, `notice` a key by `notice_key`."""
+
+    channel: str
+    person: str
+    notice: str
+
+
+class PostRound(Thing, frozen=True, kw_only=True, tag=True):
+    """What is remembered of one recipient between letters."""
+
+    channel: str
+    person: str
+
+
+class DeliveredRecord(Thing, frozen=True, kw_only=True, tag=True):
+    """That a notice arrived at a recipient."""
+
+    notice: str
+    channel: str
+    person: str
+
+
+class UndeliveredRecord(Thing, frozen=True, kw_only=True, tag=True):
+    """A notice that could not be brought to its recipient."""
+
+    channel: str
+    person: str
+    notice: str
+
+
+class PreferenceRecord(Thing, frozen=True, kw_only=True, tag=True):
+    """How often a person wants to hear of what is not urgent."""
+
+    person: str
+
+
+class UsedOffer(Thing, frozen=True, kw_only=True, tag=True):
+    """An answer that was given by a link; `entry` is the offer's id."""
+
+    entry: str
+
+
 class PlacementMemory(Thing, frozen=True, kw_only=True, tag=True):
     """What we remember of the zones for one machine type."""
 

@@ -8,6 +8,7 @@ import msgspec
 
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.case import Case
+from spotwarden.model.letter import Letter
 from spotwarden.model.notice import Notice
 from spotwarden.model.request import Request
 from spotwarden.model.watch import Watch
@@ -174,6 +175,13 @@ class Tell(Action, frozen=True, kw_only=True, tag=True):
     notice: Notice
 
 
+class SendLetter(Action, frozen=True, kw_only=True, tag=True):
+    """Hand a letter to its channel; `notices` are the ids of what it tells."""
+
+    letter: Letter
+    notices: tuple[str, ...]
+
+
 class Look(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Read how an operation stands; changes nothing."""
 
@@ -233,6 +241,7 @@ Change = (
     | StoreObject
     | DropObject
     | Tell
+    | SendLetter
 )
 Question = Look | Survey | Fetch
 Step = Change | Question | Wait

@@ -23,7 +23,8 @@ class CaseState(Enum):
 class Warned(msgspec.Struct, frozen=True, kw_only=True):
     """A warning that was published and accepted. `counts` is false for one that only observed.
 
-    It said that `remedy` would be applied to the VMs `targets`, by id, and not before `due`.
+    It said that `remedy` would be applied to the VMs `targets`, by id, and not before `due`. `delivered` is
+    when it reached somebody, None as long as it is not known to have.
     """
 
     level: int
@@ -33,6 +34,7 @@ class Warned(msgspec.Struct, frozen=True, kw_only=True):
     remedy: Remedy = Remedy.NONE
     targets: tuple[str, ...] = ()
     due: Moment | None = None
+    delivered: Moment | None = None
 
 
 class Strike(msgspec.Struct, frozen=True, kw_only=True):

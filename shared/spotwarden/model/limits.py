@@ -37,3 +37,33 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     restart_cost: timedelta = timedelta(minutes=12)
     deadline_restarts: float = 2.5
     offers_fresh: timedelta = timedelta(days=1)
+
+
+class NotifyLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How people are told.
+
+    With `email` each notice is mailed to whom it is for; `ops_hook` names a web hook that what is for ops
+    goes to as well. What comes within `settle` goes together, more than `flood` notices to one person become
+    one letter. What is no more than a warning waits until `apart` is over since the last letter, what is only
+    for information for a `digest`, or until `daily_at` for who wants it once a day; in the hours `quiet`
+    (such as `22-07`) neither goes. What cannot be sent is tried again after `first_backoff`, doubling up to
+    `longest_backoff`, and given up after `give_up`. One sender keeps a recipient to itself for `lease`. Links
+    hold for `link_lasts`; they offer to keep something for `keep`, and `extend` more.
+    """
+
+    email: bool = False
+    ops_hook: str = ""
+    settle: timedelta = timedelta(seconds=5)
+    flood: int = 3
+    apart: timedelta = timedelta(minutes=5)
+    digest: timedelta = timedelta(hours=1)
+    daily_at: str = "08:00"
+    quiet: str = ""
+    timezone: str = "UTC"
+    first_backoff: timedelta = timedelta(minutes=1)
+    longest_backoff: timedelta = timedelta(hours=1)
+    give_up: timedelta = timedelta(days=1)
+    lease: timedelta = timedelta(minutes=2)
+    link_lasts: timedelta = timedelta(days=7)
+    keep: timedelta = timedelta(hours=8)
+    extend: timedelta = timedelta(hours=4)

@@ -6,6 +6,9 @@ from enum import Enum
 
 import msgspec
 
+from spotwarden.model.finding import Target
+from spotwarden.model.moment import Moment
+
 
 class Severity(Enum):
     """How soon a person should look."""
@@ -15,10 +18,28 @@ class Severity(Enum):
     URGENT = "urgent"
 
 
+class Way(Enum):
+    """How a person can answer a notice, by one click."""
+
+    KEEP = "keep"
+    EXTEND = "extend"
+    STOP = "stop"
+    RESTART = "restart"
+
+
+class CaseRef(msgspec.Struct, frozen=True, kw_only=True):
+    """The case that a notice is about, and when it was opened: a later one of the same name is another."""
+
+    rule: str
+    key: str
+    opened: Moment
+
+
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
     """What happened, why, and what to do. Two notices with one `id` are one notice told twice.
 
-    `then` is what will happen if nobody does anything, at the moment `due`.
+    `then` is what will happen if nobody does anything, at the moment `due`. `instances` are the VMs that it
+    is about, `case` what it can be answered to, in one of the `ways`.
     """
 
     id: str
@@ -33,3 +54,6 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     due: datetime | None = None
     owner: str = ""
     evidence: Mapping[str, str] = {}
+    instances: tuple[Target, ...] = ()
+    case: CaseRef | None = None
+    ways: tuple[Way, ...] = ()

@@ -12,7 +12,7 @@ from spotwarden.model.instance import Instances, Operation, Operations
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
     """It worked. `generation` is that of what was written, `operation` what was started or looked at.
 
-    `at` is by when a notice was accepted.
+    `at` is by when a notice was accepted, `detail` what the other side said.
 
     `instances` with `operations`, and `resource` answer a survey and a fetch; a resource of None is an
     instance that is gone.
@@ -20,6 +20,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=Tr
 
     generation: int = 0
     at: datetime | None = None
+    detail: str = ""
     operation: Operation | None = None
     instances: Instances | None = None
     operations: Operations | None = None

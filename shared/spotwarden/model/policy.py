@@ -18,7 +18,7 @@ from spotwarden.model.governance import (
     OwnerCap,
     StallLimits,
 )
-from spotwarden.model.limits import PlacementLimits, RecoveryLimits
+from spotwarden.model.limits import NotifyLimits, PlacementLimits, RecoveryLimits
 
 __all__ = ["RULES", "Mode", "Policy", "Team"]
 
@@ -36,10 +36,14 @@ RULES: Mapping[str, type[Limits]] = {
 
 
 class Team(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Who belongs to a team (globs of owners), whom to tell, and which limits are other than the policy's."""
+    """Who belongs to a team (globs of owners), whom to tell, and which limits are other than the policy's.
+
+    `hook` names a web hook of the settings.
+    """
 
     owners: tuple[str, ...]
     email: str = ""
+    hook: str = ""
     rules: Mapping[str, Mapping[str, Any]] = {}
 
 
@@ -54,6 +58,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     recovery: RecoveryLimits = RecoveryLimits()
     placement: PlacementLimits = PlacementLimits()
     governance: GovernanceLimits = GovernanceLimits()
+    notify: NotifyLimits = NotifyLimits()
     orphan: OrphanLimits = OrphanLimits()
     leftover: LeftoverLimits = LeftoverLimits()
     stall: StallLimits = StallLimits()
@@ -64,6 +69,18 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     compliance: ComplianceLimits = ComplianceLimits()
     teams: Mapping[str, Team] = {}
     ceilings: Mapping[str, Mapping[str, Any]] = {}
+
+    @property
+    def tells(self) -> bool:
+        """Whether we bring notices to people ourselves: then only what arrived was told."""
+        hooks = (self.notify.ops_hook, *(team.hook for team in self.teams.values()))
+        return self.notify.email or any(hooks)
+
+    def untold(self) -> "Policy":
+        """The same for where nothing is brought to anybody: what was published was told."""
+        teams = {name: msgspec.structs.replace(team, hook="") for name, team in self.teams.items()}
+        notify = msgspec.structs.replace(self.notify, email=False, ops_hook="")
+        return msgspec.structs.replace(self, notify=notify, teams=teams)
 
     def rule(self, name: str) -> Limits:
         """The limits of a rule, for nobody in particular; `KeyError` where there is none of this name."""

@@ -11,10 +11,12 @@ from spotwarden.model.action import (
     CloseCase,
     FileCase,
     RecordLaunched,
+    SendLetter,
     StoreObject,
     Tell,
     WriteAttempt,
 )
+from spotwarden.model.letter import Mail
 from spotwarden.model.outcome import Done, Outcome
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Store
@@ -73,6 +75,11 @@ def _detail(action: Change) -> object:
         return {"type": "StoreObject", "name": action.name, "bytes": len(action.data)}
     if isinstance(action, RecordLaunched):
         return {"type": "RecordLaunched", "job": action.job, "nodes": sorted(action.ran)}
+    if isinstance(action, SendLetter):
+        letter = action.letter
+        to = letter.to if isinstance(letter, Mail) else letter.hook
+        name = letter.message_id if isinstance(letter, Mail) else letter.id
+        return {"type": "SendLetter", "to": to, "letter": name, "notices": action.notices[:100]}
     return action
 
 

@@ -22,6 +22,7 @@ from spotwarden.ports import Cloud
 from spotwarden.runner.advance import step_by_step
 from spotwarden.runner.apply import Applier
 from spotwarden.runner.cases import read_cases
+from spotwarden.runner.deliveries import with_deliveries
 from spotwarden.runner.each import Each, Swept, each, swept
 from spotwarden.runner.log import log
 from spotwarden.runner.recording import record
@@ -99,6 +100,7 @@ def _look(duty: Duty, governed: Governed[Facts], steady: datetime, only: Collect
     """Everything, or these VMs once more; only a whole look is worth recording."""
     store, layout = duty.cloud.store, duty.settings.layout
     filed, broken = read_cases(store, layout, governed.rules, workers=duty.settings.workers)
+    filed = with_deliveries(duty.cloud.store, layout, duty.policy, filed, workers=duty.settings.workers)
     known = {(one.case.rule, one.case.key): one.case for one in filed}
     brief = Brief(policy=duty.policy, tick=duty.tick, steady=steady, cases=known)
     facts = governed.look(duty, only)

@@ -45,7 +45,7 @@ class Replay:
     def __init__(self, function: str, judge: Judge, policy: Policy) -> None:
         self._function = function
         self._judge = judge
-        self._policy = replace(policy, mode=Mode.ENFORCE)
+        self._policy = replace(policy.untold(), mode=Mode.ENFORCE)
         self._filed: dict[tuple[str, str], Filed] = {}
         self._deeds: list[Deed] = []
         self._gone: dict[str, Deed] = {}

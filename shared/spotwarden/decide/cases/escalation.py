@@ -1,6 +1,6 @@
 """One finding, one look, one step at a time: suspected, warned, due, acted, or cleared.
 
-Nothing is done to a VM without a warning that was accepted at least the grace earlier; what nobody knows,
+Nothing is done to a VM without a warning that arrived at least the grace earlier; what nobody knows,
 what is exempt and what a person wants to keep is never acted upon.
 """
 
@@ -92,14 +92,16 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     notice = notices.warning(fresh, finding, policy, tick, hindered=hindered, due=due)
     if notice.id not in facts.told:
         return Tell(reason=f"warning {finding.level}: {finding.reason}", notice=notice)
+    at = max(tick.now, facts.told[notice.id])
     told = Warned(
         level=finding.level,
-        at=max(tick.now, facts.told[notice.id]),
+        at=at,
         notice=notice.id,
         counts=not hindered,
         remedy=fresh.remedy,
         targets=tuple(target.id for target in finding.subject.targets),
         due=due,
+        delivered=None if policy.tells else at,
     )
     warned = replace(fresh, state=follow(case.state, CaseEvent.WARN), warnings=(*case.warnings, told))
     return FileCase(reason=f"warned: {finding.reason}", case=warned, generation=generation)
@@ -113,7 +115,8 @@ def _given(case: Case, finding: Finding) -> tuple[Warned, ...]:
 def soonest(case: Case, finding: Finding, tick: Tick) -> datetime:
     """When the remedy may be applied at the earliest, to the minute: after a grace, when the rule says so."""
     grace = finding.limits.grace
-    first = min([tick.now + grace, *(graced(one, grace) for one in fitting(case, finding))])
+    over = [at for one in fitting(case, finding) if (at := graced(one, grace)) is not None]
+    first = min([tick.now + grace, *over])
     return max(first, finding.due or first).replace(second=0, microsecond=0)
 
 
@@ -160,7 +163,8 @@ def may_act(case: Case, finding: Finding, policy: Policy, tick: Tick) -> bool:
         return False
     if vetoed(case, tick) or case.looks < finding.limits.looks:
         return False
-    warned = any(tick.now >= graced(one, finding.limits.grace) for one in fitting(case, finding))
+    over = (graced(one, finding.limits.grace) for one in fitting(case, finding))
+    warned = any(at is not None and tick.now >= at for at in over)
     return warned and not open_at(policy.governance.calendar, tick.now)
 
 

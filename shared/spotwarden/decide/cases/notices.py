@@ -6,7 +6,7 @@ from datetime import datetime
 from spotwarden.model.case import Case, Strike
 from spotwarden.model.finding import Finding
 from spotwarden.model.governance import Remedy
-from spotwarden.model.notice import Notice, Severity
+from spotwarden.model.notice import CaseRef, Notice, Severity, Way
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
@@ -25,6 +25,10 @@ DEEDS: Mapping[Remedy, tuple[str, str]] = {
     Remedy.STOP: ("be stopped (its disks stay)", "was stopped; its disks stay"),
     Remedy.DELETE: ("be deleted", "was deleted"),
 }
+
+
+MOST_INSTANCES = 256
+"""So many VMs are named in a notice; a case about more is named by its job."""
 
 
 def warning(  # noqa: PLR0913 — all that a warning says
@@ -53,6 +57,7 @@ def warning(  # noqa: PLR0913 — all that a warning says
         then=then,
         due=due if deed and not hindered else None,
         evidence=finding.evidence,
+        ways=_ways(case) if deed else (),
     )
 
 
@@ -87,6 +92,7 @@ def acted(case: Case, policy: Policy, tick: Tick) -> Notice:
         why=case.reason,
         todo=_go_on(case),
         evidence={**case.evidence, "warned": _warned(case)},
+        ways=(Way.RESTART,) if case.subject.job else (),
     )
 
 
@@ -158,6 +164,13 @@ def _warned(case: Case) -> str:
     return ", ".join(f"{one.at:%Y-%m-%d %H:%M} UTC" for one in case.warnings)
 
 
+def _ways(case: Case) -> tuple[Way, ...]:
+    """How its owner may answer a warning."""
+    more = (Way.EXTEND,) if case.rule == "job_cap" else ()
+    stop = (Way.STOP,) if case.subject.ours and case.subject.targets else ()
+    return (Way.KEEP, *more, *stop)
+
+
 def _either(todo: str, keep: str) -> str:
     return "; ".join(text for text in (todo, keep) if text)
 
@@ -188,6 +201,8 @@ def _notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notice:
         "at": tick.now,
         "owner": told,
         "evidence": evidence,
+        "instances": subject.targets[:MOST_INSTANCES],
+        "case": CaseRef(rule=case.rule, key=case.key, opened=case.opened),
         **said,
     }
     return Notice(**fields)  # type: ignore[arg-type]

@@ -57,9 +57,12 @@ def fitting(case: Case, finding: Finding) -> tuple[Warned, ...]:
     )
 
 
-def graced(one: Warned, grace: timedelta) -> datetime:
-    """From when on a remedy may follow this warning: its grace is over, and so is what it promised."""
-    return max(one.at + grace, one.due or one.at)
+def graced(one: Warned, grace: timedelta) -> datetime | None:
+    """From when on a remedy may follow this warning: its grace is over, and so is what it promised.
+
+    None while it is not known to have reached anybody.
+    """
+    return None if one.delivered is None else max(one.delivered + grace, one.due or one.at)
 
 
 def open_case(facts: CaseFacts) -> tuple[Case, Finding, int]:

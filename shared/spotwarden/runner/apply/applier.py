@@ -13,6 +13,7 @@ from spotwarden.model.action import (
     KeepWatch,
     Question,
     RecordLaunched,
+    SendLetter,
     Tell,
     WriteAttempt,
 )
@@ -21,13 +22,13 @@ from spotwarden.model.outcome import Done, Lost, Observed, Outcome, Rejected, Un
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError
-from spotwarden.runner.apply import on_bucket, on_compute
+from spotwarden.runner.apply import on_bucket, on_compute, on_people
 from spotwarden.runner.apply.hands import Hands
 from spotwarden.runner.audit import Author, Deed, say, write_down
 from spotwarden.runner.log import Log, log
 
-DO = {**on_compute.DO, **on_bucket.DO}
-NOTES = Tell | KeepWatch | EndWatch | RecordLaunched | FileCase | CloseCase
+DO = {**on_compute.DO, **on_bucket.DO, **on_people.DO}
+NOTES = Tell | SendLetter | KeepWatch | EndWatch | RecordLaunched | FileCase | CloseCase
 
 
 class Applier:

@@ -1,4 +1,4 @@
-"""What is written into the bucket, and what is told."""
+"""What is written into the bucket."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,7 +27,6 @@ from spotwarden.model.action import (
     RecordLaunched,
     RegisterInstance,
     StoreObject,
-    Tell,
     WriteAttempt,
 )
 from spotwarden.model.marker import Aside
@@ -126,14 +125,6 @@ def drop(hands: Hands, action: DropObject) -> Done:
     return Done()
 
 
-def tell(hands: Hands, action: Tell) -> Done:
-    """Publish a notice."""
-    notice = action.notice
-    attributes = {"kind": notice.kind, "severity": notice.severity.value, "job": notice.job}
-    accepted = hands.cloud.notices.publish(msgspec.json.encode(notice), {**attributes, "id": notice.id})
-    return Done(at=accepted.at)
-
-
 DO: Mapping[type, Callable[[Hands, Any], Done]] = {
     WriteAttempt: write_attempt,
     FileCase: file_case,
@@ -146,5 +137,4 @@ DO: Mapping[type, Callable[[Hands, Any], Done]] = {
     Quarantine: quarantine,
     StoreObject: store,
     DropObject: drop,
-    Tell: tell,
 }
