@@ -6,6 +6,7 @@ from spotwarden.ports import Cloud
 from tests.fakes.clock import VirtualClock
 from tests.fakes.compute import MemoryCompute
 from tests.fakes.metrics import MemoryMetrics
+from tests.fakes.post import MemoryPost
 from tests.fakes.store import MemoryStore
 from tests.fakes.topic import MemoryTopic
 
@@ -18,10 +19,17 @@ class MemoryCloud(msgspec.Struct, frozen=True, kw_only=True):
     compute: MemoryCompute
     notices: MemoryTopic
     metrics: MemoryMetrics
+    post: MemoryPost
 
     def ports(self) -> Cloud:
         """The cloud as the product sees it."""
-        return Cloud(store=self.store, compute=self.compute, notices=self.notices, metrics=self.metrics)
+        return Cloud(
+            store=self.store,
+            compute=self.compute,
+            notices=self.notices,
+            metrics=self.metrics,
+            post=self.post,
+        )
 
 
 def memory_cloud() -> MemoryCloud:
@@ -33,4 +41,5 @@ def memory_cloud() -> MemoryCloud:
         compute=MemoryCompute(clock=clock),
         notices=MemoryTopic(clock),
         metrics=MemoryMetrics(),
+        post=MemoryPost(),
     )

@@ -1,0 +1,43 @@
+"""A post office in memory."""
+
+from collections.abc import Sequence
+
+from spotwarden.model.letter import HookPost, Letter, Mail
+from tests.fakes.trouble import Trouble
+
+
+class MemoryPost:
+    """`Post`. What arrived stands in `arrived`; failures are ordered from `trouble` under the call `send`.
+
+    Their subject is `<address or hook> <id>`. `rejected("refused")` and `rejected("unsent")` deliver nothing;
+    `unanswered` delivers or not, as `after_work` says.
+    """
+
+    def __init__(self) -> None:
+        self.trouble = Trouble()
+        self.arrived: list[Letter] = []
+
+    def send(self, letter: Letter) -> str:
+        """As `Post.send`."""
+        return self.trouble.around("send", f"{addressee(letter)} {_id(letter)}", lambda: self._take(letter))
+
+    def _take(self, letter: Letter) -> str:
+        self.arrived.append(letter)
+        return f"250 kept as {len(self.arrived)}"
+
+    def mails(self, to: str = "") -> Sequence[Mail]:
+        """The mails that arrived, or those to one address."""
+        return [one for one in self.arrived if isinstance(one, Mail) and to in {"", one.to}]
+
+    def posts(self, hook: str = "") -> Sequence[HookPost]:
+        """The posts to web hooks that arrived, or those to one hook."""
+        return [one for one in self.arrived if isinstance(one, HookPost) and hook in {"", one.hook}]
+
+
+def addressee(letter: Letter) -> str:
+    """The mail address, or the hook's name."""
+    return letter.to if isinstance(letter, Mail) else letter.hook
+
+
+def _id(letter: Letter) -> str:
+    return letter.message_id if isinstance(letter, Mail) else letter.id
