@@ -1,9 +1,34 @@
 """What is handed to a channel: words that are ready to go out."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from enum import Enum
 
 import msgspec
+
+from spotwarden.model.notice import Way
+
+
+class Shape(Enum):
+    """What a web hook's receiver understands: Slack, Google Chat, or the notices as plain JSON."""
+
+    SLACK = "slack"
+    CHAT = "chat"
+    JSON = "json"
+
+
+class Links(msgspec.Struct, frozen=True, kw_only=True):
+    """What one reader can do by a click: answers by the notice's id, and pages about his letters.
+
+    `keep` and `extend` are what the answers of these names grant, so that the links can say it. A link of
+    an answer is its reader's own: it stands in mails only.
+    """
+
+    offers: Mapping[str, tuple[tuple[Way, str], ...]] = {}
+    preferences: str = ""
+    unsubscribe: str = ""
+    keep: timedelta | None = None
+    extend: timedelta | None = None
 
 
 class Mail(msgspec.Struct, frozen=True, kw_only=True):
