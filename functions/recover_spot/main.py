@@ -20,7 +20,7 @@ def recover_spot(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look, and perhaps where first."""
     settings = runner.Settings.read(os.environ)
     tick = runner.open_tick("recover_spot", event.data["message"], settings.layout)
-    policy = runner.read_policy(settings.policy_file, settings.mode)
+    policy = runner.read_policy(settings.policy_file, settings.mode, settings.ops)
     runner.close_tick(tick, sweep(connect(**settings.connection()), settings, policy, tick))
 
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from spotwarden.model.governance import Calendar, GovernanceLimits
-from spotwarden.model.limits import PlacementLimits, RecoveryLimits
+from spotwarden.model.limits import NotifyLimits, PlacementLimits, RecoveryLimits
 from spotwarden.model.policy import RULES, Mode, Policy
 from spotwarden.model.values import LENIENT
 from spotwarden.runner import PolicyError, read_policy
@@ -20,6 +20,7 @@ SECTIONS = {
     "placement": PlacementLimits,
     "governance": GovernanceLimits,
     "governance.calendar": Calendar,
+    "notify": NotifyLimits,
     **RULES,
 }
 GOOD = 'version = "1"\n'
@@ -89,6 +90,12 @@ def test_a_mode_of_the_environment_wins(read):
     """The local cloud enforces a policy that observes."""
     assert read(GOOD).mode is Mode.OBSERVE
     assert read(GOOD, mode=Mode.ENFORCE).mode is Mode.ENFORCE
+
+
+def test_ops_of_the_environment_stand_in_where_the_file_names_nobody(read):
+    """What the team agreed on comes first."""
+    assert read(GOOD, ops="ops@x.org").governance.ops == "ops@x.org"
+    assert read(f'{GOOD}[governance]\nops = "a@x.org"', ops="ops@x.org").governance.ops == "a@x.org"
 
 
 def test_a_missing_file_and_one_that_is_no_toml_are_refused(read, tmp_path):
@@ -189,6 +196,13 @@ def test_a_version_that_is_no_text_is_one_fault(faults):
         ("compliance", 'machine_types = ["a2-[12"]', "'a2-[12' has a bracket that is not closed"),
         ("compliance", 'machine_types = [" "]', "' ' fits nobody and nothing"),
         ("compliance", "most_vms_per_job = 1.5", "it is 1.5; it must be a whole number"),
+        ("notify", 'quiet = "22"', "'22' are no hours"),
+        ("notify", 'daily_at = "8:00"', "'8:00' is no time of day; write it as 08:00"),
+        ("notify", 'daily_at = "24:00"', "'24:00' is no time of day"),
+        ("notify", 'timezone = "Berlin"', "there is no time zone 'Berlin'"),
+        ("notify", 'lease = "59s"', "it is 59s; it must be 1m at least"),
+        ("notify", "flood = 0", "it is 0; it must be"),
+        ("notify", 'first_backoff = "2h"', "it is longer than longest_backoff, 1h"),
         ("teams.x", "owners = []", "it names nobody"),
         ("teams.x", 'email = "me"\nowners = ["x"]', "'me' is no address"),
         ("ceilings.idle", 'act = "119m"', "it is 1h59m, stricter than the policy's own 2h"),
@@ -255,6 +269,7 @@ def test_a_team_is_held_against_policy_and_ceiling(faults, rules, says):
         '[teams.x]\nowners = ["x"]\n[teams.x.rules.idle]\nact = "4h"\n[ceilings.idle]\nact = "4h"',
         '[ceilings.idle]\nact = "2h"\nthreshold = 5',
         '[ceilings.job_cap]\nremedy = "none"',
+        '[notify]\nquiet = "22-07"\ndaily_at = "23:59"\nlease = "1m"\nflood = 1',
     ],
 )
 def test_what_is_just_allowed_is_taken(read, text):

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _HOURS = re.compile(r"(\d\d)(?::(\d\d))?-(\d\d)(?::(\d\d))?")
+_CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
 _MIDNIGHT = 24 * 60
 
 
@@ -44,3 +45,11 @@ def hours_of(said: str) -> Hours:
     if start == end:
         raise ValueError(f"{said!r} leave no time; for the whole day write 00-24")
     return Hours(start, end)
+
+
+def clock_of(said: str) -> time:
+    """Read `08:00`; `ValueError` says what is wrong."""
+    match = _CLOCK.fullmatch(said)
+    if not match:
+        raise ValueError(f"{said!r} is no time of day; write it as 08:00")
+    return time(int(match[1]), int(match[2]))

@@ -15,8 +15,11 @@ class PolicyError(Exception):
     """The policy file cannot be read as one: says which file, and every place in it that is wrong."""
 
 
-def read_policy(file: Path, mode: Mode | None = None) -> Policy:
-    """Read `policy.toml`, under another mode where one is given; durations are `90s`, `5m`, `1h30m`, `2d`."""
+def read_policy(file: Path, mode: Mode | None = None, ops: str = "") -> Policy:
+    """Read `policy.toml`; durations are `90s`, `5m`, `1h30m`, `2d`.
+
+    A `mode` wins over the file's; `ops` are told where the file names nobody.
+    """
     try:
         policy, faults = read_document(read_toml(file.read_bytes()))
     except FileNotFoundError:
@@ -27,7 +30,10 @@ def read_policy(file: Path, mode: Mode | None = None) -> Policy:
         count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
         listed = "\n".join(f"  {fault}" for fault in faults)
         raise PolicyError(f"{file}: {count}; nothing is done by half of a policy\n{listed}")
-    return policy if mode is None else msgspec.structs.replace(policy, mode=mode)
+    governance = policy.governance
+    if ops and not governance.ops:
+        governance = msgspec.structs.replace(governance, ops=ops)
+    return msgspec.structs.replace(policy, mode=mode or policy.mode, governance=governance)
 
 
 def read_toml(data: bytes) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What would pass for a policy, value by value, and yet could not be meant."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,12 +19,13 @@ from spotwarden.model.governance import (
     Limits,
     OwnerCap,
 )
-from spotwarden.model.limits import RecoveryLimits
-from spotwarden.model.opening import DAYS, hours_of, zone_of
+from spotwarden.model.limits import NotifyLimits, RecoveryLimits
+from spotwarden.model.opening import DAYS, clock_of, hours_of, zone_of
 from spotwarden.model.policy import RULES, Team
-from spotwarden.model.values import LENIENT, Lenient, leniency, meant, no_remedy, read_limit, written
+from spotwarden.model.values import meant, no_remedy, written
 
 SHORTEST_LEASE = timedelta(minutes=3)
+SHORTEST_SENDING = timedelta(minutes=1)
 PROVISIONING = ("STANDARD", "SPOT", "FLEX_START", "RESERVATION_BOUND")
 """Compute Engine's provisioning models (Google: "REST Resource: instances")."""
 _LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}")
@@ -49,56 +50,6 @@ def nonsense(limits: msgspec.Struct) -> Said:
             yield from check(limits)
 
 
-def nonsense_between(values: Mapping[str, Any], broken: Collection[str]) -> Iterable[str]:
-    """What is wrong between the policy, its ceilings and teams; a broken section is held against none."""
-    if "version" not in values and "version" not in broken:
-        yield "version: it is missing; it is a text in quotes"
-    for rule, kind in RULES.items():
-        base = None if rule in broken else values.get(rule, kind())
-        ceilings = _readable(kind, values.get("ceilings", {}).get(rule, {}))
-        for name, ceiling in ceilings.items():
-            yield from _ceiling(f"ceilings.{rule}.{name}", ceiling, LENIENT[rule][name], base)
-        for team_name, team in values.get("teams", {}).items():
-            said = _readable(kind, team.rules.get(rule, {})) if team else {}
-            yield from _team(f"teams.{team_name}.rules.{rule}", base, said, ceilings)
-
-
-def _readable(kind: type[Limits], said: object) -> dict[str, Any]:
-    """Those values that can be read; faults of the others are told already."""
-    found: dict[str, Any] = {}
-    for name, one in said.items() if isinstance(said, Mapping) else ():
-        try:
-            found[name] = read_limit(kind, name, one)
-        except ValueError:
-            continue
-    return found
-
-
-def _ceiling(place: str, ceiling: object, side: Lenient, base: Limits | None) -> Iterator[str]:
-    own = getattr(base, place.rpartition(".")[2], ceiling)
-    if side is Lenient.FIXED:
-        yield f"{place}: a job has no say in it, so it can have no ceiling"
-    elif leniency(side, ceiling) < leniency(side, own):
-        yield (
-            f"{place}: it is {written(ceiling)}, stricter than the policy's own {written(own)};"
-            " a ceiling says how far beyond the policy a team or job may go"
-        )
-
-
-def _team(
-    place: str, base: Limits | None, said: Mapping[str, Any], ceilings: Mapping[str, Any]
-) -> Iterator[str]:
-    for name, value in said.items():
-        side, ceiling = LENIENT[place.rpartition(".")[2]][name], ceilings.get(name)
-        if ceiling is None or side is Lenient.FIXED:
-            continue
-        if leniency(side, value) > leniency(side, ceiling):
-            yield f"{place}.{name}: it is {written(value)}, beyond the ceiling of {written(ceiling)}"
-    if base is not None and said:
-        for slip in nonsense(msgspec.structs.replace(base, **said)):
-            yield f"{place}.{slip.name}: {slip.what}"
-
-
 def _remedy(limits: Limits) -> Said:
     if wrong := no_remedy(type(limits), limits.remedy):
         yield Slip("remedy", wrong)
@@ -109,6 +60,10 @@ def _recovery(limits: RecoveryLimits) -> Said:
         why = "clocks may be a minute apart and nothing is sent in a lease's last minute"
         least = written(SHORTEST_LEASE)
         yield Slip("lease", f"it is {written(limits.lease)}; it must be {least} at least, for {why}")
+    yield from _backoff(limits)
+
+
+def _backoff(limits: RecoveryLimits | NotifyLimits) -> Said:
     if limits.first_backoff > limits.longest_backoff:
         yield Slip(
             "first_backoff",
@@ -117,14 +72,36 @@ def _recovery(limits: RecoveryLimits) -> Said:
         )
 
 
-def _calendar(calendar: Calendar) -> Said:
+def _notify(limits: NotifyLimits) -> Said:
+    yield from _backoff(limits)
+    yield from _timezone(limits.timezone)
     try:
-        zone_of(calendar.timezone)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
+        if limits.quiet:
+            hours_of(limits.quiet)
+    except ValueError as error:
+        yield Slip("quiet", str(error))
+    try:
+        clock_of(limits.daily_at)
+    except ValueError as error:
+        yield Slip("daily_at", str(error))
+    if limits.lease < SHORTEST_SENDING:
+        least = written(SHORTEST_SENDING)
         yield Slip(
-            "timezone",
-            f"there is no time zone {calendar.timezone!r}; write one such as Europe/Berlin or UTC",
+            "lease", f"it is {written(limits.lease)}; it must be {least} at least, for a letter may take 20 s"
         )
+    if limits.flood < 1:
+        yield Slip("flood", f"it is {limits.flood}; it must be 1 at least")
+
+
+def _timezone(name: str) -> Said:
+    try:
+        zone_of(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        yield Slip("timezone", f"there is no time zone {name!r}; write one such as Europe/Berlin or UTC")
+
+
+def _calendar(calendar: Calendar) -> Said:
+    yield from _timezone(calendar.timezone)
     for day in calendar.days:
         if day not in DAYS:
             yield Slip("days", f"{day!r} is no day; {meant(day, DAYS)}")
@@ -217,6 +194,7 @@ def _patterns(name: str, patterns: Iterable[str]) -> Said:
 _CHECKS: Mapping[type[msgspec.Struct], Callable[[Any], Said]] = {
     Limits: _remedy,
     RecoveryLimits: _recovery,
+    NotifyLimits: _notify,
     Calendar: _calendar,
     Exemption: _exemption,
     Team: _named,

@@ -22,8 +22,8 @@ class SettingsError(Exception):
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Where everything is. An endpoint is "" for Google's own; a `mode` wins over the policy's.
 
-    The prices lie beside the policy unless told otherwise; `workers` is how many jobs one sweep works on at
-    a time.
+    `ops` are told where the policy names nobody. The prices lie beside the policy unless told otherwise;
+    `workers` is how many jobs one sweep works on at a time.
     """
 
     project: str
@@ -35,6 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     policy_file: Path
     prices_file: Path = Path("prices.toml")
     mode: Mode | None = None
+    ops: str = ""
     workers: int = 1
 
     @classmethod
@@ -54,6 +55,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             policy_file=policy_file,
             prices_file=Path(environ.get("SPOTWARDEN_PRICES", "") or policy_file.with_name("prices.toml")),
             mode=_mode(environ.get("SPOTWARDEN_MODE", "")),
+            ops=environ.get("SPOTWARDEN_OPS", ""),
             workers=_workers(environ.get("SPOTWARDEN_WORKERS", "16")),
         )
 
