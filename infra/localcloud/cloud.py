@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
-from localcloud.deployment import Manifest, Processes, Where, wire
+from localcloud.deployment import Manifest, Processes, Where, secrets, settings, wire
 from localcloud.endpoints import Endpoints
 from localcloud.faults import Faults
 from localcloud.grpc_server import GrpcServer
@@ -159,18 +159,15 @@ class LocalCloud:
 
     async def deploy(self, deployment: Deployment) -> None:
         """Start the functions and wire them to this cloud."""
-        project = self._options.project
-        processes = Processes(
-            manifest=deployment.manifest,
-            environment={**self.client_environment(), **self._deployed_environment(deployment)},
-            logs=self._options.state / "logs",
-        )
+        state, manifest = self._options.state, deployment.manifest
+        where = Where(project=self._options.project, bucket=deployment.bucket, prefix=deployment.prefix)
+        confided = secrets(state, mail_port=self.mailbox.port)
+        processes = Processes(manifest=manifest, logs=state / "logs", secrets=confided)
         self._later(processes.stop)
-        await processes.start()
+        self._deployed = settings(manifest, where, policy=deployment.policy, urls=processes.urls)
+        await processes.start(self.client_environment())
         self._processes = processes
-        where = Where(project=project, bucket=deployment.bucket, prefix=deployment.prefix)
-        await wire(deployment.manifest, where, base=self._http.url, urls=processes.urls)
-        self._deployed = self._deployed_environment(deployment)
+        await wire(manifest, where, base=self._http.url, urls=processes.urls)
 
     def client_environment(self) -> Mapping[str, str]:
         """What a client of this cloud sets, the settings of our own functions and commands included."""
@@ -180,18 +177,6 @@ class LocalCloud:
     def _vm_environment(self) -> Mapping[str, str]:
         """The same without the time: what runs in a VM goes by this machine's."""
         return {**self.endpoints.environment(), **self._deployed}
-
-    def _deployed_environment(self, deployment: Deployment) -> Mapping[str, str]:
-        project = self._options.project
-        return {
-            "SPOTWARDEN_PROJECT": project,
-            "SPOTWARDEN_BUCKET": deployment.bucket,
-            "SPOTWARDEN_PREFIX": deployment.prefix,
-            "SPOTWARDEN_NOTICES": deployment.manifest.topics["notices"],
-            "SPOTWARDEN_POLICY": str(deployment.policy),
-            "SPOTWARDEN_PRICES": str(deployment.manifest.folder / "prices.toml"),
-            "SPOTWARDEN_MODE": "enforce",
-        }
 
     def _skipped(self, since: datetime, until: datetime) -> None:
         resources = self.compute.knobs.instances()

@@ -2,6 +2,17 @@
 
 from localcloud.deployment.manifest import Function, Manifest, ManifestError, read_manifest
 from localcloud.deployment.processes import Processes
+from localcloud.deployment.settings import secrets, settings
 from localcloud.deployment.wiring import Where, wire
 
-__all__ = ["Function", "Manifest", "ManifestError", "Processes", "Where", "read_manifest", "wire"]
+__all__ = [
+    "Function",
+    "Manifest",
+    "ManifestError",
+    "Processes",
+    "Where",
+    "read_manifest",
+    "secrets",
+    "settings",
+    "wire",
+]

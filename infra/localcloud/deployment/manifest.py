@@ -1,6 +1,7 @@
 """`infra/functions.yaml`, read and checked."""
 
 from collections.abc import Mapping
+from enum import Enum
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,12 @@ class Retry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     maximum_seconds: float
 
 
+class Http(Enum):
+    """Who may call a function that answers requests."""
+
+    PUBLIC = "public"
+
+
 class Function(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One row; the file itself says what each field means."""
 
@@ -31,6 +38,9 @@ class Function(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     schedule: str = ""
     bucket_events: Mapping[str, str] = {}
     log_events: str = ""
+    listens_to: tuple[str, ...] = ()
+    http: Http | None = None
+    secrets: tuple[str, ...] = ()
 
     @property
     def deployed_name(self) -> str:
@@ -41,6 +51,16 @@ class Function(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def topic(self) -> str:
         """The topic whose messages wake it, without the project."""
         return f"spotwarden-{self.deployed_name}"
+
+    @property
+    def signature(self) -> str:
+        """How functions-framework calls it."""
+        return "http" if self.http else "cloudevent"
+
+    @property
+    def is_woken(self) -> bool:
+        """Whether it has a topic of its own; one that answers requests has none, but for its ticks."""
+        return bool(self.http is None or self.schedule)
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -57,4 +77,15 @@ def read_manifest(file: Path) -> Manifest:
         manifest = msgspec.convert(yaml.safe_load(file.read_text(encoding="utf-8")), Manifest)
     except (OSError, yaml.YAMLError, msgspec.ValidationError) as error:
         raise ManifestError(f"{file}: {error}") from error
+    for function in manifest.functions:
+        if problem := _problem(function, manifest.topics):
+            raise ManifestError(f"{file}: {function.name}: {problem}")
     return msgspec.structs.replace(manifest, folder=file.parent)
+
+
+def _problem(function: Function, topics: Mapping[str, str]) -> str:
+    if unknown := [topic for topic in function.listens_to if topic not in topics]:
+        return f"listens_to names {', '.join(unknown)}, and `topics` has {', '.join(topics) or 'none'}"
+    if function.http and (function.bucket_events or function.log_events or function.listens_to):
+        return "with `http` it answers requests, and takes no events"
+    return ""

@@ -6,7 +6,6 @@ that died; what was pushed to it in between comes again.
 
 import asyncio
 import os
-import socket
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,8 +14,9 @@ from pathlib import Path
 
 from localcloud.deployment.manifest import Function, Manifest
 from localcloud.leash import Leashed, start
+from localcloud.listener import HOST
+from localcloud.place import Place
 
-HOST = "127.0.0.1"
 START_WITHIN = timedelta(seconds=60)
 """A cold start takes a second; a first one on a loaded machine, nothing compiled, some more."""
 STOP_GRACE = timedelta(seconds=3)
@@ -29,33 +29,39 @@ class Kept:
     """A function that is kept running. `starts` counts them, the first included."""
 
     function: Function
-    place: "Place"
+    place: Place
     process: Leashed
     starts: int = 1
 
     @property
     def url(self) -> str:
         """The same in full."""
-        return f"http://{HOST}:{self.place.port}"
+        return url_of(self.place)
 
 
 class Processes:
-    """Starts every function of a manifest, keeps it running, and knows where each listens and logs."""
+    """Starts every function of a manifest, keeps it running, and knows where each listens and logs.
 
-    def __init__(self, *, manifest: Manifest, environment: Mapping[str, str], logs: Path) -> None:
+    Of `secrets` a function gets those that its row names, and of this machine's own environment no others.
+    """
+
+    def __init__(self, *, manifest: Manifest, logs: Path, secrets: Mapping[str, str] | None = None) -> None:
         self._manifest = manifest
-        self._environment = environment
+        self._secrets = secrets or {}
+        self._environment: Mapping[str, str] = {}
         self._logs = logs
+        self._places = {function.name: Place() for function in manifest.functions}
         self._keeping: list[asyncio.Task[None]] = []
         self.kept: dict[str, Kept] = {}
 
     @property
     def urls(self) -> Mapping[str, str]:
-        """Where each function answers."""
-        return {name: one.url for name, one in self.kept.items()}
+        """Where each function answers, or will once it is started."""
+        return {name: url_of(place) for name, place in self._places.items()}
 
-    async def start(self) -> None:
+    async def start(self, environment: Mapping[str, str]) -> None:
         """Start all; when this returns, each answers. `RuntimeError` names the one that does not."""
+        self._environment = environment
         self._logs.mkdir(parents=True, exist_ok=True)
         await asyncio.gather(*(self._start(function) for function in self._manifest.functions))
 
@@ -63,8 +69,8 @@ class Processes:
         """End all; when this returns, none is left."""
         await self._unwatch()
         await asyncio.gather(*(one.process.terminate(STOP_GRACE) for one in self.kept.values()))
-        for one in self.kept.values():
-            one.place.close()
+        for place in self._places.values():
+            place.close()
 
     async def restart(self, environment: Mapping[str, str]) -> None:
         """Start all anew, at the same places, in another environment; when this returns, each answers.
@@ -80,7 +86,7 @@ class Processes:
         return self._logs / f"{function.deployed_name}.log"
 
     async def _start(self, function: Function) -> None:
-        place = Place()
+        place = self._places[function.name]
         kept = Kept(function=function, place=place, process=await self._run(function, place))
         self.kept[function.name] = kept
         await self._answers(function, kept.process, place.port)
@@ -111,15 +117,22 @@ class Processes:
             kept.process = await self._run(kept.function, kept.place)
             kept.starts += 1
 
-    async def _run(self, function: Function, place: "Place") -> Leashed:
+    async def _run(self, function: Function, place: Place) -> Leashed:
         folder = self._manifest.folder.parent / "functions" / function.name
         argv = [sys.executable, "-m", "functions_framework", "--source", str(folder / "main.py")]
-        argv += ["--target", function.name, "--signature-type", "cloudevent"]
+        argv += ["--target", function.name, "--signature-type", function.signature]
         argv += ["--host", HOST, "--port", str(place.port)]
-        own = {"FUNCTION_TARGET": function.name, "K_SERVICE": function.deployed_name}
-        environment = {**os.environ, **self._environment, **own}
+        environment = self._environment_of(function)
         with self.log_of(function).open("ab") as log:
             return await start(argv, env=environment, cwd=folder, stdout=log, stderr=log)
+
+    def _environment_of(self, function: Function) -> Mapping[str, str]:
+        secret = {name for one in self._manifest.functions for name in one.secrets}
+        everybodys = {name: value for name, value in os.environ.items() if name not in secret}
+        every = {**os.environ, **self._secrets}
+        told = {name: every[name] for name in function.secrets if name in every}
+        own = {"FUNCTION_TARGET": function.name, "K_SERVICE": function.deployed_name}
+        return {**everybodys, **self._environment, **told, **own}
 
     async def _answers(self, function: Function, process: Leashed, port: int) -> None:
         ended = asyncio.create_task(process.wait())
@@ -134,24 +147,9 @@ class Processes:
         ended.cancel()
 
 
-class Place:
-    """A port of loopback that nobody else is given, whether somebody listens on it or not.
-
-    On Linux a bound socket that does not listen leaves it to whoever asks for this very port; elsewhere it
-    would keep everybody out, so there the port is only likely to stay free.
-    """
-
-    def __init__(self) -> None:
-        self._held = socket.socket()
-        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._held.bind((HOST, 0))
-        self.port = int(self._held.getsockname()[1])
-        if sys.platform != "linux":
-            self._held.close()
-
-    def close(self) -> None:
-        """Leave it to anybody."""
-        self._held.close()
+def url_of(place: Place) -> str:
+    """The URL of whoever listens there."""
+    return f"http://{HOST}:{place.port}"
 
 
 async def _connects(port: int) -> bool:

@@ -36,6 +36,7 @@ async def wire(manifest: Manifest, where: Where, *, base: str, urls: Mapping[str
     calls = [*shared(manifest, where, base)]
     for function in manifest.functions:
         calls += wires(function, where, urls[function.name])
+        calls += listens(function, manifest, where.project, urls[function.name])
     async with httpx.AsyncClient(base_url=base, timeout=30, trust_env=False) as client:
         await _forget_notifications(client, where)
         for call in calls:
@@ -53,7 +54,7 @@ async def _forget_notifications(client: httpx.AsyncClient, where: Where) -> None
 
 
 def shared(manifest: Manifest, where: Where, base: str) -> Iterator[Call]:
-    """The jobs' bucket, and the topics that no function waits on: their messages go to the mailbox."""
+    """The jobs' bucket, and the topics for everybody: their messages go to the mailbox, too."""
     yield Call(method="POST", path=f"/storage/v1/b?project={where.project}", body={"name": where.bucket})
     for topic in manifest.topics.values():
         yield _topic(where.project, topic)
@@ -62,10 +63,12 @@ def shared(manifest: Manifest, where: Where, base: str) -> Iterator[Call]:
 
 def wires(function: Function, where: Where, url: str) -> Iterator[Call]:
     """Everything that wakes one function: all of it ends in the function's one topic."""
+    if not function.is_woken:
+        return
     project = where.project
     topic = f"projects/{project}/topics/{function.topic}"
     yield _topic(project, function.topic)
-    yield _subscription(function, project, url)
+    yield _subscription(function, project, function.topic, url)
     for event, below in function.bucket_events.items():
         body = {
             "topic": f"//pubsub.googleapis.com/{topic}",
@@ -85,6 +88,12 @@ def wires(function: Function, where: Where, url: str) -> Iterator[Call]:
         yield _schedule(function, project, topic)
 
 
+def listens(function: Function, manifest: Manifest, project: str, url: str) -> Iterator[Call]:
+    """The topics that others publish on, whose messages it gets besides."""
+    for name in function.listens_to:
+        yield _subscription(function, project, manifest.topics[name], url)
+
+
 def _topic(project: str, topic: str) -> Call:
     return Call(method="PUT", path=f"/v1/projects/{project}/topics/{topic}", body={})
 
@@ -94,9 +103,11 @@ def _mailbox(project: str, topic: str, base: str) -> Call:
     return Call(method="PUT", path=f"/v1/projects/{project}/subscriptions/{topic}-mailbox", body=body)
 
 
-def _subscription(function: Function, project: str, url: str) -> Call:
+def _subscription(function: Function, project: str, topic: str, url: str) -> Call:
+    """A push subscription, named after the function and, where it is not the function's own, the topic."""
+    name = function.topic if topic == function.topic else f"{function.topic}-{topic}"
     body = {
-        "topic": f"projects/{project}/topics/{function.topic}",
+        "topic": f"projects/{project}/topics/{topic}",
         "ackDeadlineSeconds": ACK_SECONDS,
         "pushConfig": {"pushEndpoint": f"{url}/"},
         "retryPolicy": {
@@ -104,7 +115,7 @@ def _subscription(function: Function, project: str, url: str) -> Call:
             "maximumBackoff": f"{function.retry.maximum_seconds:g}s",
         },
     }
-    return Call(method="PUT", path=f"/v1/projects/{project}/subscriptions/{function.topic}", body=body)
+    return Call(method="PUT", path=f"/v1/projects/{project}/subscriptions/{name}", body=body)
 
 
 def _schedule(function: Function, project: str, topic: str) -> Call:

@@ -6,14 +6,16 @@ import signal
 import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
 import pytest
 
 from localcloud.deployment import Function, Manifest, Processes
-from localcloud.deployment.manifest import Retry
-from localcloud.deployment.processes import HOST, Place
+from localcloud.deployment.manifest import Http, Retry
+from localcloud.listener import HOST
+from localcloud.place import Place
 
 PATIENCE_SECONDS = 60
 SOURCE = '''
@@ -23,7 +25,23 @@ import functions_framework
 def echo(event):
     """Take it."""
 '''
+REQUESTS = '''
+import os
+import functions_framework
+
+@functions_framework.http
+def {name}(request):
+    """Say what it was told."""
+    return {{name: os.environ.get(name, "") for name in ("COLOUR", "PASSWORD")}}
+'''
 HEADERS = {"ce-id": "1", "ce-source": "s", "ce-type": "t", "ce-specversion": "1.0"}
+
+
+def row(name: str, **more: Any) -> Function:
+    """A function's row."""
+    retry = Retry(minimum_seconds=1, maximum_seconds=10)
+    common: dict[str, Any] = {"does": "nothing", "memory": "1Gi", "timeout_seconds": 60, "permissions": ()}
+    return Function(name=name, retry=retry, **common, **more)
 
 
 @pytest.fixture
@@ -32,16 +50,8 @@ def processes(tmp_path: Path) -> Processes:
     folder = tmp_path / "functions" / "echo"
     folder.mkdir(parents=True)
     (folder / "main.py").write_text(SOURCE, encoding="utf-8")
-    echo = Function(
-        name="echo",
-        does="nothing",
-        memory="1Gi",
-        timeout_seconds=60,
-        retry=Retry(minimum_seconds=1, maximum_seconds=10),
-        permissions=(),
-    )
-    manifest = Manifest(functions=(echo,), topics={}, folder=tmp_path / "infra")
-    return Processes(manifest=manifest, environment={}, logs=tmp_path / "logs")
+    manifest = Manifest(functions=(row("echo"),), topics={}, folder=tmp_path / "infra")
+    return Processes(manifest=manifest, logs=tmp_path / "logs")
 
 
 async def came_true(fact: Callable[[], Awaitable[bool]]) -> None:
@@ -66,7 +76,7 @@ def test_a_killed_function_is_started_again_at_the_same_place(processes: Process
     """Whatever came of it is gone by then."""
 
     async def story() -> None:
-        await processes.start()
+        await processes.start({})
         try:
             kept = processes.kept["echo"]
             url, before = kept.url, psutil.Process(kept.process.pid)
@@ -89,7 +99,7 @@ def test_functions_are_started_anew_in_another_environment(processes: Processes)
         return psutil.Process(pid).environ().get("COLOUR", "")
 
     async def story() -> None:
-        await processes.start()
+        await processes.start({})
         try:
             kept = processes.kept["echo"]
             url, before = kept.url, psutil.Process(kept.process.pid)
@@ -113,7 +123,7 @@ def test_a_function_that_was_stopped_stays_so(processes: Processes):
     """Nobody starts it again."""
 
     async def story() -> None:
-        await processes.start()
+        await processes.start({})
         kept = processes.kept["echo"]
         await processes.stop()
         assert kept.starts == 1
@@ -130,3 +140,41 @@ def test_a_place_is_given_to_nobody_else():
     assert place.port not in {other.getsockname()[1] for other in others}
     for one in (*others, asked_for_it, place):
         one.close()
+
+
+def test_secrets_go_to_the_functions_that_name_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """And to no other, whatever this machine's own environment holds; settings go to all."""
+    monkeypatch.setenv("PASSWORD", "this machine's")
+    functions = []
+    for name, named in (("trusted", ("PASSWORD",)), ("stranger", ())):
+        folder = tmp_path / "functions" / name
+        folder.mkdir(parents=True)
+        (folder / "main.py").write_text(REQUESTS.format(name=name), encoding="utf-8")
+        functions.append(row(name, http=Http.PUBLIC, secrets=named))
+    manifest = Manifest(functions=tuple(functions), topics={}, folder=tmp_path / "infra")
+    processes = Processes(manifest=manifest, logs=tmp_path / "logs", secrets={"PASSWORD": "the secret"})
+
+    async def story() -> dict[str, dict[str, str]]:
+        await processes.start({"COLOUR": "green"})
+        try:
+            async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as client:
+                return {name: (await client.get(url)).json() for name, url in processes.urls.items()}
+        finally:
+            await processes.stop()
+
+    assert asyncio.run(story()) == {
+        "trusted": {"COLOUR": "green", "PASSWORD": "the secret"},
+        "stranger": {"COLOUR": "green", "PASSWORD": ""},
+    }
+
+
+def test_where_a_function_answers_is_known_before_it_runs(processes: Processes):
+    """Others are told of it as they start."""
+
+    async def story() -> None:
+        before = processes.urls
+        await processes.start({})
+        assert processes.urls == before == {"echo": processes.kept["echo"].url}
+        await processes.stop()
+
+    asyncio.run(story())
