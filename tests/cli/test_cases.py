@@ -31,7 +31,7 @@ def case(key="4711", rule="idle", name="test-vm", **fields):
         "evidence": {"busiest GPU": "1.3 %"},
         "remedy": Remedy.STOP,
         "due": NOW + HOUR,
-        "warnings": (Warned(level=1, at=NOW - HOUR, notice="n-1"),),
+        "warnings": (Warned(level=1, at=NOW - HOUR, notice="n-1", delivered=NOW - HOUR),),
     }
     return Case(**{**common, **fields})
 
@@ -234,3 +234,14 @@ def test_a_policy_with_a_fault_takes_no_answer(desk, tmp_path):
     (tmp_path / "policy.toml").write_text('version = "1"\n[idle]\nact = "soon"\n')
     assert "idle.act" in desk.refused("cases", "keep", "idle", "4711", "--for", "1h")
     assert desk.case("idle", "4711") == case()
+
+
+def test_a_warning_that_has_not_arrived_is_said_so(desk):
+    """Its grace has not begun: whoever waits for the stop wants to know why."""
+    on_its_way = Warned(level=1, at=NOW - HOUR, notice="n-1")
+    desk.file(case(warnings=(on_its_way,)))
+    assert "warned, not arrived yet" in desk.ok("cases", "list")
+    desk.file(case(key="4712", warnings=(msgspec.structs.replace(on_its_way, delivered=NOW),)))
+    shown = desk.ok("cases", "show", "idle", "4712")
+    assert "test-vm, warned\n" in shown
+    assert "12:00:00 UTC  warning 1 arrived; its grace began" in shown

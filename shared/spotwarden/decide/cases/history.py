@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from spotwarden.decide.experiments import Moment
-from spotwarden.model.case import Case, Strike, Warned
+from spotwarden.model.case import Case, CaseState, Strike, Warned
 
 
 def history(case: Case) -> list[Moment]:
@@ -16,6 +16,9 @@ def standing(case: Case, now: datetime) -> str:
     """How it stands, in a word or two."""
     if is_kept(case, now):
         return f"kept until {case.keep_until:%Y-%m-%d %H:%M}"
+    earnest = [one for one in case.warnings if one.counts]
+    if case.state is CaseState.WARNED and earnest and all(one.delivered is None for one in earnest):
+        return "warned, not arrived yet"
     return str(case.state.value)
 
 
@@ -30,6 +33,8 @@ def _moments(case: Case) -> Iterator[Moment]:
     yield Moment(at=case.opened, what="first suspected")
     for warned in case.warnings:
         yield Moment(at=warned.at, what=_warning(warned))
+        if warned.delivered is not None:
+            yield Moment(at=warned.delivered, what=f"warning {warned.level} arrived; its grace began")
     for strike in case.strikes:
         yield Moment(at=strike.at, what=_strike(case, strike))
     if case.looked > case.opened:
