@@ -1,0 +1,21 @@
+"""A real browser for the tests of pages; without one they are skipped, and say so."""
+
+import pytest
+
+from tests.pages.browser import Eyes, chromium, started
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """One browser for a file of tests; not for longer, since it keeps an event loop under way meanwhile."""
+    path = chromium()
+    if path is None:
+        pytest.skip("no chromium on this machine (Debian's package: chromium)")
+    with started(path) as running:
+        yield running
+
+
+@pytest.fixture
+def look(browser, tmp_path):
+    """Look at a page: `look(html_or_url, 320, name="…", dark=True)`, or `look.everywhere(…, name="…")`."""
+    return Eyes(browser, tmp_path)
