@@ -88,14 +88,24 @@ class Eyes:
 
     def __call__(self, what: str, width: int, *, name: str, dark: bool = False) -> Seen:
         """Look at HTML, or at a URL on this machine, in a window of this width."""
-        with self.page(width, dark=dark) as (page, remote):
-            show(page, what)
-            return self.seen(page, remote, name=f"{name}-{width}-{'dark' if dark else 'light'}")
+        (seen,) = self._looks(what, [(width, dark)], name)
+        return seen
 
     def everywhere(self, what: str, *, name: str) -> list[Seen]:
         """Look by phone and at the desk, light and dark."""
-        widths, nights = (PHONE, DESK), (False, True)
-        return [self(what, width, name=name, dark=dark) for width in widths for dark in nights]
+        return self._looks(what, [(width, dark) for width in (PHONE, DESK) for dark in (False, True)], name)
+
+    def _looks(self, what: str, views: list[tuple[int, bool]], name: str) -> list[Seen]:
+        """Open it once, and look at it from each of these sides."""
+        looks = []
+        with self.page(views[0][0], dark=views[0][1]) as (page, remote):
+            show(page, what)
+            for width, dark in views:
+                scheme = "dark" if dark else "light"
+                page.set_viewport_size({"width": width, "height": 720})
+                page.emulate_media(color_scheme=scheme)
+                looks.append(self.seen(page, remote, name=f"{name}-{width}-{scheme}"))
+        return looks
 
     @contextmanager
     def page(self, width: int, *, dark: bool = False) -> Iterator[tuple[Page, list[str]]]:
@@ -144,7 +154,8 @@ def show(page: Page, what: str) -> None:
 def violations(page: Page) -> Iterator[str]:
     """What axe-core finds, each with the first element that it is about."""
     # Evaluated rather than added as a script, which a page's Content-Security-Policy forbids.
-    page.evaluate(AXE + "; undefined")
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE + "; undefined")
     found = page.evaluate("rules => axe.run({runOnly: rules})", RULES)
     for one in found["violations"]:
         yield f"{one['id']}: {one['help']} ({one['nodes'][0]['html'][:200]})"
