@@ -107,6 +107,24 @@ def agent(node: str, *, runs: bool) -> None:
 
 
 @click.command()
+@click.option("--down", is_flag=True, help="Nobody listens.")
+@click.option("--refuse", "refuses", multiple=True, metavar="ADDRESS", help="Take no mail for this address.")
+@click.option("--mute", type=int, default=0, help="Take so many mails, and hang up without having said so.")
+@click.option("--off", is_flag=True, help="Be well again.")
+def mail(*, down: bool, refuses: tuple[str, ...], mute: int, off: bool) -> None:
+    """Let the mail server of the mailbox be in trouble; what was said before no longer holds."""
+    if down or refuses or mute or off:
+        call("POST", "/local/mail", {"down": down, "refuses": refuses, "mute": mute})
+    now = call("GET", "/local/mail")
+    said = [
+        *(["is down"] if now["down"] else []),
+        *(f"refuses {address}" for address in now["refuses"]),
+        *([f"takes {now['mute']} without saying so"] if now["mute"] else []),
+    ]
+    click.echo(f"the mail server {', '.join(said) or 'takes everything'}")
+
+
+@click.command()
 def status() -> None:
     """Show the instances and topics of the running local cloud."""
     instances = call("GET", "/local/instances")["instances"]

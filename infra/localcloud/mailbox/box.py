@@ -1,43 +1,30 @@
-"""An SMTP server that delivers to nobody, and a page that shows what it was given.
+"""An SMTP server that delivers to nobody, and pages that show what it was given.
 
-Notices come from the topic of notices as well, so that what a function published can be read where no
-function sends mail.
+Notices come from the topic of notices as well, so that what a function published can be read where nobody
+is sent mail.
 """
 
-import asyncio
 import base64
 import json
 from collections import deque
-from collections.abc import Mapping
-from email import message_from_bytes, policy
-from email.message import EmailMessage
-from html import escape
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import msgspec
-from aiosmtpd.smtp import SMTP, Envelope, Session
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from localcloud.clock import Clock, rfc3339
 from localcloud.errors import ApiError
-from localcloud.http import HOST, read_json
+from localcloud.http import Json, read_json
+from localcloud.mailbox.door import Door, Trouble
+from localcloud.mailbox.message import Mail, Message, read_mail, read_notice
+from localcloud.mailbox.pages import MAIL_POLICY, PAGE_POLICY, framed, mail_page, mailbox_page
 
 NOTICES = "/local/mailbox/notices"
 KEPT = 1000
-"""Messages that are kept; older ones go."""
-
-
-class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """One mail or notice, as the page shows it."""
-
-    number: int
-    at: str
-    channel: str
-    to: str
-    subject: str
-    text: str
+"""Mails that are kept, and notices; older ones go."""
 
 
 class Mailbox:
@@ -45,59 +32,49 @@ class Mailbox:
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
-        self._messages: deque[Message] = deque(maxlen=KEPT)
+        self._mails: deque[Mail] = deque(maxlen=KEPT)
+        self._notices: deque[Message] = deque(maxlen=KEPT)
         self._count = 0
-        self._server: asyncio.Server | None = None
+        self._door = Door(self._keep)
 
     @property
     def port(self) -> int:
         """The SMTP port."""
-        if self._server is None:
-            raise RuntimeError("the mailbox is not open")
-        return int(self._server.sockets[0].getsockname()[1])
+        return self._door.port
 
-    async def start(self, *, port: int = 0) -> Self:
+    async def start(self) -> Self:
         """Listen for SMTP on loopback."""
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
-            lambda: SMTP(self, hostname="localcloud", enable_SMTPUTF8=True), HOST, port
-        )
+        await self._door.open()
         return self
 
     async def stop(self) -> None:
         """Stop listening."""
-        if self._server is not None:
-            self._server.close()
-
-    async def handle_DATA(  # noqa: N802 — aiosmtpd's name
-        self, _server: SMTP, _session: Session, envelope: Envelope
-    ) -> str:
-        """Keep a mail."""
-        content = envelope.content
-        mail = message_from_bytes(content if isinstance(content, bytes) else b"", policy=policy.default)
-        self._keep("mail", ", ".join(envelope.rcpt_tos), str(mail.get("subject", "")), _text(mail))
-        return "250 kept, not delivered"
+        await self._door.close()
 
     def notice(self, notice: Mapping[str, Any]) -> None:
         """Keep a notice."""
-        parts = [notice.get(key) for key in ("why", "then", "todo")]
-        text = "\n".join(str(part) for part in parts if part)
-        self._keep("notice", str(notice.get("owner") or "ops"), str(notice.get("what", "")), text)
+        self._notices.appendleft(read_notice(notice, **self._next()))
 
     def routes(self) -> list[BaseRoute]:
-        """The page, the same as JSON, and where a push subscription brings notices."""
+        """The pages, the same as JSON, and where a push subscription brings notices."""
+        mail = "/local/mailbox/mails/{number:int}"
         return [
             Route(NOTICES, self._pushed, methods=["POST"]),
             Route("/local/mailbox", self._page),
             Route("/local/mailbox.json", self._json),
+            Route(mail, self._mail_page),
+            Route(f"{mail}/html", self._mail_html),
+            Route(f"{mail}/source", self._mail_source),
+            Route("/local/mail", self._show, methods=["GET"]),
+            Route("/local/mail", self._suffer, methods=["POST"]),
         ]
 
-    def _keep(self, channel: str, to: str, subject: str, text: str) -> None:
+    def _next(self) -> Any:  # noqa: ANN401 — the keywords of two functions
         self._count += 1
-        at = rfc3339(self._clock.now())
-        self._messages.appendleft(
-            Message(number=self._count, at=at, channel=channel, to=to, subject=subject, text=text)
-        )
+        return {"number": self._count, "at": rfc3339(self._clock.now())}
+
+    def _keep(self, source: bytes, to: Sequence[str]) -> None:
+        self._mails.appendleft(read_mail(source, to, **self._next()))
 
     async def _pushed(self, request: Request) -> Response:
         message = (await read_json(request)).get("message", {})
@@ -108,40 +85,43 @@ class Mailbox:
         return Response(status_code=204)
 
     async def _json(self, _request: Request) -> Response:
-        return JSONResponse(msgspec.to_builtins(list(self._messages)))
+        both = [*(mail.message for mail in self._mails), *self._notices]
+        newest_first = sorted(both, key=lambda message: message.number, reverse=True)
+        return Json([msgspec.to_builtins(message) for message in newest_first])
 
     async def _page(self, _request: Request) -> Response:
-        rows = "".join(_row(message) for message in self._messages)
-        return HTMLResponse(PAGE.replace("{rows}", rows or "<p>Nothing yet.</p>"))
+        page = mailbox_page([mail.message for mail in self._mails], list(self._notices))
+        return _html(page, PAGE_POLICY)
+
+    async def _mail_page(self, request: Request) -> Response:
+        return _html(mail_page(self._mail(request)), PAGE_POLICY)
+
+    async def _mail_html(self, request: Request) -> Response:
+        return _html(framed(self._mail(request).html), MAIL_POLICY)
+
+    async def _mail_source(self, request: Request) -> Response:
+        text = self._mail(request).source.decode(errors="replace")
+        return PlainTextResponse(text, headers={"x-content-type-options": "nosniff"})
+
+    def _mail(self, request: Request) -> Mail:
+        number = request.path_params["number"]
+        for mail in self._mails:
+            if mail.message.number == number:
+                return mail
+        raise ApiError(404, "notFound", f"There is no mail {number}; /local/mailbox lists them.")
+
+    async def _show(self, _request: Request) -> Response:
+        return Json(msgspec.to_builtins(self._door.trouble))
+
+    async def _suffer(self, request: Request) -> Response:
+        """Be as the body says, and well where it says nothing."""
+        try:
+            trouble = msgspec.json.decode(await request.body(), type=Trouble)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ApiError(400, "invalid", f"This is no trouble of mail: {error}") from error
+        await self._door.suffer(trouble)
+        return await self._show(request)
 
 
-def _text(mail: EmailMessage) -> str:
-    body = mail.get_body(preferencelist=("plain", "html"))
-    return str(body.get_content()) if body else ""
-
-
-def _row(message: Message) -> str:
-    return (
-        f"<article><h2>{escape(message.subject)}</h2>"
-        f"<p class=by>{escape(message.channel)} to {escape(message.to)}, "
-        f"<time datetime='{message.at}'>{message.at}</time></p><pre>{escape(message.text)}</pre></article>"
-    )
-
-
-PAGE = """<!doctype html><html lang=en><meta charset=utf-8>
-<meta name=viewport content="width=device-width, initial-scale=1">
-<title>Mailbox of the local cloud</title>
-<style>
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
-article { border: 1px solid #8886; border-radius: .5rem; padding: .75rem 1rem; margin: 1rem 0 }
-h1 { font-size: 1.4rem }
-h2 { font-size: 1.05rem; margin: 0 }
-.by { margin: 0; opacity: .75; font-size: .85rem }
-pre { white-space: pre-wrap; font: inherit; margin: .5rem 0 0 }
-</style>
-<h1>Mailbox</h1>
-<p>Every mail and notice of this local cloud, newest first. Nothing is delivered to anybody.</p>
-{rows}
-</html>
-"""
+def _html(page: str, policy: str) -> Response:
+    return HTMLResponse(page, headers={"content-security-policy": policy, "referrer-policy": "no-referrer"})
