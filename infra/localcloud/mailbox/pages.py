@@ -17,8 +17,8 @@ TOLD = ("from", "to", "date", "message-id", "references", "list-unsubscribe")
 def mailbox_page(mails: Sequence[Message], notices: Sequence[Message]) -> str:
     """Every mail, and apart from them every notice of the topic, newest first."""
     body = f"""
-<h1>Mailbox</h1>
-<p>All that people would get from this local cloud, newest first. Nothing is delivered to anybody.</p>
+<header><h1>Mailbox</h1>
+<p>All that people would get from this local cloud, newest first. Nothing is delivered to anybody.</p></header>
 <nav aria-label="Lists"><a href="#mails">{_count(mails, "mail")}</a>
 <a href="#notices">{_count(notices, "notice")}</a></nav>
 <main>
@@ -88,7 +88,8 @@ def _notice_row(message: Message) -> str:
 
 def _by(message: Message) -> str:
     kind = f"{escape(message.kind)}, " if message.kind else ""
-    return f"<p class=by>{kind}to {escape(message.to)}, <time datetime='{message.at}'>{message.at}</time></p>"
+    when = f"{message.at[:19].replace('T', ' ')} UTC"
+    return f"<p class=by>{kind}to {escape(message.to)}, <time datetime='{message.at}'>{when}</time></p>"
 
 
 def _linked(text: str) -> str:
@@ -111,7 +112,9 @@ PAGE = """<!doctype html><html lang=en><head><meta charset=utf-8>
 <meta name=viewport content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-:root { color-scheme: light dark }
+:root { color-scheme: light dark; background: #fff; color: #1b1b1b }
+a { color: #0645ad }
+@media (prefers-color-scheme: dark) { :root { background: #121212; color: #eee } a { color: #8ab4f8 } }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem;
   overflow-wrap: anywhere }
 ul { list-style: none; padding: 0 }
@@ -126,7 +129,7 @@ nav a { display: inline-block; padding: .6rem 1rem .6rem 0 }
 pre { border: 1px solid #8886; border-radius: .5rem; padding: .75rem 1rem }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; font-size: .9rem }
 dd { margin: 0 }
-iframe { width: 100%; height: 70vh; border: 1px solid #8886; border-radius: .5rem }
+iframe { box-sizing: border-box; width: 100%; height: 70vh; border: 1px solid #8886; border-radius: .5rem }
 @media (max-width: 30rem) { dl { grid-template-columns: 1fr } dt { font-weight: 600 } }
 </style></head>
 <body>{body}</body></html>
