@@ -1,0 +1,213 @@
+"""What a letter says, in its order, before it is set as text or as a page."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import accumulate
+
+import msgspec
+
+from spotwarden.decide.letters.subjects import jobs, subject, title
+from spotwarden.decide.letters.words import ahead, clean, clock, count, hours
+from spotwarden.model.letter import Links
+from spotwarden.model.notice import Notice, Severity, Way
+from spotwarden.model.post import Pending
+
+IN_FULL = 50
+"""So many notices are told in full in one letter; the rest is counted."""
+ROOM = 80_000
+"""About so many characters they may take together: Gmail shows the first 102 kB of a page."""
+_FRAME = 900
+"""What a notice takes besides its words."""
+_GO_ON = re.compile(r"https?://[!-~]+")
+_RANK = {Severity.URGENT: 0, Severity.WARNING: 1, Severity.INFO: 2}
+AGAIN = (
+    "This may be a second copy of a letter that you have: nobody could tell whether the first one arrived, "
+    "so it is sent once more. Both say the same, and what you answer to either counts one time."
+)
+
+
+class Button(msgspec.Struct, frozen=True, kw_only=True):
+    """A link of an answer; `grave` is one that ends something."""
+
+    label: str
+    url: str
+    grave: bool = False
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One notice: `lead` and `todo` are what to do, `commands` how to answer without a link."""
+
+    severity: Severity
+    title: str
+    lead: str
+    todo: str
+    then: str
+    why: str
+    reader: str
+    rows: tuple[tuple[str, str], ...]
+    buttons: tuple[Button, ...]
+    commands: tuple[str, ...]
+
+
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """A letter: its first line, if it tells of several notices, and each of them, the urgent ones first."""
+
+    subject: str
+    again: str
+    lead: str
+    parts: tuple[Part, ...]
+    rest: str
+    preferences: str
+
+
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of each thing is shown."""
+
+    todo: int
+    text: int
+    rows: int
+    cell: int
+
+
+ALONE = Bounds(todo=2000, text=4000, rows=30, cell=500)
+AMONG = Bounds(todo=400, text=300, rows=4, cell=120)
+
+
+def view(pendings: Sequence[Pending], links: Links, now: datetime, *, again: bool) -> View:
+    """Put the letter together; several notices are told shorter each, and the 51st only counted."""
+    ordered = sorted(pendings, key=_order)
+    notices = [one.notice for one in ordered]
+    bounds = ALONE if len(ordered) == 1 else AMONG
+    parts = [_part(one, links, now, bounds) for one in ordered[:IN_FULL]]
+    taken = accumulate(_FRAME + _length(part) for part in parts)
+    parts = [
+        part
+        for number, (part, upto) in enumerate(zip(parts, taken, strict=True))
+        if not number or upto < ROOM
+    ]
+    return View(
+        subject=subject(notices, now),
+        again=AGAIN if again else "",
+        lead=_lead(notices, now) if len(ordered) > 1 else "",
+        parts=tuple(parts),
+        rest=_rest(notices[len(parts) :]),
+        preferences=_url(links.preferences),
+    )
+
+
+def _order(pending: Pending) -> tuple[int, datetime, datetime]:
+    notice = pending.notice
+    return _RANK[notice.severity], notice.due or notice.at + timedelta(days=3650), notice.at
+
+
+def _part(pending: Pending, links: Links, now: datetime, bounds: Bounds) -> Part:
+    notice = pending.notice
+    todo = clean(notice.todo, bounds.todo)
+    by = f"To do by {clock(notice.due, now)} ({ahead(notice.due, now)}):" if notice.due else "To do:"
+    return Part(
+        severity=notice.severity,
+        title=title(notice),
+        lead=by if todo else "Nothing to do.",
+        todo=todo,
+        then=clean(notice.then, bounds.text),
+        why=clean(notice.why, bounds.text),
+        reader=_reader(pending),
+        rows=_rows(notice.evidence, bounds),
+        buttons=_buttons(notice, links),
+        commands=tuple(_commands(notice)),
+    )
+
+
+def _rows(evidence: Mapping[str, str], bounds: Bounds) -> tuple[tuple[str, str], ...]:
+    shown = [
+        (clean(key, 80).replace("_", " "), clean(value, bounds.cell))
+        for key, value in list(evidence.items())[: bounds.rows]
+    ]
+    more = len(evidence) - len(shown)
+    return (
+        *(row for row in shown if row[0] and row[1]),
+        *([("and more", count(more, "row"))] if more else []),
+    )
+
+
+def _buttons(notice: Notice, links: Links) -> tuple[Button, ...]:
+    labels = {
+        Way.KEEP: f"Keep for {hours(links.keep)}" if links.keep else "Keep it",
+        Way.EXTEND: f"Extend by {hours(links.extend)}" if links.extend else "Extend",
+        Way.STOP: "Stop now",
+        Way.RESTART: "Start again",
+    }
+    offered = links.offers.get(notice.id, ())
+    return tuple(
+        Button(label=labels[way], url=_url(url), grave=way is Way.STOP) for way, url in offered if _url(url)
+    )
+
+
+def _commands(notice: Notice) -> list[str]:
+    """The commands of its answers that what is to do does not name already."""
+    case, job = notice.case, clean(notice.job, 120)
+    named = f"{clean(case.rule, 40)} {clean(case.key, 120)}" if case else ""
+    known = {
+        Way.KEEP: f"spotwarden cases keep {named} --for 8h" if case else "",
+        Way.EXTEND: f"spotwarden cases extend {named} --by 4h" if case else "",
+        Way.RESTART: f"spotwarden submit --again --job {job} create-instance.sh" if job else "",
+    }
+    wanted = [known.get(way, "") for way in notice.ways]
+    return [one for one in wanted if one and " ".join(one.split()[:3]) not in notice.todo]
+
+
+def _reader(pending: Pending) -> str:
+    """Why this person reads it."""
+    notice = pending.notice
+    because = clean(pending.because, 400).rstrip(".")
+    if pending.stands_in:
+        why = f", because {because}" if because else ""
+        return f"You get this in place of {clean(pending.stands_in, 300)}{why}."
+    if because:
+        return f"You get this because {because}."
+    owner, job = clean(notice.owner, 120), clean(notice.job, 120)
+    if owner and job:
+        return f"You get this because {owner} is named as the owner of {job}."
+    if owner:
+        return f"You get this because it is for {owner}."
+    return f"You get this because {job or 'it'} names no owner."
+
+
+def _lead(notices: Sequence[Notice], now: datetime) -> str:
+    urgent = [one for one in notices if one.severity is Severity.URGENT]
+    due = [one.due for one in notices if one.due]
+    first = f"the first is due at {clock(min(due), now)} ({ahead(min(due), now)})" if due else ""
+    if urgent:
+        stand = "is urgent, and stands first" if len(urgent) == 1 else "are urgent, and stand first"
+        return f"{len(urgent):,} of these {len(notices):,} {stand}{f'; {first}' if first else ''}."
+    todo = sum(bool(one.todo) for one in notices)
+    if not todo:
+        return "Nothing to do."
+    return f"{count(todo, 'thing')} to do, none of them urgent{f'; {first}' if first else ''}."
+
+
+def _rest(notices: Sequence[Notice]) -> str:
+    if not notices:
+        return ""
+    named = jobs(notices)
+    about = f" about {count(len(named), 'job')}" if named else ""
+    return f"And {count(len(notices), 'more notice')}{about}: `spotwarden cases list` lists every open case."
+
+
+def _length(part: Part) -> int:
+    words = (part.title * 2, part.todo, part.then, part.why, part.reader, *part.commands)
+    cells = (word for row in part.rows for word in row)
+    links = (f"{one.url}{one.label}{part.title}" for one in part.buttons)
+    return sum(_weight(one) for one in (*words, *cells, *links))
+
+
+def _weight(words: str) -> int:
+    """Its bytes, with what markup makes of it."""
+    marks = sum(words.count(mark) for mark in "&<>\"'")
+    return len(words.encode()) + 4 * marks
+
+
+def _url(url: str) -> str:
+    """The URL, if it is one that a reader may be sent to."""
+    return url if _GO_ON.fullmatch(url) else ""
