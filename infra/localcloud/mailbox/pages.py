@@ -18,7 +18,7 @@ def mailbox_page(mails: Sequence[Message], notices: Sequence[Message]) -> str:
     """Every mail, and apart from them every notice of the topic, newest first."""
     body = f"""
 <header><h1>Mailbox</h1>
-<p>All that people would get from this local cloud, newest first. Nothing is delivered to anybody.</p></header>
+<p>All that people would get from this local cloud, newest first. Nothing leaves this machine.</p></header>
 <nav aria-label="Lists"><a href="#mails">{_count(mails, "mail")}</a>
 <a href="#notices">{_count(notices, "notice")}</a></nav>
 <main>

@@ -20,6 +20,10 @@ COMMANDS = {
         "spotwarden.cli.cases:cases",
         "What governance has against whom: see it, keep a VM, extend a job.",
     ),
+    "notices": (
+        "spotwarden.cli.notices:notices",
+        "What people are told: what waits, what could not be delivered, samples of all kinds.",
+    ),
     "policy": (
         "spotwarden.cli.policy:policy",
         "The limits your team agreed on: check them, see which hold for a job.",

@@ -1,0 +1,181 @@
+"""`spotwarden notices`: what waits to be told, what could not be, and a sample of all that there is."""
+
+from collections.abc import Callable, Sequence
+
+import click
+import msgspec
+
+from spotwarden import clock
+from spotwarden.cli import outbox
+from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.outbox import Item, NotDoneError, Outbox, read_outbox
+from spotwarden.cli.table import duration, plain, render
+from spotwarden.model.notice import Notice
+
+HEAD = ("KEY", "STANDS", "TO", "FOR", "KIND", "WHAT", "WHY")
+DIGITS = 12
+"""How much of a notice's key is shown."""
+FEWEST = 6
+"""With how few digits of it a notice may be named."""
+to_option = click.option("--to", default="", help="Only for this recipient: an address, or a hook's name.")
+all_option = click.option("--all", "everything", is_flag=True, help="All that could not be delivered.")
+
+
+@click.group()
+def notices() -> None:
+    """What people are told: what waits, what could not be delivered, and samples of it.
+
+    \b
+    Examples:
+      spotwarden notices list
+      spotwarden notices retry --all           once the mail server is mended
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+
+
+@notices.command("list")
+@click.option("--undelivered", is_flag=True, help="Only what could not be delivered.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
+def list_(*, undelivered: bool, as_json: bool) -> None:
+    """Print what waits and what could not be delivered, the oldest first: to whom, since when, why."""
+    context = open_context()
+    found = read_outbox(context, waiting=not undelivered)
+    if as_json:
+        click.echo(_json([_fields(one) for one in found.items]))
+    elif found.items:
+        now = clock.now()
+        click.echo(
+            render(HEAD, [(*_cells(one), duration(now - one.at), *_about(one)) for one in found.items])
+        )
+    elif not found.broken:
+        click.echo(f"nothing waits to be told in gs://{context.settings.bucket}")
+    if found.broken:
+        raise click.ClickException(_broken(found))
+
+
+@notices.command()
+@click.argument("key")
+@to_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def show(key: str, to: str, *, as_json: bool) -> None:
+    """Print one notice in full: what it says, and for whom it waits.
+
+    KEY is of `spotwarden notices list`, or the notice's own id.
+    """
+    items = _named(read_outbox(open_context()), key, to)
+    if as_json:
+        click.echo(_json([_fields(one) for one in items]))
+        return
+    notice = items[0].pending.notice
+    click.echo(plain(f"{notice.id}: {notice.what}"))
+    for word, said in _facts(notice):
+        if said:
+            click.echo(plain(f"  {word:<9} {said}"))
+    for one in items:
+        stands = "waits" if one.waiting else "could not be delivered"
+        click.echo(plain(f"{one.to}: {stands}, {one.at:%Y-%m-%d %H:%M:%S} UTC  {one.why}".rstrip()))
+
+
+@notices.command()
+@click.argument("keys", metavar="KEY", nargs=-1)
+@all_option
+@to_option
+def retry(keys: Sequence[str], to: str, *, everything: bool) -> None:
+    """Have what could not be delivered sent once more, as if it had come now."""
+    context = open_context()
+    _each(context, _chosen(context, keys, to, everything=everything), outbox.put_back, "waits once more")
+
+
+@notices.command("drop")
+@click.argument("keys", metavar="KEY", nargs=-1)
+@all_option
+@to_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def drop_(keys: Sequence[str], to: str, *, everything: bool, yes: bool) -> None:
+    """Forget what could not be delivered; the audit keeps that it was there."""
+    context = open_context()
+    chosen = _chosen(context, keys, to, everything=everything)
+    if chosen and not yes:
+        click.confirm(f"Drop {len(chosen)}? Nobody is told of them any more", abort=True)
+    _each(context, chosen, outbox.drop, "dropped")
+
+
+def _each(context: Context, items: Sequence[Item], do: Callable[[Context, Item], None], done: str) -> None:
+    for one in items:
+        try:
+            do(context, one)
+        except NotDoneError as error:
+            raise click.ClickException(f"{one.key[:DIGITS]} to {one.to}: {error}") from error
+        click.echo(plain(f"{one.key[:DIGITS]} to {one.to}: {done}"))
+
+
+def _chosen(context: Context, keys: Sequence[str], to: str, *, everything: bool) -> list[Item]:
+    """Those that the user means, of what could not be delivered."""
+    if everything == bool(keys):
+        raise click.UsageError("name notices of `spotwarden notices list`, or say --all")
+    found = read_outbox(context, waiting=False)
+    if found.broken:
+        click.echo(_broken(found), err=True)
+    if everything:
+        return [one for one in found.items if to in {"", one.pending.recipient.address}]
+    return list({one.name: one for key in keys for one in _named(found, key, to)}.values())
+
+
+def _named(found: Outbox, key: str, to: str) -> list[Item]:
+    """One notice by its id or by the beginning of its key, for all whom it did not reach, or for one."""
+    about = [one for one in found.items if one.pending.notice.id == key]
+    if not about and len(key) >= FEWEST:
+        about = [one for one in found.items if one.key.startswith(key)]
+    if len({one.key for one in about}) > 1:
+        raise click.ClickException(f"several notices begin with {key}; write more of the one that you mean")
+    meant = [one for one in about if to in {"", one.pending.recipient.address}]
+    if not meant:
+        whose = f" for {to}" if to else ""
+        raise click.ClickException(f"there is no {key!r}{whose} here; see `spotwarden notices list`")
+    return meant
+
+
+def _broken(found: Outbox) -> str:
+    listed = "\n".join(f"  {one}" for one in found.broken)
+    return f"these cannot be read, and nobody is told of them; mend or remove them:\n{listed}"
+
+
+def _cells(one: Item) -> tuple[str, ...]:
+    return (one.key[:DIGITS], "waiting" if one.waiting else "undelivered", one.to)
+
+
+def _about(one: Item) -> tuple[str, ...]:
+    return (one.pending.notice.kind, one.pending.notice.what, one.why)
+
+
+def _fields(one: Item) -> dict[str, object]:
+    """What a program is told of it."""
+    return {
+        "key": one.key,
+        "stands": "waiting" if one.waiting else "undelivered",
+        "channel": one.pending.recipient.channel,
+        "to": one.pending.recipient.address,
+        "since": one.pending.since,
+        "at": one.at,
+        "why": one.why,
+        "stands_in": one.pending.stands_in,
+        "because": one.pending.because,
+        "notice": one.pending.notice,
+    }
+
+
+def _facts(notice: Notice) -> list[tuple[str, str]]:
+    return [
+        ("kind", f"{notice.kind}, {notice.severity.value}"),
+        ("job", notice.job),
+        ("owner", notice.owner),
+        ("at", f"{notice.at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("why", notice.why),
+        ("then", notice.then),
+        ("due", f"{notice.due:%Y-%m-%d %H:%M} UTC" if notice.due else ""),
+        ("to do", notice.todo),
+        *notice.evidence.items(),
+    ]
+
+
+def _json(what: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(what)).decode()

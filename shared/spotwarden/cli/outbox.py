@@ -1,0 +1,165 @@
+"""What waits to be sent and what could not be: read from the bucket, put back, dropped."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden.cli.context import Context, new_tick
+from spotwarden.layout import (
+    NotInLayoutError,
+    OutboxEntry,
+    PostRound,
+    UndeliveredRecord,
+    notice_key,
+    person_key,
+)
+from spotwarden.model.action import Change, DropObject, StoreObject
+from spotwarden.model.outcome import Done, Lost
+from spotwarden.model.post import Pending, Recipient, Round, Undelivered
+from spotwarden.ports import BrokenError
+from spotwarden.runner.decoding import decoded
+from spotwarden.runner.each import each
+
+
+class NotDoneError(Exception):
+    """What was asked for was not done; the message says why."""
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """One notice for one recipient: it waits, or was given up at the moment `at`."""
+
+    name: str
+    generation: int
+    pending: Pending
+    waiting: bool
+    at: datetime
+    why: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key of its notice, whole."""
+        return notice_key(self.pending.notice.id)
+
+    @property
+    def to(self) -> str:
+        """Whom it is for: an address, or a hook by its channel and name."""
+        recipient = self.pending.recipient
+        email = "@" in recipient.address
+        return recipient.address if email else f"{recipient.channel.value} {recipient.address}"
+
+
+class Outbox(msgspec.Struct, frozen=True, kw_only=True):
+    """All that there is, the oldest first; of what cannot be read, why not."""
+
+    items: tuple[Item, ...]
+    broken: tuple[BrokenError, ...]
+
+
+def read_outbox(context: Context, *, waiting: bool = True) -> Outbox:
+    """Read what was given up, and what waits unless told otherwise."""
+    store, layout = context.cloud.store, context.settings.layout
+    prefixes = [layout.undelivered(), *([layout.outbox()] if waiting else [])]
+    names = [entry.name for prefix in prefixes for entry in store.entries(prefix)]
+    broken: list[BrokenError] = []
+
+    def read(name: str) -> Item | None:
+        try:
+            return _item(context, name)
+        except BrokenError as problem:
+            broken.append(problem)
+            return None
+
+    found = each(names, read, context.settings.workers)
+    if found.failures:
+        raise found.failures[0]
+    items = sorted(_explained(context, found.results), key=lambda one: (one.at, one.name))
+    return Outbox(items=tuple(items), broken=tuple(broken))
+
+
+def put_back(context: Context, item: Item) -> None:
+    """Let it wait once more, as if it had come now: first written there, then gone here."""
+    tick = new_tick("notices")
+    recipient, job = item.pending.recipient, item.pending.notice.job
+    entry = OutboxEntry(
+        channel=recipient.channel.value, person=person_key(recipient.address), notice=item.key
+    )
+    again = StoreObject(
+        reason="a person has it sent once more",
+        job=job,
+        name=context.settings.layout.build(entry),
+        data=msgspec.json.encode(replace(item.pending, since=tick.now)),
+        content_type="application/json",
+        only_new=True,
+    )
+    # It may wait already, put back by somebody else: that is as good.
+    _do(context, again, also_good=Lost)
+    drop(context, item, reason="it waits to be sent once more")
+
+
+def drop(context: Context, item: Item, *, reason: str = "a person has dropped it") -> None:
+    """Forget it; the audit keeps that it was there."""
+    job = item.pending.notice.job
+    _do(context, DropObject(reason=reason, job=job, name=item.name, generation=item.generation))
+
+
+def _do(context: Context, step: Change, *, also_good: type = Done) -> None:
+    outcome = context.applier(new_tick("notices")).apply(step)
+    if not isinstance(outcome, Done | also_good):
+        raise NotDoneError(f"{step.reason}: {outcome}")
+
+
+def _item(context: Context, name: str) -> Item | None:
+    """What this object holds; None where it is gone by now, or is none of ours."""
+    try:
+        thing = context.settings.layout.parse(name)
+    except NotInLayoutError:
+        return None
+    stored = context.cloud.store.read(name)
+    if stored is None:
+        return None
+    if isinstance(thing, UndeliveredRecord):
+        record = decoded(name, stored.data, Undelivered)
+        pending, at, why = record.pending, record.at, record.reason
+    else:
+        pending, why = decoded(name, stored.data, Pending), ""
+        at = pending.since
+    return Item(
+        name=name,
+        generation=stored.generation,
+        pending=pending,
+        waiting=isinstance(thing, OutboxEntry),
+        at=at,
+        why=why,
+    )
+
+
+def _explained(context: Context, items: Iterable[Item]) -> list[Item]:
+    """The same; of what waits, what is remembered of its recipient says why."""
+    items = list(items)
+    recipients = {one.pending.recipient for one in items if one.waiting}
+    rounds = each(recipients, lambda one: (one, _round(context, one)), context.settings.workers)
+    if rounds.failures:
+        raise rounds.failures[0]
+    why = {recipient: _trouble(remembered) for recipient, remembered in rounds.results}
+    return [replace(one, why=why[one.pending.recipient]) if one.waiting else one for one in items]
+
+
+def _round(context: Context, recipient: Recipient) -> Round:
+    thing = PostRound(channel=recipient.channel.value, person=person_key(recipient.address))
+    name = context.settings.layout.build(thing)
+    stored = context.cloud.store.read(name)
+    return decoded(name, stored.data, Round) if stored else Round()
+
+
+def _trouble(remembered: Round) -> str:
+    """What keeps a recipient's notices waiting, "" for nothing but their time."""
+    parts = []
+    if remembered.sending is not None:
+        parts.append("nobody knows whether the last letter arrived")
+    if remembered.failures:
+        parts.append(f"failed {remembered.failures} times: {remembered.error}")
+    if remembered.retry is not None:
+        parts.append(f"next try at {remembered.retry:%Y-%m-%d %H:%M:%S} UTC")
+    return "; ".join(parts)

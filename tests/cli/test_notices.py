@@ -1,0 +1,216 @@
+"""`spotwarden notices`: what waits to be told, what could not be, and what a person makes of it."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import pytest
+
+from spotwarden.layout import OutboxEntry, PostRound, UndeliveredRecord, notice_key, person_key
+from spotwarden.model.notice import Notice, Severity
+from spotwarden.model.post import Batch, Channel, Pending, Recipient, Round, Undelivered
+
+NOW = datetime.now(UTC)
+HOUR = timedelta(hours=1)
+ADA = Recipient(channel=Channel.EMAIL, address="ada@example.com")
+BOB = Recipient(channel=Channel.EMAIL, address="bob@example.com")
+CHAT = Recipient(channel=Channel.HOOK, address="ml-chat")
+
+
+def notice(name="n-1"):
+    """A warning about an idle VM."""
+    return Notice(
+        id=name,
+        kind="idle_warned",
+        severity=Severity.WARNING,
+        job="nap",
+        at=NOW - 3 * HOUR,
+        what="nap has idle GPUs",
+        why="none was over 5 %",
+        evidence={"busiest GPU": "1.3 %"},
+    )
+
+
+def pending(name="n-1", recipient=ADA, since=NOW - 2 * HOUR):
+    """It waits for this recipient."""
+    return Pending(notice=notice(name), recipient=recipient, since=since)
+
+
+@pytest.fixture
+def put(desk):
+    """Put a record into the bucket; gives its name."""
+
+    def write(record):
+        one = record.pending if isinstance(record, Undelivered) else record
+        kind = UndeliveredRecord if isinstance(record, Undelivered) else OutboxEntry
+        where = {"channel": one.recipient.channel.value, "person": person_key(one.recipient.address)}
+        name = desk.layout.build(kind(**where, notice=notice_key(one.notice.id)))
+        desk.store.write(name, msgspec.json.encode(record), generation=None)
+        return name
+
+    return write
+
+
+def given_up(name="n-1", recipient=ADA, reason="no such user"):
+    """It could not be delivered."""
+    return Undelivered(pending=pending(name, recipient), at=NOW - HOUR, reason=reason)
+
+
+def names(desk, prefix):
+    """The objects below a prefix of ours."""
+    return [entry.name for entry in desk.store.entries(f"spotwarden/{prefix}/")]
+
+
+def test_nothing_is_said_to_be_nothing(desk):
+    """With the bucket, so that nobody looks into the wrong one."""
+    assert desk.ok("notices", "list") == f"nothing waits to be told in gs://{desk.bucket}\n"
+    assert json.loads(desk.ok("notices", "list", "--json")) == []
+
+
+def test_what_waits_and_what_was_given_up_is_listed_the_oldest_first(desk, put):
+    """To whom, for how long, what, and why."""
+    put(given_up("n-2", CHAT))
+    put(pending())
+    head, first, second = desk.ok("notices", "list").splitlines()
+    assert head.split() == ["KEY", "STANDS", "TO", "FOR", "KIND", "WHAT", "WHY"]
+    assert first.split()[:5] == [notice_key("n-1")[:12], "waiting", "ada@example.com", "2h00m", "idle_warned"]
+    assert "undelivered  hook ml-chat" in second
+    assert second.endswith("no such user")
+    only = desk.ok("notices", "list", "--undelivered")
+    assert "hook ml-chat" in only
+    assert "ada@example.com" not in only
+
+
+def test_a_list_for_programs_holds_the_whole_notice(desk, put):
+    """With the key, the recipient and the reason."""
+    put(given_up())
+    (one,) = json.loads(desk.ok("notices", "list", "--json"))
+    assert one["notice"]["id"] == "n-1"
+    assert (one["stands"], one["channel"], one["to"]) == ("undelivered", "email", "ada@example.com")
+    assert (one["key"], one["why"]) == (notice_key("n-1"), "no such user")
+
+
+def test_why_something_waits_is_what_is_remembered_of_its_recipient(desk, put):
+    """Failures, the next try, and a letter of which nobody knows; of others nothing is said."""
+    put(pending())
+    put(pending("n-2", BOB))
+    batch = Batch(notices=("x",), message_id="m", sent_at=NOW)
+    retry = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    remembered = Round(failures=3, error="421 too busy", retry=retry, sending=batch)
+    name = desk.layout.build(PostRound(channel="email", person=person_key(ADA.address)))
+    desk.store.write(name, msgspec.json.encode(remembered), generation=None)
+    ada, bob = sorted(json.loads(desk.ok("notices", "list", "--json")), key=lambda one: str(one["to"]))
+    assert ada["why"] == (
+        "nobody knows whether the last letter arrived; failed 3 times: 421 too busy; "
+        "next try at 2026-01-01 12:00:00 UTC"
+    )
+    assert bob["why"] == ""
+
+
+def test_a_notice_is_shown_in_full(desk, put):
+    """By its id or by the beginning of its key; what it says, and whom it did not reach."""
+    put(given_up())
+    put(pending(recipient=BOB))
+    shown = desk.ok("notices", "show", "n-1")
+    assert shown == desk.ok("notices", "show", notice_key("n-1")[:6])
+    assert shown.startswith("n-1: nap has idle GPUs\n")
+    assert "  busiest GPU 1.3 %\n" in shown
+    assert "ada@example.com: could not be delivered" in shown
+    assert "bob@example.com: waits" in shown
+    assert "bob" not in desk.ok("notices", "show", "n-1", "--to", "ada@example.com")
+    (one,) = json.loads(desk.ok("notices", "show", "n-1", "--to", "ada@example.com", "--json"))
+    assert one["to"] == "ada@example.com"
+
+
+@pytest.mark.parametrize("word", ["n-9", notice_key("n-1")[:5], ""])
+def test_an_unknown_notice_is_refused(desk, put, word):
+    """Also one that is named by too few digits."""
+    put(given_up())
+    assert "see `spotwarden notices list`" in desk.refused("notices", "show", word)
+
+
+def test_what_is_retried_waits_as_if_it_had_come_now(desk, put):
+    """It is no longer given up, and has all its time before it."""
+    put(given_up())
+    other = put(given_up("n-2"))
+    assert "waits once more" in desk.ok("notices", "retry", "n-1")
+    assert names(desk, "undelivered") == [other]
+    (name,) = names(desk, "outbox")
+    waiting = msgspec.json.decode(desk.store.read(name).data, type=Pending)
+    assert waiting.notice == notice()
+    assert waiting.since >= NOW
+
+
+def test_what_waits_already_is_not_put_back_twice(desk, put):
+    """The one that waits stays as it is; the other record goes."""
+    put(pending())
+    put(given_up())
+    desk.ok("notices", "retry", "n-1")
+    (name,) = names(desk, "outbox")
+    assert msgspec.json.decode(desk.store.read(name).data, type=Pending) == pending()
+    assert names(desk, "undelivered") == []
+
+
+def test_what_waits_cannot_be_retried_or_dropped(desk, put):
+    """It goes out by itself."""
+    put(pending())
+    for word in ("retry", "drop"):
+        assert "see `spotwarden notices list`" in desk.refused("notices", word, "n-1")
+    assert len(names(desk, "outbox")) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        (["--all"], 0),
+        (["--all", "--to", "bob@example.com"], 2),
+        (["n-1"], 1),
+        (["n-1", "--to", "bob@example.com"], 2),
+        (["n-1", "n-2", "n-1"], 0),
+    ],
+)
+def test_what_is_meant_is_dropped_and_nothing_else(desk, put, words, left):
+    """All, all for one, one for all, or just one."""
+    for record in (given_up(), given_up(recipient=BOB), given_up("n-2")):
+        put(record)
+    desk.ok("notices", "drop", "--yes", *words)
+    assert len(names(desk, "undelivered")) == left
+    assert names(desk, "outbox") == []
+
+
+def test_dropping_asks_first(desk, put):
+    """An answer that is no yes changes nothing."""
+    put(given_up())
+    assert "Nobody is told of them any more" in desk.refused("notices", "drop", "--all")
+    assert len(names(desk, "undelivered")) == 1
+
+
+def test_it_has_to_be_said_what_is_meant(desk):
+    """Nothing, or both a key and all, is a slip."""
+    assert "say --all" in desk.refused("notices", "retry")
+    assert "say --all" in desk.refused("notices", "drop", "n-1", "--all")
+
+
+def test_what_cannot_be_read_is_told_beside_the_rest(desk, put):
+    """By its name, and with the reason."""
+    put(given_up())
+    name = put(given_up("n-2"))
+    desk.store.write(name, b"{", generation=None)
+    said = desk.refused("notices", "list")
+    assert "ada@example.com" in said
+    assert f"  {name}: " in said
+    assert "waits once more" in desk.ok("notices", "retry", "--all")
+
+
+def test_what_is_none_of_ours_is_left_alone(desk):
+    """An object of another name is no notice."""
+    desk.store.write("spotwarden/undelivered/readme.txt", b"hello", generation=None)
+    assert "nothing waits" in desk.ok("notices", "list")
+
+
+def test_text_of_others_steers_no_terminal(desk, put):
+    """Nor does a recipient's name."""
+    put(given_up(recipient=Recipient(channel=Channel.HOOK, address="x\x1b[2J"), reason="a\nb"))
+    said = desk.ok("notices", "list")
+    assert "\x1b" not in said
+    assert len(said.splitlines()) == 2
