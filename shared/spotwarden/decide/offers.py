@@ -6,6 +6,7 @@ from hashlib import sha256
 
 import msgspec
 
+from spotwarden.model.finding import Target
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import Notice, Way
 from spotwarden.model.offer import Offer
@@ -19,7 +20,8 @@ _HOUR = timedelta(hours=1)
 _FITS: Mapping[Way, Callable[[Notice], bool]] = {
     Way.KEEP: lambda notice: notice.case is not None,
     Way.EXTEND: lambda notice: notice.case is not None,
-    Way.STOP: lambda notice: notice.case is not None and bool(notice.instances),
+    # A disk that is left over is named by its link: there is nothing to stop.
+    Way.STOP: lambda notice: bool(notice.case and notice.instances) and all(map(_is_vm, notice.instances)),
     Way.RESTART: lambda notice: bool(notice.job),
 }
 
@@ -39,6 +41,7 @@ def offers(notice: Notice, to: str, limits: NotifyLimits, now: datetime) -> tupl
             notice=notice.id,
             to=to,
             job=notice.job,
+            at=notice.at,
             expires=_expires(notice, limits, now),
             case=None if way is Way.RESTART else notice.case,
             hours=hours.get(way, 0.0),
@@ -51,6 +54,10 @@ def offers(notice: Notice, to: str, limits: NotifyLimits, now: datetime) -> tupl
 def offer_id(notice: str, to: str, way: Way) -> str:
     """What names this answer of this person to this notice, in 32 hexadecimal digits."""
     return sha256(msgspec.json.encode((notice, to, way))).hexdigest()[:32]
+
+
+def _is_vm(target: Target) -> bool:
+    return target.id.isdecimal()
 
 
 def _expires(notice: Notice, limits: NotifyLimits, now: datetime) -> datetime:

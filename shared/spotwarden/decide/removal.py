@@ -15,9 +15,14 @@ def by_person(node: NodeFacts) -> bool:
 
 def removed(facts: JobFacts, attempt: Attempt) -> bool:
     """Whether a person has removed what the attempt stands in for, before it had anything of its own."""
-    return any(by_person(one) for one in _replaced(facts, attempt)) or removed_beside(
-        facts, _lost(facts, attempt)
-    )
+    ours = [one for one in _replaced(facts, attempt) if not _asked_since(one, attempt)]
+    return any(by_person(one) for one in ours) or removed_beside(facts, _lost(facts, attempt))
+
+
+def _asked_since(node: NodeFacts, attempt: Attempt) -> bool:
+    """Whether a person has asked for this attempt after what befell the node: that word is the newer one."""
+    cause = cause_of(node)
+    return attempt.lost is None and cause is not None and cause.at is not None and cause.at < attempt.created
 
 
 def removed_beside(facts: JobFacts, lost: datetime | None) -> bool:

@@ -75,6 +75,7 @@ class _Offer(msgspec.Struct, frozen=True, array_like=True, tag="o"):
     notice: str
     to: str
     job: str
+    at: Moment
     expires: Moment
     hours: float
     case: tuple[str, str, Moment] | None
@@ -133,8 +134,8 @@ def _packed(what: Offer | Wish) -> _Offer | _Wish:
     if isinstance(what, Wish):
         return _Wish(what.to, what.expires.astimezone(UTC))
     case = (what.case.rule, what.case.key, what.case.opened.astimezone(UTC)) if what.case else None
-    expires = what.expires.astimezone(UTC)
-    return _Offer(what.id, what.way, what.notice, what.to, what.job, expires, what.hours, case)
+    at, expires = what.at.astimezone(UTC), what.expires.astimezone(UTC)
+    return _Offer(what.id, what.way, what.notice, what.to, what.job, at, expires, what.hours, case)
 
 
 def _unpacked(what: _Offer | _Wish) -> Offer | Wish:
@@ -147,6 +148,7 @@ def _unpacked(what: _Offer | _Wish) -> Offer | Wish:
         notice=what.notice,
         to=what.to,
         job=what.job,
+        at=what.at,
         expires=what.expires,
         case=case,
         hours=what.hours,

@@ -152,7 +152,7 @@ class Quarantine(Action, frozen=True, kw_only=True, tag=True):
 
 
 class StoreObject(Action, frozen=True, kw_only=True, tag=True):
-    """Write an object of the layout; with `only_new`, only where there is none yet."""
+    """Write an object of the layout, one of ours where `job` is ""; with `only_new`, only a new one."""
 
     job: str
     name: str

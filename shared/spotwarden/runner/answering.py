@@ -33,7 +33,7 @@ def write_answer(
         if isinstance(tried, Accepted) and _said(case) == _said(tried.case):
             return tried
         answer = decide(case)
-        if isinstance(answer, Refused):
+        if isinstance(answer, Refused) or answer.case == case:
             return answer
         step = FileCase(reason=answer.reason, case=answer.case, generation=stored.generation)
         match applier.apply(step):
@@ -51,4 +51,4 @@ def write_answer(
 
 def _said(case: Case) -> tuple[object, ...]:
     """What only people write into a case."""
-    return (case.keep_until, case.kept_by, case.kept_why, case.extended)
+    return (case.keep_until, case.kept_by, case.kept_why, case.extended, case.answered)

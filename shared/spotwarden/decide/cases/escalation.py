@@ -73,6 +73,7 @@ def _answered(case: Case, before: Case) -> Case:
         kept_by=before.kept_by,
         kept_why=before.kept_why,
         extended=before.extended,
+        answered=before.answered,
     )
 
 

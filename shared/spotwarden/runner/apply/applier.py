@@ -14,6 +14,7 @@ from spotwarden.model.action import (
     Question,
     RecordLaunched,
     SendLetter,
+    StoreObject,
     Tell,
     WriteAttempt,
 )
@@ -94,6 +95,8 @@ def _only_notes(action: Change) -> bool:
     """Whether it only tells somebody, or writes down for ourselves what we saw: observing does that too."""
     if isinstance(action, WriteAttempt):
         return action.record.seen and action.record.state is State.RUNNING
+    if isinstance(action, StoreObject):
+        return not action.job
     return isinstance(action, NOTES)
 
 

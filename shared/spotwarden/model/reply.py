@@ -1,0 +1,110 @@
+"""What a click in a letter would do as things stand, and what its reader is shown."""
+
+from enum import Enum
+
+import msgspec
+
+from spotwarden.model.action import Change
+from spotwarden.model.answer import Answer
+from spotwarden.model.case import Case
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.fleet import Fleet
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.offer import Offer, Unfit, Used, Wish
+from spotwarden.model.post import Pace
+
+
+class Affair(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of what an offer is about: its case, and for a restart its job.
+
+    `file` is what the job says of itself, `fleet` how the VMs of the case are. `scratch` says that one of
+    them has local SSDs. `claimed` is when the answer was given, if it was before and is not yet carried out.
+    """
+
+    offer: Offer
+    case: Case | None = None
+    file: JobFile = JobFile()
+    fleet: Fleet = Fleet()
+    scratch: bool = False
+    job: JobFacts | None = None
+    claimed: bool = False
+
+
+class Standing(Enum):
+    """Whether an answer can be given."""
+
+    OPEN = "it can be given"
+    SETTLED = "it is so already"
+    BARRED = "it cannot be given"
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether what an offer offers can be done now, and how.
+
+    `says` is one sentence on what would be done, or why not; `notes` are what to know of it, `facts` how
+    things stand. `instead` is what else can be done, `command` by which command. `code` is HTTP's status.
+    `answer` is for the case, `steps` are what to do else; `done` is what the record will say of it.
+    """
+
+    standing: Standing
+    title: str
+    says: str
+    code: int = 200
+    notes: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    instead: str = ""
+    command: str = ""
+    button: str = ""
+    answer: Answer | None = None
+    steps: tuple[Change, ...] = ()
+    done: str = ""
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """What a click would do, or why it does nothing."""
+
+    offer: Offer
+    verdict: Verdict
+
+
+class Given(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer that was given: by this click, or earlier and now repeated."""
+
+    used: Used
+    repeated: bool = False
+
+
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a person wants to hear; `saved` where he has said so just now."""
+
+    wish: Wish
+    pace: Pace
+    saved: bool = False
+
+
+class Trouble(Enum):
+    """Why there is no answer to be had."""
+
+    SILENT = "Google Cloud does not answer"
+    UNSURE = "Google Cloud does not answer, on the way"
+    BROKEN = "an object of the bucket is broken"
+    LARGE = "the request is too large"
+    METHOD = "the method is not allowed"
+    MISSING = "there is no token"
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True):
+    """Nothing can be shown; `detail` is what a person may need to mend it."""
+
+    trouble: Trouble
+    detail: str = ""
+
+
+Reply = Shown | Given | Wishes | Unfit | Failed
+
+
+class Rendered(msgspec.Struct, frozen=True, kw_only=True):
+    """A page that is ready to go out."""
+
+    code: int
+    html: str
