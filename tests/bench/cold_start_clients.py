@@ -27,7 +27,8 @@ from tests.contract.served import PROJECT, Served  # noqa: E402
 OPEN = (
     "import os; from spotwarden.gcp import connect; "
     f"cloud = connect(project='{PROJECT}', bucket='bench', topic='bench', "
-    "compute_endpoint=os.environ['SPOTWARDEN_COMPUTE_ENDPOINT']); "
+    "compute_endpoint=os.environ['SPOTWARDEN_COMPUTE_ENDPOINT'], "
+    "pubsub_endpoint=os.environ['SPOTWARDEN_PUBSUB_ENDPOINT']); "
 )
 STORE = "cloud.store.read('none'); "
 COMPUTE = "cloud.compute.instances(); "
@@ -39,6 +40,10 @@ TYPED = (
     "client_options={'api_endpoint': os.environ['SPOTWARDEN_COMPUTE_ENDPOINT']}); "
     f"found = [one for _, scope in client.aggregated_list(project='{PROJECT}') for one in scope.instances]; "
 )
+GRPC = (
+    "from google.pubsub_v1 import PublisherClient; "
+    f"PublisherClient().publish(topic='projects/{PROJECT}/topics/bench', messages=[{{'data': b'x'}}]); "
+)
 ROWS: Mapping[str, str] = {
     "bare interpreter": "",
     "the door, unopened": OPEN,
@@ -48,6 +53,7 @@ ROWS: Mapping[str, str] = {
     "bucket + Compute Engine": OPEN + STORE + COMPUTE,
     "all three": OPEN + STORE + COMPUTE + TOPIC,
     "import google.cloud.compute_v1": "import google.cloud.compute_v1",
+    "google-cloud-pubsub: first publish": GRPC,
     "google-cloud-compute: first list": TYPED,
     "bucket + google-cloud-compute": OPEN + STORE + TYPED,
 }
@@ -112,6 +118,7 @@ def main(rounds: int) -> None:
             "PUBSUB_EMULATOR_HOST": served.grpc,
             "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
             "SPOTWARDEN_COMPUTE_ENDPOINT": google.url,
+            "SPOTWARDEN_PUBSUB_ENDPOINT": served.url,
         }
         make_topic(environment)
         google.say({"items": {}})

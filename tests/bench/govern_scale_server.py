@@ -25,8 +25,7 @@ from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Timings
 from localcloud.compute.fleet import Fleet
 from localcloud.faults import Faults
-from localcloud.faults.rule import Rule, service_of
-from localcloud.grpc_server import GrpcServer
+from localcloud.faults.rule import service_of
 from localcloud.http import Listener, build_app
 from localcloud.identity import Identity
 from localcloud.monitoring import MonitoringService
@@ -51,10 +50,9 @@ TIMES = ("interval.startTime", "interval.endTime", "interval_startTime", "interv
 class Kept:
     """Counts calls, lets them wait, and gives answers to the same question again."""
 
-    def __init__(self, app: ASGIApp, grpc: Faults, series: "Series | None") -> None:
+    def __init__(self, app: ASGIApp, series: "Series | None") -> None:
         self._app = app
         self._series = series
-        self._grpc = grpc
         self._answers: dict[str, list[Message]] = {}
         self.calls: Counter[str] = Counter()
         self.stops: list[float] = []
@@ -99,8 +97,6 @@ class Kept:
     async def _bench(self, path: str, body: bytes, send: Send) -> None:
         if path == "/bench/delays":
             self.delays = json.loads(body)
-            if delay := self.delays.get("pubsub"):
-                self._grpc.add(Rule(service="pubsub", delay_seconds=delay / 1000))
         spent = self.stops[-1] - self.stops[0] if self.stops else 0.0
         said = json.dumps({"calls": self.calls, "stops": spent}).encode()
         if path == "/bench/reset":
@@ -234,9 +230,8 @@ async def serve(count: int, idle: int, folder: Path) -> None:
     )
     services: tuple[Any, ...] = (storage, compute, pubsub, monitoring, Identity(project=PROJECT))
     routes = [*(route for one in services for route in one.routes()), *compute.admin_routes()]
-    faults = Faults()
     series = Series() if count > LARGEST else None
-    app = Kept(build_app(routes, faults=Faults()), faults, series)
+    app = Kept(build_app(routes, faults=Faults()), series)
     now = datetime.now(UTC).replace(microsecond=0)
     for number, instance_id, zone in fill_fleet(compute, count, now - timedelta(hours=8)):
         if series:
@@ -244,12 +239,10 @@ async def serve(count: int, idle: int, folder: Path) -> None:
             continue
         for point in points(number, instance_id, zone, now, idle):
             monitoring.measure(point)
-    grpc = GrpcServer([*pubsub.handlers()], faults=faults)
-    await grpc.start()
     listener = Listener(app)
     await listener.start()
     url[0] = listener.url
-    said = {"http": listener.url, "grpc": f"127.0.0.1:{grpc.port}", "now": now.isoformat()}
+    said = {"http": listener.url, "now": now.isoformat()}
     sys.stdout.write(json.dumps(said) + "\n")
     sys.stdout.flush()
     await asyncio.Event().wait()

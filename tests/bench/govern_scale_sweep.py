@@ -23,7 +23,6 @@ def main(server: dict[str, Any], stage: str, workers: int) -> None:
     """Do it, and say what came of it."""
     os.environ |= {
         "STORAGE_EMULATOR_HOST": server["http"],
-        "PUBSUB_EMULATOR_HOST": server["grpc"],
         "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
     }
     sys.path.insert(0, str(ROOT / "functions/flag_idle_gpus"))
@@ -39,6 +38,7 @@ def main(server: dict[str, Any], stage: str, workers: int) -> None:
         notices="notices",
         compute_endpoint=server["http"],
         monitoring_endpoint=server["http"],
+        pubsub_endpoint=server["http"],
         policy_file=Path("policy.toml"),
         prices_file=ROOT / "infra/prices.toml",
         workers=workers,

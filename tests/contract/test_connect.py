@@ -6,6 +6,7 @@ import sys
 from datetime import UTC, datetime
 
 import pytest
+from google.api_core.exceptions import NotFound
 
 from spotwarden.gcp import connect
 from spotwarden.gcp.endpoint import GOOGLE, checked_endpoint
@@ -22,6 +23,7 @@ WATCHED = (
     "google.cloud.monitoring_v3",
     "spotwarden.gcp.compute",
     "spotwarden.gcp.monitoring",
+    "spotwarden.gcp.pubsub",
 )
 SCRIPT = """
 import json, sys
@@ -61,14 +63,18 @@ def test_the_metrics_import_no_client_of_their_own():
 
 
 def test_the_topic_imports_no_bucket():
-    """What only tells people needs only Pub/Sub."""
-    assert imported("cloud.notices.publish") == ["google.auth", "google.api_core", "google.cloud.pubsub_v1"]
+    """What only tells people needs only Pub/Sub, and no client of its own."""
+    assert imported("cloud.notices.publish") == ["google.auth", "google.api_core", "spotwarden.gcp.pubsub"]
 
 
 def test_an_opened_cloud_is_the_one_that_the_settings_name(served: Served):
     """Through Google's own variables and the endpoint: bucket, Compute Engine and topic answer."""
     served.run(lambda: served.storage.ensure_bucket("connect"))
-    cloud = connect(project=PROJECT, bucket="connect", topic="t", compute_endpoint=served.url)
+    cloud = connect(
+        project=PROJECT, bucket="connect", topic="t", compute_endpoint=served.url, pubsub_endpoint=served.url
+    )
+    with pytest.raises(NotFound, match="topics/t"):
+        cloud.notices.publish(b"x", {})
     generation = cloud.store.write("x", b"1", generation=0)
     found = cloud.store.read("x")
     assert found is not None
@@ -112,3 +118,5 @@ def test_a_token_never_crosses_the_net_in_the_clear(endpoint: str):
         connect(project="demo", bucket="b", topic="t", compute_endpoint=endpoint)
     with pytest.raises(ValueError, match="leave it empty for Google"):
         connect(project="demo", bucket="b", topic="t", monitoring_endpoint=endpoint)
+    with pytest.raises(ValueError, match="leave it empty for Google"):
+        connect(project="demo", bucket="b", topic="t", pubsub_endpoint=endpoint)

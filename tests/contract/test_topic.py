@@ -11,6 +11,7 @@ from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.pubsub import CloudTopic
 from spotwarden.ports import Topic, UnansweredError
 from tests.contract.patience import QUICK, SHORT
+from tests.contract.scripted import Scripted
 from tests.contract.served import PROJECT, Served
 from tests.fakes.topic import MemoryTopic
 from tests.fakes.trouble import unanswered
@@ -22,7 +23,8 @@ numbers = itertools.count(1)
 class Wired:
     """A topic on the local cloud and a subscription that tells what arrives."""
 
-    def __init__(self) -> None:
+    def __init__(self, endpoint: str) -> None:
+        self._endpoint = endpoint
         self.name = f"notices-{next(numbers)}"
         self._publisher, self._subscriber = PublisherClient(), SubscriberClient()
         self._subscription = f"projects/{PROJECT}/subscriptions/{self.name}"
@@ -33,8 +35,11 @@ class Wired:
 
     def open(self, patience: Patience = QUICK, name: str = "") -> CloudTopic:
         """The adapter, on this topic or on another."""
-        self._opened.append(CloudTopic(project=PROJECT, topic=name or self.name, patience=patience))
-        return self._opened[-1]
+        topic = CloudTopic(
+            project=PROJECT, topic=name or self.name, endpoint=self._endpoint, patience=patience
+        )
+        self._opened.append(topic)
+        return topic
 
     def arrived(self) -> list[Arrived]:
         """What was published; at least one message."""
@@ -53,8 +58,7 @@ class Wired:
 @pytest.fixture
 def wired(served: Served) -> Iterator[Wired]:
     """A topic on the local cloud."""
-    del served
-    wired = Wired()
+    wired = Wired(served.url)
     yield wired
     wired.close()
 
@@ -90,7 +94,7 @@ def test_an_attribute_may_be_called_anything(
 
 def test_a_storm_that_passes_goes_unnoticed(wired: Wired, faults: Callable[..., str]):
     """A notice gets through once Pub/Sub answers again."""
-    faults(service="pubsub", method="Publish", status=503, count=5)
+    faults(service="pubsub", path=":publish$", status=503, count=5)
     wired.open().publish(b"x", {})
     assert [data for _, data, _ in wired.arrived()] == [b"x"]
 
@@ -98,7 +102,7 @@ def test_a_storm_that_passes_goes_unnoticed(wired: Wired, faults: Callable[..., 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_storm_that_does_not_pass_is_no_answer(wired: Wired, faults: Callable[..., str], status: int):
     """The notice may or may not be out; the caller has to know that nobody knows."""
-    faults(service="pubsub", method="Publish", status=status)
+    faults(service="pubsub", path=":publish$", status=status)
     with pytest.raises(UnansweredError):
         wired.open(SHORT).publish(b"x", {})
 
@@ -120,3 +124,12 @@ def test_the_fake_loses_answers_on_order():
     assert len(fake.messages) == 1
     fake.publish(b"y", {})
     assert [message.data for message in fake.messages] == [b"x", b"y"]
+
+
+def test_an_answer_without_an_id_is_no_answer(google: Scripted):
+    """Nobody knows whether that is out: a proxy may have made it up."""
+    google.say({})
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=google.url, patience=SHORT)
+    with pytest.raises(UnansweredError, match="no id"):
+        topic.publish(b"x", {})
+    topic.close()

@@ -58,7 +58,6 @@ class Project:
         )
         stand.serve([self.storage, self.pubsub, self.compute])
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", stand.http)
-        monkeypatch.setenv("PUBSUB_EMULATOR_HOST", stand.grpc)
         stand.call(self.storage.ensure_bucket, BUCKET)
         httpx.put(f"{stand.http}/v1/projects/{PROJECT}/topics/{TOPIC}", json={}, trust_env=False)
         self.settings = Settings(
@@ -66,6 +65,7 @@ class Project:
             bucket=BUCKET,
             notices=TOPIC,
             compute_endpoint=stand.http,
+            pubsub_endpoint=stand.http,
             policy_file=Path("policy.toml"),
         )
         self.clouds = [connect(**self.settings.connection()) for _ in range(2)]

@@ -10,19 +10,26 @@ from spotwarden.ports import Cloud, Compute, Metrics, Store, Topic
 T = TypeVar("T")
 
 
-def connect(
-    *, project: str, bucket: str, topic: str, compute_endpoint: str = "", monitoring_endpoint: str = ""
+def connect(  # noqa: PLR0913 - each is a setting of its own
+    *,
+    project: str,
+    bucket: str,
+    topic: str,
+    compute_endpoint: str = "",
+    monitoring_endpoint: str = "",
+    pubsub_endpoint: str = "",
 ) -> Cloud:
     """The cloud of one project: its bucket, Compute Engine, metrics and the topic that notices go to.
 
-    Storage and Pub/Sub follow Google's own `STORAGE_EMULATOR_HOST` and `PUBSUB_EMULATOR_HOST`; the endpoints
-    are URLs, "" for Google's. Plain http on loopback is spoken to without credentials.
+    Storage follows Google's own `STORAGE_EMULATOR_HOST`; the endpoints are URLs, "" for Google's. Plain http
+    on loopback is spoken to without credentials.
 
     Raises:
         ValueError: the endpoint would take a token over the net in the clear.
     """
     endpoint = checked_endpoint(compute_endpoint)
     metrics_endpoint = checked_endpoint(monitoring_endpoint) if monitoring_endpoint else ""
+    topic_endpoint = checked_endpoint(pubsub_endpoint) if pubsub_endpoint else ""
 
     def store() -> Store:
         from spotwarden.gcp.storage import CloudStorage  # noqa: PLC0415 - first use
@@ -37,7 +44,7 @@ def connect(
     def notices() -> Topic:
         from spotwarden.gcp.pubsub import CloudTopic  # noqa: PLC0415 - first use
 
-        return CloudTopic(project=project, topic=topic)
+        return CloudTopic(project=project, topic=topic, endpoint=topic_endpoint)
 
     def metrics() -> Metrics:
         from spotwarden.gcp.monitoring import CloudMonitoring  # noqa: PLC0415 - first use

@@ -1,15 +1,26 @@
-"""A Pub/Sub topic behind `Topic`, through google-cloud-pubsub."""
+"""A Pub/Sub topic behind `Topic`: one call (Google: "Method: projects.topics.publish").
 
-from collections.abc import Mapping
-from functools import cached_property
+Spoken as REST through google-auth rather than through google-cloud-pubsub; `README.md` has the figures.
+"""
 
-from google.cloud import pubsub_v1
-from google.pubsub_v1 import PublisherClient
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from google.api_core import exceptions as api
 
 from spotwarden import clock
-from spotwarden.gcp.errors import is_unanswered, unanswered
+from spotwarden.gcp.calls import decode
+from spotwarden.gcp.errors import refusal
 from spotwarden.gcp.patience import Patience
-from spotwarden.ports import Published
+from spotwarden.gcp.rest import Rest
+from spotwarden.ports import Published, UnansweredError
+
+GOOGLE = "https://pubsub.googleapis.com"
+
+
+class _Accepted(msgspec.Struct, frozen=True, rename="camel"):
+    message_ids: Sequence[str] = ()
 
 
 class CloudTopic:
@@ -20,32 +31,30 @@ class CloudTopic:
         *,
         project: str,
         topic: str,
+        endpoint: str = "",
         patience: Patience = Patience(),  # noqa: B008 - frozen
     ) -> None:
-        self._path = f"projects/{project}/topics/{topic}"
-        self._patience = patience
-
-    @cached_property
-    def _client(self) -> pubsub_v1.PublisherClient:
-        return pubsub_v1.PublisherClient()
+        self._path = f"/v1/projects/{project}/topics/{topic}:publish"
+        self._rest = Rest(endpoint=endpoint or GOOGLE, patience=patience, refused=_risen)
 
     def close(self) -> None:
-        """Give the connection back. A topic that was closed cannot be used again."""
-        if "_client" in self.__dict__:
-            self._client.transport.close()
+        """Give the connections back; the next call opens new ones."""
+        self._rest.close()
 
     def publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
         """As `Topic.publish`; any attribute name is allowed. A topic that does not exist rises as NotFound.
 
         Tried again within the patience, so a message may be published twice: readers tell by its content.
         """
-        # The library's own `publish` batches in a thread, which a function that has just answered no longer
-        # gets time for, and takes attributes for its keyword arguments. The call below it does neither.
-        with unanswered():
-            answer = PublisherClient.publish(
-                self._client,
-                request={"topic": self._path, "messages": [{"data": data, "attributes": dict(attributes)}]},
-                retry=self._patience.retry(is_unanswered),
-                timeout=self._patience.answer.total_seconds(),
-            )
-        return Published(id=str(answer.message_ids[0]), at=clock.now())
+        message = {"data": b64encode(data).decode(), "attributes": dict(attributes)}
+        answer = self._rest.post(self._path, {}, {"messages": [message]})
+        accepted = decode(answer, _Accepted).message_ids
+        if not accepted:
+            raise UnansweredError(f"{self._path} gave no id for the message")
+        return Published(id=accepted[0], at=clock.now())
+
+
+def _risen(call: str, status: int, body: bytes) -> Exception:
+    """What rises instead of a refusal: a topic that is gone or forbidden is a fault of the deployment."""
+    error = refusal(call, status, body)
+    return error if isinstance(error, UnansweredError) else api.from_http_status(status, str(error))

@@ -34,11 +34,21 @@ def agent(environ: Mapping[str, str]) -> str:
 
 
 class Rest:
-    """Sends one request at a time and translates its errors. Safe to use from several threads."""
+    """Sends one request at a time and translates its errors. Safe to use from several threads.
 
-    def __init__(self, *, endpoint: str, patience: Patience) -> None:
+    `refused` makes an error of an answer that is no success, from what was asked, its status and its body.
+    """
+
+    def __init__(
+        self,
+        *,
+        endpoint: str,
+        patience: Patience,
+        refused: Callable[[str, int, bytes], Exception] = refusal,
+    ) -> None:
         self._endpoint = checked_endpoint(endpoint)
         self._patience = patience
+        self._refused = refused
 
     @cached_property
     def _session(self) -> AuthorizedSession:
@@ -102,6 +112,6 @@ class Rest:
                 allow_redirects=False,
             )
         if not 200 <= answer.status_code < 300:  # noqa: PLR2004 - the range of success
-            raise refusal(f"{method} {path}", answer.status_code, answer.content)
+            raise self._refused(f"{method} {path}", answer.status_code, answer.content)
         content: bytes = answer.content
         return content

@@ -32,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     layout: Layout = Layout()
     compute_endpoint: str = ""
     monitoring_endpoint: str = ""
+    pubsub_endpoint: str = ""
     policy_file: Path
     prices_file: Path = Path("prices.toml")
     mode: Mode | None = None
@@ -52,6 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             layout=_layout(environ.get("SPOTWARDEN_PREFIX", "")),
             compute_endpoint=environ.get("SPOTWARDEN_COMPUTE_ENDPOINT", ""),
             monitoring_endpoint=environ.get("SPOTWARDEN_MONITORING_ENDPOINT", ""),
+            pubsub_endpoint=environ.get("SPOTWARDEN_PUBSUB_ENDPOINT", "") or _emulator(environ),
             policy_file=policy_file,
             prices_file=Path(environ.get("SPOTWARDEN_PRICES", "") or policy_file.with_name("prices.toml")),
             mode=_mode(environ.get("SPOTWARDEN_MODE", "")),
@@ -67,7 +69,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "topic": self.notices,
             "compute_endpoint": self.compute_endpoint,
             "monitoring_endpoint": self.monitoring_endpoint,
+            "pubsub_endpoint": self.pubsub_endpoint,
         }
+
+
+def _emulator(environ: Mapping[str, str]) -> str:
+    """Where Google's own emulator listens, as its clients are told: nobody means Google who sets that."""
+    host = environ.get("PUBSUB_EMULATOR_HOST", "")
+    return f"http://{host}" if host else ""
 
 
 def _layout(prefix: str) -> Layout:
