@@ -29,9 +29,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 class Desk:
     """A developer at a shell, and the bucket that the commands work on."""
 
-    def __init__(self, store: CloudStorage, bucket: str, policy: str) -> None:
+    def __init__(self, store: CloudStorage, bucket: str, policy: str, pubsub: str) -> None:
         self.store = store
         self.bucket = bucket
+        self.policy = policy
         self.layout = Layout()
         self._environment = {
             "SPOTWARDEN_PROJECT": PROJECT,
@@ -39,6 +40,7 @@ class Desk:
             "SPOTWARDEN_NOTICES": "notices",
             "SPOTWARDEN_OWNER": "ada@example.com",
             "SPOTWARDEN_POLICY": policy,
+            "SPOTWARDEN_PUBSUB_ENDPOINT": pubsub,
         }
 
     def run(self, *words: str) -> Result:
@@ -75,5 +77,5 @@ def desk(served: Served, tmp_path) -> Iterator[Desk]:
     bucket = f"commands-{next(_buckets)}"
     served.run(lambda: served.storage.ensure_bucket(bucket))
     store = CloudStorage(project=PROJECT, bucket=bucket, patience=QUICK)
-    yield Desk(store, bucket, str(tmp_path / "policy.toml"))
+    yield Desk(store, bucket, str(tmp_path / "policy.toml"), served.url)
     store.close()

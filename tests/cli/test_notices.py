@@ -1,11 +1,16 @@
 """`spotwarden notices`: what waits to be told, what could not be, and what a person makes of it."""
 
+import base64
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+import httpx
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from spotwarden.decide.letters.kinds import KINDS
 from spotwarden.layout import OutboxEntry, PostRound, UndeliveredRecord, notice_key, person_key
 from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.post import Batch, Channel, Pending, Recipient, Round, Undelivered
@@ -214,3 +219,74 @@ def test_text_of_others_steers_no_terminal(desk, put):
     said = desk.ok("notices", "list")
     assert "\x1b" not in said
     assert len(said.splitlines()) == 2
+
+
+@pytest.fixture
+def published(served, desk):
+    """What is published on the topic from now on, each with its attributes."""
+    topic = "projects/demo/topics/notices"
+    subscription = f"projects/demo/subscriptions/{desk.bucket}"
+    put = {"trust_env": False, "timeout": 30}
+    httpx.put(f"{served.url}/v1/{topic}", json={}, **put)
+    httpx.put(f"{served.url}/v1/{subscription}", json={"topic": topic}, **put).raise_for_status()
+
+    def pull():
+        body = {"maxMessages": 1000, "returnImmediately": True}
+        answer = httpx.post(f"{served.url}/v1/{subscription}:pull", json=body, **put).raise_for_status()
+        messages = [one["message"] for one in answer.json().get("receivedMessages", ())]
+        return [(json.loads(base64.b64decode(one["data"])), one["attributes"]) for one in messages]
+
+    return pull
+
+
+def test_a_sample_of_each_kind_is_published(desk, published):
+    """For that address, each an own notice that is known for a test."""
+    said = desk.ok("notices", "test", "--to", "ada@Example.com")
+    assert f"{len(KINDS)} published on the topic notices" in said
+    told = published()
+    assert {attributes["kind"] for _, attributes in told} == set(KINDS)
+    assert {notice["owner"] for notice, _ in told} == {"ada@example.com"}
+    assert len({notice["id"] for notice, _ in told}) == len(KINDS)
+    assert all(notice["id"].startswith("test/") for notice, _ in told)
+
+
+def test_one_kind_can_be_asked_for(desk, published):
+    """And an unknown one is refused."""
+    desk.ok("notices", "test", "--to", "ada@example.com", "--kind", "recovered")
+    assert [attributes["kind"] for _, attributes in published()] == ["recovered"]
+    assert "--kind" in desk.refused("notices", "test", "--to", "ada@example.com", "--kind", "boredom")
+
+
+@pytest.mark.parametrize("to", ["ada", "ada@", "@example.com", "a b@example.com", "a@b,c@d", "a@b\nBcc: c@d"])
+def test_samples_go_to_no_malformed_address(desk, published, to):
+    """Nothing is published."""
+    assert "is no mail address" in desk.refused("notices", "test", "--to", to)
+    assert published() == []
+
+
+def test_a_policy_that_mails_nobody_is_told_of(desk, published):
+    """The samples are on the topic all the same."""
+    Path(desk.policy).write_text('version = "1"\nmode = "enforce"\n[notify]\nemail = false\n')
+    assert "only who subscribes" in desk.ok("notices", "test", "--to", "a@b.example", "--kind", "recovered")
+    Path(desk.policy).write_text('version = "1"\nmode = "enforce"\n[notify]\nemail = true\n')
+    assert "only who" not in desk.ok("notices", "test", "--to", "a@b.example", "--kind", "recovered")
+    assert len(published()) == 2
+
+
+def test_what_there_was_nobody_to_tell_is_published_anew(desk, put, published):
+    """Perhaps there is somebody by now; the record goes."""
+    put(given_up(recipient=Recipient(channel=Channel.EMAIL, address="")))
+    assert "to nobody: waits once more" in desk.ok("notices", "retry", "n-1")
+    assert [notice["id"] for notice, _ in published()] == ["n-1"]
+    assert names(desk, "undelivered") == names(desk, "outbox") == []
+
+
+def test_what_nobody_can_read_can_only_be_dropped(desk, put, published):
+    """It would be as unreadable as before."""
+    one = given_up()
+    unreadable = replace(one, pending=replace(one.pending, notice=replace(notice(), kind="unreadable")))
+    put(unreadable)
+    assert "can only be dropped" in desk.refused("notices", "retry", "n-1")
+    assert (len(names(desk, "undelivered")), names(desk, "outbox"), published()) == (1, [], [])
+    desk.ok("notices", "drop", "n-1", "--yes")
+    assert names(desk, "undelivered") == []

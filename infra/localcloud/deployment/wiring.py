@@ -10,6 +10,8 @@ from localcloud.deployment.manifest import Function, Manifest
 from localcloud.mailbox import NOTICES
 
 TICK = "spotwarden-tick"
+NOTHING = "e30="
+"""A tick's data, `{}`: functions-framework takes no message of a push subscription that has none."""
 ACK_SECONDS = 60
 LOCATION = "us-central1"
 EXISTS = 409
@@ -124,6 +126,6 @@ def _schedule(function: Function, project: str, topic: str) -> Call:
         "name": f"{jobs}/{function.topic}",
         "schedule": function.schedule,
         "timeZone": "Etc/UTC",
-        "pubsubTarget": {"topicName": topic, "attributes": {TICK: function.name}},
+        "pubsubTarget": {"topicName": topic, "data": NOTHING, "attributes": {TICK: function.name}},
     }
     return Call(method="POST", path=f"/v1/{jobs}", body=body)

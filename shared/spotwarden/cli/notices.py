@@ -1,16 +1,23 @@
 """`spotwarden notices`: what waits to be told, what could not be, and a sample of all that there is."""
 
 from collections.abc import Callable, Sequence
+from uuid import uuid4
 
 import click
 import msgspec
 
 from spotwarden import clock
 from spotwarden.cli import outbox
-from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.context import Context, new_tick, open_context
 from spotwarden.cli.outbox import Item, NotDoneError, Outbox, read_outbox
 from spotwarden.cli.table import duration, plain, render
+from spotwarden.decide.letters.kinds import KINDS
+from spotwarden.decide.letters.samples import samples
+from spotwarden.decide.posting.addresses import address
+from spotwarden.model.action import Tell
 from spotwarden.model.notice import Notice
+from spotwarden.model.outcome import Done
+from spotwarden.runner import PolicyError, read_policy
 
 HEAD = ("KEY", "STANDS", "TO", "FOR", "KIND", "WHAT", "WHY")
 DIGITS = 12
@@ -29,6 +36,7 @@ def notices() -> None:
     Examples:
       spotwarden notices list
       spotwarden notices retry --all           once the mail server is mended
+      spotwarden notices test --to ada@example.com
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
 
 
@@ -97,6 +105,37 @@ def drop_(keys: Sequence[str], to: str, *, everything: bool, yes: bool) -> None:
     if chosen and not yes:
         click.confirm(f"Drop {len(chosen)}? Nobody is told of them any more", abort=True)
     _each(context, chosen, outbox.drop, "dropped")
+
+
+@notices.command("test")
+@click.option("--to", required=True, metavar="ADDRESS", help="Who is to get them, such as ada@example.com.")
+@click.option("--kind", type=click.Choice(sorted(KINDS)), metavar="KIND", help="Only this kind.")
+def test_(to: str, kind: str | None) -> None:
+    """Have one sample of each kind of notice sent to an address, marked as a test."""
+    if not address(to):
+        raise click.BadParameter(f"{to!r} is no mail address", param_hint="--to")
+    context, tick = open_context(), new_tick("notices")
+    chosen = [one for one in samples(uuid4().hex, to=address(to), at=tick.now) if kind in {None, one.kind}]
+    applier = context.applier(tick)
+    for one in chosen:
+        outcome = applier.apply(Tell(reason=f"a sample for {to}", notice=one))
+        if not isinstance(outcome, Done):
+            raise click.ClickException(f"{one.kind}: it could not be published: {outcome}")
+    click.echo(f"{len(chosen)} published on the topic {context.settings.notices}, each to be a mail to {to}")
+    click.echo("they go out at the next tick of notify_developers; see what waits: spotwarden notices list")
+    if not _mails(context):
+        click.echo(
+            "the policy here says `email = false`: only who subscribes to the topic gets them", err=True
+        )
+
+
+def _mails(context: Context) -> bool:
+    """Whether anything is mailed, as far as it is known here."""
+    file = context.settings.policy_file
+    try:
+        return not file.exists() or read_policy(file).notify.email
+    except PolicyError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _each(context: Context, items: Sequence[Item], do: Callable[[Context, Item], None], done: str) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden import clock
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.layout import (
     NotInLayoutError,
@@ -15,12 +16,15 @@ from spotwarden.layout import (
     notice_key,
     person_key,
 )
-from spotwarden.model.action import Change, DropObject, StoreObject
+from spotwarden.model.action import Change, DropObject, StoreObject, Tell
 from spotwarden.model.outcome import Done, Lost
-from spotwarden.model.post import Pending, Recipient, Round, Undelivered
+from spotwarden.model.post import Channel, Pending, Recipient, Round, Undelivered
 from spotwarden.ports import BrokenError
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
+
+UNREADABLE = "unreadable"
+"""The kind of a notice that stands for something that is none."""
 
 
 class NotDoneError(Exception):
@@ -46,8 +50,9 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     def to(self) -> str:
         """Whom it is for: an address, or a hook by its channel and name."""
         recipient = self.pending.recipient
-        email = "@" in recipient.address
-        return recipient.address if email else f"{recipient.channel.value} {recipient.address}"
+        if recipient.channel is Channel.EMAIL:
+            return recipient.address or "nobody"
+        return f"{recipient.channel.value} {recipient.address}"
 
 
 class Outbox(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,23 +84,34 @@ def read_outbox(context: Context, *, waiting: bool = True) -> Outbox:
 
 
 def put_back(context: Context, item: Item) -> None:
-    """Let it wait once more, as if it had come now: first written there, then gone here."""
-    tick = new_tick("notices")
-    recipient, job = item.pending.recipient, item.pending.notice.job
-    entry = OutboxEntry(
-        channel=recipient.channel.value, person=person_key(recipient.address), notice=item.key
-    )
-    again = StoreObject(
-        reason="a person has it sent once more",
-        job=job,
-        name=context.settings.layout.build(entry),
-        data=msgspec.json.encode(replace(item.pending, since=tick.now)),
-        content_type="application/json",
-        only_new=True,
-    )
+    """Let it wait once more, as if it had come now: first written there, then gone here.
+
+    What there was nobody to tell is published anew; `NotDoneError` where nobody could read it.
+    """
+    if item.pending.notice.kind == UNREADABLE:
+        raise NotDoneError("nobody can read it; it can only be dropped")
+    again = _waiting(context, item) if item.pending.recipient.address else _told_anew(item)
     # It may wait already, put back by somebody else: that is as good.
     _do(context, again, also_good=Lost)
     drop(context, item, reason="it waits to be sent once more")
+
+
+def _told_anew(item: Item) -> Tell:
+    return Tell(reason="a person has it published once more", notice=item.pending.notice)
+
+
+def _waiting(context: Context, item: Item) -> StoreObject:
+    pending = replace(item.pending, since=clock.now())
+    to = pending.recipient
+    entry = OutboxEntry(channel=to.channel.value, person=person_key(to.address), notice=item.key)
+    return StoreObject(
+        reason="a person has it sent once more",
+        job=pending.notice.job,
+        name=context.settings.layout.build(entry),
+        data=msgspec.json.encode(pending),
+        content_type="application/json",
+        only_new=True,
+    )
 
 
 def drop(context: Context, item: Item, *, reason: str = "a person has dropped it") -> None:

@@ -1,5 +1,7 @@
 """What a manifest may say, and how its rows are wired."""
 
+import base64
+import json
 import stat
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,15 @@ def test_a_function_that_answers_requests_has_no_topic(tmp_path: Path):
     assert paths(tmp_path, http="public") == []
     ticked = paths(tmp_path, http="public", schedule="* * * * *")
     assert ticked[0] == "topics/spotwarden-tell-people"
+
+
+def test_a_tick_has_data(tmp_path: Path):
+    """A push without any is no event to functions-framework."""
+    ticked = manifest(tmp_path, schedule="* * * * *").functions[0]
+    *_, schedule = wires(ticked, WHERE, "http://f")
+    target = schedule.body["pubsubTarget"]
+    assert json.loads(base64.b64decode(target["data"])) == {}
+    assert target["attributes"] == {"spotwarden-tick": "tell_people"}
 
 
 @pytest.mark.parametrize(("row", "signature"), [({}, "cloudevent"), ({"http": "public"}, "http")])
