@@ -23,7 +23,7 @@ def _lines(view: View, *, many: bool) -> Iterator[str]:
             yield from ("", "-" * 40, f"{number}. {part.severity.value.capitalize()}: {part.title}")
         yield from _part(part, many=many)
     if view.rest:
-        yield from ("", view.rest)
+        yield from ("", view.rest, *(f"  - {line}" for line in view.short))
     if any(part.buttons for part in view.parts):
         yield from ("", ONE_CLICK)
     yield from ("", "-- ", "Spotwarden")
@@ -32,15 +32,13 @@ def _lines(view: View, *, many: bool) -> Iterator[str]:
 
 
 def _part(part: Part, *, many: bool) -> Iterator[str]:
-    yield f"{part.lead} {part.todo}".rstrip()
+    todo, *grounds = part.told
+    yield todo
     for button in part.buttons:
         yield f"  {button.label}: {button.url}"
     if not many:
         yield from ("", f"What happened: {part.title}")
-    if part.then:
-        yield f"What will happen: {part.then}"
-    if part.why:
-        yield f"Why: {part.why}"
+    yield from grounds
     for label, value in part.rows:
         yield f"  {label}: {value}"
     for command in part.commands:

@@ -29,7 +29,7 @@ code { font: 14px/1.5 ui-monospace, Menlo, Consolas, monospace; background: #eef
 .go { display: inline-block; min-width: 96px; padding: 11px 16px; margin: 4px 8px 4px 0; border-radius: 6px;
   line-height: 22px; font-weight: 600; text-align: center; text-decoration: none;
   background: #0b57d0; color: #ffffff; }
-.grave { background: #b3261e; }
+.grave { background: transparent; color: #b3261e; padding: 9px 14px; border: 2px solid #b3261e; }
 @media (prefers-color-scheme: dark) {
   body { background: #0d1117; color: #e6edf3; }
   .letter { background: #161b22; }
@@ -41,6 +41,7 @@ code { font: 14px/1.5 ui-monospace, Menlo, Consolas, monospace; background: #eef
   .tag, .quiet, footer, .facts th { color: #a8b1bb; }
   .urgent .tag { color: #ff9d94; }
   .warning .tag { color: #e3b341; }
+  .grave { color: #ff9d94; border-color: #ff9d94; }
   footer a { color: #79b8ff; }
   code { background: #2a313a; color: #e6edf3; }
 }
@@ -120,6 +121,13 @@ PAGE = (
 {% endfor %}
 {% if view.rest %}
 <p class="item">{{ words(view.rest) }}</p>
+{% if view.short %}
+<ul>
+{% for line in view.short %}
+<li><bdi>{{ line }}</bdi></li>
+{% endfor %}
+</ul>
+{% endif %}
 {% endif %}
 {% else %}
 {% for part in view.parts %}

@@ -13,12 +13,6 @@ from spotwarden.model.letter import Links
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.post import Pending
 
-IN_FULL = 50
-"""So many notices are told in full in one letter; the rest is counted."""
-ROOM = 80_000
-"""About so many characters they may take together: Gmail shows the first 102 kB of a page."""
-_FRAME = 900
-"""What a notice takes besides its words."""
 _GO_ON = re.compile(r"https?://[!-~]+")
 _RANK = {Severity.URGENT: 0, Severity.WARNING: 1, Severity.INFO: 2}
 AGAIN = (
@@ -49,20 +43,32 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     buttons: tuple[Button, ...]
     commands: tuple[str, ...]
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What to do, what will happen and why, a line each."""
+        then = (f"What will happen: {self.then}",) if self.then else ()
+        why = (f"Why: {self.why}",) if self.why else ()
+        return (f"{self.lead} {self.todo}".rstrip(), *then, *why)
+
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
-    """A letter: its first line, if it tells of several notices, and each of them, the urgent ones first."""
+    """A letter: its first line, if it tells of several notices, and each of them, the urgent ones first.
+
+    `rest` counts those for which there was no room. `short` has a line for each of these of which something
+    will come: nothing is done to a VM whose owner was not told at least which and when.
+    """
 
     subject: str
     again: str
     lead: str
     parts: tuple[Part, ...]
     rest: str
+    short: tuple[str, ...]
     preferences: str
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of each thing is shown."""
+    """How much of each thing of a notice is shown, in characters."""
 
     todo: int
     text: int
@@ -70,28 +76,38 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     cell: int
 
 
-ALONE = Bounds(todo=2000, text=4000, rows=30, cell=500)
-AMONG = Bounds(todo=400, text=300, rows=4, cell=120)
+class Room(msgspec.Struct, frozen=True, kw_only=True):
+    """How much a letter has room for: `most` notices, which take `size` bytes together.
+
+    `frame` is what one takes besides its words; a single one is bounded by `alone`, several by `among`.
+    """
+
+    size: int
+    frame: int
+    most: int = 50
+    alone: Bounds = Bounds(todo=2000, text=4000, rows=30, cell=500)
+    among: Bounds = Bounds(todo=400, text=300, rows=4, cell=120)
 
 
-def view(pendings: Sequence[Pending], links: Links, now: datetime, *, again: bool) -> View:
-    """Put the letter together; several notices are told shorter each, and the 51st only counted."""
+MAIL = Room(size=60_000, frame=900)
+"""Gmail shows the first 102 kB of a page; those without room take some, too."""
+
+
+def view(pendings: Sequence[Pending], links: Links, now: datetime, *, again: bool, room: Room = MAIL) -> View:
+    """Put the letter together; several notices are told shorter each, and what has no room only counted."""
     ordered = sorted(pendings, key=_order)
     notices = [one.notice for one in ordered]
-    bounds = ALONE if len(ordered) == 1 else AMONG
-    parts = [_part(one, links, now, bounds) for one in ordered[:IN_FULL]]
-    taken = accumulate(_FRAME + _length(part) for part in parts)
-    parts = [
-        part
-        for number, (part, upto) in enumerate(zip(parts, taken, strict=True))
-        if not number or upto < ROOM
-    ]
+    bounds = room.alone if len(ordered) == 1 else room.among
+    shown = [_part(one, links, now, bounds) for one in ordered[: room.most]]
+    taken = accumulate(room.frame + _length(part) for part in shown)
+    parts = [part for part, upto in zip(shown, taken, strict=True) if part is shown[0] or upto < room.size]
     return View(
         subject=subject(notices, now),
         again=AGAIN if again else "",
         lead=_lead(notices, now) if len(ordered) > 1 else "",
         parts=tuple(parts),
         rest=_rest(notices[len(parts) :]),
+        short=tuple(subject([one], now) for one in notices[len(parts) :] if one.due),
         preferences=_url(links.preferences),
     )
 
