@@ -121,9 +121,9 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """The prefix of the records that a notice arrived."""
         return f"{self.prefix}{OURS}/delivered/{notice}/"
 
-    def undelivered(self) -> str:
-        """The prefix of what could not be sent."""
-        return f"{self.prefix}{OURS}/undelivered/"
+    def undelivered(self, channel: str = "", person: str = "") -> str:
+        """The prefix of what could not be sent, to one recipient or to all."""
+        return f"{self.prefix}{OURS}/undelivered/" + (f"{channel}/{person}/" if channel else "")
 
     def quarantine(self) -> str:
         """The prefix of what was put aside."""

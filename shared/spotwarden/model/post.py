@@ -53,8 +53,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     """What is remembered of one recipient between sweeps, and who writes to him now, until when at most.
 
     `sending` is a letter of which nobody knows yet whether it arrived, `sent` one that did and is not yet
-    written down notice by notice. `last` is when he last got one. After `failures` in a row nothing is tried
-    before `retry`.
+    written down notice by notice. `last` is when he last got one. After `failures` in a row, the first of
+    them at `troubled`, nothing is tried before `retry`.
     """
 
     holder: str = ""
@@ -63,6 +63,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     sent: Batch | None = None
     last: Moment | None = None
     failures: int = 0
+    troubled: Moment | None = None
     retry: Moment | None = None
     error: str = ""
 

@@ -1,0 +1,62 @@
+"""Who writes letters: words, links and signatures put together."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+import msgspec
+
+from spotwarden.decide import letters
+from spotwarden.decide.offers import offers
+from spotwarden.decide.tokens import Keys, sign
+from spotwarden.model.letter import Letter, Links, Shape
+from spotwarden.model.limits import NotifyLimits
+from spotwarden.model.offer import Offer, Wish
+from spotwarden.model.post import Channel, Pending
+
+WISH_LASTS = timedelta(days=90)
+"""How long the link to one's preferences holds: whoever cleans up his mail is to find it good."""
+
+
+class Scribe(msgspec.Struct, frozen=True, kw_only=True):
+    """Writes letters for one deployment. Without `answers`, the URL of answer_notice, none holds a link."""
+
+    limits: NotifyLimits
+    answers: str = ""
+    keys: Keys | None = None
+    shapes: Mapping[str, Shape] = {}
+
+    def letter(
+        self,
+        pendings: Sequence[Pending],
+        message_id: str,
+        at: datetime,
+        again: bool,  # noqa: FBT001 — as `Writing.letter`
+    ) -> Letter:
+        """One letter that tells all of these to their one recipient."""
+        to = pendings[0].recipient
+        if to.channel is Channel.EMAIL:
+            links = self._links(pendings, to.address, at)
+            return letters.mail(pendings, links=links, message_id=message_id, at=at, again=again)
+        shape = self.shapes.get(to.address, Shape.JSON)
+        return letters.hook(pendings, shape=shape, links=Links(), id=message_id, at=at, again=again)
+
+    def _links(self, pendings: Sequence[Pending], to: str, at: datetime) -> Links:
+        if not self.answers or self.keys is None:
+            return Links()
+        link = partial(self._link, self.keys)
+        wish = link(Wish(to=to, expires=at + WISH_LASTS))
+        return Links(
+            offers={
+                one.notice.id: tuple((offer.way, link(offer)) for offer in made)
+                for one in pendings
+                if (made := offers(one.notice, to, self.limits, at))
+            },
+            preferences=wish,
+            unsubscribe=wish,
+            keep=self.limits.keep,
+            extend=self.limits.extend,
+        )
+
+    def _link(self, keys: Keys, what: Offer | Wish) -> str:
+        return f"{self.answers}?t={sign(what, keys)}"

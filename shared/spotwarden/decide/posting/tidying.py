@@ -1,0 +1,96 @@
+"""A message of the topic → a notice that is fit to be sent: anybody may have published it."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden.model.notice import CaseRef, Notice, Severity
+from spotwarden.model.post import Channel, Pending, Recipient, Undelivered
+
+MOST_ID = 1_000
+MOST_TEXT = 4_000
+MOST_VALUE = 2_000
+MOST_ROWS = 30
+MOST_INSTANCES = 256
+"""As many as a notice of ours names at most."""
+_SHORTENED = ("kind", "job", "what", "why", "todo", "then", "owner")
+
+
+class UnreadableError(ValueError):
+    """A message is no notice; the message of the error says why."""
+
+
+def read(data: bytes) -> Notice:
+    """The notice, no longer than a letter can show; what was cut says so. `UnreadableError`."""
+    try:
+        notice = msgspec.json.decode(data, type=Notice)
+    except (msgspec.DecodeError, RecursionError) as problem:
+        raise UnreadableError(str(problem)) from problem
+    if not 0 < len(notice.id) <= MOST_ID:
+        raise UnreadableError(f"its id has {len(notice.id)} characters; it must have 1 to {MOST_ID}")
+    return tidied(notice)
+
+
+def tidied(notice: Notice) -> Notice:
+    """The same with every text at a length that people can read, and every moment in a time zone."""
+    texts = {name: _cut(getattr(notice, name), MOST_TEXT) for name in _SHORTENED}
+    return replace(
+        notice,
+        at=_aware(notice.at),
+        due=_aware(notice.due) if notice.due else None,
+        evidence=_rows(notice.evidence),
+        instances=notice.instances[:MOST_INSTANCES],
+        case=_case(notice.case),
+        ways=tuple(dict.fromkeys(notice.ways)),
+        **texts,
+    )
+
+
+def unreadable(data: bytes, problem: str, now: datetime) -> Undelivered:
+    """The record of a message that is no notice, with as much of it as helps to find who wrote it."""
+    shown = data[:MOST_TEXT]
+    try:
+        text = shown.decode()
+    except UnicodeDecodeError:
+        text = b64encode(shown).decode()
+    more = f" … ({len(data)} bytes in all)" if len(data) > len(shown) else ""
+    notice = Notice(
+        id=f"unreadable/{sha256(data).hexdigest()[:32]}",
+        kind="unreadable",
+        severity=Severity.WARNING,
+        job="",
+        at=now,
+        what="a message on the topic of notices is no notice",
+        why=problem,
+        evidence={"data": text + more},
+    )
+    nobody = Recipient(channel=Channel.EMAIL, address="")
+    return Undelivered(
+        pending=Pending(notice=notice, recipient=nobody, since=now),
+        at=now,
+        reason=f"it cannot be read: {problem}",
+    )
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} … (cut: it has {len(text)} characters)"
+
+
+def _rows(evidence: Mapping[str, str]) -> Mapping[str, str]:
+    rows = list(evidence.items())
+    kept = {_cut(key, MOST_VALUE): _cut(value, MOST_VALUE) for key, value in rows[:MOST_ROWS]}
+    return {**kept, "…": f"{len(rows) - MOST_ROWS} more were left out"} if len(rows) > MOST_ROWS else kept
+
+
+def _aware(at: datetime) -> datetime:
+    """What names no time zone is meant in UTC, as everything of ours is."""
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _case(case: CaseRef | None) -> CaseRef | None:
+    """A name that is no case's of ours can be answered to by nobody."""
+    return case if case and max(len(case.rule), len(case.key)) <= MOST_ID else None

@@ -1,0 +1,64 @@
+"""A message of the topic → a notice that waits for each of its recipients.
+
+Taken in twice, or by two at a time, it waits once. The message is acknowledged only when all of that is
+written; one that nobody can read is kept and acknowledged, for it would be no better the next time.
+"""
+
+from base64 import b64decode
+from collections.abc import Mapping
+from typing import Any
+
+from spotwarden.layout import job_problem
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.notice import Notice
+from spotwarden.model.post import Channel, Pending, Recipient, Undelivered
+from spotwarden.model.posting import Addressed, Posting
+from spotwarden.runner.each import Swept, each, swept
+from spotwarden.runner.governing import Duty
+from spotwarden.runner.jobs import read_job_file
+from spotwarden.runner.log import log
+from spotwarden.runner.posting.records import Records
+
+UNREADABLE, NOBODY = "unreadable", "nobody"
+
+
+def take_in(duty: Duty, posting: Posting, message: Mapping[str, Any]) -> Swept:
+    """Take a message in. Where the policy tells nobody by mail or hook, others read the topic."""
+    if not duty.policy.tells:
+        return swept((), ())
+    data = b""
+    try:
+        data = b64decode(message.get("data") or b"")
+        notice = posting.read(data)
+    except ValueError as problem:
+        _set_aside(duty, posting.unreadable(data, str(problem), duty.tick.now), UNREADABLE)
+        return swept((), ())
+    to = posting.addressed(notice, _job_file(duty, notice), duty.policy)
+    return _address(duty, notice, to)
+
+
+def _address(duty: Duty, notice: Notice, to: Addressed) -> Swept:
+    now = duty.tick.now
+    pendings = [
+        Pending(notice=notice, recipient=one, since=now, stands_in=to.stands_in, because=to.because)
+        for one in to.recipients
+    ]
+    if not pendings:
+        nobody = Pending(notice=notice, recipient=Recipient(channel=Channel.EMAIL, address=""), since=now)
+        reason = f"there is nobody to tell: {to.because}"
+        _set_aside(duty, Undelivered(pending=nobody, at=now, reason=reason), NOBODY)
+    records = Records(duty.cloud.store, duty.settings.layout)
+    return swept((), each(pendings, records.put).failures)
+
+
+def _set_aside(duty: Duty, record: Undelivered, person: str) -> None:
+    if Records(duty.cloud.store, duty.settings.layout).aside(record, person):
+        notice = record.pending.notice
+        log(duty.tick, "ERROR", f"told to nobody: {notice.what[:200]}: {record.reason[:500]}", job=notice.job)
+
+
+def _job_file(duty: Duty, notice: Notice) -> JobFile:
+    """What the job says of itself, where the notice names a job at all."""
+    if job_problem(notice.job) is not None:
+        return JobFile()
+    return read_job_file(duty.cloud.store, duty.settings.layout, notice.job)
