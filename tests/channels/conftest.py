@@ -11,6 +11,8 @@ from tests.channels.mail_server import authority_file
 
 SHORT = Patience(to_send=timedelta(milliseconds=200), answer=timedelta(milliseconds=200))
 """Gives up soon."""
+CURIOUS = Patience(answer=timedelta(milliseconds=200))
+"""Takes its time to send, and gives up on the answer soon."""
 
 
 @pytest.fixture(scope="session")

@@ -69,7 +69,7 @@ class SmtpPost:
             reply = conversation.getreply()
         except OSError as error:
             raise UnansweredError(
-                f"{self._smtp.host} has the mail and did not say whether it takes it: {plain(str(error))}"
+                f"{self._smtp.host} has the mail and did not say whether it takes it: {_reason(error)}"
             ) from error
         return replies.judge(replies.MAIL, reply)
 
@@ -101,4 +101,10 @@ def _unsent(host: str) -> Iterator[None]:
         raise RejectedError("unsent", f"{host} cannot be found: {error.strerror}") from error
     except (OSError, ValueError) as error:
         # smtplib's own are among the first, and a challenge or a name that cannot be decoded the second.
-        raise RejectedError("unsent", f"{host}: {plain(str(error)) or type(error).__name__}") from error
+        raise RejectedError("unsent", f"{host}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    # smtplib calls any trouble a disconnection; what it was stands behind that.
+    cause = error.__context__ if isinstance(error, smtplib.SMTPServerDisconnected) else None
+    return plain(str(cause or error)) or type(error).__name__
