@@ -35,6 +35,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     retry: Retry
     permissions: tuple[str, ...]
     bucket_permissions: tuple[str, ...] = ()
+    bucket_writes: tuple[str, ...] = ("spotwarden/",)
     schedule: str = ""
     bucket_events: Mapping[str, str] = {}
     log_events: str = ""

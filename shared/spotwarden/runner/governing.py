@@ -173,5 +173,5 @@ def _allowed(duty: Duty, governed: Governed[Facts], sight: Sight, ripe: list[Rip
     for rule, cases in found.stopped.items():
         notice = governed.escalation.too_many(rule, cases, fleet, duty.policy, duty.tick)
         duty.applier.apply(Tell(reason=notice.why, notice=notice))
-        log(duty.tick, "ERROR", notice.what)
+        log(duty.tick, "ERROR", notice.what, kind=notice.kind)
     return found.allowed

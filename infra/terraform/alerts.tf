@@ -1,0 +1,241 @@
+# Who watches the watchman: Monitoring, by metrics of the platform (requests, pushes, messages) and by our own log
+# lines. docs/deploy/limits.md says what to do about each.
+
+resource "google_monitoring_notification_channel" "ops" {
+  display_name = "Spotwarden: ops"
+  type         = "email"
+  labels       = { email_address = var.alert_email }
+
+  depends_on = [google_project_service.needed]
+}
+
+locals {
+  channels = [google_monitoring_notification_channel.ops.id]
+
+  services = {
+    woken  = join(", ", [for name in sort(keys(local.woken)) : "\"${local.deployed[name]}\""])
+    public = join(", ", [for name in sort(keys(local.public)) : "\"${local.deployed[name]}\""])
+  }
+
+  requests = "resource.type = \"cloud_run_revision\" AND metric.type = \"run.googleapis.com/request_count\""
+  logs     = "resource.type=\"cloud_run_revision\" AND jsonPayload.function:*"
+
+  # 503 says "look again in a moment", and is no failure. A public function is also asked for what it never offered.
+  failing = merge(
+    { woken = "${local.requests} AND resource.labels.service_name = one_of(${local.services.woken}) AND metric.labels.response_code_class = one_of(\"4xx\", \"5xx\") AND metric.labels.response_code != \"503\"" },
+    length(local.public) == 0 ? {} : { public = "${local.requests} AND resource.labels.service_name = one_of(${local.services.public}) AND metric.labels.response_code_class = \"5xx\" AND metric.labels.response_code != \"503\"" },
+  )
+
+  # How many minutes are between two ticks, as far as the cron line says so; an hour where it says more.
+  minutes = { for name, cron in local.schedules : name => cron == "* * * * *" ? 1 : try(tonumber(regex("^\\*/([0-9]+) \\* \\* \\* \\*$", cron)[0]), 60) }
+}
+
+resource "google_monitoring_alert_policy" "failing" {
+  for_each = local.failing
+
+  display_name          = "Spotwarden: a function fails (${each.key})"
+  combiner              = "OR"
+  severity              = "ERROR"
+  notification_channels = local.channels
+
+  conditions {
+    display_name = "more than two failures in 15 minutes"
+
+    condition_threshold {
+      filter          = each.value
+      comparison      = "COMPARISON_GT"
+      threshold_value = 2
+      duration        = "0s"
+
+      aggregations {
+        alignment_period     = "900s"
+        per_series_aligner   = "ALIGN_DELTA"
+        cross_series_reducer = "REDUCE_SUM"
+        group_by_fields      = ["resource.label.service_name"]
+      }
+    }
+  }
+
+  documentation {
+    subject = "Spotwarden: $${resource.label.service_name} fails"
+    content = "It raised an error three times in a quarter of an hour; its log says which. One bad item never stops the others, and each sweep looks anew. docs/deploy/limits.md, \"When an alert comes\"."
+  }
+}
+
+resource "google_monitoring_alert_policy" "silent" {
+  for_each = local.schedules
+
+  display_name          = "Spotwarden: ${each.key} is not ticked"
+  combiner              = "OR"
+  severity              = "CRITICAL"
+  notification_channels = local.channels
+
+  conditions {
+    display_name = "no message was taken for ${max(10, 3 * local.minutes[each.key])} minutes"
+
+    # Taken, not sent: the Scheduler, the topic, the push and the function itself all had to work.
+    condition_absent {
+      filter   = "resource.type = \"pubsub_subscription\" AND resource.labels.subscription_id = \"${google_pubsub_subscription.function[local.topics[each.key]].name}\" AND metric.type = \"pubsub.googleapis.com/subscription/push_request_count\" AND metric.labels.response_class = \"ack\""
+      duration = "${60 * max(10, 3 * local.minutes[each.key])}s"
+
+      aggregations {
+        alignment_period     = "60s"
+        per_series_aligner   = "ALIGN_DELTA"
+        cross_series_reducer = "REDUCE_SUM"
+      }
+    }
+  }
+
+  documentation {
+    subject = "Spotwarden: ${each.key} is not ticked"
+    content = "It is ticked each ${local.minutes[each.key]} minutes, and has taken no tick for longer than three of them. Nothing that it does is done until it is mended."
+  }
+}
+
+resource "google_monitoring_alert_policy" "dead_letters" {
+  display_name          = "Spotwarden: dead letters"
+  combiner              = "OR"
+  severity              = "ERROR"
+  notification_channels = local.channels
+
+  conditions {
+    display_name = "there are dead letters"
+
+    condition_threshold {
+      filter          = "resource.type = \"pubsub_subscription\" AND resource.labels.subscription_id = \"${google_pubsub_subscription.dead_letters.name}\" AND metric.type = \"pubsub.googleapis.com/subscription/num_undelivered_messages\""
+      comparison      = "COMPARISON_GT"
+      threshold_value = 0
+      duration        = "0s"
+
+      aggregations {
+        alignment_period   = "60s"
+        per_series_aligner = "ALIGN_MAX"
+      }
+    }
+  }
+
+  documentation {
+    subject = "Spotwarden: messages that no function takes"
+    content = "A function refused a message a hundred times. Look: gcloud pubsub subscriptions pull ${google_pubsub_subscription.dead_letters.name} --project=${var.project} --limit=10. A wake-up can be thrown away once the function is well again; a notice is to be published anew."
+  }
+}
+
+resource "google_monitoring_alert_policy" "waiting" {
+  display_name          = "Spotwarden: messages wait"
+  combiner              = "OR"
+  severity              = "WARNING"
+  notification_channels = local.channels
+
+  conditions {
+    display_name = "a message waits for more than 15 minutes"
+
+    condition_threshold {
+      filter          = "resource.type = \"pubsub_subscription\" AND resource.labels.subscription_id = one_of(${join(", ", [for name in sort(keys(local.subscriptions)) : "\"${name}\""])}) AND metric.type = \"pubsub.googleapis.com/subscription/oldest_unacked_message_age\""
+      comparison      = "COMPARISON_GT"
+      threshold_value = 900
+      duration        = "0s"
+
+      aggregations {
+        alignment_period   = "60s"
+        per_series_aligner = "ALIGN_MAX"
+      }
+    }
+  }
+
+  documentation {
+    subject = "Spotwarden: $${resource.label.subscription_id} does not keep up"
+    content = "Either the function answers nothing (see its log), or more is written than its instances take (variable most_instances)."
+  }
+
+  depends_on = [google_pubsub_subscription.function]
+}
+
+resource "google_monitoring_alert_policy" "api_calls" {
+  display_name          = "Spotwarden: too many API calls"
+  combiner              = "OR"
+  severity              = "WARNING"
+  notification_channels = local.channels
+
+  conditions {
+    display_name = "more than ${var.api_calls_a_minute} calls a minute, for five minutes"
+
+    condition_threshold {
+      filter          = "resource.type = \"consumed_api\" AND resource.labels.service = one_of(\"compute.googleapis.com\", \"monitoring.googleapis.com\") AND resource.labels.credential_id = one_of(${join(", ", [for name in sort(keys(local.functions)) : "\"serviceaccount:${google_service_account.function[name].unique_id}\""])}) AND metric.type = \"serviceruntime.googleapis.com/api/request_count\""
+      comparison      = "COMPARISON_GT"
+      threshold_value = var.api_calls_a_minute
+      duration        = "300s"
+
+      aggregations {
+        alignment_period     = "60s"
+        per_series_aligner   = "ALIGN_DELTA"
+        cross_series_reducer = "REDUCE_SUM"
+        group_by_fields      = ["resource.label.service"]
+      }
+    }
+  }
+
+  documentation {
+    subject = "Spotwarden: many calls to $${resource.label.service}"
+    content = "The quota is shared with everybody in the project. docs/deploy/limits.md says what a sweep asks, and what becomes of it when it is refused."
+  }
+}
+
+# --- What the functions say of themselves. One condition each: Monitoring takes no more with a match of a log.
+
+locals {
+  told = {
+    blast_radius = {
+      title    = "Spotwarden: a rule was stopped by the blast radius"
+      severity = "CRITICAL"
+      filter   = "jsonPayload.kind=\"blast_radius\""
+      period   = "3600s"
+      content  = "A rule wants to act on more VMs at once than it may, and did nothing at all. See whether its facts are wrong (`spotwarden cases list`) before the limit is raised in infra/policy.toml."
+    }
+    quarantine = {
+      title    = "Spotwarden: the quarantine is not empty"
+      severity = "WARNING"
+      filter   = "(jsonPayload.action=\"Quarantine\" OR jsonPayload.metrics.quarantined>0)"
+      period   = "86400s"
+      content  = "A marker could not be used, and its job does not come back by itself: `spotwarden quarantine list` says why."
+    }
+    errors = {
+      title    = "Spotwarden: a function wrote an error"
+      severity = "WARNING"
+      filter   = "severity>=ERROR AND NOT jsonPayload.kind=\"blast_radius\""
+      period   = "3600s"
+      content  = "The line itself says what could not be done."
+    }
+  }
+}
+
+resource "google_monitoring_alert_policy" "told" {
+  for_each = local.told
+
+  display_name          = each.value.title
+  combiner              = "OR"
+  severity              = each.value.severity
+  notification_channels = local.channels
+
+  conditions {
+    display_name = each.value.title
+
+    condition_matched_log {
+      filter           = "${local.logs} AND ${each.value.filter}"
+      label_extractors = { function = "EXTRACT(jsonPayload.function)" }
+    }
+  }
+
+  alert_strategy {
+    auto_close = "86400s"
+
+    notification_rate_limit {
+      period = each.value.period
+    }
+  }
+
+  documentation {
+    content = each.value.content
+  }
+
+  depends_on = [google_project_service.needed]
+}

@@ -1,0 +1,56 @@
+# One function: the service, who it is, what it is told, and who may call it.
+resource "google_cloudfunctions2_function" "function" {
+  project     = var.project
+  name        = replace(var.function.name, "_", "-")
+  location    = var.region
+  description = var.function.does
+
+  build_config {
+    runtime           = var.runtime
+    entry_point       = var.function.name
+    service_account   = var.builder
+    docker_repository = var.repository
+
+    source {
+      storage_source {
+        bucket = var.archive.bucket
+        object = var.archive.name
+      }
+    }
+  }
+
+  service_config {
+    available_memory      = var.function.memory
+    timeout_seconds       = var.function.timeout_seconds
+    max_instance_count    = var.most
+    service_account_email = var.identity
+
+    # One sweep at a time in an instance: its memory is reckoned for one, and so is the platform's default.
+    max_instance_request_concurrency = 1
+
+    # Pub/Sub of the same project counts as internal; only what people open from a mail is reached from outside.
+    ingress_settings = var.public ? "ALLOW_ALL" : "ALLOW_INTERNAL_ONLY"
+
+    environment_variables = { for name, value in var.environment : name => value if value != "" }
+
+    dynamic "secret_environment_variables" {
+      for_each = var.secrets
+
+      content {
+        key        = secret_environment_variables.key
+        project_id = var.project
+        secret     = secret_environment_variables.value.id
+        version    = secret_environment_variables.value.version
+      }
+    }
+  }
+}
+
+# A 2nd-generation function is called as the Cloud Run service under it.
+resource "google_cloud_run_v2_service_iam_member" "invoker" {
+  project  = var.project
+  location = google_cloudfunctions2_function.function.location
+  name     = google_cloudfunctions2_function.function.name
+  role     = "roles/run.invoker"
+  member   = var.invoker
+}
