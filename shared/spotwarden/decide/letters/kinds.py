@@ -38,19 +38,19 @@ _OF_JOBS = {
 }
 _OF_CASES = {
     "warning": (
-        "it {}. Says what will happen when, and how to answer.",
+        "A VM or job {}; says what will happen when, and how to answer.",
         (Severity.WARNING, Severity.URGENT),
     ),
-    "unknown": ("nobody can tell whether it {}. Nothing will be done.", (Severity.INFO,)),
-    "acted": ("it {}, and the remedy was applied.", (Severity.URGENT,)),
-    "cleared": ("a warning that it {} no longer holds.", (Severity.INFO,)),
-    "failing": ("it {}, and the remedy goes on failing. For ops.", (Severity.URGENT,)),
+    "unknown": ("Nobody can tell whether a VM or job {}; nothing will be done.", (Severity.INFO,)),
+    "acted": ("A VM or job {}, and the remedy was applied.", (Severity.URGENT,)),
+    "cleared": ("The warning that a VM or job {} no longer holds.", (Severity.INFO,)),
+    "failing": ("A VM or job {}, and the remedy goes on failing; for ops.", (Severity.URGENT,)),
 }
 
 KINDS: Mapping[str, Kind] = {
     **_OF_JOBS,
     **{
-        f"{rule}_{phase}": _kind(f"Of a VM or job, {meaning.format(title)}", *severities)
+        f"{rule}_{phase}": _kind(meaning.format(title), *severities)
         for rule, title in TITLES.items()
         for phase, (meaning, severities) in _OF_CASES.items()
     },

@@ -13,7 +13,8 @@ from spotwarden.model.letter import Links
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.post import Pending
 
-_GO_ON = re.compile(r"https?://[!-~]+")
+_GO_ON = re.compile(r"https?://[!#-&(-;=?-~]+")
+"""ASCII without blanks, quotation marks and angle brackets."""
 _RANK = {Severity.URGENT: 0, Severity.WARNING: 1, Severity.INFO: 2}
 AGAIN = (
     "This may be a second copy of a letter that you have: nobody could tell whether the first one arrived, "
@@ -89,7 +90,7 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     among: Bounds = Bounds(todo=400, text=300, rows=4, cell=120)
 
 
-MAIL = Room(size=60_000, frame=900)
+MAIL = Room(size=72_000, frame=650)
 """Gmail shows the first 102 kB of a page; those without room take some, too."""
 
 
