@@ -80,6 +80,10 @@ class PostRoom:
             teams=teams or {},
         )
         self._sweeps = count(1)
+        self.tells: dict[str, tuple[str, ...]] = {}
+        self.doubtful: set[int] = set()
+        # An object that is gone may share its id with a later one.
+        self._kept: list[Letter] = []
 
     @property
     def now(self) -> datetime:
@@ -134,9 +138,24 @@ class PostRoom:
 
     def tick(self, cloud: Cloud | None = None, *, now: Callable[[], datetime] | None = None) -> Swept:
         """One tick; what fails rises."""
-        scribe = Scribe(limits=self.limits)
-        writing = Writing(letter=scribe.letter, domain="example.com", now=now or self.cloud.clock.now)
+        writing = Writing(letter=self._letter, domain="example.com", now=now or self.cloud.clock.now)
         return _whole(deliver(self.duty(cloud), POSTING, writing))
+
+    def _letter(self, pendings: Sequence[Pending], name: str, at: datetime, again: bool) -> Letter:  # noqa: FBT001 — as `Writing.letter`
+        letter = Scribe(limits=self.limits).letter(pendings, name, at, again)
+        self.tells[name] = tuple(one.notice.id for one in pendings)
+        if again:
+            self.doubtful.add(id(letter))
+            self._kept.append(letter)
+        return letter
+
+    def copies(self, one: Notice, to: str) -> list[bool]:
+        """Each letter that has told somebody this notice: whether it says that it may be a second copy."""
+        return [
+            id(letter) in self.doubtful
+            for letter in self.mails(to)
+            if one.id in self.tells[letter.message_id]
+        ]
 
     def told(self, *notices: Notice) -> None:
         """Have notices taken in and brought, once they have settled."""

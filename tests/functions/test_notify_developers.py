@@ -1,0 +1,490 @@
+"""From a message of the topic to a letter: to whom, once, and what is left where it cannot be."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from spotwarden.layout import UndeliveredRecord, notice_key, person_key
+from spotwarden.model.letter import HookPost, Mail
+from spotwarden.model.notice import Severity
+from spotwarden.model.policy import Team
+from spotwarden.model.post import Batch, Channel, Pace, Pending, Round
+from spotwarden.ports import UnansweredError
+from tests.fakes.trouble import rejected, unanswered
+from tests.functions.post_room import ADA, BOB, OPS, PostRoom, entry, mailed, notice
+
+MANY = [notice(f"n{number:02}") for number in range(4)]
+VISION = Team(owners=("*@example.com",), hook="vision")
+
+
+@pytest.fixture
+def room():
+    """A deployment that mails."""
+    return PostRoom()
+
+
+def tos(room):
+    """To whom letters went, in order."""
+    return [one.to if isinstance(one, Mail) else one.hook for one in room.letters()]
+
+
+def test_a_notice_reaches_its_owner_and_waits_no_longer(room):
+    """Taken in, sent, written down; the outbox is empty."""
+    room.told(notice())
+    assert tos(room) == [ADA]
+    assert room.waiting() == []
+    (record,) = room.delivered(notice())
+    assert record.message_id == room.mails()[0].message_id
+    assert record.answer == "250 kept as 1"
+
+
+def test_nothing_is_sent_before_it_has_settled(room):
+    """A second short of it nothing goes; what belongs together has time to come together."""
+    room.publish(notice())
+    room.wait(seconds=4)
+    room.tick()
+    assert tos(room) == []
+    room.wait(seconds=1)
+    room.tick()
+    assert tos(room) == [ADA]
+
+
+def test_a_message_that_comes_again_tells_nobody_twice(room):
+    """While it waits, and after it has arrived."""
+    room.publish(notice(), notice())
+    assert len(room.waiting()) == 1
+    room.told()
+    room.told(notice())
+    assert room.waiting() == []
+    assert tos(room) == [ADA]
+
+
+def test_a_message_that_comes_again_while_its_letter_is_written_down_tells_nobody_twice(room):
+    """It looked before the record of arrival was there, and wrote after the notice had left the outbox."""
+    room.publish(notice())
+    (late,) = room.waiting()
+    room.told()
+    room.store(entry(notice()), msgspec.json.encode(late))
+    room.tick_for(minutes=10)
+    assert tos(room) == [ADA]
+    assert room.waiting() == []
+
+
+@pytest.mark.parametrize(("count", "letters"), [(3, 3), (4, 1)])
+def test_more_than_a_few_at_once_become_one_letter(room, count, letters):
+    """Up to `flood` a letter each; one more, and all of them are one."""
+    room.told(*MANY[:count])
+    assert len(room.mails(ADA)) == letters
+    assert all(len(room.delivered(one)) == 1 for one in MANY[:count])
+    assert room.waiting() == []
+
+
+def test_a_team_gets_a_copy_where_it_looks():
+    """By mail to the owner, and to the hook of the team."""
+    room = PostRoom(teams={"vision": VISION})
+    room.told(notice())
+    assert sorted(tos(room)) == [ADA, "vision"]
+    assert len(room.delivered(notice())) == 2
+
+
+def test_job_toml_names_who_is_told(room):
+    """Its `email` wins over the owner."""
+    room.job_says(f'email = "{BOB}"')
+    room.told(notice())
+    assert tos(room) == [BOB]
+
+
+def test_a_job_toml_that_cannot_be_read_costs_no_notice(room):
+    """Then the owner is told."""
+    room.job_says("email = [")
+    room.told(notice())
+    assert tos(room) == [ADA]
+
+
+@pytest.mark.parametrize("job", ["", "no such/job", "preempted-jobs", "x" * 70, "train\nBcc: a@b"])
+def test_a_notice_about_no_job_of_ours_is_told_all_the_same(room, job):
+    """A name that is none is nobody's folder."""
+    room.told(notice(job=job))
+    assert tos(room) == [ADA]
+
+
+def test_a_job_without_an_owner_is_told_to_ops_with_how_to_set_one(room):
+    """The letter says why it goes there."""
+    room.publish(notice(owner=""))
+    (pending,) = room.waiting()
+    assert "job has no owner" in pending.because
+    assert "job.toml" in pending.because
+    room.told()
+    assert tos(room) == [OPS]
+    assert "has no owner" in room.mails()[0].text
+
+
+def test_with_neither_mail_nor_hooks_the_topic_is_all_there_is():
+    """Who subscribes to it reads it; nothing waits for ever."""
+    room = PostRoom(email=False)
+    room.told(notice())
+    assert room.waiting() == []
+    assert room.undelivered() == []
+
+
+def test_a_notice_that_nobody_can_get_is_kept_and_told_in_the_log(capsys):
+    """Nobody's job, and no ops: the record says so, once."""
+    room = PostRoom(ops="")
+    room.told(notice(owner=""), notice(owner=""))
+    (kept,) = room.undelivered()
+    assert kept.pending.notice == notice(owner="")
+    assert "nobody to tell" in kept.reason
+    assert "has no owner" in kept.reason
+    assert capsys.readouterr().out.count('"severity":"ERROR"') == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\xff\xfe",
+        b"{}",
+        b"[" * 100_000,
+        b'{"id": 3}',
+        msgspec.json.encode(notice(id="")),
+        b"x" * 5_000_000,
+    ],
+    ids=["nothing", "no text", "no notice", "deep", "another kind", "no id", "5 MB"],
+)
+def test_what_nobody_can_read_is_put_aside_and_acknowledged(room, data, capsys):
+    """It would be no better the next time; it is kept as far as it helps to find who wrote it."""
+    room.message(data)
+    room.message(data)
+    (kept,) = room.undelivered()
+    assert kept.pending.notice.kind == "unreadable"
+    assert len(msgspec.json.encode(kept)) < 20_000
+    assert room.waiting() == []
+    assert capsys.readouterr().out.count('"severity":"ERROR"') == 1
+    (named,) = (one.name for one in room.cloud.store.entries(room.layout.undelivered()))
+    assert isinstance(room.layout.parse(named), UndeliveredRecord)
+    assert "/topic/unreadable/" in named
+
+
+def test_a_message_without_data_is_no_notice(room):
+    """Such as a tick that lost its attribute."""
+    from spotwarden.decide.posting import POSTING  # noqa: PLC0415 — for this test alone
+    from spotwarden.runner.posting import take_in  # noqa: PLC0415 — likewise
+
+    take_in(room.duty(patient=False), POSTING, {"messageId": "1"})
+    take_in(room.duty(patient=False), POSTING, {"data": "no base64!"})
+    assert {one.pending.notice.kind for one in room.undelivered()} == {"unreadable"}
+
+
+def test_evidence_of_five_megabytes_becomes_a_letter(room):
+    """What is cut says so; everything else is told."""
+    room.told(notice(evidence={"log": "x" * 5_000_000, **{f"row{n}": "y" for n in range(100)}}))
+    assert tos(room) == [ADA]
+    assert len(room.mails()[0].html) < 200_000
+
+
+def test_a_recipient_that_refuses_is_never_tried_again_and_ops_stand_in(room):
+    """The letter to ops says in whose place and why; for a warning that counts as told."""
+    room.cloud.post.trouble.order("send", rejected("refused", "550 no such user"), about=ADA, times=9)
+    room.told(notice())
+    (kept,) = room.undelivered()
+    assert kept.pending.recipient == mailed(ADA)
+    assert "550 no such user" in kept.reason
+    (stand_in,) = room.waiting()
+    assert (stand_in.recipient, stand_in.stands_in) == (mailed(OPS), ADA)
+    room.told(notice())
+    assert tos(room) == [OPS]
+    assert ADA in room.mails()[0].text
+    assert [one.recipient for one in room.delivered(notice())] == [mailed(OPS)]
+
+
+def test_where_ops_refuse_it_is_kept_and_nobody_is_asked_any_more(room):
+    """Nobody stands in for ops."""
+    room.cloud.post.trouble.order("send", rejected("refused"), times=9)
+    room.told(notice())
+    room.told()
+    assert [one.pending.recipient for one in room.undelivered()] == [mailed(ADA), mailed(OPS)]
+    assert room.waiting() == []
+    assert tos(room) == []
+
+
+def test_a_team_hook_that_refuses_costs_ops_one_notice_a_day():
+    """Its owners have their mails; ops hear that the hook is broken, not what it would have said."""
+    room = PostRoom(teams={"vision": VISION}, apart=timedelta(0))
+    room.cloud.post.trouble.order("send", rejected("refused", "404"), about="vision", times=9)
+    room.told(*MANY[:3])
+    room.told()
+    assert sorted(tos(room)) == [ADA, ADA, ADA, OPS]
+    assert room.mails(OPS)[0].headers["X-Spotwarden-Kind"] == "unreachable"
+    assert len(room.undelivered()) == 3
+
+
+def test_without_mails_ops_stand_in_for_a_hook_as_well():
+    """The hook was the only way to its owner."""
+    room = PostRoom(teams={"vision": VISION}, email=False, ops_hook="ops")
+    room.cloud.post.trouble.order("send", rejected("refused"), about="vision")
+    room.told(notice())
+    (stand_in,) = room.waiting()
+    assert (stand_in.notice, stand_in.stands_in) == (notice(), "vision")
+    room.told()
+    assert tos(room) == ["ops"]
+
+
+def test_what_certainly_was_not_sent_is_tried_again_after_a_pause_that_doubles(room):
+    """One minute, then two; nothing else is tried for this recipient meanwhile, and nobody is told twice."""
+    room.cloud.post.trouble.order("send", rejected("unsent", "421 busy"), times=2)
+    room.told(notice("a"))
+    assert room.round().failures == 1
+    room.publish(notice("b"))
+    room.wait(seconds=59)
+    room.tick()
+    assert room.round().failures == 1
+    room.wait(seconds=1)
+    room.tick()
+    assert room.round().failures == 2
+    room.wait(seconds=119)
+    room.tick()
+    assert tos(room) == []
+    room.wait(seconds=1)
+    room.tick()
+    assert tos(room) == [ADA, ADA]
+    assert room.round() == Round(last=room.now)
+    assert not any("second copy" in one.text for one in room.mails())
+
+
+def test_one_recipients_trouble_never_delays_another(room):
+    """Bob's letter goes while Ada's server is down."""
+    room.cloud.post.trouble.order("send", rejected("unsent"), about=ADA, times=99)
+    room.told(notice(), notice("b", owner=BOB))
+    assert tos(room) == [BOB]
+
+
+def test_what_cannot_be_sent_for_a_day_goes_to_ops(room):
+    """A minute short of it, it still waits for its recipient."""
+    room.cloud.post.trouble.order("send", rejected("unsent", "421 busy"), about=ADA, times=999)
+    room.told(notice())
+    room.tick_for(hours=23, minutes=50, every=timedelta(minutes=10))
+    assert room.undelivered() == []
+    room.tick_for(hours=2, every=timedelta(minutes=10))
+    (kept,) = room.undelivered()
+    assert "could not be sent" in kept.reason
+    assert "421 busy" in kept.reason
+    assert tos(room) == [OPS]
+
+
+def test_a_daily_digest_that_fails_once_is_not_given_up_for_its_age(room):
+    """It waited for its hour, not for a server: a day counts from the first failure."""
+    room.prefers(ADA, Pace.DAILY)
+    room.publish(notice(severity=Severity.INFO))
+    room.cloud.post.trouble.order("send", rejected("unsent"))
+    room.tick_for(hours=25, every=timedelta(minutes=30))
+    assert room.undelivered() == []
+    assert tos(room) == [ADA]
+
+
+@pytest.mark.parametrize("arrived", [False, True])
+def test_a_letter_of_which_nobody_knows_is_sent_once_more_and_says_so(room, arrived):
+    """With the same message id, after a pause; so a recipient gets it twice at most, and one says so."""
+    room.cloud.post.trouble.order("send", unanswered(after_work=arrived))
+    room.told(notice())
+    assert room.round().sending is not None
+    room.wait(seconds=60)
+    room.tick()
+    first, *_ = letters = room.mails(ADA)
+    assert len(letters) == (2 if arrived else 1)
+    assert {one.message_id for one in letters} == {first.message_id}
+    assert "second copy" in letters[-1].text
+    assert room.waiting() == []
+
+
+def test_after_a_second_unknown_it_is_kept_and_ops_are_told(room):
+    """A third copy is never sent."""
+    room.cloud.post.trouble.order("send", unanswered(after_work=True), about=ADA, times=9)
+    room.told(notice())
+    room.tick_for(hours=1)
+    assert len(room.mails(ADA)) == 2
+    (kept,) = room.undelivered()
+    assert "nobody knows whether it arrived" in kept.reason
+    assert len(room.mails(OPS)) == 1
+
+
+def test_an_unknown_that_then_surely_is_not_sent_stays_one(room):
+    """The first may have arrived; being turned away since does not count as a second."""
+    room.cloud.post.trouble.order("send", unanswered(after_work=False))
+    room.told(notice())
+    room.cloud.post.trouble.order("send", rejected("unsent"), times=3)
+    room.tick_for(minutes=30)
+    assert tos(room) == [ADA]
+    assert "second copy" in room.mails()[0].text
+
+
+def test_trials_go_each_by_itself_at_once_to_whom_they_name():
+    """Whatever they are about, whoever the job's owner is, and at night."""
+    room = PostRoom(quiet="00-24", teams={"vision": VISION})
+    room.job_says(f'email = "{BOB}"')
+    room.told(*(notice(id=f"test/1/{n}", severity=Severity.INFO) for n in range(7)))
+    assert tos(room) == [ADA] * 7
+
+
+def test_a_digest_tells_all_that_waits_an_hour_after_the_first(room):
+    """One letter; a minute before the hour there is none."""
+    room.publish(notice("a", severity=Severity.INFO))
+    room.tick_for(minutes=50)
+    room.publish(notice("b", severity=Severity.INFO))
+    room.tick_for(minutes=9)
+    assert tos(room) == []
+    room.tick_for(minutes=1)
+    assert tos(room) == [ADA]
+    assert room.waiting() == []
+
+
+def test_who_prefers_to_hear_at_once_does(room):
+    """And who said nothing waits for the digest."""
+    room.prefers(ADA, Pace.NOW)
+    room.told(notice(severity=Severity.INFO), notice("b", severity=Severity.INFO, owner=BOB))
+    assert tos(room) == [ADA]
+
+
+def test_a_preference_that_cannot_be_read_is_none(room):
+    """Then the policy's digest holds."""
+    from spotwarden.layout import PreferenceRecord  # noqa: PLC0415 — for this test alone
+
+    room.store(PreferenceRecord(person=person_key(ADA)), b"{")
+    room.publish(notice(severity=Severity.INFO))
+    room.tick_for(minutes=61)
+    assert tos(room) == [ADA]
+
+
+def test_while_another_sweep_writes_to_somebody_nobody_else_does(room):
+    """Until its lease is over; then what it was about to send is sent once more."""
+    room.publish(notice())
+    batch = Batch(notices=(notice_key(notice().id),), message_id="m@x", sent_at=room.now)
+    held = Round(holder="another", until=room.now + timedelta(minutes=2), sending=batch)
+    name = room.layout.build(_round())
+    room.cloud.store.write(name, msgspec.json.encode(held), generation=0)
+    room.wait(seconds=119)
+    assert room.tick().waiting
+    assert tos(room) == []
+    room.wait(seconds=1)
+    room.tick()
+    assert [one.message_id for one in room.mails(ADA)] == ["m@x"]
+    assert "second copy" in room.mails()[0].text
+
+
+def _round(address=ADA):
+    from spotwarden.layout import PostRound  # noqa: PLC0415 — for this test alone
+
+    return PostRound(channel="email", person=person_key(address))
+
+
+def test_a_lease_of_a_clock_gone_wrong_holds_nobody_up(room):
+    """Beyond twice the lease it is none."""
+    room.publish(notice())
+    held = Round(holder="another", until=room.now + timedelta(days=365))
+    room.store(_round(), msgspec.json.encode(held))
+    room.told()
+    assert tos(room) == [ADA]
+
+
+def test_a_round_that_cannot_be_read_holds_nobody_up(room, capsys):
+    """Nobody knows what was under way, so the letter says that it may be a second copy."""
+    room.store(_round(), b"{")
+    room.told(notice())
+    assert "second copy" in room.mails(ADA)[0].text
+    assert '"severity":"ERROR"' in capsys.readouterr().out
+    room.told(notice("b"))
+    assert "second copy" not in room.mails(ADA)[1].text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"{",
+        b"x" * 5_000_000,
+        msgspec.json.encode(Pending(notice=notice("b"), recipient=mailed(ADA), since=notice().at)),
+    ],
+    ids=["no record", "5 MB", "another notice's"],
+)
+def test_a_broken_record_is_put_aside_and_stops_nothing(room, data, capsys):
+    """What else waits for the same person goes."""
+    room.store(entry(notice()), data)
+    room.told(notice("b"))
+    assert len(room.mails(ADA)) == 1
+    assert room.waiting() == []
+    (kept,) = room.undelivered()
+    assert kept.pending.notice.kind == "unreadable"
+    assert '"severity":"ERROR"' in capsys.readouterr().out
+
+
+def test_objects_that_are_nobodys_notices_are_left_alone(room):
+    """Somebody may put anything into a bucket."""
+    name = f"{room.layout.outbox()}pigeon/ada/{'0' * 32}.json"
+    room.cloud.store.write(name, b"", generation=0)
+    room.cloud.store.write(f"{room.layout.outbox()}README", b"", generation=0)
+    room.told(notice())
+    assert tos(room) == [ADA]
+
+
+def test_what_a_person_has_sent_once_more_is_sent(room):
+    """The record of the failure is older than the wish."""
+    room.cloud.post.trouble.order("send", rejected("refused"), about=ADA)
+    room.told(notice())
+    (kept,) = room.undelivered()
+    room.wait(hours=1)
+    again = replace(kept.pending, since=room.now)
+    room.store(entry(notice()), msgspec.json.encode(again))
+    room.told()
+    assert ADA in tos(room)
+
+
+def test_where_the_bucket_does_not_answer_the_message_comes_again(room):
+    """It is not acknowledged, so Pub/Sub brings it once more."""
+    room.cloud.store.trouble.order("write", unanswered(after_work=False), about="outbox")
+    with pytest.raises(ExceptionGroup) as failed:
+        room.publish(notice())
+    assert failed.group_contains(UnansweredError)
+    room.told(notice())
+    assert tos(room) == [ADA]
+
+
+def test_the_audit_keeps_each_letter_and_not_its_words(room):
+    """To whom, which notices, and what the server said."""
+    room.told(notice())
+    (name,) = (one.name for one in room.cloud.store.entries("spotwarden/audit/"))
+    (record,) = msgspec.json.decode(room.cloud.store.read(name).data)
+    assert record["detail"]["to"] == ADA
+    assert record["detail"]["notices"] == ["made-up/one"]
+    assert "html" not in str(record)
+
+
+def test_a_sweep_ends_in_time_and_the_next_begins_with_others(room):
+    """No letter is begun after a minute; who had to wait comes first another time."""
+    people = [f"p{number}@example.com" for number in range(6)]
+    room.publish(*(notice(str(n), owner=person) for n, person in enumerate(people)))
+    room.wait(seconds=5)
+    slow = iter(range(0, 10_000, 7))
+
+    def now():
+        return room.now + timedelta(seconds=next(slow))
+
+    swept = room.tick(now=now)
+    first = len(tos(room))
+    assert 0 < first < 6
+    assert len(swept.waiting) >= 6 - first - 1
+    room.wait(minutes=1)
+    room.tick()
+    assert sorted(tos(room)) == people
+
+
+def test_hooks_get_their_posts_under_the_same_id_when_sent_once_more():
+    """A receiver can tell by it."""
+    room = PostRoom(email=False, teams={"vision": VISION})
+    room.cloud.post.trouble.order("send", unanswered(after_work=True))
+    room.told(notice())
+    room.wait(minutes=1)
+    room.tick()
+    first, second = room.posts("vision")
+    assert isinstance(first, HookPost)
+    assert first.id == second.id
+    assert room.round("vision", Channel.HOOK).sending is None
