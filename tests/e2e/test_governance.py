@@ -43,6 +43,9 @@ class Left(msgspec.Struct, frozen=True, kw_only=True):
     deeds: list[dict[str, Any]]
     cases: list[dict[str, Any]]
     sweeps: Mapping[str, list[datetime]]
+    answers: list[dict[str, Any]]
+    mails: list[dict[str, Any]]
+    delivered: list[dict[str, Any]]
 
     def id_of(self, job: str) -> str:
         """The id of a job's one VM, by what was written down of it."""
@@ -99,6 +102,9 @@ def look(http: httpx.Client, said: str) -> Left:
         deeds=sorted(deeds, key=lambda one: one["at"]),
         cases=[read(name) for name in names if "/cases/" in name],
         sweeps=sweeps,
+        answers=[read(name) for name in names if "/answers/" in name],
+        mails=[one for one in http.get("/local/mailbox.json").json() if one["channel"] == "mail"],
+        delivered=[read(name) for name in names if "/delivered/" in name],
     )
 
 
@@ -229,12 +235,45 @@ def test_a_vm_without_metrics_is_told_and_let_be(left: Left) -> None:
     assert "spotwarden-idle" not in left.instances[left.id_of("dark")]["labels"]
 
 
-def test_a_kept_vm_is_kept(left: Left) -> None:
+def test_a_kept_vm_is_kept_by_the_link_in_the_mail(left: Left) -> None:
     """Warned once; its owner's word stands in the case, and no second warning comes while it holds."""
     [case] = [one for one in left.cases if one["subject"]["job"] == "kept"]
-    assert case["kept_by"] == "ada@example.com"
+    assert case["kept_by"] == "alan@example.com"
+    [used] = left.answers
+    assert (used["offer"]["way"], used["offer"]["to"]) == ("keep", "alan@example.com")
+    [warning] = left.notices("kept", "idle_warning")
+    assert used["offer"]["notice"] == warning["id"]
     assert datetime.fromisoformat(case["keep_until"]) > max(map(moment, left.changes))
-    assert len(left.notices("kept", "idle_warning")) == 1
+
+
+def test_what_somebody_is_warned_of_was_mailed_once(left: Left) -> None:
+    """Each warning and each deed, to its owner alone; every mail is another."""
+    for job, owner in (("nap", "ada"), ("hang", "ada"), ("long", "grace"), ("kept", "alan")):
+        told = [
+            one
+            for phase in ("warning", "acted")
+            for rule in GRACE
+            for one in left.notices(job, f"{rule}_{phase}")
+        ]
+        arrived = [
+            one["recipient"]["address"]
+            for notice in told
+            for one in left.delivered
+            if one["notice"] == notice["id"]
+        ]
+        assert arrived == [f"{owner}@example.com"] * len(told)
+    ids = [one["id"] for one in left.mails]
+    assert len(ids) == len(set(ids))
+    assert {one["message_id"] for one in left.delivered} == set(ids)
+
+
+def test_nothing_is_done_before_its_warning_was_mailed_the_grace_before(left: Left) -> None:
+    """A warning counts from when the mail server had it."""
+    at = {one["notice"]: datetime.fromisoformat(one["at"]) for one in left.delivered}
+    for job, rule in (("nap", "idle"), ("stay", "orphan"), ("hang", "stall"), ("long", "job_cap")):
+        last = left.notices(job, f"{rule}_warning")[-1]
+        _, done = left.remedy(job)
+        assert done - at[last["id"]] >= GRACE[rule] - timedelta(seconds=1)
 
 
 def test_a_vm_of_nobody_is_never_touched(left: Left) -> None:

@@ -1,13 +1,18 @@
 """What happens: four jobs, each of which loses a VM in its own way, and what is left of them in the end."""
 
 import asyncio
+import tomllib
+from typing import Any
 
 from localcloud.cloud import Deployment, LocalCloud
 from localcloud.story import gang, lost_marker, one_vm, stockout
-from localcloud.story.stage import Stage, Tell
-from localcloud.story.watch import StoryError
+from localcloud.story.stage import PATIENCE, Stage, Tell
+from localcloud.story.watch import StoryError, until
 
 LOOKS = (("jobs",), ("show", stockout.JOB))
+JOBS = (one_vm.JOB, gang.JOB, stockout.JOB, lost_marker.JOB)
+AN_HOUR = 61 * 60
+"""Seconds after which the letter of the hour goes (`notify.digest`)."""
 
 
 class Plot:
@@ -15,12 +20,16 @@ class Plot:
 
     def __init__(self, cloud: LocalCloud, deployment: Deployment, tell: Tell) -> None:
         self._stage = Stage.of(cloud, deployment, tell)
+        policy = tomllib.loads(deployment.policy.read_text(encoding="utf-8"))
+        self._mails = bool(policy.get("notify", {}).get("email"))
 
     async def tell(self) -> None:
         """Live through the story; `StoryError` where it does not come true."""
         try:
             await self._chapters()
             await self._look_back()
+            if self._mails:
+                await self._read_the_mail()
         finally:
             await self._stage.watch.close()
 
@@ -54,3 +63,25 @@ class Plot:
         outputs = await asyncio.gather(*(self._stage.run(*words) for words in LOOKS))
         for words, output in zip(LOOKS, outputs, strict=True):
             self._stage.show(words, output)
+
+    async def _read_the_mail(self) -> None:
+        """Let the hour pass after which its owner is told of what she need not hear at once."""
+        stage = self._stage
+        stage.say(
+            "nobody had to do anything, so nobody was disturbed; an hour later its news go as one mail:"
+        )
+        await stage.watch.turn("travel", {"seconds": AN_HOUR})
+        stage.say("$ spotwarden local travel 61m")
+        mail = await until(
+            self._letter,
+            lambda found: found is not None,
+            within=PATIENCE,
+            waiting_for=f"a mail that says that {', '.join(JOBS)} are back",
+        )
+        stage.say(f"✉ {mail['to']}: {mail['subject']}")
+
+    async def _letter(self) -> dict[str, Any] | None:
+        """The mail that tells of every job that it is back."""
+        messages = await self._stage.watch.mailbox()
+        mails = (one for one in messages if one["channel"] == "mail")
+        return next((one for one in mails if all(f"{job} is back" in one["text"] for job in JOBS)), None)

@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 import httpx
 
+from localcloud.story.browsing import Page, read_page
+
 EVERY_SECONDS = 0.05
 SHORT, LONG = 30.0, 120.0
 """How many seconds an answer may take; a journey in time restarts every function."""
@@ -48,6 +50,22 @@ class Watcher:
         """Every mail and notice, oldest first."""
         messages: list[dict[str, Any]] = (await self._http.get("/local/mailbox.json")).json()
         return messages[::-1]
+
+    async def open(self, url: str) -> Page:
+        """The page that a link leads to; `StoryError` where it cannot be opened."""
+        return _page(await self._http.get(url))
+
+    async def press(self, page: Page) -> Page:
+        """The page that comes when the button of this one is pressed."""
+        if page.action is None:
+            raise StoryError(f"there is nothing to press on the page {page.heading!r}")
+        return _page(await self._http.post(page.action, data=dict(page.fields)))
+
+    async def in_flight(self, topic: str) -> int:
+        """How many messages of a topic somebody has yet to take."""
+        topics = (await self._http.get("/local/topics")).raise_for_status().json()["topics"]
+        of_it = [one for one in topics if str(one["name"]).endswith(f"/{topic}")]
+        return sum(each["backlog"] + each["outstanding"] for one in of_it for each in one["subscriptions"])
 
     async def checkpoint(self, job: str) -> int:
         """The step of the newest checkpoint; 0 before the first."""
@@ -126,6 +144,13 @@ class Watcher:
         jobs = (await self._http.get(path)).raise_for_status().json().get("jobs", ())
         fired = [datetime.fromisoformat(one["lastAttemptTime"]) for one in jobs if "lastAttemptTime" in one]
         return max(fired, default=None)
+
+
+def _page(answer: httpx.Response) -> Page:
+    page = read_page(str(answer.url), answer.text)
+    if answer.is_error:
+        raise StoryError(f"{answer.url.copy_with(query=None)}: {answer.status_code} {page.heading}")
+    return page
 
 
 def moment_of(entry: dict[str, Any]) -> datetime:

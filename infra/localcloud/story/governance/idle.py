@@ -33,7 +33,8 @@ async def late(ward: Ward, journey: Journey) -> None:
     await ward.set_metadata("DATA", "ready")
     await ward.busy()
     await journey.until(FIRST + 25)
-    await ward.told(f"the warning about {ward.name} no longer holds")
+    await ward.noted(f"the warning about {ward.name} no longer holds")
+    ward.stage.say("its owner hears with the hour's other news that the warning no longer holds")
     if await ward.label():
         raise StoryError(f"{ward.name} still bears the label")
     await journey.until(THIRD)
@@ -44,9 +45,11 @@ async def late(ward: Ward, journey: Journey) -> None:
 async def kept(ward: Ward, journey: Journey) -> None:
     """Idle as well, but its owner says no."""
     await journey.until(FIRST)
-    await ward.told(f"{ward.name} has idle GPUs")
+    mail = await ward.told(f"{ward.name} has idle GPUs")
     await ward.warned("idle", times=1)
-    await ward.command("cases", "keep", "idle", ward.name, "--for", "8h", "--why", "a long lunch")
+    await ward.answer(mail, "Keep")
+    if (case := await ward.case("idle")) is None or case["kept_by"] != ward.owner:
+        raise StoryError(f"{ward.owner} keeps {ward.name}, and the case does not say so")
     await journey.until(THIRD)
     await ward.runs()
     await ward.told_only(f"{ward.name} has idle GPUs")
@@ -56,8 +59,12 @@ async def kept(ward: Ward, journey: Journey) -> None:
 async def dark(ward: Ward, journey: Journey) -> None:
     """No metric of its GPU has ever come: that is told, and is no reason to do anything."""
     await journey.until(50)
-    await ward.told(f"nobody can tell whether {ward.name} has idle GPUs")
+    unseen = f"nobody can tell whether {ward.name} has idle GPUs"
+    await ward.noted(unseen)
     await journey.until(THIRD)
+    mail = await ward.mailed(unseen)
+    ward.stage.say(f"✉ {mail['to']}: {mail['subject']}")
+    ward.stage.say(f"    with the news of an hour: {unseen}")
     await ward.runs()
     if await ward.heard(f"{ward.name} has idle GPUs") or await ward.label():
         raise StoryError(f"{ward.name} is held to be idle, and nobody can know")

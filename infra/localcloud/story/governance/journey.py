@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from localcloud.story.governance.post import Post
 from localcloud.story.stage import PATIENCE, Stage
 from localcloud.story.watch import StoryError, until
 
@@ -24,6 +25,7 @@ class Journey:
     def __init__(self, stage: Stage, functions: Sequence[str]) -> None:
         self._stage = stage
         self._functions = functions
+        self._post = Post(stage.watch)
         self._began: datetime | None = None
         self._alive = 0
         self._waiting: list[tuple[timedelta, asyncio.Future[None]]] = []
@@ -39,10 +41,14 @@ class Journey:
         for function in functions or self._functions:
             await self._tick(function)
         await self._swept(now, *functions)
+        await self._post.bring()
         return now
 
     async def until(self, minutes: int) -> None:
-        """Wait until so many minutes have passed since the beginning, and every function has looked again."""
+        """Wait until so many minutes have passed since the beginning.
+
+        Every function has looked again then, and what is pressing was mailed.
+        """
         arrived = asyncio.get_running_loop().create_future()
         self._waiting.append((timedelta(minutes=minutes), arrived))
         self._changed.set()
@@ -85,6 +91,7 @@ class Journey:
             if leg < RAREST:
                 await self.sweep()
             await self._swept(arrived["now"])
+            await self._post.bring()
         return self._passed(await self._stage.watch.now())
 
     def _passed(self, now: str) -> timedelta:

@@ -19,7 +19,8 @@ from localcloud.story.watch import StoryError, until
 FOLDER = EXAMPLE / "governed"
 POLICY = Path(__file__).with_name("policy.toml")
 FUNCTIONS = ("reap_vms", "flag_idle_gpus", "cap_runtime", "check_compliance")
-ADA, GRACE, NOBODY = "ada@example.com", "grace@example.com", "ops"
+ADA, ALAN, GRACE = "ada@example.com", "alan@example.com", "grace@example.com"
+NOBODY = "ops"
 
 
 class Role(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +39,7 @@ CAST: tuple[Role, ...] = (
         does="waits for its data with its GPU idle, and begins to train an hour late",
         live=idle.late,
     ),
-    Role(name="kept", does="idles as well; its owner wants to keep it", live=idle.kept),
+    Role(name="kept", does="idles as well; its owner wants to keep it", live=idle.kept, owner=ALAN),
     Role(name="dark", does="has no Ops Agent: nobody sees what its GPU does", live=idle.dark),
     Role(name="stay", does="has ended, and has failed to delete itself", live=over.stay),
     Role(name="long", does="goes on and on; its team's limit is 2 h 5 min", live=over.long, owner=GRACE),
@@ -79,8 +80,11 @@ class Plot:
 
     def _introduce(self) -> None:
         say = self._stage.say
-        say("the policy: infra/policy.toml, enforced, with two changes (infra/localcloud/story/governance):")
-        say("    idle VMs are stopped, not only told of, and the jobs of grace@example.com have a limit")
+        say(
+            "the policy: infra/policy.toml, enforced, with three changes (infra/localcloud/story/governance):"
+        )
+        say("    idle VMs are stopped, not only told of; the jobs of grace@example.com have a limit;")
+        say("    mails go out as soon as they are written")
         say("VMs are processes of this machine; `spotwarden local travel` skips hours that would only pass")
         for role in CAST:
             say(f"  {role.name}: {role.does}")

@@ -83,19 +83,51 @@ class Ward:
         await self.stage.watch.compute(f"zones/{zone}/instances/{self.name}/setMetadata", body)
 
     async def told(self, subject: str, times: int = 1) -> dict[str, Any]:
-        """Wait for the last of so many notices to its owner; tell it; `StoryError` where there are more."""
-        found = await until(
+        """Wait for the last of so many mails to its owner that say this; tell it; gives the mail."""
+        await self.noted(subject, times)
+        mail = await self.mailed(subject, times)
+        why = (await self.heard(subject))[-1]["text"].splitlines()[0]
+        self.stage.say(f"✉ {mail['to']}: {mail['subject']}")
+        self.stage.say(f"    {why}")
+        return mail
+
+    async def noted(self, subject: str, times: int = 1) -> None:
+        """Wait for the last of so many notices to its owner; `StoryError` where there are more."""
+        await until(
             lambda: self.heard(subject),
             lambda messages: len(messages) >= times,
             within=PATIENCE,
             waiting_for=f"notice {times} to {self.owner}: {subject}",
         )
         await self.told_only(subject, times)
-        last: dict[str, Any] = found[-1]
-        why = last["text"].splitlines()[0] if last["text"] else ""
-        self.stage.say(f"✉ {last['to']}: {subject}")
-        self.stage.say(f"    {why}")
+
+    async def mailed(self, subject: str, times: int = 1) -> dict[str, Any]:
+        """Wait for so many mails to its owner that say this, alone or with others; gives the last."""
+        mails = await until(
+            lambda: self._mails(subject),
+            lambda found: len(found) >= times,
+            within=PATIENCE,
+            waiting_for=f"mail {times} to {self.owner}: {subject}",
+        )
+        if len(mails) != times:
+            raise StoryError(f"{self.owner} got {len(mails)} mails, not {times}: {subject}")
+        last: dict[str, Any] = mails[-1]
         return last
+
+    async def answer(self, mail: Mapping[str, Any], way: str) -> None:
+        """Have its owner open a link of a mail and press the button there; opening it changes nothing."""
+        links = [one for one in mail["links"] if str(one["says"]).startswith(way)]
+        if len(links) != 1:
+            raise StoryError(f"the mail {mail['subject']!r} has {len(links)} links to {way.lower()}")
+        before = await self.case("idle")
+        page = await self.stage.watch.open(links[0]["url"])
+        self.stage.say(f"{self.owner} follows the link {links[0]['says']!r} in that mail: {page.heading}")
+        self.stage.say(f"    {page.says}")
+        if await self.case("idle") != before:
+            raise StoryError("a link that was only opened has changed the case")
+        done = await self.stage.watch.press(page)
+        self.stage.say(f"{self.owner} presses the button: {done.heading}")
+        self.stage.say(f"    {done.says}")
 
     async def told_only(self, subject: str, times: int = 1) -> None:
         """Hold that its owner was told so often, and no more."""
@@ -104,8 +136,15 @@ class Ward:
 
     async def heard(self, subject: str) -> list[dict[str, Any]]:
         """The notices to its owner with this subject, oldest first."""
+        return [one for one in await self._post("notice") if one["subject"] == subject]
+
+    async def _mails(self, subject: str) -> list[dict[str, Any]]:
+        return [one for one in await self._post("mail") if subject in f"{one['subject']}\n{one['text']}"]
+
+    async def _post(self, channel: str) -> list[dict[str, Any]]:
+        """What its owner got by this channel, oldest first."""
         mailbox = await self.stage.watch.mailbox()
-        return [one for one in mailbox if one["to"] == self.owner and one["subject"] == subject]
+        return [one for one in mailbox if (one["to"], one["channel"]) == (self.owner, channel)]
 
     async def case(self, rule: str, key: str = "") -> dict[str, Any] | None:
         """The record of its open case by a rule; the key is its id unless the rule is about jobs."""
