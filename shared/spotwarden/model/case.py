@@ -57,7 +57,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     and `kept_why` are a veto by a person; `extended` is how much more a person has granted, in the unit in
     which the rule counts (hours, or money). `strikes` are the newest try for each target, `failures` how
     often acting has failed in a row, `told` the ids of other notices about it, `labels` the names of those
-    that we have put on its VMs, `answered` the ids of the offers that people have taken up: none counts twice.
+    that we have put on its VMs, `answered` the ids of the offers that were taken up: none counts twice.
     """
 
     rule: str

@@ -18,7 +18,8 @@ class Affair(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of what an offer is about: its case, and for a restart its job.
 
     `file` is what the job says of itself, `fleet` how the VMs of the case are. `scratch` says that one of
-    them has local SSDs. `claimed` is when the answer was given, if it was before and is not yet carried out.
+    them has local SSDs. `status` is the object in which the job's end stands, and its generation. `claimed`
+    says that the answer was given before, and perhaps not yet carried out.
     """
 
     offer: Offer
@@ -27,6 +28,7 @@ class Affair(msgspec.Struct, frozen=True, kw_only=True):
     fleet: Fleet = Fleet()
     scratch: bool = False
     job: JobFacts | None = None
+    status: tuple[str, int] | None = None
     claimed: bool = False
 
 

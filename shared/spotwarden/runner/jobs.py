@@ -73,7 +73,10 @@ def once(
 
 
 def look_at_job(store: Store, layout: Layout, job: str, folder: Folder | None = None) -> JobFacts:
-    """Read a job's own objects: its ledger, its script, its watch, and last of all its end."""
+    """Read a job's own objects: its watch, its ledger, its script, and last of all its end."""
+    # The list of open jobs first: an entry that is written anew with a claim that we do not see is not taken
+    # off by us, for it is not the one that we have read.
+    watched = read_watch(store, layout, job)
     folder = folder or look_into(store, layout, job)
     ledger = read_ledger(store, layout, folder)
     number = ledger[-1].attempt.number if ledger else 0
@@ -83,7 +86,7 @@ def look_at_job(store: Store, layout: Layout, job: str, folder: Folder | None = 
         script=_script(store, layout, job, folder),
         file=read_job_file(store, layout, job, folder),
         progress=_progress(store, layout, folder),
-        watched=read_watch(store, layout, job),
+        watched=watched,
         registrations=_registrations(store, layout, folder),
         recorded=LaunchedRecord(job=job, attempt=number) in folder.things if number else False,
     )

@@ -1,0 +1,25 @@
+"""What becomes of an answer that is given by a link: pure verdicts, made anew at every look and click."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from spotwarden.decide.answers.on_cases import keep_or_extend, take
+from spotwarden.decide.answers.restarting import restart
+from spotwarden.decide.answers.stopping import stop
+from spotwarden.model.notice import Way
+from spotwarden.model.policy import Policy
+from spotwarden.model.reply import Affair, Verdict
+
+__all__ = ["consider", "take"]
+
+_WAYS: Mapping[Way, Callable[[Affair, Policy, datetime], Verdict]] = {
+    Way.KEEP: keep_or_extend,
+    Way.EXTEND: keep_or_extend,
+    Way.STOP: stop,
+    Way.RESTART: restart,
+}
+
+
+def consider(affair: Affair, policy: Policy, now: datetime) -> Verdict:
+    """What taking up this offer would do now, or why it does nothing."""
+    return _WAYS[affair.offer.way](affair, policy, now)

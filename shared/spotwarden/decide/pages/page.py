@@ -1,0 +1,39 @@
+"""What stands on a page, before it is HTML."""
+
+from enum import Enum
+
+import msgspec
+
+
+class Tone(Enum):
+    """Whether a page asks, tells that it is well, or that it is not."""
+
+    ASKS = "asks"
+    GOOD = "good"
+    BAD = "bad"
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """One of several things to choose from."""
+
+    value: str
+    label: str
+    detail: str
+    chosen: bool = False
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """One card. With a `button` it has a form, which carries the token and what was chosen."""
+
+    code: int
+    tone: Tone
+    title: str
+    says: str
+    notes: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    legend: str = ""
+    choices: tuple[Choice, ...] = ()
+    button: str = ""
+    instead: str = ""
+    command: str = ""
+    foot: str = ""

@@ -1,0 +1,164 @@
+"""What each page says."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from spotwarden.decide.pages.page import Choice, Page, Tone
+from spotwarden.decide.times import moment
+from spotwarden.model.notice import Way
+from spotwarden.model.offer import Unfit
+from spotwarden.model.post import Pace
+from spotwarden.model.reply import Failed, Given, Reply, Shown, Standing, Trouble, Wishes
+
+AT_ONCE = "What is urgent always comes at once: what was stopped or deleted, and what soon will be."
+ANSWERED: Mapping[Way, str] = {
+    Way.KEEP: "Keep",
+    Way.EXTEND: "Extend",
+    Way.STOP: "Stop",
+    Way.RESTART: "Start again",
+}
+_UNFIT: Mapping[Unfit, tuple[int, str, str]] = {
+    Unfit.BROKEN: (
+        400,
+        "This link is not whole",
+        "Something of it is missing or was changed on the way, perhaps where a mail program broke the line.",
+    ),
+    Unfit.FOREIGN: (
+        403,
+        "This link was not made here",
+        "It belongs to another deployment of Spotwarden, or is so old that its key is no longer in use.",
+    ),
+    Unfit.EXPIRED: (410, "This link has expired", "It was good for a while only, and that is over."),
+}
+_TROUBLE: Mapping[Trouble, tuple[int, str, str]] = {
+    Trouble.SILENT: (
+        503,
+        "Google Cloud does not answer",
+        "Nothing was changed. Try again in a minute: the link stays good.",
+    ),
+    Trouble.UNSURE: (
+        503,
+        "Google Cloud does not answer",
+        (
+            "Nobody knows yet whether your answer has arrived. Open the link again in a minute:"
+            " it tells, and pressing the button once more does nothing twice."
+        ),
+    ),
+    Trouble.BROKEN: (
+        500,
+        "Something in the bucket is broken",
+        "Nothing was changed. Somebody who runs Spotwarden has to mend or remove this object:",
+    ),
+    Trouble.LARGE: (413, "That is too much", "What was sent is larger than any answer. Nothing was changed."),
+    Trouble.METHOD: (405, "That is not how it works", "This page can be opened, and its button pressed."),
+    Trouble.MISSING: (
+        400,
+        "There is no link here",
+        "This page is opened by a link in a letter of Spotwarden. Nothing was changed.",
+    ),
+}
+
+
+def page(reply: Reply) -> Page:
+    """The page for this reply."""
+    return _PAGES[type(reply)](reply)
+
+
+def _shown(shown: Shown) -> Page:
+    verdict, offer = shown.verdict, shown.offer
+    tones = {Standing.OPEN: Tone.ASKS, Standing.SETTLED: Tone.GOOD, Standing.BARRED: Tone.BAD}
+    opened = verdict.standing is Standing.OPEN
+    foot = f"You answer as {offer.to}. The link is yours alone, and good until {moment(offer.expires)}."
+    return Page(
+        code=verdict.code,
+        tone=tones[verdict.standing],
+        title=verdict.title,
+        says=verdict.says,
+        notes=verdict.notes,
+        facts=verdict.facts,
+        button=verdict.button if opened else "",
+        instead=verdict.instead,
+        command=verdict.command,
+        foot=foot if opened else f"Nothing was changed. The letter was to {offer.to}.",
+    )
+
+
+def _given(given: Given) -> Page:
+    used = given.used
+    again = f"This was answered at {moment(used.at)} by {used.offer.to}, and nothing was done again."
+    about = {"Answer": ANSWERED[used.offer.way], "Job": used.offer.job, "By": used.offer.to}
+    outcome = used.outcome if given.repeated else ""
+    return Page(
+        code=200,
+        tone=Tone.GOOD,
+        title="Answered already" if given.repeated else "Done",
+        says=again if given.repeated else _sentence(used.outcome),
+        notes=(_sentence(used.note),) if used.note else (),
+        facts=tuple(
+            (word, text)
+            for word, text in (*about.items(), ("At", moment(used.at)), ("Outcome", outcome))
+            if text
+        ),
+        foot="You can close this page.",
+    )
+
+
+def _wishes(wishes: Wishes) -> Page:
+    details = {
+        Pace.NOW: ("As it happens", "each notice when it comes"),
+        Pace.HOURLY: ("Once an hour", "what is not urgent, in one letter"),
+        Pace.DAILY: ("Once a day", "what is not urgent, in one letter"),
+    }
+    choices = tuple(
+        Choice(value=pace.value, label=label, detail=detail, chosen=pace is wishes.pace)
+        for pace, (label, detail) in details.items()
+    )
+    said = details[wishes.pace][0].lower()
+    return Page(
+        code=200,
+        tone=Tone.GOOD if wishes.saved else Tone.ASKS,
+        title="Saved" if wishes.saved else "How often do you want to hear?",
+        says=f"You now hear of what is not urgent {said}. {AT_ONCE}" if wishes.saved else AT_ONCE,
+        legend="What is not urgent comes",
+        choices=choices,
+        button="Save",
+        foot=f"This is about letters to {wishes.wish.to}. The link is yours alone.",
+    )
+
+
+def _unfit(unfit: Unfit) -> Page:
+    code, title, says = _UNFIT[unfit]
+    return Page(
+        code=code,
+        tone=Tone.BAD,
+        title=title,
+        says=f"{says} Nothing was changed.",
+        instead="Open the link of the newest letter, or answer by command; this shows what is open:",
+        command="spotwarden cases list",
+    )
+
+
+def _failed(failed: Failed) -> Page:
+    code, title, says = _TROUBLE[failed.trouble]
+    detail = failed.trouble is Trouble.BROKEN
+    return Page(
+        code=code,
+        tone=Tone.BAD,
+        title=title,
+        says=says,
+        facts=(("Object", failed.detail),) if detail and failed.detail else (),
+    )
+
+
+def _sentence(text: str) -> str:
+    """With a full stop; what it begins with may be a name, which stays as it is written."""
+    return text if not text or text.endswith(".") else f"{text}."
+
+
+_PAGES: Mapping[type, Callable[[Any], Page]] = {
+    Shown: _shown,
+    Given: _given,
+    Wishes: _wishes,
+    Unfit: _unfit,
+    Failed: _failed,
+}

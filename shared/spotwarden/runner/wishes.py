@@ -1,0 +1,39 @@
+"""How often a person wants to hear of what is not urgent."""
+
+import msgspec
+
+from spotwarden.layout import PreferenceRecord, person_key
+from spotwarden.model.action import StoreObject
+from spotwarden.model.offer import Wish
+from spotwarden.model.outcome import Done
+from spotwarden.model.post import Pace, Preference
+from spotwarden.model.reply import Failed, Reply, Trouble, Wishes
+from spotwarden.runner.decoding import decoded
+from spotwarden.runner.governing import Duty
+
+
+def show_wish(duty: Duty, wish: Wish) -> Reply:
+    """What this person has asked for so far; nothing is changed."""
+    name = _name(duty, wish)
+    stored = duty.cloud.store.read(name)
+    pace = decoded(name, stored.data, Preference).pace if stored else Pace.NOW
+    return Wishes(wish=wish, pace=pace)
+
+
+def save_wish(duty: Duty, wish: Wish, pace: Pace) -> Reply:
+    """Write down what this person asks for; a second click writes the same."""
+    data = msgspec.json.format(msgspec.json.encode(Preference(pace=pace, at=duty.tick.now)))
+    step = StoreObject(
+        reason=f"{wish.to} wants to hear: {pace.value}",
+        job="",
+        name=_name(duty, wish),
+        data=data,
+        content_type="application/json",
+    )
+    if isinstance(duty.applier.apply(step), Done):
+        return Wishes(wish=wish, pace=pace, saved=True)
+    return Failed(trouble=Trouble.UNSURE)
+
+
+def _name(duty: Duty, wish: Wish) -> str:
+    return duty.settings.layout.build(PreferenceRecord(person=person_key(wish.to)))
