@@ -27,6 +27,8 @@ DEEDS: Mapping[Remedy, tuple[str, str]] = {
 }
 
 
+OVER = frozenset({"orphan", "leftover"})
+"""Rules whose jobs are over: there is nothing to start again."""
 MOST_INSTANCES = 256
 """So many VMs are named in a notice; a case about more is named by its job."""
 
@@ -92,7 +94,7 @@ def acted(case: Case, policy: Policy, tick: Tick) -> Notice:
         why=case.reason,
         todo=_go_on(case),
         evidence={**case.evidence, "warned": _warned(case)},
-        ways=(Way.RESTART,) if case.subject.job else (),
+        ways=(Way.RESTART,) if case.subject.job and case.rule not in OVER else (),
     )
 
 
@@ -167,7 +169,7 @@ def _warned(case: Case) -> str:
 def _ways(case: Case) -> tuple[Way, ...]:
     """How its owner may answer a warning."""
     more = (Way.EXTEND,) if case.rule == "job_cap" else ()
-    stop = (Way.STOP,) if case.subject.ours and case.subject.targets else ()
+    stop = (Way.STOP,) if case.subject.ours and case.subject.targets and case.rule != "leftover" else ()
     return (Way.KEEP, *more, *stop)
 
 
