@@ -56,6 +56,10 @@ class Trouble:
         """
         self._orders.append(_Order(call=call, about=about, failure=failure, left=times))
 
+    def calm(self) -> None:
+        """Let nothing fail any more."""
+        self._orders.clear()
+
     def around(self, call: str, subject: str, work: Callable[[], T]) -> T:
         """Do the work, unless a failure was ordered for it."""
         with self._lock:

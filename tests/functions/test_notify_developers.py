@@ -1,18 +1,26 @@
 """From a message of the topic to a letter: to whom, once, and what is left where it cannot be."""
 
+import re
 from datetime import timedelta
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.layout import UndeliveredRecord, notice_key, person_key
+from spotwarden.channels import ChannelSettings
+from spotwarden.decide.posting import POSTING
+from spotwarden.decide.tokens import Keys, read
+from spotwarden.layout import PostRound, PreferenceRecord, UndeliveredRecord, notice_key, person_key
 from spotwarden.model.letter import HookPost, Mail
-from spotwarden.model.notice import Severity
+from spotwarden.model.notice import CaseRef, Severity, Way
+from spotwarden.model.offer import Unfit
 from spotwarden.model.policy import Team
 from spotwarden.model.post import Batch, Channel, Pace, Pending, Round
 from spotwarden.ports import UnansweredError
+from spotwarden.runner.audience import audience
+from spotwarden.runner.posting import take_in
 from tests.fakes.trouble import rejected, unanswered
+from tests.functions.conftest import load
 from tests.functions.post_room import ADA, BOB, OPS, PostRoom, entry, mailed, notice
 
 MANY = [notice(f"n{number:02}") for number in range(4)]
@@ -169,9 +177,6 @@ def test_what_nobody_can_read_is_put_aside_and_acknowledged(room, data, capsys):
 
 def test_a_message_without_data_is_no_notice(room):
     """Such as a tick that lost its attribute."""
-    from spotwarden.decide.posting import POSTING  # noqa: PLC0415 — for this test alone
-    from spotwarden.runner.posting import take_in  # noqa: PLC0415 — likewise
-
     take_in(room.duty(patient=False), POSTING, {"messageId": "1"})
     take_in(room.duty(patient=False), POSTING, {"data": "no base64!"})
     assert {one.pending.notice.kind for one in room.undelivered()} == {"unreadable"}
@@ -348,8 +353,6 @@ def test_who_prefers_to_hear_at_once_does(room):
 
 def test_a_preference_that_cannot_be_read_is_none(room):
     """Then the policy's digest holds."""
-    from spotwarden.layout import PreferenceRecord  # noqa: PLC0415 — for this test alone
-
     room.store(PreferenceRecord(person=person_key(ADA)), b"{")
     room.publish(notice(severity=Severity.INFO))
     room.tick_for(minutes=61)
@@ -373,8 +376,6 @@ def test_while_another_sweep_writes_to_somebody_nobody_else_does(room):
 
 
 def _round(address=ADA):
-    from spotwarden.layout import PostRound  # noqa: PLC0415 — for this test alone
-
     return PostRound(channel="email", person=person_key(address))
 
 
@@ -488,3 +489,37 @@ def test_hooks_get_their_posts_under_the_same_id_when_sent_once_more():
     assert isinstance(first, HookPost)
     assert first.id == second.id
     assert room.round("vision", Channel.HOOK).sending is None
+
+
+def test_letters_of_the_function_hold_links_that_only_this_deployment_signs(room, monkeypatch):
+    """From its own environment: the answers' URL, the keys, and the sender's domain."""
+    key = "k1:" + "QUFB" * 11
+    monkeypatch.setenv("SPOTWARDEN_ANSWERS", "https://answers.example.com/")
+    monkeypatch.setenv("SPOTWARDEN_SIGNING_KEYS", key)
+    said = ChannelSettings.read(
+        {"SPOTWARDEN_SMTP": "smtps://mail.example.com:465", "SPOTWARDEN_MAIL_FROM": "S <s@mail.example.com>"}
+    )
+    duty = room.duty()
+    writing = load("notify_developers").writing(duty, said)
+    case = CaseRef(rule="idle", key="1", opened=room.now)
+    one = Pending(notice=notice(case=case, ways=(Way.KEEP,)), recipient=mailed(ADA), since=room.now)
+    letter = writing.letter([one], f"1@{writing.domain}", room.now, False)
+    assert letter.message_id == "1@mail.example.com"
+    tokens = re.findall(r"https://answers\.example\.com/\?t=([\w.-]+)", letter.text)
+    keys = Keys.read(key, audience(duty.settings))
+    offer, wish = (read(token, keys, room.now) for token in dict.fromkeys(tokens))
+    assert (offer.way, offer.to, offer.notice) == (Way.KEEP, ADA, "made-up/one")
+    assert wish.to == ADA
+    other = Keys.read(key, audience(replace(duty.settings, bucket="another")))
+    assert read(tokens[0], other, room.now) is Unfit.FOREIGN
+
+
+def test_without_the_answers_url_letters_hold_no_links_and_need_no_keys(room, monkeypatch):
+    """And without a mail server there is no domain but one that cannot exist."""
+    monkeypatch.delenv("SPOTWARDEN_ANSWERS", raising=False)
+    monkeypatch.delenv("SPOTWARDEN_SIGNING_KEYS", raising=False)
+    writing = load("notify_developers").writing(room.duty(), ChannelSettings.read({}))
+    one = Pending(notice=notice(ways=(Way.RESTART,)), recipient=mailed(ADA), since=room.now)
+    letter = writing.letter([one], "1@x", room.now, False)
+    assert "?t=" not in letter.text + letter.html
+    assert writing.domain == "spotwarden.invalid"
