@@ -1,5 +1,6 @@
 """Servers that do what they should not: hang, drop, drip, and say whatever a test wants said."""
 
+import socket
 import socketserver
 import threading
 from collections.abc import Callable, Mapping
@@ -70,7 +71,13 @@ class Talk:
 
     def __init__(self, server: Rude, handler: socketserver.StreamRequestHandler) -> None:
         self.server = server
+        self.body = b""
         self._handler = handler
+
+    @property
+    def connection(self) -> socket.socket:
+        """The bare connection."""
+        return self._handler.connection
 
     def say(self, what: bytes) -> None:
         """Say it at once."""
@@ -141,7 +148,8 @@ def http(answer: Answer) -> Callable[[Talk], None]:
         while (line := talk.hear()) not in {b"\r\n", b""}:
             if line.lower().startswith(b"content-length:"):
                 length = int(line.partition(b":")[2])
-        talk.server.keep(talk.hear_count(length))
+        talk.body = talk.hear_count(length)
+        talk.server.keep(talk.body)
         talk.give(answer)
 
     return script
@@ -150,11 +158,12 @@ def http(answer: Answer) -> Callable[[Talk], None]:
 class _Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
     block_on_close = True
+    request_queue_size = 128
     window = 0
 
     def server_bind(self) -> None:
         if self.window:
-            self.socket.setsockopt(socketserver.socket.SOL_SOCKET, socketserver.socket.SO_RCVBUF, self.window)
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.window)
         super().server_bind()
 
 

@@ -111,9 +111,11 @@ def test_a_certificate_of_an_unknown_authority_is_not_trusted(post_to):
 def test_a_file_of_certificates_that_is_none_is_named(post_to, tmp_path):
     """Missing or full of something else, the variable is what to mend."""
     (tmp_path / "ca.pem").write_text("no certificate")
-    for file in ("ca.pem", "missing.pem"):
-        with pytest.raises(RejectedError, match="unsent: the file of SPOTWARDEN_SMTP_CA"):
-            post_to("smtp://localhost:1", SPOTWARDEN_SMTP_CA=str(tmp_path / file)).send(mail())
+    with MailServer(starttls=True) as server:
+        for file in ("ca.pem", "missing.pem"):
+            post = post_to(f"smtp://localhost:{server.port}", SPOTWARDEN_SMTP_CA=str(tmp_path / file))
+            with pytest.raises(RejectedError, match="unsent: the file of SPOTWARDEN_SMTP_CA"):
+                post.send(mail())
 
 
 def test_the_server_is_greeted_with_the_domain_of_our_mail(post_to):

@@ -3,6 +3,7 @@
 import re
 import smtplib
 import ssl
+from collections.abc import Callable
 from contextlib import suppress
 
 from spotwarden.channels.nouns import Security, Smtp
@@ -19,7 +20,7 @@ class Conversation(smtplib.SMTP):
     sent, with what is left.
     """
 
-    def __init__(self, smtp: Smtp, tls: ssl.SSLContext, deadline: Deadline) -> None:
+    def __init__(self, smtp: Smtp, tls: Callable[[], ssl.SSLContext], deadline: Deadline) -> None:
         # The domain of our mail is what relays want to be greeted with; the machine's name means nothing, and
         # asking for it may take long.
         super().__init__(local_hostname=smtp.sender.domain)
@@ -96,7 +97,7 @@ class Conversation(smtplib.SMTP):
         self.file = None
         if self.sock is not None:
             self.sock.settimeout(self._deadline.left())
-            self.sock = self._tls.wrap_socket(self.sock, server_hostname=self._smtp.host)
+            self.sock = self._tls().wrap_socket(self.sock, server_hostname=self._smtp.host)
 
 
 def _expect(code: int, reply: tuple[int, bytes]) -> None:

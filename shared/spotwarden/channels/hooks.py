@@ -110,7 +110,8 @@ def _verdict(talk: http.client.HTTPConnection, letter: HookPost, url: SplitResul
     try:
         answer = talk.getresponse()
     except (OSError, http.client.HTTPException) as error:
-        raise UnansweredError(f"{letter.hook} has the post and gave no answer: {_reason(error)}") from None
+        why = plain(_without(url, str(error))) or type(error).__name__
+        raise UnansweredError(f"{letter.hook} has the post and gave no answer: {why}") from None
     said = f"{answer.status} {_words(answer, url)}".rstrip()
     if 200 <= answer.status < 300:  # noqa: PLR2004 - RFC 9110: success
         return said
@@ -123,14 +124,18 @@ def _verdict(talk: http.client.HTTPConnection, letter: HookPost, url: SplitResul
 
 
 def _words(answer: http.client.HTTPResponse, url: SplitResult) -> str:
-    """The beginning of what was said, without the URL, should it be repeated there."""
+    """The beginning of what was said."""
     try:
-        said = answer.read(KEPT).decode("utf-8", "replace")
+        return plain(_without(url, answer.read(KEPT).decode("utf-8", "replace")))
     except (OSError, http.client.HTTPException):
         return ""
+
+
+def _without(url: SplitResult, said: str) -> str:
+    """What was said, but for the parts of the URL that may be secrets, should they be repeated there."""
     for part in (*url.path.split("/"), url.query, *url.query.replace("&", "=").split("=")):
         said = said.replace(part, "…") if len(part) > 7 else said  # noqa: PLR2004 - no secret is that short
-    return plain(said)
+    return said
 
 
 def _reason(error: Exception) -> str:

@@ -12,9 +12,11 @@ from spotwarden.channels.words import clip, one_line
 from spotwarden.model.letter import Mail
 
 END = "\r\n"
-LONGEST_LINE = 998
-"""Characters of a line without its end (RFC 5322, 2.1.1)."""
 LONGEST_SUBJECT = 400
+"""Characters; with the bounds below, no header's line comes near the 998 of RFC 5322 (2.1.1)."""
+LONGEST_ID = 250
+LONGEST_NAME = 100
+LONGEST_VALUE = 800
 
 _NO_ID = re.compile(r"[^!-;=?-~]")
 _EXTRA = re.compile(r"(?:X-[A-Za-z0-9-]+|Auto-Submitted)")
@@ -24,7 +26,7 @@ _UTF8.header_encoding = QP
 
 
 def to_bytes(mail: Mail, sender: Sender) -> bytes:
-    """The whole mail, all ASCII but for a recipient who is not, in lines of at most `LONGEST_LINE`.
+    """The whole mail in short lines, all ASCII but for a recipient who is not.
 
     Whatever stands in the texts, no header comes of it but those that are written here.
 
@@ -37,7 +39,7 @@ def to_bytes(mail: Mail, sender: Sender) -> bytes:
 
 def _headers(mail: Mail, sender: Sender) -> list[tuple[str, str]]:
     return [
-        ("From", formataddr((one_line(sender.name), sender.address), _UTF8)),
+        ("From", formataddr((clip(one_line(sender.name), LONGEST_NAME), sender.address), _UTF8)),
         ("To", mail.to),
         ("Subject", _subject(mail.subject)),
         ("Date", format_datetime(mail.at)),
@@ -62,7 +64,7 @@ def _threading(mail: Mail) -> list[tuple[str, str]]:
 
 
 def _unsubscribing(mail: Mail) -> list[tuple[str, str]]:
-    if not _URL.fullmatch(mail.unsubscribe):
+    if not _URL.fullmatch(mail.unsubscribe) or len(mail.unsubscribe) > LONGEST_VALUE:
         return []
     # RFC 8058 wants https for its one click.
     one_click = mail.unsubscribe.startswith("https:")
@@ -80,17 +82,17 @@ def _extras(mail: Mail) -> list[tuple[str, str]]:
 
 
 def _ascii(value: str) -> str:
-    return one_line(value).encode("ascii", "replace").decode()
+    return clip(one_line(value), LONGEST_VALUE).encode("ascii", "replace").decode()
 
 
 def _bracketed(identifier: str) -> str:
-    return f"<{_NO_ID.sub('', identifier)}>"
+    return f"<{_NO_ID.sub('', identifier)[:LONGEST_ID]}>"
 
 
 def _line(name: str, value: str) -> str:
     # Written by hand, since `EmailMessage` encodes what is long and has no blank, ids and URLs among it:
     # then threads fall apart and nobody can unsubscribe (python/cpython issue 100991).
-    return f"{name}: {clip(value, LONGEST_LINE - len(name) - 2)}{END}"
+    return f"{name}: {value}{END}"
 
 
 def _body(mail: Mail) -> bytes:

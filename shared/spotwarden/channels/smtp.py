@@ -33,7 +33,7 @@ class SmtpPost:
         if not is_address(letter.to):
             raise RejectedError("refused", f"{plain(letter.to)!r} is no mail address")
         deadline = Deadline(self._patience.to_send)
-        conversation = Conversation(self._smtp, self._tls, deadline)
+        conversation = Conversation(self._smtp, lambda: self._tls, deadline)
         try:
             self._bring(letter.to, to_bytes(letter, self._smtp.sender), conversation)
             deadline.renew(self._patience.answer)
