@@ -40,10 +40,20 @@ output "lifecycle" {
   description = "Rules that keep what Spotwarden writes from growing for ever, for the bucket's owner to add to theirs."
   value = {
     rule = [
-      for below, days in { sweeps = 90, delivered = 90, answers = 90, audit = 400 } : {
-        action                    = { type = "Delete" }
-        condition                 = { age = days, matchesPrefix = ["${var.prefix}spotwarden/${below}/"] }
+      for below, days in local.kept_days : {
+        action    = { type = "Delete" }
+        condition = { age = days, matchesPrefix = ["${var.prefix}spotwarden/${below}/"] }
       }
     ]
+  }
+}
+
+# Longer than anything looks back: back-tests a month, warnings as long as a case, links a week; the audit for a year.
+locals {
+  kept_days = {
+    sweeps    = 90
+    delivered = 90
+    answers   = 90
+    audit     = 400
   }
 }

@@ -1,8 +1,8 @@
-"""Take the schema of the resources that we use out of the npm package @cdktf/provider-google: `extract.py PACKAGE`.
+"""Take the schema of what we use out of the npm package @cdktf/provider-google: `extract.py PACKAGE`.
 
-PACKAGE is the unpacked package (`npm pack @cdktf/provider-google@VERSION`, then tar). It is generated from the
-provider's own schema: each class is a resource or a block of one, a comment before each member says whether it is
-computed, optional or required, and how it is read says its type. Written to google.json beside this file.
+PACKAGE is the unpacked package (`npm pack @cdktf/provider-google@VERSION`, then tar). It is generated from
+the provider's own schema: each class is a resource or a block of one, a comment before each member says
+whether it is computed, optional or required, and how it is read says its type. Written to google.json.
 """
 
 import base64
@@ -42,7 +42,9 @@ def source(package: Path, folder: str) -> str:
 def schema(text: str) -> Mapping[str, Any]:
     """The schema of the module's resource or data source."""
     classes = {name: (kind, body) for name, kind, body in CLASS.findall(text)}
-    root = next(name for name, (kind, _) in classes.items() if kind in {"TerraformResource", "TerraformDataSource"})
+    root = next(
+        name for name, (kind, _) in classes.items() if kind in {"TerraformResource", "TerraformDataSource"}
+    )
     return _block(text, classes, root)
 
 
@@ -70,14 +72,16 @@ def _nested(text: str, name: str) -> Mapping[str, bool]:
     """Which members of a class are blocks, by how they are written as HCL."""
     struct = name.removesuffix("OutputReference")
     function = re.search(
-        rf"^export function {struct[0].lower()}{struct[1:]}ToHclTerraform\(.*?^\}}$", text, re.MULTILINE | re.DOTALL
+        rf"^export function {struct[0].lower()}{struct[1:]}ToHclTerraform\(.*?^\}}$",
+        text,
+        re.MULTILINE | re.DOTALL,
     )
     body = function[0] if function else text[text.rfind("synthesizeHclAttributes") :]
     pairs = re.findall(r"(\w+): \{\s+value: [^\n]*\n\s+isBlock: (true|false),", body)
     return {member: block == "true" for member, block in pairs}
 
 
-def _simple(rest: str) -> Any:  # noqa: ANN401 — Terraform's own notation of types is a word or a list
+def _simple(rest: str) -> Any:
     if found := re.search(r"cdktf\.Fn\.tolist\(this\.(get\w+Attribute)\('", rest):
         return ["set", SIMPLE[found[1]][1]]
     if found := re.search(r"this\.(get\w+Attribute)\('", rest):
@@ -87,7 +91,7 @@ def _simple(rest: str) -> Any:  # noqa: ANN401 — Terraform's own notation of t
     raise ValueError(rest)
 
 
-def _object(below: Mapping[str, Any]) -> Any:  # noqa: ANN401 — as above
+def _object(below: Mapping[str, Any]) -> Any:
     return ["object", {name: one["type"] for name, one in below["attributes"].items()}]
 
 
@@ -95,7 +99,9 @@ def used(folder: Path) -> Mapping[str, set[str]]:
     """The types that the configuration names, by kind of block."""
     found: dict[str, set[str]] = {"resource": set(), "data": set()}
     for file in folder.rglob("*.tf"):
-        for kind, name in re.findall(r'^(resource|data) "google_(\w+)"', file.read_text(encoding="utf-8"), re.MULTILINE):
+        for kind, name in re.findall(
+            r'^(resource|data) "google_(\w+)"', file.read_text(encoding="utf-8"), re.MULTILINE
+        ):
             found[kind].add(name)
     return found
 
@@ -105,7 +111,10 @@ def main(package: Path) -> None:
     kinds = used(TERRAFORM)
     folders = {"resource": "", "data": "data-google-"}
     schemas = {
-        kind: {f"google_{name}": schema(source(package, folders[kind] + name.replace("_", "-"))) for name in sorted(names)}
+        kind: {
+            f"google_{name}": schema(source(package, folders[kind] + name.replace("_", "-")))
+            for name in sorted(names)
+        }
         for kind, names in kinds.items()
     }
     text = source(package, "provider")

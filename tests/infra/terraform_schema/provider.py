@@ -1,7 +1,7 @@
 """A provider for the real Terraform that has the google provider's schema and no cloud behind it.
 
-Terraform takes it for the real one (`TF_REATTACH_PROVIDERS`, plugin protocol 5): it checks every block and argument
-against the schema, resolves every reference, and plans and applies; what Google would fill in is made up here.
+Terraform takes it for the real one (`TF_REATTACH_PROVIDERS`, plugin protocol 5): it checks every block and
+argument against the schema, resolves all references, plans and applies. What Google would fill in is made up.
 """
 
 import json
@@ -38,7 +38,11 @@ class Google:
         kinds = ((2, "resource"), (3, "data"))
         return [
             (1, _schema(PROVIDER)),
-            *((number, [(1, name), (2, _schema(block))]) for number, kind in kinds for name, block in SCHEMA[kind].items()),
+            *(
+                (number, [(1, name), (2, _schema(block))])
+                for number, kind in kinds
+                for name, block in SCHEMA[kind].items()
+            ),
         ]
 
     def prepare(self, asked: Mapping[int, Any]) -> list[tuple[int, Any]]:
@@ -147,7 +151,13 @@ def _settle(name: str, wanted: dict[str, Any], schema: Mapping[str, Any]) -> Non
         if path in known:
             return known[path]
         plain = {"string": f"{name}/{called}/{path}", "number": 0, "bool": False}
-        return plain[kind] if isinstance(kind, str) else {} if isinstance(kind, list) and kind[0] == "map" else []
+        return (
+            plain[kind]
+            if isinstance(kind, str)
+            else {}
+            if isinstance(kind, list) and kind[0] == "map"
+            else []
+        )
 
     _fill(wanted, schema, make_up, of=lambda value: isinstance(value, msgspec.msgpack.Ext))
 
@@ -176,16 +186,22 @@ def _schema(block: Mapping[str, Any]) -> list[tuple[int, Any]]:
 def _block(block: Mapping[str, Any]) -> list[tuple[int, Any]]:
     found: list[tuple[int, Any]] = []
     for name, one in block["attributes"].items():
-        flags = [(number, 1) for number, flag in ((4, "required"), (5, "optional"), (6, "computed")) if flag in one["is"]]
+        flags = [
+            (number, 1)
+            for number, flag in ((4, "required"), (5, "optional"), (6, "computed"))
+            if flag in one["is"]
+        ]
         found.append((2, [(1, name), (2, json.dumps(one["type"]).encode()), *flags]))
     for name, one in block["blocks"].items():
         bounds = [(4, 1 if "required" in one["is"] else 0), (5, 0 if one["many"] else 1)]
         single = one["nesting"] == "single"
-        found.append((3, [(1, name), (2, _block(one)), (3, NESTING[one["nesting"]]), *([] if single else bounds)]))
+        found.append(
+            (3, [(1, name), (2, _block(one)), (3, NESTING[one["nesting"]]), *([] if single else bounds)])
+        )
     return found
 
 
-def _value(message: bytes) -> Any:  # noqa: ANN401 — whatever a resource is
+def _value(message: bytes) -> Any:
     return msgspec.msgpack.decode(_fields(message)[1])
 
 
@@ -200,7 +216,13 @@ def _message(fields: list[tuple[int, Any]]) -> bytes:
         if isinstance(value, int):
             out += _varint(number << 3 | WHOLE) + _varint(value)
         else:
-            data = value if isinstance(value, bytes) else value.encode() if isinstance(value, str) else _message(value)
+            data = (
+                value
+                if isinstance(value, bytes)
+                else value.encode()
+                if isinstance(value, str)
+                else _message(value)
+            )
             out += _varint(number << 3 | TEXT) + _varint(len(data)) + data
     return out
 
