@@ -19,7 +19,7 @@ from spotwarden.model.notice import CaseRef, Notice, Severity, Way
 from spotwarden.model.outcome import Done, Lost, Observed, Rejected, Unanswered
 from spotwarden.model.policy import Policy, Team
 from spotwarden.model.post import Batch, Channel, Pace, Pending, Recipient, Round
-from spotwarden.model.posting import Waiting, Wanted
+from spotwarden.model.posting import Addressed, Waiting, Wanted
 
 NOW = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 ADA, OPS = "ada@example.com", "ops@example.com"
@@ -178,15 +178,31 @@ def test_nobody_stands_in_for_who_stands_in():
     assert stand_ins(replace(pending(), stands_in="bob"), "550 unknown", POLICY, NOW) == ()
 
 
-def test_a_broken_hook_is_one_notice_a_day_where_mails_go_too():
-    """Another day is another notice; without mails ops stand in."""
-    one, _ = stand_ins(pending(hook("vision")), "404", POLICY, NOW)
-    other, _ = stand_ins(pending(hook("vision"), id="made-up/2"), "404", POLICY, NOW + timedelta(hours=1))
+def test_a_broken_hook_that_gets_copies_is_one_notice_a_day():
+    """Another day is another notice; its owners were mailed."""
+    copied = replace(pending(hook("vision")), copy=True)
+    one, also = stand_ins(copied, "404", POLICY, NOW)
+    other, _ = stand_ins(
+        replace(copied, notice=notice(id="made-up/2")), "404", POLICY, NOW + timedelta(hours=1)
+    )
     assert one.notice.kind == "unreachable"
+    assert (one.copy, also.copy) == (False, True)
     assert one.notice.id == other.notice.id
     assert unreachable("vision", "404", POLICY, NOW + timedelta(days=1)).id != one.notice.id
-    hooks = replace(POLICY, notify=NotifyLimits(ops_hook="ops"))
-    assert [two.notice.kind for two in stand_ins(pending(hook("vision")), "404", hooks, NOW)] == ["gave_up"]
+
+
+def test_ops_stand_in_for_a_hook_that_is_all_its_owner_has():
+    """Nobody else has been told."""
+    one, _ = stand_ins(pending(hook("vision")), "404", POLICY, NOW)
+    assert (one.notice.kind, one.stands_in, one.because) == ("gave_up", "vision", "404")
+
+
+def test_a_hook_gets_a_copy_where_somebody_is_mailed():
+    """A copy warns nobody by itself; alone it does."""
+    both = Addressed(recipients=(mail(ADA), hook("vision"))).pendings(notice(), NOW)
+    assert [one.copy for one in both] == [False, True]
+    (alone,) = Addressed(recipients=(hook("vision"),)).pendings(notice(), NOW)
+    assert not alone.copy
 
 
 def waiting(key, severity=URGENT, *, ago=timedelta(minutes=1), **said):

@@ -10,6 +10,7 @@ from spotwarden.model.case import CaseState
 from spotwarden.model.governance import IdleLimits, Remedy
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.policy import Policy, Team
+from spotwarden.model.post import Channel, Delivered, Recipient
 from tests.functions.made_up import RULE, MadeUp, Said
 
 GRACE = timedelta(minutes=15)
@@ -24,10 +25,13 @@ def world() -> MadeUp:
     return MadeUp(STOP, notify=MAILED)
 
 
-def arrive(world: MadeUp, number: int = -1) -> None:
-    """Write down that a notice arrived, as notify_developers does."""
-    key = notice_key(world.notices()[number].id)
-    world.store(DeliveredRecord(notice=key, channel="email", person=person_key("ada@x.org")), b"{}")
+def arrive(world: MadeUp, channel: Channel = Channel.EMAIL, to: str = "ada@x.org", **said: bool) -> None:
+    """Write down that the newest notice arrived, as notify_developers does."""
+    key = notice_key(world.notices()[-1].id)
+    recipient = Recipient(channel=channel, address=to)
+    record = Delivered(notice="n", recipient=recipient, at=world.now, message_id="m", **said)
+    thing = DeliveredRecord(notice=key, channel=channel.value, person=person_key(to))
+    world.store(thing, msgspec.json.encode(record))
 
 
 def test_nothing_is_done_while_the_warning_has_not_arrived(world: MadeUp):
@@ -64,6 +68,29 @@ def test_a_record_of_another_notice_is_no_delivery(world: MadeUp):
     world.store(other, b"{}")
     world.sweep_for(hours=1)
     assert world.asked() == []
+
+
+def test_a_copy_to_a_chat_is_no_delivery(world: MadeUp):
+    """Where its owner is mailed, only his mail counts."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    arrive(world, Channel.HOOK, "ml-chat", copy=True)
+    world.sweep_for(hours=1)
+    assert world.asked() == []
+    arrive(world)
+    world.wait(seconds=GRACE.total_seconds())
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+
+
+def test_where_nobody_is_mailed_the_hook_counts(world: MadeUp):
+    """It is all that its owner has."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    arrive(world, Channel.HOOK, "ml-chat")
+    world.wait(seconds=GRACE.total_seconds())
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
 
 
 def test_a_delivery_that_is_known_is_remembered(world: MadeUp):

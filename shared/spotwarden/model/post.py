@@ -26,7 +26,7 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
     """A notice that waits to be sent to one recipient, since it was taken in.
 
     `stands_in` is whom it could not be brought to, where it goes to somebody else in his place, and
-    `because` why not.
+    `because` why not. A `copy` goes to a hook besides the letter to a person: it warns nobody by itself.
     """
 
     notice: Notice
@@ -34,6 +34,7 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
     since: Moment
     stands_in: str = ""
     because: str = ""
+    copy: bool = False
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +77,7 @@ class Delivered(msgspec.Struct, frozen=True, kw_only=True):
     at: Moment
     message_id: str
     answer: str = ""
+    copy: bool = False
 
 
 class Undelivered(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from spotwarden.model.moment import Moment
 from spotwarden.model.notice import Notice
 from spotwarden.model.outcome import Outcome
 from spotwarden.model.policy import Policy
-from spotwarden.model.post import Batch, Pace, Pending, Recipient, Round, Undelivered
+from spotwarden.model.post import Batch, Channel, Pace, Pending, Recipient, Round, Undelivered
 
 
 class Addressed(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +24,21 @@ class Addressed(msgspec.Struct, frozen=True, kw_only=True):
     recipients: tuple[Recipient, ...] = ()
     stands_in: str = ""
     because: str = ""
+
+    def pendings(self, notice: Notice, since: datetime) -> tuple[Pending, ...]:
+        """The notice as it waits for each of them; where somebody is mailed, a hook gets a copy."""
+        mailed = any(one.channel is Channel.EMAIL for one in self.recipients)
+        return tuple(
+            Pending(
+                notice=notice,
+                recipient=one,
+                since=since,
+                stands_in=self.stands_in,
+                because=self.because,
+                copy=mailed and one.channel is Channel.HOOK,
+            )
+            for one in self.recipients
+        )
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):

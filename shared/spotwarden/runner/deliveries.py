@@ -7,7 +7,9 @@ from msgspec.structs import replace
 from spotwarden.layout import Layout, notice_key
 from spotwarden.model.case import CaseState, Filed, Warned
 from spotwarden.model.policy import Policy
-from spotwarden.ports import Store
+from spotwarden.model.post import Delivered
+from spotwarden.ports import Entry, Store
+from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
 
 
@@ -45,5 +47,12 @@ def _known(store: Store, layout: Layout, policy: Policy, warned: Warned) -> Warn
         return warned
     if not policy.tells:
         return replace(warned, delivered=warned.at)
-    arrived = store.entries(layout.delivered(notice_key(warned.notice)), limit=1)
-    return replace(warned, delivered=max(warned.at, arrived[0].updated)) if arrived else warned
+    records = store.entries(layout.delivered(notice_key(warned.notice)))
+    arrived = next((one for one in records if not _is_copy(store, one)), None)
+    return replace(warned, delivered=max(warned.at, arrived.updated)) if arrived else warned
+
+
+def _is_copy(store: Store, entry: Entry) -> bool:
+    """Whether it only went to a chat besides: that is read by everybody, and so by nobody for certain."""
+    stored = store.read(entry.name)
+    return stored is None or decoded(entry.name, stored.data, Delivered).copy

@@ -40,20 +40,16 @@ def addressed(notice: Notice, file: JobFile, policy: Policy) -> Addressed:
 def stand_ins(pending: Pending, reason: str, policy: Policy, now: datetime) -> tuple[Pending, ...]:
     """What goes to ops where a notice could not be brought to its recipient; nothing where that was ops.
 
-    A hook only gets a copy where mails are sent, too: then ops are not sent every notice of it, but told
-    once a day that it does not work.
+    Of a hook that only gets copies ops are not sent every notice, but told once a day that it does not work.
     """
     lost = pending.recipient
-    ops = [one for one in _to_ops(policy, "", "").recipients if one != lost]
+    ops = tuple(one for one in _to_ops(policy, "", "").recipients if one != lost)
     if pending.stands_in or _same(lost.address, policy.governance.ops) or _is_ops_hook(lost, policy):
         return ()
-    if lost.channel is Channel.HOOK and policy.notify.email:
-        notice = unreachable(lost.address, reason, policy, now)
-        return tuple(Pending(notice=notice, recipient=one, since=now) for one in ops)
-    return tuple(
-        Pending(notice=pending.notice, recipient=one, since=now, stands_in=lost.address, because=reason)
-        for one in ops
-    )
+    if pending.copy:
+        return Addressed(recipients=ops).pendings(unreachable(lost.address, reason, policy, now), now)
+    to = Addressed(recipients=ops, stands_in=lost.address, because=reason)
+    return to.pendings(pending.notice, now)
 
 
 def unreachable(hook: str, reason: str, policy: Policy, now: datetime) -> Notice:

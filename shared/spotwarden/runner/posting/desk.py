@@ -212,6 +212,7 @@ class Desk:
                 at=batch.sent_at,
                 message_id=batch.message_id,
                 answer=answer,
+                copy=one.pending.copy,
             )
             self._office.records.arrived(one, record)
 

@@ -39,10 +39,7 @@ def take_in(duty: Duty, posting: Posting, message: Mapping[str, Any]) -> Swept:
 
 def _address(duty: Duty, notice: Notice, to: Addressed) -> Swept:
     now = duty.tick.now
-    pendings = [
-        Pending(notice=notice, recipient=one, since=now, stands_in=to.stands_in, because=to.because)
-        for one in to.recipients
-    ]
+    pendings = to.pendings(notice, now)
     if not pendings:
         nobody = Pending(notice=notice, recipient=Recipient(channel=Channel.EMAIL, address=""), since=now)
         reason = f"there is nobody to tell: {to.because}"
