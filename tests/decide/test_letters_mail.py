@@ -42,8 +42,8 @@ def test_the_text_says_what_why_when_and_what_is_known():
     assert "What happened: nap-1 has idle GPUs" in said
     assert "What will happen: it will be stopped (its disks stay), not before 2026-11-21 14:30 UTC" in said
     assert "Why: All 4 GPUs of nap-1 have been below 5 % for 1 h." in said
-    assert "  busiest GPU: 1.0 %" in said
-    assert "  idle since: 13:00 UTC" in said
+    assert "  - busiest GPU: 1.0 %" in said
+    assert "  - idle since: 13:00 UTC" in said
 
 
 def test_each_answer_has_its_link_with_what_it_grants():
@@ -52,7 +52,7 @@ def test_each_answer_has_its_link_with_what_it_grants():
     mail = letter(pending(notice(ways=ways)))
     labels = ("Keep for 8 h", "Extend by 4 h", "Stop now", "Start again")
     for way, label in zip(ways, labels, strict=True):
-        assert f"  {label}: {SITE}?t={way.value}-0" in lines(mail)
+        assert f"  > {label}: {SITE}?t={way.value}-0" in lines(mail)
         assert f'href="{SITE}?t={way.value}-0"' in mail.html
         assert f">{label}</a>" in mail.html
 
@@ -60,7 +60,7 @@ def test_each_answer_has_its_link_with_what_it_grants():
 def test_a_link_whose_hours_are_not_known_names_none():
     """Better no figure than a wrong one."""
     one = pending()
-    assert "  Keep it: " in letter(one, links=links(one, keep=None)).text
+    assert "  > Keep it: " in letter(one, links=links(one, keep=None)).text
 
 
 def test_without_links_there_is_no_word_of_them():
@@ -213,8 +213,8 @@ def test_long_evidence_is_cut_and_says_so():
 def test_many_rows_of_evidence_are_counted():
     """Thirty are shown."""
     shown = letter(pending(notice(evidence={f"k{n:02}": "v" for n in range(30)}))).text
-    assert "  k29: v" in shown
+    assert "  - k29: v" in shown
     assert "and more" not in shown
     cut = letter(pending(notice(evidence={f"k{n:02}": "v" for n in range(31)}))).text
-    assert "  k30: v" not in cut
-    assert "  and more: 1 row" in cut
+    assert "  - k30: v" not in cut
+    assert "  - and more: 1 row" in cut

@@ -35,12 +35,12 @@ def _part(part: Part, *, many: bool) -> Iterator[str]:
     todo, *grounds = part.told
     yield todo
     for button in part.buttons:
-        yield f"  {button.label}: {button.url}"
+        yield f"  > {button.label}: {button.url}"
     if not many:
         yield from ("", f"What happened: {part.title}")
     yield from grounds
     for label, value in part.rows:
-        yield f"  {label}: {value}"
+        yield f"  - {label}: {value}"
     for command in part.commands:
         yield f"By command: {command}"
     if not many:

@@ -54,7 +54,7 @@ def table() -> str:
 def _table() -> Iterator[str]:
     yield "# Kinds of notices"
     yield ""
-    yield "Each message of the topic `spotwarden-notices` carries one notice as JSON ([its schema](schema.json)),"
+    yield "Each message of the topic `spotwarden-notices` carries one notice as JSON ([schema](schema.json)),"
     yield "with the attributes `kind`, `severity`, `job` and `id`. A subscription can filter by them, such as"
     yield '`attributes.kind = "gave_up"` or `attributes.severity = "urgent"`.'
     yield ""

@@ -11,7 +11,7 @@ from spotwarden.decide.letters.subjects import jobs, subject, title
 from spotwarden.decide.letters.words import ahead, clean, clock, count, hours
 from spotwarden.model.letter import Links
 from spotwarden.model.notice import Notice, Severity, Way
-from spotwarden.model.post import Pending
+from spotwarden.model.post import Channel, Pending
 
 _GO_ON = re.compile(r"https?://[!#-&(-;=?-~]+")
 """ASCII without blanks, quotation marks and angle brackets."""
@@ -175,20 +175,18 @@ def _commands(notice: Notice) -> list[str]:
 
 
 def _reader(pending: Pending) -> str:
-    """Why this person reads it."""
+    """Why this person, or this channel, reads it."""
     notice = pending.notice
+    start = "You get this" if pending.recipient.channel is Channel.EMAIL else "This is told here"
     because = clean(pending.because, 400).rstrip(".")
     if pending.stands_in:
         why = f", because {because}" if because else ""
-        return f"You get this in place of {clean(pending.stands_in, 300)}{why}."
-    if because:
-        return f"You get this because {because}."
+        return f"{start} in place of {clean(pending.stands_in, 300)}{why}."
     owner, job = clean(notice.owner, 120), clean(notice.job, 120)
-    if owner and job:
-        return f"You get this because {owner} is named as the owner of {job}."
-    if owner:
-        return f"You get this because it is for {owner}."
-    return f"You get this because {job or 'it'} names no owner."
+    if not because and owner:
+        because = f"{owner} is named as the owner of {job}" if job else f"it is for {owner}"
+    because = because or f"{job or 'it'} names no owner"
+    return f"{start} because {because}."
 
 
 def _lead(notices: Sequence[Notice], now: datetime) -> str:
