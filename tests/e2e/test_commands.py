@@ -182,6 +182,16 @@ def test_a_marker_that_was_put_aside_is_listed_put_back_and_dropped(shell):
     assert "is empty" in shell.ok("quarantine", "list")
 
 
+def test_the_mail_server_can_be_put_into_trouble_and_out_of_it(shell):
+    """What is said last holds; without a word the state is shown."""
+    refuses = ("local", "mail", "--refuse", "ada@example.com", "--mute", "2")
+    said = "the mail server refuses ada@example.com, takes 2 without saying so\n"
+    assert shell.ok(*refuses) == said
+    assert shell.ok("local", "mail") == said
+    assert shell.ok("local", "mail", "--down") == "the mail server is down\n"
+    assert shell.ok("local", "mail", "--off") == "the mail server takes everything\n"
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

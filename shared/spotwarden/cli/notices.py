@@ -198,6 +198,7 @@ def _fields(one: Item) -> dict[str, object]:
         "why": one.why,
         "stands_in": one.pending.stands_in,
         "because": one.pending.because,
+        "copy": one.pending.copy,
         "notice": one.pending.notice,
     }
 
