@@ -26,8 +26,11 @@ locals {
     length(local.public) == 0 ? {} : { public = "${local.requests} AND resource.labels.service_name = one_of(${local.services.public}) AND metric.labels.response_code_class = \"5xx\" AND metric.labels.response_code != \"503\"" },
   )
 
-  # How many minutes are between two ticks, as far as the cron line says so; an hour where it says more.
+  # How many minutes are between two ticks, as far as the cron line says so; an hour where it says more. Ten minutes
+  # of silence are too many, or three ticks where those are further apart. Each condition costs, so those of the same
+  # patience share one.
   minutes = { for name, cron in local.schedules : name => cron == "* * * * *" ? 1 : try(tonumber(regex("^\\*/([0-9]+) \\* \\* \\* \\*$", cron)[0]), 60) }
+  silence = { for name, step in local.minutes : max(10, 3 * step) => name... }
 }
 
 resource "google_monitoring_alert_policy" "failing" {
@@ -63,33 +66,36 @@ resource "google_monitoring_alert_policy" "failing" {
 }
 
 resource "google_monitoring_alert_policy" "silent" {
-  for_each = local.schedules
+  for_each = local.silence
 
-  display_name          = "Spotwarden: ${each.key} is not ticked"
+  display_name          = "Spotwarden: no tick for ${each.key} minutes"
   combiner              = "OR"
   severity              = "CRITICAL"
   notification_channels = local.channels
 
   conditions {
-    display_name = "no message was taken for ${max(10, 3 * local.minutes[each.key])} minutes"
+    display_name = "a function took no message for ${each.key} minutes"
 
     # Taken, not sent: the Scheduler, the topic, the push and the function itself all had to work.
     condition_absent {
-      filter   = "resource.type = \"pubsub_subscription\" AND resource.labels.subscription_id = \"${google_pubsub_subscription.function[local.topics[each.key]].name}\" AND metric.type = \"pubsub.googleapis.com/subscription/push_request_count\" AND metric.labels.response_class = \"ack\""
-      duration = "${60 * max(10, 3 * local.minutes[each.key])}s"
+      filter   = "resource.type = \"pubsub_subscription\" AND resource.labels.subscription_id = one_of(${join(", ", [for name in each.value : "\"${local.topics[name]}\""])}) AND metric.type = \"pubsub.googleapis.com/subscription/push_request_count\" AND metric.labels.response_class = \"ack\""
+      duration = "${60 * each.key}s"
 
       aggregations {
         alignment_period     = "60s"
         per_series_aligner   = "ALIGN_DELTA"
         cross_series_reducer = "REDUCE_SUM"
+        group_by_fields      = ["resource.label.subscription_id"]
       }
     }
   }
 
   documentation {
-    subject = "Spotwarden: ${each.key} is not ticked"
-    content = "It is ticked each ${local.minutes[each.key]} minutes, and has taken no tick for longer than three of them. Nothing that it does is done until it is mended."
+    subject = "Spotwarden: $${resource.label.subscription_id} takes no ticks"
+    content = "Watched here: ${join(", ", each.value)}. Nothing that the silent one does is done until it is mended. docs/deploy/limits.md, \"When an alert comes\"."
   }
+
+  depends_on = [google_pubsub_subscription.function]
 }
 
 resource "google_monitoring_alert_policy" "dead_letters" {

@@ -37,7 +37,7 @@ module "woken" {
   public      = false
   invoker     = google_service_account.invoker.member
   most        = var.most_instances
-  environment = merge(local.environment, { SPOTWARDEN_ANSWERS = local.answers })
+  environment = merge(local.environment, contains(try(each.value.secrets, []), "SPOTWARDEN_SMTP") ? local.post : {})
   secrets     = local.secrets_of[each.key]
 
   depends_on = [google_project_iam_member.builder, google_secret_manager_secret_iam_member.reader]
@@ -46,13 +46,18 @@ module "woken" {
 locals {
   # What every function is told (shared/spotwarden/runner/settings.py); policy and prices are in the archive.
   environment = {
-    SPOTWARDEN_PROJECT   = var.project
-    SPOTWARDEN_BUCKET    = var.bucket
-    SPOTWARDEN_PREFIX    = var.prefix
-    SPOTWARDEN_NOTICES   = local.manifest.topics.notices
-    SPOTWARDEN_MODE      = var.mode
+    SPOTWARDEN_PROJECT = var.project
+    SPOTWARDEN_BUCKET  = var.bucket
+    SPOTWARDEN_PREFIX  = var.prefix
+    SPOTWARDEN_NOTICES = local.manifest.topics.notices
+    SPOTWARDEN_MODE    = var.mode
+    SPOTWARDEN_OPS     = var.alert_email
+  }
+
+  # Who sends mails is told more: in whose name, and where answers go. Links are signed; without keys there are none.
+  post = {
     SPOTWARDEN_MAIL_FROM = var.mail_from
-    SPOTWARDEN_OPS       = var.alert_email
+    SPOTWARDEN_ANSWERS   = contains(keys(var.secret_versions), "SPOTWARDEN_SIGNING_KEYS") ? local.answers : ""
   }
 
   uris    = merge({ for name, one in module.public : name => one.uri }, { for name, one in module.woken : name => one.uri })

@@ -98,16 +98,35 @@ def test_a_function_is_deployed_as_its_row_says(made, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_function_is_told_where_everything_is_and_observes(made, name):
-    """The environment that settings.py reads; a first deployment observes."""
+    """What settings.py reads; a first deployment observes. Who sends mails is told where answers go."""
     (function,) = of(made["cloudfunctions2_function"], name=deployed(name))
     told = function["service_config"][0]["environment_variables"]
-    assert {key.removeprefix("SPOTWARDEN_"): told[key] for key in told if key != "SPOTWARDEN_ANSWERS"} == {
+    mails = {"ANSWERS": "google_cloudfunctions2_function/answer-notice/service_config.uri/"}
+    assert {key.removeprefix("SPOTWARDEN_"): value for key, value in told.items()} == {
         "PROJECT": "a-project",
         "BUCKET": "runs",
         "PREFIX": "users/",
         "NOTICES": "spotwarden-notices",
         "MODE": "observe",
         "OPS": "ops@example.com",
+        **(mails if "SPOTWARDEN_SMTP" in ROWS[name].get("secrets", ()) else {}),
+    }
+
+
+def test_without_keys_no_links_are_sent(bare):
+    """They could not be signed."""
+    words = json.dumps([one["values"] for one in bare if one["type"] == "google_cloudfunctions2_function"])
+    assert "SPOTWARDEN_PROJECT" in words
+    assert "SPOTWARDEN_ANSWERS" not in words
+
+
+def test_no_token_of_a_link_is_kept_in_a_log(made):
+    """Cloud Run logs the address of every request: those of public functions are left out."""
+    left_out = {one["filter"] for one in made.get("logging_project_exclusion", [])}
+    assert left_out == {
+        f'resource.type="cloud_run_revision" AND resource.labels.service_name="{deployed(name)}"'
+        ' AND log_id("run.googleapis.com/requests")'
+        for name in PUBLIC
     }
 
 
@@ -344,13 +363,19 @@ def test_no_condition_is_longer_than_iam_takes(made):
             assert len(LOGICAL.findall(said["expression"])) <= 12, said["title"]
 
 
+def silence(name):
+    """How many minutes without a tick are too many: ten, or three ticks where those are further apart."""
+    match = re.match(r"\*/(\d+) ", ROWS[name]["schedule"])
+    return max(10, 3 * (int(match[1]) if match else 1))
+
+
 @pytest.mark.parametrize("name", TICKED)
 def test_a_function_that_is_not_ticked_is_told_of(made, name):
-    """After ten minutes, or three ticks where they are further apart; by what it took, not what was sent."""
-    (alert,) = of(made["monitoring_alert_policy"], display_name=f"Spotwarden: {name} is not ticked")
+    """By what it took, not by what was sent."""
+    display_name = f"Spotwarden: no tick for {silence(name)} minutes"
+    (alert,) = of(made["monitoring_alert_policy"], display_name=display_name)
     (absent,) = alert["conditions"][0]["condition_absent"]
-    step = int(match[1]) if (match := re.match(r"\*/(\d+) ", ROWS[name]["schedule"])) else 1
-    assert absent["duration"] == f"{60 * max(10, 3 * step)}s"
+    assert absent["duration"] == f"{60 * silence(name)}s"
     assert f'"spotwarden-{deployed(name)}"' in absent["filter"]
     assert 'response_class = "ack"' in absent["filter"]
 
@@ -372,7 +397,7 @@ def test_ops_are_told_of_everything_that_must_not_be_missed(made):
         "API calls",
     ):
         assert what in words
-    assert len(alerts) == 7 + len(TICKED) + bool(PUBLIC)
+    assert len(alerts) == 7 + len({silence(name) for name in TICKED}) + bool(PUBLIC)
 
 
 def test_an_alert_by_a_log_line_has_one_condition_and_a_limit(made):
