@@ -1,10 +1,12 @@
 """A post room killed between any two calls, and several at a time: once to a person, and nothing lost."""
 
 import contextlib
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import permutations
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.model.notice import Severity
 from spotwarden.ports import Cloud
@@ -191,3 +193,17 @@ def test_a_kill_while_a_notice_is_given_up_never_loses_it(failure, after_work):
         if count[0] > 0:
             return
     raise AssertionError("the sweep never came to its end")
+
+
+def test_three_ticks_at_the_same_time_with_many_threads_tell_everybody_once():
+    """Whoever writes to a recipient first, keeps the others away."""
+    room = PostRoom(flood=2)
+    room.settings = replace(room.settings, workers=8)
+    notices = [notice(f"{n}", owner=f"p{n % 20}@example.com") for n in range(60)]
+    room.publish(*notices)
+    room.wait(seconds=5)
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda _: room.tick(), range(3)))
+    assert room.waiting() == []
+    assert [room.copies(one, one.owner) for one in notices] == [[False]] * 60
+    assert len(room.letters()) == 20
