@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from spotwarden.decide import notices
 from spotwarden.decide.cases import notices as case_notices
+from spotwarden.decide.posting import recipients, tidying
 from spotwarden.model.attempt import Attempt, State, Try
 from spotwarden.model.case import Case, CaseState, Strike, Warned
 from spotwarden.model.facts import JobFacts, NodeFacts
@@ -85,7 +86,7 @@ _TROUBLES: Mapping[str, _Trouble] = {
 def samples(given: str, *, to: str, at: datetime) -> tuple[Notice, ...]:
     """One notice of each kind for `to`, marked as a test; two calls with one `given` are the same notices."""
     tick = Tick(function="notices", sweep=given, now=at)
-    told = (*_of_jobs(tick), *_of_cases(tick))
+    told = (*_of_jobs(tick), *_of_cases(tick), *_of_posts(tick))
     return tuple(_marked(notice, given, to) for notice in told)
 
 
@@ -132,6 +133,12 @@ def _of_cases(tick: Tick) -> Iterator[Notice]:
         yield case_notices.failing(case, [strike], 3, policy, tick)
         if rule == "idle":
             yield case_notices.too_many(rule, [case] * 40, 10, policy, tick)
+
+
+def _of_posts(tick: Tick) -> Iterator[Notice]:
+    policy = Policy(version="sample", governance=GovernanceLimits(ops="ops"))
+    yield recipients.unreachable("ml-chat", "404 no such hook", policy, tick.now)
+    yield tidying.unreadable(b"hello", "it is no JSON", tick.now).pending.notice
 
 
 def _finding(rule: str, trouble: _Trouble) -> Finding:
