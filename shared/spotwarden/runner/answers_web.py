@@ -1,6 +1,7 @@
 """A request of the web, and the page that answers it. Nothing but a POST changes anything."""
 
 from collections.abc import Callable, Mapping
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from spotwarden.model.offer import Offer, Unfit, Wish
@@ -39,19 +40,27 @@ def _reply(request: "Request", desk: Desk) -> tuple[Reply, str]:
     if request.method != "POST":
         token = _only(request.args.getlist(FIELD))
         return _guarded(desk, token, lambda what: _look(desk, what)), token
-    request.max_content_length = MOST_BYTES
-    if (request.content_length or 0) > MOST_BYTES:
-        return Failed(trouble=Trouble.LARGE), ""
-    return _post(request, desk)
+    return _post(request, desk) if _bounded(request) else (Failed(trouble=Trouble.LARGE), "")
 
 
-def _post(request: "Request", desk: Desk) -> tuple[Reply, str]:
+def _bounded(request: "Request") -> bool:
+    """Whether the body is no larger than it may be; of one that is no more is read, here or by the framework.
+
+    functions-framework reads every body to its end once a function has answered.
+    """
     from werkzeug.exceptions import RequestEntityTooLarge  # noqa: PLC0415 — as above
 
     try:
-        form = request.form
+        body = request.stream.read(MOST_BYTES + 1)
     except RequestEntityTooLarge:
-        return Failed(trouble=Trouble.LARGE), ""
+        body = None
+    fits = body is not None and len(body) <= MOST_BYTES
+    request.stream = BytesIO(body if fits and body else b"")
+    return fits
+
+
+def _post(request: "Request", desk: Desk) -> tuple[Reply, str]:
+    form = request.form
     if form.get(ONE_CLICK[0]) == ONE_CLICK[1]:
         token = _only(request.args.getlist(FIELD))
         return _guarded(desk, token, lambda what: _unsubscribe(desk, what)), token
