@@ -136,12 +136,13 @@ resource "google_project_iam_custom_role" "job_vm_writes" {
 }
 
 locals {
-  # A list is of the bucket, not of an object: it is judged by the prefix that is listed.
-  listed = "api.getAttribute(\"storage.googleapis.com/objectListPrefix\", \"\")"
+  # A list is of the bucket, not of an object: it is judged by the prefix that is listed. Whoever may not list is told
+  # that a missing object is forbidden (403) rather than missing (404), so what is no list is left alone.
+  listed = "api.getAttribute(\"storage.googleapis.com/objectListPrefix\", \"none\")"
 
   job_vm_may_read = join(" || ", [
     "(resource.name.startsWith(\"${local.objects}\") && !${local.ours})",
-    "(${local.listed}.startsWith(\"${var.prefix}\") && ${local.listed} != \"${var.prefix}\" && !${local.listed}.startsWith(\"${var.prefix}spotwarden\"))",
+    "(resource.type == \"storage.googleapis.com/Bucket\" && (${local.listed} == \"none\" || (${local.listed}.startsWith(\"${var.prefix}\") && ${local.listed} != \"${var.prefix}\" && !${local.listed}.startsWith(\"${var.prefix}spotwarden\"))))",
   ])
 }
 

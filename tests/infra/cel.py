@@ -40,6 +40,9 @@ class Resource:
 
     def __init__(self, name: str) -> None:
         self.name = Text(name)
+        self.type = (
+            "storage.googleapis.com/Object" if "/objects/" in name else "storage.googleapis.com/Bucket"
+        )
 
 
 class Api:

@@ -31,6 +31,9 @@ def load(folder: Path) -> Mapping[str, list[Any]]:
     return found
 
 
+CONFIG = {name: load(folder) for name, folder in FOLDERS.items()}
+
+
 def things(config: Mapping[str, list[Any]]) -> Iterator[Block]:
     """The resources and data sources."""
     for kind in ("resource", "data"):

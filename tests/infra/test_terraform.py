@@ -11,20 +11,19 @@ from typing import Any
 import pytest
 
 from tests.infra.hcl import (
+    CONFIG,
     FILES,
     FOLDERS,
     TERRAFORM,
     Block,
     faults_of_layout,
     inside,
-    load,
     plain,
     texts,
     things,
 )
 
 SCHEMA = json.loads((Path(__file__).parent / "terraform_schema/google.json").read_text())
-CONFIG = {name: load(folder) for name, folder in FOLDERS.items()}
 BLOCKS = [block for config in CONFIG.values() for block in things(config)]
 META = {"for_each", "count", "depends_on", "lifecycle", "provider"}
 

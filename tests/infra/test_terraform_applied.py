@@ -320,10 +320,11 @@ def test_a_job_vm_reads_what_is_not_ours(made, kind):
         ("users/spotwarden/", False),
         ("users/spotwarden/undelivered/mail/", False),
         ("others/", False),
+        (None, True),
     ],
 )
 def test_a_job_vm_lists_jobs_and_not_what_is_ours(made, listed, may):
-    """Nor everything at once, for ours would be among it."""
+    """Nor everything at once, for ours would be among it. What is no list asks for a missing object."""
     expression = condition(made, f"serviceAccount:{VM}", "_vm_reads")
     assert allows(expression, name="projects/_/buckets/runs", listed=listed) is may
 
@@ -357,7 +358,7 @@ def test_the_layout_and_the_conditions_mean_the_same_folders(made):
 
 
 def test_no_condition_is_longer_than_iam_takes(made):
-    """Twelve logical operators at most (Google: "Overview of IAM Conditions", known limitations)."""
+    """Twelve logical operators at most (Google: "Quotas and limits" of IAM)."""
     for one in made["storage_bucket_iam_member"]:
         for said in one["condition"]:
             assert len(LOGICAL.findall(said["expression"])) <= 12, said["title"]
