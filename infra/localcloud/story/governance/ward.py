@@ -7,7 +7,7 @@ from typing import Any
 from localcloud.story.stage import PATIENCE, Stage
 from localcloud.story.watch import StoryError, until
 
-BUSY, IDLE = 20.0, 1.0
+BUSY, IDLE = 10.0, 1.0
 """From how many percent on a GPU works for certain, and below how many it does nothing."""
 
 
