@@ -10,12 +10,19 @@ from msgspec.structs import replace
 from spotwarden.channels import ChannelSettings
 from spotwarden.decide.posting import POSTING
 from spotwarden.decide.tokens import Keys, read
-from spotwarden.layout import PostRound, PreferenceRecord, UndeliveredRecord, notice_key, person_key
+from spotwarden.layout import (
+    DeliveredRecord,
+    PostRound,
+    PreferenceRecord,
+    UndeliveredRecord,
+    notice_key,
+    person_key,
+)
 from spotwarden.model.letter import HookPost, Mail
 from spotwarden.model.notice import CaseRef, Severity, Way
 from spotwarden.model.offer import Unfit
 from spotwarden.model.policy import Team
-from spotwarden.model.post import Batch, Channel, Pace, Pending, Round
+from spotwarden.model.post import Batch, Channel, Delivered, Pace, Pending, Round
 from spotwarden.ports import UnansweredError
 from spotwarden.runner.audience import audience
 from spotwarden.runner.posting import take_in
@@ -377,6 +384,36 @@ def test_while_another_sweep_writes_to_somebody_nobody_else_does(room):
 
 def _round(address=ADA):
     return PostRound(channel="email", person=person_key(address))
+
+
+@pytest.mark.parametrize(("name", "copies"), [("m@x", [[], []]), ("another@x", [[], [True]])])
+def test_a_letter_that_is_written_down_in_part_has_arrived(name, copies):
+    """Its sender could not change the round any more; a record of another letter says nothing of this one."""
+    room, pair, at = PostRoom(), MANY[:2], PostRoom().now
+    room.publish(*pair)
+    batch = Batch(notices=tuple(notice_key(one.id) for one in pair), message_id="m@x", sent_at=at)
+    room.store(_round(), msgspec.json.encode(Round(holder="dead", until=at, sending=batch)))
+    record = Delivered(notice=pair[0].id, recipient=mailed(ADA), at=at, message_id=name)
+    thing = DeliveredRecord(notice=batch.notices[0], channel="email", person=person_key(ADA))
+    room.store(thing, msgspec.json.encode(record))
+    room.wait(minutes=1)
+    room.tick()
+    assert [room.copies(one, ADA) for one in pair] == copies
+    assert [len(room.delivered(one)) for one in pair] == [1, 1]
+    assert room.waiting() == []
+    assert room.round() == Round(last=room.now if any(copies) else at)
+
+
+def test_a_message_that_comes_again_while_its_notice_is_given_up_changes_nothing(room):
+    """It looked before the record of the failure was there, and wrote after the notice had left."""
+    room.cloud.post.trouble.order("send", rejected("refused"), about=ADA)
+    room.publish(notice())
+    (late,) = room.waiting()
+    room.told()
+    room.store(entry(notice()), msgspec.json.encode(late))
+    room.tick_for(minutes=10)
+    assert tos(room) == [OPS]
+    assert room.waiting() == []
 
 
 def test_a_lease_of_a_clock_gone_wrong_holds_nobody_up(room):

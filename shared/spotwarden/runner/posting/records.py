@@ -75,7 +75,7 @@ class Records:
         return self._layout.build(_failure(one.key, one.pending.recipient))
 
     def _has_failed(self, key: str, recipient: Recipient) -> bool:
-        # A read of what is not there costs a tenth of a listing (Google: "Cloud Storage pricing", Class A, B).
+        # A read of what is not there costs a tenth of a listing (Google: "Cloud Storage pricing").
         return self._store.read(self._layout.build(_failure(key, recipient))) is not None
 
     def _create(self, thing: Thing, record: msgspec.Struct) -> bool:
