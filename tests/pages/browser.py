@@ -24,8 +24,13 @@ FLAGS = (
 PHONE, DESK = 320, 1280
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+_PATIENCE = 180_000
+"""Milliseconds: a machine that runs other tests, too, is slow, and that is no fault of a page."""
+_TALL = 6000
+"""Of a page that is taller, in CSS pixels, the picture shows only its beginning: a whole one takes long."""
 _HERE = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])[:/]")
 _MEASURE = """() => ({
+    height: document.documentElement.scrollHeight,
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     targets: [...document.querySelectorAll('a, button, input, select, label')].map(one => {
         const box = one.getBoundingClientRect();
@@ -71,7 +76,7 @@ def chromium() -> str | None:
 def started(path: str) -> Iterator[Browser]:
     """Start the browser, and end it; its profile is new and goes with it."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS), timeout=_PATIENCE)
         try:
             yield browser
         finally:
@@ -95,6 +100,10 @@ class Eyes:
         """Look by phone and at the desk, light and dark."""
         return self._looks(what, [(width, dark) for width in (PHONE, DESK) for dark in (False, True)], name)
 
+    def twice(self, what: str, *, name: str) -> list[Seen]:
+        """Look by phone in the dark and at the desk by day: half the time, and both widths and both lights."""
+        return self._looks(what, [(PHONE, True), (DESK, False)], name)
+
     def _looks(self, what: str, views: list[tuple[int, bool]], name: str) -> list[Seen]:
         """Open it once, and look at it from each of these sides."""
         looks = []
@@ -112,6 +121,7 @@ class Eyes:
         """Open an empty page to act on, and the list of what it tries, in vain, to load from elsewhere."""
         scheme = "dark" if dark else "light"
         context = self.browser.new_context(viewport={"width": width, "height": 720}, color_scheme=scheme)
+        context.set_default_timeout(_PATIENCE)
         remote: list[str] = []
 
         def stay_here(route: Route) -> None:
@@ -131,8 +141,8 @@ class Eyes:
     def seen(self, page: Page, remote: list[str], *, name: str) -> Seen:
         """Examine what a page shows now."""
         picture = self.folder / f"{name}.png"
-        page.screenshot(path=picture, full_page=True)
         measured = page.evaluate(_MEASURE)
+        page.screenshot(path=picture, full_page=measured["height"] < _TALL)
         return Seen(
             violations=tuple(violations(page)),
             overflow=measured["overflow"],
@@ -156,6 +166,6 @@ def violations(page: Page) -> Iterator[str]:
     # Evaluated rather than added as a script, which a page's Content-Security-Policy forbids.
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE + "; undefined")
-    found = page.evaluate("rules => axe.run({runOnly: rules})", RULES)
+    found = page.evaluate("rules => axe.run({runOnly: rules, resultTypes: ['violations']})", RULES)
     for one in found["violations"]:
         yield f"{one['id']}: {one['help']} ({one['nodes'][0]['html'][:200]})"

@@ -1,0 +1,57 @@
+"""Letters as a person sees them: on a phone and at a desk, by day and by night."""
+
+import pytest
+
+from spotwarden.decide.letters.samples import samples
+from tests.decide.letters import ANN, NOW, flood, letter, notice, pending
+from tests.pages.browser import PHONE
+
+FINGER = 44
+"""The least height of what a finger is to hit, in CSS pixels (WCAG 2.5.5, "Target Size (Enhanced)")."""
+BIDI = "\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd"
+LETTERS = {
+    "warning": letter(),
+    "nothing-to-do": letter(pending(notice(todo="", due=None, ways=(), then="nothing will be done"))),
+    "stands-in": letter(pending(stands_in="bob@example.com", because="550 5.1.1 no such user")),
+    "again": letter(again=True),
+    "several": letter(*flood(5)),
+    "long-words": letter(
+        pending(notice(job="j" * 63, what="w" * 250, evidence={"k" * 70: "v" * 400, BIDI: BIDI}))
+    ),
+}
+"""Kinds of letters by what they look like."""
+ALL_ROUND = {"warning", "several"}
+"""Looked at from all four sides; the others have the same parts."""
+
+
+@pytest.mark.parametrize("name", [*LETTERS])
+def test_a_letter_is_readable_everywhere(look, name):
+    """Nothing that axe finds, nothing wider than the window, nothing from elsewhere; links for fingers."""
+    sides = look.everywhere if name in ALL_ROUND else look.twice
+    for seen in sides(LETTERS[name].html, name=name):
+        assert seen.faults == []
+        assert [target for target in seen.targets if target.height < FINGER] == []
+
+
+def test_a_flood_is_readable_too(look):
+    """Fifty in full, and a list of the others; seen from one side, since it takes long to examine."""
+    seen = look(letter(*flood(60)).html, PHONE, name="flood", dark=True)
+    assert seen.faults == []
+    assert "And 10 more notices" in seen.text
+
+
+def test_the_first_words_of_a_letter_say_what_to_do(look):
+    """What a mail program shows of it in its list."""
+    assert look(LETTERS["warning"].html, PHONE, name="first").text.startswith(
+        "To do by 14:30 UTC (in 30 min): let it"
+    )
+
+
+def test_a_letter_of_every_kind_fits_a_phone(look):
+    """All kinds in a row, in the words of who tells them."""
+    with look.page(PHONE) as (page, remote):
+        for one in samples("1", to=ANN, at=NOW):
+            page.set_content(letter(pending(one)).html)
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= PHONE, one.kind
+    assert remote == []
