@@ -1,5 +1,6 @@
 """What a click in a letter would do as things stand, and what its reader is shown."""
 
+from datetime import timedelta
 from enum import Enum
 
 import msgspec
@@ -77,10 +78,14 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a person wants to hear; `saved` where he has said so just now."""
+    """How often a person wants to hear of news; `saved` where he has said so just now.
+
+    A `pace` of None is one who has not said: news is gathered for `digest`, as the policy says.
+    """
 
     wish: Wish
-    pace: Pace
+    pace: Pace | None
+    digest: timedelta
     saved: bool = False
 
 

@@ -1,4 +1,4 @@
-"""How often a person wants to hear of what is not urgent."""
+"""How often a person wants to hear of what is only news."""
 
 import msgspec
 
@@ -16,8 +16,8 @@ def show_wish(duty: Duty, wish: Wish) -> Reply:
     """What this person has asked for so far; nothing is changed."""
     name = _name(duty, wish)
     stored = duty.cloud.store.read(name)
-    pace = decoded(name, stored.data, Preference).pace if stored else Pace.NOW
-    return Wishes(wish=wish, pace=pace)
+    pace = decoded(name, stored.data, Preference).pace if stored else None
+    return Wishes(wish=wish, pace=pace, digest=duty.policy.notify.digest)
 
 
 def save_wish(duty: Duty, wish: Wish, pace: Pace) -> Reply:
@@ -31,7 +31,7 @@ def save_wish(duty: Duty, wish: Wish, pace: Pace) -> Reply:
         content_type="application/json",
     )
     if isinstance(duty.applier.apply(step), Done):
-        return Wishes(wish=wish, pace=pace, saved=True)
+        return Wishes(wish=wish, pace=pace, digest=duty.policy.notify.digest, saved=True)
     return Failed(trouble=Trouble.UNSURE)
 
 

@@ -73,7 +73,8 @@ PAGE = """<!doctype html>
 {% if page.choices -%}
 <fieldset><legend>{{ page.legend }}</legend>
 {% for choice in page.choices -%}
-<label><input type="radio" name="pace" value="{{ choice.value }}"{% if choice.chosen %} checked{% endif %}>
+<label>
+<input type="radio" name="pace" required value="{{ choice.value }}"{% if choice.chosen %} checked{% endif %}>
 <span>{{ choice.label }}<span>{{ choice.detail }}</span></span></label>
 {% endfor -%}
 </fieldset>

@@ -4,13 +4,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from spotwarden.decide.pages.page import Choice, Page, Tone
-from spotwarden.decide.times import moment
+from spotwarden.decide.times import moment, span
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Unfit
 from spotwarden.model.post import Pace
 from spotwarden.model.reply import Failed, Given, Reply, Shown, Standing, Trouble, Wishes
 
-AT_ONCE = "What is urgent always comes at once: what was stopped or deleted, and what soon will be."
+AT_ONCE = "Warnings reach you in any case, and so does whatever was stopped or deleted."
+_PACES: Mapping[Pace, tuple[str, str]] = {
+    Pace.NOW: ("As it happens", "each piece of news by itself"),
+    Pace.HOURLY: ("Once an hour", "all of it in one letter"),
+    Pace.DAILY: ("Once a day", "all of it in one letter"),
+}
 ANSWERED: Mapping[Way, str] = {
     Way.KEEP: "Keep",
     Way.EXTEND: "Extend",
@@ -104,22 +109,22 @@ def _given(given: Given) -> Page:
 
 
 def _wishes(wishes: Wishes) -> Page:
-    details = {
-        Pace.NOW: ("As it happens", "each notice when it comes"),
-        Pace.HOURLY: ("Once an hour", "what is not urgent, in one letter"),
-        Pace.DAILY: ("Once a day", "what is not urgent, in one letter"),
-    }
     choices = tuple(
         Choice(value=pace.value, label=label, detail=detail, chosen=pace is wishes.pace)
-        for pace, (label, detail) in details.items()
+        for pace, (label, detail) in _PACES.items()
     )
-    said = details[wishes.pace][0].lower()
+    if wishes.saved and wishes.pace is not None:
+        says = f"News now reaches you {_PACES[wishes.pace][0].lower()}. {AT_ONCE}"
+    elif wishes.pace is None:
+        says = f"{AT_ONCE} News is gathered for {span(wishes.digest)}, unless you choose here."
+    else:
+        says = AT_ONCE
     return Page(
         code=200,
         tone=Tone.GOOD if wishes.saved else Tone.ASKS,
         title="Saved" if wishes.saved else "How often do you want to hear?",
-        says=f"You now hear of what is not urgent {said}. {AT_ONCE}" if wishes.saved else AT_ONCE,
-        legend="What is not urgent comes",
+        says=says,
+        legend="News, such as that a job is back, comes",
         choices=choices,
         button="Save",
         foot=f"This is about letters to {wishes.wish.to}. The link is yours alone.",
