@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from spotwarden.channels.mime import to_bytes
 from spotwarden.channels.nouns import Sender
+from spotwarden.channels.words import one_line
 from tests.channels.letters import mail
 
 US = Sender(name="Spotwarden", address="robot@example.com")
@@ -19,7 +20,7 @@ OURS = {
 }  # fmt: skip
 # Every character, halves of characters included, and often those that end lines or begin something.
 TEXTS = st.text(
-    st.one_of(st.characters(categories=None), st.sampled_from("\r\n\x00\x85\u2028\u2029:<>.=? ")),
+    st.one_of(st.characters(exclude_categories=()), st.sampled_from("\r\n\x00\x85\u2028\u2029:<>.=? ")),
     max_size=120,
 )
 
@@ -100,6 +101,19 @@ def test_ids_and_urls_are_never_encoded_however_long():
     assert f"Message-ID: <{long}>" in lines
     assert f"References: <t{long}>" in lines
     assert f"List-Unsubscribe: <{url}>" in lines
+
+
+def test_what_is_endless_is_cut_before_its_line_is_too_long():
+    """Ids, values, a subject: a server may refuse a line of more than 998."""
+    endless = "x" * 5000
+    lines = head(subject=endless, message_id=endless, thread=endless, headers={"X-A": endless})
+    assert max(len(line) for line in lines) <= 998
+
+
+@pytest.mark.parametrize("odd", ["\u2028", "\u2029", "\x85", "\u202e", "\u2066", "\x1b", "\ud800"])
+def test_one_line_is_one_line_to_everybody(odd: str):
+    """Nothing is left that ends a line somewhere, turns it around or is half a character."""
+    assert one_line(f" a{odd}{odd}b{odd}") == "a b"
 
 
 def test_the_first_mail_of_a_thread_does_not_answer_itself():
