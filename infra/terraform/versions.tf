@@ -1,4 +1,5 @@
-# Pinned to the version whose schema the tests hold every argument against (tests/infra/terraform_schema).
+# Pinned to the version whose schema the tests hold every argument against (tests/infra/terraform_schema). For another
+# one take its schema first, then look at what the tests say.
 terraform {
   required_version = ">= 1.9, < 2.0"
 

@@ -94,6 +94,7 @@ def test_a_function_is_deployed_as_its_row_says(made, name):
     assert f"serviceAccount:{service['service_account_email']}" == member(name)
     assert re.fullmatch(rf"{name}/[0-9a-f]{{64}}\.zip", build["source"][0]["storage_source"][0]["object"])
     assert not function["event_trigger"]
+    assert 6 <= len(service["service_account_email"].partition("@")[0]) <= 30
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -176,6 +177,16 @@ def test_without_accounts_to_act_as_nobody_may_act_as_any(bare):
     """They are named one by one, never granted over the project."""
     acting = [one for one in bare if one["type"] == "google_service_account_iam_member"]
     assert [one["name"] for one in acting] == ["tokens"]
+
+
+def test_what_is_rarely_meant_is_warned_about(terraform):
+    """No accounts to give, or Compute Engine's default one; a deployment that is as it should be is not."""
+    default = "1-compute@developer.gserviceaccount.com"
+    rare = {**GIVEN, "act_as": [], "job_vms": [default]}
+    words = terraform.must("plan", "-input=false", "-refresh=false", given=rare)
+    assert "act_as is empty" in words
+    assert "an editor in many projects" in " ".join(words.replace("│", "").split())
+    assert "Warning" not in terraform.must("plan", "-input=false", "-refresh=false")
 
 
 def test_without_job_vms_nobody_else_gets_into_the_bucket(bare):
