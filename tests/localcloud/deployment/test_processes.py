@@ -14,6 +14,7 @@ import pytest
 
 from localcloud.deployment import Function, Manifest, Processes
 from localcloud.deployment.manifest import Http, Retry
+from localcloud.deployment.processes import Kept
 from localcloud.listener import HOST
 from localcloud.place import Place
 
@@ -63,6 +64,11 @@ async def came_true(fact: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.01)
 
 
+async def started(kept: Kept, times: int) -> bool:
+    """Whether it was started so often; until then a worker of the killed one may still answer."""
+    return kept.starts >= times
+
+
 async def is_taken(url: str) -> bool:
     """Whether an event is taken there; False where nobody listens."""
     async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as client:
@@ -83,6 +89,7 @@ def test_a_killed_function_is_started_again_at_the_same_place(processes: Process
             workers = before.children(recursive=True)
             assert await is_taken(url)
             os.kill(before.pid, signal.SIGKILL)
+            await came_true(lambda: started(kept, 2))
             await came_true(lambda: is_taken(url))
             assert (kept.starts, kept.url) == (2, url)
             assert not any(one.is_running() for one in (before, *workers))
@@ -110,6 +117,7 @@ def test_functions_are_started_anew_in_another_environment(processes: Processes)
             assert not before.is_running()
             assert await environment_of(kept.process.pid) == "green"
             os.kill(kept.process.pid, signal.SIGKILL)
+            await came_true(lambda: started(kept, 3))
             await came_true(lambda: is_taken(url))
             assert kept.starts == 3
             assert await environment_of(kept.process.pid) == "green"
