@@ -101,7 +101,7 @@ class Eyes:
         return self._looks(what, [(width, dark) for width in (PHONE, DESK) for dark in (False, True)], name)
 
     def twice(self, what: str, *, name: str) -> list[Seen]:
-        """Look by phone in the dark and at the desk by day: half the time, and both widths and both lights."""
+        """Look by phone in the dark and at the desk by day: both widths, both lights, half the time."""
         return self._looks(what, [(PHONE, True), (DESK, False)], name)
 
     def _looks(self, what: str, views: list[tuple[int, bool]], name: str) -> list[Seen]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from spotwarden.decide.letters.view import Bounds, Part, Room, View
 
-ROOM = Room(size=9_000, frame=60, most=40, alone=Bounds(todo=800, text=1000, rows=10, cell=200))
+ROOM = Room(size=9_000, frame=60, alone=Bounds(todo=800, text=1000, rows=10, cell=200))
 _HEADER, _TEXT, _FIELD = 150, 2800, 280
 Block = Mapping[str, Any]
 

@@ -85,12 +85,12 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
 
     size: int
     frame: int
-    most: int = 50
+    most: int = 20
     alone: Bounds = Bounds(todo=2000, text=4000, rows=30, cell=500)
     among: Bounds = Bounds(todo=400, text=300, rows=4, cell=120)
 
 
-MAIL = Room(size=72_000, frame=650)
+MAIL = Room(size=45_000, frame=650)
 """Gmail shows the first 102 kB of a page; those without room take some, too."""
 
 
