@@ -84,7 +84,7 @@ def show(key: str, to: str, *, as_json: bool) -> None:
 
 
 @notices.command()
-@click.argument("keys", metavar="KEY", nargs=-1)
+@click.argument("keys", metavar="[KEY]...", nargs=-1)
 @all_option
 @to_option
 def retry(keys: Sequence[str], to: str, *, everything: bool) -> None:
@@ -94,7 +94,7 @@ def retry(keys: Sequence[str], to: str, *, everything: bool) -> None:
 
 
 @notices.command("drop")
-@click.argument("keys", metavar="KEY", nargs=-1)
+@click.argument("keys", metavar="[KEY]...", nargs=-1)
 @all_option
 @to_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
