@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from spotwarden.gcp.deferred import importing
 from spotwarden.gcp.endpoint import checked_endpoint
 from spotwarden.ports import Cloud, Compute, Metrics, Store, Topic
 
@@ -74,5 +75,6 @@ class _OnFirstUse:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the adapter has
         with self._lock:
             if self._opened is None:
-                self._opened = self._opener()
+                with importing():
+                    self._opened = self._opener()
         return getattr(self._opened, name)
