@@ -1,5 +1,7 @@
 """A mail about one notice: what it says, in which order, and to whom."""
 
+import subprocess
+import sys
 from datetime import timedelta
 
 import pytest
@@ -218,3 +220,9 @@ def test_many_rows_of_evidence_are_counted():
     cut = letter(pending(notice(evidence={f"k{n:02}": "v" for n in range(31)}))).text
     assert "  - k30: v" not in cut
     assert "  - and more: 1 row" in cut
+
+
+def test_the_engine_of_pages_is_loaded_with_the_first_mail_only():
+    """A function that writes none starts without it."""
+    say = "import sys, spotwarden.decide.letters; sys.exit('jinja2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", say], check=False).returncode == 0
