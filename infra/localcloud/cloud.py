@@ -25,6 +25,8 @@ from localcloud.machines import NoMachines, ProcessMachines
 from localcloud.mailbox import Mailbox
 from localcloud.monitoring import MonitoringService
 from localcloud.outbound import Outbound
+from localcloud.permissions import checked_routes
+from localcloud.permissions.doors import Doors
 from localcloud.pubsub import PubSubService
 from localcloud.scheduler import SchedulerService
 from localcloud.storage import StorageService
@@ -92,10 +94,11 @@ class LocalCloud:
             timings=Timings(),
             pace=Pace(pause=clock.pause, elapsed=clock.elapsed),
         )
-        self._http = Listener(build_app(self._routes(), faults=self.faults), port=options.http_port)
-        self._grpc = GrpcServer(
-            [*self.pubsub.handlers(), *self.monitoring.handlers()], faults=self.faults, port=options.grpc_port
-        )
+        handlers = [*self.pubsub.handlers(), *self.monitoring.handlers()]
+        self.doors = Doors(handlers=handlers, faults=self.faults)
+        self.app = build_app(self._routes(), faults=self.faults)
+        self._http = Listener(self.app, port=options.http_port)
+        self._grpc = GrpcServer(handlers, faults=self.faults, port=options.grpc_port)
         self._deployed: Mapping[str, str] = {}
         self._processes: Processes | None = None
         self._undo = contextlib.AsyncExitStack()
@@ -140,6 +143,7 @@ class LocalCloud:
         self._later(self._grpc.stop)
         await self._http.start()
         self._later(self._http.stop)
+        self._later(self.doors.close)
         self._later(self.pubsub.close)
         self._later(self.scheduler.close)
         self._later(self.machines.close)
@@ -162,7 +166,8 @@ class LocalCloud:
         state, manifest = self._options.state, deployment.manifest
         where = Where(project=self._options.project, bucket=deployment.bucket, prefix=deployment.prefix)
         confided = secrets(state, mail_port=self.mailbox.port)
-        processes = Processes(manifest=manifest, logs=state / "logs", secrets=confided)
+        own = await self.doors.open(self.app, manifest, where, home=self.endpoints.home)
+        processes = Processes(manifest=manifest, logs=state / "logs", secrets=confided, own=own)
         self._later(processes.stop)
         self._deployed = settings(manifest, where, policy=deployment.policy, urls=processes.urls)
         await processes.start(self.client_environment())
@@ -194,7 +199,8 @@ class LocalCloud:
         return self._http.url
 
     def _routes(self) -> list[BaseRoute]:
-        services = (self.storage, self.compute, self.pubsub, self.monitoring, self.logs, self.scheduler)
+        checked = (self.storage, self.compute, self.logs, self.scheduler)
+        services = (self.pubsub, self.monitoring)
         identity = Identity(project=self._options.project)
         knobs = (
             self.compute,
@@ -207,11 +213,13 @@ class LocalCloud:
         )
         admin = [route for service in knobs for route in service.admin_routes()]
         return [
+            *checked_routes(route for service in checked for route in service.routes()),
             *(route for service in services for route in service.routes()),
             *admin,
             *self.faults.admin_routes(),
             *self.mailbox.routes(),
             *identity.routes(),
+            *self.doors.admin_routes(),
             Route("/local/env", self._env),
             Route("/local/functions", self._functions),
         ]

@@ -10,6 +10,7 @@ import grpc.aio
 from localcloud.errors import ApiError
 from localcloud.faults import Faults
 from localcloud.http import HOST, STOP_GRACE
+from localcloud.permissions import Account, call_as
 from localcloud.rpc import code_of
 
 SERVICES: Mapping[str, str] = {
@@ -24,12 +25,21 @@ MOST_BYTES = 64 * 1024 * 1024
 
 
 class GrpcServer:
-    """Serves handlers inside the running loop. A port of 0 means any that is free."""
+    """Serves handlers inside the running loop. A port of 0 means any that is free.
+
+    With an `account` every call is taken for one of its own.
+    """
 
     def __init__(
-        self, handlers: Sequence[grpc.GenericRpcHandler], *, port: int = 0, faults: Faults | None = None
+        self,
+        handlers: Sequence[grpc.GenericRpcHandler],
+        *,
+        port: int = 0,
+        faults: Faults | None = None,
+        account: Account | None = None,
     ) -> None:
         self._handlers = handlers
+        self._account = account
         self._port = port
         self._faults = faults or Faults()
         self._server: grpc.aio.Server | None = None
@@ -56,7 +66,7 @@ class GrpcServer:
         ]
         # Two servers that share a port would each get half of the calls.
         server = grpc.aio.server(
-            interceptors=[_Around(self._faults)], options=[*sizes, ("grpc.so_reuseport", 0)]
+            interceptors=[_Around(self._faults, self._account)], options=[*sizes, ("grpc.so_reuseport", 0)]
         )
         server.add_generic_rpc_handlers(tuple(self._handlers))
         try:
@@ -83,8 +93,9 @@ class GrpcServer:
 class _Around(grpc.aio.ServerInterceptor):
     """Puts the fault rules around every call, and turns an `ApiError` into its status."""
 
-    def __init__(self, faults: Faults) -> None:
+    def __init__(self, faults: Faults, account: Account | None) -> None:
         self._faults = faults
+        self._account = account
 
     async def intercept_service(
         self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: grpc.HandlerCallDetails
@@ -102,6 +113,7 @@ class _Around(grpc.aio.ServerInterceptor):
         async def around(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:  # noqa: ANN401
             try:
                 async with self._faults.around(service, method, resource(request)):
+                    call_as(self._account)
                     answer = await behave(request, context)
             except ApiError as error:
                 await context.abort(code_of(error), error.message)
@@ -117,6 +129,7 @@ class _Around(grpc.aio.ServerInterceptor):
         ) -> AsyncIterator[Any]:
             try:
                 async with self._faults.around(service, method):
+                    call_as(self._account)
                     async for answer in behave(requests, context):
                         yield answer
             except ApiError as error:

@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute, Route
 
 from localcloud.errors import ApiError
 from localcloud.http import Json
+from localcloud.permissions import caller
 
 FLAVOR = {"Metadata-Flavor": "Google"}
 TOKEN_SECONDS = 3600
@@ -17,11 +18,15 @@ SCOPES = "https://www.googleapis.com/auth/cloud-platform"
 
 
 class Identity:
-    """Answers for one service account of the project."""
+    """Answers for the service account of whoever asks; the owner of the project is given another."""
 
     def __init__(self, *, project: str) -> None:
         self._project = project
-        self._email = f"functions@{project}.iam.gserviceaccount.com"
+
+    @property
+    def _email(self) -> str:
+        account = caller()
+        return account.email if account else f"functions@{self._project}.iam.gserviceaccount.com"
 
     def routes(self) -> list[BaseRoute]:
         """The paths that google-auth asks."""

@@ -151,6 +151,22 @@ def test_a_leftover_is_ours_whole_and_unused(
     assert [asked.query["filter"] for asked in google.asked] == ["labels.spotwarden-job:*"] * 3
 
 
+def test_a_global_address_is_no_jobs(google: Scripted, compute: ComputeEngine):
+    """No VM can have one: it is a load balancer's, whatever labels it bears."""
+    base = "https://www.googleapis.com/compute/v1/projects/demo"
+    scopes = {
+        "global": {"addresses": [thing(status="RESERVED", selfLink=f"{base}/global/addresses/a")]},
+        "regions/us-east1": {
+            "addresses": [thing(status="RESERVED", selfLink=f"{base}/regions/us-east1/addresses/a")]
+        },
+    }
+    google.say({})
+    google.say({"items": scopes})
+    google.say({})
+    [found], _unreachable = compute.leftovers()
+    assert found.link == "projects/demo/regions/us-east1/addresses/17"
+
+
 def test_all_pages_of_snapshots_are_read(google: Scripted, compute: ComputeEngine):
     """What they hide is said as well."""
     google.say({})

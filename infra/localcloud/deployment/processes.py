@@ -43,10 +43,19 @@ class Processes:
     """Starts every function of a manifest, keeps it running, and knows where each listens and logs.
 
     Of `secrets` a function gets those that its row names, and of this machine's own environment no others.
+    `own` is what each is told beyond that, by its name.
     """
 
-    def __init__(self, *, manifest: Manifest, logs: Path, secrets: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        manifest: Manifest,
+        logs: Path,
+        secrets: Mapping[str, str] | None = None,
+        own: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
         self._manifest = manifest
+        self._own = own or {}
         self._secrets = secrets or {}
         self._environment: Mapping[str, str] = {}
         self._logs = logs
@@ -132,7 +141,8 @@ class Processes:
         every = {**os.environ, **self._secrets}
         told = {name: every[name] for name in function.secrets if name in every}
         own = {"FUNCTION_TARGET": function.name, "K_SERVICE": function.deployed_name}
-        return {**everybodys, **self._environment, **told, **own}
+        mine = self._own.get(function.name, {})
+        return {**everybodys, **self._environment, **mine, **told, **own}
 
     async def _answers(self, function: Function, process: Leashed, port: int) -> None:
         ended = asyncio.create_task(process.wait())

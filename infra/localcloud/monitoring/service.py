@@ -19,6 +19,7 @@ from localcloud.monitoring.descriptors import Descriptors
 from localcloud.monitoring.metrics import Metrics
 from localcloud.monitoring.series import Identity, Nanos, Store
 from localcloud.monitoring.writing import Writer, nanos
+from localcloud.permissions import checked_methods
 from localcloud.ports import Point
 from localcloud.rpc import grpc_handlers, rest_routes
 
@@ -52,7 +53,8 @@ class MonitoringService:
         metrics = Metrics(project=project, store=self._store, descriptors=self._descriptors, writer=writer)
         channels = Channels(project=project, clock=clock)
         policies = AlertPolicies(project=project, clock=clock, channels=channels)
-        self._methods = [method for each in (metrics, channels, policies) for method in each.methods()]
+        methods = (method for each in (metrics, channels, policies) for method in each.methods())
+        self._methods = [*checked_methods(methods)]
 
     def measure(self, point: Point) -> None:
         """Write one point; this method is the `Measure` that services take.

@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.clock import Clock
 from localcloud.outbound import Post
+from localcloud.permissions import checked_methods
 from localcloud.pubsub.admin import Admin
 from localcloud.pubsub.checks import check_messages
 from localcloud.pubsub.iam import Policies
@@ -52,7 +53,7 @@ class PubSubService:
         self._pushers: dict[str, tuple[Pusher, asyncio.Task[None]]] = {}
         subscriber = Subscriber(self._registry, self._follow, pull_wait=settings.pull_wait)
         services = (Publisher(self._registry), subscriber, Policies(self._registry))
-        self._methods = [method for service in services for method in service.methods()]
+        self._methods = [*checked_methods(method for service in services for method in service.methods())]
 
     def publish(self, topic: str, data: bytes, attributes: Mapping[str, str]) -> str:
         """Publish one message to `projects/P/topics/T`; this method is the `Publish` that services take.

@@ -7,6 +7,7 @@ from typing import Any
 import grpc
 from google.pubsub_v1 import types
 
+from localcloud.permissions import check
 from localcloud.pubsub.checks import check_ack_deadline
 from localcloud.pubsub.names import invalid, not_found
 from localcloud.pubsub.registry import Registry
@@ -29,6 +30,7 @@ def streaming_pull(registry: Registry) -> tuple[str, str, Any]:
         first = await anext(aiter(requests), None)
         if first is None:
             return
+        check(f"{SERVICE}/StreamingPull", first)
         stream = _Stream(registry, first)
         reader = asyncio.create_task(stream.read(requests))
         try:

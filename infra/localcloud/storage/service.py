@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 from localcloud.batch import batch_route
 from localcloud.clock import Clock
 from localcloud.http import Json
+from localcloud.permissions import entrance
 from localcloud.ports import Publish
 from localcloud.storage.buckets import Buckets
 from localcloud.storage.content import Vault
@@ -51,7 +52,7 @@ class StorageService:
         home = folder or self._temporary or Path()
         home.mkdir(parents=True, exist_ok=True)
         self._index = Index(home / "index.sqlite")
-        self._links = Links(base_url)
+        self._links = Links(lambda: entrance() or base_url())
         notifier = Notifier(publish=publish, subscriptions=self._index.subscriptions, base_url=base_url)
         vault = Vault(home / "content")
         self._store = Store(index=self._index, vault=vault, notifier=notifier, clock=clock)

@@ -12,6 +12,7 @@ from typing import Any
 
 from localcloud.clock import Clock
 from localcloud.errors import ApiError
+from localcloud.permissions import Need, demand
 from localcloud.storage.checksums import NO_CLAIMS, Claims
 from localcloud.storage.conditions import ANYTHING, Conditions
 from localcloud.storage.content import Vault
@@ -153,7 +154,7 @@ class Store:
 
         Raises:
             ApiError: 400 for a checksum that does not hold, 404 for the bucket, 412, 403 when a hold
-                protects what is there.
+                protects what is there, or the caller may not write it.
         """
         try:
             claims.check(draft.content)
@@ -167,6 +168,8 @@ class Store:
         now, old = self.now(), self.find(draft.bucket, draft.name)
         if old:
             _check_holds(old)
+        for permission in ("storage.objects.create", *(["storage.objects.delete"] if old else [])):
+            demand(Need(permission=permission, on=draft.name, bucket=draft.bucket, thing=draft.name))
         with self.index.transaction():
             generation = self.index.next_generation(now)
             retired = self._retire(old, now) if old else None

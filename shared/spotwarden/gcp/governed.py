@@ -17,6 +17,9 @@ from spotwarden.ports import RejectedError
 CHANGED_MEANWHILE = "conditionNotMet"
 """The labels are not those that were read: somebody else was first ("Labeling resources")."""
 
+GLOBAL = "global"
+"""Where load balancers have their addresses, and no VM has ("Reserve a static external IP address")."""
+
 
 class Labelled(msgspec.Struct, frozen=True, rename="camel"):
     """The labels of an instance, and the fingerprint that a change of them must name."""
@@ -68,7 +71,9 @@ class Governed(Calls):
         for kind, fields in (("disks", DISKS), ("addresses", ADDRESSES)):
             for page in self._pages(kind, fields, {"filter": OURS}, ThingsPage):
                 missing.update(page.missing())
-                for scope in page.items.values():
+                for name, scope in page.items.items():
+                    if name == GLOBAL:
+                        continue
                     found.extend(leftovers.leftover("disk", one) for one in scope.disks)
                     found.extend(leftovers.leftover("address", one) for one in scope.addresses)
         for snapshots in self._snapshots():

@@ -24,6 +24,7 @@ from localcloud.compute.things import furnish
 from localcloud.errors import ApiError
 from localcloud.http import read_json
 from localcloud.partial import read_mask, select
+from localcloud.permissions import caller
 
 Answer = Mapping[str, Any]
 Handler = Callable[["Call"], Awaitable[Answer]]
@@ -75,14 +76,16 @@ class Call:
     def caller(self) -> Caller:
         """Who calls. The local metadata servers give tokens that carry the account's address.
 
-        A function sends no token to loopback, but says who it is; as on Google Cloud, a service account is
-        no person.
+        A function sends no token to loopback: it is known by its door, or says who it is. As on Google Cloud,
+        a service account is no person.
         """
         agent = self.request.headers.get("user-agent", "")
+        if known := caller():
+            return Caller(email=known.email, agent=agent)
         if match := _TOKEN.fullmatch(self.request.headers.get("authorization", "")):
             return Caller(email=match["email"], agent=agent)
         if match := _FUNCTION.fullmatch(agent):
-            account = f"{match['name']}@{self.site.project}.iam.gserviceaccount.com"
+            account = f"spotwarden-{match['name']}@{self.site.project}.iam.gserviceaccount.com"
             return Caller(email=account, agent=agent)
         return Caller(email=NOBODY, agent=agent)
 

@@ -1,0 +1,94 @@
+"""Compute Engine. A permission is called after the collection and the verb, with the exceptions below.
+
+From "IAM permissions" on the page of each method ("Method: addresses.aggregatedList", which shows global ones
+too, asks for `compute.addresses.list`) and "Compute Engine roles and permissions". `aggregated/operations` is
+`globalOperations.aggregatedList`. What a create needs besides depends on its body: see `creation`.
+"""
+
+from collections.abc import Iterator
+
+from localcloud.permissions.tables.row import Ask, Key, Rows, rows
+
+_BASE = "/compute/{version}/projects/{project}"
+_HOMES = {"zones": "/zones/{zone}", "regions": "/regions/{region}", "global": "/global"}
+
+# Where it lives, its name in the path, what one is called there, what can be done; aggregated is a list.
+_COLLECTIONS = """
+    zones    instances          instance          get list aggregated create delete
+    zones    disks              disk              get list aggregated create delete
+    regions  addresses          address           get list aggregated create delete
+    global   instanceTemplates  instanceTemplate  get list aggregated create delete
+    global   snapshots          snapshot          get list create delete
+    global   machineImages      machineImage      get list create delete
+    global   images             image             get list create delete
+    global   networks           network           get list create delete
+    regions  subnetworks        subnetwork        get list aggregated create delete
+    zones    reservations       reservation       get list aggregated create delete
+    regions  resourcePolicies   resourcePolicy    get list aggregated create delete
+    zones    machineTypes       machineType       get list aggregated
+    zones    acceleratorTypes   acceleratorType   get list aggregated
+    zones    diskTypes          diskType          get list aggregated
+"""
+
+_INSTANCE = "/zones/{zone}/instances/{instance}"
+_ON_INSTANCES = (
+    *("stop", "start", "reset", "simulateMaintenanceEvent", "setLabels", "setMetadata", "setTags"),
+    *("setScheduling", "setDeletionProtection", "setMachineType", "setDiskAutoDelete"),
+)
+
+_REST = rows(
+    """
+    POST /zones/{zone}/instances/bulkInsert         compute.instances.create
+    POST /regions/{region}/instances/bulkInsert     compute.instances.create
+    GET  /zones/{zone}/instances/{instance}/serialPort  compute.instances.getSerialPortOutput
+    GET  /aggregated/operations                     compute.globalOperations.list
+    GET  /global/images/family/{family}             compute.images.getFromFamily
+    GET  /zones/{zone}/imageFamilyViews/{family}    compute.images.getFromFamily
+    GET  /zones                                     compute.zones.list
+    GET  /zones/{zone}                              compute.zones.get
+    GET  /regions                                   compute.regions.list
+    GET  /regions/{region}                          compute.regions.get
+    """,
+    prefix=_BASE,
+)
+
+
+def _collections() -> Iterator[tuple[Key, list[Ask]]]:
+    for line in _COLLECTIONS.strip().splitlines():
+        home, name, one, *methods = line.split()
+        base = f"{_BASE}{_HOMES[home]}/{name}"
+        places = {
+            "get": ("GET", f"{base}/{{{one}}}"),
+            "list": ("GET", base),
+            "aggregated": ("GET", f"{_BASE}/aggregated/{name}"),
+            "create": ("POST", base),
+            "delete": ("DELETE", f"{base}/{{{one}}}"),
+        }
+        for method in methods:
+            verb = "list" if method == "aggregated" else method
+            yield places[method], [Ask(f"compute.{name}.{verb}")]
+
+
+def _on_instances() -> Iterator[tuple[Key, list[Ask]]]:
+    for name in _ON_INSTANCES:
+        yield ("POST", f"{_BASE}{_INSTANCE}/{name}"), [Ask(f"compute.instances.{name}")]
+
+
+def _operations() -> Iterator[tuple[Key, list[Ask]]]:
+    for home, kind in (("zones", "zone"), ("regions", "region"), ("global", "global")):
+        base = f"{_BASE}{_HOMES[home]}/operations"
+        one = f"{base}/{{operation}}"
+        yield ("GET", base), [Ask(f"compute.{kind}Operations.list")]
+        yield ("GET", one), [Ask(f"compute.{kind}Operations.get")]
+        yield ("POST", f"{one}/wait"), [Ask(f"compute.{kind}Operations.get")]
+        yield ("DELETE", one), [Ask(f"compute.{kind}Operations.delete")]
+
+
+COMPUTE: Rows = {
+    **dict(_collections()),
+    **dict(_on_instances()),
+    **dict(_operations()),
+    **_REST,
+    ("GET", _BASE): [Ask("compute.projects.get")],
+    ("POST", "/batch/compute/{version}"): [],
+}

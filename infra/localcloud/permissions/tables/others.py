@@ -1,0 +1,41 @@
+"""Cloud Logging, Cloud Scheduler, and what is no API of a project.
+
+From "Access control with IAM" of Cloud Logging and of Cloud Scheduler.
+"""
+
+from localcloud.permissions.tables.row import rows
+
+_JOB = "/v1/projects/{project}/locations/{location}/jobs"
+
+OTHERS = {
+    **rows(
+        """
+        POST   /v2/entries:list                         logging.logEntries.list
+        POST   /v2/entries:write                        logging.logEntries.create
+        GET    /v2/projects/{project}/logs              logging.logs.list
+        DELETE /v2/projects/{project}/logs/{log}        logging.logs.delete
+        POST   /v2/projects/{project}/sinks             logging.sinks.create
+        GET    /v2/projects/{project}/sinks             logging.sinks.list
+        GET    /v2/projects/{project}/sinks/{sink}      logging.sinks.get
+        PUT    /v2/projects/{project}/sinks/{sink}      logging.sinks.update
+        PATCH  /v2/projects/{project}/sinks/{sink}      logging.sinks.update
+        DELETE /v2/projects/{project}/sinks/{sink}      logging.sinks.delete
+
+        GET    /v1/projects/{project}/locations             cloudscheduler.locations.list
+        GET    /v1/projects/{project}/locations/{location}  cloudscheduler.locations.get
+        """
+    ),
+    **rows(
+        """
+        POST   /{job}:run       cloudscheduler.jobs.run
+        POST   /{job}:pause     cloudscheduler.jobs.pause
+        POST   /{job}:resume    cloudscheduler.jobs.enable
+        GET    /{job}           cloudscheduler.jobs.get
+        PATCH  /{job}           cloudscheduler.jobs.update
+        DELETE /{job}           cloudscheduler.jobs.delete
+        """,
+        prefix=_JOB,
+    ),
+    **rows("POST jobs cloudscheduler.jobs.create", prefix=_JOB.removesuffix("jobs")),
+    **rows("GET jobs cloudscheduler.jobs.list", prefix=_JOB.removesuffix("jobs")),
+}

@@ -1,0 +1,63 @@
+"""The JSON API of Cloud Storage.
+
+From "IAM permissions for JSON methods" (Cloud Storage). What an upload, copy or composition needs besides
+if it replaces an object ("Upload objects from a file system": `storage.objects.delete`) is asked for where
+that is known, in the store.
+"""
+
+from localcloud.permissions.tables.row import Ask, Rows, rows
+
+_OBJECTS = rows(
+    """
+    GET    /storage/v1/b                            storage.buckets.list
+    POST   /storage/v1/b                            storage.buckets.create
+    GET    /storage/v1/b/{bucket}                   storage.buckets.get@bucket
+    PATCH  /storage/v1/b/{bucket}                   storage.buckets.update@bucket
+    PUT    /storage/v1/b/{bucket}                   storage.buckets.update@bucket
+    DELETE /storage/v1/b/{bucket}                   storage.buckets.delete@bucket
+    GET    /storage/v1/b/{bucket}/storageLayout     storage.buckets.get@bucket
+    GET    /storage/v1/b/{bucket}/managedFolders    storage.managedFolders.list@bucket
+    GET    /storage/v1/b/{bucket}/iam               storage.buckets.getIamPolicy@bucket
+    PUT    /storage/v1/b/{bucket}/iam               storage.buckets.setIamPolicy@bucket
+    GET    /storage/v1/b/{bucket}/iam/testPermissions   -
+    GET    /storage/v1/projects/{project}/serviceAccount  resourcemanager.projects.get
+
+    GET    /storage/v1/b/{bucket}/o                 storage.objects.list@bucket
+    GET    /storage/v1/b/{bucket}/o/{object}        storage.objects.get@bucket
+    PATCH  /storage/v1/b/{bucket}/o/{object}        storage.objects.get@bucket storage.objects.update@bucket
+    PUT    /storage/v1/b/{bucket}/o/{object}        storage.objects.get@bucket storage.objects.update@bucket
+    DELETE /storage/v1/b/{bucket}/o/{object}        storage.objects.delete@bucket
+    GET    /download/storage/v1/b/{bucket}/o/{object}   storage.objects.get@bucket
+
+    POST   /upload/storage/v1/b/{bucket}/o              storage.objects.create@bucket
+    PUT    /upload/storage/v1/b/{bucket}/o              storage.objects.create@bucket
+    DELETE /upload/storage/v1/b/{bucket}/o              storage.objects.create@bucket
+    POST   /resumable/upload/storage/v1/b/{bucket}/o    storage.objects.create@bucket
+    PUT    /resumable/upload/storage/v1/b/{bucket}/o    storage.objects.create@bucket
+    DELETE /resumable/upload/storage/v1/b/{bucket}/o    storage.objects.create@bucket
+
+    POST   /storage/v1/b/{bucket}/notificationConfigs   storage.buckets.update@bucket
+    GET    /storage/v1/b/{bucket}/notificationConfigs   storage.buckets.get@bucket
+    GET    /storage/v1/b/{bucket}/notificationConfigs/{notification}   storage.buckets.get@bucket
+    DELETE /storage/v1/b/{bucket}/notificationConfigs/{notification}   storage.buckets.update@bucket
+    POST   /batch/storage/v1                        -
+    """
+)
+
+_FROM = "/storage/v1/b/{sourceBucket}/o/{sourceObject}"
+_TO = "/b/{destinationBucket}/o/{destinationObject}"
+_COPY = (Ask("storage.objects.get", "sourceBucket"), Ask("storage.objects.create", "destinationBucket"))
+
+STORAGE: Rows = {
+    **_OBJECTS,
+    ("POST", f"{_FROM}/rewriteTo{_TO}"): _COPY,
+    ("POST", f"{_FROM}/copyTo{_TO}"): _COPY,
+    ("POST", "/storage/v1/b/{bucket}/o/{sourceObject}/moveTo/o/{destinationObject}"): (
+        Ask("storage.objects.move", "bucket"),
+        Ask("storage.objects.create", "bucket"),
+    ),
+    ("POST", f"/storage/v1{_TO}/compose"): (
+        Ask("storage.objects.get", "destinationBucket"),
+        Ask("storage.objects.create", "destinationBucket"),
+    ),
+}
