@@ -1,5 +1,6 @@
 """From a message of the topic to a letter: to whom, once, and what is left where it cannot be."""
 
+import contextlib
 import re
 from datetime import timedelta
 
@@ -23,7 +24,7 @@ from spotwarden.model.notice import CaseRef, Severity, Way
 from spotwarden.model.offer import Unfit
 from spotwarden.model.policy import Team
 from spotwarden.model.post import Batch, Channel, Delivered, Pace, Pending, Round
-from spotwarden.ports import UnansweredError
+from spotwarden.ports import ConflictError, UnansweredError
 from spotwarden.runner.audience import audience
 from spotwarden.runner.posting import take_in
 from tests.fakes.trouble import rejected, unanswered
@@ -560,3 +561,83 @@ def test_without_the_answers_url_letters_hold_no_links_and_need_no_keys(room, mo
     letter = writing.letter([one], "1@x", room.now, False)
     assert "?t=" not in letter.text + letter.html
     assert writing.domain == "spotwarden.invalid"
+
+
+class HinderedRound:
+    """A bucket whose n-th write of a round fails, and that is otherwise as it is."""
+
+    def __init__(self, store, count, error):
+        self._store, self._left, self._error = store, count, error
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def write(self, name, data, **how):
+        """As `Store.write`."""
+        self._left -= "/rounds/" in name
+        if "/rounds/" in name and self._left == 0:
+            raise self._error
+        return self._store.write(name, data, **how)
+
+
+@pytest.mark.parametrize("error", [UnansweredError("?"), ConflictError("?")], ids=["no answer", "taken over"])
+def test_a_letter_that_went_is_written_down_whoever_has_the_round_by_then(room, error):
+    """Nothing else is sent by a sweep that does not have it any more; the next sends only the rest."""
+    room.publish(*MANY[:2])
+    room.wait(seconds=5)
+    ports = room.cloud.ports()
+    with contextlib.suppress(ExceptionGroup):
+        room.tick(replace(ports, store=HinderedRound(ports.store, 2, error)))
+    assert len(room.letters()) == 1
+    room.tick_for(minutes=5)
+    assert [room.copies(one, ADA) for one in MANY[:2]] == [[False], [False]]
+    assert room.round().sending is None
+
+
+def test_a_sweep_that_was_held_up_beyond_its_lease_sends_nothing(room):
+    """Another may have sent it by then; where none did, it goes once more, and says so."""
+    room.publish(notice())
+    room.wait(seconds=5)
+    late = [timedelta(0)]
+
+    class Slow(HinderedRound):
+        def write(self, name, data, **how):
+            late[0] = timedelta(minutes=2)
+            return self._store.write(name, data, **how)
+
+    ports = room.cloud.ports()
+    room.tick(replace(ports, store=Slow(ports.store, 0, None)), now=lambda: room.now + late[0])
+    assert tos(room) == []
+    room.wait(minutes=2)
+    room.tick()
+    assert room.copies(notice(), ADA) == [True]
+
+
+def test_a_sweep_ends_in_time_between_two_letters_to_one_person(room):
+    """What is left goes with the next."""
+    room.publish(*MANY[:3])
+    room.wait(seconds=5)
+    slow = iter(range(0, 10_000, 10))
+    room.tick(now=lambda: room.now + timedelta(seconds=next(slow)))
+    assert 0 < len(tos(room)) < 3
+    room.wait(minutes=1)
+    room.tick()
+    assert tos(room) == [ADA] * 3
+
+
+def test_what_goes_once_more_is_no_part_of_a_flood(room):
+    """Three others are three letters still."""
+    room.cloud.post.trouble.order("send", unanswered(after_work=False))
+    room.told(MANY[3])
+    room.publish(*MANY[:3])
+    room.wait(minutes=1)
+    room.tick()
+    assert len(room.mails(ADA)) == 4
+
+
+def test_a_hook_that_is_called_like_a_person_has_no_wishes():
+    """Preferences are people's."""
+    room = PostRoom(email=False, teams={"vision": VISION})
+    room.prefers("vision", Pace.NOW)
+    room.told(notice(severity=Severity.INFO))
+    assert tos(room) == []
