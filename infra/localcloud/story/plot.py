@@ -1,7 +1,6 @@
 """What happens: four jobs, each of which loses a VM in its own way, and what is left of them in the end."""
 
 import asyncio
-import tomllib
 from typing import Any
 
 from localcloud.cloud import Deployment, LocalCloud
@@ -20,16 +19,13 @@ class Plot:
 
     def __init__(self, cloud: LocalCloud, deployment: Deployment, tell: Tell) -> None:
         self._stage = Stage.of(cloud, deployment, tell)
-        policy = tomllib.loads(deployment.policy.read_text(encoding="utf-8"))
-        self._mails = bool(policy.get("notify", {}).get("email"))
 
     async def tell(self) -> None:
         """Live through the story; `StoryError` where it does not come true."""
         try:
             await self._chapters()
             await self._look_back()
-            if self._mails:
-                await self._read_the_mail()
+            await self._read_the_mail()
         finally:
             await self._stage.watch.close()
 
