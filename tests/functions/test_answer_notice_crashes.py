@@ -10,6 +10,7 @@ from spotwarden.model.attempt import State
 from spotwarden.model.governance import JobCap, Limits, Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Way
+from spotwarden.ports import UnansweredError
 from tests.fakes.trouble import unanswered
 from tests.functions.answer_web import ADA, Web
 from tests.functions.cap_world import CapWorld
@@ -44,12 +45,19 @@ def capped(module):
 
 
 def stopped(module):
-    """A job that governance has stopped and recovery has closed."""
+    """A job that governance has stopped and recovery has closed; its VM is gone, and a status stands.
+
+    Nothing but the list of open jobs leads to it then.
+    """
     world = World(load("recover_spot"))
     world.settle(2)
     world.cloud.compute.stop("us-central1-a", world.first, "00000000-0000-4000-8000-000000000000")
     world.wait(minutes=5)
     world.settle(3)
+    world.cloud.compute.delete("us-central1-a", world.first, "00000000-0000-4000-8000-000000000001")
+    world.wait(minutes=5)
+    world.ended("1")
+    world.settle(2)
     return Web(world, module)
 
 
@@ -160,6 +168,43 @@ def test_an_unsure_click_at_any_call_can_be_repeated(module):
         assert (page.status_code, "Nobody knows yet" in page.text) == (503, True)
         assert web.click(token).status_code == 200
         is_stopped(web)
+
+
+def test_what_a_click_came_to_is_told_as_it_is_though_it_was_killed(module):
+    """The veto was written, and the click died: three hours later nobody is promised three hours more."""
+    web = warned(module)
+    cloud = web.world.cloud.ports()
+    token = web.token(Way.KEEP)
+    for call in range(1, MOST_CALLS):
+        web.cloud, _ = watched(cloud, call, die, after_work=True)
+        with contextlib.suppress(KilledError):
+            web.click(token)
+        if web.world.case(RULE, web.world.id).keep_until:
+            break
+    web.cloud = None
+    until = web.world.case(RULE, web.world.id).keep_until
+    web.world.wait(hours=3)
+    web.click(token)
+    assert f"until {until:%Y-%m-%d %H:%M} UTC" in web.used(web.offer(Way.KEEP)).outcome
+
+
+def test_an_extension_that_was_lost_is_not_taken_for_another_persons(module):
+    """Bob grants as much at the very moment when nobody knows whether Ada's click was written: both count."""
+    web = capped(module)
+    store = web.world.cloud.store
+    write, lost = store.write, []
+
+    def write_and_lose(name, data, **said):
+        if "cases/job_cap" in name and not lost:
+            lost.append(name)
+            web.world.change_case("job_cap", "train", extended=4.0)
+            raise UnansweredError("made up: no answer")
+        return write(name, data, **said)
+
+    store.write = write_and_lose
+    assert web.click(web.token(Way.EXTEND)).status_code == 200
+    assert lost
+    assert web.world.case("job_cap", "train").extended == 8
 
 
 def test_a_click_that_was_never_finished_says_so_to_nobody_else(module):
