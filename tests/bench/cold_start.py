@@ -1,6 +1,8 @@
 """What a cold start of each function costs: from its process's start to its first answer, and its memory.
 
-    python tests/bench/cold_start.py [ROUNDS] [FUNCTION…]
+    python tests/bench/cold_start.py [--rounds N] [--folder DIR] [FUNCTION…]
+
+With a folder what was installed is kept there for the next time.
 
 Each function is staged, its archive built as Google's builder does, its requirements installed by pip with
 the hashes required and compiled, as the builder does as well. Then it is started under functions-framework
@@ -13,8 +15,10 @@ it is.
 after the answer. *of bare* is the ratio of the seconds; it carries over to other machines better than they.
 """
 
+import argparse
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,37 +56,46 @@ class Row(NamedTuple):
     site: Path
 
 
-def main(rounds: int, only: list[str]) -> None:
+def main() -> None:
+    """Read the command line, and see to a folder."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("function", nargs="*")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--folder", type=Path)
+    said = parser.parse_args()
+    with tempfile.TemporaryDirectory() as own:
+        measure(said.folder or Path(own), said.rounds, said.function)
+
+
+def measure(folder: Path, rounds: int, only: list[str]) -> None:
     """Stage, build, install, measure, print."""
-    with tempfile.TemporaryDirectory() as folder:
-        rows = list(prepare(Path(folder), only))
-        with local_cloud(Path(folder) / "state") as environment:
-            tries: dict[str, list[Taken]] = {row.name: [] for row in rows}
-            for _ in range(rounds):
-                for row in rows:
-                    tries[row.name].append(take(row, environment))
+    rows = list(prepare(folder, only))
+    with local_cloud(folder / "state") as environment:
+        tries: dict[str, list[Taken]] = {row.name: [] for row in rows}
+        for _ in range(rounds):
+            for row in rows:
+                tries[row.name].append(take(row, environment))
     show(tries, rows)
 
 
 def prepare(folder: Path, only: list[str]) -> Iterator[Row]:
     """Each row, ready to be started."""
-    stage = [sys.executable, str(ROOT / "infra/staging/stage.py"), "--out", str(folder / "build")]
+    stage = [sys.executable, str(ROOT / "infra/staging/stage.py"), "--out", str(folder / "build"), *only]
     subprocess.run(stage, check=True)
-    staged: dict[str, dict[str, Any]] = json.loads((folder / "build/staged.json").read_text())
-    for name, one in staged.items():
-        if only and name not in only:
-            continue
+    staged: dict[str, Any] = json.loads((folder / "build/staged.json").read_text())
+    rows = []
+    for name in staged:
         site = install(folder / "build" / name / "requirements.txt", folder)
-        if name == next(iter(staged)) or only:
-            yield bare(folder, site)
-            only = []
-        build(folder / "build" / one["archive"], folder / "built" / name)
-        yield Row(name, folder / "built" / name, site)
+        shutil.rmtree(folder / "built" / name, ignore_errors=True)
+        build(folder / "build" / f"{name}.zip", folder / "built" / name)
+        rows.append(Row(name, folder / "built" / name, site))
+    yield bare(folder, rows[0].site)
+    yield from rows
 
 
 def bare(folder: Path, site: Path) -> Row:
     """The function that does nothing."""
-    (folder / "bare").mkdir()
+    (folder / "bare").mkdir(exist_ok=True)
     (folder / "bare/main.py").write_text(BARE)
     return Row("bare", folder / "bare", site)
 
@@ -130,4 +143,4 @@ def show(tries: Mapping[str, list[Taken]], rows: list[Row]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 7, sys.argv[2:])
+    main()

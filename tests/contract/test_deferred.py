@@ -12,7 +12,7 @@ cloud = connect(project="demo", bucket="b", topic="t", compute_endpoint="http://
 {use}
 """
 OPEN = "cloud.store.entries; cloud.compute.instances; cloud.metrics.gpus; cloud.notices.publish\n"
-DEAR = ("cryptography", "google.protobuf.descriptor", "grpc")
+DEAR = ("charset_normalizer.api", "cryptography", "google.protobuf.descriptor", "grpc")
 
 
 def said(use: str) -> object:
@@ -62,6 +62,17 @@ def test_who_speaks_grpc_finds_its_errors():
         "print(json.dumps([error_details_pb2.ErrorInfo(reason='x').reason, Timestamp(seconds=3).seconds]))"
     )
     assert said(OPEN + use) == ["x", 3]
+
+
+def test_a_text_that_does_not_say_its_encoding_is_still_guessed():
+    """An error page of a proxy, say."""
+    use = (
+        "import requests\n"
+        "answer = requests.Response()\n"
+        "answer._content = 'Grüße aus dem Büro, schöne Tage'.encode('utf-8')\n"
+        "print(json.dumps(answer.text))"
+    )
+    assert said(OPEN + use) == "Grüße aus dem Büro, schöne Tage"
 
 
 def test_what_was_imported_before_stays_as_it_is():

@@ -1,8 +1,9 @@
-"""Parts of Google's libraries that are dear to import and that no sweep ever uses: loaded when somebody does.
+"""Parts of Google's libraries, and of what they need, that are dear to import and that no sweep ever uses.
 
 A function has its token from the metadata server: it signs nothing and speaks no gRPC. Yet `google.auth`
-imports all of cryptography, and `google.api_core` protobuf, at once: a tenth of a cold start, and a sixth of
-its memory (`tests/bench/cold_start.py`). A module that is deferred is the real one, not yet run.
+imports all of cryptography, and `google.api_core` protobuf, at once: with the others here an eighth of a cold
+start, and a sixth of its memory (`tests/bench/cold_start.py`). A module that is deferred is the real one, not
+yet run; it is when somebody asks for anything of it.
 """
 
 import gc
@@ -16,12 +17,15 @@ from types import ModuleType
 from typing import Any
 
 DEFERRED: Mapping[str, Mapping[str, str]] = {
+    # requests guesses the encoding of a text that does not say it; ours is JSON. It asks for the version.
+    "charset_normalizer": {"__version__": "charset_normalizer.version"},
     # Classes derive from these two, so they are there from the start; they cost nothing.
     "google.auth.crypt": {"Signer": "google.auth.crypt.base", "Verifier": "google.auth.crypt.base"},
     "google.auth.jwt": {},
     "google.protobuf.duration_pb2": {},
     "google.protobuf.timestamp_pb2": {},
     "google.rpc.error_details_pb2": {},
+    "opentelemetry.trace": {},
 }
 """Each module, with the names that it has before it is run and where they are from."""
 
@@ -56,7 +60,7 @@ def defer() -> None:
 
 def _defer(name: str, early: Mapping[str, str]) -> None:
     parent, _, child = name.rpartition(".")
-    package = importlib.import_module(parent)
+    package = importlib.import_module(parent) if parent else None
     spec = importlib.util.find_spec(name)
     if spec is None or spec.loader is None:
         # Another version of the library has no such part: nothing to defer.
@@ -64,7 +68,8 @@ def _defer(name: str, early: Mapping[str, str]) -> None:
     module = importlib.util.module_from_spec(spec)
     module.__class__ = _Deferred
     sys.modules[name] = module
-    setattr(package, child, module)
+    if package:
+        setattr(package, child, module)
     for one, source in early.items():
         setattr(module, one, getattr(importlib.import_module(source), one))
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 from urllib.parse import quote, unquote_to_bytes
 
 import msgspec
@@ -39,7 +39,12 @@ def _pattern(template: str) -> re.Pattern[str]:
     )
 
 
-_PATTERNS = {kind: _pattern(template) for kind, template in TEMPLATES.items()}
+@cache
+def _patterns() -> Mapping[type[Thing], re.Pattern[str]]:
+    """Made when a name is first read: a process that reads none starts sooner."""
+    return {kind: _pattern(template) for kind, template in TEMPLATES.items()}
+
+
 _FIELD_PATTERNS = {name: re.compile(pattern) for name, (pattern, _) in FIELDS.items()}
 
 
@@ -170,7 +175,7 @@ def _parse(prefix: str, name: str) -> Thing:
     if len(name.encode(errors="surrogatepass")) > MAX_NAME_BYTES:
         raise NotInLayoutError(name, f"longer than {MAX_NAME_BYTES} bytes")
     rest = name.removeprefix(prefix)
-    for kind, pattern in _PATTERNS.items():
+    for kind, pattern in _patterns().items():
         match = pattern.fullmatch(rest)
         if match and match.groupdict().get("job") not in RESERVED_JOBS:
             return _read(kind, name, match.groupdict())
