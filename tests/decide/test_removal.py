@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.decide.removal import may_be_removed
+from spotwarden.decide.removal import may_be_removed, removed
 from spotwarden.model.action import LaunchInstances, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import State
 
@@ -107,3 +107,24 @@ def test_what_an_early_claim_replaces_may_be_removed_unseen(some, asked, ours, w
     facts = some.job(ledger=(record,), nodes=(gone,), launch=some.launch(B), unsure=HIDES)
     steps, _ = walk(facts)
     assert (LaunchInstances in [type(one) for one in steps]) is not early
+
+
+@pytest.mark.parametrize(("asked", "stands"), [(SECOND, False), (timedelta(0), True)])
+def test_who_asks_for_a_job_again_takes_his_own_stop_back(some, tick, asked, stands):
+    """A second after he stopped its VM; in the very same second the stop may be the newer word."""
+    stopped = some.operation("stop", name="op-8", user=PERSON, at=tick.now - MINUTE)
+    node = some.node(marker=None, history=(stopped,))
+    again = some.attempt(
+        2, State.CLAIMED, replaces={"test-vm": "1001"}, created=tick.now - MINUTE + asked, lost=None
+    )
+    facts = some.job(ledger=(again,), nodes=(node,))
+    assert removed(facts, again.attempt) is stands
+    # Recovery's own attempt is no person's word, whenever it was made.
+    by_us = some.attempt(
+        2,
+        State.CLAIMED,
+        replaces={"test-vm": "1001"},
+        created=tick.now - MINUTE + asked,
+        lost=tick.now - MINUTE,
+    )
+    assert removed(some.job(ledger=(by_us,), nodes=(node,)), by_us.attempt)

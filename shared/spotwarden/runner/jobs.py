@@ -1,4 +1,4 @@
-"""A job's own objects, read in an order that matters: its ledger first, its end last."""
+"""A job's own objects, read in an order that matters: its entry among the open jobs first, its end last."""
 
 from collections.abc import Callable, Mapping
 from hashlib import sha256
