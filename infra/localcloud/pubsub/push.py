@@ -16,6 +16,9 @@ from localcloud.rpc import Raw
 # "Receive messages with push": these acknowledge, every other one does not.
 ACKNOWLEDGED = frozenset({102, 200, 201, 202, 204})
 
+# Of a subscription of one's own; only Eventarc adds the headers of a CloudEvent.
+_WRAPPED: Mapping[str, str] = {"content-type": "application/json", "user-agent": "CloudPubSub-Google"}
+
 
 class Pusher:
     """Delivers one push subscription, at most `most` messages at a time and one per ordering key."""
@@ -74,7 +77,7 @@ def push_call(config: Raw, message: Raw, attempt: int) -> Outgoing:
     if push.HasField("no_wrapper"):
         headers, body = _plain_headers(config, message), message.data
     else:
-        headers, body = _event_headers(config, message), _wrapped(config, message, attempt)
+        headers, body = dict(_WRAPPED), _wrapped(config, message, attempt)
     if push.oidc_token.service_account_email:
         audience = push.oidc_token.audience or push.push_endpoint
         headers["authorization"] = bearer(push.oidc_token.service_account_email, audience)
@@ -101,19 +104,6 @@ def _wrapped(config: Raw, message: Raw, attempt: int) -> bytes:
     if config.dead_letter_policy.dead_letter_topic:
         body["deliveryAttempt"] = attempt
     return json.dumps(body).encode()
-
-
-def _event_headers(config: Raw, message: Raw) -> dict[str, str]:
-    """The headers that Eventarc adds: the push is a CloudEvent in binary mode."""
-    return {
-        "content-type": "application/json",
-        "user-agent": "CloudPubSub-Google",
-        "ce-id": message.message_id,
-        "ce-type": "google.cloud.pubsub.topic.v1.messagePublished",
-        "ce-source": f"//pubsub.googleapis.com/{config.topic}",
-        "ce-specversion": "1.0",
-        "ce-time": message.publish_time.ToJsonString(),
-    }
 
 
 def _plain_headers(config: Raw, message: Raw) -> dict[str, str]:
