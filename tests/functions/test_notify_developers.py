@@ -442,8 +442,9 @@ def test_a_round_that_cannot_be_read_holds_nobody_up(room, capsys):
         b"{",
         b"x" * 5_000_000,
         msgspec.json.encode(Pending(notice=notice("b"), recipient=mailed(ADA), since=notice().at)),
+        msgspec.json.encode(Pending(notice=notice(), recipient=mailed(BOB), since=notice().at)),
     ],
-    ids=["no record", "5 MB", "another notice's"],
+    ids=["no record", "5 MB", "another notice's", "another person's"],
 )
 def test_a_broken_record_is_put_aside_and_stops_nothing(room, data, capsys):
     """What else waits for the same person goes."""
@@ -548,6 +549,8 @@ def test_letters_of_the_function_hold_links_that_only_this_deployment_signs(room
     offer, wish = (read(token, keys, room.now) for token in dict.fromkeys(tokens))
     assert (offer.way, offer.to, offer.notice) == (Way.KEEP, ADA, "made-up/one")
     assert wish.to == ADA
+    assert "Keep for 8 h" in letter.text
+    assert letter.unsubscribe.startswith("https://answers.example.com/?t=")
     other = Keys.read(key, audience(replace(duty.settings, bucket="another")))
     assert read(tokens[0], other, room.now) is Unfit.FOREIGN
 
@@ -641,3 +644,49 @@ def test_a_hook_that_is_called_like_a_person_has_no_wishes():
     room.prefers("vision", Pace.NOW)
     room.told(notice(severity=Severity.INFO))
     assert tos(room) == []
+
+
+def test_what_is_over_is_not_even_taken_in_again(room):
+    """What has arrived, and what could not be sent: neither would make a digest's hour begin anew."""
+    room.cloud.post.trouble.order("send", rejected("refused"), about=BOB)
+    told, refused = notice(), notice("b", owner=BOB)
+    room.told(told, refused)
+    room.told()
+    assert room.waiting() == []
+    room.publish(told, refused)
+    assert room.waiting() == []
+
+
+def test_where_time_is_short_another_person_comes_first_each_minute(room):
+    """Nobody waits for ever behind somebody whose letters take long."""
+    people = [f"p{number}@example.com" for number in range(3)]
+    firsts = []
+    for minute in range(3):
+        room.publish(*(notice(f"{minute}/{person}", owner=person) for person in people))
+        room.wait(minutes=1)
+        slow = iter(range(0, 100_000, 9))
+        before = len(tos(room))
+        room.tick(now=lambda slow=slow: room.now + timedelta(seconds=next(slow)))
+        firsts.append(tos(room)[before])
+    assert sorted(firsts) == people
+
+
+def test_what_was_put_back_while_it_is_read_is_left_to_the_next_tick(room):
+    """Only what was listed is sent and dropped."""
+    room.publish(notice())
+    room.wait(seconds=5)
+    (pending,) = room.waiting()
+    newer = msgspec.json.encode(replace(pending, because="put back by a person"))
+
+    class Changing(HinderedRound):
+        def read(self, name, **how):
+            if "/outbox/" in name:
+                room.store(entry(notice()), newer)
+            return self._store.read(name, **how)
+
+    ports = room.cloud.ports()
+    room.tick(replace(ports, store=Changing(ports.store, 0, None)))
+    assert tos(room) == []
+    room.tick()
+    assert tos(room) == [ADA]
+    assert room.waiting() == []
