@@ -15,6 +15,7 @@ module "public" {
   identity    = google_service_account.function[each.key].email
   public      = true
   invoker     = "allUsers"
+  cpu         = var.cpu
   most        = var.most_instances
   environment = local.environment
   secrets     = local.secrets_of[each.key]
@@ -36,6 +37,7 @@ module "woken" {
   identity    = google_service_account.function[each.key].email
   public      = false
   invoker     = google_service_account.invoker.member
+  cpu         = var.cpu
   most        = var.most_instances
   environment = merge(local.environment, contains(try(each.value.secrets, []), "SPOTWARDEN_SMTP") ? local.post : {})
   secrets     = local.secrets_of[each.key]

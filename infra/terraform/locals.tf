@@ -25,7 +25,7 @@ locals {
     { for name, topic in local.topics : topic => { function = name, topic = topic, shared = "" } },
     merge([
       for name, row in local.functions : {
-        for key in try(row.listens_to, []) : "spotwarden-${local.deployed[name]}-${key}" => {
+        for key in try(row.listens_to, []) : "spotwarden-${local.deployed[name]}-${local.manifest.topics[key]}" => {
           function = name, topic = local.manifest.topics[key], shared = key
         }
       }

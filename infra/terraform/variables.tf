@@ -87,7 +87,7 @@ variable "build" {
 }
 
 variable "runtime" {
-  description = "The Python of the functions; that which the staged archives were compiled for."
+  description = "The Python of the functions."
   type        = string
   default     = "python311"
 }
@@ -113,6 +113,12 @@ variable "secret_versions" {
     condition     = alltrue([for version in values(var.secret_versions) : can(regex("^[1-9][0-9]*$", version))])
     error_message = "A version is a number; `latest` would be read once and then grow old unseen."
   }
+}
+
+variable "cpu" {
+  description = "How many CPUs each function has while it works. Left to Google it would be a sixth of one with 256 MiB, and a sweep or a cold start take six times as long."
+  type        = string
+  default     = "1"
 }
 
 variable "most_instances" {

@@ -44,8 +44,8 @@ KEPT_DAYS = 90
 POST_SECONDS = 0.8  # a tick of notify_developers that finds nothing or little
 LOOKS_AT_VMS = ("recover_spot", "reap_vms", "flag_idle_gpus", "cap_runtime", "check_compliance")
 RECORDS = LOOKS_AT_VMS[1:]
-VCPU = {"128Mi": 0.083, "256Mi": 0.167, "512Mi": 0.333, "1Gi": 0.583}  # "Configure memory limits"
 GIBS = {"128Mi": 0.125, "256Mi": 0.25, "512Mi": 0.5, "1Gi": 1.0}
+VCPU = 1  # variable "cpu" of infra/terraform
 CONDITIONS = 11
 WATCHED = 25
 
@@ -66,8 +66,9 @@ def sweeps(vms: int) -> Iterator[Sweep]:
             continue
         minute = row["schedule"].split()[0]
         count = MINUTES / (int(minute.removeprefix("*/")) if "/" in minute else 1)
-        cpu = (CPU_SECONDS[0] + CPU_SECONDS[1] * vms) / VCPU[row["memory"]]
-        looking = cpu + PAGE_SECONDS * -(-vms // 500) + WAIT_SECONDS
+        looking = (
+            (CPU_SECONDS[0] + CPU_SECONDS[1] * vms) / VCPU + PAGE_SECONDS * -(-vms // 500) + WAIT_SECONDS
+        )
         seconds = looking if row["name"] in LOOKS_AT_VMS else POST_SECONDS
         yield Sweep(row["name"], count, seconds, row["memory"])
 
@@ -80,8 +81,7 @@ def month(vms: int) -> Mapping[str, float]:
     recorded = sum(one.count for one in run if one.name in RECORDS)
     return {
         "running the functions": sum(
-            one.count
-            * (one.seconds * (VCPU[one.memory] * VCPU_SECOND + GIBS[one.memory] * GIB_SECOND) + REQUEST)
+            one.count * (one.seconds * (VCPU * VCPU_SECOND + GIBS[one.memory] * GIB_SECOND) + REQUEST)
             for one in run
         ),
         "bucket: writes and lists": sum(one.count for one in run) * CHANGES * CLASS_A,

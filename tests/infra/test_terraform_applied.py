@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from localcloud.deployment import Where, read_manifest
+from localcloud.deployment.wiring import NOTHING, listens, wires
 from spotwarden.layout import MARKERS, Layout
 from spotwarden.layout.table import TEMPLATES
-from tests.infra.applied import GIVEN, VM, applied, manifest
+from tests.infra.applied import GIVEN, ROOT, VM, applied, manifest
 from tests.infra.cel import LOGICAL, allows
 
 if not shutil.which("terraform"):
@@ -221,7 +223,7 @@ def test_all_that_wakes_a_function_is_there(made, name):
     assert [one["schedule"] for one in ticks] == ([row["schedule"]] if row.get("schedule") else [])
     for one in ticks:
         assert one["pubsub_target"] == [
-            {"topic_name": path, "attributes": {"spotwarden-tick": name}, "data": "dGljaw=="}
+            {"topic_name": path, "attributes": {"spotwarden-tick": name}, "data": NOTHING}
         ]
         assert one["time_zone"] == "Etc/UTC"
     watched = of(made["storage_notification"], topic=path)
@@ -260,6 +262,56 @@ def test_what_is_published_reaches_its_function(made, name):
 
 def _uri(subscription):
     return subscription["push_config"][0]["oidc_token"][0]["audience"]
+
+
+@pytest.fixture(scope="module")
+def local():
+    """What the local cloud is asked to make, by kind: name and what is said of it."""
+    manifest = read_manifest(ROOT / "infra/functions.yaml")
+    where = Where(project="a-project", bucket="runs", prefix="users/")
+    found: dict[str, dict[str, Any]] = {}
+    for function in manifest.functions:
+        for call in (*wires(function, where, "x"), *listens(function, manifest, where.project, "x")):
+            *_, kind, name = call.path.split("/")
+            if call.method == "POST":  # to a collection: the name is in the body
+                kind, name = name, call.body.get("name", call.body.get("topic", ""))
+            found.setdefault(kind, {})[name.rpartition("/")[2]] = call.body
+    return found
+
+
+def test_the_local_cloud_has_the_same_topics_and_subscriptions(made, local):
+    """By the same names, with the same retries: what is learnt there holds here."""
+    shared = {*manifest()["topics"].values(), "spotwarden-dead-letters"}
+    assert set(local["topics"]) == {one["name"] for one in made["pubsub_topic"]} - shared
+    pushed = {one["name"]: one for one in made["pubsub_subscription"] if one["push_config"]}
+    assert set(local["subscriptions"]) == set(pushed)
+    for name, body in local["subscriptions"].items():
+        (retry,) = pushed[name]["retry_policy"]
+        assert body["topic"] == pushed[name]["topic"]
+        assert body["retryPolicy"] == {
+            "minimumBackoff": retry["minimum_backoff"],
+            "maximumBackoff": retry["maximum_backoff"],
+        }
+
+
+def test_the_local_cloud_is_woken_alike(made, local):
+    """By the same part of the bucket and of the audit log, and by the same ticks."""
+    assert {name: body["object_name_prefix"] for name, body in local["notificationConfigs"].items()} == {
+        one["topic"].rpartition("/")[2]: one["object_name_prefix"] for one in made["storage_notification"]
+    }
+    assert {name: body["filter"] for name, body in local["sinks"].items()} == {
+        one["name"]: one["filter"] for one in made["logging_project_sink"]
+    }
+    ticks = {one["name"]: one for one in made["cloud_scheduler_job"]}
+    assert set(local["jobs"]) == set(ticks)
+    for name, body in local["jobs"].items():
+        (target,) = ticks[name]["pubsub_target"]
+        assert (body["schedule"], body["timeZone"]) == (ticks[name]["schedule"], ticks[name]["time_zone"])
+        assert body["pubsubTarget"] == {
+            "topicName": target["topic_name"],
+            "data": target["data"],
+            "attributes": target["attributes"],
+        }
 
 
 def test_a_dead_letter_is_kept_and_can_be_moved(made):

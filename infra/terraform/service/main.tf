@@ -21,6 +21,7 @@ resource "google_cloudfunctions2_function" "function" {
 
   service_config {
     available_memory      = var.function.memory
+    available_cpu         = var.cpu
     timeout_seconds       = var.function.timeout_seconds
     max_instance_count    = var.most
     service_account_email = var.identity

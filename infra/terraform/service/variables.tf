@@ -50,6 +50,11 @@ variable "invoker" {
   type        = string
 }
 
+variable "cpu" {
+  description = "How many CPUs it has."
+  type        = string
+}
+
 variable "most" {
   description = "How many of it may run at a time."
   type        = number
