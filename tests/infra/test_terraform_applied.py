@@ -525,6 +525,26 @@ def test_a_new_archive_deploys_its_function_and_no_other(terraform):
     }
 
 
+def test_the_places_of_secrets_can_be_made_first(terraform):
+    """Their versions must be there before a function that names one: a first deployment makes them alone."""
+    terraform.must(
+        "plan", "-input=false", "-out=plan", "-state=none", "-target=google_secret_manager_secret.secret"
+    )
+    plan = json.loads(terraform.must("show", "-json", "plan"))
+    made_first = {one["type"] for one in plan["resource_changes"] if one["change"]["actions"] == ["create"]}
+    assert made_first == {"google_project_service", "google_secret_manager_secret"}
+
+
+def test_what_is_destroyed_was_made_here(terraform, made):
+    """Everything that was made goes, and the jobs' bucket was not."""
+    terraform.must("plan", "-destroy", "-input=false", "-refresh=false", "-out=plan")
+    plan = json.loads(terraform.must("show", "-json", "plan"))
+    gone = [one for one in plan["resource_changes"] if one["change"]["actions"] == ["delete"]]
+    assert len(gone) == sum(len(found) for found in made.values())
+    buckets = [one["change"]["before"]["name"] for one in gone if one["type"] == "google_storage_bucket"]
+    assert buckets == ["a-project-spotwarden-staging"]
+
+
 def test_what_cannot_be_meant_is_refused_before_anything_is_done(terraform):
     """With words that say what to write, for all of it at once."""
     wrong = {
