@@ -15,6 +15,7 @@ from spotwarden.runner.audience import audience
 
 
 @functions_framework.http
+@runner.reported
 def answer_notice(request: Request) -> Response:
     """Entry point. A GET shows what a click would do, and a POST is the click."""
     settings = runner.Settings.read(os.environ)

@@ -18,6 +18,7 @@ from spotwarden.runner.usage import Metering
 
 
 @functions_framework.cloud_event
+@runner.reported
 def cap_runtime(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look."""
     settings = runner.Settings.read(os.environ)

@@ -17,6 +17,7 @@ from spotwarden.runner.complying import look
 
 
 @functions_framework.cloud_event
+@runner.reported
 def check_compliance(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look, and perhaps at which VM."""
     settings = runner.Settings.read(os.environ)

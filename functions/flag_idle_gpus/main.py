@@ -17,6 +17,7 @@ from spotwarden.runner.idling import look
 
 
 @functions_framework.cloud_event
+@runner.reported
 def flag_idle_gpus(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look."""
     settings = runner.Settings.read(os.environ)

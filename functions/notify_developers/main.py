@@ -16,6 +16,7 @@ from spotwarden.runner.posting import deliver, take_in
 
 
 @functions_framework.cloud_event
+@runner.reported
 def notify_developers(event: CloudEvent) -> None:
     """Entry point. A notice is only written down; the next tick brings it to its people."""
     settings, said = runner.Settings.read(os.environ), channels.ChannelSettings.read(os.environ)

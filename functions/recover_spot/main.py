@@ -16,6 +16,7 @@ from spotwarden.script import compare, known, stored
 
 
 @functions_framework.cloud_event
+@runner.reported
 def recover_spot(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look, and perhaps where first."""
     settings = runner.Settings.read(os.environ)

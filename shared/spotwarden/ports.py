@@ -1,6 +1,6 @@
 """What we need from outside, and the few errors it may raise. Adapters stand in `spotwarden.gcp`."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
@@ -187,11 +187,20 @@ class NoPost:
         raise RejectedError("unsent", f"this function has no channel for {type(letter).__name__}")
 
 
+def no_calls() -> Mapping[str, int]:
+    """Nothing is counted."""
+    return {}
+
+
 class Cloud(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything outside, opened once per process."""
+    """Everything outside, opened once per process.
+
+    `calls` counts the requests that this process has made so far, by service.
+    """
 
     store: Store
     compute: Compute
     notices: Topic
     metrics: Metrics
     post: Post = NoPost()
+    calls: Callable[[], Mapping[str, int]] = no_calls

@@ -1,7 +1,7 @@
 """Opens the cloud. Nothing of Google's is imported or asked before the first call that needs it."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 from spotwarden.gcp.deferred import importing
@@ -57,7 +57,14 @@ def connect(  # noqa: PLR0913 - each is a setting of its own
         compute=_on_first_use(compute),
         notices=_on_first_use(notices),
         metrics=_on_first_use(metrics),
+        calls=_calls,
     )
+
+
+def _calls() -> Mapping[str, int]:
+    from spotwarden.gcp.tally import calls  # noqa: PLC0415 - first use
+
+    return calls()
 
 
 def _on_first_use(opener: Callable[[], T]) -> T:

@@ -3,10 +3,10 @@
 import os
 
 import requests
-from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
 
 from spotwarden.gcp.endpoint import is_loopback
+from spotwarden.gcp.tally import CountingAdapter
 
 CONNECTIONS = 64
 """Kept open at a time, as many as a sweep may have workers; `requests` keeps ten and opens others anew."""
@@ -21,6 +21,6 @@ def settle(session: requests.Session, url: str) -> None:
     session.proxies = {} if is_loopback(url) else get_environ_proxies(url)
     session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
     session.trust_env = False
-    adapter = HTTPAdapter(pool_maxsize=CONNECTIONS)
+    adapter = CountingAdapter(pool_maxsize=CONNECTIONS)
     session.mount("https://", adapter)
     session.mount("http://", adapter)

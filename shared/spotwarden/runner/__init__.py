@@ -4,6 +4,7 @@ from spotwarden.runner.advance import advance
 from spotwarden.runner.apply import Applier
 from spotwarden.runner.each import Swept
 from spotwarden.runner.governing import Duty, Governed, govern
+from spotwarden.runner.health import reported
 from spotwarden.runner.jobs import look_at_job
 from spotwarden.runner.log import silent
 from spotwarden.runner.places import Places
@@ -30,6 +31,7 @@ __all__ = [
     "look_at_job",
     "open_tick",
     "read_policy",
+    "reported",
     "silent",
     "sweep_jobs",
 ]

@@ -21,8 +21,11 @@ from spotwarden.model.outcome import Done, Outcome
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Store
 from spotwarden.runner.log import Log
+from spotwarden.runner.pulse import pulse
 
 JSON = "application/json"
+WHERE = ("job", "node", "instance_id", "rule")
+"""Fields of log lines that say what an action is about."""
 
 
 class Author(NamedTuple):
@@ -66,7 +69,9 @@ def say(log: Log, tick: Tick, action: Change, outcome: Outcome) -> None:
     """Log the action in one line."""
     what, how = type(action).__name__, type(outcome).__name__
     severity = "INFO" if isinstance(outcome, Done) else "WARNING"
-    log(tick, severity, f"{what}: {action.reason}", action=what, outcome=how, **_where(action))
+    pulse().acted(what, outcome)
+    said = {"action": what, "outcome": how, "reason": action.reason, **_where(action)}
+    log(tick, severity, f"{what}: {action.reason}", **said)
 
 
 def _detail(action: Change) -> object:
@@ -84,12 +89,15 @@ def _detail(action: Change) -> object:
 
 
 def _where(action: Change) -> Mapping[str, str]:
-    """The job and node of an action, as far as it has them."""
+    """The job, node, instance and rule of an action, as far as it has them."""
     source: object = action
     if isinstance(action, WriteAttempt):
         source = action.record
     if isinstance(action, Tell):
         source = action.notice
     if isinstance(action, FileCase | CloseCase):
-        source = action.case.subject
-    return {key: getattr(source, key) for key in ("job", "node") if getattr(source, key, "")}
+        targets = [target.id for target in action.case.subject.targets]
+        only = {"instance_id": targets[0]} if len(targets) == 1 else {}
+        job = {"job": action.case.subject.job} if action.case.subject.job else {}
+        return {**job, **only, "rule": action.case.rule}
+    return {key: getattr(source, key) for key in WHERE if getattr(source, key, "")}

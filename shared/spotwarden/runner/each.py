@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Generic, NamedTuple, TypeVar
 
 from spotwarden.model.action import Wait
@@ -42,8 +43,9 @@ def each(items: Iterable[Item], do: Callable[[Item], Result | None], workers: in
         for item in items:
             one(item)
         return done
+    here = copy_context()
     with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(one, items))
+        list(pool.map(lambda item: here.copy().run(one, item), items))
     return done
 
 

@@ -21,6 +21,7 @@ from spotwarden.ports import Cloud, Entry
 from spotwarden.runner.jobs import look_at_job, look_into
 from spotwarden.runner.markers import Markers, read_markers
 from spotwarden.runner.nodes import LOG_MARGIN, NODE_OF_A_GANG, Shown, with_nodes
+from spotwarden.runner.pulse import pulse
 from spotwarden.runner.turn import Taken, end_turn, take_turn
 from spotwarden.runner.watches import is_whole, log_from, read_watches
 
@@ -93,7 +94,8 @@ def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tic
 
 def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: Taken, workers: int) -> Seen:
     """All markers, all open jobs, and instances that look like a job's and are on no list."""
-    markers = read_markers(cloud.store, layout, cloud.store.entries(layout.markers()))
+    written = cloud.store.entries(layout.markers())
+    markers = read_markers(cloud.store, layout, written)
     watches, broken = read_watches(cloud.store, layout, workers)
     instances = cloud.compute.instances()
     alive = {one.id: one for one in instances.items}
@@ -102,6 +104,7 @@ def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: Taken, workers:
     shown = Shown(instances, cloud.compute.operations(_since(markers, watches, swept, tick)))
     # Looking at a job whose entry is broken fails, and so tells of it, without stopping the others.
     jobs = dict.fromkeys([*markers.by_job, *due, *broken, *_sighted(cloud, layout, shown, watches)])
+    _say_what_was_seen(cloud, layout, tick, written, vms=len(instances.items), jobs=len(jobs))
     return Seen(
         jobs=[
             partial(_look, cloud, layout, job, markers=markers.by_job.get(job, ()), shown=shown, swept=swept)
@@ -113,6 +116,17 @@ def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: Taken, workers:
             cloud.store, layout, taken, tick.now if whole and not shown.unsure else swept
         ),
     )
+
+
+def _say_what_was_seen(  # noqa: PLR0913 - each is seen at another place
+    cloud: Cloud, layout: Layout, tick: Tick, markers: list[Entry], *, vms: int, jobs: int
+) -> None:
+    """The figures of this sweep; the quarantine is only counted by a tick, for it can wait."""
+    oldest = min([tick.now, *(entry.updated for entry in markers)])
+    age = (tick.now - oldest).total_seconds()
+    pulse().saw(vms=vms, jobs=jobs, markers=len(markers), oldest_marker_seconds=age)
+    if tick.patient:
+        pulse().saw(quarantined=len(cloud.store.entries(layout.quarantine())))
 
 
 def _since(markers: Markers, watches: list[Watched], swept: datetime | None, tick: Tick) -> datetime:

@@ -25,6 +25,7 @@ from spotwarden.runner.cases import read_cases
 from spotwarden.runner.deliveries import with_deliveries
 from spotwarden.runner.each import Each, Swept, each, swept
 from spotwarden.runner.log import log
+from spotwarden.runner.pulse import pulse
 from spotwarden.runner.recording import record
 from spotwarden.runner.settings import Settings
 from spotwarden.runner.steady import check_clock, check_event_clock, steady_since, with_steady
@@ -46,6 +47,7 @@ class Duty(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def open(cls, cloud: Cloud, settings: Settings, policy: Policy, tick: Tick) -> "Duty":
         """Everything for one sweep."""
+        pulse().watch(cloud.calls)
         applier = Applier(cloud, settings.layout, policy, tick)
         return cls(cloud=cloud, settings=settings, policy=policy, tick=tick, applier=applier)
 
@@ -107,6 +109,8 @@ def _look(duty: Duty, governed: Governed[Facts], steady: datetime, only: Collect
     if not only and not duty.tick.about:
         record(store, layout, brief, facts)
     judged = governed.judge(facts, brief)
+    if not only:
+        pulse().saw(vms=judged.fleet, cases=len(filed))
     paired = governed.escalation.paired(judged, filed)
     cases = tuple(one for one in paired if (one.rule, one.key) not in broken)
     return Sight(judged=judged, cases=cases, broken=tuple(broken.values()))

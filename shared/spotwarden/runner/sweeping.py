@@ -21,6 +21,7 @@ from spotwarden.runner.apply import Applier
 from spotwarden.runner.each import Each, Swept, each, swept
 from spotwarden.runner.gather import gather
 from spotwarden.runner.places import Learn, Places
+from spotwarden.runner.pulse import pulse
 from spotwarden.runner.ran import read_what_ran
 from spotwarden.runner.settings import Settings
 from spotwarden.runner.surveying import survey_all
@@ -54,6 +55,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def open(cls, cloud: Cloud, settings: Settings, policy: Policy, tick: Tick) -> "Work":
         """Everything for one sweep."""
+        pulse().watch(cloud.calls)
         applier = Applier(cloud, settings.layout, policy, tick)
         places = Places(cloud, settings.layout, policy, tick)
         return cls(cloud=cloud, settings=settings, tick=tick, applier=applier, places=places)

@@ -13,6 +13,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.runner.each import Swept
 from spotwarden.runner.gather import about
 from spotwarden.runner.log import log
+from spotwarden.runner.pulse import pulse
 
 TICK = "spotwarden-tick"
 """The attribute that a Scheduler job sets on its message; events have others."""
@@ -28,7 +29,7 @@ def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout
     marked = about(layout, str(attributes.get("objectId", "")))
     patient = TICK in attributes
     lost = "" if marked or patient else _instance_in(message.get("data"))
-    return Tick(
+    tick = Tick(
         function=function,
         sweep=uuid4().hex,
         now=clock.now(),
@@ -36,6 +37,8 @@ def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout
         about=marked or lost,
         lost=bool(lost),
     )
+    pulse().tick = tick
+    return tick
 
 
 class _Payload(msgspec.Struct, frozen=True, rename="camel"):
@@ -67,7 +70,8 @@ def close_tick(tick: Tick, swept: Swept) -> None:
     no such answer, for the next one comes by itself.
     """
     for reason in swept.waiting:
-        log(tick, "INFO", f"waits: {reason}")
+        log(tick, "INFO", f"waits: {reason}", reason=reason)
+    pulse().waiting = len(swept.waiting)
     if swept.failures:
         raise ExceptionGroup(f"{tick.function} could not do everything", swept.failures)
     if swept.soon and not tick.patient:

@@ -9,6 +9,7 @@ from spotwarden.runner.each import Swept, each, swept
 from spotwarden.runner.governing import Duty
 from spotwarden.runner.posting.desk import Desk, Office
 from spotwarden.runner.posting.outbox import Box, boxes
+from spotwarden.runner.pulse import pulse
 
 BUDGET = timedelta(seconds=60)
 """No letter is begun later in a sweep: the function is ended after two minutes, and one may take 20 s."""
@@ -20,6 +21,9 @@ def deliver(duty: Duty, posting: Posting, writing: Writing) -> Swept:
     """Send what is due, to everybody; one recipient's trouble never delays another's."""
     began = writing.now()
     found = _in_turn(boxes(duty.cloud.store, duty.settings.layout), int(began.timestamp() // 60))
+    waiting = [entry.updated for box in found for entry in box.entries.values()]
+    age = (began - min([began, *waiting])).total_seconds()
+    pulse().saw(notices=len(waiting), oldest_notice_seconds=age)
 
     def hurry() -> bool:
         return writing.now() - began >= BUDGET
