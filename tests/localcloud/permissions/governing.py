@@ -1,0 +1,109 @@
+"""What the functions of governance need: to look, to warn, to look again, and to do what the policy says."""
+
+from datetime import timedelta
+
+from spotwarden.layout import AttemptRecord, Heartbeat, OpenJob, StatusCode
+from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.governance import (
+    ComplianceLimits,
+    IdleLimits,
+    InstanceCap,
+    LeftoverLimits,
+    OrphanLimits,
+    Remedy,
+    StallLimits,
+)
+from spotwarden.model.watch import Watch
+from tests.localcloud.permissions.scenes import scene
+from tests.localcloud.permissions.stage import PROJECT, ZONE, Stage
+
+SOON = timedelta(minutes=5)
+A2_ONLY = ComplianceLimits(remedy=Remedy.STOP, machine_types=("a2-*",), grace=SOON)
+GPU = "agent.googleapis.com/gpu/utilization"
+CPU = "compute.googleapis.com/instance/cpu/utilization"
+
+
+def job(stage: Stage, name: str = "train") -> str:
+    """A job of one VM, on record as recovery writes it down; gives the VM's id."""
+    made = stage.vm(name)
+    attempt = Attempt(
+        job=name,
+        number=1,
+        state=State.RUNNING,
+        created=stage.now,
+        updated=stage.now,
+        started=stage.now,
+        instances={name: made},
+        owner="ada@example.com",
+    )
+    stage.store(AttemptRecord(job=name, attempt=1), attempt)
+    stage.store(OpenJob(job=name), Watch(job=name, attempt=1, instances={name: made}, recorded=True))
+    return made
+
+
+def stopped(stage: Stage, name: str = "train") -> bool:
+    """Whether the VM stands still, or is about to."""
+    return stage.call(stage.status, name) in {"STOPPING", "TERMINATED"}
+
+
+@scene("check_compliance", compliance=A2_ONLY)
+def a_machine_that_is_not_allowed(stage: Stage) -> None:
+    """Its owner is told, and it is stopped."""
+    job(stage)
+    stage.sweep_until(lambda: stopped(stage), minutes=5)
+    assert "compliance_warning" in stage.kinds()
+
+
+@scene("cap_runtime", instance_cap=InstanceCap(max_uptime=timedelta(hours=1), remedy=Remedy.STOP, grace=SOON))
+def a_vm_that_is_up_for_too_long(stage: Stage) -> None:
+    """Its owner is told, and it is stopped."""
+    job(stage)
+    stage.wait(minutes=58)
+    stage.sweep_until(lambda: stopped(stage), minutes=5)
+    assert "instance_cap_warning" in stage.kinds()
+
+
+@scene("flag_idle_gpus", idle=IdleLimits(remedy=Remedy.STOP, warn=(3 * SOON,), act=4 * SOON, grace=SOON))
+def a_gpu_that_sleeps(stage: Stage) -> None:
+    """The VM bears a label, its owner is told, and it is stopped."""
+    stage.measured(GPU, job(stage), 0.0, gpu_number="0", model="L4", uuid="u")
+    stage.wait(minutes=30)
+    stage.sweep_until(lambda: stopped(stage), minutes=5)
+    assert "idle_warning" in stage.kinds()
+    assert "spotwarden-idle" in stage.seen("train")["labels"]
+
+
+@scene("reap_vms", orphan=OrphanLimits(after=timedelta(0), looks=1, grace=SOON))
+def a_vm_whose_job_has_ended(stage: Stage) -> None:
+    """It is deleted after a warning."""
+    job(stage)
+    stage.store(StatusCode(job="train"), b"0")
+    stage.wait(minutes=20)
+    stage.sweep_until(lambda: stage.ids() == {}, minutes=6)
+    assert "orphan_warning" in stage.kinds()
+
+
+@scene("reap_vms", stall=StallLimits(after=timedelta(minutes=30), grace=SOON))
+def a_job_that_hangs(stage: Stage) -> None:
+    """Nothing of it moves any more, its CPU neither: it is stopped."""
+    stage.measured(CPU, job(stage), 0.001)
+    stage.store(Heartbeat(job="train", node="train"))
+    for _ in range(2):
+        stage.wait(minutes=20)
+        stage.sweep()
+    stage.sweep_until(lambda: stopped(stage), minutes=20)
+    assert "stall_warning" in stage.kinds()
+
+
+@scene("reap_vms", leftover=LeftoverLimits(remedy=Remedy.DELETE, after=timedelta(0), grace=SOON, looks=1))
+def what_a_job_left_behind(stage: Stage) -> None:
+    """Its disk, its address and its snapshot go."""
+    labels = {"spotwarden-job": "gone"}
+    stage.make(f"zones/{ZONE}/disks", name="work", sizeGb="20", labels=labels)
+    stage.make("regions/us-central1/addresses", name="home", labels=labels)
+    source = f"projects/{PROJECT}/zones/{ZONE}/disks/work"
+    stage.make("global/snapshots", name="base", sourceDisk=source, labels=labels)
+    stage.store(StatusCode(job="gone"), b"0")
+    places = (f"zones/{ZONE}/disks", "regions/us-central1/addresses", "global/snapshots")
+    stage.wait(hours=1)
+    stage.sweep_until(lambda: not any(stage.get(one).get("items") for one in places), minutes=6)

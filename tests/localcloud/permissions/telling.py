@@ -1,0 +1,104 @@
+"""What it takes to bring notices to people, and to take their answers."""
+
+from base64 import b64encode
+from types import SimpleNamespace
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden import channels, runner
+from spotwarden.decide.posting import POSTING, Scribe
+from spotwarden.layout import AttemptRecord, CreateScript, StatusCode
+from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.limits import NotifyLimits
+from spotwarden.model.notice import Notice, Severity, Way
+from spotwarden.model.posting import Writing
+from spotwarden.runner.posting import deliver, take_in
+from tests.functions.answer_web import Web
+from tests.localcloud.permissions.governing import A2_ONLY, job, stopped
+from tests.localcloud.permissions.scenes import scene
+from tests.localcloud.permissions.stage import Stage, loaded
+
+ADA = "ada@example.com"
+
+
+def notice(stage: Stage, **said: object) -> Notice:
+    """Something that Ada is told."""
+    usual = {"id": "made-up/one", "kind": "gave_up", "severity": Severity.URGENT, "job": "train"}
+    words = {"at": stage.now, "what": "train needs you", "why": "because", "owner": ADA}
+    return Notice(**{**usual, **words, **said})  # type: ignore[arg-type]
+
+
+@scene("notify_developers", notify=NotifyLimits(email=True))
+def a_notice(stage: Stage) -> None:
+    """It is taken in, and brought by mail once it has settled."""
+    mail = {
+        "SPOTWARDEN_SMTP": f"smtp+plain://127.0.0.1:{stage.local.mailbox.port}",
+        "SPOTWARDEN_MAIL_FROM": "Spotwarden <spotwarden@example.com>",
+    }
+    cloud = replace(stage.cloud, post=channels.open_post(channels.ChannelSettings.read(mail)))
+    message = {"data": b64encode(msgspec.json.encode(notice(stage))).decode(), "attributes": {}}
+    with stage.acting() as settings:
+        duty = runner.Duty.open(cloud, settings, stage.policy, stage.tick(patient=False))
+        assert take_in(duty, POSTING, message).failures in ([], ())
+    stage.wait(minutes=1)
+    with stage.acting() as settings:
+        duty = runner.Duty.open(cloud, settings, stage.policy, stage.tick())
+        scribe = Scribe(limits=stage.policy.notify)
+        writing = Writing(letter=scribe.letter, domain="example.com", now=lambda: stage.now)
+        assert deliver(duty, POSTING, writing).failures in ([], ())
+    assert [one["to"] for one in stage.look("/local/mailbox.json") if one["channel"] == "mail"] == [ADA]
+    assert stage.names("spotwarden/outbox/") == []
+
+
+def web(stage: Stage) -> Web:
+    """Ada with a browser, in front of the function."""
+    cloud = SimpleNamespace(
+        clock=SimpleNamespace(now=lambda: stage.now), notices=SimpleNamespace(messages=[])
+    )
+    with stage.acting() as settings:
+        world = SimpleNamespace(cloud=cloud, settings=settings, policy=stage.policy)
+    made = Web(world, loaded("answer_notice"))
+    made.cloud = stage.cloud
+    return made
+
+
+@scene("answer_notice", compliance=A2_ONLY)
+def a_click_that_stops_a_vm(stage: Stage) -> None:
+    """The page says what it would do, and the click does it."""
+    job(stage)
+    stage.sweep("check_compliance")
+    warning = next(one for one in stage.heard() if Way.STOP in one.ways)
+    browser = web(stage)
+    token = browser.token(browser.offer(Way.STOP, warning, warning.owner))
+    with stage.acting():
+        assert browser.open(token).status_code == 200
+        assert browser.click(token).status_code == 200
+    assert stopped(stage)
+
+
+@scene("answer_notice")
+def a_click_that_starts_a_job_again(stage: Stage) -> None:
+    """Its next attempt is claimed, and its old status goes."""
+    made = job(stage)
+    stage.store(CreateScript(job="train"), b"gcloud compute instances create train --zone=us-central1-a\n")
+    over = Attempt(
+        job="train",
+        number=1,
+        state=State.STOPPED,
+        created=stage.now,
+        updated=stage.now,
+        instances={"train": made},
+        owner=ADA,
+    )
+    stage.store(AttemptRecord(job="train", attempt=1), over)
+    stage.store(StatusCode(job="train"), b"1")
+    stage.end("train")
+    browser = web(stage)
+    told = notice(stage, kind="stopped", ways=(Way.RESTART,))
+    token = browser.token(browser.offer(Way.RESTART, told, ADA))
+    with stage.acting():
+        assert browser.open(token).status_code == 200
+        assert browser.click(token).status_code == 200
+    assert "train/metadata/attempts/2.json" in stage.names("train/metadata/attempts/")
+    assert stage.names("train/metadata/status-code") == []
