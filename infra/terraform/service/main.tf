@@ -32,7 +32,11 @@ resource "google_cloudfunctions2_function" "function" {
     # Pub/Sub of the same project counts as internal; only what people open from a mail is reached from outside.
     ingress_settings = var.public ? "ALLOW_ALL" : "ALLOW_INTERNAL_ONLY"
 
-    environment_variables = { for name, value in var.environment : name => value if value != "" }
+    # The platform adds the first by itself; said here, it is no difference at the next plan.
+    environment_variables = merge(
+      { LOG_EXECUTION_ID = "true" },
+      { for name, value in var.environment : name => value if value != "" },
+    )
 
     dynamic "secret_environment_variables" {
       for_each = var.secrets
