@@ -30,21 +30,6 @@ def stage(script: Path, out: Path, *words: str, **environment: str) -> dict[str,
     return said
 
 
-@pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Everything, staged."""
-    out = tmp_path_factory.mktemp("build")
-    stage(STAGE, out)
-    return out
-
-
-@pytest.fixture(scope="module")
-def staged(build: Path) -> dict[str, Any]:
-    """What was said of it."""
-    said: dict[str, Any] = json.loads((build / "staged.json").read_text())
-    return said
-
-
 def files(folder: Path) -> set[str]:
     """The names of what is in a staged folder, but for what is compiled."""
     found = {one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()}
@@ -57,9 +42,9 @@ def test_every_function_of_the_manifest_is_staged(staged: dict[str, Any]):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_staged_function_is_its_code_its_policy_and_its_requirements(build: Path, name: str):
+def test_a_staged_function_is_its_code_its_policy_and_its_requirements(staging: Path, name: str):
     """No test, no local cloud, no command, no notes: what a stranger could read there is what runs there."""
-    found = files(build / name)
+    found = files(staging / name)
     loose = {one for one in found if not one.startswith("spotwarden/")}
     assert {"main.py", "policy.toml", "requirements.txt"} <= loose <= {
         "main.py", "policy.toml", "prices.toml", "requirements.txt"
@@ -68,31 +53,33 @@ def test_a_staged_function_is_its_code_its_policy_and_its_requirements(build: Pa
     assert not [one for one in found if re.search(r"(^|/)(cli|localcloud|tests|fakes)/|test_|README", one)]
 
 
-def test_a_function_holds_only_what_its_imports_reach(build: Path):
+def test_a_function_holds_only_what_its_imports_reach(staging: Path):
     """Governance reads no create script; what nobody prices needs no prices."""
-    assert "spotwarden/script/stored.py" in files(build / "recover_spot")
-    assert "spotwarden/script/stored.py" not in files(build / "check_compliance")
-    assert "prices.toml" in files(build / "cap_runtime")
+    assert "spotwarden/script/stored.py" in files(staging / "recover_spot")
+    assert "spotwarden/script/stored.py" not in files(staging / "check_compliance")
+    assert "prices.toml" in files(staging / "cap_runtime")
     for name in NAMES:
-        priced = "spotwarden/runner/prices.py" in files(build / name)
-        assert ("prices.toml" in files(build / name)) is priced
+        priced = "spotwarden/runner/prices.py" in files(staging / name)
+        assert ("prices.toml" in files(staging / name)) is priced
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_source_is_compiled_beside_itself(build: Path, name: str):
+def test_every_source_is_compiled_beside_itself(staging: Path, name: str):
     """So that a folder can be started as it is; its time does not matter (PEP 552: flags 1, unchecked)."""
-    for file in (build / name).rglob("*.py"):
+    for file in (staging / name).rglob("*.py"):
         [compiled] = (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc")
         assert int.from_bytes(compiled.read_bytes()[4:8], "little") == 1
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_archive_holds_the_folder_and_its_checksum_is_said(build: Path, staged: dict[str, Any], name: str):
+def test_an_archive_holds_the_folder_and_its_checksum_is_said(
+    staging: Path, staged: dict[str, Any], name: str
+):
     """It is deployed under that name, which changes when, and only when, something of the function did."""
-    archive = build / f"{name}.zip"
+    archive = staging / f"{name}.zip"
     assert hashlib.sha256(archive.read_bytes()).hexdigest() == staged[name]["sha256"]
     with zipfile.ZipFile(archive) as packed:
-        assert set(packed.namelist()) == files(build / name)
+        assert set(packed.namelist()) == files(staging / name)
         assert packed.read("main.py") == (ROOT / "functions" / name / "main.py").read_bytes()
 
 
@@ -125,10 +112,10 @@ def test_a_changed_policy_is_another_archive(tmp_path: Path, staged: dict[str, A
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_requirements_are_the_locks_with_every_hash(build: Path, name: str):
+def test_requirements_are_the_locks_with_every_hash(staging: Path, name: str):
     """Same versions, at least one hash each, no index: pip refuses whatever else it is offered."""
     lock = (ROOT / "requirements.lock").read_text()
-    text = (build / name / "requirements.txt").read_text()
+    text = (staging / name / "requirements.txt").read_text()
     blocks = re.split(r"(?m)^(?=[a-z0-9])", text)[1:]
     assert blocks
     for block in blocks:
@@ -139,8 +126,8 @@ def test_requirements_are_the_locks_with_every_hash(build: Path, name: str):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_function_carries_no_grpc_and_no_whole_clients(build: Path, name: str):
+def test_a_function_carries_no_grpc_and_no_whole_clients(staging: Path, name: str):
     """They cost a cold start a third of a second, and are not needed; nor is anything of our tools."""
-    carried = set(packages(build / name / "requirements.txt"))
+    carried = set(packages(staging / name / "requirements.txt"))
     dear = {"grpcio", "google-cloud-compute", "google-cloud-monitoring", "google-cloud-pubsub"}
     assert not carried & (dear | {"pip", "pytest", "psutil", "httpx", "aiosmtpd"})

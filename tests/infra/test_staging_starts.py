@@ -1,11 +1,7 @@
 """Each staged function, built as Google builds it and with only its requirements, starts and answers."""
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -25,23 +21,12 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def staged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """Everything staged, and what was said of it."""
-    out = tmp_path_factory.mktemp("build")
-    command = [sys.executable, str(ROOT / "infra/staging/stage.py"), "--out", str(out)]
-    subprocess.run(command, check=True, capture_output=True)
-    return out, json.loads((out / "staged.json").read_text())
-
-
-@pytest.fixture(scope="module")
-def site(
-    staged: tuple[Path, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], Path]:
+def site(staging: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The folder with a function's packages, shared by all that need the same."""
     made: dict[str, Path] = {}
 
     def of(name: str) -> Path:
-        requirements = staged[0] / name / "requirements.txt"
+        requirements = staging / name / "requirements.txt"
         if (text := requirements.read_text()) not in made:
             made[text] = tmp_path_factory.mktemp("site")
             furnish(requirements, made[text])
@@ -52,13 +37,12 @@ def site(
 
 @pytest.fixture
 def start(
-    staged: tuple[Path, dict[str, Any]], site: Callable[[str], Path], cloud: dict[str, str], tmp_path: Path
+    staging: Path, site: Callable[[str], Path], cloud: dict[str, str], tmp_path: Path
 ) -> Callable[..., Running]:
     """Build a staged function as the platform does, and start it."""
 
     def started(name: str, *, epoch: bool = True) -> Running:
-        out, said = staged
-        build(out / said[name]["archive"], tmp_path / "workspace", epoch=epoch)
+        build(staging / f"{name}.zip", tmp_path / "workspace", epoch=epoch)
         return Running(tmp_path / "workspace", name, site(name), cloud)
 
     return started
