@@ -5,19 +5,21 @@ permission that no scene needs is named here; without any one that is granted, a
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import pytest
 
 from tests.localcloud.permissions import governing, recovering, telling  # noqa: F401 - they register scenes
 from tests.localcloud.permissions.scenes import SCENES, Scene
-from tests.localcloud.permissions.stage import all_of, manifest
+from tests.localcloud.permissions.stage import all_of, manifest, row
 
 Needed = Mapping[Scene, tuple[frozenset[str], float]]
-"""What a scene needs, and how many seconds of the processor it takes."""
+"""The permissions that a scene needs and the patterns it writes by; its cost, in processor seconds."""
 
 NAMES = [function.name for function in manifest().functions]
 PAIRS = [(name, permission) for name in NAMES for permission in all_of(name)]
+WRITES = [(one.name, pattern) for one in manifest().functions for pattern in one.bucket_writes]
 
 
 @pytest.fixture(scope="module")
@@ -31,29 +33,43 @@ def _played() -> Iterator[tuple[Scene, tuple[frozenset[str], float]]]:
         before = os.times()
         with scene.stage() as stage:
             scene.play(stage)
-            used, refused = frozenset(stage.account.used), dict(stage.account.refused)
+            used = frozenset(stage.account.used | stage.account.written)
+            refused = dict(stage.account.refused)
         assert refused == {}, f"{scene.name} is refused {sorted(refused)}"
         yield scene, (used, os.times().user - before.user)
 
 
 @pytest.mark.parametrize("function", NAMES)
 def test_a_function_needs_all_that_it_is_granted(needed: Needed, function: str):
-    """And each permission stands in the register with a scene of its own function."""
+    """What no scene needs is named: a permission, or a pattern of the objects that it may write."""
     used = {name for scene, (names, _) in needed.items() if scene.function == function for name in names}
-    assert sorted(set(all_of(function)) - used) == []
+    assert sorted({*all_of(function), *row(function).bucket_writes} - used) == []
 
 
 @pytest.mark.parametrize(("function", "permission"), PAIRS, ids=["-".join(pair) for pair in PAIRS])
 def test_without_a_permission_a_function_fails(needed: Needed, function: str, permission: str):
     """It is refused, and does not do its work: the shortest scene that needs it shows so."""
+    refused = play_without(needed, function, permission)
+    assert refused[permission] > 0
+
+
+@pytest.mark.parametrize(("function", "pattern"), WRITES, ids=[": ".join(pair) for pair in WRITES])
+def test_without_some_of_the_bucket_a_function_fails(needed: Needed, function: str, pattern: str):
+    """As without a permission: it has something to write, or to delete, there."""
+    refused = play_without(needed, function, pattern)
+    assert refused["storage.objects.create"] + refused["storage.objects.delete"] > 0
+
+
+def play_without(needed: Needed, function: str, what: str) -> Counter[str]:
+    """Play the shortest scene of a function that needs this, without it; gives what it was refused."""
     fitting = {
         scene: seconds
         for scene, (names, seconds) in needed.items()
-        if scene.function == function and permission in names
+        if scene.function == function and what in names
     }
-    assert fitting, f"no scene of {function} needs {permission}"
+    assert fitting, f"no scene of {function} needs {what}"
     scene = min(fitting, key=lambda one: fitting[one])
-    with scene.stage(without=permission) as stage:
+    with scene.stage(without=what) as stage:
         with pytest.raises(Exception):  # noqa: B017, PT011 - whatever comes of it first
             scene.play(stage)
-        assert stage.account.refused[permission] > 0
+        return stage.account.refused

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from localcloud.permissions.refusals import refusal
@@ -33,9 +33,10 @@ class Account:
     permissions: frozenset[str]
     bucket: str = ""
     bucket_permissions: frozenset[str] = frozenset()
-    writes: tuple[re.Pattern[str], ...] = ()
+    writes: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     entrance: str = ""
     used: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
     refused: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -67,4 +68,6 @@ class Account:
             return False
         if not need.thing or need.permission not in _WRITING:
             return True
-        return any(pattern.fullmatch(need.thing) for pattern in self.writes)
+        fitting = [name for name, pattern in self.writes.items() if pattern.fullmatch(need.thing)]
+        self.written.update(fitting)
+        return bool(fitting)

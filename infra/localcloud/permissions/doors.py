@@ -68,6 +68,8 @@ class Doors:
                 "used": sorted(account.used),
                 "refused": dict(sorted(account.refused.items())),
                 "unused": account.unused,
+                "written": sorted(account.written),
+                "unwritten": sorted(account.writes.keys() - account.written),
             }
             for account in self.accounts.values()
         ]
@@ -82,7 +84,7 @@ def account_of(function: Function, where: Where) -> Account:
         permissions=frozenset(function.permissions),
         bucket=where.bucket,
         bucket_permissions=frozenset(function.bucket_permissions),
-        writes=tuple(_written(pattern, where.prefix) for pattern in function.bucket_writes),
+        writes={pattern: _written(pattern, where.prefix) for pattern in function.bucket_writes},
     )
 
 

@@ -138,7 +138,10 @@ class Store:
     def check(self, bucket: str, name: str, conditions: Conditions) -> None:
         """Raise what `write` would raise now, so that an upload in vain ends before it begins."""
         self.bucket(bucket)
-        conditions.check(self.find(bucket, name))
+        old = self.find(bucket, name)
+        conditions.check(old)
+        for permission in ("storage.objects.create", *(["storage.objects.delete"] if old else [])):
+            demand(Need(permission=permission, on=name, bucket=bucket, thing=name))
 
     def write(
         self,
@@ -168,8 +171,6 @@ class Store:
         now, old = self.now(), self.find(draft.bucket, draft.name)
         if old:
             _check_holds(old)
-        for permission in ("storage.objects.create", *(["storage.objects.delete"] if old else [])):
-            demand(Need(permission=permission, on=draft.name, bucket=draft.bucket, thing=draft.name))
         with self.index.transaction():
             generation = self.index.next_generation(now)
             retired = self._retire(old, now) if old else None

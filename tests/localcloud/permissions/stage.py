@@ -51,7 +51,10 @@ def row(function: str) -> Function:
 
 
 class Stage:
-    """A local cloud with the door of one function; `without` is a permission that its role lacks."""
+    """A local cloud with the door of one function.
+
+    `without` is a permission that its role lacks, or a pattern of names that it may not write.
+    """
 
     def __init__(self, function: str, *, without: str = "", **policy: Any) -> None:
         self.function = function
@@ -130,6 +133,7 @@ class Stage:
         account = self.account
         account.permissions -= {self._without}
         account.bucket_permissions -= {self._without}
+        account.writes = {name: one for name, one in account.writes.items() if name != self._without}
         self._client = self._undo.enter_context(
             httpx.Client(base_url=self.local.endpoints.http, trust_env=False, timeout=PATIENCE_SECONDS)
         )
