@@ -21,10 +21,7 @@ from spotwarden.runner.usage import Metering
 @runner.reported
 def cap_runtime(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look."""
-    settings = runner.Settings.read(os.environ)
-    tick = runner.open_tick("cap_runtime", event.data["message"], settings.layout)
-    policy = runner.read_policy(settings.policy_file, settings.mode, settings.ops)
-    runner.close_tick(tick, sweep(connect(**settings.connection()), settings, policy, tick))
+    runner.wake("cap_runtime", event.data["message"], os.environ, connect=connect, sweep=sweep)
 
 
 def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:

@@ -20,10 +20,7 @@ from spotwarden.runner.complying import look
 @runner.reported
 def check_compliance(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look, and perhaps at which VM."""
-    settings = runner.Settings.read(os.environ)
-    tick = runner.open_tick("check_compliance", event.data["message"], settings.layout)
-    policy = runner.read_policy(settings.policy_file, settings.mode, settings.ops)
-    runner.close_tick(tick, sweep(connect(**settings.connection()), settings, policy, tick))
+    runner.wake("check_compliance", event.data["message"], os.environ, connect=connect, sweep=sweep)
 
 
 def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:

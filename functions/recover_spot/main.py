@@ -7,7 +7,7 @@ import functions_framework
 from cloudevents.http import CloudEvent
 
 from spotwarden import runner
-from spotwarden.decide import attempts, news, placement, progress, quarantine
+from spotwarden.decide import admission, attempts, news, placement, progress, quarantine
 from spotwarden.gcp import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
@@ -19,18 +19,15 @@ from spotwarden.script import compare, known, stored
 @runner.reported
 def recover_spot(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look, and perhaps where first."""
-    settings = runner.Settings.read(os.environ)
-    tick = runner.open_tick("recover_spot", event.data["message"], settings.layout)
-    policy = runner.read_policy(settings.policy_file, settings.mode, settings.ops)
-    runner.close_tick(tick, sweep(connect(**settings.connection()), settings, policy, tick))
+    runner.wake("recover_spot", event.data["message"], os.environ, connect=connect, sweep=sweep)
 
 
 def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:
     """Look, decide, apply; one bad marker or job never stops the others."""
-    work = runner.Work.open(cloud, settings, policy, tick)
     rules = runner.Rules(
         set_aside=partial(quarantine.set_aside, tick=tick),
         launch=partial(stored.with_launch, project=settings.project),
+        admit=partial(admission.admit, limits=policy.admission, project=settings.project),
         ran=known.with_ran,
         places=partial(known.with_places, limits=policy.placement),
         next_step=partial(attempts.next_step, policy=policy, tick=tick, compare=compare.differences),
@@ -38,4 +35,4 @@ def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -
         news=partial(news.news, tick=tick),
         learn=partial(placement.learn, limits=policy.placement),
     )
-    return runner.sweep_jobs(work, rules)
+    return runner.sweep_jobs(runner.Work.open(cloud, settings, policy, tick), rules)

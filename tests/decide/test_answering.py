@@ -224,6 +224,7 @@ def test_a_history_is_told_in_the_order_of_time():
         "the trouble began",
         "first suspected",
         "warning 1 was accepted as notice n-1",
+        "warning 1 arrived; its grace began",
         "stop 1 failed: quota: no",
         "last look on record, of 3",
     ]

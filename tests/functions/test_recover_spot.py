@@ -1,9 +1,13 @@
 """recover_spot over the ports: what becomes of each marker."""
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.layout import CreateScript, MarkerName
 from spotwarden.model.attempt import State
+from spotwarden.model.limits import AdmissionLimits
+from spotwarden.model.notice import Notice
 from tests.fakes.trouble import conflict, rejected, unanswered
 
 
@@ -227,3 +231,25 @@ def test_every_action_is_in_the_audit_with_its_reason(world):
         "preempted the instance",
     ):
         assert word in text
+
+
+def test_a_script_that_the_policy_does_not_admit_makes_nothing(world):
+    """Whoever may write a script cannot have made what nobody agreed on; its owner is told why."""
+    world.policy = replace(world.policy, admission=AdmissionLimits(machine_types=("n2-*",)))
+    world.preempt()
+    world.sweep_until_quiet()
+    assert world.vms() == []
+    assert world.notices() == ["not_recoverable"]
+    (notice,) = [msgspec.json.decode(one.data, type=Notice) for one in world.cloud.notices.messages]
+    assert "machine type 'g2-standard-4' is not among n2-* (admission.machine_types)" in notice.why
+
+
+def test_what_ran_before_is_held_against_the_policy_as_well(world):
+    """A script that was taken away is no way round it."""
+    world.sweep()
+    name = world.layout.build(CreateScript(job="test-vm"))
+    world.cloud.store.delete(name, generation=world.cloud.store.read(name).generation)
+    world.policy = replace(world.policy, admission=AdmissionLimits(external_ip=False, networks=("jobs",)))
+    world.preempt()
+    world.sweep_until_quiet()
+    assert world.vms() == []

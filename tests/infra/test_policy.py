@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from spotwarden.model.governance import Calendar, GovernanceLimits
-from spotwarden.model.limits import NotifyLimits, PlacementLimits, RecoveryLimits
+from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimits, RecoveryLimits
 from spotwarden.model.policy import RULES, Mode, Policy
 from spotwarden.model.values import LENIENT
 from spotwarden.runner import PolicyError, read_policy
@@ -21,6 +21,7 @@ SECTIONS = {
     "governance": GovernanceLimits,
     "governance.calendar": Calendar,
     "notify": NotifyLimits,
+    "admission": AdmissionLimits,
     **RULES,
 }
 GOOD = 'version = "1"\n'
@@ -199,6 +200,9 @@ def test_a_version_that_is_no_text_is_one_fault(faults):
         ("compliance", 'machine_types = ["a2-[12"]', "'a2-[12' has a bracket that is not closed"),
         ("compliance", 'machine_types = [" "]', "' ' fits nobody and nothing"),
         ("compliance", "most_vms_per_job = 1.5", "it is 1.5; it must be a whole number"),
+        ("admission", 'machine_types = ["g2-["]', "'g2-[' has a bracket that is not closed"),
+        ("admission", 'images = ["debian-12"]', "'debian-12' names no project"),
+        ("admission", "most_vms = 1.5", "it is 1.5; it must be a whole number"),
         ("notify", 'quiet = "22"', "'22' are no hours"),
         ("notify", 'daily_at = "8:00"', "'8:00' is no time of day; write it as 08:00"),
         ("notify", 'daily_at = "24:00"', "'24:00' is no time of day"),

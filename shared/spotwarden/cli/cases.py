@@ -18,8 +18,7 @@ from spotwarden.model.answer import Answer, Extend, Keep, Refused, Release
 from spotwarden.model.case import Case
 from spotwarden.model.governance import Remedy
 from spotwarden.model.jobfile import JobFile
-from spotwarden.model.policy import RULES, Policy
-from spotwarden.runner import PolicyError, read_policy
+from spotwarden.model.policy import RULES
 from spotwarden.runner.answering import write_answer
 from spotwarden.runner.cases import OpenCases, read_cases
 from spotwarden.runner.jobs import read_job_file
@@ -120,7 +119,7 @@ def _answer(rule: str, key: str, say: Callable[[str, datetime], Answer]) -> None
     """Write the answer; a refusal says why, and nothing was changed."""
     context = open_context()
     case = _find(context, rule, key)
-    policy, tick = _policy(context), new_tick("cases")
+    policy, tick = context.agreed(), new_tick("cases")
     answer = say(default_owner(), tick.now)
     file = _file(context, case) if isinstance(answer, Extend) else JobFile()
     said = write_answer(
@@ -135,15 +134,6 @@ def _answer(rule: str, key: str, say: Callable[[str, datetime], Answer]) -> None
     click.echo(f"{name_of(case)}: {said.reason}")
     if said.note:
         click.echo(said.note, err=True)
-
-
-def _policy(context: Context) -> Policy:
-    """The policy whose bounds hold; where there is no file here, those of the defaults."""
-    file = context.settings.policy_file
-    try:
-        return read_policy(file) if file.exists() else context.policy
-    except PolicyError as error:
-        raise click.ClickException(str(error)) from error
 
 
 def _file(context: Context, case: Case) -> JobFile:

@@ -12,7 +12,7 @@ from spotwarden.gcp import connect
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner import Applier, Settings, SettingsError, silent
+from spotwarden.runner import Applier, PolicyError, Settings, SettingsError, read_policy, silent
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +25,14 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     def applier(self, tick: Tick) -> Applier:
         """What carries out the actions of this command."""
         return Applier(self.cloud, self.settings.layout, self.policy, tick, write_line=silent)
+
+    def agreed(self) -> Policy:
+        """The policy whose bounds hold; where there is no file here, that of the defaults."""
+        file = self.settings.policy_file
+        try:
+            return read_policy(file) if file.exists() else self.policy
+        except PolicyError as error:
+            raise click.ClickException(str(error)) from error
 
 
 def open_context() -> Context:

@@ -14,6 +14,7 @@ from spotwarden.cli.context import Context, default_owner, new_tick, open_contex
 from spotwarden.cli.package import FolderFiles, pack
 from spotwarden.cli.resolve import resolve as run_and_record
 from spotwarden.decide import submission
+from spotwarden.decide.admission import inadmissible
 from spotwarden.decide.attempts import next_step
 from spotwarden.decide.progress import after
 from spotwarden.layout import (
@@ -120,6 +121,10 @@ def _launch_of(context: Context, file: Path, text: bytes, files: Mapping[str, by
     launch = launch_of(script, context.settings.project)
     if isinstance(launch, NoLaunch):
         raise click.ClickException(launch.reason)
+    limits = context.agreed().admission
+    if faults := tuple(inadmissible(launch, limits, context.settings.project)):
+        listed = "\n".join(f"  {fault}" for fault in faults)
+        raise click.ClickException(f"{file}: the policy does not admit what it makes:\n{listed}")
     return launch
 
 

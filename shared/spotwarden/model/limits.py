@@ -39,6 +39,23 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     offers_fresh: timedelta = timedelta(days=1)
 
 
+class AdmissionLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a stored create script may have made. Lists are globs; an empty one allows everything.
+
+    `images` are `project/name`, `project/family/name` or `project/snapshots/name`; `networks` are names, of
+    another project with that before it; `projects` are others whose things may be used, but for images.
+    """
+
+    machine_types: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    service_accounts: tuple[str, ...] = ()
+    networks: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    most_vms: int | None = None
+    most_disk_gb: int | None = None
+    external_ip: bool = True
+
+
 class NotifyLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How people are told.
 

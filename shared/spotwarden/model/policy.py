@@ -18,7 +18,7 @@ from spotwarden.model.governance import (
     OwnerCap,
     StallLimits,
 )
-from spotwarden.model.limits import NotifyLimits, PlacementLimits, RecoveryLimits
+from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimits, RecoveryLimits
 
 __all__ = ["RULES", "Mode", "Policy", "Team"]
 
@@ -57,6 +57,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     mode: Mode = Mode.OBSERVE
     recovery: RecoveryLimits = RecoveryLimits()
     placement: PlacementLimits = PlacementLimits()
+    admission: AdmissionLimits = AdmissionLimits()
     governance: GovernanceLimits = GovernanceLimits()
     notify: NotifyLimits = NotifyLimits()
     orphan: OrphanLimits = OrphanLimits()

@@ -3,6 +3,7 @@
 from spotwarden.runner.advance import advance
 from spotwarden.runner.apply import Applier
 from spotwarden.runner.each import Swept
+from spotwarden.runner.entry import wake
 from spotwarden.runner.governing import Duty, Governed, govern
 from spotwarden.runner.health import reported
 from spotwarden.runner.jobs import look_at_job
@@ -34,4 +35,5 @@ __all__ = [
     "reported",
     "silent",
     "sweep_jobs",
+    "wake",
 ]

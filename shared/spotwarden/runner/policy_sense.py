@@ -19,7 +19,7 @@ from spotwarden.model.governance import (
     Limits,
     OwnerCap,
 )
-from spotwarden.model.limits import NotifyLimits, RecoveryLimits
+from spotwarden.model.limits import AdmissionLimits, NotifyLimits, RecoveryLimits
 from spotwarden.model.opening import DAYS, clock_of, hours_of, zone_of
 from spotwarden.model.policy import RULES, Team
 from spotwarden.model.values import meant, no_remedy, written
@@ -70,6 +70,16 @@ def _backoff(limits: RecoveryLimits | NotifyLimits) -> Said:
             f"it is longer than longest_backoff, {written(limits.longest_backoff)}",
             "longest_backoff",
         )
+
+
+def _admission(limits: AdmissionLimits) -> Said:
+    for name in ("machine_types", "images", "service_accounts", "networks", "projects"):
+        yield from _patterns(name, getattr(limits, name))
+    for image in limits.images:
+        if "/" not in image and image != "*":
+            yield Slip(
+                "images", f"{image!r} names no project; write it as debian-cloud/family/* or project/name"
+            )
 
 
 def _notify(limits: NotifyLimits) -> Said:
@@ -195,6 +205,7 @@ _CHECKS: Mapping[type[msgspec.Struct], Callable[[Any], Said]] = {
     Limits: _remedy,
     RecoveryLimits: _recovery,
     NotifyLimits: _notify,
+    AdmissionLimits: _admission,
     Calendar: _calendar,
     Exemption: _exemption,
     Team: _named,

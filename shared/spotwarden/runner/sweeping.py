@@ -35,6 +35,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
     set_aside: Callable[[UnusableMarker], Iterable[Tell | Quarantine]]
     launch: Callable[[JobFacts], JobFacts]
+    admit: Callable[[JobFacts], JobFacts]
     ran: Callable[[JobFacts, Mapping[str, Any]], JobFacts]
     places: Callable[[JobFacts], JobFacts]
     next_step: Callable[[JobFacts], Step | None]
@@ -121,7 +122,7 @@ def _go_on(
 
 def know(work: Work, rules: Rules, facts: JobFacts) -> JobFacts:
     """The facts with how the job can be launched, and where."""
-    facts = rules.launch(facts)
+    facts = rules.admit(rules.launch(facts))
     if not isinstance(facts.launch, Launch):
-        facts = rules.ran(facts, read_what_ran(work.cloud.store, work.settings.layout, facts))
+        facts = rules.admit(rules.ran(facts, read_what_ran(work.cloud.store, work.settings.layout, facts)))
     return rules.places(work.places.recall(facts))

@@ -1,0 +1,157 @@
+"""What a create script may have made: held against the policy before a request is ever sent.
+
+Whoever may write a script could otherwise spend up to the quota, with rights that are ours. The request is
+looked at as it would be sent, however the script came to it (Google: "REST Resource: instances").
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import Launch, NoLaunch
+from spotwarden.model.limits import AdmissionLimits
+from spotwarden.model.request import Request
+
+DEFAULT = "default"
+"""The network of a request that names none, and the account that it calls so."""
+_PROJECT = re.compile(r"(?:^|/)projects/([^/]+)/")
+_ELSEWHERE = frozenset({"metadata", "sourceImage", "sourceSnapshot"})
+_HIDING = ("sourceInstanceTemplate", "sourceMachineImage")
+
+
+def admit(facts: JobFacts, limits: AdmissionLimits, project: str) -> JobFacts:
+    """The facts; a launch that the policy does not allow is none, with every reason for that."""
+    if not isinstance(facts.launch, Launch):
+        return facts
+    faults = tuple(inadmissible(facts.launch, limits, project))
+    if not faults:
+        return facts
+    reason = f"the policy does not admit what the create script of {facts.job} makes: {'; '.join(faults)}"
+    return replace(facts, launch=NoLaunch(reason=reason))
+
+
+def inadmissible(launch: Launch, limits: AdmissionLimits, project: str) -> Iterator[str]:
+    """Why this launch is not allowed, reason by reason, each with what is."""
+    if limits == AdmissionLimits():
+        return
+    request = launch.request
+    if hidden := [name for name in _HIDING if name in {*request.query, *request.body, *_machine(request)}]:
+        yield f"{hidden[0]} hides what would be made; write it out"
+        return
+    for rule in _RULES:
+        found = [one for one in rule.find(request, project) if not _allowed(one, rule.of(limits))]
+        for one in dict.fromkeys(found):
+            yield f"the {rule.what} {one!r} is not among {', '.join(rule.of(limits))} (admission.{rule.name})"
+    if limits.most_vms is not None and len(launch.nodes) > limits.most_vms:
+        yield f"{len(launch.nodes)} VMs are more than {limits.most_vms} (admission.most_vms)"
+    if limits.most_disk_gb is not None and (size := _disk_gb(request)) > limits.most_disk_gb:
+        yield f"{size} GB of disks a VM are more than {limits.most_disk_gb} (admission.most_disk_gb)"
+    if not limits.external_ip and any(one.get("accessConfigs") for one in _cards(request)):
+        yield "it wants an external address (admission.external_ip)"
+
+
+def _machine(request: Request) -> Mapping[str, Any]:
+    """The part of the body that says what each VM is."""
+    said: Mapping[str, Any] = request.body.get("instanceProperties", request.body)
+    return said
+
+
+def _types(request: Request, _project: str) -> Iterator[str]:
+    said = _machine(request).get("machineType")
+    yield from [_last(said)] if said else []
+    for place in (request.body, _machine(request)):
+        for choice in place.get("instanceFlexibilityPolicy", {}).get("instanceSelections", {}).values():
+            yield from map(_last, choice.get("machineTypes", ()))
+
+
+def _images(request: Request, project: str) -> Iterator[str]:
+    """As `project/name`, `project/family/name` or `project/snapshots/name`."""
+    for disk in _machine(request).get("disks", ()):
+        said = disk.get("initializeParams", {})
+        if image := said.get("sourceImage"):
+            # gcloud names a family by what each zone has of it (Google: "REST Resource: imageFamilyViews").
+            family = "family/" if "/family/" in image or "/imageFamilyViews/" in image else ""
+            yield f"{_owner(image, project)}/{family}{_last(image)}"
+        if snapshot := said.get("sourceSnapshot") or disk.get("sourceSnapshot"):
+            yield f"{_owner(snapshot, project)}/snapshots/{_last(snapshot)}"
+
+
+def _accounts(request: Request, _project: str) -> Iterator[str]:
+    yield from (one.get("email", DEFAULT) for one in _machine(request).get("serviceAccounts", ()))
+
+
+def _networks(request: Request, project: str) -> Iterator[str]:
+    """The subnetwork's name where there is one, else the network's; another project's with that before it."""
+    for card in _cards(request):
+        link = card.get("subnetwork") or card.get("network") or DEFAULT
+        owner = _owner(link, project)
+        yield _last(link) if owner == project else f"{owner}/{_last(link)}"
+
+
+def _projects(request: Request, project: str) -> Iterator[str]:
+    """Every other project whose things it names, wherever in the request."""
+    texts = (text for part in (request.query, request.body) for text in _texts(part))
+    yield from (one for text in texts for one in _PROJECT.findall(text) if one != project)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text of the request, but for metadata, which means nothing to Compute Engine, and images."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from () if key in _ELSEWHERE else _texts(inner)
+    elif isinstance(value, Sequence):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _cards(request: Request) -> Sequence[Mapping[str, Any]]:
+    cards: Sequence[Mapping[str, Any]] = _machine(request).get("networkInterfaces", ())
+    return cards
+
+
+def _disk_gb(request: Request) -> int:
+    """What is asked for; a boot disk that says nothing has its image's size, which is not known here."""
+    disks = _machine(request).get("disks", ())
+    sizes = (one.get("initializeParams", {}).get("diskSizeGb", one.get("diskSizeGb", 0)) for one in disks)
+    return sum(int(size) for size in sizes)
+
+
+def _last(link: str) -> str:
+    return link.rsplit("/", 1)[-1]
+
+
+def _owner(link: str, project: str) -> str:
+    found = _PROJECT.search(link)
+    return found[1] if found else project
+
+
+def _allowed(one: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(one, pattern) for pattern in patterns)
+
+
+class _Rule(NamedTuple):
+    """One list of the policy, and what of a request it is held against."""
+
+    name: str
+    what: str
+    find: Callable[[Request, str], Iterator[str]]
+
+    def of(self, limits: AdmissionLimits) -> tuple[str, ...]:
+        """The list."""
+        allowed: tuple[str, ...] = getattr(limits, self.name)
+        return allowed
+
+
+_RULES = (
+    _Rule("machine_types", "machine type", _types),
+    _Rule("images", "image", _images),
+    _Rule("service_accounts", "service account", _accounts),
+    _Rule("networks", "network", _networks),
+    _Rule("projects", "project", _projects),
+)
