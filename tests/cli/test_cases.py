@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
+from spotwarden import clock
 from spotwarden.layout import JobFile as JobFileName
 from spotwarden.model.case import Case, CaseState, Strike, Warned
 from spotwarden.model.finding import Subject, Target
@@ -42,8 +43,9 @@ def test_no_case_is_said_to_be_none(desk):
     assert json.loads(desk.ok("cases", "list", "--json")) == []
 
 
-def test_cases_are_listed_the_oldest_first(desk):
+def test_cases_are_listed_the_oldest_first(desk, monkeypatch):
     """Of all rules, or of one."""
+    monkeypatch.setattr(clock, "now", lambda: NOW)
     desk.file(case())
     desk.file(case(rule="stall", opened=NOW - 5 * HOUR))
     head, *rows = desk.ok("cases", "list").splitlines()

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from spotwarden import clock
 from spotwarden.decide.letters.kinds import KINDS
 from spotwarden.layout import OutboxEntry, PostRound, UndeliveredRecord, notice_key, person_key
 from spotwarden.model.notice import Notice, Severity
@@ -72,8 +73,9 @@ def test_nothing_is_said_to_be_nothing(desk):
     assert json.loads(desk.ok("notices", "list", "--json")) == []
 
 
-def test_what_waits_and_what_was_given_up_is_listed_the_oldest_first(desk, put):
+def test_what_waits_and_what_was_given_up_is_listed_the_oldest_first(desk, put, monkeypatch):
     """To whom, for how long, what, and why."""
+    monkeypatch.setattr(clock, "now", lambda: NOW)
     put(given_up("n-2", CHAT))
     put(pending())
     head, first, second = desk.ok("notices", "list").splitlines()
