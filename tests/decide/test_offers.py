@@ -96,9 +96,9 @@ def test_a_link_lasts_as_long_as_what_it_prevents_is_to_come(due, lasts):
 
 
 def test_names_that_fit_into_no_link_offer_nothing():
-    """The letter still names the command. One byte less fits, and so does its token."""
+    """The letter still names the command. One byte less fits, and so does its token. A rule's name counts."""
     keys = Keys.read("k1:" + "A" * 43, "p")
-    room = MOST_BYTES - len(f"{ADA}nap{NOTICE.case.key}")
+    room = MOST_BYTES - len(f"{ADA}nap{NOTICE.case.rule}{NOTICE.case.key}")
     fits = offers(replace(NOTICE, id="n" * room), ADA, LIMITS, NOW)
     assert max(len(sign(one, keys)) for one in fits) <= 2048
     assert offers(replace(NOTICE, id="n" * (room + 1)), ADA, LIMITS, NOW) == ()

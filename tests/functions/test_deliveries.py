@@ -1,6 +1,6 @@
 """A warning counts from when it has arrived: who could not be reached was not warned."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
@@ -17,6 +17,12 @@ GRACE = timedelta(minutes=15)
 STOP = IdleLimits(remedy=Remedy.STOP, grace=GRACE)
 RIPE = Said(ripe=True)
 MAILED = NotifyLimits(email=True)
+ARRIVED = Delivered(
+    notice="n",
+    recipient=Recipient(channel=Channel.EMAIL, address="ada@x.org"),
+    at=datetime(2026, 1, 5, tzinfo=UTC),
+    message_id="m",
+)
 
 
 @pytest.fixture
@@ -68,6 +74,26 @@ def test_a_record_of_another_notice_is_no_delivery(world: MadeUp):
     world.store(other, b"{}")
     world.sweep_for(hours=1)
     assert world.asked() == []
+
+
+def test_a_record_that_cannot_be_read_stops_its_case_and_no_other(world: MadeUp):
+    """Nobody can know then whether it was only a copy. The function says so; another record of it helps."""
+    broken, sound = world.vm(said=RIPE), world.vm("other", said=RIPE)
+    world.sweep()
+    for one in world.notices():
+        assert one.case is not None
+        data = msgspec.json.encode(ARRIVED) if one.case.key == sound else b"{}"
+        world.store(DeliveredRecord(notice=notice_key(one.id), channel="email", person="ada"), data)
+    world.wait(seconds=GRACE.total_seconds())
+    with pytest.raises(ExceptionGroup, match="sweep failed"):
+        world.sweep()
+    assert world.asked() == [("stop", sound)]
+    (other,) = (one for one in world.notices() if one.case and one.case.key == broken)
+    record = DeliveredRecord(notice=notice_key(other.id), channel="hook", person="ml-chat")
+    world.store(record, msgspec.json.encode(ARRIVED))
+    world.wait(seconds=GRACE.total_seconds())
+    world.sweep()
+    assert world.asked() == [("stop", sound), ("stop", broken)]
 
 
 def test_a_copy_to_a_chat_is_no_delivery(world: MadeUp):

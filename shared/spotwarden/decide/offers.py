@@ -66,5 +66,5 @@ def _expires(notice: Notice, limits: NotifyLimits, now: datetime) -> datetime:
 
 
 def _size(notice: Notice, to: str) -> int:
-    key = notice.case.key if notice.case else ""
-    return len(f"{notice.id}{to}{notice.job}{key}".encode(errors="surrogatepass"))
+    case = f"{notice.case.rule}{notice.case.key}" if notice.case else ""
+    return len(f"{notice.id}{to}{notice.job}{case}".encode(errors="surrogatepass"))

@@ -1,6 +1,7 @@
 """Whether a warning has arrived: only then does its grace begin."""
 
-from collections.abc import Sequence
+from datetime import datetime
+from itertools import filterfalse
 
 from msgspec.structs import replace
 
@@ -8,29 +9,34 @@ from spotwarden.layout import Layout, notice_key
 from spotwarden.model.case import CaseState, Filed, Warned
 from spotwarden.model.policy import Policy
 from spotwarden.model.post import Delivered
-from spotwarden.ports import Entry, Store
+from spotwarden.ports import BrokenError, Entry, Store, UnansweredError
+from spotwarden.runner.cases import OpenCases
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
 
 
 def with_deliveries(
-    store: Store, layout: Layout, policy: Policy, filed: Sequence[Filed], *, workers: int = 1
-) -> list[Filed]:
+    store: Store, layout: Layout, policy: Policy, cases: OpenCases, *, workers: int = 1
+) -> OpenCases:
     """The cases, with when each warning arrived that was not known to have; asked only of those.
 
-    Where we bring notices to nobody ourselves, one that the topic has accepted was told.
+    Where we bring notices to nobody ourselves, one that the topic has accepted was told. A case of which
+    that cannot be read is among the broken ones: it is left alone, and no other for its sake.
     """
+    broken = dict(cases.broken)
 
-    def know(one: Filed) -> Filed:
-        warnings = tuple(_known(store, layout, policy, warned) for warned in one.case.warnings)
+    def know(one: Filed) -> Filed | None:
+        try:
+            warnings = tuple(_known(store, layout, policy, warned) for warned in one.case.warnings)
+        except (UnansweredError, BrokenError) as problem:
+            broken[one.case.rule, one.case.key] = problem
+            return None
         return Filed(case=replace(one.case, warnings=warnings), generation=one.generation)
 
-    waiting = [one for one in filed if _waits(one)]
-    known = each(waiting, know, workers)
+    known = each(filter(_waits, cases.filed), know, workers)
     if known.failures:
         raise ExceptionGroup("whether warnings have arrived could not be read", known.failures)
-    asked = {(one.case.rule, one.case.key) for one in waiting}
-    return [*(one for one in filed if (one.case.rule, one.case.key) not in asked), *known.results]
+    return OpenCases([*filterfalse(_waits, cases.filed), *known.results], broken)
 
 
 def _waits(one: Filed) -> bool:
@@ -47,9 +53,22 @@ def _known(store: Store, layout: Layout, policy: Policy, warned: Warned) -> Warn
         return warned
     if not policy.tells:
         return replace(warned, delivered=warned.at)
-    records = store.entries(layout.delivered(notice_key(warned.notice)))
-    arrived = next((one for one in records if not _is_copy(store, one)), None)
-    return replace(warned, delivered=max(warned.at, arrived.updated)) if arrived else warned
+    arrived = _arrived(store, layout, warned.notice)
+    return replace(warned, delivered=max(warned.at, arrived)) if arrived else warned
+
+
+def _arrived(store: Store, layout: Layout, notice: str) -> datetime | None:
+    """When it came to somebody; `BrokenError` where only a record could tell that cannot be read."""
+    broken: BrokenError | None = None
+    for entry in store.entries(layout.delivered(notice_key(notice))):
+        try:
+            if not _is_copy(store, entry):
+                return entry.updated
+        except BrokenError as problem:
+            broken = problem
+    if broken:
+        raise broken
+    return None
 
 
 def _is_copy(store: Store, entry: Entry) -> bool:

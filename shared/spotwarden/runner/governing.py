@@ -101,8 +101,9 @@ def _sweep(duty: Duty, governed: Governed[Facts], taken: Taken) -> Swept:
 def _look(duty: Duty, governed: Governed[Facts], steady: datetime, only: Collection[str] = ()) -> Sight:
     """Everything, or these VMs once more; only a whole look is worth recording."""
     store, layout = duty.cloud.store, duty.settings.layout
-    filed, broken = read_cases(store, layout, governed.rules, workers=duty.settings.workers)
-    filed = with_deliveries(duty.cloud.store, layout, duty.policy, filed, workers=duty.settings.workers)
+    workers = duty.settings.workers
+    read = read_cases(store, layout, governed.rules, workers=workers)
+    filed, broken = with_deliveries(store, layout, duty.policy, read, workers=workers)
     known = {(one.case.rule, one.case.key): one.case for one in filed}
     brief = Brief(policy=duty.policy, tick=duty.tick, steady=steady, cases=known)
     facts = governed.look(duty, only)

@@ -17,6 +17,8 @@ MOST_VALUE = 2_000
 MOST_ROWS = 30
 MOST_INSTANCES = 256
 """As many as a notice of ours names at most."""
+YEARS = range(1970, 9000)
+"""Beyond them a moment cannot be reckoned with: adding ten years to it, or another time zone, overflows."""
 _SHORTENED = ("kind", "job", "what", "why", "todo", "then", "owner")
 
 
@@ -36,12 +38,12 @@ def read(data: bytes) -> Notice:
 
 
 def tidied(notice: Notice) -> Notice:
-    """The same with every text at a length that people can read, and every moment in a time zone."""
+    """The same with every text at a length that people can read, and every moment in UTC."""
     texts = {name: _cut(getattr(notice, name), MOST_TEXT) for name in _SHORTENED}
     return replace(
         notice,
-        at=_aware(notice.at),
-        due=_aware(notice.due) if notice.due else None,
+        at=_moment(notice.at),
+        due=_moment(notice.due) if notice.due else None,
         evidence=_rows(notice.evidence),
         instances=notice.instances[:MOST_INSTANCES],
         case=_case(notice.case),
@@ -86,11 +88,19 @@ def _rows(evidence: Mapping[str, str]) -> Mapping[str, str]:
     return {**kept, "…": f"{len(rows) - MOST_ROWS} more were left out"} if len(rows) > MOST_ROWS else kept
 
 
-def _aware(at: datetime) -> datetime:
-    """What names no time zone is meant in UTC, as everything of ours is."""
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+def _moment(at: datetime) -> datetime:
+    """What names no time zone is meant in UTC, as everything of ours is. `UnreadableError` for no moment."""
+    try:
+        moment = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except OverflowError as problem:
+        raise UnreadableError(f"{at.isoformat()} is no moment: {problem}") from problem
+    if moment.year not in YEARS:
+        raise UnreadableError(f"{at.isoformat()} is no moment that anybody can mean")
+    return moment
 
 
 def _case(case: CaseRef | None) -> CaseRef | None:
     """A name that is no case's of ours can be answered to by nobody."""
-    return case if case and max(len(case.rule), len(case.key)) <= MOST_ID else None
+    if case is None or max(len(case.rule), len(case.key)) > MOST_ID:
+        return None
+    return replace(case, opened=_moment(case.opened))

@@ -11,46 +11,23 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from spotwarden.layout import PostRound, PreferenceRecord
+from spotwarden.layout import PostRound, PreferenceRecord, UndeliveredRecord
 from spotwarden.model.action import Change, SendLetter, Wait
+from spotwarden.model.letter import Letter
 from spotwarden.model.outcome import Done, Outcome
 from spotwarden.model.post import Batch, Channel, Delivered, Pace, Preference, Undelivered
-from spotwarden.model.posting import Posting, Waiting, Wanted, Writing
+from spotwarden.model.posting import Waiting, Wanted
 from spotwarden.ports import BrokenError, UnansweredError
 from spotwarden.runner.decoding import decoded
-from spotwarden.runner.each import each
-from spotwarden.runner.governing import Duty
-from spotwarden.runner.log import log
-from spotwarden.runner.posting.outbox import Box, as_broken, by_key, opened
-from spotwarden.runner.posting.records import Records
+from spotwarden.runner.posting.office import Office
+from spotwarden.runner.posting.outbox import Box, as_it_stands, by_key, opened
 from spotwarden.runner.posting.rounds import HeldRound, LostError
 
 Apply = Callable[[Change], Outcome]
 
 
-class Office:
-    """What all desks of one sweep share. `hurry` says when no further letter may be begun."""
-
-    def __init__(
-        self, duty: Duty, posting: Posting, writing: Writing, hurry: Callable[[], bool], workers: int
-    ) -> None:
-        self.duty, self.posting, self.writing = duty, posting, writing
-        self.hurry, self.workers = hurry, workers
-        self.store, self.layout = duty.cloud.store, duty.settings.layout
-        self.limits = duty.policy.notify
-        self.records = Records(self.store, self.layout)
-
-    def all(self, some: Sequence[Waiting], do: Callable[[Waiting], Waiting | None]) -> list[Waiting]:
-        """Do it for each, several at a time; gives what they give, in order. What fails rises."""
-        done = each(some, do, max(1, min(self.workers, len(some))))
-        if done.failures:
-            raise ExceptionGroup("not all records could be written", done.failures)
-        given = {one.key for one in done.results}
-        return [one for one in some if one.key in given]
-
-    def say(self, severity: str, message: str) -> None:
-        """Log it."""
-        log(self.duty.tick, severity, message)
+class UnwritableError(Exception):
+    """No letter can be made of a notice; the message says why."""
 
 
 class Desk:
@@ -109,7 +86,7 @@ class Desk:
         some = by_key(waiting, unknown.notices)
         others = [one for one in waiting if one.key not in unknown.notices]
         over = replace(self._round.now, sending=None)
-        if self._known(some, unknown):
+        if self._known(unknown):
             self._arrived(some, unknown, "")
             over = replace(over, last=unknown.sent_at)
         elif fresh := self._fresh(some):
@@ -120,10 +97,11 @@ class Desk:
         self._round.become(over)
         return others
 
-    def _known(self, some: Sequence[Waiting], unknown: Batch) -> bool:
+    def _known(self, unknown: Batch) -> bool:
         """Whether the sweep that sent it has begun to write down that it arrived."""
-        records = (self._office.records.delivered(one.key, one.pending.recipient) for one in some)
-        return any(record and record.message_id == unknown.message_id for record in records)
+        box, records = self._box, self._office.records
+        ids = (records.letter(key, box.channel, box.person) for key in unknown.notices)
+        return unknown.message_id in ids
 
     def _due(self, waiting: Sequence[Waiting]) -> Sequence[Sequence[Waiting]]:
         office = self._office
@@ -146,11 +124,23 @@ class Desk:
 
     def _send_fresh(self, some: Sequence[Waiting]) -> bool:
         """Send one letter of what was not told before; whether one may go on."""
-        if not (fresh := self._fresh(some)):
-            return True
-        writing = self._office.writing
-        batch = self._office.posting.batch(fresh, writing.domain, writing.now())
-        return self._send(fresh, batch, again=bool(self._round.broken))
+        writing, fresh = self._office.writing, self._fresh(some)
+        while fresh:
+            batch = self._office.posting.batch(fresh, writing.domain, writing.now())
+            try:
+                return self._send(fresh, batch, again=bool(self._round.broken))
+            except UnwritableError as problem:
+                # What nobody can put into words holds up nothing else.
+                bad = [one for one in fresh if not self._writable(one, batch)] or fresh
+                self._give_up(bad, str(problem))
+                fresh = [one for one in fresh if one not in bad]
+        return True
+
+    def _writable(self, one: Waiting, batch: Batch) -> bool:
+        try:
+            return bool(self._written([one], batch, again=False))
+        except UnwritableError:
+            return False
 
     def _fresh(self, some: Sequence[Waiting]) -> list[Waiting]:
         """Those that have neither arrived nor failed already; the others wait no longer.
@@ -163,8 +153,8 @@ class Desk:
 
         def fresh(one: Waiting) -> Waiting | None:
             at = failed.get(office.records.failure_name(one))
-            arrived = office.records.delivered(one.key, one.pending.recipient)
-            if arrived is None and (at is None or at < one.pending.since):
+            arrived = office.records.has_arrived(one.key, one.pending.recipient)
+            if not arrived and (at is None or at < one.pending.since):
                 return one
             office.records.drop(one)
             return None
@@ -174,7 +164,7 @@ class Desk:
     def _send(self, some: Sequence[Waiting], batch: Batch, *, again: bool) -> bool:
         """Send one letter and write down what came of it; whether one may go on."""
         writing, limits = self._office.writing, self._office.limits
-        letter = writing.letter([one.pending for one in some], batch.message_id, batch.sent_at, again)
+        letter = self._written(some, batch, again=again)
         until = writing.now() + limits.lease
         holder = self._office.duty.tick.sweep
         self._round.become(replace(self._round.now, holder=holder, until=until, sending=batch, sent=None))
@@ -183,6 +173,14 @@ class Desk:
         ids = tuple(one.pending.notice.id for one in some)
         outcome = self._apply(SendLetter(reason=_why(some, again=again), letter=letter, notices=ids))
         return self._follow(some, batch, outcome)
+
+    def _written(self, some: Sequence[Waiting], batch: Batch, *, again: bool) -> Letter:
+        """The letter; `UnwritableError` where some word or moment of a notice stops its writer."""
+        pendings = [one.pending for one in some]
+        try:
+            return self._office.writing.letter(pendings, batch.message_id, batch.sent_at, again)
+        except (ValueError, TypeError, LookupError, ArithmeticError) as problem:
+            raise UnwritableError(f"no letter can be made of it: {problem}") from problem
 
     def _follow(self, some: Sequence[Waiting], batch: Batch, outcome: Outcome) -> bool:
         office = self._office
@@ -236,10 +234,11 @@ class Desk:
     def _put_aside(self, key: str, problem: BrokenError) -> None:
         """A record that nobody can read is kept where a person finds it."""
         office = self._office
-        one, data = as_broken(office.store, self._box, key, problem)
+        data = as_it_stands(office.store, self._box, key)
         record = office.posting.unreadable(data, str(problem), office.writing.now())
-        pending = replace(record.pending, recipient=one.pending.recipient)
-        office.records.failed(one, replace(record, pending=pending))
+        record = replace(record, pending=replace(record.pending, recipient=self._box.recipient))
+        thing = UndeliveredRecord(channel=self._box.channel, person=self._box.person, notice=key)
+        office.records.put_aside(self._box.entries[key], thing, record)
         office.say("ERROR", record.reason)
 
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from spotwarden.layout import Layout, NotInLayoutError, OutboxEntry, notice_key, person_key
-from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.post import Channel, Pending, Recipient
 from spotwarden.model.posting import Waiting
 from spotwarden.ports import BrokenError, Entry, Store
@@ -24,6 +23,11 @@ class Box(NamedTuple):
     channel: str
     person: str
     entries: Mapping[str, Entry]
+
+    @property
+    def recipient(self) -> Recipient:
+        """Who that is, as far as the name tells: it cuts what is long."""
+        return Recipient(channel=Channel(self.channel), address=unquote(self.person))
 
 
 class Opened(NamedTuple):
@@ -80,25 +84,13 @@ def _pending(store: Store, box: Box, key: str, entry: Entry) -> Pending | None:
     return _READ.keep(entry.name, entry.generation, pending) if entry.size <= SMALL else pending
 
 
-def as_broken(store: Store, box: Box, key: str, problem: BrokenError) -> tuple[Waiting, bytes]:
-    """A broken record as something that waits, so that it can be put aside; and what stands there."""
-    entry = box.entries[key]
+def as_it_stands(store: Store, box: Box, key: str) -> bytes:
+    """What a record holds that nobody can read; nothing where it is too large or gone."""
     try:
-        stored = store.read(entry.name)
+        stored = store.read(box.entries[key].name)
     except BrokenError:
-        stored = None
-    recipient = Recipient(channel=Channel(box.channel), address=unquote(box.person))
-    notice = Notice(
-        id=key,
-        kind="unreadable",
-        severity=Severity.WARNING,
-        job="",
-        at=entry.updated,
-        what="",
-        why=str(problem),
-    )
-    pending = Pending(notice=notice, recipient=recipient, since=entry.updated)
-    return Waiting(key=key, generation=entry.generation, pending=pending), stored.data if stored else b""
+        return b""
+    return stored.data if stored else b""
 
 
 def by_key(waiting: Iterable[Waiting], keys: Sequence[str]) -> list[Waiting]:

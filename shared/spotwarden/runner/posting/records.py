@@ -16,7 +16,7 @@ from spotwarden.layout import (
 )
 from spotwarden.model.post import Delivered, Pending, Recipient, Undelivered
 from spotwarden.model.posting import Waiting
-from spotwarden.ports import ConflictError, Store
+from spotwarden.ports import BrokenError, ConflictError, Entry, Store
 from spotwarden.runner.decoding import decoded
 
 JSON = "application/json"
@@ -34,31 +34,41 @@ class Records:
     def put(self, pending: Pending) -> None:
         """Let it wait, unless it does already, has arrived, or could not be sent."""
         key = notice_key(pending.notice.id)
-        if self.delivered(key, pending.recipient) or self._has_failed(key, pending.recipient):
+        if self.has_arrived(key, pending.recipient) or self._has_failed(key, pending.recipient):
             return
         self._create(_entry(key, pending.recipient), pending)
 
-    def delivered(self, key: str, recipient: Recipient) -> Delivered | None:
-        """That this notice arrived there, if it did."""
-        thing = DeliveredRecord(
-            notice=key, channel=recipient.channel.value, person=person_key(recipient.address)
-        )
-        name = self._layout.build(thing)
-        stored = self._store.read(name)
-        return decoded(name, stored.data, Delivered) if stored else None
+    def has_arrived(self, key: str, recipient: Recipient) -> bool:
+        """Whether this notice arrived there: a record says so even where it cannot be read."""
+        # A read of what is not there costs a tenth of a listing (Google: "Cloud Storage pricing").
+        try:
+            return self._store.read(self._layout.build(_arrival(key, recipient))) is not None
+        except BrokenError:
+            return True
+
+    def letter(self, key: str, channel: str, person: str) -> str:
+        """The message id of the letter by which it arrived; "" where none is known."""
+        name = self._layout.build(DeliveredRecord(notice=key, channel=channel, person=person))
+        try:
+            stored = self._store.read(name)
+            return decoded(name, stored.data, Delivered).message_id if stored else ""
+        except BrokenError:
+            return ""
 
     def arrived(self, one: Waiting, record: Delivered) -> None:
         """Write down that it arrived; only then it waits no longer."""
-        recipient = one.pending.recipient
-        person = person_key(recipient.address)
-        thing = DeliveredRecord(notice=one.key, channel=recipient.channel.value, person=person)
-        self._create(thing, record)
+        self._create(_arrival(one.key, one.pending.recipient), record)
         self.drop(one)
 
     def failed(self, one: Waiting, record: Undelivered) -> None:
         """Keep what could not be sent; only then it waits no longer."""
         self._keep(_failure(one.key, one.pending.recipient), record)
         self.drop(one)
+
+    def put_aside(self, entry: Entry, thing: UndeliveredRecord, record: Undelivered) -> None:
+        """Keep what stands in this entry and is no record of ours; only then it waits no longer."""
+        self._keep(thing, record)
+        self._store.delete(entry.name, generation=entry.generation)
 
     def aside(self, record: Undelivered, person: str) -> bool:
         """Keep what is for nobody, under this name; False where it is kept already."""
@@ -75,8 +85,10 @@ class Records:
         return self._layout.build(_failure(one.key, one.pending.recipient))
 
     def _has_failed(self, key: str, recipient: Recipient) -> bool:
-        # A read of what is not there costs a tenth of a listing (Google: "Cloud Storage pricing").
-        return self._store.read(self._layout.build(_failure(key, recipient))) is not None
+        try:
+            return self._store.read(self._layout.build(_failure(key, recipient))) is not None
+        except BrokenError:
+            return True
 
     def _create(self, thing: Thing, record: msgspec.Struct) -> bool:
         try:
@@ -96,6 +108,10 @@ class Records:
 
 def _entry(key: str, recipient: Recipient) -> OutboxEntry:
     return OutboxEntry(channel=recipient.channel.value, person=person_key(recipient.address), notice=key)
+
+
+def _arrival(key: str, recipient: Recipient) -> DeliveredRecord:
+    return DeliveredRecord(notice=key, channel=recipient.channel.value, person=person_key(recipient.address))
 
 
 def _failure(key: str, recipient: Recipient) -> UndeliveredRecord:
