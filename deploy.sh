@@ -13,7 +13,21 @@ usage() {
 ./deploy.sh local --story governance [--once]
                              Run seven jobs that waste their VMs, or seem to, and see who is warned, who is
                              stopped and who is let be; two and a half hours in a minute.
-./deploy.sh gcp …            Not built yet: deployment to Google Cloud. See README.md, "What is not there yet".
+./deploy.sh gcp --project P --region R --bucket B --alert-email E [--plan | --destroy] [--yes]
+                             Deploy to a Google Cloud project; the first time it only observes. Later --project
+                             is enough: what was said is kept. docs/deploy/README.md tells it at length.
+    --plan                   show what would change, and change nothing
+    --destroy                remove everything but the jobs' bucket
+    --enforce | --observe    let it act, or not any more; without either it stays as it is
+    --job-vm A, --act-as A   a service account of job VMs, which may write to the bucket, or which recreated VMs
+                             may be given; each can be said several times
+    --mail-from S            the sender of mails, as in 'Spotwarden <spotwarden@example.com>'
+    --rotate-keys            sign links in mails with a new key; old links stay good
+    --prefix F/              the folder of the bucket that holds the jobs
+    --policy F               the limits (infra/policy.toml)
+    --scheduler-region R, --billing-account A, --state-bucket B
+    Secrets are read from the environment or from files, or asked for: SPOTWARDEN_SMTP, SPOTWARDEN_SMTP_PASSWORD
+    and SPOTWARDEN_HOOKS, or each with _FILE.
 TEXT
 }
 
@@ -25,8 +39,10 @@ case "${1:-}" in
     ;;
   -h | --help) usage ;;
   gcp)
-    say "deployment to Google Cloud is not built yet; ./deploy.sh local runs everything on this machine"
-    exit 2
+    shift
+    # shellcheck source=infra/deploy/gcp.sh
+    . infra/deploy/gcp.sh
+    gcp "$@"
     ;;
   *)
     usage >&2

@@ -1,0 +1,172 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # the parts of a deployment share their variables
+# `./deploy.sh gcp`: looks, plans, asks once, applies, and has the doctor look. Again and again without harm.
+
+for part in arguments checks state secrets terraform; do
+  # shellcheck source=/dev/null
+  . "infra/deploy/$part.sh"
+done
+
+PAUSE=60 # seconds until grants that were just made hold everywhere
+
+gcp() {
+  umask 077
+  export CLOUDSDK_CORE_DISABLE_PROMPTS=1
+  ((BASH_VERSINFO[0] * 10 + BASH_VERSINFO[1] >= 44)) || refuse "bash is $BASH_VERSION; 4.4 or newer is needed"
+  read_arguments "$@"
+  work=$PWD/build/deploy/$project
+  mkdir -p "$work"
+  python=$(find_python)
+  check_tools
+  check_login
+  check_project
+  find_state
+  fetch_kept
+  if [ "$action" = destroy ]; then
+    destroy
+    return
+  fi
+  settle_settings
+  check_billing
+  check_bucket
+  check_apis
+  check_rights
+  stage
+  look_at_secrets
+  settings merge "$work/settings.json" "$work/settings.json" "${versions[@]}"
+  show_plan
+  if [ "$action" = plan ]; then
+    say "Nothing was changed."
+    return
+  fi
+  if [ -n "$changes" ] || [ ${#fresh[@]} -gt 0 ]; then
+    ask "Apply this to $project?"
+    carry_out
+  else
+    say "Everything is as it should be."
+  fi
+  finish
+}
+
+# What holds now: what was kept, and what is said. A first deployment observes, whatever is said.
+settle_settings() {
+  if [ -n "$is_first" ]; then
+    [ "$mode" != enforce ] ||
+      refuse "a first deployment only observes; deploy without --enforce, see what it would do, then say --enforce"
+    mode=observe
+  fi
+  [ -z "$mode" ] || said+=("mode=$mode")
+  settings merge "$work/kept.json" "$work/settings.json" "project=$project" "${said[@]}" || exit 2
+  region=$(settings get "$work/settings.json" region)
+  bucket=$(settings get "$work/settings.json" bucket)
+}
+
+stage() {
+  venv=${SPOTWARDEN_VENV:-}
+  if [ -z "$venv" ]; then
+    venv=$PWD/.venv-local
+    bootstrap "$venv" local
+  fi
+  "$venv/bin/spotwarden" policy check "$policy" >&2 || refuse "the policy $policy has faults; nothing was changed"
+  "$venv/bin/python" infra/staging/stage.py --out "$PWD/build" --policy "$policy" >&2 ||
+    refuse "staging failed; nothing was changed"
+}
+
+show_plan() {
+  tf_folder=infra/terraform
+  if [ -n "$has_state" ]; then
+    init
+  else
+    say "There is no gs://$state yet: this is all that a first deployment makes, besides that bucket."
+    init_without_state
+  fi
+  # A look takes no lock: that would be a change of the bucket.
+  plan "-lock=$([ "$action" = plan ] && echo false || echo true)"
+}
+
+ask() {
+  [ -z "$yes" ] || return 0
+  [ -t 0 ] || refuse "this is no terminal to ask at; say --yes to go on without being asked"
+  local answer
+  read -rp "$1 [y/N] " answer
+  [[ ${answer,,} == y || ${answer,,} == yes ]] || refuse "nothing was changed"
+}
+
+carry_out() {
+  local first=("${off[@]}") anew=''
+  if [ -z "$has_state" ] || [ -n "$unplaced" ]; then
+    anew=1
+  fi
+  turn_on_first "${first[@]}"
+  make_state
+  keep_versions
+  if [ -n "$anew" ]; then
+    tf_folder=infra/terraform
+    rm -rf "$work/terraform" "$work/copy"
+    init
+    [ -z "$unplaced" ] || apply_places
+    add_secrets
+    plan
+  else
+    add_secrets
+  fi
+  # Before, so that one that is broken off can be carried on, or removed, without saying everything again.
+  store_kept
+  apply_patiently "$anew"
+}
+
+# Terraform turns on what it names; to do so it needs these two.
+turn_on_first() {
+  local api
+  for api in "$@"; do
+    case "$api" in
+      serviceusage.* | cloudresourcemanager.*)
+        gcloud services enable "$api" --project="$project" --quiet >&2 ||
+          refuse "$api is off and cannot be turned on; you need serviceusage.services.enable"
+        ;;
+    esac
+  done
+}
+
+# Grants hold after a minute or so: the first time something that rests on one may fail, and the next try finds it.
+apply_patiently() {
+  apply && return
+  [ -n "$1" ] || refuse "terraform apply failed; what it said stands above. Nothing is lost: mend it and run this again"
+  say "Grants that were just made may need a minute to hold: waiting, then trying once more."
+  sleep "$PAUSE"
+  plan
+  apply || refuse "terraform apply failed twice; what it said stands above. Nothing is lost: mend it and run this again"
+}
+
+finish() {
+  local answers now
+  now=$(settings get "$work/settings.json" mode)
+  answers=$(tf output -raw answers 2>/dev/null) || answers=''
+  say "Deployed to $project, mode $now. The doctor looks at it:"
+  SPOTWARDEN_PROJECT=$project SPOTWARDEN_BUCKET=$bucket \
+    SPOTWARDEN_PREFIX=$(settings get "$work/settings.json" prefix) \
+    SPOTWARDEN_NOTICES=$(notices_topic) SPOTWARDEN_ANSWERS=$answers \
+    "$venv/bin/spotwarden" doctor --region "$region" --build "$PWD/build" \
+    --mail-to "$(settings get "$work/settings.json" alert_email)" ||
+    refuse "deployed, but the doctor is not content; docs/deploy/README.md says what to do about each line"
+  [ "$now" = enforce ] || say "It only observes. To let it act: ./deploy.sh gcp --project $project --enforce"
+}
+
+notices_topic() {
+  sed -n 's/^  notices: *//p' infra/functions.yaml
+}
+
+destroy() {
+  [ -n "$has_state" ] && [ -z "$is_first" ] ||
+    refuse "nothing is deployed in $project that gs://$state knows of"
+  cp "$work/kept.json" "$work/settings.json"
+  bucket=$(settings get "$work/settings.json" bucket)
+  stage
+  tf_folder=infra/terraform
+  init
+  plan -destroy
+  ask "Remove Spotwarden from $project? gs://$bucket and all jobs stay."
+  apply || refuse "not everything could be removed; what Terraform said stands above. Run this again"
+  gcloud storage rm "gs://$state/$KEPT" --quiet >&2 || true
+  say "Removed. What stays: gs://$bucket with everything in it (ours is below spotwarden/), gs://$state with the old state,"
+  say "the APIs that were turned on, and for a week the custom roles, which Google only marks as deleted."
+}
