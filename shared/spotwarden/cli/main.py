@@ -32,6 +32,7 @@ COMMANDS = {
         "spotwarden.cli.backtest:backtest",
         "Replay recorded sweeps under another policy: what it would warn, stop and save.",
     ),
+    "doctor": ("spotwarden.cli.doctor:doctor", "Is a deployment well? Look at all of it, and try it out."),
     "script": ("spotwarden.cli.script:script", "Read a create script: what it would launch, what to mend."),
     "local": ("spotwarden.cli.local:local", "Run and torment a Google Cloud of this machine's own."),
 }

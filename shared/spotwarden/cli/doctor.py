@@ -1,0 +1,103 @@
+"""`spotwarden doctor`: is everything there, does it answer, do a marker and a mail go through?"""
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from spotwarden.cli import trying
+from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.examining import Finding, State, Where, examine
+from spotwarden.cli.manifest import MANIFEST, Manifest, read_manifest
+from spotwarden.cli.table import render
+from spotwarden.cli.times import Span
+from spotwarden.decide.posting.addresses import address
+from spotwarden.ports import Topic
+from spotwarden.runner import PolicyError, read_policy
+
+HEAD = ("WHAT", "STATE", "WHY", "WHAT TO DO")
+REGION = "us-central1"
+MINUTE = timedelta(seconds=60)
+
+
+@click.command()
+@click.option("--project", metavar="P", help="The project, instead of SPOTWARDEN_PROJECT.")
+@click.option("--region", default=REGION, show_default=True, help="Where the functions are.")
+@click.option(
+    "--mail-to", default="", metavar="ADDRESS", help="Who gets the mail that is tried (SPOTWARDEN_OPS)."
+)
+@click.option("--build", type=click.Path(path_type=Path), help="The staged archives that should be deployed.")
+@click.option("--manifest", type=click.Path(path_type=Path), default=MANIFEST, help="infra/functions.yaml.")
+@click.option("--within", type=Span(), default=MINUTE, metavar="SPAN", help="How long to wait; 60s.")
+@click.option("--look-only", is_flag=True, help="Try nothing: no tick, no marker, no mail.")
+def doctor(  # noqa: PLR0913 - each is an option
+    *,
+    project: str | None,
+    region: str,
+    mail_to: str,
+    build: Path | None,
+    manifest: Path,
+    within: timedelta,
+    look_only: bool,
+) -> None:
+    """Look whether a deployment is well, and try it out: one line for each thing, and what to do about it.
+
+    Nothing is changed but by trying: each function is ticked, a marker that is no job's is written and
+    dropped again, and one sample is mailed. The status is 0 where nothing is wrong.
+    """
+    if project:
+        os.environ["SPOTWARDEN_PROJECT"] = project
+    context, wanted = open_context(), read_manifest(manifest)
+    findings = list(_examined(context, wanted, region, build))
+    if not look_only:
+        findings += _tried(context, wanted, mail_to or context.settings.ops, within)
+    click.echo(render(HEAD, [(one.what, one.state.value, one.why, one.todo) for one in findings]))
+    bad = [one for one in findings if one.state in {State.BAD, State.UNKNOWN}]
+    if bad:
+        raise click.ClickException(f"{len(bad)} of {len(findings)} are not well")
+    click.echo(f"all well: {len(findings)} looked at")
+
+
+def _examined(context: Context, wanted: Manifest, region: str, build: Path | None) -> Iterator[Finding]:
+    from spotwarden.gcp.deployed import Deployed  # noqa: PLC0415 - Google's libraries take a while to import
+
+    settings = context.settings
+    where = Where(
+        project=settings.project, bucket=settings.bucket, prefix=settings.layout.prefix, build=build
+    )
+    deployed = Deployed(project=settings.project, region=region, endpoint=settings.compute_endpoint)
+    return examine(deployed, wanted, where)
+
+
+def _tried(context: Context, wanted: Manifest, mail_to: str, within: timedelta) -> list[Finding]:
+    findings: list[Finding] = []
+    to, why_not = _mail(context, mail_to)
+    if why_not:
+        findings.append(Finding(what="a mail arrives", state=State.SKIPPED, why=why_not))
+    if url := os.environ.get("SPOTWARDEN_ANSWERS", ""):
+        findings.append(trying.answers(url))
+    begun = list(trying.trials(context, wanted, _topics(context), to))
+    return [*findings, *trying.run(begun, within)]
+
+
+def _mail(context: Context, to: str) -> tuple[str, str]:
+    """Whom to mail, and why nobody."""
+    file = context.settings.policy_file
+    try:
+        policy = read_policy(file) if file.exists() else None
+    except PolicyError as error:
+        raise click.ClickException(str(error)) from error
+    if policy and not policy.notify.email:
+        return "", "the policy says `email = false`: nobody is mailed"
+    if not address(to):
+        return "", "nobody is named: --mail-to ADDRESS"
+    return address(to), ""
+
+
+def _topics(context: Context) -> Callable[[str], Topic]:
+    from spotwarden.gcp.pubsub import CloudTopic  # noqa: PLC0415 - Google's libraries take a while to import
+
+    settings = context.settings
+    return lambda name: CloudTopic(project=settings.project, topic=name, endpoint=settings.pubsub_endpoint)

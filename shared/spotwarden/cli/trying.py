@@ -1,0 +1,207 @@
+"""Trying it out: each function is ticked, a marker and a mail go all the way; nothing of it stays behind.
+
+All of it is begun at once and then waited for together.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+from uuid import uuid4
+
+import msgspec
+
+from spotwarden.cli.context import Context, new_tick
+from spotwarden.cli.examining import TICK, Finding, State
+from spotwarden.cli.manifest import Function, Manifest
+from spotwarden.decide.letters.samples import samples
+from spotwarden.layout import AuditRecord, MarkerName, Quarantined, SweepTurn, notice_key, quarantine_key
+from spotwarden.model.notice import Notice
+from spotwarden.ports import RejectedError, Topic, UnansweredError
+from spotwarden.runner.turn import Turn
+
+STEP = timedelta(milliseconds=250)
+NUDGE = timedelta(seconds=5)
+"""After so long the post room is ticked once more: a first tick may come before what it is to send."""
+MAIL_KIND = "launched"
+LOG = "see its log"
+RECOVERS, POSTS = "recover_spot", "notify_developers"
+
+Topics = Callable[[str], Topic]
+
+
+class Trial(msgspec.Struct, kw_only=True):
+    """One thing that was begun: `look` says how it ended, None while it has not; `late` is told otherwise."""
+
+    what: str
+    look: Callable[[], Finding | None]
+    late: Finding
+    clean: Callable[[], None] = lambda: None
+
+
+def run(trials: list[Trial], patience: timedelta) -> Iterator[Finding]:
+    """Wait for all of them, as long as that at most; gives each as it ends."""
+    until = time.monotonic() + patience.total_seconds()
+    waiting = list(trials)
+    try:
+        while waiting and time.monotonic() < until:
+            for trial in list(waiting):
+                if ended := trial.look():
+                    waiting.remove(trial)
+                    yield ended
+            time.sleep(STEP.total_seconds())
+        yield from (trial.late for trial in waiting)
+    finally:
+        for trial in trials:
+            trial.clean()
+
+
+def trials(context: Context, manifest: Manifest, topics: Topics, mail_to: str) -> Iterator[Trial]:
+    """Everything that can be tried; what cannot be begun is a trial that has ended badly."""
+    for function in manifest.functions:
+        if function.schedule and function.name != POSTS:
+            begin = partial(_sweeps, context, function, topics)
+            yield _begun(f"{function.deployed_name} sweeps", begin)
+    yield _begun("a marker goes through", lambda: _marker(context))
+    if mail_to:
+        post = next((one for one in manifest.functions if one.name == POSTS), None)
+        if post:
+            yield _begun("a mail arrives", lambda: _mail(context, post, topics, mail_to))
+
+
+def _begun(what: str, begin: Callable[[], Trial]) -> Trial:
+    try:
+        return begin()
+    except (RejectedError, UnansweredError, OSError) as error:
+        bad = Finding(what=what, state=State.BAD, why=f"it cannot be begun: {error}", todo="mend that first")
+        return Trial(what=what, look=lambda: bad, late=bad)
+
+
+def _tick(topics: Topics, function: Function) -> None:
+    topics(function.topic).publish(b"tick", {TICK: function.name})
+
+
+def _sweeps(context: Context, function: Function, topics: Topics) -> Trial:
+    """Its turn is taken and given back: it has looked at everything, and come to its end."""
+    store = context.cloud.store
+    name = context.settings.layout.build(SweepTurn(function=function.name))
+    before = store.read(name)
+    what = f"{function.deployed_name} sweeps"
+
+    def look() -> Finding | None:
+        now = store.read(name)
+        if now is None or (before is not None and now.generation == before.generation):
+            return None
+        turn = msgspec.json.decode(now.data, type=Turn)
+        return None if turn.holder else Finding(what=what, state=State.GOOD)
+
+    _tick(topics, function)
+    late = Finding(
+        what=what,
+        state=State.BAD,
+        why="it was ticked, and did not come to the end of a sweep",
+        todo=f"{LOG}: severity>=ERROR, jsonPayload.function={function.name}",
+    )
+    return Trial(what=what, look=look, late=late)
+
+
+def _marker(context: Context) -> Trial:
+    """A marker of a VM that no job has: it is put aside, or, by one that observes, written down to be."""
+    store, layout = context.cloud.store, context.settings.layout
+    node = f"spotwarden-doctor-{uuid4().hex[:8]}"
+    name = layout.build(MarkerName(node=node))
+    what = "a marker goes through"
+    began = context_now()
+    generation = store.write(name, b"", generation=0)
+    aside = layout.build(Quarantined(key=quarantine_key(node), generation=generation))
+
+    def look() -> Finding | None:
+        if store.entries(aside, limit=1):
+            return Finding(what=what, state=State.GOOD)
+        if _observed(context, node, began):
+            return Finding(what=what, state=State.GOOD, why="it is observed: written down, and not moved")
+        return None
+
+    def clean() -> None:
+        for one in (name, aside):
+            if stored := store.read(one):
+                store.delete(one, generation=stored.generation)
+
+    late = Finding(
+        what=what,
+        state=State.BAD,
+        why="nobody has put it aside",
+        todo=f"look at the bucket notification and at recover-spot ({LOG})",
+    )
+    return Trial(what=what, look=look, late=late, clean=clean)
+
+
+def _observed(context: Context, node: str, began: datetime) -> bool:
+    """Whether a sweep that began since then has written down what it would do with this marker."""
+    store, layout = context.cloud.store, context.settings.layout
+    record = AuditRecord(day=began.date(), entry=f"{began:%H%M}")
+    below = layout.build(record).removesuffix(".json")
+    entries = [one for one in store.entries(below) if RECOVERS in one.name]
+    return any(node.encode() in stored.data for one in entries if (stored := store.read(one.name)))
+
+
+def context_now() -> datetime:
+    """The moment, as functions tell it."""
+    return new_tick("doctor").now
+
+
+def _mail(context: Context, post: Function, topics: Topics, to: str) -> Trial:
+    """A sample of a notice, published as any other, is written down as delivered."""
+    store, layout = context.cloud.store, context.settings.layout
+    tick = new_tick("doctor")
+    every = samples(uuid4().hex, to=to, at=tick.now)
+    notice = next(one for one in every if one.kind == MAIL_KIND)
+    key = notice_key(notice.id)
+    what = f"a mail to {to} arrives"
+    ticked = [time.monotonic()]
+    topics(context.settings.notices).publish(msgspec.json.encode(notice), _attributes(notice))
+
+    def look() -> Finding | None:
+        if store.entries(layout.delivered(key), limit=1):
+            return Finding(what=what, state=State.GOOD, why="the mail server has taken it")
+        failed = [one for one in store.entries(layout.undelivered()) if key in one.name]
+        if failed:
+            todo = f"spotwarden notices show {notice.id}"
+            return Finding(what=what, state=State.BAD, why="it could not be delivered", todo=todo)
+        if time.monotonic() - ticked[0] >= NUDGE.total_seconds():
+            ticked[0] = time.monotonic()
+            _tick(topics, post)
+        return None
+
+    _tick(topics, post)
+    late = Finding(
+        what=what,
+        state=State.BAD,
+        why="it still waits, or nobody has taken it",
+        todo=f"is SPOTWARDEN_SMTP set, and right? spotwarden notices list; {LOG}",
+    )
+    return Trial(what=what, look=look, late=late)
+
+
+def _attributes(notice: Notice) -> Mapping[str, str]:
+    return {"kind": notice.kind, "severity": notice.severity.value, "job": notice.job, "id": notice.id}
+
+
+def answers(url: str) -> Finding:
+    """Whether the page that mails lead to answers; without a token it says that the link is none."""
+    what = "answers are taken"
+    try:
+        with urlopen(Request(url, method="GET"), timeout=20) as answer:  # noqa: S310 - our own deployment's URL
+            status = answer.status
+    except HTTPError as error:
+        status = error.code
+    except (URLError, OSError, ValueError) as error:
+        return Finding(
+            what=what, state=State.BAD, why=f"{url}: {error}", todo="is answer-notice deployed, and public?"
+        )
+    if status in {401, 403} or status >= 500:  # noqa: PLR2004 - not let in, or broken
+        todo = "may anybody call it (allUsers)? An organization's policy may forbid that; " + LOG
+        return Finding(what=what, state=State.BAD, why=f"{url} answers {status}", todo=todo)
+    return Finding(what=what, state=State.GOOD)
