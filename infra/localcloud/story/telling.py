@@ -63,7 +63,7 @@ async def tell_story(state: Path, *, stay: bool, story: Story = RECOVERY) -> int
         await cloud.deploy(deployment)
         names = ", ".join(function.name for function in deployment.manifest.functions)
         say(f"a Google Cloud of this machine's own is up; functions: {names}")
-        code = await _tell(story.plot(cloud, deployment, tell), ended, say)
+        code = await _tell(story.plot(cloud, deployment, tell), ended, say) or tell_refusals(cloud, say)
         _where_to_look(cloud, state, say)
         if not stay:
             say("all of it ends now; at a terminal it stays up, and --state DIR keeps bucket and logs")
@@ -88,6 +88,14 @@ async def _tell(teller: Teller, ended: asyncio.Event, say: Say) -> int:
         say(f"the story did not come true: {error}")
         return 1
     return 0
+
+
+def tell_refusals(cloud: LocalCloud, say: Say) -> int:
+    """Say what the functions lacked a permission for; gives the exit status."""
+    for account in cloud.doors.accounts.values():
+        for permission in sorted(account.refused):
+            say(f"{account.name} was refused {permission}; see its row of infra/functions.yaml")
+    return int(any(account.refused for account in cloud.doors.accounts.values()))
 
 
 def _where_to_look(cloud: LocalCloud, state: Path, say: Say) -> None:

@@ -147,7 +147,10 @@ class Cloud:
 
 @contextmanager
 def served(home: Path, policy: Path, *more: str) -> Iterator[Cloud]:
-    """A local cloud with functions, for as long as the block runs; its logs stay in `home`."""
+    """A local cloud with functions, for as long as the block runs; its logs stay in `home`.
+
+    None of the functions was refused anything in the end: each may do what it does.
+    """
     words = [SPOTWARDEN, "local", "serve", "--functions", "--project", PROJECT, "--bucket", BUCKET]
     words += ["--policy", policy, "--state", home / "cloud", *more]
     environment = {**os.environ, "XDG_STATE_HOME": str(home)}
@@ -168,6 +171,8 @@ def served(home: Path, policy: Path, *more: str) -> Iterator[Cloud]:
         cloud = Cloud(json.loads(line)["http"], home / "cloud" / "logs" / "recover-spot.log")
         try:
             yield cloud
+            shown = cloud.get("/local/permissions")["permissions"]
+            assert {one["function"]: one["refused"] for one in shown if one["refused"]} == {}
         finally:
             cloud.close()
     finally:

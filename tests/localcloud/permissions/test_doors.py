@@ -16,6 +16,7 @@ from google.cloud import pubsub_v1, storage
 from google.cloud.storage.exceptions import InvalidResponse
 from google.pubsub_v1.services.publisher.transports import PublisherGrpcTransport
 
+from localcloud.story.telling import tell_refusals
 from tests.localcloud.permissions.stage import BUCKET, NOTICES, PROJECT, ZONE, Stage
 
 WHO = f"spotwarden-cap-runtime@{PROJECT}.iam.gserviceaccount.com"
@@ -204,6 +205,16 @@ def test_rest_comes_to_the_same(door: httpx.Client):
 
 
 # --- what is told ---
+
+
+def test_a_story_in_which_a_function_is_refused_anything_has_not_come_true():
+    """It says what was missing; where nothing was, it says nothing."""
+    lines: list[str] = []
+    with Stage("cap_runtime") as stage:
+        assert (tell_refusals(stage.local, lines.append), lines) == (0, [])
+        httpx.get(f"{stage.account.entrance}{COMPUTE}/aggregated/disks", trust_env=False)
+        assert tell_refusals(stage.local, lines.append) == 1
+    assert lines == ["cap_runtime was refused compute.disks.list; see its row of infra/functions.yaml"]
 
 
 def test_what_was_used_refused_and_left_is_shown():
