@@ -26,7 +26,6 @@ ROOMS = {
     "tidying": "decide/posting/tidying.py",
 }
 """What the samples call the rooms where notices are made, with where these are."""
-NEVER_TOLD = {("runner/posting/outbox.py", "as_broken")}
 """It stands for a record that is put aside."""
 ALL = samples("1", to=ANN, at=NOW)
 

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.model.case import CaseState
-from spotwarden.model.governance import IdleLimits, Remedy
+from spotwarden.model.governance import IdleLimits, Mode, Remedy
+from tests.fakes.trouble import conflict
 from tests.functions.made_up import RULE, MadeUp, Said
 
 GRACE = timedelta(minutes=15)
@@ -154,3 +155,68 @@ def test_a_new_warning_about_a_remedy_that_was_planned_leaves_it_due(world: Made
     world.limits = IdleLimits(remedy=Remedy.DELETE, grace=GRACE)
     world.wait(minutes=20)
     then_after_a_new_grace(world, ("delete", vm))
+
+
+def _told_but_not_filed(world: MadeUp, **said: object) -> str:
+    """A VM whose owner got a warning of which the case does not know: its sweep was killed in between."""
+    vm = world.vm(said=Said(level=0))
+    world.sweep()
+    world.say(vm, level=1, ripe=True, **said)
+    world.cloud.store.trouble.order("write", conflict(), about="cases/")
+    world.sweep()
+    assert world.kinds() == ["idle_warning"]
+    return vm
+
+
+def test_a_warning_that_is_not_in_its_case_is_told_again_as_the_same(world: MadeUp):
+    """Who has it already is not told twice."""
+    _told_but_not_filed(world)
+    world.wait(minutes=1)
+    world.sweep()
+    assert len({one.id for one in world.notices()}) == 1
+
+
+def test_after_a_veto_a_warning_that_is_not_in_its_case_is_another_one(world: MadeUp):
+    """Under its old name it would pass for delivered, and nobody would hear of it."""
+    vm = _told_but_not_filed(world)
+    case = world.case(RULE, vm)
+    assert case is not None
+    world.change_case(RULE, vm, keep_until=world.now + timedelta(hours=8), kept_by="ada")
+    world.wait(hours=8)
+    world.sweep()
+    assert len({one.id for one in world.notices()}) == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(IdleLimits(grace=GRACE), STOP), (STOP, IdleLimits(remedy=Remedy.DELETE, grace=GRACE))],
+    ids=["nothing, then a stop", "a stop, then a deletion"],
+)
+def test_a_warning_of_another_remedy_is_another_one(world: MadeUp, before: IdleLimits, after: IdleLimits):
+    """Though the first is not in the case: whoever read it knows nothing of what will be done now."""
+    world.limits = before
+    _told_but_not_filed(world)
+    world.limits = after
+    world.wait(minutes=1)
+    world.sweep()
+    assert len({one.id for one in world.notices()}) == 2
+
+
+def test_a_warning_in_earnest_is_another_one_than_what_was_only_observed(world: MadeUp):
+    """A policy that begins to act while a warning is not in its case: it said that nothing would be done."""
+    world.set_policy(mode=Mode.OBSERVE)
+    _told_but_not_filed(world)
+    world.set_policy(mode=Mode.ENFORCE)
+    world.wait(minutes=1)
+    world.sweep()
+    assert len({one.id for one in world.notices()}) == 2
+
+
+def test_a_warning_about_more_vms_is_another_one(world: MadeUp):
+    """Of the one that has come since nobody has read."""
+    vm = _told_but_not_filed(world)
+    other = world.vm("vm-2", said=None)
+    world.say(vm, beside=(other,))
+    world.wait(minutes=1)
+    world.sweep()
+    assert len({one.id for one in world.notices()}) == 2

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from hashlib import sha256
 
 from spotwarden.model.case import Case, Strike
 from spotwarden.model.finding import Finding
@@ -50,7 +51,7 @@ def warning(  # noqa: PLR0913 — all that a warning says
         case,
         policy,
         tick,
-        id=f"{_base(case)}/warning-{len(case.warnings) + 1}",
+        id=f"{_base(case)}/warning-{len(case.warnings) + 1}-{_promise(case, hindered)}",
         kind=f"{case.rule}_warning",
         severity=Severity.URGENT if deed and not hindered and finding.level > 1 else Severity.WARNING,
         what=f"{name_of(case)} {TITLES[case.rule]}",
@@ -160,6 +161,18 @@ def name_of(case: Case) -> str:
 
 def _base(case: Case) -> str:
     return f"{case.rule}/{case.key}/{case.opened:%Y%m%dT%H%M%S}"
+
+
+def _promise(case: Case, hindered: str) -> str:
+    """What tells one warning of a case from another that is its first as well.
+
+    A sweep may be killed between telling and writing down that it told. What its successor tells is the same
+    notice only where it says the same would be done, to the same VMs, and nobody has answered meanwhile:
+    otherwise the letter about the one would count as the letter about the other.
+    """
+    ids = sorted(target.id for target in case.subject.targets)
+    said = (case.remedy.value, bool(hindered), ids, str(case.keep_until), case.extended)
+    return sha256(repr(said).encode()).hexdigest()[:8]
 
 
 def _warned(case: Case) -> str:
