@@ -9,6 +9,7 @@ from cloudevents.http import CloudEvent
 from spotwarden import runner
 from spotwarden.decide import cases
 from spotwarden.decide.rules import reaping, stalls
+from spotwarden.decide.silence import silent
 from spotwarden.gcp import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
@@ -30,5 +31,6 @@ def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -
         look=partial(look, quiet=stalls.quiet),
         judge=reaping.judge,
         escalation=cases.ESCALATION,
+        silent=silent,
     )
     return runner.govern(runner.Duty.open(cloud, settings, policy, tick), governed)

@@ -24,6 +24,7 @@ ROOMS = {
     "case_notices": "decide/cases/notices.py",
     "recipients": "decide/posting/recipients.py",
     "tidying": "decide/posting/tidying.py",
+    "silence": "decide/silence.py",
 }
 """What the samples call the rooms where notices are made, with where these are."""
 ALL = samples("1", to=ANN, at=NOW)
@@ -56,7 +57,7 @@ def test_every_producer_has_a_sample():
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ROOMS
     }
     assert set(producers()) == called
-    assert len(called) == 15
+    assert len(called) == 16
 
 
 def test_every_kind_is_registered_and_has_one_sample():

@@ -110,6 +110,10 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """The prefix of the list of open jobs."""
         return f"{self.prefix}{OURS}/open/"
 
+    def turns(self) -> str:
+        """The prefix of the turns of all functions."""
+        return f"{self.prefix}{OURS}/turns/"
+
     def cases(self, rule: str) -> str:
         """The prefix of a rule's open cases."""
         return f"{self.prefix}{OURS}/cases/{rule}/"

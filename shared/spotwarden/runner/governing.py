@@ -6,6 +6,7 @@ that is written meanwhile makes a new generation of its case, and the sweep lose
 
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
+from functools import partial
 from typing import Generic, TypeVar
 
 import msgspec
@@ -16,6 +17,7 @@ from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseFacts
 from spotwarden.model.escalation import Escalation
 from spotwarden.model.finding import Judged, Subject
+from spotwarden.model.outcome import Done
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
@@ -28,6 +30,7 @@ from spotwarden.runner.log import log
 from spotwarden.runner.pulse import pulse
 from spotwarden.runner.recording import record
 from spotwarden.runner.settings import Settings
+from spotwarden.runner.silence import Silent, last_sweeps
 from spotwarden.runner.steady import check_clock, check_event_clock, steady_since, with_steady
 from spotwarden.runner.turn import Taken, end_turn, take_turn
 
@@ -55,13 +58,15 @@ class Duty(msgspec.Struct, frozen=True, kw_only=True):
 class Governed(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
     """What makes one function of governance: which rules, what it looks at, how it judges.
 
-    `look` gathers the facts of everything, or of the VMs of these ids alone; `judge` is pure.
+    `look` gathers the facts of everything, or of the VMs of these ids alone; `judge` is pure. `silent` makes
+    it one of those that look after the other functions.
     """
 
     rules: tuple[str, ...]
     look: Callable[[Duty, Collection[str]], Facts]
     judge: Callable[[Facts, Brief], Judged]
     escalation: Escalation
+    silent: Silent | None = None
 
 
 class Sight(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,8 +99,22 @@ def _sweep(duty: Duty, governed: Governed[Facts], taken: Taken) -> Swept:
     sight = _look(duty, governed, steady)
     moved = _escalate(duty, governed, sight.cases)
     acted = _act(duty, governed, sight, [one for one in moved.results if isinstance(one, Ripe)], steady)
+    told = each([governed.silent] if governed.silent else [], partial(_tell_of_silence, duty, taken))
+    taken = next(iter(told.results), taken)
     end_turn(duty.cloud.store, duty.settings.layout, with_steady(taken, steady), duty.tick.now)
-    return swept([*_waits(moved), *_waits(acted)], [*sight.broken, *moved.failures, *acted.failures])
+    failures = [*sight.broken, *moved.failures, *acted.failures, *told.failures]
+    return swept([*_waits(moved), *_waits(acted)], failures)
+
+
+def _tell_of_silence(duty: Duty, taken: Taken, silent: Silent) -> Taken:
+    """Tell who is silent, unless we have already; gives the turn that remembers it."""
+    others = last_sweeps(duty.cloud.store, duty.settings.layout, besides=taken.function)
+    notice = silent(others, duty.policy, duty.tick)
+    if notice is None or notice.id == taken.turn.told:
+        return taken
+    if not isinstance(duty.applier.apply(Tell(reason=notice.what, notice=notice)), Done):
+        return taken
+    return replace(taken, turn=replace(taken.turn, told=notice.id))
 
 
 def _look(duty: Duty, governed: Governed[Facts], steady: datetime, only: Collection[str] = ()) -> Sight:

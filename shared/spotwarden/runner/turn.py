@@ -19,13 +19,15 @@ TURN = timedelta(seconds=30)
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """Who sweeps, until when at most, and when the last sweep began that came to its end.
 
-    `steady` is since when such sweeps have come regularly, where a function minds.
+    `steady` is since when such sweeps have come regularly, where a function minds; `told` the id of the last
+    notice about others that are silent.
     """
 
     holder: str = ""
     until: Moment | None = None
     swept: Moment | None = None
     steady: Moment | None = None
+    told: str = ""
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,10 +41,10 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 def take_turn(store: Store, layout: Layout, tick: Tick) -> Taken | None:
     """Take the turn; None while another sweep has it."""
     name = layout.build(SweepTurn(function=tick.function))
-    turn, written = _read(store, name)
+    turn, written = read_turn(store, name)
     if turn.holder and turn.until and tick.now < turn.until <= tick.now + 2 * TURN:
         return None
-    mine = Turn(holder=tick.sweep, until=tick.now + TURN, swept=turn.swept, steady=turn.steady)
+    mine = msgspec.structs.replace(turn, holder=tick.sweep, until=tick.now + TURN)
     try:
         generation = store.write(name, msgspec.json.encode(mine), generation=written)
     except ConflictError:
@@ -50,7 +52,7 @@ def take_turn(store: Store, layout: Layout, tick: Tick) -> Taken | None:
     return Taken(function=tick.function, turn=mine, generation=generation)
 
 
-def _read(store: Store, name: str) -> tuple[Turn, int | None]:
+def read_turn(store: Store, name: str) -> tuple[Turn, int | None]:
     """The turn and its generation; one that cannot be read is nobody's, and is overwritten."""
     try:
         stored = store.read(name)
@@ -62,7 +64,7 @@ def _read(store: Store, name: str) -> tuple[Turn, int | None]:
 def end_turn(store: Store, layout: Layout, taken: Taken, swept: datetime | None) -> None:
     """Give the turn back, and say when everything was last seen; a lost answer costs half a minute."""
     name = layout.build(SweepTurn(function=taken.function))
-    done = Turn(swept=swept, steady=taken.turn.steady)
+    done = msgspec.structs.replace(taken.turn, holder="", until=None, swept=swept)
     try:
         store.write(name, msgspec.json.encode(done), generation=taken.generation)
     except (ConflictError, UnansweredError):

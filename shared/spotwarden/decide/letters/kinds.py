@@ -35,6 +35,7 @@ _OF_JOBS = {
     "blast_radius": _kind(
         "A rule wanted to act on more VMs than it may at once, and acted on none.", Severity.URGENT
     ),
+    "function_silent": _kind("A function of ours has not swept for an hour; for ops.", Severity.URGENT),
     "unreachable": _kind("A web hook takes no notices; for ops.", Severity.WARNING),
     "unreadable": _kind("A message on the topic is no notice; kept among the undelivered.", Severity.WARNING),
 }

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.decide import notices
+from spotwarden.decide import notices, silence
 from spotwarden.decide.cases import notices as case_notices
 from spotwarden.decide.posting import recipients, tidying
 from spotwarden.model.attempt import Attempt, State, Try
@@ -137,6 +137,8 @@ def _of_cases(tick: Tick) -> Iterator[Notice]:
 
 def _of_posts(tick: Tick) -> Iterator[Notice]:
     policy = Policy(version="sample", governance=GovernanceLimits(ops="ops"))
+    if asleep := silence.silent({"reap_vms": tick.now - 2 * _HOUR}, policy, tick):
+        yield asleep
     yield recipients.unreachable("ml-chat", "404 no such hook", policy, tick.now)
     yield tidying.unreadable(b"hello", "it is no JSON", tick.now).pending.notice
 

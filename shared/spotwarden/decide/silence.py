@@ -1,0 +1,37 @@
+"""Whether another function of ours has not swept for long: whoever is silent cannot say so itself."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from spotwarden.model.notice import Notice, Severity
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+
+SILENT = timedelta(hours=1)
+"""Six ticks of the slowest function. Monitoring tells of silence sooner; this needs nothing but ourselves."""
+KIND = "function_silent"
+
+
+def silent(swept: Mapping[str, datetime], policy: Policy, tick: Tick) -> Notice | None:
+    """Tell ops, once a day, who has not come to the end of a sweep for so long; None where all have.
+
+    `swept` is when each function has begun its last whole sweep; one that never made any is not known to be.
+    """
+    since = {name: at for name, at in sorted(swept.items()) if tick.now - at > SILENT}
+    if not since:
+        return None
+    one = next(iter(since)) if len(since) == 1 else f"{len(since)} functions"
+    return Notice(
+        id=f"{KIND}/{tick.now:%Y-%m-%d}/{'+'.join(since)}",
+        kind=KIND,
+        severity=Severity.URGENT,
+        job="",
+        at=tick.now,
+        what=f"{one} came to the end of no sweep for more than an hour",
+        why="its turns in the bucket say so" if len(since) == 1 else "their turns in the bucket say so",
+        todo="see its log and its Scheduler job, or run `spotwarden doctor`; of a function that was removed,"
+        " delete the turn in spotwarden/turns/",
+        then="what it does is not done",
+        owner=policy.governance.ops,
+        evidence={name: f"last sweep {at:%Y-%m-%d %H:%M:%S} UTC" for name, at in since.items()},
+    )
