@@ -395,6 +395,24 @@ def test_a_stop_that_compute_engine_refuses_is_told_in_its_words(web):
     assert web.world.asked() == [("stop", web.world.id)]
 
 
+def test_a_stop_that_is_refused_of_one_vm_says_what_became_of_the_other(module):
+    """Something was changed: the page names what, in either order. The next click is about the rest."""
+    for refused in (0, 1):
+        world = MadeUp(Limits(remedy=Remedy.STOP, grace=GRACE))
+        other = world.vm("vm-b", None)
+        vms = (world.vm("vm-a", Said(beside=(other,))), other)
+        world.sweep()
+        web = Web(world, module)
+        token = web.token(Way.STOP)
+        world.cloud.compute.trouble.order("stop", rejected("resourceNotReady", "not now"), about=vms[refused])
+        page = web.click(token)
+        assert (page.status_code, "not now" in page.text) == (409, True)
+        assert "Nothing was changed" not in page.text
+        assert f"{('vm-b', 'vm-a')[refused]} was told to stop" in page.text
+        assert f"{('vm-a', 'vm-b')[refused]} was told to stop" in web.click(token).text
+        assert sorted(world.asked()) == sorted(("stop", one) for one in vms)
+
+
 def test_a_vm_that_is_gone_meanwhile_needs_no_stop(web):
     """Not found is what was wanted."""
     token = web.token(Way.STOP)

@@ -46,7 +46,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     `says` is one sentence on what would be done, or why not; `notes` are what to know of it, `facts` how
     things stand. `instead` is what else can be done, `command` by which command. `code` is HTTP's status.
-    `answer` is for the case, `steps` are what to do else; `done` is what the record will say of it.
+    `answer` is for the case, `steps` are what to do else; `done` is what the record will say of it. `changed`
+    is what was done already when the rest turned out to be barred.
     """
 
     standing: Standing
@@ -61,6 +62,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     answer: Answer | None = None
     steps: tuple[Change, ...] = ()
     done: str = ""
+    changed: str = ""
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):

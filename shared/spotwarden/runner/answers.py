@@ -5,7 +5,7 @@ the two swallows nothing: who clicks again carries it on. Each part is safe to r
 offers it has taken, stops bear request ids made from the offer, an attempt can be claimed once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden.layout import CaseRecord, UsedOffer
-from spotwarden.model.action import StoreObject
+from spotwarden.model.action import Change, DropObject, StopInstance, StoreObject
 from spotwarden.model.answer import Accepted, Answer, Answered
 from spotwarden.model.case import Case
 from spotwarden.model.jobfile import JobFile
@@ -125,16 +125,19 @@ def _write(desk: Desk, name: str, used: Used, reason: str, *, new: bool) -> obje
 
 def _carry_out(desk: Desk, name: str, used: Used, verdict: Verdict) -> Reply:
     """Do what the verdict says, looking anew where somebody else was first."""
+    done: list[Change] = []
     for _ in range(TRIES):
         if verdict.standing is Standing.BARRED:
-            return Shown(offer=used.offer, verdict=verdict)
+            return Shown(offer=used.offer, verdict=replace(verdict, changed=_changed(done)))
         if verdict.answer is not None:
             return _tell_case(desk, name, used, verdict, verdict.answer)
         outcomes = _apply(desk, verdict)
         if any(isinstance(one, Unanswered) for one in outcomes):
             return Failed(trouble=Trouble.UNSURE)
+        done += [step for step, one in zip(verdict.steps, outcomes, strict=False) if isinstance(one, Done)]
         if refused := [one for one in outcomes if isinstance(one, Rejected) and one.code != "notFound"]:
-            return Shown(offer=used.offer, verdict=_refused(verdict, refused))
+            barred = replace(_refused(verdict, refused), changed=_changed(done))
+            return Shown(offer=used.offer, verdict=barred)
         if not any(isinstance(one, Lost) for one in outcomes):
             return _finish(desk, name, replace(used, outcome=verdict.done))
         verdict = _consider(desk, used.offer, claimed=True)
@@ -149,6 +152,14 @@ def _apply(desk: Desk, verdict: Verdict) -> list[object]:
         if isinstance(outcomes[-1], Lost | Unanswered):
             break
     return outcomes
+
+
+def _changed(done: Sequence[Change]) -> str:
+    """What was done before something barred the rest; "" for nothing."""
+    stopped = dict.fromkeys(one.node for one in done if isinstance(one, StopInstance))
+    if stopped:
+        return f"{', '.join(stopped)} was told to stop."
+    return "The job's last status was taken back." if any(isinstance(one, DropObject) for one in done) else ""
 
 
 def _refused(verdict: Verdict, refused: list[Rejected]) -> Verdict:

@@ -84,7 +84,7 @@ def _shown(shown: Shown) -> Page:
         button=verdict.button if opened else "",
         instead=verdict.instead,
         command=verdict.command,
-        foot=foot if opened else f"Nothing was changed. The letter was to {offer.to}.",
+        foot=foot if opened else f"{verdict.changed or 'Nothing was changed.'} The letter was to {offer.to}.",
     )
 
 
