@@ -168,5 +168,5 @@ destroy() {
   apply || refuse "not everything could be removed; what Terraform said stands above. Run this again"
   gcloud storage rm "gs://$state/$KEPT" --quiet >&2 || true
   say "Removed. What stays: gs://$bucket with everything in it (ours is below spotwarden/), gs://$state with the old state,"
-  say "the APIs that were turned on, and for a week the custom roles, which Google only marks as deleted."
+  say "the APIs that were turned on, and for some weeks the custom roles, which Google only marks as deleted."
 }
