@@ -1,8 +1,11 @@
 """What a web hook gets: Slack's blocks, Google Chat's card, or the notices as they are."""
 
+from datetime import timedelta
+
 import msgspec
 import pytest
 
+from spotwarden.decide.posting.due import MOST_IN_POST
 from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.post import Channel, Recipient
 from tests.decide.letters import ANN, NOW, flood, notice, pending, post
@@ -114,10 +117,25 @@ def test_google_chat_counts_bytes(letter):
 def test_what_has_no_room_is_counted(shape):
     """The urgent ones have room first."""
     said = texts(told(shape, *flood(200)))
-    shown = said.count("has idle GPUs")
+    shown = said.count("Urgent: job") + said.count("Warning: job")
     assert 3 < shown < 200
     assert f"And {200 - shown} more notices" in said
     assert said.index("Urgent: job-0-0") < said.index("Warning: ")
+
+
+@pytest.mark.parametrize("shape", ["slack", "chat"])
+@pytest.mark.parametrize("letter", ["x", "\u00e4", "\U0001f9d1"])
+def test_a_post_that_warns_names_every_vm_and_when(shape, letter):
+    """A chat may be all that its readers have: as many as go into one post are named, however long it is."""
+    due = NOW + timedelta(minutes=30)
+    facts = {"why": letter * 4000, "todo": letter * 4000}
+    then = "it will be stopped, not before 09:30"
+    some = flood(MOST_IN_POST, jobs=MOST_IN_POST, **facts, due=due, then=then)
+    said = texts(told(shape, *some))
+    for one in some:
+        assert one.notice.what in said
+    assert said.count("will be stopped") >= MOST_IN_POST
+    assert len(post(shape, *some)) <= 32_000
 
 
 @pytest.mark.parametrize(

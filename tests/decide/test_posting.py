@@ -332,6 +332,23 @@ def test_more_than_a_flood_is_one_letter_of_all(flood, count):
     assert len(letters(*some, limits=NotifyLimits(flood=flood))) == count
 
 
+@pytest.mark.parametrize(
+    ("to", "copy", "due_in", "parts"),
+    [
+        (hook("vision"), False, timedelta(hours=1), [15, 1]),
+        (hook("vision"), True, timedelta(hours=1), [16]),
+        (hook("vision"), False, None, [16]),
+        (mail(ADA), False, timedelta(hours=1), [16]),
+    ],
+    ids=["all there is", "a copy", "nothing follows", "a mail"],
+)
+def test_a_chat_that_is_all_there_is_gets_no_more_warnings_at_once_than_it_can_name(to, copy, due_in, parts):
+    """Nothing is done to a VM whose owner was not told which; a mail has room to name them all."""
+    some = [waiting(f"{n:02}", due=due_in and NOW + due_in) for n in range(16)]
+    some = [replace(one, pending=replace(one.pending, recipient=to, copy=copy)) for one in some]
+    assert [len(one) for one in letters(*some)] == parts
+
+
 @pytest.mark.parametrize(("count", "parts"), [(1000, [1000]), (1001, [1000, 1])])
 def test_no_letter_tells_more_than_a_thousand(count, parts):
     """The rest is another letter."""

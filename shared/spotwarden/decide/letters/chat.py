@@ -8,7 +8,7 @@ card are read as HTML, so that no `<` may be in them.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spotwarden.decide.letters.view import Bounds, Part, Room, View
+from spotwarden.decide.letters.view import MOST_SHORT, Bounds, Part, Room, View
 
 ROOM = Room(size=18_000, frame=200, alone=Bounds(todo=800, text=1000, rows=10, cell=200))
 _NO_MARKS = str.maketrans({"<": "\u2039", ">": "\u203a"})
@@ -34,7 +34,7 @@ def _sections(view: View) -> Iterator[Widget]:
         else:
             yield {"widgets": [_paragraph(*part.told), *_rows(part), _paragraph(part.reader)]}
     if view.rest:
-        yield {"widgets": [_paragraph(view.rest)]}
+        yield {"widgets": [_paragraph(view.rest, *view.short[:MOST_SHORT])]}
 
 
 def _rows(part: Part) -> Iterator[Widget]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from spotwarden.decide.letters.view import Bounds, Part, Room, View
+from spotwarden.decide.letters.view import MOST_SHORT, Bounds, Part, Room, View
 
 ROOM = Room(size=9_000, frame=60, alone=Bounds(todo=800, text=1000, rows=10, cell=200))
 _HEADER, _TEXT, _FIELD = 150, 2800, 280
@@ -33,7 +33,7 @@ def _blocks(view: View) -> Iterator[Block]:
     for part in view.parts:
         yield _section(f"{part.severity.value.capitalize()}: {part.title}", *part.told)
     if view.rest:
-        yield _section(view.rest)
+        yield _section(view.rest, *view.short[:MOST_SHORT])
 
 
 def _alone(part: Part) -> Iterator[Block]:

@@ -16,6 +16,8 @@ from spotwarden.model.post import Channel, Pending
 _GO_ON = re.compile(r"https?://[!#-&(-;=?-~]+")
 """ASCII without blanks, quotation marks and angle brackets."""
 _RANK = {Severity.URGENT: 0, Severity.WARNING: 1, Severity.INFO: 2}
+MOST_SHORT = 12
+"""Lines of a post for what has no room; a post that warns has 15 notices at most, and room for three."""
 AGAIN = (
     "This may be a second copy of a letter that you have: nobody could tell whether the first one arrived, "
     "so it is sent once more. Both say the same, and what you answer to either counts one time."

@@ -13,11 +13,13 @@ from spotwarden.decide.posting.recipients import TEST
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.opening import clock_of, hours_of, zone_of
-from spotwarden.model.post import Pace
+from spotwarden.model.post import Channel, Pace, Pending
 from spotwarden.model.posting import Waiting, Wanted
 
 MOST_IN_ONE = 1_000
 """Notices in one letter."""
+MOST_IN_POST = 15
+"""The same where a post to a chat is all the warning that there is: it has no room to name more VMs."""
 HOURLY = timedelta(hours=1)
 _DAY = timedelta(days=1)
 _RANK = {Severity.URGENT: 0, Severity.WARNING: 1, Severity.INFO: 2}
@@ -105,4 +107,9 @@ def _order(one: Waiting) -> tuple[int, float, float, str]:
 
 
 def _slices(some: Sequence[Waiting]) -> Letters:
-    return tuple(tuple(some[first : first + MOST_IN_ONE]) for first in range(0, len(some), MOST_IN_ONE))
+    most = MOST_IN_POST if any(_warns_in_chat(one.pending) for one in some) else MOST_IN_ONE
+    return tuple(tuple(some[first : first + most]) for first in range(0, len(some), most))
+
+
+def _warns_in_chat(one: Pending) -> bool:
+    return one.recipient.channel is Channel.HOOK and one.notice.due is not None and not one.copy
