@@ -46,11 +46,13 @@ def run(trials: list[Trial], patience: timedelta) -> Iterator[Finding]:
     until = time.monotonic() + patience.total_seconds()
     waiting = list(trials)
     try:
-        while waiting and time.monotonic() < until:
+        while True:
             for trial in list(waiting):
                 if ended := trial.look():
                     waiting.remove(trial)
                     yield ended
+            if not waiting or time.monotonic() >= until:
+                break
             time.sleep(STEP.total_seconds())
         yield from (trial.late for trial in waiting)
     finally:
@@ -120,7 +122,7 @@ def _marker(context: Context) -> Trial:
     def look() -> Finding | None:
         if store.entries(aside, limit=1):
             return Finding(what=what, state=State.GOOD)
-        if _observed(context, node, began):
+        if _observed(context, node, began, context_now()):
             return Finding(what=what, state=State.GOOD, why="it is observed: written down, and not moved")
         return None
 
@@ -138,12 +140,15 @@ def _marker(context: Context) -> Trial:
     return Trial(what=what, look=look, late=late, clean=clean)
 
 
-def _observed(context: Context, node: str, began: datetime) -> bool:
-    """Whether a sweep that began since then has written down what it would do with this marker."""
+def _observed(context: Context, node: str, began: datetime, now: datetime) -> bool:
+    """Whether a sweep that began between the two has written down what it would do with this marker."""
     store, layout = context.cloud.store, context.settings.layout
-    record = AuditRecord(day=began.date(), entry=f"{began:%H%M}")
-    below = layout.build(record).removesuffix(".json")
-    entries = [one for one in store.entries(below) if RECOVERS in one.name]
+    minutes = int((now - began).total_seconds() // 60) + 2
+    records = (began + timedelta(minutes=number) for number in range(minutes))
+    below = [
+        layout.build(AuditRecord(day=at.date(), entry=f"{at:%H%M}")).removesuffix(".json") for at in records
+    ]
+    entries = [one for prefix in below for one in store.entries(prefix) if RECOVERS in one.name]
     return any(node.encode() in stored.data for one in entries if (stored := store.read(one.name)))
 
 
