@@ -20,12 +20,12 @@ from spotwarden.model.governance import (
     OwnerCap,
 )
 from spotwarden.model.limits import AdmissionLimits, NotifyLimits, RecoveryLimits
-from spotwarden.model.opening import DAYS, clock_of, hours_of, zone_of
+from spotwarden.model.opening import DAYS, MIDNIGHT, clock_of, hours_of, zone_of
 from spotwarden.model.policy import RULES, Team
 from spotwarden.model.values import meant, no_remedy, written
 
 SHORTEST_LEASE = timedelta(minutes=3)
-SHORTEST_SENDING = timedelta(minutes=1)
+SHORTEST_SENDING = timedelta(seconds=90)
 PROVISIONING = ("STANDARD", "SPOT", "FLEX_START", "RESERVATION_BOUND")
 """Compute Engine's provisioning models (Google: "REST Resource: instances")."""
 _LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}")
@@ -86,8 +86,8 @@ def _notify(limits: NotifyLimits) -> Said:
     yield from _backoff(limits)
     yield from _timezone(limits.timezone)
     try:
-        if limits.quiet:
-            hours_of(limits.quiet)
+        if limits.quiet and hours_of(limits.quiet) == (0, MIDNIGHT):
+            yield Slip("quiet", "it is the whole day: most of what there is to tell would never be told")
     except ValueError as error:
         yield Slip("quiet", str(error))
     try:
@@ -96,9 +96,8 @@ def _notify(limits: NotifyLimits) -> Said:
         yield Slip("daily_at", str(error))
     if limits.lease < SHORTEST_SENDING:
         least = written(SHORTEST_SENDING)
-        yield Slip(
-            "lease", f"it is {written(limits.lease)}; it must be {least} at least, for a letter may take 20 s"
-        )
+        why = "clocks may be a minute apart and a letter may take 20 s"
+        yield Slip("lease", f"it is {written(limits.lease)}; it must be {least} at least, for {why}")
     if limits.flood < 1:
         yield Slip("flood", f"it is {limits.flood}; it must be 1 at least")
 
