@@ -74,7 +74,7 @@ def test_as_many_alerts_are_paid_for_as_there_are():
 def test_a_page_names_files_that_are_there(page):
     """A link or a path in a page leads somewhere."""
     text = page.read_text()
-    for link in re.findall(r"\]\(([^)#:]+)[^)]*\)", text):
+    for link in re.findall(r"\]\((?!https?:)([^)#:]+)[^)]*\)", text):
         assert (page.parent / link).exists(), link
     for path in re.findall(r"`((?:infra|tests|docs|shared)/[\w/.-]+)`", text):
         assert (ROOT / path).exists(), path
