@@ -2,7 +2,9 @@
 # Terraform, as a deployment uses it: its working files are below build/, its state in the state bucket.
 
 tf() {
-  TF_DATA_DIR="$work/terraform" TF_IN_AUTOMATION=1 terraform -chdir="${tf_folder:-infra/terraform}" "$@"
+  local plain=''
+  [ -t 2 ] || plain=-no-color
+  TF_DATA_DIR="$work/terraform" TF_IN_AUTOMATION=1 TF_CLI_ARGS=$plain terraform -chdir="${tf_folder:-infra/terraform}" "$@"
 }
 
 init() {

@@ -65,10 +65,7 @@ def _wakes(deployed: Deployed, function: Function, manifest: Manifest, where: Wh
     name = function.topic
     yield _seen(f"topic {name}", lambda: deployed.topic(name), lambda _: ())
     subscribed = {name: name}
-    subscribed |= {
-        f"{name}-{key}" if deployed.at_google else f"{name}-{manifest.topics[key]}": manifest.topics[key]
-        for key in function.listens_to
-    }
+    subscribed |= {f"{name}-{manifest.topics[key]}": manifest.topics[key] for key in function.listens_to}
     for subscription, topic in subscribed.items():
         yield _seen(
             f"subscription {subscription}",
