@@ -1,4 +1,4 @@
-"""`spotwarden doctor` against a whole local cloud: content with what is well, and able to name what is not."""
+"""`spotwarden doctor` against a whole local cloud: content with what is well, and it names what is not."""
 
 import os
 import subprocess
