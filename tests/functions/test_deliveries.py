@@ -52,6 +52,23 @@ def test_nothing_is_done_while_the_warning_has_not_arrived(world: MadeUp):
     assert case.warnings[0].delivered is None
 
 
+def test_a_warning_that_was_lost_is_told_anew(world: MadeUp):
+    """Dropped by hand, or told while nobody brought notices to anybody: two days later it is tried again."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    first = world.notices()[0].at
+    world.wait(seconds=2 * MAILED.give_up.total_seconds() - 1)
+    world.sweep()
+    assert world.kinds() == ["idle_warning"]
+    world.wait(seconds=1)
+    world.sweep()
+    assert [one.at > first for one in world.notices()] == [False, True]
+    arrive(world)
+    world.wait(seconds=GRACE.total_seconds())
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+
+
 def test_the_grace_begins_when_it_arrives(world: MadeUp):
     """A second short of it nothing is done, and then it is."""
     vm = world.vm(said=RIPE)

@@ -37,6 +37,8 @@ from spotwarden.model.tick import Tick
 
 SETTLING = timedelta(minutes=5)
 """How long a VM may take to be gone after Compute Engine has taken the remedy."""
+LOST_AFTER = 2
+"""A warning is lost when so many times as long has passed as a sender tries to bring it."""
 
 Rule = Callable[[CaseFacts, Policy, Tick], CaseStep | None]
 
@@ -85,7 +87,7 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     if vetoed(case, tick) or case.looks < finding.limits.looks:
         return None
     hindered = hindrance(finding, policy)
-    given = case.warnings if hindered else _given(case, finding)
+    given = case.warnings if hindered else _given(case, finding, policy, tick)
     if any(one.level >= finding.level for one in given):
         return None
     due = soonest(case, finding, tick)
@@ -108,9 +110,14 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     return FileCase(reason=f"warned: {finding.reason}", case=warned, generation=generation)
 
 
-def _given(case: Case, finding: Finding) -> tuple[Warned, ...]:
-    """What was told already: once the remedy is due, only what it may follow; before, VMs come and go."""
-    return fitting(case, finding) if finding.ripe else counting(case)
+def _given(case: Case, finding: Finding, policy: Policy, tick: Tick) -> tuple[Warned, ...]:
+    """What was told already: once the remedy is due, only what it may follow; before, VMs come and go.
+
+    What has not arrived long after it would have been given up was lost on its way, and is told anew.
+    """
+    lost = tick.now - LOST_AFTER * policy.notify.give_up
+    told = fitting(case, finding) if finding.ripe else counting(case)
+    return tuple(one for one in told if one.delivered is not None or one.at > lost)
 
 
 def soonest(case: Case, finding: Finding, tick: Tick) -> datetime:
