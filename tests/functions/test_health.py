@@ -4,6 +4,7 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 
+import functions_framework
 import pytest
 import requests
 from flask import Flask
@@ -132,6 +133,23 @@ def test_an_error_before_the_sweep_began_is_told_as_well(capsys):
     (error,) = lines(capsys)
     assert (error["function"], error["sweep"]) == ("reap_vms", "")
     assert "SPOTWARDEN_PROJECT" in error["reason"]
+
+
+def test_the_framework_adds_nothing_to_that_line(capfd, monkeypatch):
+    """It would print a traceback, line by line, of whatever came through to it."""
+    for name in ("SPOTWARDEN_PROJECT", "SPOTWARDEN_BUCKET", "SPOTWARDEN_NOTICES"):
+        monkeypatch.delenv(name, raising=False)
+    source = str(ROOT / "functions/reap_vms/main.py")
+    app = functions_framework.create_app(target="reap_vms", source=source, signature_type="cloudevent")
+    push = {"message": {"data": "e30=", "messageId": "1", "publishTime": "2026-11-21T00:00:00Z"}}
+    path = "/projects/p/topics/spotwarden-reap-vms"
+    answer = app.test_client().post(path, json={**push, "subscription": "projects/p/subscriptions/s"})
+    assert answer.status_code == 500
+    assert "SPOTWARDEN_PROJECT" not in answer.text
+    said = capfd.readouterr()
+    (line,) = said.out.splitlines()
+    assert json.loads(line)["event"] == "failed"
+    assert said.err == ""
 
 
 def test_to_be_asked_again_is_no_error(capsys):
