@@ -193,7 +193,10 @@ def test_a_limited_run_time_ends_in_the_name_of_the_system(world: World):
     [
         ({}, "developer@example.com"),
         ({"user-agent": "spotwarden"}, "developer@example.com"),
-        ({"user-agent": "spotwarden/recover-spot"}, "spotwarden-recover-spot@project.iam.gserviceaccount.com"),
+        (
+            {"user-agent": "spotwarden/recover-spot"},
+            "spotwarden-recover-spot@project.iam.gserviceaccount.com",
+        ),
         ({"user-agent": "spotwarden/x", "authorization": "Bearer local-ada@example.com"}, "ada@example.com"),
     ],
 )
