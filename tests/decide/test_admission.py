@@ -113,3 +113,74 @@ def test_a_snapshot_is_an_image_too():
     flags = "--create-disk=boot=yes,source-snapshot=projects/other/global/snapshots/s"
     (fault,) = faults(flags, images=("debian-cloud/*",))
     assert "image 'other/snapshots/s'" in fault
+
+
+@pytest.mark.parametrize(
+    ("flags", "limits"),
+    [
+        ("--disk=name=own,boot=yes", {"images": ("p/disks/own",)}),
+        ("--network-interface=subnet=jobs,no-address", {"networks": ("jobs",)}),
+        (
+            "--network-interface=network-attachment=projects/p/regions/us-central1/networkAttachments/a",
+            {"networks": ("a",)},
+        ),
+        ("--accelerator=type=nvidia-tesla-t4,count=1", {"accelerators": ("nvidia-tesla-t4",)}),
+        ("--stack-type=IPV4_IPV6 --no-address", {"external_ip": False}),
+        ("--local-ssd=interface=NVME", {"most_disk_gb": 375}),
+        (
+            "--image=https://www.googleapis.com/compute/v1/projects/debian-cloud/global/images/x",
+            {"images": ("debian-cloud/*",)},
+        ),
+        (
+            "--image=https://compute.googleapis.com/v1/projects/debian-cloud/global/images/x",
+            {"images": ("debian-cloud/*",)},
+        ),
+    ],
+)
+def test_what_is_said_in_another_way_passes_where_it_is_allowed(flags, limits):
+    """The other side of what follows."""
+    assert faults(flags, **limits) == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "limits", "named"),
+    [
+        ("--disk=name=evil,boot=yes", {"images": ("debian-cloud/*",)}, "image 'p/disks/evil'"),
+        (
+            "--image=projects/debian-cloud/global/images/../../../evil/global/images/x",
+            {"images": ("debian-cloud/*",)},
+            "image 'https://",
+        ),
+        (
+            "--image=x --image-project=debian-cloud/global/images/../../evil",
+            {"images": ("debian-cloud/*",)},
+            "image 'https://",
+        ),
+        (
+            "--image=projects/debian-cloud/global/images/x/",
+            {"images": ("debian-cloud/*",)},
+            "image 'https://",
+        ),
+        ("--machine-type=a3-highgpu-8g?/g2-standard-4", {"machine_types": ("g2-*",)}, "machine type '"),
+        (
+            "--network-interface=network-attachment=projects/host/regions/us-central1/networkAttachments/a",
+            {"networks": ("default",)},
+            "network 'host/a'",
+        ),
+        (
+            "--machine-type=n1-standard-1 --accelerator=type=nvidia-tesla-v100,count=8",
+            {"accelerators": ("nvidia-tesla-t4",)},
+            "accelerator 'nvidia-tesla-v100'",
+        ),
+        (
+            "--stack-type=IPV4_IPV6 --ipv6-network-tier=PREMIUM --no-address",
+            {"external_ip": False},
+            "external address",
+        ),
+        ("--local-ssd=interface=NVME", {"most_disk_gb": 374}, "375 GB"),
+    ],
+)
+def test_there_is_no_way_round_by_saying_it_otherwise(flags, limits, named):
+    """Whatever form a script finds for a thing, it is held against the same list."""
+    (fault,) = faults(flags, **limits)
+    assert named in fault

@@ -19,7 +19,13 @@ from spotwarden.model.request import Request
 DEFAULT = "default"
 """The network of a request that names none, and the account that it calls so."""
 _PROJECT = re.compile(r"(?:^|/)projects/([^/]+)/")
+_LINK = re.compile(
+    r"(?:https?://[a-z0-9.-]+/(?:compute/)?(?:v1|beta|alpha)/)?(?!\.*/)[\w.:-]+(?:/(?!\.+(?:/|$))[\w.:-]+)*"
+)
+_LOCAL_SSD_GB = 375
+"""What a local SSD has whose size is not said ("About Local SSD disks")."""
 _ELSEWHERE = frozenset({"metadata", "sourceImage", "sourceSnapshot"})
+_OUTSIDE = ("accessConfigs", "ipv6AccessConfigs")
 _HIDING = ("sourceInstanceTemplate", "sourceMachineImage")
 
 
@@ -50,7 +56,7 @@ def inadmissible(launch: Launch, limits: AdmissionLimits, project: str) -> Itera
         yield f"{len(launch.nodes)} VMs are more than {limits.most_vms} (admission.most_vms)"
     if limits.most_disk_gb is not None and (size := _disk_gb(request)) > limits.most_disk_gb:
         yield f"{size} GB of disks a VM are more than {limits.most_disk_gb} (admission.most_disk_gb)"
-    if not limits.external_ip and any(one.get("accessConfigs") for one in _cards(request)):
+    if not limits.external_ip and any(one.get(name) for one in _cards(request) for name in _OUTSIDE):
         yield "it wants an external address (admission.external_ip)"
 
 
@@ -68,16 +74,26 @@ def _types(request: Request, _project: str) -> Iterator[str]:
             yield from map(_last, choice.get("machineTypes", ()))
 
 
+def _accelerators(request: Request, _project: str) -> Iterator[str]:
+    yield from (
+        _last(one.get("acceleratorType", "")) for one in _machine(request).get("guestAccelerators", ())
+    )
+
+
 def _images(request: Request, project: str) -> Iterator[str]:
-    """As `project/name`, `project/family/name` or `project/snapshots/name`."""
-    for disk in _machine(request).get("disks", ()):
+    """As `project/name`, `project/family/name`, `project/snapshots/name` or `project/disks/name`."""
+    for place, disk in enumerate(_machine(request).get("disks", ())):
         said = disk.get("initializeParams", {})
         if image := said.get("sourceImage"):
             # gcloud names a family by what each zone has of it (Google: "REST Resource: imageFamilyViews").
             family = "family/" if "/family/" in image or "/imageFamilyViews/" in image else ""
-            yield f"{_owner(image, project)}/{family}{_last(image)}"
-        if snapshot := said.get("sourceSnapshot") or disk.get("sourceSnapshot"):
-            yield f"{_owner(snapshot, project)}/snapshots/{_last(snapshot)}"
+            yield _owned(image, project, family)
+        for name in ("sourceSnapshot", "sourceInstantSnapshot"):
+            if snapshot := said.get(name) or disk.get(name):
+                yield _owned(snapshot, project, "snapshots/")
+        # A VM starts from what is on its first disk, wherever that came from.
+        if (source := disk.get("source")) and (disk.get("boot") or not place):
+            yield _owned(source, project, "disks/")
 
 
 def _accounts(request: Request, _project: str) -> Iterator[str]:
@@ -85,11 +101,11 @@ def _accounts(request: Request, _project: str) -> Iterator[str]:
 
 
 def _networks(request: Request, project: str) -> Iterator[str]:
-    """The subnetwork's name where there is one, else the network's; another project's with that before it."""
+    """The attachment's or subnetwork's name, else the network's; another project's with that before it."""
     for card in _cards(request):
-        link = card.get("subnetwork") or card.get("network") or DEFAULT
-        owner = _owner(link, project)
-        yield _last(link) if owner == project else f"{owner}/{_last(link)}"
+        said = (card.get(name) for name in ("networkAttachment", "subnetwork", "network"))
+        link = next(filter(None, said), DEFAULT)
+        yield _last(link) if _owner(link, project) == project else _owned(link, project)
 
 
 def _projects(request: Request, project: str) -> Iterator[str]:
@@ -118,12 +134,23 @@ def _cards(request: Request) -> Sequence[Mapping[str, Any]]:
 def _disk_gb(request: Request) -> int:
     """What is asked for; a boot disk that says nothing has its image's size, which is not known here."""
     disks = _machine(request).get("disks", ())
-    sizes = (one.get("initializeParams", {}).get("diskSizeGb", one.get("diskSizeGb", 0)) for one in disks)
-    return sum(int(size) for size in sizes)
+    return sum(
+        int(one.get("initializeParams", {}).get("diskSizeGb", one.get("diskSizeGb", _size(one))))
+        for one in disks
+    )
+
+
+def _size(disk: Mapping[str, Any]) -> int:
+    return _LOCAL_SSD_GB if disk.get("type") == "SCRATCH" else 0
 
 
 def _last(link: str) -> str:
-    return link.rsplit("/", 1)[-1]
+    """The name at its end; all of a link that only looks like one, which no pattern fits but `*`."""
+    return link.rsplit("/", 1)[-1] if _LINK.fullmatch(link) else link
+
+
+def _owned(link: str, project: str, kind: str = "") -> str:
+    return f"{_owner(link, project)}/{kind}{_last(link)}" if _LINK.fullmatch(link) else link
 
 
 def _owner(link: str, project: str) -> str:
@@ -150,6 +177,7 @@ class _Rule(NamedTuple):
 
 _RULES = (
     _Rule("machine_types", "machine type", _types),
+    _Rule("accelerators", "accelerator", _accelerators),
     _Rule("images", "image", _images),
     _Rule("service_accounts", "service account", _accounts),
     _Rule("networks", "network", _networks),

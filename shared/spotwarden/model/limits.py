@@ -42,11 +42,13 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 class AdmissionLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a stored create script may have made. Lists are globs; an empty one allows everything.
 
-    `images` are `project/name`, `project/family/name` or `project/snapshots/name`; `networks` are names, of
-    another project with that before it; `projects` are others whose things may be used, but for images.
+    `images` are `project/name`, `project/family/name`, `project/snapshots/name` or, of a boot disk that is
+    there already, `project/disks/name`; `networks` are names, of another project with that before it;
+    `projects` are others whose things may be used, but for images.
     """
 
     machine_types: tuple[str, ...] = ()
+    accelerators: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
     service_accounts: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
