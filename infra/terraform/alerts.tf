@@ -20,9 +20,11 @@ locals {
   requests = "resource.type = \"cloud_run_revision\" AND metric.type = \"run.googleapis.com/request_count\""
   logs     = "resource.type=\"cloud_run_revision\" AND jsonPayload.function:*"
 
-  # 503 says "look again in a moment", and is no failure. A public function is also asked for what it never offered.
+  # 503 says "look again in a moment", 429 is Cloud Run's own "all instances are busy" (messages wait then, and that is
+  # told of), and 404 is all that strangers get of what only listens inside: none is a failure of a function. A public
+  # one is also asked for what it never offered.
   failing = merge(
-    { woken = "${local.requests} AND resource.labels.service_name = one_of(${local.services.woken}) AND metric.labels.response_code_class = one_of(\"4xx\", \"5xx\") AND metric.labels.response_code != \"503\"" },
+    { woken = "${local.requests} AND resource.labels.service_name = one_of(${local.services.woken}) AND metric.labels.response_code_class = one_of(\"4xx\", \"5xx\") AND metric.labels.response_code != \"404\" AND metric.labels.response_code != \"429\" AND metric.labels.response_code != \"503\"" },
     length(local.public) == 0 ? {} : { public = "${local.requests} AND resource.labels.service_name = one_of(${local.services.public}) AND metric.labels.response_code_class = \"5xx\" AND metric.labels.response_code != \"503\"" },
   )
 

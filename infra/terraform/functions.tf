@@ -20,7 +20,11 @@ module "public" {
   environment = local.environment
   secrets     = local.secrets_of[each.key]
 
-  depends_on = [google_project_iam_member.builder, google_secret_manager_secret_iam_member.reader]
+  depends_on = [
+    google_project_iam_member.builder,
+    google_artifact_registry_repository_iam_member.builder,
+    google_secret_manager_secret_iam_member.reader,
+  ]
 }
 
 module "woken" {
@@ -42,7 +46,11 @@ module "woken" {
   environment = merge(local.environment, contains(try(each.value.secrets, []), "SPOTWARDEN_SMTP") ? local.post : {})
   secrets     = local.secrets_of[each.key]
 
-  depends_on = [google_project_iam_member.builder, google_secret_manager_secret_iam_member.reader]
+  depends_on = [
+    google_project_iam_member.builder,
+    google_artifact_registry_repository_iam_member.builder,
+    google_secret_manager_secret_iam_member.reader,
+  ]
 }
 
 locals {

@@ -117,6 +117,36 @@ def test_a_function_is_told_where_everything_is_and_observes(made, name):
     }
 
 
+def test_what_a_build_compiles_fits_its_sources_by_content(made):
+    """All files of an image have one date: compiled by date, each start would compile them anew."""
+    for function in made["cloudfunctions2_function"]:
+        (build,) = function["build_config"]
+        assert int(build["environment_variables"]["SOURCE_DATE_EPOCH"]) > 0
+
+
+def test_no_function_is_built_before_its_builder_may(terraform):
+    """Read sources, write logs, write images: a build that comes first fails."""
+    rights = set(re.findall(r'"(google_[a-z_]+_iam_member)" "builder"', _text("functions.tf")))
+    assert len(rights) == 2
+    graph = terraform.must("graph", "-type=plan")
+    for module in ("woken", "public"):
+        for right in rights:
+            begun = f'"[root] module.{module} (expand)" -> "[root] {right}.builder (expand)"'
+            assert begun in graph.replace(" (close)", " (expand)"), begun
+
+
+def _text(name):
+    return (ROOT / "infra/terraform" / name).read_text()
+
+
+def test_what_is_no_failure_of_a_function_is_no_alert(made):
+    """To be asked again, to have no instance free, to turn strangers away: a storm would wake somebody."""
+    (failing,) = of(made["monitoring_alert_policy"], display_name="Spotwarden: a function fails (woken)")
+    words = failing["conditions"][0]["condition_threshold"][0]["filter"]
+    for code in ("404", "429", "503"):
+        assert f'metric.labels.response_code != "{code}"' in words
+
+
 def test_without_keys_no_links_are_sent(bare):
     """They could not be signed."""
     words = json.dumps([one["values"] for one in bare if one["type"] == "google_cloudfunctions2_function"])
