@@ -22,6 +22,7 @@ usage() {
     --job-vm A, --act-as A   a service account of job VMs, which may write to the bucket, or which recreated VMs
                              may be given; each can be said several times
     --mail-from S            the sender of mails, as in 'Spotwarden <spotwarden@example.com>'
+    --no-links | --links     mails without links, where an organization forbids what anybody may call; or with them
     --rotate-keys            sign links in mails with a new key; old links stay good
     --prefix F/              the folder of the bucket that holds the jobs
     --policy F               the limits (infra/policy.toml)

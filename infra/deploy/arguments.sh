@@ -21,6 +21,8 @@ read_arguments() {
     case "$1" in
       --plan | --destroy) set_action "${1#--}" ;;
       --enforce | --observe) set_mode "${1#--}" ;;
+      --links) said+=(links=true) ;;
+      --no-links) said+=(links=false) ;;
       --rotate-keys) rotate=1 ;;
       --yes) yes=1 ;;
       --project | --region | --bucket | --alert-email | --prefix | --mail-from | --job-vm | --act-as | \

@@ -101,13 +101,17 @@ check_bucket() {
 }
 
 # The token goes in on standard input: a command line can be read by everybody on this machine.
+post() {
+  printf 'header = "Authorization: Bearer %s"\n' "$token" |
+    curl --silent --show-error --fail --config - --header 'Content-Type: application/json' \
+      --data "$2" "https://$1" 2>/dev/null
+}
+
 check_rights() {
   local held missing=() right
   held=$(
-    printf 'header = "Authorization: Bearer %s"\n' "$token" |
-      curl --silent --show-error --fail --config - --header 'Content-Type: application/json' \
-        --data "{\"permissions\": [$(printf '"%s",' "${RIGHTS[@]}" | sed 's/,$//')]}" \
-        "https://cloudresourcemanager.googleapis.com/v1/projects/$project:testIamPermissions" 2>/dev/null
+    post "cloudresourcemanager.googleapis.com/v1/projects/$project:testIamPermissions" \
+      "{\"permissions\": [$(printf '"%s",' "${RIGHTS[@]}" | sed 's/,$//')]}"
   ) || {
     say "Your rights on $project cannot be asked for yet (is cloudresourcemanager.googleapis.com off?); going on."
     return

@@ -10,6 +10,7 @@ PAUSE=60 # seconds until grants that were just made hold everywhere
 
 gcp() {
   umask 077
+  keep_secrets
   export CLOUDSDK_CORE_DISABLE_PROMPTS=1
   ((BASH_VERSINFO[0] * 10 + BASH_VERSINFO[1] >= 44)) || refuse "bash is $BASH_VERSION; 4.4 or newer is needed"
   read_arguments "$@"
@@ -103,7 +104,11 @@ carry_out() {
     tf_folder=infra/terraform
     rm -rf "$work/terraform" "$work/copy"
     init
-    [ -z "$unplaced" ] || apply_places
+    [ -z "$unplaced" ] || apply_places || {
+      say "An API that was just turned on may need a minute: waiting, then trying once more."
+      sleep "$PAUSE"
+      apply_places || refuse "the places for the secrets could not be made; what Terraform said stands above. Run this again"
+    }
     add_secrets
     plan
   else
@@ -129,12 +134,24 @@ turn_on_first() {
 
 # Grants hold after a minute or so: the first time something that rests on one may fail, and the next try finds it.
 apply_patiently() {
+  make_agents
   apply && return
   [ -n "$1" ] || refuse "terraform apply failed; what it said stands above. Nothing is lost: mend it and run this again"
   say "Grants that were just made may need a minute to hold: waiting, then trying once more."
   sleep "$PAUSE"
+  make_agents
   plan
   apply || refuse "terraform apply failed twice; what it said stands above. Nothing is lost: mend it and run this again"
+}
+
+# Google makes its agents when they are first needed, and nobody can be granted anything before he is there ("Create and
+# grant roles to service agents"). One that is there already stays as it is.
+make_agents() {
+  local api
+  for api in pubsub logging; do
+    post "serviceusage.googleapis.com/v1beta1/projects/$number/services/$api.googleapis.com:generateServiceIdentity" '{}' \
+      >/dev/null || say "Google's agent of $api could not be asked for; going on, for it may be there."
+  done
 }
 
 finish() {

@@ -10,6 +10,20 @@ secret_names() {
   grep -oE '^ +- SPOTWARDEN_[A-Z_]+$' infra/functions.yaml | tr -d ' -' | sort -u
 }
 
+# No tool that is started from here inherits one, and no trace of this shell shows one.
+keep_secrets() {
+  local name
+  case $- in
+    *x*)
+      set +x
+      say "Tracing is turned off: it would show secrets."
+      ;;
+  esac
+  for name in $(secret_names); do
+    export -n "${name?}"
+  done
+}
+
 secret_id() {
   local id=${1,,}
   printf '%s' "${id//_/-}"
@@ -23,7 +37,7 @@ look_at_secrets() {
   declare -gA fresh=() expected=()
   for name in $(secret_names); do
     current='' newest=0
-    if gcloud secrets describe "$(secret_id "$name")" --project="$project" --format='value(name)' >/dev/null 2>&1; then
+    if is_placed "$name"; then
       current=$(newest_version "$name" --filter=state:enabled)
       newest=$(newest_version "$name")
     else
@@ -43,9 +57,21 @@ look_at_secrets() {
   done
 }
 
+# Whether it has a place. What cannot be told is not taken for a no: new signing keys would end all links that were sent.
+is_placed() {
+  local said
+  [[ " ${off[*]} " != *" secretmanager.googleapis.com "* ]] || return 1
+  said=$(gcloud secrets describe "$(secret_id "$1")" --project="$project" --format='value(name)' 2>&1) && return
+  case ${said,,} in
+    *not_found* | *"not found"*) return 1 ;;
+    *) refuse "the secret $(secret_id "$1") cannot be looked at; you need secretmanager.secrets.get: $said" ;;
+  esac
+}
+
 newest_version() {
   gcloud secrets versions list "$(secret_id "$1")" --project="$project" "${@:2}" \
-    --sort-by=~createTime --limit=1 --format='value(name.basename())' 2>/dev/null || true
+    --sort-by=~createTime --limit=1 --format='value(name.basename())' 2>/dev/null ||
+    refuse "the versions of $(secret_id "$1") cannot be listed; you need secretmanager.versions.list"
 }
 
 secret_value() {

@@ -33,10 +33,17 @@ fetch_kept() {
   printf '{}\n' >"$work/kept.json"
   is_first=1
   [ -n "$has_state" ] || return 0
-  if gcloud storage cat "gs://$state/$KEPT" >"$work/fetched.json" 2>/dev/null; then
+  local why
+  if why=$(gcloud storage cat "gs://$state/$KEPT" 2>&1 >"$work/fetched.json"); then
     mv "$work/fetched.json" "$work/kept.json"
     is_first=''
+    return
   fi
+  # What cannot be read is not taken for nothing: a deployment that acts would be made to observe.
+  case ${why,,} in
+    *"matched no"* | *"not found"* | *404*) ;;
+    *) refuse "what was said the last time cannot be read from gs://$state: $why" ;;
+  esac
 }
 
 store_kept() {

@@ -14,7 +14,7 @@ module "public" {
   builder     = google_service_account.builder.id
   identity    = google_service_account.function[each.key].email
   public      = true
-  invoker     = "allUsers"
+  invoker     = var.links ? "allUsers" : google_service_account.invoker.member
   cpu         = var.cpu
   most        = var.most_instances
   environment = local.environment
@@ -64,14 +64,15 @@ locals {
     SPOTWARDEN_OPS     = var.alert_email
   }
 
-  # Who sends mails is told more: in whose name, and where answers go. Links are signed; without keys there are none.
+  # Who sends mails is told more: in whose name, and where answers go. Links are signed; without keys there are none, nor
+  # where nobody could follow them.
   post = {
     SPOTWARDEN_MAIL_FROM = var.mail_from
     SPOTWARDEN_ANSWERS   = contains(keys(var.secret_versions), "SPOTWARDEN_SIGNING_KEYS") ? local.answers : ""
   }
 
   uris    = merge({ for name, one in module.public : name => one.uri }, { for name, one in module.woken : name => one.uri })
-  answers = try("${module.public["answer_notice"].uri}/", "")
+  answers = var.links ? try("${module.public["answer_notice"].uri}/", "") : ""
 
   # Secrets of which a version is named; the others are left out, and the function says what it lacks.
   secrets_of = {

@@ -80,6 +80,12 @@ variable "mail_from" {
   default     = ""
 }
 
+variable "links" {
+  description = "Whether mails hold links to answer by, for which anybody may call answer_notice. An organization with domain restricted sharing refuses that: then false."
+  type        = bool
+  default     = true
+}
+
 variable "build" {
   description = "The folder with the staged archives, one zip for each function."
   type        = string

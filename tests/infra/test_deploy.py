@@ -168,6 +168,55 @@ def test_an_apply_that_fails_later_is_not_repeated(machine):
     assert machine.said("sleep") == machine.said("spotwarden doctor") == []
 
 
+def test_an_api_that_was_just_turned_on_is_waited_for_once(machine):
+    """The places of secrets are the first that rests on one."""
+    early = found("-target=google_secret_manager_secret.secret", "", 1, "SERVICE_DISABLED", 1)
+    done = machine.deploy(*ALL, "--yes", answers=[early, *project()])
+    assert done.returncode == 0, done.stderr
+    assert machine.order("-target=", "sleep 60", "versions add") == [
+        "-target=", "sleep 60", "-target=", "versions add"
+    ]  # fmt: skip
+
+
+def test_googles_agents_are_there_before_they_are_granted_anything(machine):
+    """In a project that is new they are not; the second deployment of all finds them, and asks again."""
+    for answers in (project(), deployed()):
+        machine.deploy(*ALL, "--yes", answers=answers)
+        asked = machine.said("curl", "generateServiceIdentity")
+        assert [line.split("services/")[1].split(":")[0] for line in asked] == [
+            "pubsub.googleapis.com",
+            "logging.googleapis.com",
+        ]
+        assert machine.order("generateServiceIdentity", "/plan")[-1] == "/plan"
+        assert not machine.said("a-token")
+
+
+def test_an_agent_that_cannot_be_asked_for_holds_nobody_up(machine):
+    """It is there in most projects."""
+    done = machine.deploy(*ALL, "--yes", answers=[found("generateServiceIdentity", status=22), *project()])
+    assert done.returncode == 0, done.stderr
+    assert "agent of pubsub could not be asked for" in done.stderr
+
+
+def test_links_can_be_done_without(machine):
+    """An organization may forbid what anybody may call; what was said is kept."""
+    machine.deploy(*ALL, "--no-links", "--plan")
+    assert machine.settings()["links"] == "false"
+    machine.deploy("--project", PROJECT, "--plan", answers=deployed({**KEPT, "links": "false"}))
+    assert machine.settings()["links"] == "false"
+    machine.deploy("--project", PROJECT, "--links", "--plan", answers=deployed({**KEPT, "links": "false"}))
+    assert machine.settings()["links"] == "true"
+
+
+def test_what_was_said_and_cannot_be_read_is_not_taken_for_nothing(machine):
+    """A deployment that acts would be made to observe."""
+    broken = missing("^gcloud storage cat", "ERROR: 503 backend error")
+    done = machine.deploy(*ALL, "--yes", answers=[broken, *deployed()])
+    assert done.returncode == 1
+    assert "cannot be read" in done.stderr
+    assert changing(machine) == []
+
+
 def test_the_doctors_findings_are_the_deployments(machine):
     """Deployed is not yet well."""
     done = machine.deploy(*ALL, "--yes", answers=[found("spotwarden doctor", status=1), *project()])
@@ -289,6 +338,40 @@ def test_keys_that_cannot_be_read_are_not_rotated(machine):
     assert done.returncode == 1
     assert "cannot be rotated" in done.stderr
     assert changing(machine) == []
+
+
+@pytest.mark.parametrize("asked", ["secrets describe", "versions list"])
+def test_keys_that_cannot_be_looked_at_are_not_made_anew(machine, asked):
+    """A moment's fault of Google's would end all links that were ever sent."""
+    answers = [missing(asked, "ERROR: 503 backend error"), *deployed()]
+    done = machine.deploy("--project", PROJECT, "--yes", answers=answers)
+    assert done.returncode == 1
+    assert "spotwarden-hooks" in done.stderr
+    assert changing(machine) == []
+
+
+def test_no_tool_inherits_a_secret_and_no_trace_shows_one(machine):
+    """Packages that are installed run code of their own; `bash -x` writes down every word."""
+    (machine.tools / "gcloud").rename(machine.tools / "gcloud-itself")
+    (machine.tools / "gcloud").write_text('#!/bin/sh\nenv >>"$HOME/env"\nexec "$0-itself" "$@"\n')
+    (machine.tools / "gcloud").chmod(0o755)
+    script = machine.root / "deploy.sh"
+    script.write_text(script.read_text().replace("set -euo", "set -xeuo"))
+    done = machine.deploy(
+        *ALL, "--yes", answers=[found("gcloud-itself secrets versions add", "1\n"), *given()], **SMTP
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Tracing is turned off" in done.stderr
+    inherited = (machine.root / "env").read_text()
+    assert "SPOTWARDEN_VENV" in inherited
+    for secret in SMTP.values():
+        assert secret not in inherited
+        assert secret not in done.stderr
+
+
+def given():
+    """The answers of a project to a tool that was given another name."""
+    return [[one[0].replace("^gcloud", "^gcloud-itself"), *one[1:]] for one in project()]
 
 
 def test_somebody_elses_version_of_a_secret_is_noticed(machine):

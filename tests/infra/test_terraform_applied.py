@@ -154,6 +154,15 @@ def test_without_keys_no_links_are_sent(bare):
     assert "SPOTWARDEN_ANSWERS" not in words
 
 
+def test_without_links_nobody_from_outside_may_call_anything(terraform):
+    """As domain restricted sharing asks: no grant for all, no address of answers in a mail."""
+    planned = terraform.planned({**GIVEN, "links": "false"})
+    words = json.dumps([one["values"] for one in planned])
+    assert "SPOTWARDEN_PROJECT" in words
+    assert "allUsers" not in words
+    assert "SPOTWARDEN_ANSWERS" not in words
+
+
 def test_no_token_of_a_link_is_kept_in_a_log(made):
     """Cloud Run logs the address of every request: those of public functions are left out."""
     left_out = {one["filter"] for one in made.get("logging_project_exclusion", [])}
