@@ -1,6 +1,7 @@
 """Structured log lines, in the form that Cloud Logging reads from a function's standard output."""
 
 import sys
+from threading import Lock
 from typing import Protocol
 
 import msgspec
@@ -10,6 +11,9 @@ from spotwarden.runner.pulse import pulse
 
 TRACE = "logging.googleapis.com/trace"
 """Hangs a line below its request (Google: "Write structured logs")."""
+
+
+_ONE_AT_A_TIME = Lock()
 
 
 class Log(Protocol):
@@ -30,9 +34,12 @@ def log(tick: Tick, severity: str, message: str, **fields: object) -> None:
     }
     if trace := pulse().trace:
         line[TRACE] = trace
-    # In one piece: another worker's line never ends up in the middle of it.
-    sys.stdout.write(msgspec.json.encode(line).decode() + "\n")
-    sys.stdout.flush()
+    # In one piece: another worker's line never ends up in the middle of it, nor between it and its end, which
+    # functions-framework writes by itself where LOG_EXECUTION_ID is set.
+    text = msgspec.json.encode(line).decode() + "\n"
+    with _ONE_AT_A_TIME:
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 def silent(tick: Tick, severity: str, message: str, **fields: object) -> None:
