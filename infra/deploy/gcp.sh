@@ -6,7 +6,10 @@ for part in arguments checks state secrets terraform; do
   . "infra/deploy/$part.sh"
 done
 
-PAUSE=60 # seconds until grants that were just made hold everywhere
+# "Access change propagation": grants that were just made hold everywhere in two minutes as a rule, in seven at times.
+PAUSE=120   # seconds between two tries of a first deployment, of which there are
+TRIES=3     # as many
+PATIENCE=7m # how long the doctor waits for a sign of life; no longer than it must
 
 gcp() {
   umask 077
@@ -105,7 +108,7 @@ carry_out() {
     rm -rf "$work/terraform" "$work/copy"
     init
     [ -z "$unplaced" ] || apply_places || {
-      say "An API that was just turned on may need a minute: waiting, then trying once more."
+      say "An API that was just turned on may need a minute or two: waiting, then trying once more."
       sleep "$PAUSE"
       apply_places || refuse "the places for the secrets could not be made; what Terraform said stands above. Run this again"
     }
@@ -132,16 +135,19 @@ turn_on_first() {
   done
 }
 
-# Grants hold after a minute or so: the first time something that rests on one may fail, and the next try finds it.
+# The first time something that rests on a grant may come before it holds, and the next try finds it.
 apply_patiently() {
+  local left=$TRIES
+  [ -n "$1" ] || left=1
   make_agents
-  apply && return
-  [ -n "$1" ] || refuse "terraform apply failed; what it said stands above. Nothing is lost: mend it and run this again"
-  say "Grants that were just made may need a minute to hold: waiting, then trying once more."
-  sleep "$PAUSE"
-  make_agents
-  plan
-  apply || refuse "terraform apply failed twice; what it said stands above. Nothing is lost: mend it and run this again"
+  until apply; do
+    ((--left)) ||
+      refuse "terraform apply failed; what it said stands above. Nothing is lost: mend it and run this again"
+    say "Grants that were just made may need some minutes to hold: waiting, then trying once more."
+    sleep "$PAUSE"
+    make_agents
+    plan
+  done
 }
 
 # Google makes its agents when they are first needed, and nobody can be granted anything before he is there ("Create and
@@ -162,7 +168,7 @@ finish() {
   SPOTWARDEN_PROJECT=$project SPOTWARDEN_BUCKET=$bucket \
     SPOTWARDEN_PREFIX=$(settings get "$work/settings.json" prefix) \
     SPOTWARDEN_NOTICES=$(notices_topic) SPOTWARDEN_ANSWERS=$answers \
-    "$venv/bin/spotwarden" doctor --region "$region" --build "$PWD/build" \
+    "$venv/bin/spotwarden" doctor --region "$region" --build "$PWD/build" --within "$PATIENCE" \
     --mail-to "$(settings get "$work/settings.json" alert_email)" ||
     refuse "deployed, but the doctor is not content; docs/deploy/README.md says what to do about each line"
   [ "$now" = enforce ] || say "It only observes. To let it act: ./deploy.sh gcp --project $project --enforce"

@@ -34,7 +34,8 @@ TARGET = {"topicName": TOPIC, "attributes": {"spotwarden-tick": "reap_vms"}, "da
 SCHEDULE = {"state": "ENABLED", "schedule": REAP.schedule, "pubsubTarget": TARGET}
 FUNCTION = {
     "state": "ACTIVE",
-    "buildConfig": {"source": {"storageSource": {"object": "reap_vms/abc.zip"}}},
+    "labels": {"app": "spotwarden", "archive": "abc"},
+    "buildConfig": {"source": {"storageSource": {"object": "reap-vms/function-source.zip"}}},
     "serviceConfig": {
         "environmentVariables": {"SPOTWARDEN_BUCKET": "b"},
         "secretEnvironmentVariables": [{"key": "SPOTWARDEN_HOOKS"}],
@@ -166,9 +167,9 @@ def test_another_version_is_named(tmp_path):
     (tmp_path / "reap_vms.zip").write_bytes(b"new")
     staged = archive_of(REAP, tmp_path)
     assert examining.function_faults(FUNCTION, REAP, staged, WHERE) == [
-        f"it runs another version: reap_vms/abc.zip, staged here is {staged}"
+        f"it runs another version: abc, staged here is {staged}"
     ]
-    assert examining.function_faults(FUNCTION, REAP, "reap_vms/abc.zip", WHERE) == []
+    assert examining.function_faults(FUNCTION, REAP, "abc", WHERE) == []
 
 
 def test_each_log_sink_is_compared_as_a_whole():

@@ -156,7 +156,17 @@ def test_a_grant_that_does_not_hold_yet_is_waited_for_once(machine):
     early = found(r"^terraform \S+ apply -input=false \S+/plan$", "", 1, "denied", 1)
     done = machine.deploy(*ALL, "--yes", answers=[early, *project()])
     assert done.returncode == 0, done.stderr
-    assert machine.order("/plan", "sleep 60")[-3:] == ["/plan", "sleep 60", "/plan"]
+    assert machine.order("/plan", "sleep 120")[-3:] == ["/plan", "sleep 120", "/plan"]
+
+
+def test_a_first_apply_is_tried_three_times_and_no_more(machine):
+    """What is wrong for seven minutes is no grant on its way."""
+    broken = found(r"^terraform \S+ apply -input=false \S+/plan$", "", 1, "denied")
+    done = machine.deploy(*ALL, "--yes", answers=[broken, *project()])
+    assert done.returncode == 1
+    assert "terraform apply failed" in done.stderr
+    assert len(machine.said("sleep 120")) == 2
+    assert machine.said("spotwarden doctor") == []
 
 
 def test_an_apply_that_fails_later_is_not_repeated(machine):
@@ -173,8 +183,8 @@ def test_an_api_that_was_just_turned_on_is_waited_for_once(machine):
     early = found("-target=google_secret_manager_secret.secret", "", 1, "SERVICE_DISABLED", 1)
     done = machine.deploy(*ALL, "--yes", answers=[early, *project()])
     assert done.returncode == 0, done.stderr
-    assert machine.order("-target=", "sleep 60", "versions add") == [
-        "-target=", "sleep 60", "-target=", "versions add"
+    assert machine.order("-target=", "sleep 120", "versions add") == [
+        "-target=", "sleep 120", "-target=", "versions add"
     ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from localcloud.deployment import Where, read_manifest
 from localcloud.deployment.wiring import NOTHING, listens, wires
+from spotwarden.cli.examining import MOST_OF_LABEL
 from spotwarden.layout import MARKERS, Layout
 from spotwarden.layout.table import TEMPLATES
 from tests.infra.applied import GIVEN, ROOT, VM, applied, manifest
@@ -94,7 +95,10 @@ def test_a_function_is_deployed_as_its_row_says(made, name):
     assert service["available_memory"] == ROWS[name]["memory"]
     assert service["timeout_seconds"] == ROWS[name]["timeout_seconds"]
     assert f"serviceAccount:{service['service_account_email']}" == member(name)
-    assert re.fullmatch(rf"{name}/[0-9a-f]{{64}}\.zip", build["source"][0]["storage_source"][0]["object"])
+    archive = build["source"][0]["storage_source"][0]["object"]
+    assert re.fullmatch(rf"{name}/[0-9a-f]{{64}}\.zip", archive)
+    assert archive.startswith(f"{name}/{function['labels']['archive']}")
+    assert len(function["labels"]["archive"]) == MOST_OF_LABEL
     assert not function["event_trigger"]
     assert 6 <= len(service["service_account_email"].partition("@")[0]) <= 30
 

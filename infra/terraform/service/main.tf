@@ -5,6 +5,9 @@ resource "google_cloudfunctions2_function" "function" {
   location    = var.region
   description = var.function.does
 
+  # What it is made of, for `spotwarden doctor`: the checksum, as far as a label is long.
+  labels = { archive = substr(basename(var.archive.name), 0, 40) }
+
   build_config {
     runtime           = var.runtime
     entry_point       = var.function.name

@@ -14,6 +14,9 @@ from spotwarden.ports import RejectedError, UnansweredError
 
 AGAIN = "deploy again: ./deploy.sh gcp"
 TICK = "spotwarden-tick"
+ARCHIVE = "archive"
+"""The label that says what a function is made of, as infra/terraform/service puts it there."""
+MOST_OF_LABEL = 40
 NARROWED = {"iam.serviceAccounts.actAs", "pubsub.topics.publish"}
 """Permissions that are granted on one account or topic, and so are in no role of the project."""
 
@@ -194,7 +197,8 @@ def function_faults(found: Json, function: Function, archive: str, where: Where)
     if found.get("state") != "ACTIVE":
         said = "; ".join(one.get("message", "") for one in found.get("stateMessages", ()))
         wrong.append(f"it is {found.get('state')}{': ' + said if said else ''}")
-    made_of = found.get("buildConfig", {}).get("source", {}).get("storageSource", {}).get("object", "")
+    # Not what the build says of its source: that is a copy, with a name that Cloud Functions has given it.
+    made_of = found.get("labels", {}).get(ARCHIVE, "")
     if archive and made_of != archive:
         wrong.append(f"it runs another version: {made_of or 'unknown'}, staged here is {archive}")
     told = found.get("serviceConfig", {}).get("environmentVariables", {})
@@ -220,8 +224,8 @@ def role_faults(found: Json, needed: Sequence[str], granted: bool, member: str) 
 
 
 def archive_of(function: Function, build: Path) -> str:
-    """The name that the staged archive has in its bucket; "" where nothing is staged here."""
+    """The label that a function has which is made of what is staged here; "" where nothing is."""
     archive = build / f"{function.name}.zip"
     if not archive.exists():
         return ""
-    return f"{function.name}/{sha256(archive.read_bytes()).hexdigest()}.zip"
+    return sha256(archive.read_bytes()).hexdigest()[:MOST_OF_LABEL]
