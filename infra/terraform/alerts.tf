@@ -20,11 +20,11 @@ locals {
   requests = "resource.type = \"cloud_run_revision\" AND metric.type = \"run.googleapis.com/request_count\""
   logs     = "resource.type=\"cloud_run_revision\" AND jsonPayload.function:*"
 
-  # 503 says "look again in a moment", 429 is Cloud Run's own "all instances are busy" (messages wait then, and that is
-  # told of), and 404 is all that strangers get of what only listens inside: none is a failure of a function. A public
-  # one is also asked for what it never offered.
+  # 503 says "look again in a moment", 429 is Cloud Run's own "all instances are busy", 401 and 403 are its "you may not"
+  # (in both cases messages wait, and that is told of), 404 is all that strangers get of what only listens inside: none is
+  # a failure of a function. A public one is also asked for what it never offered.
   failing = merge(
-    { woken = "${local.requests} AND resource.labels.service_name = one_of(${local.services.woken}) AND metric.labels.response_code_class = one_of(\"4xx\", \"5xx\") AND metric.labels.response_code != \"404\" AND metric.labels.response_code != \"429\" AND metric.labels.response_code != \"503\"" },
+    { woken = "${local.requests} AND resource.labels.service_name = one_of(${local.services.woken}) AND metric.labels.response_code_class = one_of(\"4xx\", \"5xx\") AND metric.labels.response_code != \"401\" AND metric.labels.response_code != \"403\" AND metric.labels.response_code != \"404\" AND metric.labels.response_code != \"429\" AND metric.labels.response_code != \"503\"" },
     length(local.public) == 0 ? {} : { public = "${local.requests} AND resource.labels.service_name = one_of(${local.services.public}) AND metric.labels.response_code_class = \"5xx\" AND metric.labels.response_code != \"503\"" },
   )
 
@@ -78,13 +78,18 @@ resource "google_monitoring_alert_policy" "silent" {
   conditions {
     display_name = "a function took no message for ${each.key} minutes"
 
-    # Taken, not sent: the Scheduler, the topic, the push and the function itself all had to work.
-    condition_absent {
-      filter   = "resource.type = \"pubsub_subscription\" AND resource.labels.subscription_id = one_of(${join(", ", [for name in each.value : "\"${local.topics[name]}\""])}) AND metric.type = \"pubsub.googleapis.com/subscription/push_request_count\" AND metric.labels.response_class = \"ack\""
-      duration = "${60 * each.key}s"
+    # Taken, not sent: the Scheduler, the topic, the push and the function itself all had to work. Fewer than one, rather
+    # than none at all: whether Pub/Sub goes on to write zeros, or nothing, must not matter.
+    condition_threshold {
+      filter          = "resource.type = \"pubsub_subscription\" AND resource.labels.subscription_id = one_of(${join(", ", [for name in each.value : "\"${local.topics[name]}\""])}) AND metric.type = \"pubsub.googleapis.com/subscription/push_request_count\" AND metric.labels.response_class = \"ack\""
+      comparison      = "COMPARISON_LT"
+      threshold_value = 1
+      duration        = "60s"
+
+      evaluation_missing_data = "EVALUATION_MISSING_DATA_ACTIVE"
 
       aggregations {
-        alignment_period     = "60s"
+        alignment_period     = "${60 * each.key}s"
         per_series_aligner   = "ALIGN_DELTA"
         cross_series_reducer = "REDUCE_SUM"
         group_by_fields      = ["resource.label.subscription_id"]

@@ -48,9 +48,8 @@ resource "google_monitoring_dashboard" "spotwarden" {
     mosaicLayout = {
       columns = 48
       tiles = [
-        for place, chart in local.charts : {
-          xPos   = 24 * (place % 2)
-          yPos   = 16 * floor(place / 2)
+        # A place that is 0 is left out, as Monitoring does: said, it would be a difference at every plan.
+        for place, chart in local.charts : merge({ for side, at in { xPos = 24 * (place % 2), yPos = 16 * floor(place / 2) } : side => at if at > 0 }, {
           width  = 24
           height = 16
           widget = {
@@ -74,7 +73,7 @@ resource "google_monitoring_dashboard" "spotwarden" {
               ]
             }
           }
-        }
+        })
       ]
     }
   })

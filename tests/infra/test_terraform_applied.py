@@ -144,10 +144,10 @@ def _text(name):
 
 
 def test_what_is_no_failure_of_a_function_is_no_alert(made):
-    """To be asked again, to have no instance free, to turn strangers away: a storm would wake somebody."""
+    """To be asked again, to have no instance free, a grant on its way, strangers: a storm would wake somebody."""
     (failing,) = of(made["monitoring_alert_policy"], display_name="Spotwarden: a function fails (woken)")
     words = failing["conditions"][0]["condition_threshold"][0]["filter"]
-    for code in ("404", "429", "503"):
+    for code in ("401", "403", "404", "429", "503"):
         assert f'metric.labels.response_code != "{code}"' in words
 
 
@@ -479,13 +479,16 @@ def silence(name):
 
 @pytest.mark.parametrize("name", TICKED)
 def test_a_function_that_is_not_ticked_is_told_of(made, name):
-    """By what it took, not by what was sent."""
+    """By what it took, not by what was sent; whether Monitoring then has zeros or nothing."""
     display_name = f"Spotwarden: no tick for {silence(name)} minutes"
     (alert,) = of(made["monitoring_alert_policy"], display_name=display_name)
-    (absent,) = alert["conditions"][0]["condition_absent"]
-    assert absent["duration"] == f"{60 * silence(name)}s"
-    assert f'"spotwarden-{deployed(name)}"' in absent["filter"]
-    assert 'response_class = "ack"' in absent["filter"]
+    (few,) = alert["conditions"][0]["condition_threshold"]
+    assert few["aggregations"][0]["alignment_period"] == f"{60 * silence(name)}s"
+    assert (few["comparison"], few["threshold_value"]) == ("COMPARISON_LT", 1)
+    assert few["evaluation_missing_data"] == "EVALUATION_MISSING_DATA_ACTIVE"
+    assert few["duration"] != "0s"
+    assert f'"spotwarden-{deployed(name)}"' in few["filter"]
+    assert 'response_class = "ack"' in few["filter"]
 
 
 def test_ops_are_told_of_everything_that_must_not_be_missed(made):
@@ -522,8 +525,15 @@ def test_the_dashboard_shows_metrics_that_are_made(made):
     shown = set(re.findall(r"user/(spotwarden/\w+)", board["dashboard_json"]))
     assert shown <= {one["name"] for one in made["logging_metric"]}
     tiles = json.loads(board["dashboard_json"])["mosaicLayout"]["tiles"]
-    assert len({(one["xPos"], one["yPos"]) for one in tiles}) == len(tiles)
-    assert all(one["xPos"] + one["width"] <= 48 for one in tiles)
+    assert len({(one.get("xPos"), one.get("yPos")) for one in tiles}) == len(tiles)
+    assert all(one.get("xPos", 0) + one["width"] <= 48 for one in tiles)
+
+
+def test_what_monitoring_leaves_out_is_not_said(made):
+    """It gives back no place that is 0, and the provider of this version takes that for a difference."""
+    (board,) = made["monitoring_dashboard"]
+    tiles = json.loads(board["dashboard_json"])["mosaicLayout"]["tiles"]
+    assert not [one for one in tiles if 0 in (one.get("xPos"), one.get("yPos"))]
 
 
 def test_a_budget_is_made_only_for_a_billing_account(made, bare):
