@@ -144,7 +144,7 @@ def _text(name):
 
 
 def test_what_is_no_failure_of_a_function_is_no_alert(made):
-    """To be asked again, to have no instance free, a grant on its way, strangers: a storm would wake somebody."""
+    """Asked again, no instance free, a grant on its way, strangers: a storm of these would wake somebody."""
     (failing,) = of(made["monitoring_alert_policy"], display_name="Spotwarden: a function fails (woken)")
     words = failing["conditions"][0]["condition_threshold"][0]["filter"]
     for code in ("401", "403", "404", "429", "503"):
