@@ -25,7 +25,7 @@ usage() {
     --no-links | --links     mails without links, where an organization forbids what anybody may call; or with them
     --rotate-keys            sign links in mails with a new key; old links stay good
     --prefix F/              the folder of the bucket that holds the jobs
-    --policy F               the limits (infra/policy.toml)
+    --policy F               the limits (infra/policy.toml); not kept, say it each time
     --scheduler-region R, --billing-account A, --state-bucket B
     Secrets are read from the environment or from files, or asked for: SPOTWARDEN_SMTP, SPOTWARDEN_SMTP_PASSWORD
     and SPOTWARDEN_HOOKS, or each with _FILE.
