@@ -9,6 +9,7 @@ from spotwarden.cli import examining
 from spotwarden.cli.examining import Finding, State, Where, archive_of, examine
 from spotwarden.cli.manifest import MANIFEST, Function, read_manifest
 from spotwarden.cli.trying import Trial, _observed, run
+from spotwarden.gcp.deployed import Deployed
 from spotwarden.layout import AuditRecord, Layout
 from spotwarden.ports import RejectedError, UnansweredError
 from tests.cli.conftest import Desk
@@ -170,6 +171,39 @@ def test_another_version_is_named(tmp_path):
         f"it runs another version: abc, staged here is {staged}"
     ]
     assert examining.function_faults(FUNCTION, REAP, "abc", WHERE) == []
+
+
+AGENT = "serviceAccount:service-1@gs-project-accounts.iam.gserviceaccount.com"
+WRITER = "serviceAccount:service-1@gcp-sa-logging.iam.gserviceaccount.com"
+
+
+@pytest.mark.parametrize("lacking", [(), (AGENT,), (WRITER,), (AGENT, WRITER)])
+def test_whoever_brings_events_must_be_let_in(lacking):
+    """A tick finds what an event would have told, a minute later: nobody would notice."""
+    woken = Function(name="reap_vms", log_events="a=b", bucket_events={"OBJECT_FINALIZE": "preempted-jobs/"})
+    google = Google(sink={"writerIdentity": WRITER}, publishers={AGENT, WRITER} - set(lacking))
+    google.storage_agent, google.notifications = lambda: AGENT, lambda _bucket: ()
+    manifest = SimpleNamespace(functions=(woken,), topics={})
+    found = {one.what: one for one in examine(google, manifest, WHERE)}["publishers of spotwarden-reap-vms"]
+    assert found.state is (State.BAD if lacking else State.GOOD)
+    assert all(one in found.why for one in lacking)
+
+
+def test_who_publishes_is_read_from_the_grants_on_the_topic(monkeypatch):
+    """By the one role that lets them, and in the name that Cloud Storage gives."""
+    answers = {
+        "pubsub /v1/projects/p/topics/t:getIamPolicy": {
+            "bindings": [
+                {"role": "roles/pubsub.publisher", "members": [AGENT]},
+                {"role": "roles/pubsub.viewer", "members": [WRITER]},
+            ]
+        },
+        "storage /storage/v1/projects/p/serviceAccount": {"email_address": AGENT.partition(":")[2]},
+    }
+    deployed = Deployed(project="p", region="r")
+    monkeypatch.setattr(deployed, "_get", lambda service, path: answers[f"{service} {path}"])
+    assert deployed.publishers("t") == {AGENT}
+    assert deployed.storage_agent() == AGENT
 
 
 def test_each_log_sink_is_compared_as_a_whole():

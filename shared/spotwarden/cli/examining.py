@@ -94,6 +94,23 @@ def _wakes(deployed: Deployed, function: Function, manifest: Manifest, where: Wh
             lambda found, wanted=(event, below): notification_faults(found, wanted, name, where),  # type: ignore[misc]
         )
 
+    if deployed.at_google and (function.log_events or function.bucket_events):
+        yield _seen(
+            f"publishers of {name}",
+            lambda: {"may": deployed.publishers(name), "must": _telling(deployed, function)},
+            lambda found: [
+                f"{one} may not publish to it" for one in found["must"] if one not in found["may"]
+            ],
+        )
+
+
+def _telling(deployed: Deployed, function: Function) -> Iterator[str]:
+    """In whose names events come; a tick finds all of it as well, and so hides that one does not."""
+    if function.log_events:
+        yield (deployed.sink(function.topic) or {}).get("writerIdentity", "the log sink")
+    if function.bucket_events:
+        yield deployed.storage_agent()
+
 
 def _function(deployed: Deployed, function: Function, where: Where) -> Iterator[Finding]:
     """What only Google has: the service itself, and its role."""

@@ -24,6 +24,11 @@ def _refused(call: str, status: int, body: bytes) -> Exception:
     return _NotThereError(call) if status == HTTPStatus.NOT_FOUND else refusal(call, status, body)
 
 
+def _holders(policy: Json, role: str) -> frozenset[str]:
+    bindings = [one for one in policy.get("bindings", ()) if one.get("role") == role]
+    return frozenset(member for one in bindings for member in one.get("members", ()))
+
+
 class Deployed:
     """One project's deployment; `endpoint` is "" for Google, else where all of its services are."""
 
@@ -39,6 +44,16 @@ class Deployed:
     def topic(self, name: str) -> Json | None:
         """A topic ("Method: projects.topics.get")."""
         return self._get("pubsub", f"/v1/projects/{self._project}/topics/{name}")
+
+    def publishers(self, name: str) -> frozenset[str]:
+        """Who may publish to a topic by a grant on it ("Method: projects.topics.getIamPolicy")."""
+        policy = self._get("pubsub", f"/v1/projects/{self._project}/topics/{name}:getIamPolicy") or {}
+        return _holders(policy, "roles/pubsub.publisher")
+
+    def storage_agent(self) -> str:
+        """In whose name Cloud Storage tells of changes ("Projects.serviceAccount: get")."""
+        found = self._get("storage", f"/storage/v1/projects/{self._project}/serviceAccount") or {}
+        return f"serviceAccount:{found.get('email_address', '')}"
 
     def subscription(self, name: str) -> Json | None:
         """A subscription ("Method: projects.subscriptions.get")."""
@@ -69,9 +84,7 @@ class Deployed:
         """Who has a custom role on the project ("Method: projects.getIamPolicy")."""
         path = f"/v1/projects/{self._project}:getIamPolicy"
         policy = self._ask(lambda: self._rest("cloudresourcemanager").post(path, {}, {})) or {}
-        full = f"projects/{self._project}/roles/{role}"
-        bindings = [one for one in policy.get("bindings", ()) if one.get("role") == full]
-        return frozenset(member for one in bindings for member in one.get("members", ()))
+        return _holders(policy, f"projects/{self._project}/roles/{role}")
 
     def _place(self) -> str:
         return f"projects/{self._project}/locations/{self._region}"
