@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Brings Spotwarden up: on this machine alone (`./deploy.sh local`), or in a Google Cloud project.
 set -euo pipefail
+# shellcheck disable=SC2034 # from where files are named
+here=$PWD
 cd "$(dirname "$0")"
 # shellcheck source=infra/bootstrap.sh
 . infra/bootstrap.sh

@@ -50,12 +50,20 @@ set_mode() {
   mode=$1
 }
 
+# A file as whoever deploys names it: this script works in a folder of its own.
+from_here() {
+  case $1 in
+    /*) printf '%s' "$1" ;;
+    *) printf '%s/%s' "$here" "$1" ;;
+  esac
+}
+
 read_value() {
   local flag=$1 value=$2
   case "$flag" in
     --project) project=$value ;;
     --state-bucket) state=$value ;;
-    --policy) policy=$value ;;
+    --policy) policy=$(from_here "$value") ;;
     --alert-email) said+=("alert_email=$value") ;;
     --mail-from) said+=("mail_from=$value") ;;
     --job-vm) said+=("job_vms=$value") ;;

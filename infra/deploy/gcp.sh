@@ -167,7 +167,7 @@ finish() {
   say "Deployed to $project, mode $now. The doctor looks at it:"
   SPOTWARDEN_PROJECT=$project SPOTWARDEN_BUCKET=$bucket \
     SPOTWARDEN_PREFIX=$(settings get "$work/settings.json" prefix) \
-    SPOTWARDEN_NOTICES=$(notices_topic) SPOTWARDEN_ANSWERS=$answers \
+    SPOTWARDEN_NOTICES=$(notices_topic) SPOTWARDEN_ANSWERS=$answers SPOTWARDEN_POLICY=$policy \
     "$venv/bin/spotwarden" doctor --region "$region" --build "$PWD/build" --within "$PATIENCE" \
     --mail-to "$(settings get "$work/settings.json" alert_email)" ||
     refuse "deployed, but the doctor is not content; docs/deploy/README.md says what to do about each line"

@@ -86,8 +86,8 @@ given() {
   if [ -n "${!name:-}" ]; then
     value=${!name}
   elif [ -n "${!file:-}" ]; then
-    [ -r "${!file}" ] || refuse "$file names ${!file}, which cannot be read"
-    value=$(<"${!file}")
+    [ -r "$(from_here "${!file}")" ] || refuse "$file names ${!file}, which cannot be read"
+    value=$(<"$(from_here "${!file}")")
   elif [ -z "$current" ] && [ "$name" != "$SIGNING" ] && [ "$action" = deploy ] && [ -z "$yes" ] && [ -t 0 ]; then
     read -rsp "$name (nothing for none; docs/notices says what it looks like): " value
     say ''

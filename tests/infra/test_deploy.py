@@ -307,6 +307,23 @@ def test_a_secret_is_read_from_a_file(machine, tmp_path):
     assert one["heard"] == '{"ml-chat": {}}'
 
 
+def test_files_are_named_from_where_one_stands(machine, tmp_path, monkeypatch):
+    """deploy.sh works in a folder of its own; and the doctor is asked about the policy that was deployed."""
+    spotwarden = machine.root.parent / "venv/bin/spotwarden"
+    spotwarden.rename(spotwarden.with_name("spotwarden-itself"))
+    spotwarden.write_text('#!/bin/sh\necho "$SPOTWARDEN_POLICY" >"$HOME/policy"\nexec "$0-itself" "$@"\n')
+    spotwarden.chmod(0o755)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/hooks").write_text("{}")
+    monkeypatch.chdir(tmp_path / "mine")
+    done = machine.deploy(*ALL, "--policy", "own.toml", "--yes", SPOTWARDEN_HOOKS_FILE="hooks")
+    assert done.returncode == 0, done.stderr
+    assert machine.said(f"policy check {tmp_path}/mine/own.toml")
+    assert machine.said("stage.py", f"--policy {tmp_path}/mine/own.toml")
+    assert machine.said("versions add spotwarden-hooks")
+    assert (machine.root / "policy").read_text().strip() == f"{tmp_path}/mine/own.toml"
+
+
 def test_a_secret_that_is_the_same_gets_no_new_version(machine):
     """And one that is not given stays."""
     answers = [
