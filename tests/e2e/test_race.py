@@ -26,7 +26,7 @@ from tests.functions.conftest import load
 from tests.localcloud.stand import Stand
 
 PROJECT, BUCKET, TOPIC = "demo", "demo-jobs", "notices"
-ROUNDS = int(os.environ.get("SPOTWARDEN_RACES", "40"))
+ROUNDS = int(os.environ.get("SPOTWARDEN_RACES", "25"))
 """200 were run before this was settled; they take two minutes."""
 AT_ONCE = dict.fromkeys(("accepting", "changing", "provisioning", "staging", "stopping", "deleting"), 0)
 NAMES = Layout()
