@@ -142,6 +142,22 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """The prefix of a job's metadata."""
         return f"{self.folder(job)}metadata/"
 
+    def inputs(self, job: str) -> str:
+        """The prefix of what a job works on."""
+        return f"{self.folder(job)}input/"
+
+    def metrics(self, job: str) -> str:
+        """The prefix of what a job's heartbeats have said, all nodes and attempts."""
+        return f"{self.folder(job)}metadata/metrics/"
+
+    def logs(self, job: str) -> str:
+        """The prefix of what a job's programs have printed, all nodes and attempts."""
+        return f"{self.folder(job)}metadata/logs/"
+
+    def report(self) -> str:
+        """The prefix of the report."""
+        return f"{self.prefix}{OURS}/report/"
+
     def outputs(self, job: str) -> str:
         """The prefix of what a job produces."""
         return f"{self.folder(job)}output/"

@@ -67,6 +67,35 @@ class Heartbeat(Thing, frozen=True, kw_only=True, tag=True):
     node: str
 
 
+class MetricsFile(Thing, frozen=True, kw_only=True, tag=True):
+    """What a node's heartbeats have said in one attempt, a line of JSON each."""
+
+    job: str
+    node: str
+    attempt: int
+
+
+class LogFile(Thing, frozen=True, kw_only=True, tag=True):
+    """What a node's program has printed in one attempt, the newest of it."""
+
+    job: str
+    node: str
+    attempt: int
+
+
+class Input(Thing, frozen=True, kw_only=True, tag=True):
+    """A file that the job works on, put there by its developer."""
+
+    job: str
+    path: str
+
+
+class RunRecord(Thing, frozen=True, kw_only=True, tag=True):
+    """How a job was asked for by `spotwarden run`."""
+
+    job: str
+
+
 class AttemptRecord(Thing, frozen=True, kw_only=True, tag=True):
     """One entry of the ledger."""
 
@@ -181,3 +210,9 @@ class SweepRecord(Thing, frozen=True, kw_only=True, tag=True):
     function: str
     day: date
     entry: str
+
+
+class ReportPart(Thing, frozen=True, kw_only=True, tag=True):
+    """A part of the report: a summary, an index, or a page of the copy that needs no server."""
+
+    path: str

@@ -1,0 +1,45 @@
+"""What a heartbeat says: how far a node's training is, and what it measures.
+
+The job kit writes it as JSON to `<job>/metadata/heartbeat/<node>`, and each one that says something new as a
+line of `<job>/metadata/metrics/<node>/<attempt>.jsonl`. JSON has no *not a number*, no infinity: such values
+are the texts "nan", "inf" and "-inf". A job may write its own; every part may be missing, and so may all of
+them. `spotwarden.runner.beats` reads them.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from spotwarden.model.moment import Moment
+
+Unreal = Literal["nan", "inf", "-inf"]
+Measured = float | Unreal
+
+
+class Beat(msgspec.Struct, frozen=True, kw_only=True):
+    """One heartbeat.
+
+    `at` is when it was measured, by the VM's clock. `step` of `steps` is how far the training is, over all
+    attempts; `checkpoint` is the newest one, as the program calls it. `metrics` are what it measures.
+    """
+
+    at: Moment | None = None
+    attempt: int | None = None
+    step: float | None = None
+    steps: float | None = None
+    checkpoint: str = ""
+    metrics: Mapping[str, Measured] = {}
+
+    @property
+    def share(self) -> float | None:
+        """The share of the work that is done, 0..1; None where it does not say."""
+        if self.step is None or not self.steps or not math.isfinite(self.step / self.steps):
+            return None
+        return self.step / self.steps
+
+
+def number(value: Measured) -> float:
+    """The value as a number; `float("nan")` and the infinities included."""
+    return float(value)

@@ -1,0 +1,67 @@
+"""Heartbeats as jobs write them: what can be understood is taken, whatever stands beside it."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from spotwarden.model.heartbeat import Beat, Measured
+
+METRICS_AT_MOST = 200
+"""Names in one heartbeat; a program that counts its steps in names would fill the bucket otherwise."""
+UNREAL = {"nan": "nan", "inf": "inf", "infinity": "inf", "-inf": "-inf", "-infinity": "-inf"}
+"""How programs spell what JSON has no number for."""
+
+_TYPES: Mapping[str, Any] = {
+    field.name: field.type for field in msgspec.structs.fields(Beat) if field.name != "metrics"
+}
+
+
+def beat_in(data: bytes) -> Beat:
+    """What a heartbeat says; a part that cannot be understood is left out, and an empty one says nothing."""
+    try:
+        # Python's own reader takes NaN and Infinity, which is what Python's own writer makes of them.
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        return Beat()
+    if not isinstance(said, Mapping):
+        return Beat()
+    kept = {name: part for name in _TYPES if (part := _part(name, said)) is not None}
+    metrics = said.get("metrics")
+    return Beat(**kept, metrics=dict(_measured(metrics)) if isinstance(metrics, Mapping) else {})
+
+
+def beats_in(lines: bytes) -> Iterator[Beat]:
+    """Every line of a metrics file, oldest first; a line that was cut or says nothing is left out."""
+    for line in lines.splitlines():
+        if (beat := beat_in(line)) != Beat():
+            yield beat
+
+
+def _part(name: str, said: Mapping[str, Any]) -> Any:  # noqa: ANN401 — the type is the field's
+    try:
+        value = msgspec.convert(said.get(name), _TYPES[name])
+    except (msgspec.ValidationError, OverflowError):
+        return None
+    return value if not isinstance(value, float) or math.isfinite(value) else None
+
+
+def _measured(metrics: Mapping[str, Any]) -> Iterator[tuple[str, Measured]]:
+    for name, value in list(metrics.items())[:METRICS_AT_MOST]:
+        if (measured := _value(value)) is not None:
+            yield name, measured
+
+
+def _value(value: object) -> Measured | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        found = float(value) if isinstance(value, int | float) else None
+    except OverflowError:
+        return "inf" if isinstance(value, int) and value > 0 else "-inf"
+    if found is not None and math.isfinite(found):
+        return found
+    text = str(value if found is None else found).strip().lower()
+    return msgspec.convert(UNREAL[text], Measured) if text in UNREAL else None
