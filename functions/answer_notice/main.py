@@ -9,8 +9,8 @@ from flask import Request, Response
 from spotwarden import runner
 from spotwarden.decide import answers, pages, tokens
 from spotwarden.gcp import connect
-from spotwarden.runner.answers import Desk, Take
-from spotwarden.runner.answers_web import respond
+from spotwarden.runner.answers.taking import Desk, Take
+from spotwarden.runner.answers.web import respond
 from spotwarden.runner.audience import audience
 
 

@@ -14,8 +14,8 @@ from spotwarden.gcp import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner.capping import look
-from spotwarden.runner.usage import Metering
+from spotwarden.runner.governance.capping import look
+from spotwarden.runner.governance.usage import Metering
 
 
 @functions_framework.cloud_event

@@ -13,7 +13,7 @@ from spotwarden.gcp import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner.complying import look
+from spotwarden.runner.governance.complying import look
 
 
 @functions_framework.cloud_event

@@ -13,7 +13,7 @@ from spotwarden.gcp import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner.idling import look
+from spotwarden.runner.governance.idling import look
 
 
 @functions_framework.cloud_event

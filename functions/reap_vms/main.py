@@ -14,7 +14,7 @@ from spotwarden.gcp import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner.reaping import look
+from spotwarden.runner.governance.reaping import look
 
 
 @functions_framework.cloud_event

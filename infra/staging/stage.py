@@ -39,8 +39,8 @@ class Inputs(NamedTuple):
     def data(self) -> list[tuple[str, str, Path]]:
         """Files that are read at run time: which module reads it, under which name, and where it is now."""
         return [
-            ("spotwarden/runner/policy.py", "policy.toml", self.policy),
-            ("spotwarden/runner/prices.py", "prices.toml", self.prices),
+            ("spotwarden/runner/policy/reading.py", "policy.toml", self.policy),
+            ("spotwarden/runner/governance/prices.py", "prices.toml", self.prices),
         ]
 
 

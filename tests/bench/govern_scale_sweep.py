@@ -86,7 +86,7 @@ def look(cloud: Any, settings: Any, policy: Any, tick: Any, *, again: bool) -> i
     from spotwarden import runner  # noqa: PLC0415
     from spotwarden.decide.rules import idleness  # noqa: PLC0415
     from spotwarden.model.brief import Brief  # noqa: PLC0415
-    from spotwarden.runner.idling import look as look_at_gpus  # noqa: PLC0415
+    from spotwarden.runner.governance.idling import look as look_at_gpus  # noqa: PLC0415
 
     duty = runner.Duty.open(cloud, settings, policy, tick)
     look = partial(look_at_gpus, grid=idleness.grid, suspects=idleness.suspects)

@@ -12,9 +12,9 @@ from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
 from spotwarden.model.usage import Metered, UsageDay
-from spotwarden.runner import usage
+from spotwarden.runner.governance import usage
+from spotwarden.runner.governance.usage import Meter, Metering
 from spotwarden.runner.known import Known
-from spotwarden.runner.usage import Meter, Metering
 
 NOON = datetime(2026, 3, 18, 12, tzinfo=UTC)
 METERING = Metering(days=rules.days, add=rules.add, total=rules.total)

@@ -20,8 +20,8 @@ from spotwarden.model.offer import Offer, Used, Wish
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
 from spotwarden.runner import Duty
-from spotwarden.runner.answers import Desk
-from spotwarden.runner.answers_web import respond
+from spotwarden.runner.answers.taking import Desk
+from spotwarden.runner.answers.web import respond
 from spotwarden.runner.audience import audience
 
 SECRET = "k1:" + urlsafe_b64encode(b"a secret that nobody else can know").decode()

@@ -16,7 +16,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Cloud
 from spotwarden.runner import Duty
-from spotwarden.runner.reaping import look
+from spotwarden.runner.governance.reaping import look
 from tests.functions.governed import GovernedWorld
 
 DAY = timedelta(days=1)

@@ -15,7 +15,7 @@ from spotwarden.model.governance import Limits, Mode, Remedy
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Wish
 from spotwarden.model.post import Pace, Preference
-from spotwarden.runner.answers_web import MOST_BYTES
+from spotwarden.runner.answers.web import MOST_BYTES
 from tests.fakes.trouble import unanswered
 from tests.functions.answer_web import ADA, SECRET, Web
 from tests.functions.conftest import ROOT, load

@@ -14,7 +14,7 @@ from spotwarden.model.finding import Subject
 from spotwarden.model.governance import JobCap, Limits, Remedy
 from spotwarden.model.tick import Tick
 from spotwarden.runner import Applier, Duty, Swept, silent
-from spotwarden.runner.answering import TRIES, write_answer
+from spotwarden.runner.answers.writing import TRIES, write_answer
 from tests.fakes.trouble import conflict, unanswered
 from tests.functions.made_up import RULE, MadeUp
 

@@ -10,7 +10,7 @@ from spotwarden.model.attempt import State
 from spotwarden.model.capping import CapFacts
 from spotwarden.model.governance import GovernanceLimits, InstanceCap, JobCap, OwnerCap, Remedy, Scope
 from spotwarden.model.policy import Mode
-from spotwarden.runner.recording import read
+from spotwarden.runner.governance.recording import read
 from tests.fakes.trouble import unanswered
 from tests.functions.cap_world import ADA, CapWorld, between
 from tests.functions.conftest import load

@@ -7,7 +7,7 @@ import pytest
 
 from spotwarden.layout import UsageRecord
 from spotwarden.model.usage import UsageDay
-from spotwarden.runner import usage
+from spotwarden.runner.governance import usage
 from tests.fakes.trouble import conflict, unanswered
 from tests.functions.cap_world import ADA, CapWorld, between
 from tests.functions.conftest import load

@@ -16,7 +16,7 @@ from spotwarden.model.policy import Team
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.runner import Duty
-from spotwarden.runner.complying import look
+from spotwarden.runner.governance.complying import look
 from spotwarden.runner.known import Known
 from spotwarden.runner.trigger import open_tick
 from tests.fakes.trouble import unanswered

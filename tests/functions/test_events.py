@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from spotwarden.layout import AttemptRecord, CreateScript, InstanceId, SweepTurn
 from spotwarden.model.attempt import State
 from spotwarden.model.tick import Tick
-from spotwarden.runner.gather import CROWD
+from spotwarden.runner.recovery.gather import CROWD
 from spotwarden.runner.turn import take_turn
 from tests.fakes.trouble import unanswered
 

@@ -9,7 +9,7 @@ from spotwarden.layout import JobFile
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, Mode, Remedy, Scope
 from spotwarden.model.idling import IdleFacts
-from spotwarden.runner.recording import read
+from spotwarden.runner.governance.recording import read
 from tests.fakes.trouble import unanswered
 from tests.functions.conftest import load
 from tests.functions.idle_world import BUSY, MINUTE, IdleWorld

@@ -10,7 +10,7 @@ from spotwarden.model.case import CaseState, Strike
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import Calendar, GovernanceLimits, IdleLimits, Mode, Remedy
 from spotwarden.model.instance import Operation, Status
-from spotwarden.runner.steady import ClockError
+from spotwarden.runner.governance.steady import ClockError
 from tests.fakes.trouble import rejected, unanswered
 from tests.functions.governed import GovernedWorld
 from tests.functions.made_up import RULE, MadeUp, Said

@@ -18,7 +18,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
 from spotwarden.model.seen import Seen, Unreadable
 from spotwarden.model.tick import Tick
-from spotwarden.runner.recording import CHUNK, packed, pieces, read, record
+from spotwarden.runner.governance.recording import CHUNK, packed, pieces, read, record
 from tests.fakes.store import MemoryStore
 from tests.fakes.trouble import unanswered
 

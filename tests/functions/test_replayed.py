@@ -22,7 +22,7 @@ from spotwarden.model.governance import (
 from spotwarden.model.idling import IdleFacts
 from spotwarden.model.reaping import ReapFacts
 from spotwarden.model.seen import Seen
-from spotwarden.runner.recording import read
+from spotwarden.runner.governance.recording import read
 from tests.functions.cap_world import CapWorld
 from tests.functions.conftest import load
 from tests.functions.idle_world import BUSY, IdleWorld

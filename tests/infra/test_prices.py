@@ -8,7 +8,7 @@ import pytest
 
 from spotwarden.decide.rules.prices import price_of
 from spotwarden.model.prices import Kind
-from spotwarden.runner.prices import only, read_prices
+from spotwarden.runner.governance.prices import only, read_prices
 
 FILE = Path(__file__).resolve().parents[2] / "infra/prices.toml"
 TABLE = read_prices(FILE)

@@ -59,7 +59,7 @@ def test_a_function_holds_only_what_its_imports_reach(staging: Path):
     assert "spotwarden/script/stored.py" not in files(staging / "check_compliance")
     assert "prices.toml" in files(staging / "cap_runtime")
     for name in NAMES:
-        priced = "spotwarden/runner/prices.py" in files(staging / name)
+        priced = "spotwarden/runner/governance/prices.py" in files(staging / name)
         assert ("prices.toml" in files(staging / name)) is priced
 
 

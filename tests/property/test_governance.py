@@ -12,7 +12,7 @@ from spotwarden.model.answer import Accepted, Keep
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, Mode, Remedy
-from spotwarden.runner.steady import ClockError
+from spotwarden.runner.governance.steady import ClockError
 from tests.fakes.trouble import rejected, unanswered
 from tests.functions.made_up import RULE, MadeUp, Said
 

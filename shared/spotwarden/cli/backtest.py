@@ -29,8 +29,8 @@ from spotwarden.model.prices import PriceTable
 from spotwarden.model.reaping import ReapFacts
 from spotwarden.model.seen import Unreadable
 from spotwarden.runner import PolicyError, read_policy
-from spotwarden.runner.prices import read_prices
-from spotwarden.runner.recording import read
+from spotwarden.runner.governance.prices import read_prices
+from spotwarden.runner.governance.recording import read
 
 SUCCESS = b"0"
 

@@ -19,8 +19,8 @@ from spotwarden.model.case import Case
 from spotwarden.model.governance import Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES
-from spotwarden.runner.answering import write_answer
-from spotwarden.runner.cases import OpenCases, read_cases
+from spotwarden.runner.answers.writing import write_answer
+from spotwarden.runner.governance.cases import OpenCases, read_cases
 from spotwarden.runner.jobs import read_job_file
 
 HEAD = ("RULE", "CASE", "ABOUT", "OWNER", "STANDS", "FOR", "DUE", "REASON")

@@ -1,17 +1,17 @@
 """Around every sweep: settings, trigger, policy file, the look, apply, audit, log."""
 
-from spotwarden.runner.advance import advance
 from spotwarden.runner.apply import Applier
 from spotwarden.runner.each import Swept
 from spotwarden.runner.entry import wake
-from spotwarden.runner.governing import Duty, Governed, govern
+from spotwarden.runner.governance.governing import Duty, Governed, govern
 from spotwarden.runner.health import reported
 from spotwarden.runner.jobs import look_at_job
 from spotwarden.runner.log import silent
-from spotwarden.runner.places import Places
-from spotwarden.runner.policy import PolicyError, read_policy
+from spotwarden.runner.policy.reading import PolicyError, read_policy
+from spotwarden.runner.recovery.advance import advance
+from spotwarden.runner.recovery.places import Places
+from spotwarden.runner.recovery.sweeping import Rules, Work, know, sweep_jobs
 from spotwarden.runner.settings import Settings, SettingsError
-from spotwarden.runner.sweeping import Rules, Work, know, sweep_jobs
 from spotwarden.runner.trigger import close_tick, open_tick
 
 __all__ = [

@@ -7,7 +7,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
 from spotwarden.runner.each import Swept
-from spotwarden.runner.policy import read_policy
+from spotwarden.runner.policy.reading import read_policy
 from spotwarden.runner.settings import Settings
 from spotwarden.runner.trigger import close_tick, open_tick
 

@@ -25,13 +25,15 @@ from spotwarden.layout import (
 )
 from spotwarden.model.attempt import Attempt, Recorded
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.heartbeat import Beat
 from spotwarden.model.jobfile import JobFile, Progress
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import BrokenError, Entry, Store
+from spotwarden.runner.beats import beat_in
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.known import Known
-from spotwarden.runner.policy import durations, read_toml
+from spotwarden.runner.policy.reading import durations, read_toml
 
 OBJECT_AT_MOST = 1024 * 1024
 
@@ -173,14 +175,6 @@ def read_job_file(store: Store, layout: Layout, job: str, folder: Folder | None 
         return JobFile(problem=f"{layout.build(thing)}: {problem}")
 
 
-class _Beat(msgspec.Struct, frozen=True):
-    """What a heartbeat may say of itself."""
-
-    step: float | None = None
-    steps: float | None = None
-    checkpoint: str = ""
-
-
 def _progress(store: Store, layout: Layout, folder: Folder) -> Progress:
     """The newest heartbeat; what it does not say is not known."""
     beats = [(folder.things[thing].updated, layout.build(thing)) for thing in folder.of(Heartbeat)]
@@ -189,8 +183,7 @@ def _progress(store: Store, layout: Layout, folder: Folder) -> Progress:
     at, name = max(beats)
     try:
         stored = store.read(name, at_most=OBJECT_AT_MOST)
-        beat = decoded(name, stored.data, _Beat) if stored and stored.data.strip() else _Beat()
-    except ValueError:
+    except BrokenError:
         return Progress(at=at)
-    share = beat.step / beat.steps if beat.step is not None and beat.steps else None
-    return Progress(at=at, checkpoint=beat.checkpoint, share=share)
+    beat = beat_in(stored.data) if stored else Beat()
+    return Progress(at=at, checkpoint=beat.checkpoint, share=beat.share)

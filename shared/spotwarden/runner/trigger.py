@@ -11,9 +11,9 @@ from spotwarden import clock
 from spotwarden.layout import Layout, node_problem
 from spotwarden.model.tick import Tick
 from spotwarden.runner.each import Swept
-from spotwarden.runner.gather import about
 from spotwarden.runner.log import log
 from spotwarden.runner.pulse import pulse
+from spotwarden.runner.recovery.gather import about
 
 TICK = "spotwarden-tick"
 """The attribute that a Scheduler job sets on its message; events have others."""

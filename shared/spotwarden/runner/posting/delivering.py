@@ -6,7 +6,7 @@ from typing import TypeVar
 from spotwarden.model.action import Wait
 from spotwarden.model.posting import Posting, Writing
 from spotwarden.runner.each import Swept, each, swept
-from spotwarden.runner.governing import Duty
+from spotwarden.runner.governance.governing import Duty
 from spotwarden.runner.posting.desk import Desk
 from spotwarden.runner.posting.office import Office
 from spotwarden.runner.posting.outbox import Box, boxes

@@ -14,7 +14,7 @@ from spotwarden.model.notice import Notice
 from spotwarden.model.post import Channel, Pending, Recipient, Undelivered
 from spotwarden.model.posting import Addressed, Posting
 from spotwarden.runner.each import Swept, each, swept
-from spotwarden.runner.governing import Duty
+from spotwarden.runner.governance.governing import Duty
 from spotwarden.runner.jobs import read_job_file
 from spotwarden.runner.log import log
 from spotwarden.runner.posting.records import Records

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from spotwarden.model.posting import Posting, Waiting, Writing
 from spotwarden.runner.each import each
-from spotwarden.runner.governing import Duty
+from spotwarden.runner.governance.governing import Duty
 from spotwarden.runner.log import log
 from spotwarden.runner.posting.records import Records
 

@@ -20,11 +20,11 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
 from spotwarden.ports import Cloud
 from spotwarden.runner.each import each
-from spotwarden.runner.governing import Duty
-from spotwarden.runner.prices import only as only_these
-from spotwarden.runner.prices import read_prices
-from spotwarden.runner.records import read_record
-from spotwarden.runner.whose import jobs_of
+from spotwarden.runner.governance.governing import Duty
+from spotwarden.runner.governance.prices import only as only_these
+from spotwarden.runner.governance.prices import read_prices
+from spotwarden.runner.governance.records import read_record
+from spotwarden.runner.governance.whose import jobs_of
 
 Grid = Callable[[Policy, datetime], Buckets]
 Suspects = Callable[[IdleFacts, Policy], Collection[str]]

@@ -8,7 +8,7 @@ import msgspec
 
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.values import iso_duration
-from spotwarden.runner.policy_document import read_document
+from spotwarden.runner.policy.document import read_document
 
 
 class PolicyError(Exception):

@@ -21,17 +21,17 @@ from spotwarden.model.outcome import Done
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner.advance import step_by_step
 from spotwarden.runner.apply import Applier
-from spotwarden.runner.cases import read_cases
-from spotwarden.runner.deliveries import with_deliveries
 from spotwarden.runner.each import Each, Swept, each, swept
+from spotwarden.runner.governance.cases import read_cases
+from spotwarden.runner.governance.deliveries import with_deliveries
+from spotwarden.runner.governance.recording import record
+from spotwarden.runner.governance.silence import Silent, last_sweeps
+from spotwarden.runner.governance.steady import check_clock, check_event_clock, steady_since, with_steady
 from spotwarden.runner.log import log
 from spotwarden.runner.pulse import pulse
-from spotwarden.runner.recording import record
+from spotwarden.runner.recovery.advance import step_by_step
 from spotwarden.runner.settings import Settings
-from spotwarden.runner.silence import Silent, last_sweeps
-from spotwarden.runner.steady import check_clock, check_event_clock, steady_since, with_steady
 from spotwarden.runner.turn import Taken, end_turn, take_turn
 
 Facts = TypeVar("Facts", bound=msgspec.Struct)

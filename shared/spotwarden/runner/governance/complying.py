@@ -14,9 +14,9 @@ from spotwarden.model.governance import Scope
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
 from spotwarden.runner.each import each
-from spotwarden.runner.governing import Duty
-from spotwarden.runner.records import read_record
-from spotwarden.runner.whose import jobs_of, written_down
+from spotwarden.runner.governance.governing import Duty
+from spotwarden.runner.governance.records import read_record
+from spotwarden.runner.governance.whose import jobs_of, written_down
 
 UP = frozenset({Status.PENDING, Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING})
 """What runs or is about to; a VM that has stopped uses nothing that a policy would rule."""

@@ -8,7 +8,7 @@ import msgspec
 from spotwarden.model.governance import Limits
 from spotwarden.model.policy import RULES
 from spotwarden.model.values import LENIENT, Lenient, leniency, read_limit, written
-from spotwarden.runner.policy_sense import nonsense
+from spotwarden.runner.policy.sense import nonsense
 
 
 def nonsense_between(values: Mapping[str, Any], broken: Collection[str]) -> Iterable[str]:

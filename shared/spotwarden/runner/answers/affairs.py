@@ -11,7 +11,7 @@ from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
 from spotwarden.model.reply import Affair
 from spotwarden.runner.decoding import decoded
-from spotwarden.runner.governing import Duty
+from spotwarden.runner.governance.governing import Duty
 from spotwarden.runner.jobs import look_at_job, read_job_file
 
 SCRATCH = "SCRATCH"

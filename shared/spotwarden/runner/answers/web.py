@@ -8,8 +8,8 @@ from spotwarden.model.offer import Offer, Unfit, Wish
 from spotwarden.model.post import Pace
 from spotwarden.model.reply import Failed, Reply, Trouble
 from spotwarden.ports import BrokenError, UnansweredError
-from spotwarden.runner.answers import Desk, broken, give, show
-from spotwarden.runner.wishes import save_wish, show_wish
+from spotwarden.runner.answers.taking import Desk, broken, give, show
+from spotwarden.runner.answers.wishes import save_wish, show_wish
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Request, Response

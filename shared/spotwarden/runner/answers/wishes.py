@@ -9,7 +9,7 @@ from spotwarden.model.outcome import Done
 from spotwarden.model.post import Pace, Preference
 from spotwarden.model.reply import Failed, Reply, Trouble, Wishes
 from spotwarden.runner.decoding import decoded
-from spotwarden.runner.governing import Duty
+from spotwarden.runner.governance.governing import Duty
 
 
 def show_wish(duty: Duty, wish: Wish) -> Reply:

@@ -19,13 +19,13 @@ from spotwarden.model.usage import DayTotal, Metered
 from spotwarden.ports import Store, UnansweredError
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
-from spotwarden.runner.governing import Duty
+from spotwarden.runner.governance.governing import Duty
+from spotwarden.runner.governance.prices import only as prices_of
+from spotwarden.runner.governance.prices import read_prices
+from spotwarden.runner.governance.usage import Meter, Metering
+from spotwarden.runner.governance.whose import jobs_of
 from spotwarden.runner.jobs import Folder, look_into, once, read_job_file
 from spotwarden.runner.known import Known
-from spotwarden.runner.prices import only as prices_of
-from spotwarden.runner.prices import read_prices
-from spotwarden.runner.usage import Meter, Metering
-from spotwarden.runner.whose import jobs_of
 
 RUNS = {Status.RUNNING, Status.PENDING_STOP}
 

@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 from spotwarden.layout import job_problem
 from spotwarden.model.fleet import Machine
-from spotwarden.runner.governing import Duty
-from spotwarden.runner.watches import read_watches
+from spotwarden.runner.governance.governing import Duty
+from spotwarden.runner.recovery.watches import read_watches
 
 
 def jobs_of(duty: Duty, machines: Collection[Machine]) -> dict[str, str]:

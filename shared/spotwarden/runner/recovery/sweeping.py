@@ -16,15 +16,15 @@ from spotwarden.model.placement import News
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, UnansweredError
-from spotwarden.runner.advance import Parked, advance, stopped
 from spotwarden.runner.apply import Applier
 from spotwarden.runner.each import Each, Swept, each, swept
-from spotwarden.runner.gather import gather
-from spotwarden.runner.places import Learn, Places
 from spotwarden.runner.pulse import pulse
-from spotwarden.runner.ran import read_what_ran
+from spotwarden.runner.recovery.advance import Parked, advance, stopped
+from spotwarden.runner.recovery.gather import gather
+from spotwarden.runner.recovery.places import Learn, Places
+from spotwarden.runner.recovery.ran import read_what_ran
+from spotwarden.runner.recovery.surveying import survey_all
 from spotwarden.runner.settings import Settings
-from spotwarden.runner.surveying import survey_all
 
 BATCH = 250
 """Jobs that share a list; with more the first claims, and their leases, wait too long for the last."""

@@ -8,8 +8,8 @@ import msgspec
 
 from spotwarden.model.policy import RULES, Policy
 from spotwarden.model.values import kinds_of, meant, read_limit, read_value
-from spotwarden.runner.policy_between import nonsense_between
-from spotwarden.runner.policy_sense import nonsense
+from spotwarden.runner.policy.between import nonsense_between
+from spotwarden.runner.policy.sense import nonsense
 
 OVERRIDES = Mapping[str, Mapping[str, Any]]
 """The type of values by rule and name: a team's, or the ceilings."""

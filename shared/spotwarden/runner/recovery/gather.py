@@ -19,11 +19,11 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Cloud, Entry
 from spotwarden.runner.jobs import look_at_job, look_into
-from spotwarden.runner.markers import Markers, read_markers
-from spotwarden.runner.nodes import LOG_MARGIN, NODE_OF_A_GANG, Shown, with_nodes
 from spotwarden.runner.pulse import pulse
+from spotwarden.runner.recovery.markers import Markers, read_markers
+from spotwarden.runner.recovery.nodes import LOG_MARGIN, NODE_OF_A_GANG, Shown, with_nodes
+from spotwarden.runner.recovery.watches import is_whole, log_from, read_watches
 from spotwarden.runner.turn import Taken, end_turn, take_turn
-from spotwarden.runner.watches import is_whole, log_from, read_watches
 
 CROWD = 20
 """With more markers than this there is a storm: one sweep over all of them beats one for each."""

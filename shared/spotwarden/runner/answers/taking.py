@@ -24,10 +24,10 @@ from spotwarden.model.outcome import Done, Lost, Rejected, Unanswered
 from spotwarden.model.policy import Policy
 from spotwarden.model.reply import Affair, Failed, Given, Rendered, Reply, Shown, Standing, Trouble, Verdict
 from spotwarden.ports import BrokenError, UnansweredError
-from spotwarden.runner.affairs import look
-from spotwarden.runner.answering import write_answer
+from spotwarden.runner.answers.affairs import look
+from spotwarden.runner.answers.writing import write_answer
 from spotwarden.runner.decoding import decoded
-from spotwarden.runner.governing import Duty
+from spotwarden.runner.governance.governing import Duty
 from spotwarden.runner.log import log
 
 TRIES = 5

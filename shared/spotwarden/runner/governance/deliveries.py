@@ -10,9 +10,9 @@ from spotwarden.model.case import CaseState, Filed, Warned
 from spotwarden.model.policy import Policy
 from spotwarden.model.post import Delivered
 from spotwarden.ports import BrokenError, Entry, Store, UnansweredError
-from spotwarden.runner.cases import OpenCases
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
+from spotwarden.runner.governance.cases import OpenCases
 
 
 def with_deliveries(

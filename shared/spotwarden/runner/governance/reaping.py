@@ -20,11 +20,11 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.ports import UnansweredError
 from spotwarden.runner.each import each
-from spotwarden.runner.governing import Duty
+from spotwarden.runner.governance.governing import Duty
+from spotwarden.runner.governance.records import read_record
 from spotwarden.runner.log import log
-from spotwarden.runner.nodes import NODE_OF_A_GANG
-from spotwarden.runner.records import read_record
-from spotwarden.runner.watches import read_watches
+from spotwarden.runner.recovery.nodes import NODE_OF_A_GANG
+from spotwarden.runner.recovery.watches import read_watches
 
 LOOKBACK = timedelta(days=7)
 """How far back a last log line is looked for."""

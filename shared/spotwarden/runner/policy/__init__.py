@@ -1,0 +1,1 @@
+"""The policy file: read whole, or refused with every fault of it."""
