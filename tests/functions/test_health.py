@@ -118,7 +118,7 @@ def test_where_an_error_was_is_the_last_line_of_ours(capsys):
     with pytest.raises(InternalServerError):
         entry(body)(None)
     error, _last = lines(capsys)
-    assert re.fullmatch(r"policy\.py:\d+ in read_policy", error["where"])
+    assert re.fullmatch(r"policy/reading\.py:\d+ in read_policy", error["where"])
 
 
 def test_an_error_before_the_sweep_began_is_told_as_well(capsys):

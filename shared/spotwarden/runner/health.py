@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
+from pathlib import PurePath
 from typing import ParamSpec, TypeVar
 
 from spotwarden import clock
@@ -127,12 +128,12 @@ def _each(error: BaseException) -> Iterator[BaseException]:
 
 
 def _where(error: BaseException) -> str:
-    """The last line of ours that an error came through, as file:line."""
+    """The last line of ours that an error came through, as folder/file:line."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [one for one in frames if "spotwarden" in one.filename or one.filename.endswith("main.py")]
     if not (last := (ours or frames)[-1:]):
         return ""
-    return f"{os.path.basename(last[0].filename)}:{last[0].lineno} in {last[0].name}"  # noqa: PTH119 - a name, no path
+    return f"{'/'.join(PurePath(last[0].filename).parts[-2:])}:{last[0].lineno} in {last[0].name}"
 
 
 def _trace() -> str:
