@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from spotwarden.cli import examining
-from spotwarden.cli.examining import Finding, State, Where, archive_of, examine
-from spotwarden.cli.manifest import MANIFEST, Function, read_manifest
-from spotwarden.cli.trying import Trial, _observed, run
+from spotwarden.cli.deployment import examining
+from spotwarden.cli.deployment.examining import Finding, State, Where, archive_of, examine
+from spotwarden.cli.deployment.manifest import MANIFEST, Function, read_manifest
+from spotwarden.cli.deployment.trying import Trial, _observed, run
 from spotwarden.gcp.deployed import Deployed
 from spotwarden.layout import AuditRecord, Layout
 from spotwarden.ports import RejectedError, UnansweredError

@@ -6,7 +6,7 @@ import tarfile
 import click
 import pytest
 
-from spotwarden.cli.package import FILE_AT_MOST, FolderFiles, pack
+from spotwarden.cli.launching.package import FILE_AT_MOST, FolderFiles, pack
 
 
 def members(data: bytes) -> dict[str, tarfile.TarInfo]:

@@ -11,7 +11,7 @@ import pytest
 
 from localcloud.deployment import Where, read_manifest
 from localcloud.deployment.wiring import NOTHING, listens, wires
-from spotwarden.cli.examining import MOST_OF_LABEL
+from spotwarden.cli.deployment.examining import MOST_OF_LABEL
 from spotwarden.layout import MARKERS, Layout
 from spotwarden.layout.table import TEMPLATES
 from tests.infra.applied import GIVEN, ROOT, VM, applied, manifest

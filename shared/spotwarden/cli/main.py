@@ -7,33 +7,39 @@ from spotwarden.cli.lazy import LazyGroup
 
 COMMANDS = {
     "submit": (
-        "spotwarden.cli.submit:submit",
+        "spotwarden.cli.launching.submit:submit",
         "Store a create script with its files and code, and launch its job.",
     ),
-    "jobs": ("spotwarden.cli.jobs:jobs", "Print the experiment table: every job of the bucket."),
-    "show": ("spotwarden.cli.jobs:show", "Print one job's timeline."),
+    "jobs": ("spotwarden.cli.looking.jobs:jobs", "Print the experiment table: every job of the bucket."),
+    "show": ("spotwarden.cli.looking.jobs:show", "Print one job's timeline."),
     "quarantine": (
-        "spotwarden.cli.quarantine:quarantine",
+        "spotwarden.cli.acting.quarantine:quarantine",
         "Markers that could not be used: see why, put them back, drop them.",
     ),
     "cases": (
-        "spotwarden.cli.cases:cases",
+        "spotwarden.cli.acting.cases:cases",
         "What governance has against whom: see it, keep a VM, extend a job.",
     ),
     "notices": (
-        "spotwarden.cli.notices:notices",
+        "spotwarden.cli.acting.notices:notices",
         "What people are told: what waits, what could not be delivered, samples of all kinds.",
     ),
     "policy": (
-        "spotwarden.cli.policy:policy",
+        "spotwarden.cli.limits.policy:policy",
         "The limits your team agreed on: check them, see which hold for a job.",
     ),
     "backtest": (
-        "spotwarden.cli.backtest:backtest",
+        "spotwarden.cli.limits.backtest:backtest",
         "Replay recorded sweeps under another policy: what it would warn, stop and save.",
     ),
-    "doctor": ("spotwarden.cli.doctor:doctor", "Is a deployment well? Look at all of it, and try it out."),
-    "script": ("spotwarden.cli.script:script", "Read a create script: what it would launch, what to mend."),
+    "doctor": (
+        "spotwarden.cli.deployment.doctor:doctor",
+        "Is a deployment well? Look at all of it, and try it out.",
+    ),
+    "script": (
+        "spotwarden.cli.launching.script:script",
+        "Read a create script: what it would launch, what to mend.",
+    ),
     "local": ("spotwarden.cli.local:local", "Run and torment a Google Cloud of this machine's own."),
 }
 

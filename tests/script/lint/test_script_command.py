@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from spotwarden.cli import recorder
-from spotwarden.cli.resolve import Unresolved, resolve
-from spotwarden.cli.script import script
+from spotwarden.cli.launching import recorder
+from spotwarden.cli.launching.resolve import Unresolved, resolve
+from spotwarden.cli.launching.script import script
 from spotwarden.script import Defaults, requests
 
 VM = "gcloud compute instances create vm --zone=us-central1-a"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from spotwarden.cli import trying
 from spotwarden.cli.context import Context, open_context
-from spotwarden.cli.examining import Finding, State, Where, examine
-from spotwarden.cli.manifest import MANIFEST, Manifest, read_manifest
+from spotwarden.cli.deployment import trying
+from spotwarden.cli.deployment.examining import Finding, State, Where, examine
+from spotwarden.cli.deployment.manifest import MANIFEST, Manifest, read_manifest
 from spotwarden.cli.table import render
 from spotwarden.cli.times import Span
 from spotwarden.decide.posting.addresses import address

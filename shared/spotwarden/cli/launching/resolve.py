@@ -24,7 +24,7 @@ from typing import Any
 import click
 import msgspec
 
-from spotwarden.cli import recorder
+from spotwarden.cli.launching import recorder
 
 TIMEOUT_SECONDS = 600
 """A script may wait for a machine that is never made: it is stopped then, and what it asked for counts."""

@@ -14,8 +14,8 @@ from uuid import uuid4
 import msgspec
 
 from spotwarden.cli.context import Context, new_tick
-from spotwarden.cli.examining import TICK, Finding, State
-from spotwarden.cli.manifest import Function, Manifest
+from spotwarden.cli.deployment.examining import TICK, Finding, State
+from spotwarden.cli.deployment.manifest import Function, Manifest
 from spotwarden.decide.letters.samples import samples
 from spotwarden.layout import AuditRecord, MarkerName, Quarantined, SweepTurn, notice_key, quarantine_key
 from spotwarden.model.notice import Notice

@@ -7,7 +7,7 @@ import click
 import msgspec
 import yaml
 
-MANIFEST = Path(__file__).resolve().parents[3] / "infra" / "functions.yaml"
+MANIFEST = Path(__file__).resolve().parents[4] / "infra" / "functions.yaml"
 
 
 class Function(msgspec.Struct, frozen=True, kw_only=True):

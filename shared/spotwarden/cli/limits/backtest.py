@@ -10,8 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden import clock
-from spotwarden.cli.backtest_words import told
 from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.limits.backtest_words import told
 from spotwarden.cli.times import Span
 from spotwarden.decide.aftermath import ended_well
 from spotwarden.decide.cases.backtest import Replay

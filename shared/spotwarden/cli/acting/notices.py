@@ -7,9 +7,9 @@ import click
 import msgspec
 
 from spotwarden import clock
-from spotwarden.cli import outbox
+from spotwarden.cli.acting import outbox
+from spotwarden.cli.acting.outbox import Item, NotDoneError, Outbox, read_outbox
 from spotwarden.cli.context import Context, new_tick, open_context
-from spotwarden.cli.outbox import Item, NotDoneError, Outbox, read_outbox
 from spotwarden.cli.table import duration, plain, render
 from spotwarden.decide.letters.kinds import KINDS
 from spotwarden.decide.letters.samples import samples

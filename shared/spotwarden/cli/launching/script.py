@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from spotwarden.cli.package import FolderFiles
-from spotwarden.cli.resolve import resolve as run_and_record
+from spotwarden.cli.launching.package import FolderFiles
+from spotwarden.cli.launching.resolve import resolve as run_and_record
 from spotwarden.model.request import Request
 from spotwarden.script import Defaults, Refused, requests
 from spotwarden.script.lint import Report

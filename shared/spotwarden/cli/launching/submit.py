@@ -11,8 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
-from spotwarden.cli.package import FolderFiles, pack
-from spotwarden.cli.resolve import resolve as run_and_record
+from spotwarden.cli.launching.package import FolderFiles, pack
+from spotwarden.cli.launching.resolve import resolve as run_and_record
 from spotwarden.decide import submission
 from spotwarden.decide.admission import inadmissible
 from spotwarden.decide.attempts import next_step

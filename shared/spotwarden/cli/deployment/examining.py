@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.cli.manifest import Function, Manifest
+from spotwarden.cli.deployment.manifest import Function, Manifest
 from spotwarden.gcp.deployed import Deployed
 from spotwarden.ports import RejectedError, UnansweredError
 

@@ -1,0 +1,1 @@
+"""Commands that act on what there is: jobs, cases, notices, markers put aside."""

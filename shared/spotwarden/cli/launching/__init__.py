@@ -1,0 +1,1 @@
+"""Commands that start jobs: what they are asked for with, checked, packed and sent."""

@@ -1,0 +1,1 @@
+"""Commands that look and change nothing: jobs, their logs, outputs and differences."""
