@@ -1,8 +1,9 @@
 """What we need from outside, and the few errors it may raise. Adapters stand in `spotwarden.gcp`."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import msgspec
 
@@ -10,6 +11,7 @@ from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.instance import Instances, Operation, Operations
 from spotwarden.model.letter import Letter
 from spotwarden.model.load import Buckets, Loads
+from spotwarden.model.logline import LogLine
 from spotwarden.model.request import Request
 
 
@@ -72,6 +74,51 @@ class Store(Protocol):
 
     def delete(self, name: str, *, generation: int) -> bool:
         """Delete this generation; False where it is gone or newer."""
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """A file as the bucket holds it; `crc32c` is the checksum of its bytes, in base64 as Cloud Storage has it."""
+
+    name: str
+    generation: int
+    size: int
+    crc32c: str
+
+
+def unwatched(count: int) -> None:
+    """Nobody counts the bytes."""
+    del count
+
+
+class Transfers(Protocol):
+    """A developer's own files, to and from the bucket, of any size; safe to use from several threads.
+
+    `moved` hears of bytes as they go, in all no more than there are: what is sent again counts once.
+    """
+
+    def held(self, prefix: str) -> list[Held]:
+        """All objects whose name begins with `prefix`, in the order of names."""
+
+    def same(self, file: Path, held: Held) -> bool:
+        """Whether the file has the very bytes of the object, by size and checksum; nothing is transferred."""
+
+    def upload(self, file: Path, name: str, *, moved: Callable[[int], None] = unwatched) -> None:
+        """Write the file as this object, whatever was there, in pieces; it arrives whole or not at all.
+
+        Raises:
+            UnansweredError: no answer, or it arrived damaged. Asking again is safe.
+        """
+
+    def download(
+        self, held: Held, into: BinaryIO, *, start: int = 0, moved: Callable[[int], None] = unwatched
+    ) -> None:
+        """Write the bytes of this generation, from `start` on, into the open file.
+
+        From 0 on they are held against the checksum; for the rest of a file ask `same` when it is whole.
+
+        Raises:
+            UnansweredError: no answer, the generation is there no more, or it arrived damaged.
+        """
 
 
 class Compute(Protocol):
@@ -153,6 +200,25 @@ class Metrics(Protocol):
         """When each instance last wrote a log line in that time, to the minute or so; `UnansweredError`."""
 
 
+class Logs(Protocol):
+    """Cloud Logging, in one project."""
+
+    def lines(self, ids: Collection[str], since: datetime, *, newest: int = 0) -> Iterable[LogLine]:
+        """What instances have said since then, oldest first; with `newest` only so many of the last lines.
+
+        They are asked for as they are taken. `RejectedError` where they may not be read; `UnansweredError`.
+        """
+
+
+class NoLogs:
+    """For a cloud without them."""
+
+    def lines(self, ids: Collection[str], since: datetime, *, newest: int = 0) -> Iterable[LogLine]:
+        """None."""
+        del ids, since, newest
+        return ()
+
+
 class Published(NamedTuple):
     """A message that was accepted: under which id, and by when."""
 
@@ -203,4 +269,5 @@ class Cloud(msgspec.Struct, frozen=True, kw_only=True):
     notices: Topic
     metrics: Metrics
     post: Post = NoPost()
+    logs: Logs = NoLogs()
     calls: Callable[[], Mapping[str, int]] = no_calls

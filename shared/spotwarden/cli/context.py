@@ -11,7 +11,7 @@ from spotwarden import clock
 from spotwarden.gcp import connect
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
-from spotwarden.ports import Cloud
+from spotwarden.ports import Cloud, Transfers
 from spotwarden.runner import Applier, PolicyError, Settings, SettingsError, read_policy, silent
 
 
@@ -25,6 +25,12 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     def applier(self, tick: Tick) -> Applier:
         """What carries out the actions of this command."""
         return Applier(self.cloud, self.settings.layout, self.policy, tick, write_line=silent)
+
+    def files(self) -> Transfers:
+        """A developer's own files, to and from the bucket; opened for whoever asks."""
+        from spotwarden.gcp.transfers import CloudFiles  # noqa: PLC0415 — Google's libraries load on first use
+
+        return CloudFiles(project=self.settings.project, bucket=self.settings.bucket)
 
     def agreed(self) -> Policy:
         """The policy whose bounds hold; where there is no file here, that of the defaults."""

@@ -40,8 +40,9 @@ class Objects:
         settle(client._http, client.api_endpoint)  # noqa: SLF001 - it offers no other way to its session
         return client
 
-    def _blob(self, name: str) -> Blob:
-        return self._client.bucket(self._bucket_name).blob(name)
+    def blob(self, name: str, generation: int | None = None) -> Blob:
+        """The library's own object of this name; nothing is asked."""
+        return self._client.bucket(self._bucket_name).blob(name, generation=generation)
 
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""
@@ -59,7 +60,7 @@ class Objects:
 
     def find(self, name: str) -> Blob | None:
         """The object's metadata; None where there is no such object."""
-        blob = self._blob(name)
+        blob = self.blob(name)
         try:
             with unanswered():
                 blob.reload(timeout=self._patience.timeouts, retry=None)
@@ -87,7 +88,7 @@ class Objects:
 
     def upload(self, name: str, data: bytes, *, generation: int | None, kind: str, word: str) -> int:
         """Write, marked with `word`, and return the new generation; `ConflictError`."""
-        blob = self._blob(name)
+        blob = self.blob(name)
         blob.metadata = {WRITTEN_BY: word}
         with _conditional(name, generation):
             blob.upload_from_string(
@@ -103,7 +104,7 @@ class Objects:
         """Delete; False where there is nothing to delete, `ConflictError` where it is newer."""
         try:
             with _conditional(name, generation):
-                self._blob(name).delete(
+                self.blob(name).delete(
                     if_generation_match=generation, timeout=self._patience.timeouts, retry=None
                 )
         except NotFound as error:

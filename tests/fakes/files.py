@@ -1,0 +1,57 @@
+"""Files to and from a bucket in memory."""
+
+import base64
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import google_crc32c
+
+from spotwarden.ports import Held, UnansweredError, unwatched
+from tests.fakes.store import MemoryStore
+
+
+class MemoryFiles:
+    """`Transfers` over a `MemoryStore`; `uploads` are the names that were sent, in their order."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self.uploads: list[str] = []
+        self._store = store
+
+    def held(self, prefix: str) -> list[Held]:
+        """As `Transfers.held`."""
+        return [self._held(entry.name) for entry in self._store.entries(prefix)]
+
+    def same(self, file: Path, held: Held) -> bool:
+        """As `Transfers.same`."""
+        data = file.read_bytes()
+        return len(data) == held.size and _checksum(data) == held.crc32c
+
+    def upload(self, file: Path, name: str, *, moved: Callable[[int], None] = unwatched) -> None:
+        """As `Transfers.upload`."""
+        data = file.read_bytes()
+        self._store.write(name, data, generation=None)
+        self.uploads.append(name)
+        moved(len(data))
+
+    def download(
+        self, held: Held, into: BinaryIO, *, start: int = 0, moved: Callable[[int], None] = unwatched
+    ) -> None:
+        """As `Transfers.download`."""
+        found = self._store.read(held.name, at_most=2**40)
+        if found is None or found.generation != held.generation:
+            raise UnansweredError(f"{held.name} changed while it was read")
+        data = found.data[start:]
+        into.write(data)
+        moved(len(data))
+
+    def _held(self, name: str) -> Held:
+        found = self._store.read(name, at_most=2**40)
+        assert found is not None
+        return Held(
+            name=name, generation=found.generation, size=len(found.data), crc32c=_checksum(found.data)
+        )
+
+
+def _checksum(data: bytes) -> str:
+    return base64.b64encode(google_crc32c.Checksum(data).digest()).decode()
