@@ -77,7 +77,7 @@ class Store(Protocol):
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """A file as the bucket holds it; `crc32c` is the checksum of its bytes, in base64 as Cloud Storage has it."""
+    """A file as the bucket holds it; `crc32c` is its checksum, in base64 as Cloud Storage has it."""
 
     name: str
     generation: int

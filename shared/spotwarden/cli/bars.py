@@ -19,9 +19,8 @@ def bar(label: str, total: int) -> Iterator[Callable[[int], None]]:
     Goes to standard error. Where that is no terminal, one line at the end says how much and how fast.
     """
     lock, went, began = threading.Lock(), [0], time.monotonic()
-    with click.progressbar(
-        length=total, label=label, file=sys.stderr, hidden=not sys.stderr.isatty()
-    ) as shown:
+    terminal = sys.stderr.isatty()
+    with click.progressbar(length=total, label=label, file=sys.stderr, hidden=not terminal) as shown:
 
         def moved(count: int) -> None:
             with lock:

@@ -132,7 +132,7 @@ class _Counted:
 
 
 def checksum(file: Path) -> str:
-    """The CRC32C of a file's bytes as Cloud Storage has it (Google: "Data validation and change detection")."""
+    """A file's CRC32C as Cloud Storage has it (Google: "Data validation and change detection")."""
     found = 0
     with file.open("rb") as source:
         while block := source.read(BLOCK):
