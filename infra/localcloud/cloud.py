@@ -111,6 +111,7 @@ class LocalCloud:
             measure=self.monitoring.measure,
             on_poweroff=self._powered_off,
             metric_period=self._options.metric_period,
+            write=self.logs.write,
         )
 
     @property

@@ -26,6 +26,7 @@ class Endpoints:
             "PUBSUB_EMULATOR_HOST": self.grpc,
             "SPOTWARDEN_COMPUTE_ENDPOINT": self.http,
             "SPOTWARDEN_MONITORING_ENDPOINT": self.http,
+            "SPOTWARDEN_LOGGING_ENDPOINT": self.http,
             "SPOTWARDEN_PUBSUB_ENDPOINT": self.http,
             **self._gcloud(),
         }

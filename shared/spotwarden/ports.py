@@ -210,15 +210,6 @@ class Logs(Protocol):
         """
 
 
-class NoLogs:
-    """For a cloud without them."""
-
-    def lines(self, ids: Collection[str], since: datetime, *, newest: int = 0) -> Iterable[LogLine]:
-        """None."""
-        del ids, since, newest
-        return ()
-
-
 class Published(NamedTuple):
     """A message that was accepted: under which id, and by when."""
 
@@ -269,5 +260,4 @@ class Cloud(msgspec.Struct, frozen=True, kw_only=True):
     notices: Topic
     metrics: Metrics
     post: Post = NoPost()
-    logs: Logs = NoLogs()
     calls: Callable[[], Mapping[str, int]] = no_calls

@@ -1,5 +1,6 @@
 """What the operators of the Logging query language mean for one value."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +19,8 @@ SEVERITIES: Mapping[str, int] = {
     "ALERT": 700,
     "EMERGENCY": 800,
 }
+
+_WHOLE = re.compile(r"-?[0-9]{1,40}")
 
 Test = Callable[[Any], bool]
 
@@ -76,10 +79,11 @@ def _plain(literal: str, compare: Callable[[Any, Any], bool]) -> Test:
 
 
 def _number(value: Any) -> float | None:  # noqa: ANN401 - any JSON scalar
+    """The number; a whole one exactly, for two ids of nineteen digits are one as a float."""
     if isinstance(value, bool):
         return None
     try:
-        return float(value)
+        return int(value) if _WHOLE.fullmatch(str(value)) else float(value)
     except (TypeError, ValueError):
         return None
 

@@ -7,7 +7,11 @@ from pathlib import Path
 
 from localcloud.clock import Clock
 from localcloud.machines.agents import Agents
-from localcloud.ports import Measure
+from localcloud.ports import Audit, Measure, Resource
+
+
+def nobody(_entry: Resource) -> None:
+    """There is no Logging."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +21,7 @@ class Host:
     `folder` holds the machines' folders and `standins` the commands that come first on their PATH. `cloud` is
     asked at each boot for the settings that point clients at the local cloud; `environment` is our own.
     `on_poweroff` is told the id of an instance whose guest wants to be switched off; `agents` knows which
-    machines tell of their GPUs and logs.
+    machines tell of their GPUs and logs, and `write` takes a line of the latter as an entry of Logging.
     """
 
     folder: Path
@@ -29,3 +33,4 @@ class Host:
     on_poweroff: Callable[[str], None]
     metric_period: timedelta
     agents: Agents = field(default_factory=Agents)
+    write: Audit = nobody

@@ -11,9 +11,9 @@ from starlette.routing import BaseRoute
 
 from localcloud.clock import Clock
 from localcloud.machines.agents import Agents
-from localcloud.machines.host import Host
+from localcloud.machines.host import Host, nobody
 from localcloud.machines.machine import Machine
-from localcloud.ports import Measure, Resource
+from localcloud.ports import Audit, Measure, Resource
 from localcloud.standins import install
 
 STANDINS = "standins"
@@ -23,7 +23,8 @@ class ProcessMachines:
     """Runs each instance as processes of this computer; see the README beside for what that can do.
 
     `folder` holds one folder for each machine; `environment` is asked at each boot for the settings that
-    point clients at the local cloud; `on_poweroff` is told the id of an instance whose guest ran `shutdown`.
+    point clients at the local cloud; `on_poweroff` is told the id of an instance whose guest ran `shutdown`;
+    `write` gets what their scripts print, as entries of Logging.
     """
 
     def __init__(  # noqa: PLR0913 - each is a dependency of its own
@@ -35,6 +36,7 @@ class ProcessMachines:
         measure: Measure,
         on_poweroff: Callable[[str], None],
         metric_period: timedelta,
+        write: Audit = nobody,
     ) -> None:
         self.agents = Agents()
         self._host = Host(
@@ -47,6 +49,7 @@ class ProcessMachines:
             on_poweroff=on_poweroff,
             metric_period=metric_period,
             agents=self.agents,
+            write=write,
         )
         self._machines: dict[str, Machine] = {}
 

@@ -22,6 +22,7 @@ from localcloud.machines.host import Host
 from localcloud.machines.measuring import CpuReport, LogReport, Report, labels, tell
 from localcloud.machines.metadata import MetadataServer
 from localcloud.machines.metadata.tree import attributes
+from localcloud.machines.telling import send
 from localcloud.ports import Resource
 
 AT_ONCE = timedelta(0)
@@ -147,7 +148,9 @@ class Uptime:
         )
 
     def _say(self, process: str, message: str) -> None:
-        self._console.write(self._host.clock.now(), process, message)
+        now = self._host.clock.now()
+        self._console.write(now, process, message)
+        send(self._host, self._instance, now, process, message)
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work, name=f"machine {self._instance['name']}")

@@ -11,7 +11,7 @@ from spotwarden import clock
 from spotwarden.gcp import connect
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
-from spotwarden.ports import Cloud, Transfers
+from spotwarden.ports import Cloud, Logs, Transfers
 from spotwarden.runner import Applier, PolicyError, Settings, SettingsError, read_policy, silent
 
 
@@ -31,6 +31,12 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
         from spotwarden.gcp.transfers import CloudFiles  # noqa: PLC0415 — Google's libraries load on first use
 
         return CloudFiles(project=self.settings.project, bucket=self.settings.bucket)
+
+    def logs(self) -> Logs:
+        """What VMs have said; opened for whoever asks."""
+        from spotwarden.gcp.logs import CloudLogging  # noqa: PLC0415 — Google's libraries load on first use
+
+        return CloudLogging(project=self.settings.project, endpoint=self.settings.logging_endpoint)
 
     def agreed(self) -> Policy:
         """The policy whose bounds hold; where there is no file here, that of the defaults."""

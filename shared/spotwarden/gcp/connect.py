@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 from spotwarden.gcp.deferred import importing
 from spotwarden.gcp.endpoint import checked_endpoint
-from spotwarden.ports import Cloud, Compute, Logs, Metrics, Store, Topic
+from spotwarden.ports import Cloud, Compute, Metrics, Store, Topic
 
 T = TypeVar("T")
 
@@ -18,7 +18,6 @@ def connect(  # noqa: PLR0913 - each is a setting of its own
     topic: str,
     compute_endpoint: str = "",
     monitoring_endpoint: str = "",
-    logging_endpoint: str = "",
     pubsub_endpoint: str = "",
 ) -> Cloud:
     """The cloud of one project: its bucket, Compute Engine, metrics and the topic that notices go to.
@@ -31,7 +30,6 @@ def connect(  # noqa: PLR0913 - each is a setting of its own
     """
     endpoint = checked_endpoint(compute_endpoint)
     metrics_endpoint = checked_endpoint(monitoring_endpoint) if monitoring_endpoint else ""
-    logs_endpoint = checked_endpoint(logging_endpoint) if logging_endpoint else ""
     topic_endpoint = checked_endpoint(pubsub_endpoint) if pubsub_endpoint else ""
 
     def store() -> Store:
@@ -54,17 +52,11 @@ def connect(  # noqa: PLR0913 - each is a setting of its own
 
         return CloudMonitoring(project=project, endpoint=metrics_endpoint)
 
-    def logs() -> Logs:
-        from spotwarden.gcp.logs import CloudLogging  # noqa: PLC0415 - first use
-
-        return CloudLogging(project=project, endpoint=logs_endpoint)
-
     return Cloud(
         store=_on_first_use(store),
         compute=_on_first_use(compute),
         notices=_on_first_use(notices),
         metrics=_on_first_use(metrics),
-        logs=_on_first_use(logs),
         calls=_calls,
     )
 

@@ -32,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     layout: Layout = Layout()
     compute_endpoint: str = ""
     monitoring_endpoint: str = ""
+    logging_endpoint: str = ""
     pubsub_endpoint: str = ""
     policy_file: Path
     prices_file: Path = Path("prices.toml")
@@ -53,6 +54,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             layout=_layout(environ.get("SPOTWARDEN_PREFIX", "")),
             compute_endpoint=environ.get("SPOTWARDEN_COMPUTE_ENDPOINT", ""),
             monitoring_endpoint=environ.get("SPOTWARDEN_MONITORING_ENDPOINT", ""),
+            logging_endpoint=environ.get("SPOTWARDEN_LOGGING_ENDPOINT", ""),
             pubsub_endpoint=environ.get("SPOTWARDEN_PUBSUB_ENDPOINT", "") or _emulator(environ),
             policy_file=policy_file,
             prices_file=Path(environ.get("SPOTWARDEN_PRICES", "") or policy_file.with_name("prices.toml")),

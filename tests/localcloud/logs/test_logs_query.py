@@ -122,6 +122,13 @@ def test_an_entry_that_a_query_does_not_describe_does_not_match(query: str):
     assert not entry_filter(query)(ENTRY)
 
 
+def test_ids_of_nineteen_digits_are_told_apart():
+    """As floats the two would be one number."""
+    entry = {"resource": {"labels": {"instance_id": "4000000000000000001"}}}
+    assert entry_filter('resource.labels.instance_id="4000000000000000001"')(entry)
+    assert not entry_filter('resource.labels.instance_id="4000000000000000002"')(entry)
+
+
 def test_or_binds_tighter_than_and():
     """`a OR NOT b AND NOT c OR d` is `(a OR (NOT b)) AND ((NOT c) OR d)`, says the documentation."""
     query = "severity=WARNING OR NOT operation.first=true AND NOT severity=WARNING OR operation.last=true"
