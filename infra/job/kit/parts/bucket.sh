@@ -1,0 +1,172 @@
+# --- The bucket: curl against the JSON API where there is a curl, else gcloud, else gsutil. ---
+
+TOKEN_UNTIL=0
+
+open_bucket() {
+  local one
+  API=${STORAGE_EMULATOR_HOST:-https://storage.googleapis.com}
+  [[ $API == *://* ]] || API=http://$API
+  TRANSPORT=${TRANSPORT:-}
+  for one in curl gcloud gsutil; do
+    [ -z "$TRANSPORT" ] && command -v "$one" >/dev/null && TRANSPORT=$one
+  done
+  [ -n "$TRANSPORT" ] || say "there is no curl, no gcloud and no gsutil in this image: nothing can reach the bucket"
+}
+
+# A token of the VM's service account, in a file: what stands in a command line can be seen by everybody.
+authorize() {
+  local file=$STATE/token.$BASHPID lasts
+  now
+  [ "$REPLY" -lt "$TOKEN_UNTIL" ] && return
+  if ask instance/service-accounts/default/token && [[ $REPLY =~ \"access_token\":\ *\"([^\"]+)\" ]]; then
+    (umask 077 && printf 'Authorization: Bearer %s\n' "${BASH_REMATCH[1]}" >"$file") &&
+      mv -f "$file" "$STATE/token"
+    [[ $REPLY =~ \"expires_in\":\ *([0-9]+) ]]
+    lasts=${BASH_REMATCH[1]:-600}
+    now
+    TOKEN_UNTIL=$((REPLY + (lasts > 240 ? lasts - 180 : 60)))
+  fi
+  # An old token may still do; without any the bucket says that it refuses.
+  [ -e "$STATE/token" ] || : >"$STATE/token"
+}
+
+# One request of curl's, `request SECONDS WORD…`. Its status is in STATUS, 000 where nobody answered.
+request() {
+  local seconds=$1
+  shift
+  authorize
+  STATUS=$(curl -s -g --connect-timeout 5 -m "$seconds" -w '%{http_code}' -H @"$STATE/token" -H 'Expect:' "$@" 2>/dev/null)
+  understood
+}
+
+# What a status means, in the words of `patiently`.
+understood() {
+  case $STATUS in
+    2??) return 0 ;;
+    404) return 1 ;;
+    412) return 3 ;;
+    401)
+      TOKEN_UNTIL=0
+      return 2
+      ;;
+    000 | "" | 408 | 429 | 5??) return 2 ;;
+    *) return 4 ;;
+  esac
+}
+
+# The same for what gcloud and gsutil say.
+told() {
+  case $1 in
+    *"matched no objects"* | *"No URLs matched"* | *"not found"* | *" 404"*) return 1 ;;
+    *412* | *"recondition"*) return 3 ;;
+    *403* | *"ccess denied"* | *"does not have storage."*) return 4 ;;
+    *) return 2 ;;
+  esac
+}
+
+content_type() {
+  case $1 in
+    *.json | *.jsonl | */heartbeat/* | preempted-jobs/*) REPLY=application/json ;;
+    *.log | *.txt | *status-code | *-instance-id) REPLY='text/plain; charset=utf-8' ;;
+    *) REPLY=application/octet-stream ;;
+  esac
+}
+
+# Where an object of this name is uploaded to.
+upload_url() {
+  encoded "$1"
+  REPLY="$API/upload/storage/v1/b/$BUCKET/o?uploadType=media&name=$REPLY${2:+&ifGenerationMatch=$2}"
+}
+
+# put FILE NAME [GENERATION [SECONDS]]: only over this generation where one is given; 0 means that there is none yet.
+put() {
+  local file=$1 name=$2 generation=${3:-} seconds=${4:-3600} said type
+  case $TRANSPORT in
+    curl)
+      content_type "$name"
+      type=$REPLY
+      upload_url "$name" "$generation"
+      request "$seconds" -X POST -T "$file" -H "Content-Type: $type" -o /dev/null "$REPLY"
+      ;;
+    gcloud)
+      said=$(timeout "$seconds" gcloud storage cp ${generation:+"--if-generation-match=$generation"} \
+        "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
+      ;;
+    gsutil)
+      said=$(timeout "$seconds" gsutil ${generation:+-h "x-goog-if-generation-match:$generation"} -q cp \
+        "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
+      ;;
+    *) return 2 ;;
+  esac
+}
+
+# get NAME FILE [SECONDS]: the file is there as a whole or not at all.
+get() {
+  local name=$1 file=$2 seconds=${3:-3600} said answer=0
+  case $TRANSPORT in
+    curl)
+      encoded "$name"
+      request "$seconds" -o "$file.part" "$API/storage/v1/b/$BUCKET/o/$REPLY?alt=media" || answer=$?
+      ;;
+    gcloud) said=$(timeout "$seconds" gcloud storage cp "gs://$BUCKET/$name" "$file.part" 2>&1) || told "$said" || answer=$? ;;
+    gsutil) said=$(timeout "$seconds" gsutil -q cp "gs://$BUCKET/$name" "$file.part" 2>&1) || told "$said" || answer=$? ;;
+    *) answer=2 ;;
+  esac
+  [ "$answer" = 0 ] && mv -f "$file.part" "$file" && return
+  rm -f "$file.part"
+  return $((answer ? answer : 2))
+}
+
+# list PREFIX FILE: a line with size and name of each object, a tab between them.
+list() {
+  local said line answer=0
+  : >"$2"
+  case $TRANSPORT in
+    curl) list_by_pages "$1" "$2" || return ;;
+    gcloud) said=$(gcloud storage ls -l "gs://$BUCKET/$1**" 2>&1) || told "$said" || answer=$? ;;
+    gsutil) said=$(gsutil ls -l "gs://$BUCKET/$1**" 2>&1) || told "$said" || answer=$? ;;
+    *) return 2 ;;
+  esac
+  [ "$answer" -le 1 ] || return "$answer"
+  while IFS= read -r line; do
+    [[ $line =~ ^\ *([0-9]+)\ +[^\ ]+\ +gs://[^/]+/(.*)$ ]] && printf '%s\t%s\n' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+  done <<<"${said:-}" >>"$2"
+  return 0
+}
+
+list_by_pages() {
+  local prefix page=$STATE/page.$BASHPID fields='items(name,size),nextPageToken'
+  encoded "$1"
+  prefix=$REPLY
+  PAGE_TOKEN=""
+  while true; do
+    encoded "$PAGE_TOKEN"
+    request 120 -o "$page" "$API/storage/v1/b/$BUCKET/o?fields=$fields&prefix=$prefix${REPLY:+&pageToken=$REPLY}" ||
+      return
+    read_page "$page" >>"$2"
+    [ -n "$PAGE_TOKEN" ] || break
+  done
+  rm -f "$page"
+}
+
+# The objects of one page of JSON; each string of it is one word for grep, whatever it holds. Sets PAGE_TOKEN.
+read_page() {
+  local word last="" key="" name="" size=""
+  PAGE_TOKEN=""
+  while IFS= read -r word; do
+    if [ "$last" = : ]; then
+      from_json "$word"
+      case $key in
+        '"name"') name=$REPLY ;;
+        '"size"') size=$REPLY ;;
+        '"nextPageToken"') PAGE_TOKEN=$REPLY ;;
+      esac
+    elif [ "$word" = : ]; then
+      key=$last
+    elif [ "$word" = "}" ] && [ -n "$name" ]; then
+      [[ $name == *[[:cntrl:]]* ]] || printf '%s\t%s\n' "${size:-0}" "$name"
+      name="" size=""
+    fi
+    last=$word
+  done < <(LC_ALL=C grep -oE '"([^"\\]|\\.)*"|[][{}:,]' "$1")
+}

@@ -1,0 +1,166 @@
+# --- Output: restored when the program starts, uploaded while it runs and when it ends. ---
+# The bucket is the truth. What was uploaded is remembered by time and size, so that only what changed goes up again.
+
+BATCH=200
+
+# Every file of the output, the oldest first: time, size, path. A file that points to another one comes after it.
+look_at_output() {
+  find -L "$OUTPUT" -type f ! -name '*.tmp' ! -name '*.part' ! -name '*.incomplete' ! -name $'*\n*' \
+    -printf '%T@ %s %P\n' 2>/dev/null | LC_ALL=C sort -n
+}
+
+# Files that are written at their end alone are useful at any length.
+grows() {
+  case $1 in
+    *.log | *.jsonl | *.csv | *.txt | *events.out.tfevents.*) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
+recall_sent() {
+  local when size path
+  declare -gA SENT=()
+  [ -e "$SENT_LIST" ] || return 0
+  while read -r when size path; do
+    SENT[$path]="$when $size"
+  done <"$SENT_LIST"
+}
+
+# upload_output SECONDS [UNTIL]: what has changed, in the order in which it was written. A file that was written after
+# UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1.
+upload_output() {
+  local budget=$1 until=${2:-} when size path paths=() looks=() answer=0 waiting=0
+  recall_sent
+  now
+  until=${until:-$((REPLY - 2))}
+  while read -r when size path; do
+    [ "${SENT[$path]:-}" = "$when $size" ] && continue
+    if [ "${when%.*}" -gt "$until" ] && ! grows "$path"; then
+      waiting=1
+      continue
+    fi
+    paths+=("$path") looks+=("$when $size")
+  done < <(look_at_output)
+  UPLOADED=${#paths[@]} WAITING=$waiting
+  [ "$UPLOADED" = 0 ] || upload_all "$budget" || answer=$?
+  return "$answer"
+}
+
+# The files of `paths`, as they were in `looks`; ends at the first that fails, since later ones may point to it.
+upload_all() {
+  local end=$((SECONDS + $1)) place=0 count answer
+  while [ "$place" -lt "${#paths[@]}" ]; do
+    [ "$SECONDS" -lt "$end" ] || return 2
+    count=$((${#paths[@]} - place))
+    count=$((count > BATCH ? BATCH : count))
+    [ "$TRANSPORT" = curl ] || count=1
+    answer=0
+    upload_batch "$place" "$count" $((end - SECONDS)) || answer=$?
+    place=$((place + SENT_NOW))
+    [ "$answer" = 0 ] || return "$answer"
+  done
+}
+
+upload_batch() {
+  local first=$1 count=$2 seconds=$3 place answer=0
+  SENT_NOW=0
+  if [ "$TRANSPORT" = curl ]; then
+    upload_by_curl "$first" "$count" "$seconds" || answer=$?
+  else
+    put "$OUTPUT/${paths[first]}" "$HERE/output/${paths[first]}" "" "$seconds" && SENT_NOW=1 || answer=$?
+  fi
+  for ((place = first; place < first + SENT_NOW; place++)); do
+    printf '%s %s\n' "${looks[place]}" "${paths[place]}"
+  done >>"$SENT_LIST"
+  return "$answer"
+}
+
+# Many files by one process over one connection. The statuses come in the order of the files.
+upload_by_curl() {
+  local first=$1 count=$2 place codes=() plan=$STATE/plan.$BASHPID
+  authorize
+  for ((place = first; place < first + count; place++)); do
+    [ "$place" = "$first" ] || echo next
+    upload_url "$HERE/output/${paths[place]}"
+    curl_words "$REPLY"
+    printf 'upload-file = "%s"\nrequest = POST\noutput = /dev/null\n' "$(curl_text "$OUTPUT/${paths[place]}")"
+    content_type "${paths[place]}"
+    printf 'header = "Content-Type: %s"\n' "$REPLY"
+  done >"$plan"
+  read -r -d '' -a codes < <(curl -s -f --fail-early -m "$3" -K "$plan" 2>/dev/null)
+  rm -f "$plan"
+  STATUS=000
+  for STATUS in "${codes[@]}"; do
+    [[ $STATUS == 2?? ]] || break
+    SENT_NOW=$((SENT_NOW + 1))
+  done
+  [ "$SENT_NOW" = "$count" ] && return
+  [[ $STATUS == 2?? ]] && STATUS=000
+  understood
+}
+
+# What every request of a plan says.
+curl_words() {
+  printf 'url = "%s"\ngloboff\n' "$1"
+  printf 'header = "@%s"\nheader = "Expect:"\nconnect-timeout = 5\nwrite-out = "%%{http_code}\\n"\nfail\n' "$STATE/token"
+}
+
+curl_text() {
+  local text=${1//\\/\\\\}
+  printf '%s' "${text//\"/\\\"}"
+}
+
+# The output as it is in the bucket. On a disk that has seen the job before, files that are what was uploaded stay; what is here and not in the bucket is put aside: it may be half.
+restore_output() {
+  list "$HERE/output/" "$STATE/there" || return
+  put_aside
+  fetch_listed "$HERE/output/" "$OUTPUT" "$STATE/there" || return
+  look_at_output >"$SENT_LIST"
+}
+
+put_aside() {
+  local when size path name
+  local -A there=()
+  while IFS=$'\t' read -r size name; do there[${name#"$HERE/output/"}]=$size; done <"$STATE/there"
+  recall_sent
+  while read -r when size path; do
+    [ "${SENT[$path]:-}" = "$when $size" ] && [ "${there[$path]:-}" = "$size" ] && continue
+    mkdir -p "$ASIDE/$(dirname "$path")" && mv -f "$OUTPUT/$path" "$ASIDE/$path"
+  done < <(find "$OUTPUT" -type f -printf '%T@ %s %P\n')
+}
+
+# fetch_listed PREFIX FOLDER LIST: the objects of a list that are not there in their size.
+fetch_listed() {
+  local prefix=$1 folder=$2 size name path count=0 plan=$STATE/plan.$BASHPID got answer=0
+  : >"$plan"
+  authorize
+  while IFS=$'\t' read -r size name; do
+    path=${name#"$prefix"}
+    inside "$path" || continue
+    [ -e "$folder/$path" ] && [ "$(stat -Lc %s "$folder/$path")" = "$size" ] && continue
+    if [ "$TRANSPORT" != curl ]; then
+      mkdir -p "$(dirname "$folder/$path")" && get "$name" "$folder/$path" || return
+      continue
+    fi
+    [ "$count" = 0 ] || echo next >>"$plan"
+    encoded "$name"
+    {
+      curl_words "$API/storage/v1/b/$BUCKET/o/$REPLY?alt=media"
+      printf 'create-dirs\noutput = "%s"\n' "$(curl_text "$folder/$path")"
+    } >>"$plan"
+    count=$((count + 1))
+  done <"$3"
+  if [ "$count" -gt 0 ]; then
+    got=$(curl -s -f --fail-early -K "$plan" 2>/dev/null) || answer=2
+    [[ $got == *403* ]] && answer=4
+  fi
+  rm -f "$plan"
+  return "$answer"
+}
+
+# Whether a path of the bucket stays inside the folder that it is meant for; an empty one is a folder's placeholder.
+inside() {
+  case /$1/ in
+    // | *//* | */./* | */../*) return 1 ;;
+  esac
+}

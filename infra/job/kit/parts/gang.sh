@@ -1,0 +1,131 @@
+# --- Several nodes: each knows its rank, the first one judges for all. ---
+# A program whose peer is gone fails as well, and that is no failure of the job. So a node says in a last heartbeat how
+# its program ended, and the first node writes the job's status once it has heard of all; where one has been taken away
+# nobody writes a status, and the gang is started anew as one.
+
+find_place() {
+  local rank
+  value NODES
+  NODES=${REPLY:-1}
+  [[ $NODES =~ ^[1-9][0-9]{0,4}$ ]] || NODES=1
+  BASE=$NODE RANK=0
+  if [ "$NODES" -gt 1 ] && [[ $NODE =~ ^(.*[^0-9])0*([1-9][0-9]*)$ ]]; then
+    BASE=${BASH_REMATCH[1]} RANK=$((BASH_REMATCH[2] - 1))
+  fi
+  setting rank
+  rank=$REPLY
+  [[ $rank =~ ^[0-9]{1,5}$ ]] && RANK=$((10#$rank))
+  value MASTER_ADDR
+  MASTER=${REPLY:-${BASE}1}
+  [ "$NODES" -gt 1 ] || MASTER=${REPLY:-localhost}
+  # On a laptop all nodes are one computer, and their names mean nothing to it.
+  [ -n "${GCE_METADATA_HOST:-}" ] && MASTER=127.0.0.1
+  value MASTER_PORT
+  PORT=${REPLY:-29500}
+}
+
+peer() { REPLY=$BASE$(($1 + 1)); }
+
+# For MPI: a line for each node, with as many slots as it has GPUs, or one.
+write_hostfile() {
+  local place gpus=0 one
+  for one in /dev/nvidia[0-9]*; do
+    [ -e "$one" ] && gpus=$((gpus + 1))
+  done
+  for ((place = 0; place < NODES; place++)); do
+    peer "$place"
+    [ "$NODES" -gt 1 ] || REPLY=localhost
+    echo "$REPLY slots=$((gpus ? gpus : 1))"
+  done >"$HOSTFILE"
+}
+
+# Look at the others, each some seconds, and tell the main loop what it has to know.
+watch_peers() {
+  while sleep "$LOOK"; do
+    look_at_peers
+    [ -z "$PEERS" ] || echo "peers $PEERS" >"$STATE/events"
+  done
+}
+
+# PEERS becomes "lost" where one was taken away, "ended" where the program of one has failed, or where the first node
+# has stopped, "succeeded" where all have, "". The first node looks at all, the others at the first one.
+look_at_peers() {
+  local place last=$((RANK == 0 ? NODES - 1 : 0)) well=0 line answer=0
+  PEERS=""
+  list "${PREFIX}preempted-jobs/$BASE" "$STATE/markers" || return 0
+  for ((place = 0; place < NODES; place++)); do
+    peer "$place"
+    [ "$place" = "$RANK" ] || ! grep -q "/$REPLY$" "$STATE/markers" || { PEERS=lost && return; }
+  done
+  for ((place = RANK == 0; place <= last; place++)); do
+    peer "$place"
+    get "$HERE/metadata/heartbeat/$REPLY" "$STATE/peer-$place" 20 || continue
+    line=$(<"$STATE/peer-$place")
+    [[ $line == *"\"attempt\":$ATTEMPT,"* ]] || continue
+    case $line in
+      *'"exit":0}'*) well=$((well + 1)) ;;
+      *'"exit":'*) PEERS=ended ;;
+    esac
+  done
+  [ -n "$PEERS" ] || [ "$RANK" != 0 ] || [ "$well" -lt $((NODES - 1)) ] || PEERS=succeeded
+}
+
+# The first node, whose own program has ended with a status: wait until it is known how the job has, and say that in
+# VERDICT: a status, "lost", or "again" where a lost node is back. Once a node has failed all others get the time to stop
+# and to say so; one that says nothing is gone, though nobody has told yet.
+judge_gang() {
+  local end=$((SECONDS + VERDICT_SECONDS)) was_lost=""
+  while true; do
+    sleep "$LOOK"
+    look_at_peers
+    gang_goes_on && return
+    [ "$PEERS" != lost ] || continue
+    if [ "$1" = 0 ] && [ "$PEERS" != ended ]; then
+      VERDICT=0
+      [ "$PEERS" != succeeded ] || return
+      end=$((SECONDS + VERDICT_SECONDS))
+      continue
+    fi
+    count_failures "$1"
+    [ "$HEARD" -lt $((NODES - 1)) ] && [ "$SECONDS" -lt "$end" ] || return
+  done
+}
+
+# The others wait for a status, or for what becomes of the gang.
+wait_for_verdict() {
+  local was_lost=""
+  while true; do
+    sleep "$LOOK"
+    look_at_peers
+    gang_goes_on && return
+    if has_ended; then
+      VERDICT=ended
+      return
+    fi
+  done
+}
+
+# Whether the VERDICT is that there is none: the gang is started anew, or a node of which it was lost is back.
+gang_goes_on() {
+  listen 0.01
+  VERDICT=lost
+  may_write || [ $? = 2 ] || return 0
+  [ -z "$TAKEN" ] || return 0
+  [ "$PEERS" != lost ] || was_lost=1
+  VERDICT=again
+  [ -n "$was_lost" ] && [ "$PEERS" != lost ]
+}
+
+# How many of the others have said how they ended, and what the first failure was that nobody else has caused.
+count_failures() {
+  local place line status=$1
+  HEARD=0 VERDICT=""
+  [ -n "$STOPPED" ] || [ "$status" = 0 ] || VERDICT=$status
+  for ((place = 1; place < NODES; place++)); do
+    line=$(cat "$STATE/peer-$place" 2>/dev/null)
+    [[ $line == *"\"attempt\":$ATTEMPT,"* && $line =~ \"exit\":([0-9]+)(,\"stopped\":true)?\} ]] || continue
+    HEARD=$((HEARD + 1))
+    [ "${BASH_REMATCH[1]}" = 0 ] || [ -n "${BASH_REMATCH[2]}" ] || VERDICT=${VERDICT:-${BASH_REMATCH[1]}}
+  done
+  VERDICT=${VERDICT:-1}
+}

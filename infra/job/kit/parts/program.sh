@@ -1,0 +1,182 @@
+# --- The developer's program: what it is given, how it is started, how it is asked to end. ---
+
+fetch_code() {
+  setting code
+  [ "$REPLY" = 1 ] || return 0
+  get "$HERE/my-code.tar" "$WORK/my-code.tar" || return
+  tar -xf "$WORK/my-code.tar" -C "$CODE" || return 4
+}
+
+# Each line of `spotwarden-inputs`: gs://BUCKET/NAME PATH. A NAME that is no object stands for all below it.
+fetch_inputs() {
+  local line
+  setting inputs
+  while read -r line; do
+    [ -z "$line" ] || fetch_input "$line" || return
+  done <<<"$REPLY"
+}
+
+fetch_input() {
+  local from=${1%%[[:space:]]*} path=${1#*[[:space:]]} answer=0 BUCKET
+  path=${path#"${path%%[![:space:]]*}"}
+  BUCKET=${from#gs://}
+  local name=${BUCKET#*/}
+  BUCKET=${BUCKET%%/*}
+  if [[ $from != gs://*/* ]] || ! inside "${path%/}"; then
+    say "this is no input: $1"
+    return 4
+  fi
+  mkdir -p "$(dirname "$INPUT/$path")"
+  if [[ $name != */ ]]; then
+    get "$name" "$INPUT/$path" || answer=$?
+    [ "$answer" = 1 ] || return "$answer"
+  fi
+  list "${name%/}/" "$STATE/inputs" || return
+  if [ ! -s "$STATE/inputs" ]; then
+    say "there is no input $from"
+    return 1
+  fi
+  mkdir -p "$INPUT/$path"
+  fetch_listed "${name%/}/" "$INPUT/${path%/}" "$STATE/inputs"
+}
+
+# The lines NAME=VALUE that the program gets: what we tell, then what its developer set.
+write_environment() {
+  local line
+  {
+    cat <<END
+SPOTWARDEN_JOB=$JOB
+SPOTWARDEN_NODE=$NODE
+SPOTWARDEN_ATTEMPT=$ATTEMPT
+SPOTWARDEN_OUTPUT=$OUTPUT
+SPOTWARDEN_INPUT=$INPUT
+SPOTWARDEN_PROGRESS=$PROGRESS
+NODE_RANK=$RANK
+NNODES=$NODES
+WORLD_SIZE=$NODES
+MASTER_ADDR=$MASTER
+MASTER_PORT=$PORT
+SPOTWARDEN_HOSTFILE=$HOSTFILE
+END
+    setting env
+    while IFS= read -r line; do
+      if [[ $line =~ ^[A-Za-z_][A-Za-z0-9_]*= ]]; then
+        printf '%s\n' "$line"
+      elif [ -n "$line" ]; then
+        say "this is no environment variable: ${line%%=*}" >&2
+      fi
+    done <<<"$REPLY"
+  } >"$STATE/environment"
+}
+
+# What is run, as the words of `RUN`: the command by bash, or the container that it runs in.
+choose_command() {
+  local command image flags=()
+  setting command
+  command=$REPLY
+  setting container
+  image=$REPLY
+  if [ -z "$image" ]; then
+    RUN=(bash -c "$command")
+    return
+  fi
+  find_engine || return
+  log_in "${image%%/*}"
+  setting container-flags
+  eval "flags=($REPLY)"
+  [ -e /dev/nvidia0 ] && flags=(--gpus all "${flags[@]}")
+  RUN=("$ENGINE" run --rm --name "spotwarden-$NODE" --network host --env-file "$STATE/environment" -v "$WORK:$WORK" -w "$CODE"
+    "${flags[@]}" "$image")
+  [ -z "$command" ] || RUN+=(sh -c "$command")
+}
+
+# An engine that works; it may be starting itself.
+find_engine() {
+  local one try
+  number engine-wait 30
+  for ((try = REPLY; try >= 0; try -= 2)); do
+    for one in docker podman; do
+      ENGINE=$one
+      command -v "$one" >/dev/null && timeout 20 "$one" info >/dev/null 2>&1 && return
+    done
+    ENGINE=""
+    command -v docker >/dev/null || command -v podman >/dev/null || break
+    [ "$try" -lt 2 ] || sleep 2
+  done
+  say "the job wants a container, and no container engine works in this image: take one with docker, such as Container-Optimized OS"
+  return 1
+}
+
+# Google's registries take the VM's own token.
+log_in() {
+  case $1 in
+    *-docker.pkg.dev | gcr.io | *.gcr.io) ;;
+    *) return 0 ;;
+  esac
+  authorize
+  sed 's/^Authorization: Bearer //' "$STATE/token" |
+    "$ENGINE" login --username oauth2accesstoken --password-stdin "https://$1" >/dev/null 2>&1 ||
+    say "$1 does not let this VM's service account in"
+}
+
+# Start the program in a process group of its own. What it prints goes through a pipe to the log and to the console: a
+# full disk then ends the log, not the program.
+start_program() {
+  rm -f "$STATE/printed"
+  mkfifo "$STATE/printed"
+  tee -a "$LOG" <"$STATE/printed" 2>/dev/null &
+  set -m
+  run_program >"$STATE/printed" 2>&1 </dev/null &
+  PROGRAM=$!
+  set +m
+}
+
+run_program() {
+  local line status
+  exec 5>&-
+  # The group gets the signal, this shell with it: it stays, to tell how the program ended.
+  trap : TERM
+  trap - PIPE
+  cd "$CODE" || exit 126
+  while IFS= read -r line; do
+    export "${line?}"
+  done <"$STATE/environment"
+  export HOME=${HOME:-/root}
+  setting setup
+  if [ -n "$REPLY" ] && [ -z "${SET_UP:-}" ]; then
+    bash -c "$REPLY" || {
+      status=$?
+      say "the setup failed with status $status: $REPLY"
+      end_program "$status"
+    }
+  fi
+  "${RUN[@]}"
+  end_program $?
+}
+
+end_program() {
+  echo "ended $1" 1<>"$STATE/events" >"$STATE/events"
+  exit "$1"
+}
+
+program_runs() { kill -0 "$PROGRAM" 2>/dev/null; }
+
+# Ask it to end, and make it end when that has taken too long. Its status is in ENDED; KILLED is set where it had to be.
+stop_program() {
+  local patience=$1 end=$((SECONDS + $1))
+  KILLED=""
+  if program_runs; then
+    kill -TERM -- "-$PROGRAM" 2>/dev/null
+    while program_runs && [ "$SECONDS" -lt "$end" ]; do
+      listen 0.2
+    done
+  fi
+  if program_runs; then
+    say "the program did not end within $patience s of SIGTERM and is killed"
+    KILLED=1
+    [ -z "${ENGINE:-}" ] || timeout 5 "$ENGINE" kill "spotwarden-$NODE" >/dev/null 2>&1
+  fi
+  kill -KILL -- "-$PROGRAM" 2>/dev/null
+  wait "$PROGRAM" 2>/dev/null
+  ENDED=$?
+}

@@ -1,0 +1,155 @@
+# --- Progress: what the program says of itself, and the heartbeat that tells it. ---
+# A beat is written only when something is new. One that came whatever the program does would hide a program that hangs.
+
+METRICS_AT_MOST=1000000
+LOG_AT_MOST=8000000
+TAIL_BYTES=65536
+
+declare -A METRICS=()
+STEP="" STEPS="" CHECKPOINT="" OLD_SIGNS=""
+
+# Take over what a line of JSON says: {"step": 5, "steps": 80, "checkpoint": "…", "loss": 0.1}. Fails, and changes
+# nothing, where the line is no such object; a program may be in the middle of writing it.
+read_progress() {
+  local rest=$1 name value pairs=() place
+  local member='^[[:space:]]*"(([^"\\]|\\.)*)"[[:space:]]*:[[:space:]]*("([^"\\]|\\.)*"|[-+A-Za-z0-9._]+)[[:space:]]*([,}])(.*)$'
+  [[ $rest =~ ^[[:space:]]*\{(.*)$ ]] || return 1
+  rest=${BASH_REMATCH[1]}
+  while [[ $rest =~ $member ]]; do
+    pairs+=("${BASH_REMATCH[1]}" "${BASH_REMATCH[3]}")
+    rest=${BASH_REMATCH[6]}
+    [ "${BASH_REMATCH[5]}" = "}" ] && break
+  done
+  [[ $rest =~ ^[[:space:]]*$ ]] && [ "${#pairs[@]}" -gt 0 ] || return 1
+  for ((place = 0; place < ${#pairs[@]}; place += 2)); do
+    name=${pairs[place]} value=${pairs[place + 1]}
+    take_figure "$name" "$value"
+  done
+}
+
+# One figure by its name: three have a place of their own, all others are metrics.
+take_figure() {
+  local name=$1 value=$2
+  if [ "$name" = checkpoint ]; then
+    if [[ $value == \"* ]]; then from_json "$value"; else REPLY=$value; fi
+    CHECKPOINT=${REPLY:0:1000}
+    return 0
+  fi
+  value=${value#\"}
+  measured "${value%\"}" || return 0
+  case $name in
+    step) [[ $REPLY == \"* ]] || STEP=$REPLY ;;
+    steps) [[ $REPLY == \"* ]] || STEPS=$REPLY ;;
+    *)
+      [[ $name =~ ^[A-Za-z_][A-Za-z0-9_./-]{0,63}$ ]] || return 0
+      [ -n "${METRICS[$name]:-}" ] || [ "${#METRICS[@]}" -lt 200 ] || return 0
+      METRICS[$name]=$REPLY
+      ;;
+  esac
+}
+
+# The last whole line of the program's own file.
+follow_file() {
+  local line last=""
+  [ -s "$PROGRESS" ] || return 0
+  while IFS= read -r line || [ -n "$line" ]; do
+    read_progress "$line" && last=$line
+  done < <(tail -n 3 "$PROGRESS" 2>/dev/null)
+  [ -n "$last" ]
+}
+
+# What the regular expressions of `spotwarden-metrics` find in the newest lines of the log.
+follow_log() {
+  local line rule pattern
+  [ -n "$RULES" ] && [ -s "$LOG" ] || return 0
+  while IFS= read -r line; do
+    while IFS= read -r rule; do
+      pattern=${rule#*=}
+      [[ $rule == *=* && $line =~ $pattern && -n ${BASH_REMATCH[1]:-} ]] && take_figure "${rule%%=*}" "${BASH_REMATCH[1]}"
+    done <<<"$RULES"
+  done < <(tail -c "$TAIL_BYTES" "$LOG" | tr '\r' '\n')
+  return 0
+}
+
+# Regular expressions as people write them for Python, in the words of bash.
+read_rules() {
+  setting metrics
+  RULES=${REPLY//\[\\d/[0-9}
+  RULES=${RULES//\\d/[0-9]}
+  RULES=${RULES//\\s/[[:space:]]}
+  RULES=${RULES//\\w/[[:alnum:]_]}
+}
+
+# What may not stand still while a program works: its figures, its log, its output, its TensorBoard events.
+signs_of_life() {
+  local newest
+  newest=$(
+    find -L "$OUTPUT" "$CODE" -maxdepth 6 \( -path "$OUTPUT/*" -o -name 'events.out.tfevents.*' \) -type f \
+      -printf '%T@\n' 2>/dev/null | LC_ALL=C sort -n | tail -n 1
+  )
+  figures
+  REPLY="$REPLY $newest $(stat -Lc %s "$LOG" 2>/dev/null)"
+}
+
+# What is known of the progress, as members of a JSON object, each with a comma before it.
+figures() {
+  local name made="" parts=""
+  [ -z "$STEP" ] || made+=",\"step\":$STEP"
+  [ -z "$STEPS" ] || made+=",\"steps\":$STEPS"
+  if [ -n "$CHECKPOINT" ]; then
+    json_text "$CHECKPOINT"
+    made+=",\"checkpoint\":\"$REPLY\""
+  fi
+  for name in "${!METRICS[@]}"; do
+    parts+=",\"$name\":${METRICS[$name]}"
+  done
+  [ -z "$parts" ] || made+=",\"metrics\":{${parts:1}}"
+  REPLY=$made
+}
+
+# Write a heartbeat if there is something new, or if it is to be told in any case (`beat JSON`).
+beat() {
+  local moment told=${1:-} signs known
+  follow_file
+  follow_log
+  signs_of_life
+  signs=$REPLY
+  [ -n "$told" ] || [ "$signs" != "$OLD_SIGNS" ] || return 0
+  may_write || return
+  figures
+  known=$REPLY
+  printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
+  printf '{"at":"%s","attempt":%s%s%s}\n' "$moment" "$ATTEMPT" "$known" "$told" >"$STATE/beat"
+  put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30 || return
+  OLD_SIGNS=$signs
+  [ -z "$known" ] || [ "$known" = "$(cat "$STATE/figures" 2>/dev/null)" ] || keep_figures "$known"
+  upload_log
+}
+
+# One more line of the metrics file; every second one goes when it is full.
+keep_figures() {
+  printf '%s' "$1" >"$STATE/figures"
+  cat "$STATE/beat" >>"$CURVE" || return 0
+  if [ "$(stat -c %s "$CURVE")" -gt "$METRICS_AT_MOST" ]; then
+    sed -n 'p;n' "$CURVE" >"$CURVE.thin" && mv -f "$CURVE.thin" "$CURVE"
+  fi
+  put "$CURVE" "$HERE/metadata/metrics/$NODE/$ATTEMPT.jsonl" "" 60
+}
+
+# The log, its newest part where it is long. What stands on the disk is cut as well before it fills it.
+upload_log() {
+  local size from=$LOG
+  size=$(stat -Lc %s "$LOG" 2>/dev/null) || return 0
+  [ "$size" = "${OLD_LOG_SIZE:-}" ] && return 0
+  if [ "$size" -gt "$LOG_AT_MOST" ] || [ -e "$LOG.cut" ]; then
+    from=$STATE/log
+    { echo "[the beginning was cut: this is the newest part of the log]" && tail -c $((LOG_AT_MOST - 100)) "$LOG"; } >"$from"
+  fi
+  put "$from" "$HERE/metadata/logs/$NODE/$ATTEMPT.log" "" 60 && OLD_LOG_SIZE=$size
+  if [ "$size" -gt $((4 * LOG_AT_MOST)) ] && [ -f "$LOG" ]; then
+    : >"$LOG.cut"
+    tail -c "$LOG_AT_MOST" "$LOG" >"$LOG.tail" && cat "$LOG.tail" >"$LOG"
+    rm -f "$LOG.tail"
+  fi
+  return 0
+}

@@ -1,0 +1,1457 @@
+#!/bin/bash
+# Runs a job on this VM, keeps its output in the bucket, and says there how it is and how it ended.
+# Put together by infra/job/kit/assemble from the parts beside it; docs/job-kit.md says what it does and writes.
+# shellcheck disable=SC2034,SC2153
+
+set -u
+
+# --- Text: what is said, and what is made of names and numbers. Functions answer in REPLY: a process costs more. ---
+
+say() { printf 'spotwarden: %s\n' "$*"; }
+
+now() { printf -v REPLY '%(%s)T' -1; }
+
+# An object name as a part of a URL.
+encoded() {
+  local LC_ALL=C text=$1 one made="" place
+  if [[ $text != *[!A-Za-z0-9._~-]* ]]; then
+    REPLY=$text
+    return
+  fi
+  for ((place = 0; place < ${#text}; place++)); do
+    one=${text:place:1}
+    if [[ $one == [!A-Za-z0-9._~-] ]]; then
+      printf -v one '%d' "'$one"
+      printf -v one '%%%02X' $((one & 255))
+    fi
+    made+=$one
+  done
+  REPLY=$made
+}
+
+# A text as JSON has it between quotes; control characters become spaces.
+json_text() {
+  REPLY=${1//\\/\\\\}
+  REPLY=${REPLY//\"/\\\"}
+  REPLY=${REPLY//[[:cntrl:]]/ }
+}
+
+# The text of a JSON string, given with its quotes.
+from_json() {
+  REPLY=${1#\"}
+  REPLY=${REPLY%\"}
+  [[ $REPLY == *\\* ]] || return 0
+  REPLY=${REPLY//\\\"/\"}
+  printf -v REPLY '%b' "$REPLY"
+}
+
+# What a program printed as a number, as JSON has it; fails where it is none.
+measured() {
+  local text=${1,,}
+  case $text in
+    nan | +nan | -nan) REPLY='"nan"' ;;
+    inf | +inf | infinity | +infinity) REPLY='"inf"' ;;
+    -inf | -infinity) REPLY='"-inf"' ;;
+    *)
+      [[ $text =~ ^[+]?(-?)0*([0-9]*)(\.([0-9]*))?(e([-+]?[0-9]+))?$ && $text == *[0-9]* ]] || return 1
+      [[ $text == [-+]e* || $text == e* ]] && return 1
+      REPLY=${BASH_REMATCH[1]}${BASH_REMATCH[2]:-0}${BASH_REMATCH[4]:+.${BASH_REMATCH[4]}}${BASH_REMATCH[5]}
+      ;;
+  esac
+}
+
+# Run a command again and again, with pauses that grow, until it works, says that it never will, or the time is over.
+# Commands answer 0 (done), 1 (there is none), 2 (try again), 3 (another one was first), 4 (refused for good).
+patiently() {
+  local end=$((SECONDS + $1)) pause=1 answer
+  shift
+  while true; do
+    answer=0
+    "$@" || answer=$?
+    [ "$answer" = 2 ] || return "$answer"
+    [ "$((SECONDS + pause))" -le "$end" ] || return 2
+    sleep "$pause.$((RANDOM % 10))"
+    pause=$((pause < 16 ? pause * 2 : 30))
+  done
+}
+
+# --- What Compute Engine says of this VM (Google: "View and query VM metadata"). ---
+
+METADATA=${GCE_METADATA_HOST:-metadata.google.internal}
+
+# The state is in memory where it can be, so that a full disk does not take it away. On a laptop, where a VM is a
+# process and /run is everybody's, both are in the VM's own folder.
+if [ -n "${GCE_METADATA_HOST:-}" ]; then
+  STATE=$HOME/.spotwarden WORK=$HOME/spotwarden
+else
+  STATE=/run/spotwarden WORK=/var/lib/spotwarden
+fi
+
+# One value, such as `preempted`; 1 where there is none, 2 where nobody answers.
+ask() {
+  local path=$1 seconds=${2:-5} status file=$STATE/asked.$BASHPID
+  if command -v curl >/dev/null; then
+    status=$(curl -s -m "$seconds" -o "$file" -w '%{http_code}' -H 'Metadata-Flavor: Google' \
+      "http://$METADATA/computeMetadata/v1/$path" 2>/dev/null)
+    REPLY=""
+    [ -e "$file" ] && IFS= read -r -d '' REPLY <"$file"
+    rm -f "$file"
+  else
+    ask_by_hand "$path" "$seconds"
+    status=$STATUS
+  fi
+  case $status in
+    200) ;;
+    404) return 1 ;;
+    *) return 2 ;;
+  esac
+}
+
+# The same in an image that has no curl: bash speaks HTTP itself.
+ask_by_hand() {
+  local answer host=${METADATA%:*} port=80
+  [[ $METADATA == *:* ]] && port=${METADATA##*:}
+  STATUS=000 REPLY=""
+  answer=$(
+    { exec 9<>"/dev/tcp/$host/$port"; } 2>/dev/null || exit
+    printf 'GET /computeMetadata/v1/%s HTTP/1.0\r\nHost: %s\r\nMetadata-Flavor: Google\r\n\r\n' "$1" "$METADATA" >&9
+    timeout "$2" cat <&9
+    echo .
+  )
+  answer=${answer%.}
+  [[ $answer =~ ^HTTP/[0-9.]+\ ([0-9]+) ]] || return 0
+  STATUS=${BASH_REMATCH[1]} REPLY=${answer#*$'\r\n\r\n'}
+}
+
+# All that is asked for, each into a file of its own in the folder, by one process; a value that is not set gets no file.
+# Fails where the server did not answer to each.
+ask_all() {
+  local folder=$1 path words=() codes
+  shift
+  mkdir -p "$folder"
+  if ! command -v curl >/dev/null; then
+    for path in "$@"; do
+      ask "$path"
+      case $? in
+        0) printf '%s' "$REPLY" >"$folder/${path##*/}" ;;
+        2) return 2 ;;
+      esac
+    done
+    return 0
+  fi
+  for path in "$@"; do
+    words+=("http://$METADATA/computeMetadata/v1/$path" -o "$folder/${path##*/}")
+  done
+  codes=$(curl -s -f -m 20 -w '%{http_code} ' -H 'Metadata-Flavor: Google' "${words[@]}" 2>/dev/null)
+  codes=${codes//200 /}
+  [ -z "${codes//404 /}" ]
+}
+
+# Whether Compute Engine takes this VM: 0 yes, 1 no, 2 unknown.
+preempted() {
+  ask instance/preempted "${1:-3}" || return 2
+  [ "$REPLY" = TRUE ]
+}
+
+# --- What this VM is, and what it was told to do: attributes of its metadata. ---
+
+BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
+ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
+  keep-vm rank early grace folder patience engine-wait"
+
+read_settings() {
+  local one paths=(instance/name instance/id instance/zone)
+  for one in $ATTRIBUTES; do
+    paths+=("instance/attributes/spotwarden-$one")
+  done
+  for one in NODES MASTER_ADDR MASTER_PORT; do
+    paths+=("instance/attributes/$one")
+  done
+  rm -rf "$STATE/metadata"
+  ask_all "$STATE/metadata" "${paths[@]}" || return 2
+  recall_settings || return 2
+}
+
+# The settings as they were read at boot.
+recall_settings() {
+  value name && NODE=$REPLY
+  value id && ID=$REPLY
+  value zone && ZONE=${REPLY##*/}
+  setting bucket && BUCKET=${REPLY#gs://} && BUCKET=${BUCKET%/}
+  setting prefix && PREFIX=$REPLY
+  setting job
+  JOB=${REPLY:-$NODE}
+  HERE=$PREFIX$JOB REGISTRATION=$PREFIX$JOB/metadata/$NODE-instance-id
+  [ -n "$NODE" ] && [ -n "$ID" ]
+}
+
+# A value in REPLY; "" where it is not set.
+value() {
+  REPLY=""
+  [ -e "$STATE/metadata/$1" ] || return 0
+  IFS= read -r -d '' REPLY <"$STATE/metadata/$1"
+  REPLY=${REPLY%$'\n'}
+}
+
+setting() { value "spotwarden-$1"; }
+
+# A setting that is a whole number, or else this one.
+number() {
+  setting "$1"
+  [[ $REPLY =~ ^[0-9]{1,9}$ ]] || REPLY=$2
+  REPLY=$((10#$REPLY))
+}
+
+# --- The bucket: curl against the JSON API where there is a curl, else gcloud, else gsutil. ---
+
+TOKEN_UNTIL=0
+
+open_bucket() {
+  local one
+  API=${STORAGE_EMULATOR_HOST:-https://storage.googleapis.com}
+  [[ $API == *://* ]] || API=http://$API
+  TRANSPORT=${TRANSPORT:-}
+  for one in curl gcloud gsutil; do
+    [ -z "$TRANSPORT" ] && command -v "$one" >/dev/null && TRANSPORT=$one
+  done
+  [ -n "$TRANSPORT" ] || say "there is no curl, no gcloud and no gsutil in this image: nothing can reach the bucket"
+}
+
+# A token of the VM's service account, in a file: what stands in a command line can be seen by everybody.
+authorize() {
+  local file=$STATE/token.$BASHPID lasts
+  now
+  [ "$REPLY" -lt "$TOKEN_UNTIL" ] && return
+  if ask instance/service-accounts/default/token && [[ $REPLY =~ \"access_token\":\ *\"([^\"]+)\" ]]; then
+    (umask 077 && printf 'Authorization: Bearer %s\n' "${BASH_REMATCH[1]}" >"$file") &&
+      mv -f "$file" "$STATE/token"
+    [[ $REPLY =~ \"expires_in\":\ *([0-9]+) ]]
+    lasts=${BASH_REMATCH[1]:-600}
+    now
+    TOKEN_UNTIL=$((REPLY + (lasts > 240 ? lasts - 180 : 60)))
+  fi
+  # An old token may still do; without any the bucket says that it refuses.
+  [ -e "$STATE/token" ] || : >"$STATE/token"
+}
+
+# One request of curl's, `request SECONDS WORD…`. Its status is in STATUS, 000 where nobody answered.
+request() {
+  local seconds=$1
+  shift
+  authorize
+  STATUS=$(curl -s -g --connect-timeout 5 -m "$seconds" -w '%{http_code}' -H @"$STATE/token" -H 'Expect:' "$@" 2>/dev/null)
+  understood
+}
+
+# What a status means, in the words of `patiently`.
+understood() {
+  case $STATUS in
+    2??) return 0 ;;
+    404) return 1 ;;
+    412) return 3 ;;
+    401)
+      TOKEN_UNTIL=0
+      return 2
+      ;;
+    000 | "" | 408 | 429 | 5??) return 2 ;;
+    *) return 4 ;;
+  esac
+}
+
+# The same for what gcloud and gsutil say.
+told() {
+  case $1 in
+    *"matched no objects"* | *"No URLs matched"* | *"not found"* | *" 404"*) return 1 ;;
+    *412* | *"recondition"*) return 3 ;;
+    *403* | *"ccess denied"* | *"does not have storage."*) return 4 ;;
+    *) return 2 ;;
+  esac
+}
+
+content_type() {
+  case $1 in
+    *.json | *.jsonl | */heartbeat/* | preempted-jobs/*) REPLY=application/json ;;
+    *.log | *.txt | *status-code | *-instance-id) REPLY='text/plain; charset=utf-8' ;;
+    *) REPLY=application/octet-stream ;;
+  esac
+}
+
+# Where an object of this name is uploaded to.
+upload_url() {
+  encoded "$1"
+  REPLY="$API/upload/storage/v1/b/$BUCKET/o?uploadType=media&name=$REPLY${2:+&ifGenerationMatch=$2}"
+}
+
+# put FILE NAME [GENERATION [SECONDS]]: only over this generation where one is given; 0 means that there is none yet.
+put() {
+  local file=$1 name=$2 generation=${3:-} seconds=${4:-3600} said type
+  case $TRANSPORT in
+    curl)
+      content_type "$name"
+      type=$REPLY
+      upload_url "$name" "$generation"
+      request "$seconds" -X POST -T "$file" -H "Content-Type: $type" -o /dev/null "$REPLY"
+      ;;
+    gcloud)
+      said=$(timeout "$seconds" gcloud storage cp ${generation:+"--if-generation-match=$generation"} \
+        "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
+      ;;
+    gsutil)
+      said=$(timeout "$seconds" gsutil ${generation:+-h "x-goog-if-generation-match:$generation"} -q cp \
+        "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
+      ;;
+    *) return 2 ;;
+  esac
+}
+
+# get NAME FILE [SECONDS]: the file is there as a whole or not at all.
+get() {
+  local name=$1 file=$2 seconds=${3:-3600} said answer=0
+  case $TRANSPORT in
+    curl)
+      encoded "$name"
+      request "$seconds" -o "$file.part" "$API/storage/v1/b/$BUCKET/o/$REPLY?alt=media" || answer=$?
+      ;;
+    gcloud) said=$(timeout "$seconds" gcloud storage cp "gs://$BUCKET/$name" "$file.part" 2>&1) || told "$said" || answer=$? ;;
+    gsutil) said=$(timeout "$seconds" gsutil -q cp "gs://$BUCKET/$name" "$file.part" 2>&1) || told "$said" || answer=$? ;;
+    *) answer=2 ;;
+  esac
+  [ "$answer" = 0 ] && mv -f "$file.part" "$file" && return
+  rm -f "$file.part"
+  return $((answer ? answer : 2))
+}
+
+# list PREFIX FILE: a line with size and name of each object, a tab between them.
+list() {
+  local said line answer=0
+  : >"$2"
+  case $TRANSPORT in
+    curl) list_by_pages "$1" "$2" || return ;;
+    gcloud) said=$(gcloud storage ls -l "gs://$BUCKET/$1**" 2>&1) || told "$said" || answer=$? ;;
+    gsutil) said=$(gsutil ls -l "gs://$BUCKET/$1**" 2>&1) || told "$said" || answer=$? ;;
+    *) return 2 ;;
+  esac
+  [ "$answer" -le 1 ] || return "$answer"
+  while IFS= read -r line; do
+    [[ $line =~ ^\ *([0-9]+)\ +[^\ ]+\ +gs://[^/]+/(.*)$ ]] && printf '%s\t%s\n' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+  done <<<"${said:-}" >>"$2"
+  return 0
+}
+
+list_by_pages() {
+  local prefix page=$STATE/page.$BASHPID fields='items(name,size),nextPageToken'
+  encoded "$1"
+  prefix=$REPLY
+  PAGE_TOKEN=""
+  while true; do
+    encoded "$PAGE_TOKEN"
+    request 120 -o "$page" "$API/storage/v1/b/$BUCKET/o?fields=$fields&prefix=$prefix${REPLY:+&pageToken=$REPLY}" ||
+      return
+    read_page "$page" >>"$2"
+    [ -n "$PAGE_TOKEN" ] || break
+  done
+  rm -f "$page"
+}
+
+# The objects of one page of JSON; each string of it is one word for grep, whatever it holds. Sets PAGE_TOKEN.
+read_page() {
+  local word last="" key="" name="" size=""
+  PAGE_TOKEN=""
+  while IFS= read -r word; do
+    if [ "$last" = : ]; then
+      from_json "$word"
+      case $key in
+        '"name"') name=$REPLY ;;
+        '"size"') size=$REPLY ;;
+        '"nextPageToken"') PAGE_TOKEN=$REPLY ;;
+      esac
+    elif [ "$word" = : ]; then
+      key=$last
+    elif [ "$word" = "}" ] && [ -n "$name" ]; then
+      [[ $name == *[[:cntrl:]]* ]] || printf '%s\t%s\n' "${size:-0}" "$name"
+      name="" size=""
+    fi
+    last=$word
+  done < <(LC_ALL=C grep -oE '"([^"\\]|\\.)*"|[][{}:,]' "$1")
+}
+
+# --- Which attempt this is, and whether it may still write: a newer one may, an older one must not. ---
+
+# The metadata says which attempt this VM was launched as. It does not change where the same VM is started again, and
+# who launches by hand sets none: then the ledger says it, by the VM's own id.
+find_attempt() {
+  local line newest=0
+  setting attempt
+  ATTEMPT=$REPLY
+  [[ $ATTEMPT =~ ^[1-9][0-9]{0,8}$ ]] || ATTEMPT=""
+  if [ -z "$ATTEMPT" ]; then
+    list "$HERE/metadata/attempts/" "$STATE/ledger" || return
+    while IFS= read -r line; do
+      [[ $line =~ /([0-9]{1,9})\.json$ ]] && [ "${BASH_REMATCH[1]}" -gt "$newest" ] && newest=${BASH_REMATCH[1]}
+    done <"$STATE/ledger"
+    # The newest record is this VM's, or is of one before it; the first launch is not in the ledger yet.
+    ATTEMPT=$((newest ? newest - 1 : 0)) NEXT=$((newest ? newest : 1))
+    [ "$newest" = 0 ] || look_ahead || [ $? = 1 ] || return 2
+    [ "$ATTEMPT" -ge 1 ] && [ "$ATTEMPT" -ge "$newest" ] || ATTEMPT=$((newest + 1))
+  fi
+  NEXT=$((ATTEMPT + 1))
+  look_ahead
+}
+
+# Read the record of the next attempt: 0 there is none, or it is about this very VM; 1 it is another's; 2 not known.
+look_ahead() {
+  local answer=0 file=$STATE/record.$BASHPID
+  while true; do
+    get "$HERE/metadata/attempts/$NEXT.json" "$file" "${1:-20}" || answer=$?
+    case $answer in
+      0) ;;
+      1) return 0 ;;
+      *) return 2 ;;
+    esac
+    REPLY=$(<"$file")
+    rm -f "$file"
+    is_mine "$REPLY" || return 1
+    ATTEMPT=$NEXT NEXT=$((NEXT + 1))
+  done
+}
+
+# Whether a record of the ledger names this VM as its own, or starts it again in its place.
+is_mine() {
+  local record=$1
+  [[ $record =~ \"instances\":\{[^}]*\"$ID\" ]] && return
+  [[ $record =~ \"replaces\":\{[^}]*\"$ID\" && $record != *'"early":true'* ]] || return 1
+  [[ ${record##*\"deed\":} == '"start"'* ]]
+}
+
+# may_write [SECONDS]: whether this VM may; 0 yes, 1 a newer attempt has taken over, 2 nobody knows just now.
+may_write() {
+  local answer=0 seconds=${1:-20} file=$STATE/seen.$BASHPID
+  [ -e "$STATE/fenced" ] && return 1
+  look_ahead "$seconds" || answer=$?
+  if [ "$answer" = 0 ] && [ -e "$STATE/registered" ]; then
+    get "$REGISTRATION" "$file" "$seconds" || answer=$?
+    if [ "$answer" = 0 ]; then
+      REPLY=$(<"$file")
+      [ "${REPLY//[[:space:]]/}" = "$ID" ] || answer=3
+    elif [ "$answer" = 1 ]; then
+      answer=0
+    fi
+    rm -f "$file"
+  fi
+  case $answer in
+    0) return 0 ;;
+    1 | 3) fence ;;
+    *) return 2 ;;
+  esac
+}
+
+fence() {
+  [ -e "$STATE/fenced" ] || say "attempt $ATTEMPT on $NODE ($ID) is not the newest any more: from now on it writes nothing"
+  : >"$STATE/fenced"
+  echo fenced 1<>"$STATE/events" >"$STATE/events"
+  return 1
+}
+
+# Write down that this VM is the node, where nobody has; a VM without the right to do so is registered by Spotwarden.
+register() {
+  local generation=0 answer=0
+  printf '%s' "$ID" >"$STATE/id"
+  get "$REGISTRATION" "$STATE/seen" 20 || answer=$?
+  [ "$answer" -le 1 ] || return "$answer"
+  if [ "$answer" = 0 ]; then
+    REPLY=$(<"$STATE/seen")
+    if [ "${REPLY//[[:space:]]/}" = "$ID" ]; then
+      : >"$STATE/registered"
+      return 0
+    fi
+    generation=""
+  fi
+  answer=0
+  put "$STATE/id" "$REGISTRATION" "$generation" 20 || answer=$?
+  case $answer in
+    0) : >"$STATE/registered" ;;
+    4) say "this VM may not write $REGISTRATION, and need not" ;;
+    *) return "$answer" ;;
+  esac
+}
+
+# --- The marker: this node was shut down while its job was running. ---
+
+# write_marker [EARLY [SECONDS]]: a try that takes longer than that is given up.
+write_marker() {
+  local early=$1 moment
+  printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
+  printf '{"job": "%s", "node": "%s", "instance_id": "%s", "zone": "%s", "attempt": %s, "at": "%s"%s}' \
+    "$JOB" "$NODE" "$ID" "$ZONE" "$ATTEMPT" "$moment" "${early:+, \"early\": true}" >"$STATE/marker.$BASHPID"
+  put "$STATE/marker.$BASHPID" "${PREFIX}preempted-jobs/$NODE" "" "${2:-6}"
+}
+
+# Whether the job has its status, which is then in REPLY: 0 yes, 1 no, 2 unknown.
+has_ended() {
+  local file=$STATE/status.$BASHPID
+  get "$HERE/metadata/status-code" "$file" "${1:-20}" || return
+  read -r REPLY <"$file"
+  rm -f "$file"
+}
+
+# --- Output: restored when the program starts, uploaded while it runs and when it ends. ---
+# The bucket is the truth. What was uploaded is remembered by time and size, so that only what changed goes up again.
+
+BATCH=200
+
+# Every file of the output, the oldest first: time, size, path. A file that points to another one comes after it.
+look_at_output() {
+  find -L "$OUTPUT" -type f ! -name '*.tmp' ! -name '*.part' ! -name '*.incomplete' ! -name $'*\n*' \
+    -printf '%T@ %s %P\n' 2>/dev/null | LC_ALL=C sort -n
+}
+
+# Files that are written at their end alone are useful at any length.
+grows() {
+  case $1 in
+    *.log | *.jsonl | *.csv | *.txt | *events.out.tfevents.*) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
+recall_sent() {
+  local when size path
+  declare -gA SENT=()
+  [ -e "$SENT_LIST" ] || return 0
+  while read -r when size path; do
+    SENT[$path]="$when $size"
+  done <"$SENT_LIST"
+}
+
+# upload_output SECONDS [UNTIL]: what has changed, in the order in which it was written. A file that was written after
+# UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1.
+upload_output() {
+  local budget=$1 until=${2:-} when size path paths=() looks=() answer=0 waiting=0
+  recall_sent
+  now
+  until=${until:-$((REPLY - 2))}
+  while read -r when size path; do
+    [ "${SENT[$path]:-}" = "$when $size" ] && continue
+    if [ "${when%.*}" -gt "$until" ] && ! grows "$path"; then
+      waiting=1
+      continue
+    fi
+    paths+=("$path") looks+=("$when $size")
+  done < <(look_at_output)
+  UPLOADED=${#paths[@]} WAITING=$waiting
+  [ "$UPLOADED" = 0 ] || upload_all "$budget" || answer=$?
+  return "$answer"
+}
+
+# The files of `paths`, as they were in `looks`; ends at the first that fails, since later ones may point to it.
+upload_all() {
+  local end=$((SECONDS + $1)) place=0 count answer
+  while [ "$place" -lt "${#paths[@]}" ]; do
+    [ "$SECONDS" -lt "$end" ] || return 2
+    count=$((${#paths[@]} - place))
+    count=$((count > BATCH ? BATCH : count))
+    [ "$TRANSPORT" = curl ] || count=1
+    answer=0
+    upload_batch "$place" "$count" $((end - SECONDS)) || answer=$?
+    place=$((place + SENT_NOW))
+    [ "$answer" = 0 ] || return "$answer"
+  done
+}
+
+upload_batch() {
+  local first=$1 count=$2 seconds=$3 place answer=0
+  SENT_NOW=0
+  if [ "$TRANSPORT" = curl ]; then
+    upload_by_curl "$first" "$count" "$seconds" || answer=$?
+  else
+    put "$OUTPUT/${paths[first]}" "$HERE/output/${paths[first]}" "" "$seconds" && SENT_NOW=1 || answer=$?
+  fi
+  for ((place = first; place < first + SENT_NOW; place++)); do
+    printf '%s %s\n' "${looks[place]}" "${paths[place]}"
+  done >>"$SENT_LIST"
+  return "$answer"
+}
+
+# Many files by one process over one connection. The statuses come in the order of the files.
+upload_by_curl() {
+  local first=$1 count=$2 place codes=() plan=$STATE/plan.$BASHPID
+  authorize
+  for ((place = first; place < first + count; place++)); do
+    [ "$place" = "$first" ] || echo next
+    upload_url "$HERE/output/${paths[place]}"
+    curl_words "$REPLY"
+    printf 'upload-file = "%s"\nrequest = POST\noutput = /dev/null\n' "$(curl_text "$OUTPUT/${paths[place]}")"
+    content_type "${paths[place]}"
+    printf 'header = "Content-Type: %s"\n' "$REPLY"
+  done >"$plan"
+  read -r -d '' -a codes < <(curl -s -f --fail-early -m "$3" -K "$plan" 2>/dev/null)
+  rm -f "$plan"
+  STATUS=000
+  for STATUS in "${codes[@]}"; do
+    [[ $STATUS == 2?? ]] || break
+    SENT_NOW=$((SENT_NOW + 1))
+  done
+  [ "$SENT_NOW" = "$count" ] && return
+  [[ $STATUS == 2?? ]] && STATUS=000
+  understood
+}
+
+# What every request of a plan says.
+curl_words() {
+  printf 'url = "%s"\ngloboff\n' "$1"
+  printf 'header = "@%s"\nheader = "Expect:"\nconnect-timeout = 5\nwrite-out = "%%{http_code}\\n"\nfail\n' "$STATE/token"
+}
+
+curl_text() {
+  local text=${1//\\/\\\\}
+  printf '%s' "${text//\"/\\\"}"
+}
+
+# The output as it is in the bucket. On a disk that has seen the job before, files that are what was uploaded stay; what is here and not in the bucket is put aside: it may be half.
+restore_output() {
+  list "$HERE/output/" "$STATE/there" || return
+  put_aside
+  fetch_listed "$HERE/output/" "$OUTPUT" "$STATE/there" || return
+  look_at_output >"$SENT_LIST"
+}
+
+put_aside() {
+  local when size path name
+  local -A there=()
+  while IFS=$'\t' read -r size name; do there[${name#"$HERE/output/"}]=$size; done <"$STATE/there"
+  recall_sent
+  while read -r when size path; do
+    [ "${SENT[$path]:-}" = "$when $size" ] && [ "${there[$path]:-}" = "$size" ] && continue
+    mkdir -p "$ASIDE/$(dirname "$path")" && mv -f "$OUTPUT/$path" "$ASIDE/$path"
+  done < <(find "$OUTPUT" -type f -printf '%T@ %s %P\n')
+}
+
+# fetch_listed PREFIX FOLDER LIST: the objects of a list that are not there in their size.
+fetch_listed() {
+  local prefix=$1 folder=$2 size name path count=0 plan=$STATE/plan.$BASHPID got answer=0
+  : >"$plan"
+  authorize
+  while IFS=$'\t' read -r size name; do
+    path=${name#"$prefix"}
+    inside "$path" || continue
+    [ -e "$folder/$path" ] && [ "$(stat -Lc %s "$folder/$path")" = "$size" ] && continue
+    if [ "$TRANSPORT" != curl ]; then
+      mkdir -p "$(dirname "$folder/$path")" && get "$name" "$folder/$path" || return
+      continue
+    fi
+    [ "$count" = 0 ] || echo next >>"$plan"
+    encoded "$name"
+    {
+      curl_words "$API/storage/v1/b/$BUCKET/o/$REPLY?alt=media"
+      printf 'create-dirs\noutput = "%s"\n' "$(curl_text "$folder/$path")"
+    } >>"$plan"
+    count=$((count + 1))
+  done <"$3"
+  if [ "$count" -gt 0 ]; then
+    got=$(curl -s -f --fail-early -K "$plan" 2>/dev/null) || answer=2
+    [[ $got == *403* ]] && answer=4
+  fi
+  rm -f "$plan"
+  return "$answer"
+}
+
+# Whether a path of the bucket stays inside the folder that it is meant for; an empty one is a folder's placeholder.
+inside() {
+  case /$1/ in
+    // | *//* | */./* | */../*) return 1 ;;
+  esac
+}
+
+# --- Progress: what the program says of itself, and the heartbeat that tells it. ---
+# A beat is written only when something is new. One that came whatever the program does would hide a program that hangs.
+
+METRICS_AT_MOST=1000000
+LOG_AT_MOST=8000000
+TAIL_BYTES=65536
+
+declare -A METRICS=()
+STEP="" STEPS="" CHECKPOINT="" OLD_SIGNS=""
+
+# Take over what a line of JSON says: {"step": 5, "steps": 80, "checkpoint": "…", "loss": 0.1}. Fails, and changes
+# nothing, where the line is no such object; a program may be in the middle of writing it.
+read_progress() {
+  local rest=$1 name value pairs=() place
+  local member='^[[:space:]]*"(([^"\\]|\\.)*)"[[:space:]]*:[[:space:]]*("([^"\\]|\\.)*"|[-+A-Za-z0-9._]+)[[:space:]]*([,}])(.*)$'
+  [[ $rest =~ ^[[:space:]]*\{(.*)$ ]] || return 1
+  rest=${BASH_REMATCH[1]}
+  while [[ $rest =~ $member ]]; do
+    pairs+=("${BASH_REMATCH[1]}" "${BASH_REMATCH[3]}")
+    rest=${BASH_REMATCH[6]}
+    [ "${BASH_REMATCH[5]}" = "}" ] && break
+  done
+  [[ $rest =~ ^[[:space:]]*$ ]] && [ "${#pairs[@]}" -gt 0 ] || return 1
+  for ((place = 0; place < ${#pairs[@]}; place += 2)); do
+    name=${pairs[place]} value=${pairs[place + 1]}
+    take_figure "$name" "$value"
+  done
+}
+
+# One figure by its name: three have a place of their own, all others are metrics.
+take_figure() {
+  local name=$1 value=$2
+  if [ "$name" = checkpoint ]; then
+    if [[ $value == \"* ]]; then from_json "$value"; else REPLY=$value; fi
+    CHECKPOINT=${REPLY:0:1000}
+    return 0
+  fi
+  value=${value#\"}
+  measured "${value%\"}" || return 0
+  case $name in
+    step) [[ $REPLY == \"* ]] || STEP=$REPLY ;;
+    steps) [[ $REPLY == \"* ]] || STEPS=$REPLY ;;
+    *)
+      [[ $name =~ ^[A-Za-z_][A-Za-z0-9_./-]{0,63}$ ]] || return 0
+      [ -n "${METRICS[$name]:-}" ] || [ "${#METRICS[@]}" -lt 200 ] || return 0
+      METRICS[$name]=$REPLY
+      ;;
+  esac
+}
+
+# The last whole line of the program's own file.
+follow_file() {
+  local line last=""
+  [ -s "$PROGRESS" ] || return 0
+  while IFS= read -r line || [ -n "$line" ]; do
+    read_progress "$line" && last=$line
+  done < <(tail -n 3 "$PROGRESS" 2>/dev/null)
+  [ -n "$last" ]
+}
+
+# What the regular expressions of `spotwarden-metrics` find in the newest lines of the log.
+follow_log() {
+  local line rule pattern
+  [ -n "$RULES" ] && [ -s "$LOG" ] || return 0
+  while IFS= read -r line; do
+    while IFS= read -r rule; do
+      pattern=${rule#*=}
+      [[ $rule == *=* && $line =~ $pattern && -n ${BASH_REMATCH[1]:-} ]] && take_figure "${rule%%=*}" "${BASH_REMATCH[1]}"
+    done <<<"$RULES"
+  done < <(tail -c "$TAIL_BYTES" "$LOG" | tr '\r' '\n')
+  return 0
+}
+
+# Regular expressions as people write them for Python, in the words of bash.
+read_rules() {
+  setting metrics
+  RULES=${REPLY//\[\\d/[0-9}
+  RULES=${RULES//\\d/[0-9]}
+  RULES=${RULES//\\s/[[:space:]]}
+  RULES=${RULES//\\w/[[:alnum:]_]}
+}
+
+# What may not stand still while a program works: its figures, its log, its output, its TensorBoard events.
+signs_of_life() {
+  local newest
+  newest=$(
+    find -L "$OUTPUT" "$CODE" -maxdepth 6 \( -path "$OUTPUT/*" -o -name 'events.out.tfevents.*' \) -type f \
+      -printf '%T@\n' 2>/dev/null | LC_ALL=C sort -n | tail -n 1
+  )
+  figures
+  REPLY="$REPLY $newest $(stat -Lc %s "$LOG" 2>/dev/null)"
+}
+
+# What is known of the progress, as members of a JSON object, each with a comma before it.
+figures() {
+  local name made="" parts=""
+  [ -z "$STEP" ] || made+=",\"step\":$STEP"
+  [ -z "$STEPS" ] || made+=",\"steps\":$STEPS"
+  if [ -n "$CHECKPOINT" ]; then
+    json_text "$CHECKPOINT"
+    made+=",\"checkpoint\":\"$REPLY\""
+  fi
+  for name in "${!METRICS[@]}"; do
+    parts+=",\"$name\":${METRICS[$name]}"
+  done
+  [ -z "$parts" ] || made+=",\"metrics\":{${parts:1}}"
+  REPLY=$made
+}
+
+# Write a heartbeat if there is something new, or if it is to be told in any case (`beat JSON`).
+beat() {
+  local moment told=${1:-} signs known
+  follow_file
+  follow_log
+  signs_of_life
+  signs=$REPLY
+  [ -n "$told" ] || [ "$signs" != "$OLD_SIGNS" ] || return 0
+  may_write || return
+  figures
+  known=$REPLY
+  printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
+  printf '{"at":"%s","attempt":%s%s%s}\n' "$moment" "$ATTEMPT" "$known" "$told" >"$STATE/beat"
+  put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30 || return
+  OLD_SIGNS=$signs
+  [ -z "$known" ] || [ "$known" = "$(cat "$STATE/figures" 2>/dev/null)" ] || keep_figures "$known"
+  upload_log
+}
+
+# One more line of the metrics file; every second one goes when it is full.
+keep_figures() {
+  printf '%s' "$1" >"$STATE/figures"
+  cat "$STATE/beat" >>"$CURVE" || return 0
+  if [ "$(stat -c %s "$CURVE")" -gt "$METRICS_AT_MOST" ]; then
+    sed -n 'p;n' "$CURVE" >"$CURVE.thin" && mv -f "$CURVE.thin" "$CURVE"
+  fi
+  put "$CURVE" "$HERE/metadata/metrics/$NODE/$ATTEMPT.jsonl" "" 60
+}
+
+# The log, its newest part where it is long. What stands on the disk is cut as well before it fills it.
+upload_log() {
+  local size from=$LOG
+  size=$(stat -Lc %s "$LOG" 2>/dev/null) || return 0
+  [ "$size" = "${OLD_LOG_SIZE:-}" ] && return 0
+  if [ "$size" -gt "$LOG_AT_MOST" ] || [ -e "$LOG.cut" ]; then
+    from=$STATE/log
+    { echo "[the beginning was cut: this is the newest part of the log]" && tail -c $((LOG_AT_MOST - 100)) "$LOG"; } >"$from"
+  fi
+  put "$from" "$HERE/metadata/logs/$NODE/$ATTEMPT.log" "" 60 && OLD_LOG_SIZE=$size
+  if [ "$size" -gt $((4 * LOG_AT_MOST)) ] && [ -f "$LOG" ]; then
+    : >"$LOG.cut"
+    tail -c "$LOG_AT_MOST" "$LOG" >"$LOG.tail" && cat "$LOG.tail" >"$LOG"
+    rm -f "$LOG.tail"
+  fi
+  return 0
+}
+
+# --- Several nodes: each knows its rank, the first one judges for all. ---
+# A program whose peer is gone fails as well, and that is no failure of the job. So a node says in a last heartbeat how
+# its program ended, and the first node writes the job's status once it has heard of all; where one has been taken away
+# nobody writes a status, and the gang is started anew as one.
+
+find_place() {
+  local rank
+  value NODES
+  NODES=${REPLY:-1}
+  [[ $NODES =~ ^[1-9][0-9]{0,4}$ ]] || NODES=1
+  BASE=$NODE RANK=0
+  if [ "$NODES" -gt 1 ] && [[ $NODE =~ ^(.*[^0-9])0*([1-9][0-9]*)$ ]]; then
+    BASE=${BASH_REMATCH[1]} RANK=$((BASH_REMATCH[2] - 1))
+  fi
+  setting rank
+  rank=$REPLY
+  [[ $rank =~ ^[0-9]{1,5}$ ]] && RANK=$((10#$rank))
+  value MASTER_ADDR
+  MASTER=${REPLY:-${BASE}1}
+  [ "$NODES" -gt 1 ] || MASTER=${REPLY:-localhost}
+  # On a laptop all nodes are one computer, and their names mean nothing to it.
+  [ -n "${GCE_METADATA_HOST:-}" ] && MASTER=127.0.0.1
+  value MASTER_PORT
+  PORT=${REPLY:-29500}
+}
+
+peer() { REPLY=$BASE$(($1 + 1)); }
+
+# For MPI: a line for each node, with as many slots as it has GPUs, or one.
+write_hostfile() {
+  local place gpus=0 one
+  for one in /dev/nvidia[0-9]*; do
+    [ -e "$one" ] && gpus=$((gpus + 1))
+  done
+  for ((place = 0; place < NODES; place++)); do
+    peer "$place"
+    [ "$NODES" -gt 1 ] || REPLY=localhost
+    echo "$REPLY slots=$((gpus ? gpus : 1))"
+  done >"$HOSTFILE"
+}
+
+# Look at the others, each some seconds, and tell the main loop what it has to know.
+watch_peers() {
+  while sleep "$LOOK"; do
+    look_at_peers
+    [ -z "$PEERS" ] || echo "peers $PEERS" >"$STATE/events"
+  done
+}
+
+# PEERS becomes "lost" where one was taken away, "ended" where the program of one has failed, or where the first node
+# has stopped, "succeeded" where all have, "". The first node looks at all, the others at the first one.
+look_at_peers() {
+  local place last=$((RANK == 0 ? NODES - 1 : 0)) well=0 line answer=0
+  PEERS=""
+  list "${PREFIX}preempted-jobs/$BASE" "$STATE/markers" || return 0
+  for ((place = 0; place < NODES; place++)); do
+    peer "$place"
+    [ "$place" = "$RANK" ] || ! grep -q "/$REPLY$" "$STATE/markers" || { PEERS=lost && return; }
+  done
+  for ((place = RANK == 0; place <= last; place++)); do
+    peer "$place"
+    get "$HERE/metadata/heartbeat/$REPLY" "$STATE/peer-$place" 20 || continue
+    line=$(<"$STATE/peer-$place")
+    [[ $line == *"\"attempt\":$ATTEMPT,"* ]] || continue
+    case $line in
+      *'"exit":0}'*) well=$((well + 1)) ;;
+      *'"exit":'*) PEERS=ended ;;
+    esac
+  done
+  [ -n "$PEERS" ] || [ "$RANK" != 0 ] || [ "$well" -lt $((NODES - 1)) ] || PEERS=succeeded
+}
+
+# The first node, whose own program has ended with a status: wait until it is known how the job has, and say that in
+# VERDICT: a status, "lost", or "again" where a lost node is back. Once a node has failed all others get the time to stop
+# and to say so; one that says nothing is gone, though nobody has told yet.
+judge_gang() {
+  local end=$((SECONDS + VERDICT_SECONDS)) was_lost=""
+  while true; do
+    sleep "$LOOK"
+    look_at_peers
+    gang_goes_on && return
+    [ "$PEERS" != lost ] || continue
+    if [ "$1" = 0 ] && [ "$PEERS" != ended ]; then
+      VERDICT=0
+      [ "$PEERS" != succeeded ] || return
+      end=$((SECONDS + VERDICT_SECONDS))
+      continue
+    fi
+    count_failures "$1"
+    [ "$HEARD" -lt $((NODES - 1)) ] && [ "$SECONDS" -lt "$end" ] || return
+  done
+}
+
+# The others wait for a status, or for what becomes of the gang.
+wait_for_verdict() {
+  local was_lost=""
+  while true; do
+    sleep "$LOOK"
+    look_at_peers
+    gang_goes_on && return
+    if has_ended; then
+      VERDICT=ended
+      return
+    fi
+  done
+}
+
+# Whether the VERDICT is that there is none: the gang is started anew, or a node of which it was lost is back.
+gang_goes_on() {
+  listen 0.01
+  VERDICT=lost
+  may_write || [ $? = 2 ] || return 0
+  [ -z "$TAKEN" ] || return 0
+  [ "$PEERS" != lost ] || was_lost=1
+  VERDICT=again
+  [ -n "$was_lost" ] && [ "$PEERS" != lost ]
+}
+
+# How many of the others have said how they ended, and what the first failure was that nobody else has caused.
+count_failures() {
+  local place line status=$1
+  HEARD=0 VERDICT=""
+  [ -n "$STOPPED" ] || [ "$status" = 0 ] || VERDICT=$status
+  for ((place = 1; place < NODES; place++)); do
+    line=$(cat "$STATE/peer-$place" 2>/dev/null)
+    [[ $line == *"\"attempt\":$ATTEMPT,"* && $line =~ \"exit\":([0-9]+)(,\"stopped\":true)?\} ]] || continue
+    HEARD=$((HEARD + 1))
+    [ "${BASH_REMATCH[1]}" = 0 ] || [ -n "${BASH_REMATCH[2]}" ] || VERDICT=${VERDICT:-${BASH_REMATCH[1]}}
+  done
+  VERDICT=${VERDICT:-1}
+}
+
+# --- The developer's program: what it is given, how it is started, how it is asked to end. ---
+
+fetch_code() {
+  setting code
+  [ "$REPLY" = 1 ] || return 0
+  get "$HERE/my-code.tar" "$WORK/my-code.tar" || return
+  tar -xf "$WORK/my-code.tar" -C "$CODE" || return 4
+}
+
+# Each line of `spotwarden-inputs`: gs://BUCKET/NAME PATH. A NAME that is no object stands for all below it.
+fetch_inputs() {
+  local line
+  setting inputs
+  while read -r line; do
+    [ -z "$line" ] || fetch_input "$line" || return
+  done <<<"$REPLY"
+}
+
+fetch_input() {
+  local from=${1%%[[:space:]]*} path=${1#*[[:space:]]} answer=0 BUCKET
+  path=${path#"${path%%[![:space:]]*}"}
+  BUCKET=${from#gs://}
+  local name=${BUCKET#*/}
+  BUCKET=${BUCKET%%/*}
+  if [[ $from != gs://*/* ]] || ! inside "${path%/}"; then
+    say "this is no input: $1"
+    return 4
+  fi
+  mkdir -p "$(dirname "$INPUT/$path")"
+  if [[ $name != */ ]]; then
+    get "$name" "$INPUT/$path" || answer=$?
+    [ "$answer" = 1 ] || return "$answer"
+  fi
+  list "${name%/}/" "$STATE/inputs" || return
+  if [ ! -s "$STATE/inputs" ]; then
+    say "there is no input $from"
+    return 1
+  fi
+  mkdir -p "$INPUT/$path"
+  fetch_listed "${name%/}/" "$INPUT/${path%/}" "$STATE/inputs"
+}
+
+# The lines NAME=VALUE that the program gets: what we tell, then what its developer set.
+write_environment() {
+  local line
+  {
+    cat <<END
+SPOTWARDEN_JOB=$JOB
+SPOTWARDEN_NODE=$NODE
+SPOTWARDEN_ATTEMPT=$ATTEMPT
+SPOTWARDEN_OUTPUT=$OUTPUT
+SPOTWARDEN_INPUT=$INPUT
+SPOTWARDEN_PROGRESS=$PROGRESS
+NODE_RANK=$RANK
+NNODES=$NODES
+WORLD_SIZE=$NODES
+MASTER_ADDR=$MASTER
+MASTER_PORT=$PORT
+SPOTWARDEN_HOSTFILE=$HOSTFILE
+END
+    setting env
+    while IFS= read -r line; do
+      if [[ $line =~ ^[A-Za-z_][A-Za-z0-9_]*= ]]; then
+        printf '%s\n' "$line"
+      elif [ -n "$line" ]; then
+        say "this is no environment variable: ${line%%=*}" >&2
+      fi
+    done <<<"$REPLY"
+  } >"$STATE/environment"
+}
+
+# What is run, as the words of `RUN`: the command by bash, or the container that it runs in.
+choose_command() {
+  local command image flags=()
+  setting command
+  command=$REPLY
+  setting container
+  image=$REPLY
+  if [ -z "$image" ]; then
+    RUN=(bash -c "$command")
+    return
+  fi
+  find_engine || return
+  log_in "${image%%/*}"
+  setting container-flags
+  eval "flags=($REPLY)"
+  [ -e /dev/nvidia0 ] && flags=(--gpus all "${flags[@]}")
+  RUN=("$ENGINE" run --rm --name "spotwarden-$NODE" --network host --env-file "$STATE/environment" -v "$WORK:$WORK" -w "$CODE"
+    "${flags[@]}" "$image")
+  [ -z "$command" ] || RUN+=(sh -c "$command")
+}
+
+# An engine that works; it may be starting itself.
+find_engine() {
+  local one try
+  number engine-wait 30
+  for ((try = REPLY; try >= 0; try -= 2)); do
+    for one in docker podman; do
+      ENGINE=$one
+      command -v "$one" >/dev/null && timeout 20 "$one" info >/dev/null 2>&1 && return
+    done
+    ENGINE=""
+    command -v docker >/dev/null || command -v podman >/dev/null || break
+    [ "$try" -lt 2 ] || sleep 2
+  done
+  say "the job wants a container, and no container engine works in this image: take one with docker, such as Container-Optimized OS"
+  return 1
+}
+
+# Google's registries take the VM's own token.
+log_in() {
+  case $1 in
+    *-docker.pkg.dev | gcr.io | *.gcr.io) ;;
+    *) return 0 ;;
+  esac
+  authorize
+  sed 's/^Authorization: Bearer //' "$STATE/token" |
+    "$ENGINE" login --username oauth2accesstoken --password-stdin "https://$1" >/dev/null 2>&1 ||
+    say "$1 does not let this VM's service account in"
+}
+
+# Start the program in a process group of its own. What it prints goes through a pipe to the log and to the console: a
+# full disk then ends the log, not the program.
+start_program() {
+  rm -f "$STATE/printed"
+  mkfifo "$STATE/printed"
+  tee -a "$LOG" <"$STATE/printed" 2>/dev/null &
+  set -m
+  run_program >"$STATE/printed" 2>&1 </dev/null &
+  PROGRAM=$!
+  set +m
+}
+
+run_program() {
+  local line status
+  exec 5>&-
+  # The group gets the signal, this shell with it: it stays, to tell how the program ended.
+  trap : TERM
+  trap - PIPE
+  cd "$CODE" || exit 126
+  while IFS= read -r line; do
+    export "${line?}"
+  done <"$STATE/environment"
+  export HOME=${HOME:-/root}
+  setting setup
+  if [ -n "$REPLY" ] && [ -z "${SET_UP:-}" ]; then
+    bash -c "$REPLY" || {
+      status=$?
+      say "the setup failed with status $status: $REPLY"
+      end_program "$status"
+    }
+  fi
+  "${RUN[@]}"
+  end_program $?
+}
+
+end_program() {
+  echo "ended $1" 1<>"$STATE/events" >"$STATE/events"
+  exit "$1"
+}
+
+program_runs() { kill -0 "$PROGRAM" 2>/dev/null; }
+
+# Ask it to end, and make it end when that has taken too long. Its status is in ENDED; KILLED is set where it had to be.
+stop_program() {
+  local patience=$1 end=$((SECONDS + $1))
+  KILLED=""
+  if program_runs; then
+    kill -TERM -- "-$PROGRAM" 2>/dev/null
+    while program_runs && [ "$SECONDS" -lt "$end" ]; do
+      listen 0.2
+    done
+  fi
+  if program_runs; then
+    say "the program did not end within $patience s of SIGTERM and is killed"
+    KILLED=1
+    [ -z "${ENGINE:-}" ] || timeout 5 "$ENGINE" kill "spotwarden-$NODE" >/dev/null 2>&1
+  fi
+  kill -KILL -- "-$PROGRAM" 2>/dev/null
+  wait "$PROGRAM" 2>/dev/null
+  ENDED=$?
+}
+
+# --- From boot to the end. ---
+
+# What happens is told by a word in a pipe: ended, shutdown, preempted, fenced, peers.
+TAKEN="" FENCED="" PEERS_SAY="" PROGRAM="" LOOPS=()
+
+listen() {
+  local word more
+  read -r -t "$1" -u 5 word more || return 0
+  case $word in
+    shutdown | preempted) TAKEN=${TAKEN:-$word} ;;
+    fenced) FENCED=1 ;;
+    peers) PEERS_SAY=$more ;;
+  esac
+}
+
+# A background loop in a process group of its own, so that it ends with all that it has started.
+loop() {
+  set -m
+  "$@" 5>&- </dev/null &
+  LOOPS+=($!)
+  set +m
+}
+
+end_loops() {
+  local one
+  for one in "${LOOPS[@]}"; do
+    kill -KILL -- "-$one" 2>/dev/null
+    wait "$one" 2>/dev/null
+  done
+  LOOPS=()
+}
+
+main() {
+  trap '' PIPE
+  trap 'TAKEN=${TAKEN:-shutdown}' TERM
+  mkdir -p "$STATE" && rm -rf "${STATE:?}"/*
+  mkfifo "$STATE/events"
+  exec 5<>"$STATE/events"
+  echo "$BASHPID" >"$STATE/pid"
+  until read_settings; do
+    say "the metadata server does not answer; asking again"
+    sleep 2
+  done
+  make_place
+  open_bucket
+  begin_attempt || return
+  loop watch_preemption
+  prepare
+  case $? in
+    0) live ;;
+    1) return ;;
+    *) finish "$REFUSED" ;;
+  esac
+}
+
+make_place() {
+  setting folder
+  WORK=${REPLY:-$WORK}
+  CODE=$WORK/code OUTPUT=$WORK/output INPUT=$WORK/input ASIDE=$WORK/set-aside
+  SENT_LIST=$WORK/sent PROGRESS=$WORK/progress HOSTFILE=$WORK/hostfile
+  number heartbeat 60
+  HEARTBEAT=$((REPLY ? REPLY : 60))
+  number sync 300
+  SYNC=$((REPLY ? REPLY : 300))
+  number grace 10
+  GRACE=$REPLY
+  number patience 900
+  PATIENCE=$REPLY
+  LOOK=$((HEARTBEAT < 15 ? HEARTBEAT : 15)) VERDICT_SECONDS=$((6 * LOOK + GRACE + 60))
+  mkdir -p "$CODE" "$OUTPUT" "$INPUT" "$WORK/log"
+  find_place
+  read_rules
+}
+
+# 1 where there is nothing to do for this VM: the job has ended, or a newer attempt has taken over.
+begin_attempt() {
+  local answer=0
+  [ -n "$BUCKET" ] || { say "no bucket: the metadata attribute spotwarden-bucket is not set" && return 1; }
+  for_ever find_attempt || answer=$?
+  echo "$ATTEMPT" >"$STATE/attempt"
+  LOG=$WORK/log/$ATTEMPT.log CURVE=$WORK/log/$ATTEMPT.jsonl
+  say "attempt $ATTEMPT of $JOB on $NODE ($ID) in $ZONE"
+  [ "$answer" = 0 ] || fence || return 1
+  if for_ever has_ended; then
+    say "the job has ended already, with status $REPLY: nothing is run"
+    leave
+    return 1
+  fi
+}
+
+# Until there is an answer. Training from nothing because the bucket was away for a while would be worse than waiting.
+for_ever() {
+  local answer=0
+  while true; do
+    patiently 120 "$@" || answer=$?
+    [ "$answer" = 2 ] || return "$answer"
+    say "the bucket does not answer ($1); asking again"
+    answer=0
+  done
+}
+
+# What the program needs. 1: this VM is taken; 2: the job cannot run, and REFUSED is the status that says why.
+prepare() {
+  local step answer
+  for step in register restore_output fetch_code fetch_inputs; do
+    answer=0
+    for_ever "$step" || answer=$?
+    listen 0.01
+    [ -z "$TAKEN" ] || return 1
+    case $answer in
+      0) ;;
+      1) REFUSED=66 ;;
+      *) REFUSED=77 ;;
+    esac
+    [ "$answer" = 0 ] || { say "this failed for good: $step" && return 2; }
+  done
+  write_environment
+  write_hostfile
+  REFUSED=127
+  choose_command || return 2
+  [ ! -e /dev/nvidia0 ] || [ -d /opt/google-cloud-ops-agent ] ||
+    say "GPUs are not measured: there is no Ops Agent here. Google's \"Install the Ops Agent\" says how to add it."
+}
+
+watch_preemption() {
+  while true; do
+    if preempted 5; then
+      echo preempted >"$STATE/events"
+      return
+    fi
+    ask "instance/preempted?wait_for_change=true&timeout_sec=60" 70 || sleep 2
+  done
+}
+
+send_beats() {
+  while true; do
+    beat
+    sleep "$HEARTBEAT"
+  done
+}
+
+send_output() {
+  local try
+  while sleep "$SYNC"; do
+    for try in 1 2 3; do
+      may_write && upload_output "$SYNC"
+      [ "${WAITING:-0}" = 1 ] && [ "$try" -lt 3 ] || break
+      sleep 2
+    done
+  done
+}
+
+# Run the program, as often as the others of a gang come back, until there is something to end with.
+live() {
+  while true; do
+    : >"$STATE/running"
+    start_program
+    loop send_beats
+    loop send_output
+    [ "$NODES" = 1 ] || loop watch_peers
+    while program_runs && [ -z "$TAKEN$FENCED$PEERS_SAY" ]; do
+      listen 1
+    done
+    if [ -n "$TAKEN" ]; then
+      hand_over
+      return
+    fi
+    if [ -n "$FENCED" ]; then
+      give_way
+      return
+    fi
+    STOPPED=${PEERS_SAY:+1}
+    end_loops
+    stop_program "$GRACE"
+    loop watch_preemption
+    if [ "$NODES" -gt 1 ]; then
+      finish_gang || return
+      PEERS_SAY=""
+    else
+      finish "$ENDED"
+      return
+    fi
+  done
+}
+
+# Up to which moment what was written is whole: a program that was killed may have been writing.
+whole_until() {
+  now
+  [ "$ENDED" -lt 128 ] && [ -z "$KILLED" ] && REPLY=9999999999
+  REPLY=$((REPLY - 2))
+}
+
+# Another VM goes on with the job. What this one has trained since then is lost.
+give_way() {
+  end_loops
+  stop_program 2
+  say "the program was stopped: a newer attempt goes on with the job"
+}
+
+# The VM is being taken, or shut down: some seconds for the program, the rest for what it wrote.
+hand_over() {
+  local end=$((SECONDS + 25)) answer=0 early
+  setting early
+  early=${REPLY#0}
+  end_loops
+  say "this VM is to be ${TAKEN/shutdown/shut down}: the program gets $GRACE s"
+  stop_program "$GRACE"
+  whole_until
+  if may_write 3 || [ $? = 2 ]; then
+    upload_output $((end - SECONDS)) "$REPLY" || answer=$?
+    say "the output: $UPLOADED files had changed, $([ "$answer" = 0 ] && echo "all are uploaded" || echo "not all could be uploaded")"
+    if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ]; then
+      patiently 20 write_marker early && say "the early marker is written"
+    fi
+    OLD_LOG_SIZE=""
+    [ "$SECONDS" -ge "$end" ] || beat ',"stopped":true'
+  fi
+  : >"$STATE/done"
+}
+
+# The program has ended by itself: its output, then the status, then the VM goes. Never the status before the output.
+finish() {
+  local status=$1 answer=0
+  say "the program ended with status $status"
+  save_output || answer=$?
+  [ "$answer" = 1 ] && return
+  if [ "$answer" != 0 ]; then
+    say "the output could not be uploaded; it is in $OUTPUT on this VM, which is not deleted"
+    [ "$status" != 0 ] || status=74
+  fi
+  beat ",\"exit\":$status"
+  write_status "$status"
+  case $? in
+    0) ;;
+    1) return ;;
+    *) answer=2 ;;
+  esac
+  : >"$STATE/done"
+  [ "$answer" != 0 ] || leave
+}
+
+save_output() {
+  local cutoff
+  [ -n "$PROGRAM" ] || return 0
+  whole_until
+  cutoff=$REPLY
+  patiently "$PATIENCE" save_once "$cutoff"
+}
+
+save_once() {
+  may_write || return
+  upload_output "$PATIENCE" "$1"
+}
+
+# Whoever has written a status before this VM was right; 1 where a newer attempt has taken over.
+write_status() {
+  local answer=0
+  echo "$1" >"$STATE/code"
+  patiently "$PATIENCE" status_once || answer=$?
+  case $answer in
+    0 | 1) return "$answer" ;;
+    3) return 0 ;;
+  esac
+  say "the status $1 could not be written"
+  return 2
+}
+
+status_once() {
+  may_write || return
+  put "$STATE/code" "$HERE/metadata/status-code" 0 60
+}
+
+# The first node judges; the others wait until the job has a status. 0 where the program is to run once more.
+finish_gang() {
+  local own=$ENDED answer=0
+  say "the program ended with status $own${STOPPED:+, stopped since the gang is not whole ($PEERS_SAY)}"
+  save_output || answer=$?
+  [ "$answer" = 1 ] && return 1
+  [ "$answer" = 0 ] || [ "$own" != 0 ] || own=74
+  beat ",\"exit\":$own${STOPPED:+,\"stopped\":true}"
+  if [ "$RANK" = 0 ]; then
+    judge_gang "$own"
+  else
+    wait_for_verdict
+  fi
+  case $VERDICT in
+    again) return 0 ;;
+    lost) ;;
+    ended) leave ;;
+    *) write_status "$VERDICT" && : >"$STATE/done" && leave ;;
+  esac
+  return 1
+}
+
+# Nothing is left to do here: the VM deletes itself.
+leave() {
+  local project
+  end_loops
+  : >"$STATE/done"
+  setting keep-vm
+  if [ "$REPLY" = 1 ]; then
+    say "the VM stays, as spotwarden-keep-vm says"
+    return
+  fi
+  ask project/project-id
+  project=$REPLY
+  say "deleting $NODE in $ZONE"
+  patiently 600 delete_itself "$project" && return
+  say "this VM may not delete itself, and is switched off"
+  shutdown -h now
+}
+
+# By its id: a name may belong to another one some day.
+delete_itself() {
+  local compute=${CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE:-https://compute.googleapis.com/compute/v1/}
+  if [ "$TRANSPORT" = curl ]; then
+    request 60 -X DELETE -o /dev/null "${compute}projects/$1/zones/$ZONE/instances/$ID"
+  else
+    gcloud compute instances delete "$NODE" --zone="$ZONE" --quiet || return 2
+  fi
+}
+
+main

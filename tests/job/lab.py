@@ -1,0 +1,206 @@
+"""A local cloud in a thread of the tests, and VMs in it that run the job kit."""
+
+import asyncio
+import itertools
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from localcloud.cloud import LocalCloud, Options
+
+KIT = Path(__file__).parents[2] / "infra/job/kit"
+ZONE = "projects/demo/zones/us-central1-a"
+LIMIT_SECONDS = 40
+QUICK = {"spotwarden-heartbeat": "1", "spotwarden-sync": "1", "spotwarden-grace": "2"}
+"""What lets a test see within seconds what takes minutes by default."""
+
+
+class Lab:
+    """The cloud and its one bucket, `jobs`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._names = (f"job{number}" for number in itertools.count(1))
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self._cloud = LocalCloud(Options(project="demo", state=folder))
+        self._run(self._cloud.__aenter__())
+        self.url = self._cloud.endpoints.http
+        self._client = httpx.Client(base_url=self.url, trust_env=False, timeout=LIMIT_SECONDS)
+        self.post("/storage/v1/b?project=demo", {"name": "jobs"})
+
+    def close(self) -> None:
+        """End everything."""
+        self._client.close()
+        self._run(self._cloud.__aexit__(None, None, None))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Make a call that has to succeed."""
+        answer = self._client.post(path, json=body)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def job(self, command: str, *, name: str = "", attempt: int = 1, zone: str = ZONE, **more: str) -> "Vm":
+        """Boot a VM that runs this command as a job of its own; `_` in a name of more metadata is `-`."""
+        name = name or next(self._names)
+        given = {key.replace("_", "-"): value for key, value in more.items()}
+        return self.boot(
+            name,
+            {
+                **QUICK,
+                "spotwarden-bucket": "jobs",
+                "spotwarden-job": name,
+                "spotwarden-command": command,
+                "spotwarden-attempt": str(attempt),
+                **given,
+            },
+            zone=zone,
+        )
+
+    def boot(self, name: str, metadata: Mapping[str, str], *, zone: str = ZONE, **more: Any) -> "Vm":
+        """Create an instance with the kit and this metadata."""
+        scripts = {
+            f"{phase}-script": (KIT / f"{phase}.sh").read_text(encoding="utf-8")
+            for phase in ("startup", "shutdown")
+        }
+        image = "projects/debian-cloud/global/images/family/debian-12"
+        place = zone.removeprefix("projects/demo/")
+        body = {
+            "name": name,
+            "machineType": f"{place}/machineTypes/e2-medium",
+            "disks": [{"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": image}}],
+            "networkInterfaces": [{"network": "global/networks/default"}],
+            "metadata": {
+                "items": [{"key": key, "value": value} for key, value in {**scripts, **metadata}.items()]
+            },
+            "scheduling": {"provisioningModel": "SPOT", "instanceTerminationAction": "DELETE"},
+            "serviceAccounts": [
+                {"email": "default", "scopes": ["https://www.googleapis.com/auth/cloud-platform"]}
+            ],
+            **more,
+        }
+        before = set(self.folder.glob(f"vms/{name}-*"))
+        self.post(f"/compute/v1/{zone}/instances", body)
+        folder = self.until(lambda: set(self.folder.glob(f"vms/{name}-*")) - before, f"{name} to boot").pop()
+        return Vm(lab=self, name=name, zone=zone, folder=folder)
+
+    def read(self, name: str) -> str | None:
+        """An object's content; None where there is none."""
+        answer = self._client.get(f"/storage/v1/b/jobs/o/{quote(name, safe='')}?alt=media")
+        return None if answer.status_code == 404 else answer.text
+
+    def write(self, name: str, content: str | bytes) -> None:
+        """Put an object into the bucket."""
+        path = f"/upload/storage/v1/b/jobs/o?uploadType=media&name={quote(name, safe='')}"
+        assert self._client.post(path, content=content).is_success
+
+    def delete(self, name: str) -> None:
+        """Remove an object."""
+        assert self._client.delete(f"/storage/v1/b/jobs/o/{quote(name, safe='')}").is_success
+
+    def names(self, prefix: str) -> list[str]:
+        """The names of the objects below a prefix, without it."""
+        answer = self._client.get("/storage/v1/b/jobs/o", params={"prefix": prefix}).json()
+        return [one["name"].removeprefix(prefix) for one in answer.get("items", [])]
+
+    def fault(self, **rule: Any) -> None:
+        """Let something befall the calls of others; the test's fixture ends it."""
+        self.post("/local/faults", rule)
+
+    def well(self) -> None:
+        """End all faults."""
+        self._client.delete("/local/faults")
+
+    def until(self, fact: Callable[[], Any], what: str) -> Any:
+        """Wait until something is so; fail if it never is."""
+        end = time.monotonic() + LIMIT_SECONDS
+        while not (value := fact()):
+            assert time.monotonic() < end, f"waited in vain for {what}"
+            time.sleep(0.02)
+        return value
+
+    def has(self, path: str) -> bool:
+        """Whether the API knows this resource."""
+        return self._client.get(f"/compute/v1/{path}").is_success
+
+    def remove(self, path: str) -> None:
+        """Delete a resource as its owner would."""
+        assert self._client.delete(f"/compute/v1/{path}").is_success
+
+    def _run(self, work: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(LIMIT_SECONDS)
+
+
+class Vm:
+    """One VM, and what it has in the bucket as a job of its name, or of another one's."""
+
+    def __init__(self, *, lab: Lab, name: str, zone: str, folder: Path, job: str = "") -> None:
+        self.lab, self.name, self.zone, self.folder = lab, name, zone, folder
+        self.job = job or name
+        self.id = folder.name.rpartition("-")[2]
+
+    @property
+    def said(self) -> str:
+        """What its scripts have printed."""
+        logs = [self.folder / "var/log" / f"{phase}.log" for phase in ("startup", "shutdown")]
+        return "".join(log.read_text(errors="replace") for log in logs if log.exists())
+
+    @property
+    def work(self) -> Path:
+        """The folder of the job on its disk."""
+        return next(iter(self.folder.glob("root/spotwarden")), self.folder / "root/spotwarden")
+
+    def object(self, path: str) -> str | None:
+        """An object of its job."""
+        return self.lab.read(f"{self.job}/{path}")
+
+    @property
+    def beat(self) -> dict[str, Any]:
+        """Its newest heartbeat."""
+        said = self.object(f"metadata/heartbeat/{self.name}")
+        return json.loads(said) if said else {}
+
+    @property
+    def marker(self) -> dict[str, Any] | None:
+        """Its marker."""
+        said = self.lab.read(f"preempted-jobs/{self.name}")
+        return None if said is None else json.loads(said)
+
+    def status(self) -> str:
+        """The job's status, once there is one."""
+        what = lambda: self.object("metadata/status-code")  # noqa: E731 — it is asked again and again
+        try:
+            return self.lab.until(what, "a status").strip()
+        except AssertionError as error:
+            raise AssertionError(f"{error}; the VM said:\n{self.said}") from error
+
+    def until_said(self, words: str) -> None:
+        """Wait until it has printed something."""
+        try:
+            self.lab.until(lambda: words in self.said, repr(words))
+        except AssertionError as error:
+            raise AssertionError(f"{error}; the VM said:\n{self.said}") from error
+
+    def preempt(self) -> None:
+        """Take it away, as Compute Engine does."""
+        self.lab.post("/local/preempt", {"node": self.name})
+
+    def delete(self) -> None:
+        """Delete it, as its owner does."""
+        self.lab.remove(f"{self.zone}/instances/{self.name}")
+
+    def until_gone(self) -> None:
+        """Wait until there is no VM of this name any more."""
+        self.lab.until(
+            lambda: not self.lab.has(f"{self.zone}/instances/{self.name}"), f"the end of {self.name}"
+        )
