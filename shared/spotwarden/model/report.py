@@ -100,8 +100,9 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     VMs of one of them, `gpus` their GPUs together. `zones`, `machines` (types), `instances` (ids) are those
     it ever had, oldest first. `ended` is None while the job is open. `runtime` is from `started` to `ended`,
     or to now; `up_time` is how long its VMs were up, added over all of them, and `gpu_time` the same times
-    the GPUs of each. `on_demand` is what `cost` would have been without spot. `metrics` are in the order of
-    names. `tags` are what its developer gave it. `problem` says what of the job could not be read.
+    the GPUs of each. `on_demand` is what `cost` would have been without spot, `saved` the
+    difference, over those VMs of which both prices are known. `metrics` are in the order of names. `tags` are
+    what its developer gave it. `problem` says what of the job could not be read.
     """
 
     job: str
@@ -122,6 +123,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     gpu_time: timedelta | None = None
     cost: Money = Money()
     on_demand: Money = Money()
+    saved: Money = Money()
     preemptions: int = 0
     advance: Advance = Advance()
     metrics: tuple[Measure, ...] = ()

@@ -46,32 +46,6 @@ class Spans(msgspec.Struct, frozen=True, kw_only=True):
         return self.useful / known if known else None
 
 
-class Slice(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of a table of the fleet: what belongs to `key` ("" is nobody, no team, nowhere, unknown).
-
-    `jobs` counts those that used or waited for anything. `waste` is what the idle, lost and after parts
-    have cost.
-    """
-
-    key: str = ""
-    jobs: int = 0
-    gpu: Spans = Spans()
-    vm: Spans = Spans()
-    cost: Money = Money()
-    on_demand: Money = Money()
-    waste: Money = Money()
-
-
-class By(Enum):
-    """What a table is by. A day is one of the policy's time zone, and may have 23 or 25 hours."""
-
-    OWNER = "owner"
-    TEAM = "team"
-    MACHINE = "machine"
-    ZONE = "zone"
-    DAY = "day"
-
-
 class Recovery(msgspec.Struct, frozen=True, kw_only=True):
     """How long jobs took from the loss of their VMs to the start of new ones; None where none has.
 
@@ -83,6 +57,38 @@ class Recovery(msgspec.Struct, frozen=True, kw_only=True):
     p90: timedelta | None = None
     p99: timedelta | None = None
     longest: timedelta | None = None
+
+
+class Slice(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of a table of the fleet: what belongs to `key` ("" is nobody, no team, nowhere, unknown).
+
+    `jobs` counts those that used or waited for anything. `waste` is what the idle, lost and after parts
+    have cost, `saved` how much less than `on_demand` was paid for VMs of which both prices are known.
+    `preemptions` counts the restarts that preemptions made needed, by when VMs were lost, and so does
+    `recovery` with all restarts.
+    """
+
+    key: str = ""
+    jobs: int = 0
+    gpu: Spans = Spans()
+    vm: Spans = Spans()
+    cost: Money = Money()
+    on_demand: Money = Money()
+    saved: Money = Money()
+    waste: Money = Money()
+    preemptions: int = 0
+    recovery: Recovery = Recovery()
+
+
+class By(Enum):
+    """What a table is by. A day is one of the policy's time zone, and may have 23 or 25 hours."""
+
+    OWNER = "owner"
+    TEAM = "team"
+    MACHINE = "machine"
+    ZONE = "zone"
+    JOB = "job"
+    DAY = "day"
 
 
 class Pending(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,146 @@
+"""The heartbeats of one node in one attempt → what the report keeps of them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+import msgspec
+
+from spotwarden.model.heartbeat import Beat, Measured, number
+from spotwarden.model.report import Advance, Measure
+from spotwarden.model.report_job import Curve, Point
+from spotwarden.model.report_kept import Line, Sources
+
+POINTS = 240
+"""Of a curve in one attempt; more than a screen shows, and 200 metrics of it still fit into a summary."""
+CURVES = 40
+CHECKPOINTS = 200
+LESS_IS_BETTER = (
+    "loss",
+    "err",
+    "perplexity",
+    "ppl",
+    "mse",
+    "mae",
+    "rmse",
+    "nll",
+    "wer",
+    "cer",
+    "fid",
+    "divergence",
+)
+
+
+def line(node: str, attempt: int, beats: Iterable[Beat], generation: int = 0) -> Line:
+    """What they say, oldest first; one without a moment only tells what it measures."""
+    heard = list(beats)
+    moments = [beat.at for beat in heard if beat.at]
+    return Line(
+        node=node,
+        attempt=attempt,
+        generation=generation,
+        first=min(moments, default=None),
+        saved=tuple(_saved(heard, attempt))[-CHECKPOINTS:],
+        last=heard[-1] if heard else None,
+        curves=tuple(_curves(node, attempt, heard)),
+    )
+
+
+def _saved(beats: Sequence[Beat], attempt: int) -> Iterator[tuple[datetime, str]]:
+    """When a checkpoint was first heard of; a restart's first beat has the one that it began with."""
+    known = beats[0].checkpoint if beats and attempt > 1 else ""
+    for beat in beats:
+        if beat.checkpoint and beat.checkpoint != known and beat.at:
+            yield beat.at, beat.checkpoint
+        known = beat.checkpoint or known
+
+
+def _curves(node: str, attempt: int, beats: Sequence[Beat]) -> Iterator[Curve]:
+    found: dict[str, list[Point]] = defaultdict(list)
+    for beat in beats:
+        if beat.at is None:
+            continue
+        for name, value in beat.metrics.items():
+            found[name].append(Point(at=beat.at, step=beat.step, value=value, attempt=attempt))
+    for name in sorted(found)[:CURVES]:
+        yield Curve(metric=name, node=node, points=thinned(found[name], POINTS))
+
+
+def thinned(points: Sequence[Point], most: int) -> tuple[Point, ...]:
+    """At most so many: of each stretch its first, its lowest and its highest value, and the last of all."""
+    if len(points) <= most:
+        return tuple(points)
+    stretches = max(1, (most - 1) // 3)
+    size = -(-len(points) // stretches)
+    kept: list[Point] = []
+    for first in range(0, len(points), size):
+        some = points[first : first + size]
+        chosen = {id(one): one for one in (some[0], min(some, key=_value), max(some, key=_value))}
+        kept += [one for one in some if id(one) in chosen]
+    return (*kept, points[-1]) if kept[-1] is not points[-1] else tuple(kept)
+
+
+def _value(point: Point) -> tuple[bool, float]:
+    """What is no number counts as more than any, so that it is seen."""
+    value = number(point.value)
+    return value != value, value  # noqa: PLR0124 — only *not a number* is not itself
+
+
+def joined(lines: Sequence[Line]) -> tuple[Curve, ...]:
+    """Each metric over all attempts, of the node that says the most of it."""
+    found: dict[tuple[str, str], list[Point]] = defaultdict(list)
+    for one in sorted(lines, key=lambda line: line.attempt):
+        for curve in one.curves:
+            found[curve.metric, one.node] += curve.points
+    best: dict[str, tuple[int, str]] = {}
+    for (metric, node), points in sorted(found.items()):
+        if len(points) > best.get(metric, (0, ""))[0]:
+            best[metric] = len(points), node
+    return tuple(
+        Curve(metric=metric, node=node, points=thinned(found[metric, node], 2 * POINTS))
+        for metric, (_, node) in sorted(best.items())
+    )
+
+
+def measures(curves: Iterable[Curve], beat: Beat | None) -> tuple[Measure, ...]:
+    """The last, lowest and highest value of each metric; the newest heartbeat may know one more."""
+    found = {curve.metric: _measure(curve) for curve in curves if curve.points}
+    for name, value in (beat.metrics if beat else {}).items():
+        found[name] = _newer(found.get(name), name, value, beat or Beat())
+    return tuple(found[name] for name in sorted(found)[:CURVES])
+
+
+def _measure(curve: Curve) -> Measure:
+    last = curve.points[-1]
+    return _with_bounds(
+        Measure(name=curve.metric, last=last.value, at=last.at, step=last.step),
+        [number(one.value) for one in curve.points],
+    )
+
+
+def _newer(known: Measure | None, name: str, value: Measured, beat: Beat) -> Measure:
+    if known is not None and known.at and (beat.at is None or beat.at <= known.at):
+        return known
+    bounds = [one for one in (known.lowest, known.highest) if one is not None] if known else []
+    newest = Measure(name=name, last=value, at=beat.at, step=beat.step)
+    return _with_bounds(newest, [*bounds, number(value)])
+
+
+def _with_bounds(measure: Measure, values: Sequence[float]) -> Measure:
+    real = [one for one in values if one - one == 0]
+    if not real:
+        return measure
+    low, high = min(real), max(real)
+    less = any(word in measure.name.lower() for word in LESS_IS_BETTER)
+    return msgspec.structs.replace(measure, lowest=low, highest=high, best=low if less else high)
+
+
+def advance(sources: Sources, lines: Sequence[Line]) -> Advance:
+    """How far the job is, by its newest heartbeat; one that says nothing still says when."""
+    said = [line.last for line in lines if line.last and line.last.at]
+    newest = max(said, key=lambda beat: beat.at.timestamp() if beat.at else 0.0, default=None)
+    beat = sources.beat if sources.beat and sources.beat != Beat() else newest
+    at = sources.beat_at or (newest.at if newest else None)
+    if beat is None:
+        return Advance(at=at)
+    return Advance(at=at, step=beat.step, steps=beat.steps, share=beat.share, checkpoint=beat.checkpoint)
