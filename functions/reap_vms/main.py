@@ -1,4 +1,4 @@
-"""Reaps what no job needs any more: orphaned VMs, VMs of jobs that hang, and what jobs left behind."""
+"""Reaps what no job needs any more: orphaned VMs, jobs that hang or train for nothing, what is left over."""
 
 import os
 from functools import partial
@@ -8,7 +8,7 @@ from cloudevents.http import CloudEvent
 
 from spotwarden import runner
 from spotwarden.decide import cases
-from spotwarden.decide.rules import reaping, stalls
+from spotwarden.decide.rules import early_stops, reaping, stalls
 from spotwarden.decide.silence import silent
 from spotwarden.gcp import connect
 from spotwarden.model.policy import Policy
@@ -28,7 +28,7 @@ def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -
     """Look, judge, warn, and act only on what was warned about in time."""
     governed = runner.Governed(
         rules=reaping.RULES,
-        look=partial(look, quiet=stalls.quiet),
+        look=partial(look, quiet=stalls.quiet, wanted=early_stops.wanted),
         judge=reaping.judge,
         escalation=cases.ESCALATION,
         silent=silent,

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.decide.rules import stalls
+from spotwarden.decide.rules import early_stops, stalls
 from spotwarden.layout import AttemptRecord, Heartbeat, InstanceId, OpenJob, Output, StatusCode
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.fleet import ATTEMPT_LABEL, JOB_LABEL
@@ -88,7 +88,7 @@ class ReapWorld(GovernedWorld):
 
     def look(self, *only: str, cloud: Cloud | None = None) -> ReapFacts:
         """One look, at everything or at these ids and links."""
-        return look(self.duty(cloud), only, stalls.quiet)
+        return look(self.duty(cloud), only, stalls.quiet, early_stops.wanted)
 
 
 class Calls:

@@ -10,9 +10,9 @@ from spotwarden.model.backtest import After, Deed
 from spotwarden.model.finding import Finding, Judged, Reading
 from spotwarden.model.governance import Remedy
 
-WORK = frozenset({"idle", "stall", "orphan"})
+WORK = frozenset({"idle", "stall", "orphan", "early_stop"})
 """Rules that are content only with a VM that does something for a job: its GPUs, its signs of life, its
-place in the ledger. A limit that is kept again, or a label put right, says nothing of work."""
+metrics, its place in the ledger. A limit that is kept again, or a label put right, says nothing of work."""
 
 
 class Sight(NamedTuple):
@@ -78,5 +78,6 @@ def is_out_of_sight(deed: Deed, sight: Sight) -> bool:
 _HOW: Mapping[str, str] = {
     "idle": "a GPU was busy again",
     "stall": "it gave a sign of life again",
+    "early_stop": "its metrics were in order again",
     "orphan": "it was a job's again",
 }

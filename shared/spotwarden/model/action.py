@@ -8,16 +8,11 @@ import msgspec
 
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.case import Case
+from spotwarden.model.deed import Action, CloseJob
 from spotwarden.model.letter import Letter
 from spotwarden.model.notice import Notice
 from spotwarden.model.request import Request
 from spotwarden.model.watch import Watch
-
-
-class Action(msgspec.Struct, frozen=True, kw_only=True):
-    """A change of the world, with the reason that goes into the audit."""
-
-    reason: str
 
 
 class WriteAttempt(Action, frozen=True, kw_only=True, tag=True):
@@ -230,6 +225,7 @@ Change = (
     | StopInstance
     | LabelInstance
     | RemoveLeftover
+    | CloseJob
     | FileCase
     | CloseCase
     | KeepWatch

@@ -101,8 +101,8 @@ class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
     `finding` is None where nothing is wrong any more; with `hidden` it may only be out of sight. `there` says
     that some VM of the case still runs. `permitted` says that a second look and the blast radius let the
     sweep act. What this sweep has done already: `told` the ids of notices, with when they were accepted,
-    `planned` the remedy written down, `labelled` and `struck` (by target) the VMs it has been applied to,
-    with how that went.
+    `planned` the remedy written down, `closed` the job closed in its ledger, `labelled` and `struck` (by
+    target) the VMs it has been applied to, with how that went.
     """
 
     rule: str
@@ -114,6 +114,7 @@ class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
     permitted: bool = False
     told: Mapping[str, Moment] = {}
     planned: bool = False
+    closed: bool = False
     labelled: frozenset[str] = frozenset()
     struck: Mapping[str, Strike] = {}
 

@@ -1,5 +1,6 @@
 """The limits of governance that a team agreed on; `infra/policy.toml` says why these defaults."""
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from enum import Enum
 
@@ -75,6 +76,33 @@ class StallLimits(Limits, frozen=True, kw_only=True):
     proof: Proof = Proof.HEARTBEAT
     grace: timedelta = timedelta(minutes=30)
     cpu_at_rest: float = 3.0
+
+
+class Goal(Enum):
+    """Which way a metric gets better."""
+
+    MIN = "min"
+    MAX = "max"
+
+
+class EarlyStopLimits(Limits, frozen=True, kw_only=True):
+    """A training that cannot come to anything any more, by what its heartbeats measure; off where unset.
+
+    `unreal`: any metric is not a number, or infinite. `over` and `under` are bounds by metric. The `metric`
+    with its `goal` must get better by more than `min_delta` within `patience` steps. Bounds and patience are
+    held against nothing before the step `warmup`.
+    """
+
+    remedy: Remedy = Remedy.STOP
+    grace: timedelta = timedelta(minutes=5)
+    unreal: bool = False
+    over: Mapping[str, float] = {}
+    under: Mapping[str, float] = {}
+    metric: str = ""
+    goal: Goal = Goal.MIN
+    patience: float | None = None
+    min_delta: float = 0.0
+    warmup: float = 0.0
 
 
 class IdleLimits(Limits, frozen=True, kw_only=True):

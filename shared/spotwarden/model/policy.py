@@ -7,6 +7,7 @@ import msgspec
 
 from spotwarden.model.governance import (
     ComplianceLimits,
+    EarlyStopLimits,
     GovernanceLimits,
     IdleLimits,
     InstanceCap,
@@ -26,6 +27,7 @@ RULES: Mapping[str, type[Limits]] = {
     "orphan": OrphanLimits,
     "leftover": LeftoverLimits,
     "stall": StallLimits,
+    "early_stop": EarlyStopLimits,
     "idle": IdleLimits,
     "job_cap": JobCap,
     "instance_cap": InstanceCap,
@@ -63,6 +65,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     orphan: OrphanLimits = OrphanLimits()
     leftover: LeftoverLimits = LeftoverLimits()
     stall: StallLimits = StallLimits()
+    early_stop: EarlyStopLimits = EarlyStopLimits()
     idle: IdleLimits = IdleLimits()
     job_cap: JobCap = JobCap()
     instance_cap: InstanceCap = InstanceCap()

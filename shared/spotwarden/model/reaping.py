@@ -8,6 +8,7 @@ import msgspec
 from spotwarden.model.attempt import State
 from spotwarden.model.fleet import Leftover, Machine
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.training import Training
 
 
 class Signs(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,7 +33,8 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     when it was written. `attempt`, `state`, `began` and `updated` are its newest attempt's, 0 and None where
     there is none; `instances` are that attempt's ids by node. `past` are the ids that other attempts had or
     stood in for, `registered` those in the job's metadata; both are read only where a VM of the job is not
-    explained without them. `problem` says why the record could not be read.
+    explained without them. `training` is what it measures, where something hangs on that. `problem` says why
+    the record could not be read.
     """
 
     job: str
@@ -49,6 +51,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     owner: str = ""
     file: JobFile = JobFile()
     signs: Signs = Signs()
+    training: Training = Training()
     problem: str = ""
 
 

@@ -1,89 +1,35 @@
-"""What a single value of a policy may be, and in which direction it is lenient."""
+"""What a single value of a policy may be."""
 
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from difflib import get_close_matches
 from enum import Enum
-from typing import Any, get_args, get_type_hints
+from math import isfinite
+from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from spotwarden.model.governance import (
     ComplianceLimits,
+    EarlyStopLimits,
     IdleLimits,
     InstanceCap,
     JobCap,
     LeftoverLimits,
     Limits,
     OwnerCap,
-    Proof,
     Remedy,
 )
 
 DURATION = "a time such as 90s, 5m, 1h30m or 2d"
 
 
-class Lenient(Enum):
-    """Which way a value spares VMs. A `FIXED` one is no matter of a single job's."""
-
-    HIGHER = "higher"
-    LOWER = "lower"
-    FIXED = "fixed"
-
-
-_EVERY = {"mode": Lenient.FIXED, "looks": Lenient.FIXED, "remedy": Lenient.HIGHER, "grace": Lenient.HIGHER}
-_AFTER = {**_EVERY, "after": Lenient.HIGHER}
-_USE = dict.fromkeys(
-    (
-        "gpu_hours_day",
-        "gpu_hours_week",
-        "gpu_hours_month",
-        "money_day",
-        "money_week",
-        "money_month",
-        "concurrent_gpus",
-    ),
-    Lenient.HIGHER,
-)
-LENIENT: Mapping[str, Mapping[str, Lenient]] = {
-    "orphan": _AFTER,
-    "leftover": _AFTER,
-    "stall": {**_AFTER, "proof": Lenient.HIGHER, "cpu_at_rest": Lenient.LOWER},
-    "idle": {
-        **_EVERY,
-        "threshold": Lenient.LOWER,
-        "act": Lenient.HIGHER,
-        "warn": Lenient.FIXED,
-        "lag": Lenient.FIXED,
-        "coverage": Lenient.FIXED,
-    },
-    "job_cap": {
-        **_EVERY,
-        "max_runtime": Lenient.HIGHER,
-        "budget": Lenient.HIGHER,
-        "longest": Lenient.FIXED,
-        "dearest": Lenient.FIXED,
-        "warn": Lenient.FIXED,
-    },
-    "instance_cap": {**_EVERY, "max_uptime": Lenient.HIGHER, "warn": Lenient.FIXED},
-    "owner_cap": {**_EVERY, **_USE, "warn": Lenient.FIXED},
-    "compliance": {
-        **_EVERY,
-        "labels": Lenient.FIXED,
-        "machine_types": Lenient.FIXED,
-        "regions": Lenient.FIXED,
-        "provisioning": Lenient.FIXED,
-        "most_vms_per_job": Lenient.HIGHER,
-        "most_gpus_per_job": Lenient.HIGHER,
-    },
-}
-"""For every value of every rule, by its name."""
-
 _STOP = (Remedy.NONE, Remedy.STOP)
 REMEDIES: Mapping[type[Limits], tuple[Remedy, ...]] = {
     LeftoverLimits: (Remedy.NONE, Remedy.DELETE),
     IdleLimits: _STOP,
+    EarlyStopLimits: _STOP,
     JobCap: _STOP,
     InstanceCap: _STOP,
     OwnerCap: _STOP,
@@ -95,31 +41,13 @@ SHARES = ("coverage", "blast_share", "warn")
 PERCENTS = ("threshold", "cpu_at_rest")
 COUNTS = ("looks", "failures", "short_lives", "blast_count")
 """Numbers below 1 of these make no sense; every other number only must not be negative."""
-POSITIVE = ("after", "act", "outage", "half_life", "threshold", "longest_keep")
+POSITIVE = ("after", "act", "outage", "half_life", "threshold", "longest_keep", "patience")
 """Nor can these be zero: who takes a limit of nothing for none at all would find every VM beyond it."""
 LONGEST = timedelta(days=36_500)
 """A hundred years: who means *never* may say so, and a moment so far from now is still one."""
 MOST = 1e15
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 _UNITS = (86_400, 3_600, 60, 1)
-_RANKS: tuple[Enum, ...] = (
-    *(Remedy.DELETE, Remedy.STOP, Remedy.NONE),
-    *(Proof.ANY, Proof.OUTPUT, Proof.HEARTBEAT),
-)
-"""Words that have a direction, the strictest of each kind first."""
-
-
-def leniency(side: Lenient, value: object) -> float:
-    """How far a value spares VMs, to be compared with others of the same name; None bounds nothing."""
-    if value is None:
-        rank = float("inf")
-    elif isinstance(value, Enum):
-        rank = float(_RANKS.index(value))
-    elif isinstance(value, timedelta):
-        rank = value.total_seconds()
-    else:
-        rank = float(value)  # type: ignore[arg-type]  # only these have a direction
-    return -rank if side is Lenient.LOWER else rank
 
 
 def kinds_of(limits: type[msgspec.Struct]) -> Mapping[str, Any]:
@@ -142,6 +70,9 @@ def read_value(name: str, kind: Any, said: object) -> Any:  # noqa: ANN401 — a
         value = msgspec.convert(read, kind)
     except msgspec.ValidationError as error:
         raise ValueError(_expected(kind, said)) from error
+    if isinstance(value, Mapping):
+        _all_finite(value)
+        return value
     for one in value if isinstance(value, tuple) else (value,):
         _in_bounds(name, one)
     return value
@@ -175,9 +106,14 @@ def written(value: object) -> str:
         return str(value.value)
     if isinstance(value, tuple):
         return ", ".join(written(one) for one in value) or "any"
-    if value is None:
-        return "no bound"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {written(one)}" for name, one in value.items()) or "none"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return _WORDS.get(value, str(value)) if value is None or isinstance(value, bool) else str(value)
+
+
+_WORDS: Mapping[object, str] = {None: "no bound", True: "true", False: "false"}
 
 
 def _written_time(span: timedelta) -> str:
@@ -211,6 +147,12 @@ def _time(said: object) -> object:
     return iso_duration(said) if isinstance(said, str) else said
 
 
+def _all_finite(bounds: Mapping[str, float]) -> None:
+    for metric, bound in bounds.items():
+        if not isfinite(bound):
+            raise ValueError(f"{metric} is {bound:g}; nothing can be held against that")
+
+
 def _in_bounds(name: str, value: object) -> None:
     """Refuse what cannot be meant."""
     if isinstance(value, timedelta):
@@ -231,6 +173,8 @@ def _in_bounds(name: str, value: object) -> None:
 
 def _expected(kind: Any, said: object) -> str:  # noqa: ANN401 — as above
     """What is allowed, in words."""
+    if get_origin(kind) is Mapping:
+        return f"it is {said!r}; it must be a table of numbers such as {{ loss = 10.0 }}"
     inner = next(one for one in (get_args(kind) or (kind,)) if one not in (type(None), ...))
     words = {timedelta: DURATION, str: "a text in quotes", int: "a whole number", float: "a number"}
     words |= {bool: "true or false", date: "a day such as 2026-12-31"}

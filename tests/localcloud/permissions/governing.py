@@ -6,6 +6,7 @@ from spotwarden.layout import AttemptRecord, Heartbeat, OpenJob, StatusCode
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.governance import (
     ComplianceLimits,
+    EarlyStopLimits,
     IdleLimits,
     InstanceCap,
     LeftoverLimits,
@@ -93,6 +94,16 @@ def a_job_that_hangs(stage: Stage) -> None:
         stage.sweep()
     stage.sweep_until(lambda: stopped(stage), minutes=20)
     assert "stall_warning" in stage.kinds()
+
+
+@scene("reap_vms", early_stop=EarlyStopLimits(unreal=True, grace=SOON))
+def a_loss_that_is_no_number(stage: Stage) -> None:
+    """Its job is closed in the ledger, and its VM stopped."""
+    job(stage)
+    stage.store(Heartbeat(job="train", node="train"), b'{"attempt": 1, "metrics": {"loss": "nan"}}')
+    stage.wait(minutes=20)
+    stage.sweep_until(lambda: stopped(stage), minutes=6)
+    assert "early_stop_warning" in stage.kinds()
 
 
 @scene("reap_vms", leftover=LeftoverLimits(remedy=Remedy.DELETE, after=timedelta(0), grace=SOON, looks=1))

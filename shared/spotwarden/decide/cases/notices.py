@@ -15,6 +15,7 @@ TITLES: Mapping[str, str] = {
     "orphan": "runs though its job is over",
     "leftover": "is left over and used by nothing",
     "stall": "makes no progress",
+    "early_stop": "trains for nothing",
     "idle": "has idle GPUs",
     "job_cap": "comes to its limit",
     "instance_cap": "is up for too long",

@@ -15,6 +15,7 @@ from spotwarden.model.action import (
     Tell,
 )
 from spotwarden.model.case import CaseFacts, CaseState, Filed, Strike
+from spotwarden.model.deed import CloseJob
 from spotwarden.model.outcome import Done, Observed, Outcome, Rejected, Unanswered
 
 STRIKES = StopInstance | DeleteInstance | RemoveLeftover
@@ -40,6 +41,10 @@ def after(facts: CaseFacts, step: CaseStep, outcome: Outcome) -> CaseFacts | Non
 def _filed(facts: CaseFacts, step: FileCase, outcome: Done) -> CaseFacts:
     filed = Filed(case=step.case, generation=outcome.generation)
     return replace(facts, filed=filed, planned=facts.permitted and step.case.state is CaseState.DUE)
+
+
+def _closed(facts: CaseFacts, _step: CloseJob, _outcome: Done) -> CaseFacts:
+    return replace(facts, closed=True)
 
 
 def _told(facts: CaseFacts, step: Tell, outcome: Done) -> CaseFacts:
@@ -68,4 +73,8 @@ def _with(strike: Strike, outcome: Outcome) -> Strike:
             return replace(strike, operation="", error="not carried out")
 
 
-_LEARN: Mapping[type, Callable[[CaseFacts, Any, Done], CaseFacts]] = {FileCase: _filed, Tell: _told}
+_LEARN: Mapping[type, Callable[[CaseFacts, Any, Done], CaseFacts]] = {
+    FileCase: _filed,
+    Tell: _told,
+    CloseJob: _closed,
+}

@@ -9,6 +9,7 @@ from spotwarden.decide.cases import notices
 from spotwarden.decide.cases.life import CaseEvent, follow
 from spotwarden.model.action import CaseStep, DeleteInstance, FileCase, RemoveLeftover, StopInstance, Tell
 from spotwarden.model.case import Case, CaseFacts, Strike
+from spotwarden.model.deed import CloseJob
 from spotwarden.model.finding import Finding, Target
 from spotwarden.model.governance import Remedy
 from spotwarden.model.policy import Policy
@@ -17,9 +18,14 @@ from spotwarden.model.tick import Tick
 IN_TIME = timedelta(minutes=5)
 """How long after its sweep began a remedy may be sent: a laptop that slept since has seen another world."""
 
+CLOSES = frozenset({"early_stop"})
+"""Rules whose remedy ends the job itself: it is closed first, so that nothing brings it back."""
+
 
 def strike(facts: CaseFacts, case: Case, finding: Finding, policy: Policy, tick: Tick) -> CaseStep:
     """The next VM to act upon, or the end of it; the case was written down as due in this very sweep."""
+    if case.rule in CLOSES and not facts.closed and case.subject.job:
+        return CloseJob(reason=case.reason, job=case.subject.job)
     targets = {target.id: target for target in finding.subject.targets}
     for one in case.strikes:
         if one.target not in facts.struck and one.target in targets:

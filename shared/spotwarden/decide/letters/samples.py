@@ -54,6 +54,12 @@ _TROUBLES: Mapping[str, _Trouble] = {
         todo="look at the job's log; where it hangs, stop it and start it again from its last checkpoint",
         evidence={"newest heartbeat": "2 h 5 min ago", "busiest CPU in the last hour": "1.2 %, at rest"},
     ),
+    "early_stop": _Trouble(
+        reason=f"loss of {JOB} is not a number (nan) at step 12,000",
+        todo="look for what made it so, then start it again from an earlier checkpoint",
+        evidence={"loss": "nan", "step": "12,000"},
+        key=JOB,
+    ),
     "idle": _Trouble(
         reason=f"All 4 GPUs of {VM} have been below 5 % for 1 h 5 min.",
         todo="let it work, or stop it",

@@ -10,8 +10,9 @@ import msgspec
 
 from spotwarden.model.governance import Limits
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.leniency import LENIENT, Lenient, leniency
 from spotwarden.model.policy import RULES, Policy
-from spotwarden.model.values import LENIENT, Lenient, leniency, meant, read_limit, written
+from spotwarden.model.values import meant, read_limit, written
 
 NOBODY = JobFile()
 OWNERS_KNOWN = 65_536
@@ -153,6 +154,8 @@ def _by_job(held: Held, kind: type[Limits], words: Mapping[str, Any], side: Leni
         return msgspec.structs.replace(
             held, note=f"job.toml says {written(value)}, which is not a job's to say"
         )
+    if side is Lenient.OWN:
+        return msgspec.structs.replace(held, value=value, source=Source.JOB)
     wish, now = leniency(side, value), leniency(side, held.value)
     most = now if held.ceiling is None else max(now, leniency(side, held.ceiling))
     if wish <= most:

@@ -29,9 +29,12 @@ from spotwarden.model.action import (
     StoreObject,
     WriteAttempt,
 )
+from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.deed import CloseJob
 from spotwarden.model.marker import Aside
 from spotwarden.model.outcome import Done
 from spotwarden.runner.apply.hands import JSON, Hands
+from spotwarden.runner.decoding import decoded
 
 
 def _write(hands: Hands, thing: Thing, data: bytes, generation: int | None, content_type: str = JSON) -> Done:
@@ -50,6 +53,26 @@ def write_attempt(hands: Hands, action: WriteAttempt) -> Done:
     """Write a record of the ledger."""
     thing = AttemptRecord(job=action.record.job, attempt=action.record.number)
     return _write(hands, thing, _pretty(action.record), action.generation)
+
+
+def close_job(hands: Hands, action: CloseJob) -> Done:
+    """Write into the newest record of the ledger that the job was stopped."""
+    store, layout = hands.cloud.store, hands.layout
+    newest: AttemptRecord | None = None
+    for entry in store.entries(layout.attempts(action.job)):
+        thing = layout.parse(entry.name)
+        if isinstance(thing, AttemptRecord) and (newest is None or thing.attempt > newest.attempt):
+            newest = thing
+    stored = store.read(layout.build(newest)) if newest else None
+    if newest is None or stored is None:
+        return Done()
+    record = decoded(layout.build(newest), stored.data, Attempt)
+    if record.state in CLOSED:
+        return Done()
+    over = msgspec.structs.replace(
+        record, state=State.STOPPED, reason=action.reason, lease=None, updated=hands.tick.now
+    )
+    return _write(hands, newest, _pretty(over), stored.generation)
 
 
 def file_case(hands: Hands, action: FileCase) -> Done:
@@ -127,6 +150,7 @@ def drop(hands: Hands, action: DropObject) -> Done:
 
 DO: Mapping[type, Callable[[Hands, Any], Done]] = {
     WriteAttempt: write_attempt,
+    CloseJob: close_job,
     FileCase: file_case,
     CloseCase: close_case,
     KeepWatch: keep_watch,

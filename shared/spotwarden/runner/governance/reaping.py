@@ -3,6 +3,7 @@
 VMs and leftovers first, then the list of open jobs, then the record of each job that one of them points to:
 what is written down while we look is in the newer reading, and a VM that was just made is not taken for one
 that nobody knows. A job's signs of life come last: one that moves while we look is not taken for stalled.
+What a job measures is read only where a limit hangs on it, and only what has changed since it was read.
 """
 
 from collections import defaultdict
@@ -22,6 +23,7 @@ from spotwarden.ports import UnansweredError
 from spotwarden.runner.each import each
 from spotwarden.runner.governance.governing import Duty
 from spotwarden.runner.governance.records import read_record
+from spotwarden.runner.governance.trainings import Wanted, read_training
 from spotwarden.runner.log import log
 from spotwarden.runner.recovery.nodes import NODE_OF_A_GANG
 from spotwarden.runner.recovery.watches import read_watches
@@ -41,10 +43,10 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True):
     named: Mapping[str, str]
 
 
-def look(duty: Duty, only: Collection[str], quiet: Quiet) -> ReapFacts:
+def look(duty: Duty, only: Collection[str], quiet: Quiet, wanted: Wanted) -> ReapFacts:
     """Look at everything, or at the VMs and leftovers of these ids and links alone.
 
-    `quiet` says of which jobs more signs of life should be asked for.
+    `quiet` says of which jobs more signs of life should be asked for, `wanted` what to read of their metrics.
     """
     compute = duty.cloud.compute
     links = {one for one in only if "/" in one}
@@ -68,7 +70,8 @@ def look(duty: Duty, only: Collection[str], quiet: Quiet) -> ReapFacts:
         leftovers=left,
         unlisted=unlisted,
     )
-    return replace(facts, jobs={**facts.jobs, **_listened(duty, facts, quiet)})
+    facts = replace(facts, jobs={**facts.jobs, **_listened(duty, facts, quiet)})
+    return replace(facts, jobs={**facts.jobs, **_measured(duty, facts, wanted)})
 
 
 def _leftovers(duty: Duty) -> tuple[tuple[Leftover, ...] | None, tuple[str, ...]]:
@@ -156,6 +159,24 @@ def _listened(duty: Duty, facts: ReapFacts, quiet: Quiet) -> dict[str, JobRecord
     ids = {vm.id: vm for one in silent for vm in mine.get(one.job, ())}
     heard = {one.job: one for one in done.results}
     return heard | ({one.job: one for one in _with_metrics(duty, silent, ids)} if ids else {})
+
+
+def _measured(duty: Duty, facts: ReapFacts, wanted: Wanted) -> dict[str, JobRecord]:
+    """The records of those jobs on whose metrics a limit hangs, with what they measure."""
+    mine = facts.machines_of()
+    asked = [
+        (one, aims)
+        for one in facts.jobs.values()
+        if (aims := wanted(one, mine.get(one.job, ()), duty.policy)) is not None
+    ]
+    store, layout = duty.cloud.store, duty.settings.layout
+    done = each(
+        asked,
+        lambda pair: replace(pair[0], training=read_training(store, layout, pair[0], pair[1])),
+        duty.settings.workers,
+    )
+    _rise("metrics of jobs", done.failures)
+    return {one.job: one for one in done.results}
 
 
 def _with_output(duty: Duty, record: JobRecord) -> JobRecord:

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 
 from spotwarden.model.governance import Limits
+from spotwarden.model.leniency import LENIENT, Lenient, leniency
 from spotwarden.model.policy import RULES
-from spotwarden.model.values import LENIENT, Lenient, leniency, read_limit, written
+from spotwarden.model.values import read_limit, written
 from spotwarden.runner.policy.sense import nonsense
 
 
@@ -40,6 +41,8 @@ def _ceiling(place: str, ceiling: object, side: Lenient, base: Limits | None) ->
     own = getattr(base, place.rpartition(".")[2], ceiling)
     if side is Lenient.FIXED:
         yield f"{place}: a job has no say in it, so it can have no ceiling"
+    elif side is Lenient.OWN:
+        yield f"{place}: the job's own word counts, so it can have no ceiling"
     elif leniency(side, ceiling) < leniency(side, own):
         yield (
             f"{place}: it is {written(ceiling)}, stricter than the policy's own {written(own)};"
@@ -52,7 +55,7 @@ def _team(
 ) -> Iterator[str]:
     for name, value in said.items():
         side, ceiling = LENIENT[place.rpartition(".")[2]][name], ceilings.get(name)
-        if ceiling is None or side is Lenient.FIXED:
+        if ceiling is None or side in {Lenient.FIXED, Lenient.OWN}:
             continue
         if leniency(side, value) > leniency(side, ceiling):
             yield f"{place}.{name}: it is {written(value)}, beyond the ceiling of {written(ceiling)}"

@@ -50,7 +50,7 @@ class _Reading:
             return self._struct(kind, said, place)
         if kind == OVERRIDES:
             return self._overrides(said, place)
-        if get_origin(kind) is Mapping:
+        if get_origin(kind) is Mapping and _is_struct(inner[1]):
             each = self._table(said, place).items()
             return {key: self._struct(inner[1], one, _join(place, key)) for key, one in each}
         if get_origin(kind) is tuple and _is_struct(inner[0]):

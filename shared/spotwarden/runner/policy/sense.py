@@ -12,6 +12,7 @@ import msgspec
 from spotwarden.model.governance import (
     Calendar,
     ComplianceLimits,
+    EarlyStopLimits,
     Exemption,
     IdleLimits,
     InstanceCap,
@@ -153,6 +154,20 @@ def _idle(idle: IdleLimits) -> Said:
         yield Slip("grace", what, "act")
 
 
+def _early_stop(limits: EarlyStopLimits) -> Said:
+    if limits.patience is not None and not limits.metric:
+        yield Slip(
+            "patience",
+            'there is no metric that should get better within it; name it, such as metric = "val_loss"',
+            "metric",
+        )
+    for name in limits.over.keys() & limits.under.keys():
+        if limits.over[name] < limits.under[name]:
+            yield Slip(
+                "over", f"{name} is below its bound in under: every value would be beyond one", "under"
+            )
+
+
 def _shares(cap: JobCap | InstanceCap | OwnerCap) -> Said:
     yield from _ascending(cap.warn)
     if cap.warn and cap.warn[-1] >= 1:
@@ -208,6 +223,7 @@ _CHECKS: Mapping[type[msgspec.Struct], Callable[[Any], Said]] = {
     Calendar: _calendar,
     Exemption: _exemption,
     Team: _named,
+    EarlyStopLimits: _early_stop,
     IdleLimits: _idle,
     JobCap: lambda cap: (one for check in (_shares, _extensions) for one in check(cap)),
     InstanceCap: _shares,

@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.model.action import Action, Quarantine, Step, Survey, Tell, Wait
+from spotwarden.model.action import Quarantine, Step, Survey, Tell, Wait
 from spotwarden.model.attempt import Attempt
+from spotwarden.model.deed import Action
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
