@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
+from spotwarden import clock
 from spotwarden.model.values import LONGEST
 
 _SPAN = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
@@ -48,3 +49,26 @@ class Moment(click.ParamType[datetime]):
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except (ValueError, OverflowError):
             self.fail(f"{value!r} is no moment; write 2026-12-31 or 2026-12-31T18:00", param, ctx)
+
+
+class Since(click.ParamType[datetime]):
+    """A moment, or how long ago: `2h`, `2026-11-21`, `2026-11-21T08:00`; a day from its beginning, UTC."""
+
+    name = "since"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Read it as an aware moment in UTC."""
+        if isinstance(value, datetime):
+            return value
+        text = str(value)
+        try:
+            moment = datetime.fromisoformat(text)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+        try:
+            return clock.now() - Span().convert(text, param, ctx)
+        except (click.BadParameter, OverflowError):
+            self.fail(
+                f"{value!r} is no moment and no span; write 2h, 2026-11-21 or 2026-11-21T08:00", param, ctx
+            )

@@ -1,0 +1,172 @@
+"""`spotwarden logs`: what a job has said, over all of its attempts, and what it says now."""
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import click
+
+from spotwarden import clock
+from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.looking.reading import Reader, Wanted
+from spotwarden.cli.looking.saying import Teller
+from spotwarden.cli.looking.sources import Cloud, Desk, Glance
+from spotwarden.cli.table import plain
+from spotwarden.cli.times import Since
+from spotwarden.gcp.endpoint import is_loopback
+from spotwarden.model.attempt import CLOSED, Attempt, State
+
+PAUSE, LOCAL_PAUSE = timedelta(seconds=5), timedelta(milliseconds=500)
+"""Between two looks: of a project's log one may ask sixty times a minute, all together."""
+LAST_WORDS = timedelta(seconds=10)
+"""So long after a job's end its last lines are waited for."""
+OVER = {State.STOPPED: 143, State.GAVE_UP: 75}
+"""What following ends with where the job wrote no status: as if terminated, and EX_TEMPFAIL."""
+INTERRUPTED = 130
+MOST_STATUS = 255
+
+
+@click.command()
+@click.argument("job")
+@click.option("-f", "--follow", "follows", is_flag=True, help="Go on until the job ends, over all attempts.")
+@click.option("--node", default="", help="Only of this VM.")
+@click.option("--attempt", type=click.IntRange(1), default=None, help="Only of this attempt.")
+@click.option("--since", type=Since(), help="Only from then on: 2h, or 2026-11-21T08:00 (UTC).")
+@click.option("--tail", type=click.IntRange(1), default=None, metavar="N", help="Only the last N lines.")
+@click.option("-t", "--times", is_flag=True, help="With the moment of each line, UTC.")
+@click.pass_context
+def logs(  # noqa: PLR0913 — each is an option
+    ctx: click.Context,
+    job: str,
+    *,
+    follows: bool,
+    node: str,
+    attempt: int | None,
+    since: datetime | None,
+    tail: int | None,
+    times: bool,
+) -> None:
+    """Print what a job's scripts and programs have said, oldest first.
+
+    Each attempt stands under a line of its own. The lines are those of Cloud Logging; of a VM that it knows
+    nothing of, what the job kit has stored in the bucket is shown. With -f the command goes on over
+    preemptions, and ends as the job does: with its exit status, with 143 where somebody stopped it, with 75
+    where we gave it up.
+
+    \b
+    Examples:
+      spotwarden logs my-job
+      spotwarden logs -f my-job && spotwarden download my-job
+      spotwarden logs my-job --tail 20 --node my-job-2
+      spotwarden logs my-job --attempt 2 --since 1h -t
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    context = open_context()
+    wanted = Wanted(node=node, attempt=attempt or 0, since=since, tail=tail or 0)
+    if follows:
+        ctx.exit(follow(context, job, wanted, times=times))
+    desk, reader = _open(context, job, wanted, times=times)
+    glance = _glance(context, desk, job)
+    _check(wanted, glance, job)
+    reader.read(glance)
+    if not reader.said:
+        _note("nothing has been said yet")
+
+
+def follow(
+    context: Context,
+    job: str,
+    wanted: Wanted = Wanted(),  # noqa: B008 — frozen
+    *,
+    times: bool = False,
+    pause: Callable[[float], None] = time.sleep,
+) -> int:
+    """Tell a job's log until it ends; give the exit status of the command that did so.
+
+    That is the job's own; 143 where it was stopped, 75 where it was given up, 130 after Ctrl-C.
+    """
+    desk, reader = _open(context, job, wanted, times=times)
+    teller = News()
+    local = is_loopback(context.settings.logging_endpoint)
+    step = LOCAL_PAUSE if local else PAUSE
+    try:
+        glance = _glance(context, desk, job)
+        while (status := ended(glance)) is None:
+            reader.read(glance)
+            teller.tell(glance)
+            pause(step.total_seconds())
+            glance = _glance(context, desk, job)
+        reader.read(glance)
+        if not local and reader.said:
+            pause(LAST_WORDS.total_seconds())
+        reader.read(_glance(context, desk, job))
+    except KeyboardInterrupt:
+        _note(f"the job goes on; `spotwarden logs -f {job}` shows it again")
+        return INTERRUPTED
+    _note(_farewell(glance))
+    return status
+
+
+class News:
+    """Says once what befalls a job between its lines."""
+
+    def __init__(self) -> None:
+        self._said: tuple[int, State] | None = None
+
+    def tell(self, glance: Glance) -> None:
+        """Say it, if it is new."""
+        newest = glance.ledger[-1] if glance.ledger else None
+        if newest is None or self._said == (newest.number, newest.state):
+            return
+        self._said = (newest.number, newest.state)
+        if newest.state is not State.RUNNING:
+            _note(_standing(newest))
+
+
+def ended(glance: Glance) -> int | None:
+    """The exit status that a job's end comes to; None while it goes on."""
+    if glance.status is not None:
+        own = glance.status
+        return int(own) if own.isdecimal() and len(own) < 4 and int(own) <= MOST_STATUS else 1  # noqa: PLR2004
+    newest = glance.ledger[-1] if glance.ledger else None
+    if newest is None or newest.state not in CLOSED:
+        return None
+    # An attempt may be closed as ended a moment before its status can be seen.
+    return OVER.get(newest.state, 0)
+
+
+def _farewell(glance: Glance) -> str:
+    if glance.status is not None:
+        return f"the job ended with status {glance.status}"
+    newest = glance.ledger[-1]
+    return f"the job is over: {newest.state.value}{f', {newest.reason}' if newest.reason else ''}"
+
+
+def _standing(attempt: Attempt) -> str:
+    refused = next((one.error for one in reversed(attempt.tries) if one.error), "")
+    later = f"; next try at {attempt.not_before:%H:%M:%S} UTC" if attempt.not_before else ""
+    why = refused if attempt.state is State.BACKING_OFF else attempt.reason
+    return f"attempt {attempt.number}: {attempt.state.value}{f', {why}' if why else ''}{later}"
+
+
+def _open(context: Context, job: str, wanted: Wanted, *, times: bool) -> tuple[Desk, Reader]:
+    desk = Desk(context.cloud.store, context.settings.layout, job)
+    return desk, Reader(desk, Cloud(context.logs()), Teller(times=times), wanted, _note)
+
+
+def _glance(context: Context, desk: Desk, job: str) -> Glance:
+    glance = desk.glance(clock.now())
+    if not glance.exists:
+        raise click.ClickException(f"there is no job {job!r} in gs://{context.settings.bucket}")
+    return glance
+
+
+def _check(wanted: Wanted, glance: Glance, job: str) -> None:
+    """Say what there is where what was asked for is not."""
+    if not glance.stays or wanted.of(glance.stays):
+        return
+    known = sorted({f"attempt {one.attempt}, node {one.node}" for one in glance.stays})
+    raise click.ClickException(f"{job} has no such VM; there are:\n  " + "\n  ".join(known))
+
+
+def _note(text: str) -> None:
+    click.echo(f"-- {plain(text)} --", err=True)

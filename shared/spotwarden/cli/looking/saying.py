@@ -1,0 +1,56 @@
+"""Lines of a job's log as a person sees them: cleaned, and each attempt under a line of its own."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+import click
+
+from spotwarden.cli.table import plain
+from spotwarden.decide.whereabouts import Stay
+
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+TAB = 8
+
+
+def readable(text: str) -> list[str]:
+    """The lines of what a program has printed, as a terminal would leave them, steering none.
+
+    Of a line that was written over, as bars of progress do, the last writing counts; colours are taken off.
+    """
+    return [_line(line) for line in text.removesuffix("\n").split("\n")]
+
+
+def _line(text: str) -> str:
+    last = text.rstrip("\r").rpartition("\r")[2]
+    return plain(_COLOUR.sub("", last).expandtabs(TAB))
+
+
+class Teller:
+    """Prints lines; `times` puts the moment before each. Lines of several nodes carry their node's name."""
+
+    def __init__(self, *, times: bool = False, echo: Callable[[str], None] = click.echo) -> None:
+        self._times = times
+        self._echo = echo
+        self._at: int | str | None = None
+
+    def tell(self, stay: Stay, text: str, *, among: Sequence[Stay], at: datetime | None = None) -> None:
+        """Print what was said in a stay, one of those of its attempt that are shown."""
+        together = len(among) > 1
+        if self._at != (place := stay.attempt if together else stay.instance_id):
+            self._at = place
+            self._echo(heading(among if together else [stay]))
+        who = f"{stay.node} | " if together else ""
+        when = f"{at:%Y-%m-%d %H:%M:%S} " if self._times and at else ""
+        for line in readable(text):
+            self._echo(f"{when}{who}{line}")
+
+
+def heading(stays: Sequence[Stay]) -> str:
+    """The line above an attempt."""
+    vms = ", ".join(
+        f"{one.node} is instance {one.instance_id}" if len(stays) > 1 else f"instance {one.instance_id}"
+        for one in stays
+    )
+    zone = stays[0].zone
+    return plain(f"-- attempt {stays[0].attempt}, {vms}{f', {zone}' if zone else ''} --")

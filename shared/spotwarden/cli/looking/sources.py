@@ -1,0 +1,113 @@
+"""Where a job's log is read: Cloud Logging, and where that has nothing the files that the job kit stores.
+
+Of each VM one of the two is shown, never both: no line is told twice.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from spotwarden.decide.whereabouts import Stay, stays
+from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, StatusCode, Thing
+from spotwarden.model.attempt import Attempt
+from spotwarden.model.logline import LogLine
+from spotwarden.ports import Entry, Logs, RejectedError, Store, UnansweredError
+from spotwarden.runner.decoding import decoded
+from spotwarden.runner.jobs import look_into
+from spotwarden.runner.known import Known
+
+FILE_AT_MOST = 16 * 1024 * 1024
+"""Twice what the job kit stores."""
+
+
+class Glance(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be known of a job for its log: its attempts, its VMs, its stored logs, and its end.
+
+    `status` is what it wrote as its end, None while it is open.
+    """
+
+    ledger: tuple[Attempt, ...] = ()
+    stays: tuple[Stay, ...] = ()
+    files: Mapping[LogFile, Entry] = {}
+    status: str | None = None
+    exists: bool = False
+
+
+class Desk:
+    """Looks at one job again and again; what has not changed is not read once more."""
+
+    def __init__(self, store: Store, layout: Layout, job: str) -> None:
+        self._store = store
+        self._layout = layout
+        self._job = job
+        self._known: Known[Attempt] = Known()
+        self._ids: Known[str] = Known()
+
+    def glance(self, now: datetime) -> Glance:
+        """How the job is."""
+        folder = look_into(self._store, self._layout, self._job)
+        ledger = [one for thing in folder.of(AttemptRecord) if (one := self._attempt(folder.things, thing))]
+        ledger.sort(key=lambda one: one.number)
+        registered = {
+            thing.node: self._registered(folder.things, thing)
+            for thing in folder.of(InstanceId)
+            if isinstance(thing, InstanceId) and not ledger
+        }
+        return Glance(
+            ledger=tuple(ledger),
+            stays=tuple(stays(ledger, registered, now)),
+            files={thing: entry for thing, entry in folder.things.items() if isinstance(thing, LogFile)},
+            status=self._status(folder.things),
+            exists=bool(folder.things),
+        )
+
+    def file(self, thing: LogFile) -> str:
+        """A stored log; "" where it is gone."""
+        stored = self._store.read(self._layout.build(thing), at_most=FILE_AT_MOST)
+        return stored.data.decode(errors="replace") if stored else ""
+
+    def log_of(self, stay: Stay) -> LogFile:
+        """The name of what a VM's job kit stores."""
+        return LogFile(job=self._job, node=stay.node, attempt=stay.attempt)
+
+    def _attempt(self, things: Mapping[Thing, Entry], thing: Thing) -> Attempt | None:
+        name, generation = self._layout.build(thing), things[thing].generation
+        if (found := self._known.get(name, generation)) is None:
+            stored = self._store.read(name)
+            if stored is None:
+                return None
+            found = self._known.keep(name, stored.generation, decoded(name, stored.data, Attempt))
+        return found
+
+    def _registered(self, things: Mapping[Thing, Entry], thing: Thing) -> str:
+        name, generation = self._layout.build(thing), things[thing].generation
+        if (found := self._ids.get(name, generation)) is None:
+            stored = self._store.read(name)
+            found = stored.data.decode(errors="replace").strip() if stored else ""
+            self._ids.keep(name, generation, found)
+        return found
+
+    def _status(self, things: Mapping[Thing, Entry]) -> str | None:
+        thing = StatusCode(job=self._job)
+        stored = self._store.read(self._layout.build(thing)) if thing in things else None
+        return stored.data.decode(errors="replace").strip() if stored else None
+
+
+class Cloud:
+    """Cloud Logging, as far as it may be read: `trouble` says why it is not, "" while it is."""
+
+    def __init__(self, logs: Logs) -> None:
+        self._logs = logs
+        self.trouble = ""
+
+    def lines(self, wanted: Sequence[Stay], since: datetime, *, newest: int = 0) -> Iterator[LogLine]:
+        """What these VMs have said since then; nothing where nobody lets us know."""
+        ids = [stay.instance_id for stay in wanted if stay.instance_id]
+        self.trouble = ""
+        try:
+            yield from self._logs.lines(ids, since, newest=newest) if ids else ()
+        except RejectedError as error:
+            self.trouble = f"Cloud Logging may not be read: {error}"
+        except UnansweredError as error:
+            self.trouble = f"Cloud Logging does not answer: {error}"

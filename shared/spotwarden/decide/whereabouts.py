@@ -1,0 +1,61 @@
+"""Where a job's words are: every VM that any of its attempts had, oldest first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from spotwarden.model.attempt import Attempt
+
+KEPT = timedelta(days=30)
+"""Cloud Logging keeps entries so long unless told otherwise ("Quotas and limits")."""
+SLACK = timedelta(minutes=5)
+"""A VM's clock may be off."""
+
+
+class Stay(msgspec.Struct, frozen=True, kw_only=True):
+    """One VM of one attempt, by its id where that is known; it has said nothing before `since`."""
+
+    attempt: int
+    node: str
+    instance_id: str
+    zone: str
+    since: datetime
+
+
+def stays(ledger: Sequence[Attempt], registrations: Mapping[str, str], now: datetime) -> list[Stay]:
+    """All of them, by attempt and node; where no ledger is, what the VMs have registered."""
+    if not ledger:
+        long_ago = now - KEPT
+        return [
+            Stay(attempt=1, node=node, instance_id=one, zone="", since=long_ago)
+            for node, one in sorted(registrations.items())
+        ]
+    found: dict[tuple[int, str, str], Stay] = {}
+    known = {one for attempt in ledger for one in attempt.instances.values()}
+    for attempt in ledger:
+        for stay in (*_before(attempt, known), *_of(attempt)):
+            found.setdefault((stay.attempt, stay.node, stay.instance_id), stay)
+    return [found[key] for key in sorted(found)]
+
+
+def _before(attempt: Attempt, known: set[str]) -> Iterator[Stay]:
+    """Those that it took the place of and that no attempt on record has launched."""
+    for node, one in attempt.replaces.items():
+        if one not in known:
+            yield Stay(
+                attempt=max(1, attempt.number - 1),
+                node=node,
+                instance_id=one,
+                zone=attempt.lost_in,
+                since=attempt.created - KEPT,
+            )
+
+
+def _of(attempt: Attempt) -> Iterator[Stay]:
+    # The first one may have been launched long before anybody wrote it down.
+    first = attempt.number == 1 or attempt.seen
+    since = attempt.created - (KEPT if first else SLACK)
+    zone = attempt.tries[-1].place if attempt.tries else ""
+    for node, one in attempt.instances.items():
+        yield Stay(attempt=attempt.number, node=node, instance_id=one, zone=zone, since=since)

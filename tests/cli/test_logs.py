@@ -1,0 +1,331 @@
+"""`spotwarden logs`: every line once, in order, over all attempts, and an end as the job's."""
+
+from datetime import timedelta
+
+import pytest
+
+from spotwarden import clock
+from spotwarden.cli.looking import logs as command
+from spotwarden.cli.looking.logs import follow
+from spotwarden.cli.looking.reading import TAIL_BYTES, Wanted, beyond
+from spotwarden.cli.looking.saying import readable
+from spotwarden.cli.main import main
+from spotwarden.model.attempt import State, Try
+from tests.cli.logged import JOB, Speaker
+from tests.fakes.trouble import rejected, unanswered
+
+
+@pytest.fixture
+def speaker(monkeypatch) -> Speaker:
+    """A job without attempts yet; the command's clock is its cloud's."""
+    speaker = Speaker()
+    monkeypatch.setattr(clock, "now", speaker.cloud.clock.now)
+    monkeypatch.setattr(command, "open_context", lambda: speaker.context)
+    return speaker
+
+
+@pytest.fixture
+def run(speaker, capsys):  # noqa: ARG001 — the job that the command finds
+    """Run `spotwarden logs train …` and give status, output and what was said beside it."""
+
+    def run(*words: str) -> tuple[int, list[str], list[str]]:
+        status = main(["logs", JOB, *words], standalone_mode=False)
+        said = capsys.readouterr()
+        return status or 0, said.out.splitlines(), said.err.splitlines()
+
+    return run
+
+
+@pytest.fixture
+def follower(speaker, capsys):
+    """Follow the job while things happen to it: one after the other, between two looks."""
+
+    def run(*happenings, **wanted) -> tuple[int, list[str], list[str]]:
+        left = list(happenings)
+
+        def pause(seconds: float) -> None:
+            speaker.wait(seconds)
+            assert left, "it follows a job that has ended"
+            left.pop(0)()
+
+        status = follow(speaker.context, JOB, Wanted(**wanted), pause=pause)
+        said = capsys.readouterr()
+        return status, said.out.splitlines(), said.err.splitlines()
+
+    return run
+
+
+ONE = "-- attempt 1, instance 11, us-central1-a --"
+TWO = "-- attempt 2, instance 21, us-central1-b --"
+
+
+def test_all_attempts_are_told_oldest_first_each_under_its_line(speaker, run):
+    """With the id and the zone that a person would look for."""
+    speaker.attempt(1)
+    speaker.say("11", "epoch 1", "epoch 2")
+    speaker.wait(60)
+    speaker.attempt(2, zone="us-central1-b")
+    speaker.say("21", "epoch 2 again")
+    assert run() == (0, [ONE, "epoch 1", "epoch 2", TWO, "epoch 2 again"], [])
+
+
+def test_what_cloud_logging_does_not_know_is_taken_from_the_job_kit(speaker, run):
+    """In its place among the attempts; and of a VM that it knows, nothing is taken twice."""
+    speaker.attempt(1)
+    speaker.store(1, "a stored line\nand another\n")
+    speaker.wait(60)
+    speaker.attempt(2, zone="us-central1-b")
+    speaker.say("21", "heard")
+    speaker.store(2, "heard\n")
+    assert run()[1] == [ONE, "a stored line", "and another", TWO, "heard"]
+
+
+@pytest.mark.parametrize("trouble", [rejected("forbidden"), unanswered(after_work=False)])
+def test_who_may_not_read_cloud_logging_sees_what_is_stored_and_why(speaker, run, trouble):
+    """The reason stands beside the output, not in it."""
+    speaker.attempt(1)
+    speaker.say("11", "unheard")
+    speaker.store(1, "stored\n")
+    speaker.logs.trouble.order("lines", trouble)
+    status, out, err = run()
+    assert (status, out) == (0, [ONE, "stored"])
+    assert err == [one for one in err if "what the job kit has stored is shown" in one]
+    assert len(err) == 1
+
+
+def test_lines_of_several_nodes_carry_their_names(speaker, run):
+    """And one line stands above the whole attempt."""
+    speaker.attempt(1, "train-1", "train-2")
+    speaker.say("11", "rank 0")
+    speaker.say("12", "rank 1")
+    head = "-- attempt 1, train-1 is instance 11, train-2 is instance 12, us-central1-a --"
+    assert run()[1] == [head, "train-1 | rank 0", "train-2 | rank 1"]
+    assert run("--node", "train-2")[1] == ["-- attempt 1, instance 12, us-central1-a --", "rank 1"]
+
+
+def test_one_attempt_can_be_chosen(speaker, run):
+    """What there is not is refused with what there is."""
+    speaker.attempt(1)
+    speaker.say("11", "one")
+    speaker.attempt(2, zone="us-central1-b")
+    speaker.say("21", "two")
+    assert run("--attempt", "2")[1] == [TWO, "two"]
+    with pytest.raises(Exception, match="attempt 1, node train"):
+        run("--attempt", "3")
+
+
+def test_lines_since_a_moment(speaker, run):
+    """The moment itself included; a stored log counts by when it was last stored."""
+    speaker.attempt(1)
+    speaker.say("11", "early")
+    speaker.attempt(2, zone="us-central1-b")
+    speaker.store(2, "stored early\n")
+    speaker.wait(3600)
+    speaker.say("11", "late")
+    assert run("--since", "1h")[1] == [ONE, "early", "late", TWO, "stored early"]
+    speaker.wait(1)
+    assert run("--since", "1h")[1] == [ONE, "late"]
+
+
+def test_the_last_lines(speaker, run):
+    """Over the attempts, and from stored logs where Cloud Logging has fewer."""
+    speaker.attempt(1)
+    speaker.store(1, "a\nb\nc\n")
+    speaker.attempt(2, zone="us-central1-b")
+    speaker.say("21", "d", "e")
+    assert run("--tail", "2")[1] == [TWO, "d", "e"]
+    assert run("--tail", "3")[1] == [ONE, "c", TWO, "d", "e"]
+    assert run("--tail", "9")[1] == [ONE, "a", "b", "c", TWO, "d", "e"]
+
+
+def test_moments_stand_before_the_lines_where_they_are_wanted(speaker, run):
+    """In UTC, to the second."""
+    speaker.attempt(1)
+    speaker.say("11", "epoch 1")
+    assert run("-t")[1] == [ONE, "2026-01-05 09:00:00 epoch 1"]
+
+
+def test_a_job_that_nobody_has_seen_yet_is_known_by_what_it_registered(speaker, run):
+    """A developer's own launch, before the first sweep."""
+    speaker.register(JOB, "77")
+    speaker.say("77", "hello")
+    assert run()[1] == ["-- attempt 1, instance 77 --", "hello"]
+
+
+def test_a_vm_that_was_replaced_before_anybody_wrote_it_down_is_not_forgotten(speaker, run):
+    """Its successor's record names it."""
+    speaker.say("11", "before")
+    speaker.attempt(2, replaces={JOB: "11"}, lost_in="us-central1-a", zone="us-central1-b")
+    speaker.say("21", "after")
+    assert run()[1] == [ONE, "before", TWO, "after"]
+
+
+def test_silence_is_said_to_be_silence(speaker, run):
+    """Beside the output, which stays empty."""
+    speaker.attempt(1)
+    assert run() == (0, [], ["-- nothing has been said yet --"])
+
+
+def test_there_is_no_such_job(run):
+    """The bucket is named."""
+    with pytest.raises(Exception, match="there is no job 'train' in gs://b"):
+        run()
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("plain", ["plain"]),
+        ("a\tb", ["a       b"]),
+        ("\x1b[32mgreen\x1b[0m", ["green"]),
+        ("\x1b[2Jgone\x07", [r"\x1b[2Jgone\x07"]),
+        ("10%\r50%\r100%\r", ["100%"]),
+        ("two\nlines\n", ["two", "lines"]),
+        ("\u202etxt", [r"\u202etxt"]),
+        ("", [""]),
+    ],
+)
+def test_what_a_program_prints_steers_no_terminal(text, lines):
+    """A bar of progress is shown as it was left, colours are taken off, all else is shown as what it is."""
+    assert readable(text) == lines
+
+
+def test_following_goes_on_over_a_preemption_and_ends_as_the_job_does(speaker, follower):
+    """Every line once, whatever happens in between."""
+    speaker.attempt(1)
+    speaker.say("11", "epoch 1")
+
+    def backing_off() -> None:
+        refused = (
+            Try(place="us-central1-a", request_id="r", at=speaker.cloud.clock.now(), error="stockout"),
+        )
+        speaker.attempt(2, state=State.BACKING_OFF, tries=refused)
+
+    def back() -> None:
+        speaker.attempt(2, zone="us-central1-b")
+        speaker.say("21", "epoch 2")
+
+    status, out, err = follower(
+        lambda: speaker.say("11", "epoch 1 goes on"),
+        backing_off,
+        back,
+        lambda: (speaker.say("21", "done"), speaker.end("0")),
+    )
+    assert status == 0
+    assert out == [ONE, "epoch 1", "epoch 1 goes on", TWO, "epoch 2", "done"]
+    assert err == ["-- attempt 2: backing off, stockout --", "-- the job ended with status 0 --"]
+
+
+def test_a_line_that_comes_late_is_told_all_the_same(speaker, follower):
+    """Cloud Logging takes some seconds, and not the same for all."""
+    speaker.attempt(1)
+    then = speaker.cloud.clock.now()
+    speaker.wait(25)
+    speaker.say("11", "new")
+    _, out, _ = follower(lambda: speaker.logs.say("11", then, "late"), lambda: speaker.end("0"))
+    assert out == [ONE, "new", "late"]
+
+
+def test_a_stored_log_that_grows_is_told_piece_by_piece(speaker, follower):
+    """Its beginning is not told again, also when it has been cut."""
+    speaker.attempt(1)
+    long = "".join(f"line {number}\n" for number in range(1000))
+    _, out, _ = follower(
+        lambda: speaker.store(1, long),
+        lambda: speaker.store(1, long + "more\n"),
+        lambda: speaker.store(1, "[the beginning was cut]\n" + long[5000:] + "more\nlast\n"),
+        lambda: speaker.end("0"),
+    )
+    assert out == [ONE, *(f"line {number}" for number in range(1000)), "more", "last"]
+
+
+def test_a_vm_whose_stored_log_was_shown_is_not_told_again_by_cloud_logging(speaker, follower):
+    """Whichever comes first is kept to."""
+    speaker.attempt(1)
+    speaker.store(1, "a\n")
+    _, out, _ = follower(
+        lambda: (speaker.say("11", "a", "b"), speaker.store(1, "a\nb\n")), lambda: speaker.end("0")
+    )
+    assert out == [ONE, "a", "b"]
+
+
+def test_following_from_the_last_lines_tells_what_comes_and_nothing_older(speaker, follower):
+    """Though older lines are asked for again, for the sake of late ones."""
+    speaker.attempt(1)
+    for number in range(5):
+        speaker.wait(1)
+        speaker.say("11", f"line {number}")
+    _, out, _ = follower(lambda: speaker.say("11", "new"), lambda: speaker.end("0"), tail=2)
+    assert out == [ONE, "line 3", "line 4", "new"]
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        (lambda speaker: speaker.end("0"), 0),
+        (lambda speaker: speaker.end("3"), 3),
+        (lambda speaker: speaker.end("255"), 255),
+        (lambda speaker: speaker.end("256"), 1),
+        (lambda speaker: speaker.end("killed"), 1),
+        (lambda speaker: speaker.attempt(1, state=State.STOPPED), 143),
+        (lambda speaker: speaker.attempt(1, state=State.GAVE_UP), 75),
+    ],
+)
+def test_the_exit_status_tells_how_the_job_ended(speaker, follower, end, status):
+    """Its own where it wrote one that a command can end with."""
+    speaker.attempt(1)
+    speaker.say("11", "x")
+    assert follower(lambda: end(speaker))[0] == status
+
+
+def test_following_a_job_that_is_over_tells_all_and_ends(speaker, follower):
+    """Nothing is waited for."""
+    speaker.attempt(1)
+    speaker.say("11", "x")
+    speaker.end("4")
+    assert follower() == (4, [ONE, "x"], ["-- the job ended with status 4 --"])
+
+
+def test_interrupting_leaves_the_job_alone(speaker, follower):
+    """And says how to look again."""
+    speaker.attempt(1)
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    status, _, err = follower(interrupt)
+    assert status == 130
+    assert err == ["-- the job goes on; `spotwarden logs -f train` shows it again --"]
+
+
+def test_time_that_passes_without_a_line_costs_few_reads(speaker, follower):
+    """One listing a look; what has not changed is not read once more."""
+    speaker.attempt(1)
+    speaker.say("11", "x")
+    reads = []
+    read = speaker.cloud.store.read
+    speaker.cloud.store.read = lambda name, **more: reads.append(name) or read(name, **more)
+    follower(*(lambda: None for _ in range(10)), lambda: speaker.end("0"))
+    assert reads.count("train/metadata/attempts/1.json") == 1
+
+
+def test_the_new_part_of_a_log_is_found_behind_what_was_told():
+    """By its beginning, else by its end; where neither is there, all of it is new."""
+    told = "".join(f"{number}\n" for number in range(TAIL_BYTES))
+    assert beyond("", "a") == "a"
+    assert beyond("a\n", "a\nb\n") == "b\n"
+    assert beyond(told, f"cut\n{told[100:]}new\n") == "new\n"
+    assert beyond(told, "another\n") == "another\n"
+
+
+def test_a_span_of_no_length_is_refused(run):
+    """As everywhere."""
+    with pytest.raises(Exception, match="no moment and no span"):
+        run("--since", "yesterday")
+
+
+def test_a_line_of_long_ago_is_found(speaker, run):
+    """A developer's own launch may be older than our record of it."""
+    speaker.logs.say("11", speaker.cloud.clock.now() - timedelta(days=3), "old")
+    speaker.attempt(1, seen=True)
+    assert run()[1] == [ONE, "old"]
