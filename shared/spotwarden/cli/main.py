@@ -12,6 +12,7 @@ COMMANDS = {
     ),
     "jobs": ("spotwarden.cli.looking.jobs:jobs", "Print the experiment table: every job of the bucket."),
     "show": ("spotwarden.cli.looking.jobs:show", "Print one job's timeline."),
+    "logs": ("spotwarden.cli.looking.logs:logs", "Print what a job has said, over all attempts; -f follows it."),
     "quarantine": (
         "spotwarden.cli.acting.quarantine:quarantine",
         "Markers that could not be used: see why, put them back, drop them.",
