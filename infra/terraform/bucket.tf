@@ -31,10 +31,12 @@ locals {
   bucket_writes = { for name, row in local.functions : name => sort(setsubtract(try(row.bucket_permissions, []), local.reading)) }
   writes_where  = { for name, row in local.functions : name => try(row.bucket_writes, ["spotwarden/"]) }
 
-  # What a job VM may write: that it goes, that it lives, how its job ended, and what that made.
+  # What a job VM may write: that it goes, that it lives, what it measures and prints, how its job ended, and what that made.
   job_vm_writes = [
     "preempted-jobs/",
     "{job}/metadata/heartbeat/",
+    "{job}/metadata/metrics/",
+    "{job}/metadata/logs/",
     "{job}/metadata/status-code",
     "{job}/output/",
   ]

@@ -377,7 +377,7 @@ def condition(made, who, what):
     return grant["condition"][0]["expression"] if grant["condition"] else ""
 
 
-WRITTEN_BY_VMS = {"MarkerName", "Heartbeat", "StatusCode", "Output"}
+WRITTEN_BY_VMS = {"MarkerName", "Heartbeat", "MetricsFile", "LogFile", "StatusCode", "Output"}
 NEVER_BY_VMS = [
     "users/a-job/metadata/files/output/x",
     "users/a-job/metadata/files/metadata/status-code",
@@ -397,7 +397,7 @@ NEVER_BY_VMS = [
 
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_a_job_vm_writes_what_tells_of_it_and_nothing_else(made, kind):
-    """Of all objects of the layout: markers, heartbeats, the status and the output."""
+    """Of all objects of the layout: markers, heartbeats, measurements, logs, the status and the output."""
     expression = condition(made, f"serviceAccount:{VM}", "_vm_writes")
     assert allows(expression, name=BUCKET + OBJECTS[kind]) is (kind in WRITTEN_BY_VMS)
 
