@@ -6,7 +6,13 @@ import tarfile
 import click
 import pytest
 
-from spotwarden.cli.launching.package import FILE_AT_MOST, FolderFiles, pack
+from spotwarden.cli.launching.package import FILE_AT_MOST, FolderFiles, packed
+
+
+def tarball(code) -> bytes:
+    """The bytes that are sent for it."""
+    with packed(code) as done:
+        return done.tarball.read_bytes()
 
 
 def members(data: bytes) -> dict[str, tarfile.TarInfo]:
@@ -20,34 +26,34 @@ def test_a_folder_is_packed_without_what_is_never_code(tmp_path):
     for name in ("train.py", "lib/model.py", ".git/config", "lib/__pycache__/x.pyc", ".venv/bin/python"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
-    assert set(members(pack(tmp_path))) == {"train.py", "lib", "lib/model.py"}
+    assert set(members(tarball(tmp_path))) == {"train.py", "lib", "lib/model.py"}
 
 
 def test_the_same_folder_packs_to_the_same_bytes(tmp_path):
     """So that a later upload can tell that nothing changed."""
     (tmp_path / "train.py").write_text("x")
-    assert pack(tmp_path) == pack(tmp_path)
+    assert tarball(tmp_path) == tarball(tmp_path)
 
 
 def test_a_tarball_carries_no_names_of_people(tmp_path):
     """The developer's user name means nothing on the VM."""
     (tmp_path / "train.py").write_text("x")
-    info = members(pack(tmp_path))["train.py"]
+    info = members(tarball(tmp_path))["train.py"]
     assert (info.uname, info.gname, info.uid, info.gid) == ("", "", 0, 0)
 
 
 def test_a_tarball_is_taken_as_it_is(tmp_path):
     """Whoever packed it knows why."""
     (tmp_path / "a").mkdir()
-    (tmp_path / "code.tar").write_bytes(pack(tmp_path / "a"))
-    assert pack(tmp_path / "code.tar") == (tmp_path / "code.tar").read_bytes()
+    (tmp_path / "code.tar").write_bytes(tarball(tmp_path / "a"))
+    assert tarball(tmp_path / "code.tar") == (tmp_path / "code.tar").read_bytes()
 
 
 def test_a_file_that_is_no_tarball_is_refused(tmp_path):
     """The message names it."""
     (tmp_path / "code.zip").write_text("PK")
     with pytest.raises(click.ClickException, match=r"code\.zip is neither a folder nor a tarball"):
-        pack(tmp_path / "code.zip")
+        tarball(tmp_path / "code.zip")
 
 
 def test_only_files_that_were_asked_for_are_remembered(tmp_path):

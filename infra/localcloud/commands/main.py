@@ -4,6 +4,7 @@ import click
 
 from localcloud.commands.knobs import agent, env, fault, mail, preempt, status, stockout, tick, travel
 from localcloud.commands.serve import serve
+from localcloud.commands.shell import shell
 from localcloud.commands.story import story
 
 
@@ -20,5 +21,5 @@ def main() -> None:
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
 
 
-for command in (serve, env, status, preempt, stockout, fault, tick, travel, agent, mail, story):
+for command in (serve, env, status, preempt, stockout, fault, tick, travel, agent, mail, shell, story):
     main.add_command(command)

@@ -1,15 +1,17 @@
 """One virtual machine, on or off."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 
 import psutil
 
+from localcloud.leash import Leashed
 from localcloud.machines.console import Console
 from localcloud.machines.folder import Folder
 from localcloud.machines.host import Host
 from localcloud.machines.metadata.tree import hostname
-from localcloud.machines.uptime import Uptime
+from localcloud.machines.uptime import PoweredOffError, Uptime
 from localcloud.ports import Resource
 
 REBOOT_GRACE = timedelta(seconds=90)
@@ -64,6 +66,17 @@ class Machine:
     def console(self) -> str:
         """What it said on its serial port, over all boots."""
         return self._console.read()
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return str(self._instance["name"])
+
+    async def start(self, argv: Sequence[str], output: int, errors: int) -> Leashed:
+        """Start a command in it, while it is on; `PoweredOffError`."""
+        if self._uptime is None:
+            raise PoweredOffError(f"{self.name} is off")
+        return await self._uptime.start(argv, output, errors)
 
     def processes(self) -> list[psutil.Process]:
         """The processes alive in it."""

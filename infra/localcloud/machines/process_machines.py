@@ -13,6 +13,7 @@ from localcloud.clock import Clock
 from localcloud.machines.agents import Agents
 from localcloud.machines.host import Host, nobody
 from localcloud.machines.machine import Machine
+from localcloud.machines.shell import Shells, Start
 from localcloud.ports import Audit, Measure, Resource
 from localcloud.standins import install
 
@@ -82,7 +83,14 @@ class ProcessMachines:
 
     def admin_routes(self) -> list[BaseRoute]:
         """The knobs of what is in a machine."""
-        return self.agents.admin_routes()
+        return [*self.agents.admin_routes(), *Shells(self._shell).admin_routes()]
+
+    def _shell(self, name_or_id: str) -> Start | None:
+        """Where a command is started in the machine of this name or id that is on; None for none."""
+        for instance_id, machine in self._machines.items():
+            if name_or_id in {instance_id, machine.name} and not machine.is_off:
+                return machine.start
+        return None
 
     def console(self, instance_id: str) -> str:
         """The newest mebibyte of what the instance wrote to its serial port; "" if it is not known."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import subprocess
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any
@@ -44,7 +45,7 @@ class Uptime:
         self._host = host
         self._folder = Folder.of(instance, host.folder)
         self._console = console
-        self._agent = Agent(self._folder, start=self._start, fetch=self._fetch, say=self._say)
+        self._agent = Agent(self._folder, start=self.start, fetch=self._fetch, say=self._say)
         self._metadata = MetadataServer(instance, now=host.clock.now)
         self._listener = Listener(GuestCalls(self, self._metadata))
         self._leashes: list[leash.Leashed] = []
@@ -127,12 +128,15 @@ class Uptime:
         except PoweredOffError:
             return  # somebody lost patience and killed the machine
 
-    async def _start(self, argv: Sequence[str], output: int) -> leash.Leashed:
+    async def start(self, argv: Sequence[str], output: int, errors: int = subprocess.STDOUT) -> leash.Leashed:
+        """Start a command in the machine, with its output to a file descriptor; `PoweredOffError`."""
         async with self._changing:
             if not self._on:
                 raise PoweredOffError(f"{self._instance['name']} was switched off")
             environment = self._environment()
-            leashed = await leash.start(argv, env=environment, cwd=self._folder.path, stdout=output)
+            leashed = await leash.start(
+                argv, env=environment, cwd=self._folder.path, stdout=output, stderr=errors
+            )
             self._leashes.append(leashed)
             return leashed
 

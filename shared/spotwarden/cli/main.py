@@ -6,13 +6,18 @@ from spotwarden.cli.complaints import complaint
 from spotwarden.cli.lazy import LazyGroup
 
 COMMANDS = {
+    "run": ("spotwarden.cli.launching.run:run", "Run existing code on a spot VM, and follow it."),
     "submit": (
         "spotwarden.cli.launching.submit:submit",
         "Store a create script with its files and code, and launch its job.",
     ),
+    "shell": ("spotwarden.cli.launching.shell:shell", "Run one command on a job's VM."),
     "jobs": ("spotwarden.cli.looking.jobs:jobs", "Print the experiment table: every job of the bucket."),
     "show": ("spotwarden.cli.looking.jobs:show", "Print one job's timeline."),
-    "logs": ("spotwarden.cli.looking.logs:logs", "Print what a job has said, over all attempts; -f follows it."),
+    "logs": (
+        "spotwarden.cli.looking.logs:logs",
+        "Print what a job has said, over all attempts; -f follows it.",
+    ),
     "quarantine": (
         "spotwarden.cli.acting.quarantine:quarantine",
         "Markers that could not be used: see why, put them back, drop them.",

@@ -1,0 +1,108 @@
+"""What `spotwarden run` may be told, and how that becomes an `Asked`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spotwarden.cli.context import Context
+from spotwarden.cli.launching.asked import MOST_NODES, Asked, check_job, environment, metrics, tags
+from spotwarden.cli.launching.inputs import inputs_of
+from spotwarden.cli.launching.machines import Machine, machine_for
+from spotwarden.cli.times import Moment, Span
+
+_FILE = click.Path(exists=True, path_type=Path)
+
+OPTIONS = (
+    click.option("--job", required=True, help="The job's name; its nodes are called so, too."),
+    click.option("--machine", default="", help="A machine type [default: the smallest with --gpu]."),
+    click.option("--gpu", default="", help="Kind and number of GPUs of each node, such as l4:1 or v100:2."),
+    click.option(
+        "--nodes", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="How many VMs."
+    ),
+    click.option("--zone", default="", envvar="SPOTWARDEN_ZONE", help="Where, such as us-central1-a."),
+    click.option("--region", default="", help="Where, and Compute Engine chooses the zone."),
+    click.option("--place", "places", multiple=True, help="A zone or region it may move to; again for more."),
+    click.option("--image", default="", help="An image; --image-project says whose."),
+    click.option("--image-family", default="", help="The newest image of a family."),
+    click.option("--image-project", default="", help="The project of the image or the family."),
+    click.option("--container", default="", help="Run the command in this container image."),
+    click.option("--container-flags", default="", help="For docker run, such as '--shm-size=8g'."),
+    click.option("--code", type=_FILE, default=".", show_default=True, help="Folder or tarball."),
+    click.option("--no-code", is_flag=True, help="Send no code: it is in the image or the container."),
+    click.option(
+        "--input", "inputs", multiple=True, metavar="[NAME=]PATH",
+        help="A file or folder of this machine, or gs://…; say it again for more.",
+    ),
+    click.option("--input-job", "input_jobs", multiple=True, help="What this job has put out."),
+    click.option("--wait", is_flag=True, help="Wait until the jobs of --input-job have ended."),
+    click.option("--env", multiple=True, metavar="NAME[=VALUE]", help="A variable for the program."),
+    click.option("--setup", default="", help="A line before it [default: pip, requirements.txt]."),
+    click.option("--metric", "metrics", multiple=True, metavar="NAME=PATTERN", help="A number in the log."),
+    click.option("--tag", "tags", multiple=True, metavar="NAME=VALUE", help="A label of the VMs."),
+    click.option("--max-runtime", type=Span(), help="No longer than this, over all attempts, such as 12h."),
+    click.option("--budget", type=click.FloatRange(min=0, min_open=True), help="No more money than this."),
+    click.option("--deadline", type=Moment(), help="When it must be done; with --work, maybe on demand."),
+    click.option("--work", type=Span(), help="How long it needs in all."),
+    click.option("--on-demand", is_flag=True, help="Not a spot VM: dearer, and nobody takes it away."),
+    click.option("--disk-gb", type=click.IntRange(10, 65536), help="Size of the boot disk."),
+    click.option("--service-account", default="", help="Who the VM is [default: Compute Engine's own]."),
+    click.option("--flag", "flags", multiple=True, help="Another of gcloud's: --flag=--no-address."),
+    click.option("--keep-vm", is_flag=True, help="The VM stays when the command has ended, and costs on."),
+    click.option("--owner", default="", help="Who is told about it [default: SPOTWARDEN_OWNER, else you]."),
+    click.option("--again", is_flag=True, help="Launch a job that has ended or is closed once more."),
+    click.option("--overwrite", is_flag=True, help="Write the script anew, though you have edited it."),
+    click.option("--script-only", is_flag=True, help="Write the create script, and launch nothing."),
+    click.option("--dry-run", "--show", "dry_run", is_flag=True, help="Show it, and do nothing."),
+    click.option("--follow/--no-follow", default=True, help="Follow the log until the job ends."),
+    click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED),
+)  # fmt: skip
+
+
+READ = frozenset({"machine", "code", "inputs", "env", "metrics", "tags"})
+"""Fields of `Asked` that are not taken as they were said."""
+
+
+def with_options(command: Any) -> Any:  # noqa: ANN401 — click's decorators have no narrower type
+    """Add them all, in this order."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def asked_of(said: Mapping[str, Any], context: Context) -> Asked:
+    """Everything that was said, checked against itself; `UsageError` says what cannot be, and what can."""
+    check_job(said["job"], said["nodes"])
+    machine = machine_for(said["machine"], said["gpu"])
+    _check_place(said, machine, context)
+    if said["image"] and said["image_family"]:
+        raise click.UsageError("say either --image or --image-family")
+    if said["image_project"] and not (said["image"] or said["image_family"]):
+        raise click.UsageError("--image-project says whose image it is; say --image or --image-family, too")
+    if said["container_flags"] and not said["container"]:
+        raise click.UsageError("--container-flags are for a container; say --container, too")
+    layout, bucket = context.settings.layout, context.settings.bucket
+    alike = {name: said[name] for name in Asked.__struct_fields__ if name not in READ}
+    return Asked(
+        **alike,
+        machine=machine,
+        code=None if said["no_code"] else said["code"],
+        inputs=tuple(inputs_of(said["inputs"], said["input_jobs"], said["job"], bucket, layout)),
+        env=environment(said["env"]),
+        metrics=metrics(said["metrics"]),
+        tags=tags(said["tags"]),
+    )
+
+
+def _check_place(said: Mapping[str, Any], machine: Machine, context: Context) -> None:
+    """A zone or a region, not both, not neither: where there are such machines is told."""
+    if said["zone"] and said["region"]:
+        raise click.UsageError("say either --zone or --region")
+    if said["zone"] or said["region"]:
+        return
+    kinds = [machine.gpu] if machine.attached else []
+    zones = sorted(context.cloud.compute.offers(machine.name, kinds))
+    if not zones:
+        raise click.UsageError(f"no zone offers {machine.name}")
+    raise click.UsageError(f"say --zone or --region; {machine.name} is offered in {', '.join(zones)}")

@@ -1,0 +1,179 @@
+"""`spotwarden run`: existing code as it is, on spot VMs, from one line."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from spotwarden import clock
+from spotwarden.cli.bars import amount
+from spotwarden.cli.context import Context, default_owner, new_tick, open_context
+from spotwarden.cli.launching.asked import Asked
+from spotwarden.cli.launching.folder import KEPT, KIT, digest, read_kit, write
+from spotwarden.cli.launching.limits_file import job_file
+from spotwarden.cli.launching.options import asked_of, with_options
+from spotwarden.cli.launching.package import has_requirements
+from spotwarden.cli.launching.reading import read_script
+from spotwarden.cli.launching.sending import send_input
+from spotwarden.cli.launching.starting import start, told
+from spotwarden.cli.launching.storing import look, store, store_code
+from spotwarden.cli.launching.writing import SCRIPT, files_of, image_of, script_of, setup_of
+from spotwarden.decide import submission
+from spotwarden.layout import JobFile, RunRecord, Thing
+from spotwarden.model.action import DropObject
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.run import Run
+
+LOOK_EVERY_SECONDS = 10
+
+
+@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@with_options
+def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are options
+    """Run COMMAND with the code of this folder on a spot VM, and follow it.
+
+    Put -- before COMMAND. Several words reach the program as they are; one word is a line for the shell.
+    The program finds a folder for what it puts out in $SPOTWARDEN_OUTPUT, as an earlier attempt left it, and
+    its inputs in $SPOTWARDEN_INPUT. Followed to its end, this exits with the status of COMMAND; 2 is a
+    mistake in the options, 1 any other. Ctrl-C ends the following, not the job.
+
+    \b
+    Examples:
+      spotwarden run --job mnist --machine g2-standard-8 --zone us-central1-a -- python train.py --lr 1e-4
+      spotwarden run --job big --gpu a100:8 --region us-central1 --max-runtime 12h --input ./data -- \\
+        'torchrun --nproc-per-node 8 train.py --data $SPOTWARDEN_INPUT/data'
+      spotwarden run --job pair --gpu l4:1 --nodes 2 --zone us-central1-a -- bash launch.sh
+      spotwarden run --job eval --gpu t4:1 --zone us-west1-a --input-job mnist --wait -- python eval.py
+      spotwarden run --job mnist --gpu l4:1 --zone us-central1-a --dry-run -- python train.py
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    context = open_context()
+    asked = asked_of(said, context)
+    kit = read_kit()
+    setup = setup_of(asked, has_requirements=has_requirements(asked.code))
+    files = files_of(asked, setup, kit)
+    texts = {**files, SCRIPT: script_of(asked, files, context.settings.bucket, context.settings.layout)}
+    if limits := job_file(asked):
+        texts["job.toml"] = limits
+    if said["dry_run"]:
+        _show(texts, asked)
+        return
+    folder = Path(KEPT) / asked.job
+    if not said["script_only"]:
+        _check(context, asked, again=said["again"], wait=said["wait"])
+    write(folder, texts, overwrite=said["overwrite"])
+    click.echo(f"the create script: {folder / SCRIPT}", err=True)
+    if said["script_only"]:
+        return
+    record = _record(asked, setup, digest({name: kit[name] for name in KIT}))
+    click.echo(_launch(context, asked, folder, record, limits), err=True)
+    if said["follow"]:
+        _follow(context, asked.job)
+
+
+def _show(texts: Mapping[str, str], asked: Asked) -> None:
+    """What would be written and sent; the job kit is named, not shown."""
+    click.echo(texts[SCRIPT], nl=False)
+    for name, text in texts.items():
+        if name in KIT:
+            click.echo(f"\n# {name}: the job kit, {amount(len(text.encode()))}")
+        elif name != SCRIPT:
+            click.echo(f"\n# {name}\n{text}", nl=False)
+    for one in asked.inputs:
+        click.echo(f"\n# input {one.name}: {one.local or one.address}")
+
+
+def _check(context: Context, asked: Asked, *, again: bool, wait: bool) -> None:
+    """Whether the job may be launched now, and has what it works on, before anything is written."""
+    if problem := submission.problem(look(context, asked.job), again=again):
+        raise click.ClickException(problem)
+    _check_input_jobs(context, asked.input_jobs, wait=wait)
+
+
+def _check_input_jobs(context: Context, jobs: tuple[str, ...], *, wait: bool) -> None:
+    """What they put out must be there, and all of it."""
+    for job in jobs:
+        facts, waits = look(context, job), False
+        if not facts.ledger and facts.script is None and facts.status_code is None:
+            raise click.ClickException(f"--input-job: there is no job {job!r}; `spotwarden jobs` lists them")
+        while facts.status_code is None:
+            if not wait:
+                raise click.ClickException(f"--input-job: {job} has not ended; --wait waits for it")
+            if not waits:
+                click.echo(f"waiting for {job} to end", err=True)
+            waits = True
+            time.sleep(LOOK_EVERY_SECONDS)
+            facts = look(context, job)
+        if facts.status_code != "0":
+            raise click.ClickException(
+                f"--input-job: {job} ended with status {facts.status_code}; "
+                f"--input gs://{context.settings.bucket}/{context.settings.layout.folder(job)}output/ takes "
+                "what there is"
+            )
+
+
+def _record(asked: Asked, setup: str, kit: str) -> Run:
+    """How it was asked for."""
+    _flag, image, project = image_of(asked)
+    return Run(
+        at=clock.now(),
+        by=asked.owner or default_owner(),
+        command=asked.command,
+        machine=asked.machine.name,
+        gpus=asked.machine.gpus,
+        nodes=asked.nodes,
+        place=asked.zone or asked.region,
+        spot=not asked.on_demand,
+        image=f"{project}/{image}" if project else image,
+        container=asked.container,
+        setup=setup,
+        inputs=tuple(f"{one.address} {one.name}" for one in asked.inputs),
+        input_jobs=asked.input_jobs,
+        environment=tuple(asked.env),
+        metrics=asked.metrics,
+        tags=asked.tags,
+        kit=kit,
+    )
+
+
+def _launch(context: Context, asked: Asked, folder: Path, record: Run, limits: str) -> str:
+    """Store everything and launch it, as `submit` does; gives where it runs, in a sentence."""
+    package = read_script(context, folder / SCRIPT, resolve=False)
+    _send_inputs(context, asked)
+    if asked.code is not None:
+        inputs = [one.local for one in asked.inputs if one.local is not None]
+        code, size = store_code(context, asked.job, asked.code, inputs)
+        record = msgspec.structs.replace(record, code=code, code_bytes=size)
+    more: dict[Thing, bytes] = {RunRecord(job=asked.job): msgspec.json.format(msgspec.json.encode(record))}
+    if limits:
+        more[JobFile(job=asked.job)] = limits.encode()
+    store(context, look(context, asked.job), package, more)
+    launched: JobFacts = start(context, look(context, asked.job), package.launch, record.by)
+    return told(launched.ledger[-1].attempt)
+
+
+def _send_inputs(context: Context, asked: Asked) -> None:
+    """Make the bucket hold what this machine's files are now, and nothing that is no longer among them."""
+    applier = context.applier(new_tick("run"))
+    for one in asked.inputs:
+        if one.local is None:
+            continue
+        done = send_input(context.files(), asked.job, one, context.settings.layout)
+        unchanged = f", {done.files - done.sent} unchanged" if done.sent < done.files else ""
+        gone = f", {len(done.stale)} gone" if done.stale else ""
+        sent = f"{done.sent} sent ({amount(done.size)})" if done.sent else "none sent"
+        click.echo(f"input {one.name}: {done.files} files, {sent}{unchanged}{gone}", err=True)
+        for held in done.stale:
+            action = DropObject(
+                reason="no longer an input", job=asked.job, name=held.name, generation=held.generation
+            )
+            applier.apply(action)
+
+
+def _follow(context: Context, job: str) -> None:
+    """Print the log until the job ends, and end with its status; Ctrl-C leaves the job alone."""
+    from spotwarden.cli.looking.logs import follow  # noqa: PLC0415 — a launch alone is quicker without
+
+    raise click.exceptions.Exit(follow(context, job))

@@ -1,0 +1,69 @@
+"""What a job's VMs will want to find, into the bucket, before the first of them exists."""
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+import click
+
+from spotwarden.cli.context import Context, new_tick
+from spotwarden.cli.launching.package import packed
+from spotwarden.cli.launching.reading import Package
+from spotwarden.cli.launching.sending import send_code
+from spotwarden.layout import (
+    Code,
+    CreateScript,
+    NotInLayoutError,
+    ResolvedScript,
+    ScriptFile,
+    StatusCode,
+    Thing,
+)
+from spotwarden.model.action import DropObject, StoreObject
+from spotwarden.model.facts import JobFacts
+from spotwarden.runner import look_at_job
+
+
+def look(context: Context, job: str) -> JobFacts:
+    """Everything that is known of the job; a `ClickException` where none can be called so."""
+    try:
+        return look_at_job(context.cloud.store, context.settings.layout, job)
+    except NotInLayoutError as error:
+        raise click.ClickException(
+            f"{job!r} cannot be a job: {error.reason}; choose one with --job"
+        ) from error
+
+
+def store_code(context: Context, job: str, code: Path, without: Collection[Path] = ()) -> tuple[str, int]:
+    """Pack the code and store it where it has changed; gives its checksum and its size."""
+    with packed(code, without) as done:
+        for line in done.told():
+            click.echo(line, err=True)
+        name = context.settings.layout.build(Code(job=job))
+        return send_code(context.files(), done, name), done.size
+
+
+def store(context: Context, facts: JobFacts, package: Package, more: Mapping[Thing, bytes]) -> None:
+    """Store the script with its files, and `more`; what is left of an earlier launch goes."""
+    applier = context.applier(new_tick("submit"))
+    for action in _actions(context, facts, package, more):
+        applier.apply(action)
+
+
+def _actions(
+    context: Context, facts: JobFacts, package: Package, more: Mapping[Thing, bytes]
+) -> Iterator[StoreObject | DropObject]:
+    job, build = facts.job, context.settings.layout.build
+    things: dict[Thing, bytes] = {
+        **{ScriptFile(job=job, path=path): data for path, data in package.files.items()},
+        CreateScript(job=job): package.script,
+        **({ResolvedScript(job=job): package.resolved} if package.resolved is not None else {}),
+        **more,
+    }
+    for thing, data in things.items():
+        yield StoreObject(reason="submitted", job=job, name=build(thing), data=data)
+    outdated: list[Thing] = [] if package.resolved is not None else [ResolvedScript(job=job)]
+    if facts.status_code is not None:
+        outdated.append(StatusCode(job=job))
+    for thing in outdated:
+        if old := context.cloud.store.read(build(thing)):
+            yield DropObject(reason="launched again", job=job, name=build(thing), generation=old.generation)
