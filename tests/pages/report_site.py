@@ -1,0 +1,81 @@
+"""The report's pages over real HTTP on this machine, made of a made-up fleet, with the real headers."""
+
+from contextlib import contextmanager
+from threading import Thread
+from urllib.parse import unquote
+
+from werkzeug.serving import WSGIRequestHandler, make_server
+from werkzeug.wrappers import Request, Response
+
+from spotwarden.decide import report_pages as pages
+from spotwarden.model.report_trust import Query
+from spotwarden.runner.reporting import assets
+from tests.pages import report_made_up as made_up
+
+
+class Site:
+    """Answers for `report_jobs`; `table` may be replaced, `asked` says what was asked for."""
+
+    def __init__(self):
+        self.table = made_up.table(120)
+        self.asked = []
+
+    def frame(self, args):
+        """The frame of a page."""
+        return pages.Frame(
+            now=made_up.NOW,
+            updated=made_up.NOW,
+            zone=args.get("tz") or "UTC",
+            assets=assets.names(),
+            project="my-project",
+            bucket="jobs",
+        )
+
+    def answer(self, request):
+        """Answer one request."""
+        self.asked.append(request.full_path)
+        if request.path.startswith("/assets/"):
+            asset = assets.served(request.path.removeprefix("/assets/"))
+            return Response(asset.body, content_type=asset.kind) if asset else Response("", 404)
+        return Response(self.page(request.path, request.args), headers=dict(pages.HEADERS))
+
+    def page(self, path, args):
+        """The HTML at a path."""
+        frame = self.frame(args)
+        if path == "/":
+            return pages.experiments(self.table, pages.Asked.read(args), frame)
+        if path.startswith("/jobs/"):
+            name = unquote(path.removeprefix("/jobs/"))
+            row = next(row for row in self.table.rows if row.job == name)
+            return pages.job(made_up.job_report(experiment=row), frame)
+        if path == "/fleet":
+            return pages.fleet(made_up.fleet_view(), frame, args.get("unit", ""))
+        if path == "/trust":
+            query = Query(about=args.get("about", ""), text=args.get("text", ""))
+            because = {"answer": "Deleted by reap_vms: its job has ended.", "by": "d3"} if query.about else {}
+            return pages.trust(made_up.trust_view(query, **because), frame)
+        if path == "/compare":
+            numbers = [int(job.removeprefix("train-")) for job in args.getlist("job")]
+            return pages.compare(made_up.comparison(*numbers), frame)
+        return pages.trouble("There is no such page", "Perhaps its address was cut.", frame)
+
+
+class _Quiet(WSGIRequestHandler):
+    def log(self, *_args, **_kwargs):
+        """Say nothing: a test's output is for its failure."""
+
+
+@contextmanager
+def serving(site):
+    """Serve it; gives its address."""
+    server = make_server(
+        "127.0.0.1", 0, Request.application(site.answer), threaded=True, request_handler=_Quiet
+    )
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
