@@ -5,7 +5,7 @@ All of it is derived from what else the bucket holds: whoever deletes it has it 
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -39,10 +39,12 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind = Kind()
 
 
-class Loads(msgspec.Struct, frozen=True, kw_only=True):
-    """How busy one VM's GPUs were: percent by the number of the slot, each `step` seconds since 1970."""
+SLOT = 600
 
-    step: int = 600
+
+class Loads(msgspec.Struct, frozen=True, kw_only=True):
+    """How busy one VM's GPUs were: the highest percentage by the number of the slot (`SLOT` s) since 1970."""
+
     slots: Mapping[str, float] = {}
 
 
@@ -140,7 +142,8 @@ class Happened(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One job in the index: its row without sums, what they are made of, and the names of its VMs.
 
-    `digest` is of everything that it was made from, `looked` when. A `settled` one changes no more by itself.
+    `digest` is of everything that it was made from, `paged` of what its page was made from, `looked` when. A
+    `settled` one changes no more by itself.
     """
 
     row: Experiment
@@ -150,6 +153,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     losses: tuple[Loss, ...] = ()
     happened: tuple[Happened, ...] = ()
     digest: str = ""
+    paged: str = ""
     looked: Moment
     settled: bool = False
 
@@ -171,22 +175,46 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     gathered: Gathered = Gathered()
 
 
+class News(msgspec.Struct, kw_only=True):
+    """What has come in about one job since the last look."""
+
+    metered: dict[str, Metered] = {}
+    loads: dict[str, dict[str, float]] = {}
+    deeds: list[Deed] = []
+
+
 class Index(msgspec.Struct, frozen=True, kw_only=True):
     """All jobs, as of `at`, and how far what comes in bit by bit has been taken in.
 
     `metered` are generations of the meter's days, `swept` the newest sweep over GPUs, `audited` the days of
-    the audit of which all is taken in. A job of the name "" stands for the VMs of nobody's job.
+    the audit of which all is taken in, `site` the version of the files that its pages load. A job of the name
+    "" stands for the VMs of nobody's job.
     """
 
     edition: int = EDITION
     at: Moment
     timezone: str = "UTC"
+    threshold: float = 5.0
     entries: tuple[Entry, ...] = ()
     cases: tuple[Pending, ...] = ()
     metered: Mapping[str, int] = {}
     swept: str = ""
     audited: tuple[date, ...] = ()
     turn: int = 0
+    site: str = ""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """One record of the audit, as far as it is read."""
+
+    at: Moment
+    function: str = ""
+    sweep: str = ""
+    policy: str = ""
+    action: str = ""
+    why: str = ""
+    detail: dict[str, Any] = {}
+    outcome: dict[str, Any] = {}
 
 
 class AuditDay(msgspec.Struct, frozen=True, kw_only=True):

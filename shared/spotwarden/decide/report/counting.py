@@ -10,7 +10,7 @@ from spotwarden.model.attempt import Attempt
 from spotwarden.model.opening import zone_of
 from spotwarden.model.prices import Kind
 from spotwarden.model.report_job import Bar, Fate, Wait
-from spotwarden.model.report_kept import Cell, Gathered, Line, Loads, Rules, Seconds, Sources
+from spotwarden.model.report_kept import SLOT, Cell, Gathered, Line, Loads, Rules, Seconds, Sources
 
 USEFUL, STARTING, IDLE, LOST, AFTER, UNKNOWN, WAITING = range(len(Seconds._fields))
 GONE = frozenset((Fate.PREEMPTED, Fate.LOST))
@@ -113,13 +113,13 @@ def _saved(lines: Sequence[Line], start: datetime, end: datetime) -> Iterator[da
 
 def idle(loads: Loads, threshold: float) -> Pairs:
     """The slots in which all GPUs of a VM were below the threshold."""
-    return union(slot(loads, number) for number, top in loads.slots.items() if 0 <= top < threshold)
+    return union(slot(number) for number, top in loads.slots.items() if 0 <= top < threshold)
 
 
-def slot(loads: Loads, number: str) -> Pair:
+def slot(number: str) -> Pair:
     """From when to when the slot of this number is."""
-    start = datetime.fromtimestamp(int(number) * loads.step, UTC)
-    return start, start + timedelta(seconds=loads.step)
+    start = datetime.fromtimestamp(int(number) * SLOT, UTC)
+    return start, start + timedelta(seconds=SLOT)
 
 
 def _waiting(

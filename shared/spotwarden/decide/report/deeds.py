@@ -3,9 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
-from spotwarden.model.moment import Moment
+from spotwarden.model.report_kept import Record
 from spotwarden.model.report_trust import Deed
 
 TEXT = 1_000
@@ -14,19 +12,6 @@ MANY = 100
 """VMs, or figures, of one deed."""
 
 Said = Mapping[str, Any]
-
-
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """What `runner.audit` writes, as far as it is read."""
-
-    at: Moment
-    function: str = ""
-    sweep: str = ""
-    policy: str = ""
-    action: str = ""
-    why: str = ""
-    detail: dict[str, Any] = {}
-    outcome: dict[str, Any] = {}
 
 
 def deeds(name: str, day: str, entry: str, records: Sequence[Record]) -> tuple[Deed, ...]:

@@ -53,25 +53,28 @@ def job(index: Index, summary: Summary, policy: Policy, prices: PriceTable) -> J
 
 
 def _moments(summary: Summary) -> Iterator[datetime]:
-    for one in (*summary.story.bars, *summary.story.waits):
-        yield one.start
-        if one.end:
-            yield one.end
-    yield from (mark.at for mark in summary.story.marks)
+    story = summary.story
+    spans = [(bar.start, bar.end) for bar in story.bars] + [(wait.start, wait.end) for wait in story.waits]
+    for start, end in spans:
+        yield start
+        if end:
+            yield end
+    yield from (mark.at for mark in story.marks)
 
 
 def _loads(summary: Summary) -> Iterator[Load]:
     nodes = {bar.instance_id: bar.node for bar in summary.story.bars}
-    drawn = [instance_id for instance_id in nodes if instance_id in summary.gathered.loads]
-    for instance_id in drawn:
-        yield load(instance_id, nodes[instance_id], summary.gathered.loads[instance_id])
+    for instance_id, node in nodes.items():
+        if (loads := summary.gathered.loads.get(instance_id)) and loads.slots:
+            yield load(instance_id, node, loads)
 
 
 def load(instance_id: str, node: str, loads: Loads) -> Load:
     """One VM's GPUs, without gaps in time: what was not reported is None."""
-    numbers = sorted(map(int, loads.slots))[-SLOTS:]
-    start, end = slot(loads, str(numbers[0]))
-    values = (loads.slots.get(str(number), -1.0) for number in range(numbers[0], numbers[-1] + 1))
+    last = max(map(int, loads.slots))
+    first = max(min(map(int, loads.slots)), last - SLOTS + 1)
+    start, end = slot(str(first))
+    values = (loads.slots.get(str(number), -1.0) for number in range(first, last + 1))
     return Load(
         instance_id=instance_id,
         node=node,

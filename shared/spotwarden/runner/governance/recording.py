@@ -43,12 +43,13 @@ def read(
 ) -> Iterator[Seen[Facts] | Unreadable]:
     """Every sweep of this function that began at `since` or later, oldest first, read one at a time."""
     for name in _names(store, layout, function, since):
-        seen = _read(store, name, facts)
+        seen = read_one(store, name, facts)
         if isinstance(seen, Unreadable) or (seen is not None and seen.tick.now >= since):
             yield seen
 
 
-def _read(store: Store, name: str, facts: type[Facts]) -> Seen[Facts] | Unreadable | None:
+def read_one(store: Store, name: str, facts: type[Facts]) -> Seen[Facts] | Unreadable | None:
+    """The sweep that this object tells of; None where there is none."""
     stored = store.read(name, at_most=LARGEST)
     if stored is None:
         return None

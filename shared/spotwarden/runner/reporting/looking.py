@@ -1,0 +1,97 @@
+"""What a view is made of, read with a constant number of calls: the index, and for some a summary or two."""
+
+from datetime import date, datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from spotwarden.model.policy import Policy
+from spotwarden.model.prices import PriceTable
+from spotwarden.model.report_job import Comparison, JobReport
+from spotwarden.model.report_kept import Index, Summary
+from spotwarden.model.report_trust import Deed, Query, Trust
+from spotwarden.model.report_view import Basis, Found, Press
+from spotwarden.runner.governance.prices import read_prices
+from spotwarden.runner.reporting.kept import Shelf, current
+
+DAYS = 7
+"""Of the audit, that a search without a job looks through."""
+DAY = timedelta(days=1)
+
+
+class Looker(msgspec.Struct, frozen=True, kw_only=True):
+    """Reads views. `index` is None where no tick has made a report yet."""
+
+    shelf: Shelf
+    press: Press
+    policy: Policy
+    prices: PriceTable
+    index: Index | None
+    now: datetime
+
+    @classmethod
+    def open(cls, shelf: Shelf, press: Press, policy: Policy, prices_file: Path, now: datetime) -> "Looker":
+        """Read the index."""
+        return cls(
+            shelf=shelf,
+            press=press,
+            policy=policy,
+            prices=prices_in(prices_file),
+            index=current(shelf),
+            now=now,
+        )
+
+    @property
+    def basis(self) -> Basis:
+        """What views are made from; without a report an empty one."""
+        index = self.index or Index(at=self.now, timezone=self.policy.notify.timezone)
+        return Basis(index=index, policy=self.policy, prices=self.prices)
+
+    @property
+    def at(self) -> datetime | None:
+        """When the report was made."""
+        return self.index.at if self.index else None
+
+    def job(self, job: str) -> JobReport | None:
+        """The page of a job; None where there is no such job on record."""
+        summary = self.summary(job)
+        return self.press.job(self.basis, summary) if summary else None
+
+    def summary(self, job: str) -> Summary | None:
+        """A job's summary, with its row as the index has it: that one is newer."""
+        entry = next((one for one in self.basis.index.entries if job and one.row.job == job), None)
+        if entry is None:
+            return None
+        found, _ = self.shelf.summary(job)
+        return msgspec.structs.replace(found, entry=entry) if found else Summary(entry=entry)
+
+    def comparison(self, jobs: tuple[str, ...]) -> Comparison:
+        """Jobs beside each other."""
+        found = {job: self.job(job) for job in dict.fromkeys(jobs)}
+        return Comparison(
+            jobs=tuple(one for one in found.values() if one),
+            missing=tuple(job for job, one in found.items() if one is None),
+        )
+
+    def trust(self, query: Query) -> Trust:
+        """The deeds that are asked for: of a job all that are kept, else those of a day, or of a week."""
+        job = self.press.named(self.basis.index, query.about) if query.about else ""
+        about = self.summary(job) if job else None
+        if about is not None:
+            found = Found(deeds=about.gathered.deeds, about=about)
+        else:
+            newest = query.day or self.now.date()
+            days = [newest] if query.day else [newest - back * DAY for back in range(DAYS)]
+            found = Found(deeds=self._deeds(days), since=days[-1])
+        return self.press.trust(found, query, self.at)
+
+    def _deeds(self, days: list[date]) -> tuple[Deed, ...]:
+        read = [self.shelf.audit_day(day)[0] for day in days]
+        return tuple(deed for day in read if day for deeds in day.entries.values() for deed in deeds)
+
+
+@cache
+def prices_in(file: Path) -> PriceTable:
+    """The price table, read once in a process: a new one comes with a new deployment."""
+    return read_prices(file)

@@ -1,0 +1,134 @@
+"""The copy of the report that needs no server: the same pages as files, where something has changed."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from hashlib import sha256
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden.model.notice import Notice
+from spotwarden.model.opening import zone_of
+from spotwarden.model.report_kept import Entry, Index, Summary
+from spotwarden.model.report_trust import Query
+from spotwarden.model.report_view import Basis, Press, Scene
+from spotwarden.model.week import Week
+from spotwarden.runner.each import each
+from spotwarden.runner.governance.governing import Duty
+from spotwarden.runner.governance.prices import read_prices
+from spotwarden.runner.reporting import assets
+from spotwarden.runner.reporting.kept import Shelf
+from spotwarden.runner.reporting.looking import DAY, Looker
+from spotwarden.runner.reporting.telling import tell_weekly
+
+PAGES = 500
+"""Pages of jobs that one tick writes at most: after a new version of ours all of them are written anew."""
+DAYS = 7
+TYPES = {"html": "text/html; charset=utf-8", "json": "application/json", "csv": "text/csv; charset=utf-8"}
+
+
+class File(NamedTuple):
+    """One file of the copy."""
+
+    path: str
+    kind: str
+    body: bytes
+
+
+def publish(duty: Duty, press: Press, index: Index, summaries: Mapping[str, Summary]) -> Index:
+    """Write what has changed, and say in the index which job's page is of what; a failure raises."""
+    site = _Site.open(duty, press, index)
+    jobs = (entry for entry in index.entries if entry.row.job)
+    due = [entry for entry in jobs if entry.paged != _mark(entry, site.edition)][:PAGES]
+    done = each(due, partial(_job_page, site, summaries), duty.settings.workers)
+    files = [*site.pages(), *site.files(index)]
+    done.failures.extend(each(files, site.write, duty.settings.workers).failures)
+    if done.failures:
+        raise ExceptionGroup("the copy of the report could not be written", done.failures)
+    paged = {entry.row.job: _mark(entry, site.edition) for entry in due}
+    entries = tuple(replace(one, paged=paged.get(one.row.job, one.paged)) for one in index.entries)
+    return replace(index, entries=entries, site=site.edition)
+
+
+def tell(duty: Duty, press: Press, index: Index) -> list[Exception]:
+    """The letters of the week, where they are due; gives what failed."""
+    return tell_weekly(duty, press.due, partial(_letters, duty, press, index))
+
+
+def _letters(duty: Duty, press: Press, index: Index, week: Week) -> tuple[Notice, ...]:
+    basis = Basis(index=index, policy=duty.policy, prices=read_prices(duty.settings.prices_file))
+    return tuple(press.weekly(basis, week, duty.tick.now))
+
+
+def _mark(entry: Entry, edition: str) -> str:
+    """What a page was made from: what is known of the job, and how it stands."""
+    return f"{entry.digest}-{entry.row.standing.value}-{edition}"
+
+
+def _job_page(site: "_Site", summaries: Mapping[str, Summary], entry: Entry) -> int:
+    summary = summaries.get(entry.row.job)
+    if summary is None:
+        found, _ = site.looker.shelf.summary(entry.row.job)
+        summary = found or Summary(entry=entry)
+    report = site.looker.press.job(site.looker.basis, replace(summary, entry=entry))
+    html = site.looker.press.page(report, replace(site.scene, deep=True))
+    return site.write(File(f"jobs/{entry.row.job}.html", TYPES["html"], html.encode()))
+
+
+class _Site(msgspec.Struct, frozen=True, kw_only=True):
+    """What the pages are made with."""
+
+    looker: Looker
+    scene: Scene
+    edition: str
+
+    @classmethod
+    def open(cls, duty: Duty, press: Press, index: Index) -> "_Site":
+        shelf = Shelf(duty.cloud.store, duty.settings.layout)
+        prices = read_prices(duty.settings.prices_file)
+        scene = Scene(
+            now=duty.tick.now,
+            home=index.timezone,
+            updated=index.at,
+            static=True,
+            assets=assets.names(),
+            bucket=duty.settings.bucket,
+            project=duty.settings.project,
+        )
+        looker = Looker(
+            shelf=shelf, press=press, policy=duty.policy, prices=prices, index=index, now=duty.tick.now
+        )
+        return cls(looker=looker, scene=scene, edition=_edition())
+
+    def write(self, file: File) -> int:
+        """Write one file, over whatever is there; gives its generation."""
+        shelf = self.looker.shelf
+        return shelf.store.write(
+            shelf.name(f"site/{file.path}"), file.body, generation=None, content_type=file.kind
+        )
+
+    def pages(self) -> Iterator[File]:
+        """The pages of all jobs together, as pages and as figures."""
+        looker, press = self.looker, self.looker.press
+        table = press.experiments(looker.basis)
+        last = looker.now.astimezone(zone_of(looker.policy.notify.timezone)).date()
+        fleet = press.fleet(looker.basis, last - (DAYS - 1) * DAY, last, "")
+        trust = looker.trust(Query(changes=True))
+        for name, html in press.copies(table, self.scene):
+            yield File(name, TYPES["html"], html.encode())
+        for name, view in (("index", table), ("fleet", fleet)):
+            yield File(f"{name}.json", TYPES["json"], press.as_json(view))
+            yield File(f"{name}.csv", TYPES["csv"], press.as_csv(view))
+        yield File("fleet.html", TYPES["html"], press.page(fleet, self.scene).encode())
+        yield File("trust.html", TYPES["html"], press.page(trust, self.scene).encode())
+
+    def files(self, index: Index) -> Iterator[File]:
+        """What pages load, once for each version of it."""
+        for one in assets.assets().values() if index.site != self.edition else ():
+            yield File(f"assets/{one.name}", one.kind, one.body)
+
+
+def _edition() -> str:
+    """Tells one version of the pages' files from another."""
+    return sha256(" ".join(sorted(assets.names().values())).encode()).hexdigest()[:8]
