@@ -6,8 +6,10 @@ from pathlib import Path
 import msgspec
 
 from spotwarden.cli.context import Context
-from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, StatusCode
+from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, StatusCode, Thing
 from spotwarden.model.attempt import Attempt, State, Try
+from spotwarden.model.fleet import Fleet, Machine
+from spotwarden.model.instance import Instance, Instances, Status
 from spotwarden.model.policy import Policy
 from spotwarden.ports import Logs
 from spotwarden.runner import Settings
@@ -34,16 +36,41 @@ class Speaker:
         self.cloud = cloud or memory_cloud()
         self.logs = MemoryLogs()
         self.layout = Layout()
+        self._instances: list[Instance] = []
+        self._machines: list[Machine] = []
         settings = Settings(
             project="p",
             bucket="b",
             notices="n",
-            policy_file=Path("policy.toml"),
+            policy_file=Path("nowhere/policy.toml"),
+            prices_file=Path(__file__).parents[2] / "infra" / "prices.toml",
             logging_endpoint="http://127.0.0.1:1",
         )
         self.context = Listening(
             settings=settings, policy=Policy(version="t"), cloud=self.cloud.ports(), heard=self.logs
         )
+
+    def up(self, instance_id: str, zone: str = "us-central1-a", machine: str = "g2-standard-8") -> None:
+        """Have a VM run."""
+        vm = Instance(id=instance_id, name=JOB, zone=zone, status=Status.RUNNING)
+        self._instances.append(vm)
+        self._machines.append(
+            Machine(
+                id=instance_id,
+                name=JOB,
+                zone=zone,
+                status=Status.RUNNING,
+                machine_type=machine,
+                created=self.cloud.clock.now(),
+            )
+        )
+        self.cloud.compute.instances = lambda **_: Instances(items=tuple(self._instances))
+        self.cloud.compute.fleet = lambda **_: Fleet(items=tuple(self._machines))
+
+    def put(self, thing: Thing, data: bytes | str) -> None:
+        """Write an object."""
+        raw = data.encode() if isinstance(data, str) else data
+        self.cloud.store.write(self.layout.build(thing), raw, generation=None)
 
     def wait(self, seconds: float) -> None:
         """Let time pass."""
@@ -55,13 +82,14 @@ class Speaker:
         *nodes: str,
         state: State = State.RUNNING,
         zone: str = "us-central1-a",
+        job: str = JOB,
         **more: object,
     ) -> Attempt:
         """Put an attempt on record; a node's instance id is the attempt's number and the node's place."""
         now = self.cloud.clock.now()
-        instances = {node: f"{number}{place}" for place, node in enumerate(nodes or (JOB,), 1)}
+        instances = {node: f"{number}{place}" for place, node in enumerate(nodes or (job,), 1)}
         record = Attempt(
-            job=JOB,
+            job=job,
             number=number,
             state=state,
             created=now,
@@ -71,7 +99,7 @@ class Speaker:
             tries=(Try(place=zone, request_id="r", at=now),),
         )
         record = msgspec.structs.replace(record, **more)
-        name = self.layout.build(AttemptRecord(job=JOB, attempt=number))
+        name = self.layout.build(AttemptRecord(job=job, attempt=number))
         self.cloud.store.write(name, msgspec.json.encode(record), generation=None)
         return record
 
@@ -89,6 +117,6 @@ class Speaker:
         name = self.layout.build(InstanceId(job=JOB, node=node))
         self.cloud.store.write(name, instance_id.encode(), generation=None)
 
-    def end(self, status: str) -> None:
+    def end(self, status: str, job: str = JOB) -> None:
         """Have the job end."""
-        self.cloud.store.write(self.layout.build(StatusCode(job=JOB)), status.encode(), generation=None)
+        self.put(StatusCode(job=job), status)

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.cli.table import duration, render
-from spotwarden.decide.experiments import experiment, timeline
+from spotwarden.decide.experiments import experiment, timeline, worded
 from spotwarden.decide.submission import problem
 from spotwarden.model.attempt import State
 from spotwarden.model.instance import Status
+from spotwarden.model.report import Standing
 
 
 def row(facts, tick, *instances):
@@ -18,34 +19,43 @@ def row(facts, tick, *instances):
 
 def test_a_job_whose_instance_is_there_runs(some, tick):
     """Newest attempt running, instance alive."""
-    assert row(some.job(), tick, some.instance()).status == "running"
+    assert row(some.job(), tick, some.instance()).status is Standing.RUNNING
 
 
 @pytest.mark.parametrize("facts", [{"status": Status.TERMINATED}, {"id": "9"}])
-def test_a_job_whose_instance_is_gone_is_interrupted(some, tick, facts):
+def test_a_job_whose_instance_is_gone_is_about_to_be_recovered(some, tick, facts):
     """A vanished VM is never shown as running."""
-    assert row(some.job(), tick, some.instance(**facts)).status == "interrupted"
+    assert row(some.job(), tick, some.instance(**facts)).status is Standing.RECOVERING
 
 
-@pytest.mark.parametrize(("code", "status"), [("0", "ended"), ("1", "failed (1)"), ("", "failed ()")])
-def test_an_ended_job_says_how(some, tick, code, status):
+def test_a_job_that_governance_found_stalled_is_shown_so_while_its_instance_is_there(some, tick):
+    """Once it is gone, that is what counts."""
+    assert experiment(some.job(), (some.instance(),), tick.now, stalled=True).status is Standing.STALLED
+    assert experiment(some.job(), (), tick.now, stalled=True).status is Standing.RECOVERING
+
+
+@pytest.mark.parametrize(("code", "words"), [("0", "ended"), ("1", "failed (1)"), ("", "failed ()")])
+def test_an_ended_job_says_how(some, tick, code, words):
     """Only `0` is success, and it is compared as the text it is."""
-    assert row(some.job(status_code=code, ended=tick.now), tick).status == status
+    found = row(some.job(status_code=code, ended=tick.now), tick)
+    assert worded(found) == words
+    assert found.status is (Standing.ENDED if code == "0" else Standing.FAILED)
 
 
 @pytest.mark.parametrize(
     ("number", "state", "status"),
     [
-        (1, State.CLAIMED, "starting"),
-        (2, State.PLACING, "recovering"),
-        (2, State.BACKING_OFF, "backing off"),
-        (2, State.GAVE_UP, "gave up"),
-        (1, State.STOPPED, "stopped"),
+        (1, State.CLAIMED, Standing.QUEUED),
+        (1, State.BACKING_OFF, Standing.QUEUED),
+        (2, State.PLACING, Standing.RECOVERING),
+        (2, State.BACKING_OFF, Standing.RECOVERING),
+        (2, State.GAVE_UP, Standing.GAVE_UP),
+        (1, State.STOPPED, Standing.STOPPED),
     ],
 )
 def test_an_attempt_under_way_or_closed_says_so(some, tick, number, state, status):
-    """The ledger's own words."""
-    assert row(some.job(ledger=(some.attempt(number, state),)), tick).status == status
+    """In the words of the report."""
+    assert row(some.job(ledger=(some.attempt(number, state),)), tick).status is status
 
 
 def test_runtime_ends_with_the_job(some, tick):

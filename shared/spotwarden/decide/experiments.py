@@ -1,6 +1,6 @@
 """The row of a job in the experiment table, and its timeline: told from its facts alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -8,21 +8,35 @@ import msgspec
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
+from spotwarden.model.report import Standing
 
 SUCCESS = "0"
+NO_TAGS: Mapping[str, str] = {}
+ALIVE = frozenset((Status.RUNNING, Status.STAGING, Status.PROVISIONING))
+_CLOSED: Mapping[State, Standing] = {
+    State.ENDED: Standing.ENDED,
+    State.STOPPED: Standing.STOPPED,
+    State.GAVE_UP: Standing.GAVE_UP,
+}
 
 
 class Experiment(msgspec.Struct, frozen=True, kw_only=True):
-    """One row. `instance_id` is also the id of its logs; `runtime` is None where no launch is on record."""
+    """One row. `instance_id` is also the id of its logs; `exit_code` what the job wrote as its end.
+
+    `runtime` is None where no launch is on record, `ended` while the job is open.
+    """
 
     job: str
-    status: str
+    status: Standing
+    exit_code: str = ""
     attempts: int
     instance_id: str
     zone: str
     owner: str
     started: datetime | None
+    ended: datetime | None = None
     runtime: timedelta | None
+    tags: Mapping[str, str] = {}
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,49 +46,62 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     what: str
 
 
-def experiment(facts: JobFacts, instances: tuple[Instance, ...], now: datetime) -> Experiment:
-    """The job's row: what it is doing, or how it ended."""
+def experiment(
+    facts: JobFacts,
+    instances: tuple[Instance, ...],
+    now: datetime,
+    *,
+    stalled: bool = False,
+    tags: Mapping[str, str] = NO_TAGS,
+) -> Experiment:
+    """The job's row: what it is doing, or how it ended; `stalled` where governance has found it so."""
     newest = facts.ledger[-1].attempt if facts.ledger else None
     first = facts.ledger[0].attempt if facts.ledger else None
     ids = set(newest.instances.values()) if newest else set()
     mine = [one for one in instances if one.id in ids]
+    ended = _end(facts)
     return Experiment(
         job=facts.job,
-        status=status(facts, mine),
+        status=standing(facts, mine, stalled=stalled),
+        exit_code=facts.status_code or "",
         attempts=newest.number if newest else 1,
         instance_id=", ".join(sorted(ids)),
         zone=newest.tries[-1].place if newest and newest.tries else "",
-        owner=newest.owner if newest else "",
+        owner=facts.owner,
         started=first.created if first else None,
-        runtime=(_end(facts) or now) - first.created if first else None,
+        ended=ended,
+        runtime=(ended or now) - first.created if first else None,
+        tags=tags,
     )
 
 
-def status(facts: JobFacts, mine: list[Instance]) -> str:
-    """One word for how the job stands; `mine` are the newest attempt's instances that are still there."""
+def standing(facts: JobFacts, mine: list[Instance], *, stalled: bool = False) -> Standing:
+    """How the job stands; `mine` are the newest attempt's instances that are still there."""
     if facts.status_code is not None:
-        return "ended" if facts.status_code == SUCCESS else f"failed ({facts.status_code})"
+        return Standing.ENDED if facts.status_code == SUCCESS else Standing.FAILED
     if not facts.ledger:
-        return "unknown"
+        return Standing.UNKNOWN
     newest = facts.ledger[-1].attempt
+    if newest.state in _CLOSED:
+        return _CLOSED[newest.state]
     if newest.state is not State.RUNNING:
-        return _unfinished(newest)
-    alive = any(one.status in {Status.RUNNING, Status.STAGING, Status.PROVISIONING} for one in mine)
-    return "running" if alive else "interrupted"
+        return Standing.QUEUED if newest.number == 1 else Standing.RECOVERING
+    if not any(one.status in ALIVE for one in mine):
+        return Standing.RECOVERING
+    return Standing.STALLED if stalled else Standing.RUNNING
 
 
-def _unfinished(attempt: Attempt) -> str:
-    if attempt.state in {State.CLAIMED, State.PLACING}:
-        return "starting" if attempt.number == 1 else "recovering"
-    return str(attempt.state.value)
+def worded(row: Experiment) -> str:
+    """The status in words, a failure with its code."""
+    return f"failed ({row.exit_code})" if row.status is Standing.FAILED else row.status.value
 
 
 def _end(facts: JobFacts) -> datetime | None:
     """When it was over; None while it is not."""
     if facts.ended is not None:
         return facts.ended
-    newest = facts.ledger[-1].attempt
-    return newest.updated if newest.state in {State.STOPPED, State.GAVE_UP, State.ENDED} else None
+    newest = facts.ledger[-1].attempt if facts.ledger else None
+    return newest.updated if newest and newest.state in _CLOSED else None
 
 
 def timeline(facts: JobFacts) -> list[Moment]:

@@ -1,55 +1,135 @@
-"""`spotwarden jobs` and `spotwarden show`: what runs, and how it came there."""
+"""`spotwarden jobs`: what runs, and what has run."""
 
-from datetime import timedelta
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 
 import click
 import msgspec
 
 from spotwarden import clock
 from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.looking.choosing import SORTS, Choice, Tag
+from spotwarden.cli.looking.rows import Rows, Table
 from spotwarden.cli.table import duration, plain, render
-from spotwarden.decide.experiments import Experiment, experiment, timeline
-from spotwarden.layout import RESERVED_JOBS, Code, NotInLayoutError, job_problem
-from spotwarden.model.facts import JobFacts
-from spotwarden.runner import look_at_job
+from spotwarden.cli.times import Since, Span
+from spotwarden.decide.experiments import Experiment, worded
+from spotwarden.layout import Code
+from spotwarden.model.report import Standing
 
 HEAD = ("JOB", "STATUS", "ATTEMPTS", "INSTANCE AND LOG ID", "ZONE", "OWNER", "RUNTIME", "CODE")
+MANY = 100
+"""From so many jobs on, a bar shows how far the reading is."""
+HOME_AND_CLEAR = "\x1b[H\x1b[J"
+WORDS = [one.value for one in Standing]
 
 
 @click.command()
+@click.argument("patterns", metavar="[NAME]...", nargs=-1)
+@click.option("--status", "statuses", type=click.Choice(WORDS), multiple=True, help="Only these; repeatable.")
+@click.option("--owner", default="", help="Only of owners whose name has this in it.")
+@click.option("--tag", "tags", type=Tag(), multiple=True, metavar="NAME[=VALUE]", help="Only so tagged.")
+@click.option("--since", type=Since(), help="Only what has run since then: 2d, or 2026-11-21 (UTC).")
+@click.option("--sort", type=click.Choice(list(SORTS)), default="name", show_default=True)
+@click.option("--reverse", is_flag=True, help="The other way round.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
-def jobs(*, as_json: bool) -> None:
-    """Print the experiment table: every job of the bucket."""
+@click.option("--watch", is_flag=True, help="Look again and again, until Ctrl-C.")
+@click.option("--every", type=Span(), default="5s", show_default=True, help="How often to look with --watch.")
+def jobs(  # noqa: PLR0913 — each is an option
+    patterns: tuple[str, ...],
+    *,
+    statuses: tuple[str, ...],
+    owner: str,
+    tags: tuple[tuple[str, str | None], ...],
+    since: datetime | None,
+    sort: str,
+    reverse: bool,
+    limit: int | None,
+    as_json: bool,
+    watch: bool,
+    every: timedelta,
+) -> None:
+    """Print the experiment table: every job of the bucket, or those whose names fit a pattern.
+
+    With --watch a terminal shows the table as it is now; anywhere else each row is printed once, and again
+    when it has changed, after the moment. Jobs that cannot be read are named at the end, with exit status 1.
+
+    \b
+    Examples:
+      spotwarden jobs --status running --status recovering
+      spotwarden jobs 'exp-*' --sort started --limit 20
+      spotwarden jobs --owner ada --since 7d --json
+      spotwarden jobs --tag team=vision --watch
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    if watch and as_json:
+        raise click.UsageError("--json prints one list; leave out --watch")
+    choice = Choice(
+        statuses=frozenset(statuses),
+        owner=owner,
+        tags=tags,
+        since=since,
+        sort=sort,
+        reverse=reverse,
+        limit=limit,
+    )
     context = open_context()
-    rows = experiments(context)
+    look = _looker(context, patterns)
+    if watch:
+        _watch(context, choice, look, every)
+    else:
+        _print(context, choice, look(), as_json=as_json)
+
+
+def _looker(context: Context, patterns: Sequence[str]) -> Callable[[], Table]:
+    rows = Rows(context)
+
+    def look() -> Table:
+        names = rows.names(patterns)
+        with _bar(len(names)) as done:
+            return rows.read(names, clock.now(), done)
+
+    return look
+
+
+@contextmanager
+def _bar(count: int) -> Iterator[Callable[[], None]]:
+    """A bar over many jobs, on a terminal; it leaves nothing behind in the output."""
+    hidden = count < MANY or not sys.stderr.isatty()
+    with click.progressbar(length=count, label="reading jobs", file=sys.stderr, hidden=hidden) as shown:
+        yield lambda: shown.update(1)
+
+
+def _print(context: Context, choice: Choice, table: Table, *, as_json: bool) -> None:
+    found = choice.of(table.rows)
+    shown = choice.cut(found)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(rows)).decode())
-        return
-    if not rows:
-        click.echo(f"no jobs yet in gs://{context.settings.bucket}; `spotwarden submit` launches one")
-        return
-    click.echo(render(HEAD, [_cells(context, row) for row in rows]))
+        click.echo(msgspec.json.format(msgspec.json.encode(shown)).decode())
+    elif shown:
+        click.echo(render(HEAD, [_cells(context, row) for row in shown]))
+    elif not table.broken:
+        click.echo(_nothing(context, table))
+    if len(shown) < len(found):
+        click.echo(f"{len(shown)} of {len(found)} jobs", err=True)
+    if table.broken:
+        listed = "\n".join(f"  {plain(str(one))}" for one in table.broken)
+        raise click.ClickException(f"these cannot be read; mend or remove them:\n{listed}")
 
 
-def experiments(context: Context) -> list[Experiment]:
-    """One row for each job folder, by name."""
-    settings, store = context.settings, context.cloud.store
-    names = [name for name in store.folders(settings.layout.prefix) if _is_job(name)]
-    facts = [look_at_job(store, settings.layout, name) for name in names]
-    instances = context.cloud.compute.instances().items if facts else ()
-    now = clock.now()
-    return [experiment(one, instances, now) for one in facts if one.script or one.ledger or one.ended]
-
-
-def _is_job(name: str) -> bool:
-    return name not in RESERVED_JOBS and job_problem(name) is None
+def _nothing(context: Context, table: Table) -> str:
+    if table.rows:
+        return f"none of the {len(table.rows)} jobs is such"
+    return f"no jobs yet in gs://{context.settings.bucket}; `spotwarden submit` launches one"
 
 
 def _cells(context: Context, row: Experiment) -> tuple[str, ...]:
     runtime = duration(row.runtime) if row.runtime is not None else ""
     return (
         row.job,
-        row.status,
+        worded(row),
         str(row.attempts),
         row.instance_id,
         row.zone,
@@ -59,29 +139,51 @@ def _cells(context: Context, row: Experiment) -> tuple[str, ...]:
     )
 
 
-@click.command()
-@click.argument("job")
-def show(job: str) -> None:
-    """Print one job's timeline."""
-    context = open_context()
-    facts = _facts(context, job)
-    row = experiment(facts, context.cloud.compute.instances().items, clock.now())
-    click.echo(f"{job}: {row.status}, {row.attempts} attempt{'s' if row.attempts > 1 else ''}")
-    moments = timeline(facts)
-    for moment in moments:
-        since = moment.at - moments[0].at
-        click.echo(f"  {moment.at:%Y-%m-%d %H:%M:%S} UTC  +{_offset(since)}  {plain(moment.what)}")
-
-
-def _offset(since: timedelta) -> str:
-    return f"{duration(since):>8}"
-
-
-def _facts(context: Context, job: str) -> JobFacts:
+def _watch(context: Context, choice: Choice, look: Callable[[], Table], every: timedelta) -> None:
+    show = _Screen(context, choice).show if sys.stdout.isatty() else _Changes(context, choice).show
     try:
-        facts = look_at_job(context.cloud.store, context.settings.layout, job)
-    except NotInLayoutError as error:
-        raise click.ClickException(f"{job!r} cannot be a job: {error.reason}") from error
-    if not (facts.script or facts.ledger or facts.ended):
-        raise click.ClickException(f"there is no job {job!r} in gs://{context.settings.bucket}")
-    return facts
+        while True:
+            show(look())
+            time.sleep(every.total_seconds())
+    except KeyboardInterrupt:
+        pass
+
+
+class _Screen:
+    """The table where it was, as it is now."""
+
+    def __init__(self, context: Context, choice: Choice) -> None:
+        self._context = context
+        self._choice = choice
+
+    def show(self, table: Table) -> None:
+        """Draw it anew, as much of it as the terminal has lines."""
+        found = self._choice.cut(self._choice.of(table.rows))
+        lines = render(HEAD, [_cells(self._context, row) for row in found]).splitlines()
+        room = shutil.get_terminal_size().lines - 2
+        left = len(lines) - room
+        more = [f"and {left} more; --limit, --status and --sort choose"] if left > 0 else []
+        click.echo(HOME_AND_CLEAR + "\n".join([*lines[:room], *more]))
+
+
+class _Changes:
+    """Each row once, and again when anything but its runtime is new; the moment stands before it."""
+
+    def __init__(self, context: Context, choice: Choice) -> None:
+        self._context = context
+        self._choice = choice
+        self._shown: dict[str, tuple[str, ...]] = {}
+
+    def show(self, table: Table) -> None:
+        """Print what is new, and what is gone."""
+        found = {row.job: row for row in self._choice.cut(self._choice.of(table.rows))}
+        at = f"{clock.now():%Y-%m-%d %H:%M:%S}"
+        for job, row in found.items():
+            cells = _cells(self._context, row)
+            same = (*cells[:6], *cells[7:])
+            if self._shown.get(job) != same:
+                self._shown[job] = same
+                click.echo("  ".join((at, *(plain(cell) or "-" for cell in cells))))
+        for job in self._shown.keys() - found.keys():
+            del self._shown[job]
+            click.echo(f"{at}  {job}  is not in the table any more")

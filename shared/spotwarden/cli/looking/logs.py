@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import click
 
 from spotwarden import clock
+from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.looking.reading import Reader, Wanted
 from spotwarden.cli.looking.saying import Teller
@@ -27,7 +28,7 @@ MOST_STATUS = 255
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", shell_complete=job_names)
 @click.option("-f", "--follow", "follows", is_flag=True, help="Go on until the job ends, over all attempts.")
 @click.option("--node", default="", help="Only of this VM.")
 @click.option("--attempt", type=click.IntRange(1), default=None, help="Only of this attempt.")

@@ -1,0 +1,38 @@
+"""What a shell is offered when somebody presses Tab; whatever goes wrong, it is offered nothing."""
+
+import contextlib
+import threading
+
+import click
+from click.shell_completion import CompletionItem
+
+PATIENCE = 2.0
+"""Seconds: a shell that waits longer for a list of jobs is felt as one that hangs."""
+
+
+def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The jobs of the bucket that begin so."""
+    del ctx, param
+    return [CompletionItem(name) for name in within(PATIENCE) if name.startswith(incomplete)]
+
+
+def within(seconds: float) -> list[str]:
+    """The names of the jobs, none where the bucket does not answer in time or cannot be asked."""
+    found: list[str] = []
+    asking = threading.Thread(target=_ask, args=(found,), daemon=True)
+    asking.start()
+    asking.join(seconds)
+    return [] if asking.is_alive() else sorted(found)
+
+
+def _ask(found: list[str]) -> None:
+    # A shell in the middle of a line can do nothing with an error, whatever it is.
+    with contextlib.suppress(Exception):
+        from spotwarden.cli.configured import configured  # noqa: PLC0415 — nothing is loaded before it is needed
+        from spotwarden.cli.context import open_context  # noqa: PLC0415
+        from spotwarden.layout import RESERVED_JOBS, job_problem  # noqa: PLC0415
+
+        with configured():
+            context = open_context()
+            names = context.cloud.store.folders(context.settings.layout.prefix)
+        found.extend(one for one in names if one not in RESERVED_JOBS and job_problem(one) is None)

@@ -1,0 +1,78 @@
+"""What a job has cost so far, as far as prices are known where the command runs."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import msgspec
+
+from spotwarden.cli.context import Context
+from spotwarden.cli.looking.details import Details
+from spotwarden.decide.rules.job_usage import Stay, spent, stays
+from spotwarden.decide.rules.prices import basis, region_of, words
+from spotwarden.model.capping import Records
+from spotwarden.model.instance import Status
+from spotwarden.model.prices import Kind
+from spotwarden.runner.governance.prices import read_prices
+
+OLD = timedelta(days=180)
+
+
+class Costs(msgspec.Struct, frozen=True, kw_only=True):
+    """`hours` are those that the job was up; the cost and what it rests on are in words."""
+
+    hours: float
+    cost: str = ""
+    basis: str = ""
+
+
+def costs(context: Context, details: Details, now: datetime) -> Costs:
+    """Taken from its ledger, and from its VMs or from how it was asked for."""
+    facts = details.facts
+    ids = tuple(facts.newest.instances.values()) if facts.newest else ()
+    fleet = context.cloud.compute.fleet(ids=ids) if ids and facts.status_code is None else None
+    machines = [one for one in fleet.items if one.status is Status.RUNNING] if fleet else []
+    records = Records(
+        attempts=tuple(one.attempt for one in facts.ledger), ended=facts.status_code is not None
+    )
+    ran = _until_end(stays(records, machines, now), details, now)
+    if not any(stay.kinds for stay in ran):
+        ran = list(_as_asked(ran, details))
+    hours = sum(stay.hours for stay in ran)
+    if not any(stay.kinds for stay in ran):
+        return Costs(hours=hours)
+    table = read_prices(context.settings.prices_file)
+    bill = spent(ran, table)
+    return Costs(hours=hours, cost=words(bill), basis=basis(bill, table, now, OLD))
+
+
+def _until_end(ran: list[Stay], details: Details, now: datetime) -> list[Stay]:
+    """A job that has written its end was not up after it, whatever its ledger says yet."""
+    over = details.facts.ended
+    if over is None or not ran or details.facts.newest is None or details.facts.newest.started is None:
+        return ran
+    last = ran[-1]
+    began = details.facts.newest.started
+    if began + timedelta(hours=last.hours) < now - timedelta(seconds=1):
+        return ran
+    hours = max(0.0, (over - began) / timedelta(hours=1))
+    return [*ran[:-1], msgspec.structs.replace(last, hours=min(last.hours, hours))]
+
+
+def _as_asked(ran: list[Stay], details: Details) -> Iterator[Stay]:
+    """The kinds of VM that the job was asked for with, where none of them is there to be looked at."""
+    run = details.run
+    if run is None or not run.machine:
+        yield from ran
+        return
+    gpu, _, count = run.gpus.partition(":")
+    tries = [one.attempt.tries for one in details.facts.ledger if one.attempt.started]
+    for stay, asked in zip(ran, tries, strict=False):
+        spot = asked[-1].spot and run.spot if asked else run.spot
+        kind = Kind(
+            machine_type=run.machine,
+            gpu=gpu,
+            gpus=int(count) if count.isdecimal() else 0,
+            region=region_of(asked[-1].place if asked else run.place),
+            provisioning="SPOT" if spot else "STANDARD",
+        )
+        yield msgspec.structs.replace(stay, kinds=(kind,) * run.nodes)

@@ -1,0 +1,129 @@
+"""Everything on record about one job, read once: for looking at it, and for holding it against another."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import click
+import msgspec
+
+from spotwarden.cli.context import Context
+from spotwarden.decide.report import beats
+from spotwarden.layout import CaseRecord, Heartbeat, MetricsFile, NotInLayoutError, RunRecord, job_problem
+from spotwarden.model.case import Case
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.heartbeat import Beat
+from spotwarden.model.policy import RULES
+from spotwarden.model.report import Measure
+from spotwarden.model.report_job import Curve
+from spotwarden.model.report_kept import Line
+from spotwarden.model.run import Run
+from spotwarden.ports import BrokenError
+from spotwarden.runner.beats import beat_in, beats_in
+from spotwarden.runner.decoding import decoded
+from spotwarden.runner.each import each
+from spotwarden.runner.jobs import Folder, look_at_job, look_into
+
+
+class Details(msgspec.Struct, frozen=True, kw_only=True):
+    """One job. `run` is how `spotwarden run` was asked for it, if it was; `beat` came at `beat_at`."""
+
+    facts: JobFacts
+    run: Run | None = None
+    lines: tuple[Line, ...] = ()
+    beat: Beat | None = None
+    beat_at: datetime | None = None
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """Each metric over all attempts."""
+        return beats.joined(self.lines)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The last and the best value of each metric."""
+        return beats.measures(self.curves, self.beat)
+
+    @property
+    def tags(self) -> Mapping[str, str]:
+        """What its developer gave it."""
+        return self.run.tags if self.run else {}
+
+
+def read_details(context: Context, job: str) -> Details:
+    """Read a job; a `ClickException` says that there is none."""
+    store, layout = context.cloud.store, context.settings.layout
+    if problem := job_problem(job):
+        raise click.ClickException(f"{job!r} cannot be a job: {problem}")
+    folder = look_into(store, layout, job)
+    facts = look_at_job(store, layout, job, folder)
+    if not (facts.script or facts.ledger or facts.status_code is not None):
+        raise click.ClickException(f"there is no job {job!r} in gs://{context.settings.bucket}")
+    beat_at, beat = _newest_beat(context, folder)
+    return Details(
+        facts=facts, run=_run(context, folder, job), lines=_lines(context, folder), beat=beat, beat_at=beat_at
+    )
+
+
+def _run(context: Context, folder: Folder, job: str) -> Run | None:
+    thing = RunRecord(job=job)
+    name = context.settings.layout.build(thing)
+    stored = context.cloud.store.read(name) if thing in folder.things else None
+    try:
+        return decoded(name, stored.data, Run) if stored else None
+    except BrokenError as problem:
+        click.echo(f"{problem}", err=True)
+        return None
+
+
+def _newest_beat(context: Context, folder: Folder) -> tuple[datetime | None, Beat | None]:
+    found = [
+        (folder.things[thing].updated, context.settings.layout.build(thing)) for thing in folder.of(Heartbeat)
+    ]
+    if not found:
+        return None, None
+    at, name = max(found)
+    stored = context.cloud.store.read(name)
+    if stored is None:
+        return at, None
+    beat = beat_in(stored.data)
+    # One that does not say when it was measured was, as far as anybody knows, when it came.
+    return at, msgspec.structs.replace(beat, at=beat.at or at)
+
+
+def _lines(context: Context, folder: Folder) -> tuple[Line, ...]:
+    """What the metrics of every node and attempt say."""
+
+    def read(thing: MetricsFile) -> Line | None:
+        stored = context.cloud.store.read(context.settings.layout.build(thing))
+        return beats.line(thing.node, thing.attempt, beats_in(stored.data)) if stored else None
+
+    things = [thing for thing in folder.of(MetricsFile) if isinstance(thing, MetricsFile)]
+    found = each(things, read, context.settings.workers)
+    if found.failures:
+        raise found.failures[0]
+    return tuple(sorted(found.results, key=lambda line: (line.attempt, line.node)))
+
+
+def cases_of(context: Context, facts: JobFacts) -> list[Case]:
+    """The open cases about a job and its VMs, the oldest first; others are not read."""
+    store, layout = context.cloud.store, context.settings.layout
+    keys = {facts.job, *(one for recorded in facts.ledger for one in recorded.attempt.instances.values())}
+
+    def read(rule: str) -> list[Case] | None:
+        names = [
+            entry.name for entry in store.entries(layout.cases(rule)) if _key(context, entry.name) in keys
+        ]
+        return [decoded(name, stored.data, Case) for name in names if (stored := store.read(name))]
+
+    found = each(RULES, read, context.settings.workers)
+    if found.failures:
+        raise found.failures[0]
+    return sorted((case for some in found.results for case in some), key=lambda case: case.opened)
+
+
+def _key(context: Context, name: str) -> str:
+    try:
+        thing = context.settings.layout.parse(name)
+    except NotInLayoutError:
+        return ""
+    return thing.key if isinstance(thing, CaseRecord) else ""

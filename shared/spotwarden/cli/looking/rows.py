@@ -1,0 +1,180 @@
+"""The rows of the experiment table, read with as few calls as they take."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Any
+
+import msgspec
+
+from spotwarden.cli.context import Context
+from spotwarden.decide.experiments import Experiment, experiment
+from spotwarden.layout import (
+    RESERVED_JOBS,
+    AttemptRecord,
+    CreateScript,
+    RunRecord,
+    StatusCode,
+    Thing,
+    job_problem,
+)
+from spotwarden.layout import JobFile as JobFileName
+from spotwarden.model.attempt import Attempt, Recorded
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instance
+from spotwarden.model.jobfile import JobFile
+from spotwarden.ports import BrokenError
+from spotwarden.runner.decoding import decoded
+from spotwarden.runner.each import each
+from spotwarden.runner.governance.cases import read_cases
+from spotwarden.runner.jobs import Folder, look_into, once, read_job_file
+from spotwarden.runner.known import Known
+
+STALL = "stall"
+AT_ONCE = 32
+"""Jobs that are read at a time: a command has one user who waits."""
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a job its row takes."""
+
+    facts: JobFacts
+    tags: Mapping[str, str] = {}
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """All rows, by name; of jobs that cannot be read, why not."""
+
+    rows: tuple[Experiment, ...]
+    broken: tuple[BrokenError, ...] = ()
+
+
+class Rows:
+    """Reads the table again and again; an object that has not changed is not read once more."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._store, self._layout = context.cloud.store, context.settings.layout
+        self._known: Known[object] = Known(most=100_000)
+
+    def names(self, patterns: Sequence[str] = ()) -> list[str]:
+        """The folders of jobs; with patterns those whose names fit one."""
+        found = self._store.folders(self._layout.prefix)
+        return [
+            name
+            for name in found
+            if name not in RESERVED_JOBS
+            and job_problem(name) is None
+            and (not patterns or any(fnmatchcase(name, one) for one in patterns))
+        ]
+
+    def read(self, names: Sequence[str], now: datetime, done: Callable[[], None] = lambda: None) -> Table:
+        """The rows of these jobs; `done` hears of each that has been read."""
+        broken: list[BrokenError] = []
+
+        def one(name: str) -> Job | None:
+            try:
+                return self._job(name)
+            except BrokenError as problem:
+                broken.append(problem)
+                return None
+            finally:
+                done()
+
+        # Jobs before instances: one that starts between the two is then seen to run.
+        found = each(names, one, min(AT_ONCE, max(1, len(names))))
+        if found.failures:
+            raise found.failures[0]
+        instances = self._context.cloud.compute.instances().items if found.results else ()
+        stalled = self._stalled() if found.results else frozenset()
+        rows = [_row(job, instances, stalled, now) for job in found.results]
+        return Table(rows=tuple(sorted(rows, key=lambda row: row.job)), broken=tuple(broken))
+
+    def _job(self, name: str) -> Job | None:
+        folder = look_into(self._store, self._layout, name)
+        attempts = sorted(
+            (thing for thing in folder.of(AttemptRecord) if isinstance(thing, AttemptRecord)),
+            key=lambda thing: thing.attempt,
+        )
+        facts = JobFacts(
+            job=name,
+            # The first and the newest are all that a row takes.
+            ledger=tuple(
+                one
+                for thing in dict.fromkeys((*attempts[:1], *attempts[-1:]))
+                if (one := self._attempt(folder, thing))
+            ),
+            file=self._file(folder, name),
+            **self._end(folder, name),
+        )
+        if not (facts.ledger or facts.status_code is not None or CreateScript(job=name) in folder.things):
+            return None
+        return Job(facts=facts, tags=self._tags(folder, name))
+
+    def _attempt(self, folder: Folder, thing: AttemptRecord) -> Recorded | None:
+        def read() -> Recorded | None:
+            stored = self._store.read(name)
+            if stored is None:
+                return None
+            return Recorded(attempt=decoded(name, stored.data, Attempt), generation=stored.generation)
+
+        name = self._layout.build(thing)
+        return once(self._known, self._layout, folder, thing, read)
+
+    def _file(self, folder: Folder, name: str) -> JobFile:
+        def read() -> JobFile:
+            return read_job_file(self._store, self._layout, name, folder)
+
+        return once(self._known, self._layout, folder, JobFileName(job=name), read)
+
+    def _end(self, folder: Folder, name: str) -> Mapping[str, Any]:
+        thing: Thing = StatusCode(job=name)
+        if thing not in folder.things:
+            return {}
+
+        def read() -> Mapping[str, Any]:
+            stored = self._store.read(self._layout.build(thing))
+            if stored is None:
+                return {}
+            return {"status_code": stored.data.decode(errors="replace").strip(), "ended": stored.updated}
+
+        return once(self._known, self._layout, folder, thing, read)
+
+    def _tags(self, folder: Folder, name: str) -> Mapping[str, str]:
+        thing: Thing = RunRecord(job=name)
+        if thing not in folder.things:
+            return {}
+
+        def read() -> Mapping[str, str]:
+            stored = self._store.read(self._layout.build(thing))
+            return tags_in(stored.data) if stored else {}
+
+        return once(self._known, self._layout, folder, thing, read)
+
+    def _stalled(self) -> frozenset[str]:
+        """The ids and jobs that have an open case of standing still."""
+        settings = self._context.settings
+        opened = read_cases(self._store, settings.layout, (STALL,), workers=settings.workers)
+        return frozenset(
+            name
+            for one in opened.filed
+            for name in (one.case.subject.job, *(t.id for t in one.case.subject.targets))
+        )
+
+
+class _Tagged(msgspec.Struct, frozen=True):
+    tags: Mapping[str, str] = {}
+
+
+def tags_in(data: bytes) -> Mapping[str, str]:
+    """The tags in a job's record of how it was asked for; none where it cannot be read."""
+    try:
+        return msgspec.json.decode(data, type=_Tagged).tags
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return {}
+
+
+def _row(job: Job, instances: tuple[Instance, ...], stalled: frozenset[str], now: datetime) -> Experiment:
+    newest = job.facts.newest
+    names = {job.facts.job, *(newest.instances.values() if newest else ())}
+    return experiment(job.facts, instances, now, stalled=bool(names & stalled), tags=job.tags)

@@ -1,0 +1,176 @@
+"""`spotwarden show`: how one job stands, how it came there, and what to do next."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from shlex import join
+
+import click
+import msgspec
+
+from spotwarden import clock
+from spotwarden.cli.completing import job_names
+from spotwarden.cli.context import open_context
+from spotwarden.cli.looking.costs import Costs, costs
+from spotwarden.cli.looking.details import Details, cases_of, read_details
+from spotwarden.cli.table import duration, plain
+from spotwarden.decide.cases.history import standing
+from spotwarden.decide.experiments import Experiment, Moment, experiment, timeline, worded
+from spotwarden.model.case import Case
+from spotwarden.model.heartbeat import Measured
+from spotwarden.model.report import Measure, Standing
+
+STALL = "stall"
+METRICS = 8
+"""So many stand on a screen with the rest; --json has all."""
+
+
+NEXT: Mapping[Standing, str] = {
+    Standing.RUNNING: "`spotwarden logs -f {job}` follows it",
+    Standing.STALLED: "`spotwarden logs {job} --tail 50` shows what it said last",
+    Standing.ENDED: "`spotwarden download {job}` fetches its output",
+    Standing.FAILED: "`spotwarden logs {job} --tail 50` shows why; `spotwarden restart {job}` tries it again",
+    Standing.STOPPED: "`spotwarden restart {job}` goes on where it stopped",
+    Standing.GAVE_UP: "`spotwarden restart {job}` goes on where it stopped",
+    Standing.UNKNOWN: "its first launch is not on record yet",
+}
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is shown of a job."""
+
+    experiment: Experiment
+    details: Details
+    costs: Costs
+    cases: tuple[Case, ...]
+    timeline: tuple[Moment, ...]
+
+
+@click.command()
+@click.argument("job", shell_complete=job_names)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def show(job: str, *, as_json: bool) -> None:
+    """Print one job: its status, cost, progress and metrics, what is open about it, and its timeline.
+
+    \b
+    Examples:
+      spotwarden show my-job
+      spotwarden show my-job --json
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    context = open_context()
+    details = read_details(context, job)
+    now = clock.now()
+    cases = tuple(cases_of(context, details.facts))
+    stalled = any(case.rule == STALL for case in cases)
+    instances = context.cloud.compute.instances().items
+    shown = Shown(
+        experiment=experiment(details.facts, instances, now, stalled=stalled, tags=details.tags),
+        details=details,
+        costs=costs(context, details, now),
+        cases=cases,
+        timeline=tuple(timeline(details.facts)),
+    )
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(_fields(shown))).decode())
+        return
+    for line in lines(shown, now):
+        click.echo(line)
+
+
+def lines(shown: Shown, now: datetime) -> Iterator[str]:
+    """The page of a job, line by line."""
+    row = shown.experiment
+    yield f"{row.job}: {worded(row)}, {row.attempts} attempt{'s' if row.attempts > 1 else ''}"
+    for word, said in _facts(shown, now):
+        if said:
+            yield plain(f"  {word:<10} {said}")
+    for moment in shown.timeline:
+        since = duration(moment.at - shown.timeline[0].at)
+        yield f"  {moment.at:%Y-%m-%d %H:%M:%S} UTC  +{since:>8}  {plain(moment.what)}"
+
+
+def _facts(shown: Shown, now: datetime) -> Iterator[tuple[str, str]]:
+    row, details = shown.experiment, shown.details
+    run = details.run
+    yield "owner", row.owner
+    yield "tags", ", ".join(f"{name}={value}" for name, value in row.tags.items())
+    yield "command", join(run.command) if run else ""
+    yield from (("input", one) for one in (run.inputs if run else ()))
+    yield "started", f"{row.started:%Y-%m-%d %H:%M:%S} UTC, ran for {_ran(row)}" if row.started else ""
+    yield "up", f"{shown.costs.hours:.1f} h on its VMs" if shown.costs.hours else ""
+    yield "zones", ", ".join(_zones(details))
+    yield "cost", f"{shown.costs.cost} ({shown.costs.basis})" if shown.costs.cost else ""
+    yield "progress", _progress(details, now)
+    yield from ((one.name, _measured(one)) for one in details.measures[:METRICS])
+    left = len(details.measures) - METRICS
+    yield "", f"and {left} more metrics; --json has them" if left > 0 else ""
+    yield "problem", details.facts.file.problem
+    yield from (("case", _case(case, now)) for case in shown.cases)
+    yield "next", next_step(shown)
+
+
+def _ran(row: Experiment) -> str:
+    return duration(row.runtime) if row.runtime is not None else ""
+
+
+def _zones(details: Details) -> list[str]:
+    """Where it lived, in order."""
+    attempts = [one.attempt for one in details.facts.ledger if one.attempt.instances and one.attempt.tries]
+    return list(dict.fromkeys(one.tries[-1].place for one in attempts))
+
+
+def _progress(details: Details, now: datetime) -> str:
+    if details.beat_at is None:
+        return ""
+    beat = details.beat
+    parts = []
+    if beat and beat.step is not None:
+        of = f" of {beat.steps:g}" if beat.steps else ""
+        share = f" ({beat.share:.0%})" if beat.share is not None else ""
+        parts.append(f"step {beat.step:g}{of}{share}")
+    if beat and beat.checkpoint:
+        parts.append(f"checkpoint {beat.checkpoint}")
+    parts.append(f"last heard of {duration(now - details.beat_at)} ago")
+    return ", ".join(parts)
+
+
+def _measured(one: Measure) -> str:
+    best = f" (best {figure(one.best)})" if one.best is not None and one.best != one.last else ""
+    return figure(one.last) + best
+
+
+def figure(value: Measured | None) -> str:
+    """A measured value in up to six figures."""
+    return f"{value:.6g}" if isinstance(value, int | float) else value or ""
+
+
+def _case(case: Case, now: datetime) -> str:
+    due = f", due {case.due:%Y-%m-%d %H:%M} UTC" if case.due else ""
+    how = f"`spotwarden cases show {case.rule} {case.key}`"
+    return f"{case.rule}: {case.reason}, {standing(case, now)}{due}; {how}"
+
+
+def next_step(shown: Shown) -> str:
+    """What a person would do now."""
+    row, newest = shown.experiment, shown.details.facts.newest
+    if row.status in {Standing.QUEUED, Standing.RECOVERING}:
+        later = newest.not_before if newest else None
+        return f"nothing: it is tried again{f' at {later:%H:%M:%S} UTC' if later else ''} by itself"
+    return NEXT[row.status].format(job=row.job)
+
+
+def _fields(shown: Shown) -> dict[str, object]:
+    details = shown.details
+    return {
+        **msgspec.to_builtins(shown.experiment),
+        "zones": _zones(details),
+        "hours_up": shown.costs.hours,
+        "cost": shown.costs.cost,
+        "prices": shown.costs.basis,
+        "heard": details.beat_at,
+        "progress": details.beat,
+        "metrics": details.measures,
+        "run": details.run,
+        "cases": shown.cases,
+        "next": next_step(shown),
+        "timeline": shown.timeline,
+    }

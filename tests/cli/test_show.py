@@ -1,0 +1,211 @@
+"""`spotwarden show`: how one job stands, how it came there, what to do next."""
+
+import json
+
+import msgspec
+import pytest
+
+from spotwarden import clock
+from spotwarden.cli.looking import show as command
+from spotwarden.cli.main import main
+from spotwarden.layout import AttemptRecord, CaseRecord, Heartbeat, JobFile, MetricsFile, RunRecord
+from spotwarden.model.attempt import State, Try
+from spotwarden.model.finding import Subject, Target
+from spotwarden.model.run import Run
+from tests.cli.logged import JOB, Speaker
+from tests.cli.test_cases import case
+
+
+@pytest.fixture
+def speaker(monkeypatch) -> Speaker:
+    """A job without attempts yet; the command's clock is its cloud's."""
+    speaker = Speaker()
+    monkeypatch.setattr(clock, "now", speaker.cloud.clock.now)
+    monkeypatch.setattr(command, "open_context", lambda: speaker.context)
+    return speaker
+
+
+@pytest.fixture
+def run(speaker, capsys):  # noqa: ARG001 — the job that the command finds
+    """Run `spotwarden show train …` and give its output."""
+
+    def run(*words: str) -> str:
+        main(["show", JOB, *words], standalone_mode=False)
+        return capsys.readouterr().out
+
+    return run
+
+
+def said(page: str, word: str) -> list[str]:
+    """What stands behind a word of the page."""
+    lines = (line.strip().partition(" ") for line in page.splitlines()[1:])
+    return [rest.strip() for first, _, rest in lines if first == word]
+
+
+@pytest.fixture
+def running(speaker) -> Speaker:
+    """A job that was preempted once and runs: asked for by `spotwarden run`, with heartbeats."""
+    asked = Run(
+        at=speaker.cloud.clock.now(),
+        command=("python", "train.py", "--note", "two words"),
+        machine="g2-standard-8",
+        gpus="nvidia-l4:1",
+        inputs=("gs://b/data/ data",),
+        tags={"team": "vision"},
+    )
+    speaker.put(RunRecord(job=JOB), msgspec.json.encode(asked))
+    speaker.attempt(1, owner="ada@example.com")
+    speaker.wait(3600)
+    now = speaker.cloud.clock.now()
+    speaker.attempt(
+        2, owner="ada@example.com", zone="us-central1-b", reason="preempted", lost=now, replaces={JOB: "11"}
+    )
+    speaker.up("21", "us-central1-b")
+    lines = [
+        {"at": "2026-01-05T09:30:00Z", "step": 100, "metrics": {"loss": 0.5, "acc": 0.7}},
+        {"at": "2026-01-05T09:40:00Z", "step": 200, "metrics": {"loss": 0.75, "acc": 0.8}},
+    ]
+    speaker.put(MetricsFile(job=JOB, node=JOB, attempt=1), "\n".join(map(json.dumps, lines)))
+    beat = {"step": 250, "steps": 1000, "checkpoint": "ckpt-2", "metrics": {"loss": "nan"}}
+    speaker.put(Heartbeat(job=JOB, node=JOB), json.dumps(beat))
+    speaker.wait(1800)
+    return speaker
+
+
+@pytest.mark.usefixtures("running")
+def test_a_page_has_what_is_known_of_a_job(run):
+    """From its ledger, its heartbeats, its metrics and how it was asked for."""
+    page = run()
+    assert page.splitlines()[0] == "train: running, 2 attempts"
+    assert said(page, "owner") == ["ada@example.com"]
+    assert said(page, "tags") == ["team=vision"]
+    assert said(page, "command") == ["python train.py --note 'two words'"]
+    assert said(page, "input") == ["gs://b/data/ data"]
+    assert said(page, "started") == ["2026-01-05 09:00:00 UTC, ran for 1h30m"]
+    assert said(page, "up") == ["1.5 h on its VMs"]
+    assert said(page, "zones") == ["us-central1-a, us-central1-b"]
+    assert said(page, "progress") == ["step 250 of 1000 (25%), checkpoint ckpt-2, last heard of 30m00s ago"]
+    assert said(page, "loss") == ["nan (best 0.5)"]
+    assert said(page, "acc") == ["0.8"]
+    assert said(page, "next") == ["`spotwarden logs -f train` follows it"]
+    assert "2026-01-05 10:00:00 UTC  +   1h00m  attempt 2: preempted" in page
+
+
+@pytest.mark.usefixtures("running")
+def test_the_cost_says_what_it_rests_on(run):
+    """The day of the prices stands beside the sum."""
+    (cost,) = said(run(), "cost")
+    assert cost.startswith("$")
+    assert "(prices of 20" in cost
+
+
+def test_the_cost_of_a_job_that_is_over_ends_with_it(running, run):
+    """What was asked for is what it ran on; the hours after its end are nobody's."""
+    running.end("0")
+    before = said(run(), "cost")
+    assert before[0].startswith("$")
+    running.cloud.compute.fleet = None
+    running.wait(36_000)
+    assert said(run(), "cost") == before
+    assert said(run(), "up") == ["1.5 h on its VMs"]
+
+
+def test_a_job_whose_prices_nobody_knows_costs_nothing_that_is_said(speaker, run):
+    """Neither asked for by us nor there to be looked at."""
+    speaker.attempt(1, state=State.STOPPED)
+    assert said(run(), "cost") == []
+
+
+def test_an_open_case_is_shown_and_where_to_answer_it(running, run):
+    """Those about the job and its VMs; no others."""
+    subject = Subject(key="21", job=JOB, targets=(Target(id="21", name=JOB, zone="us-central1-b"),))
+    mine = msgspec.structs.replace(case(key="21", rule="stall"), subject=subject, reason="nothing moves")
+    running.put(CaseRecord(rule="stall", key="21"), msgspec.json.encode(mine))
+    running.put(CaseRecord(rule="idle", key="4711"), msgspec.json.encode(case()))
+    page = run()
+    assert page.startswith("train: stalled")
+    (found,) = said(page, "case")
+    assert found.startswith("stall: nothing moves, ")
+    assert found.endswith("`spotwarden cases show stall 21`")
+
+
+@pytest.mark.parametrize(
+    ("state", "step"),
+    [
+        (State.STOPPED, "`spotwarden restart train` goes on where it stopped"),
+        (State.GAVE_UP, "`spotwarden restart train` goes on where it stopped"),
+        (State.PLACING, "nothing: it is tried again by itself"),
+    ],
+)
+def test_the_next_step_fits_how_the_job_stands(speaker, run, state, step):
+    """A command that can be copied, or nothing to do."""
+    speaker.attempt(2, state=state)
+    assert said(run(), "next") == [step]
+
+
+@pytest.mark.parametrize(("code", "words"), [("0", "download train"), ("1", "restart train")])
+def test_the_next_step_of_a_job_that_ended(speaker, run, code, words):
+    """Its output, or what went wrong."""
+    speaker.attempt(1)
+    speaker.end(code)
+    assert words in said(run(), "next")[0]
+
+
+def test_a_wait_says_until_when(speaker, run):
+    """The moment of the next try."""
+    later = speaker.cloud.clock.now()
+    speaker.attempt(2, state=State.BACKING_OFF, not_before=later)
+    assert said(run(), "next") == ["nothing: it is tried again at 09:00:00 UTC by itself"]
+
+
+def test_a_job_with_hardly_anything_on_record_has_a_page_too(speaker, run):
+    """What is not known is left out."""
+    speaker.put(
+        AttemptRecord(job=JOB, attempt=1), msgspec.json.encode(speaker.attempt(1, state=State.CLAIMED))
+    )
+    assert run().splitlines()[0] == "train: queued, 1 attempt"
+    speaker.put(JobFile(job=JOB), "max_runtime = 'soon'")
+    speaker.put(MetricsFile(job=JOB, node=JOB, attempt=1), b"\x00\xff not json")
+    speaker.put(RunRecord(job=JOB), "[]")
+    assert "job.toml" in said(run(), "problem")[0]
+
+
+def test_what_the_bucket_says_steers_no_terminal(speaker, run):
+    """Whoever wrote it."""
+    refused = (Try(place="us-central1-a", request_id="r", at=speaker.cloud.clock.now(), error="\x1b[2Jno"),)
+    speaker.attempt(1, owner="ada\x1b[2J\nroot", tries=refused)
+    speaker.put(
+        Heartbeat(job=JOB, node=JOB), json.dumps({"checkpoint": "c\r\x1b]0;", "metrics": {"\x1bx": 1}})
+    )
+    page = run()
+    assert not {"\x1b", "\r"} & set(page)
+    assert r"ada\x1b[2J\nroot" in page
+
+
+def test_json_has_all_of_it(running, run):
+    """In one object, for programs."""
+    del running
+    page = json.loads(run("--json"))
+    assert (page["job"], page["status"], page["zones"]) == (
+        JOB,
+        "running",
+        ["us-central1-a", "us-central1-b"],
+    )
+    assert page["progress"]["step"] == 250
+    assert [one["name"] for one in page["metrics"]] == ["acc", "loss"]
+    assert page["run"]["machine"] == "g2-standard-8"
+    assert page["timeline"][0]["what"] == "attempt 1: "
+
+
+def test_there_is_no_such_job(run):
+    """The bucket is named."""
+    with pytest.raises(Exception, match="there is no job 'train' in gs://b"):
+        run()
+
+
+def test_a_name_that_no_job_can_have_is_refused(speaker, capsys):
+    """With the reason."""
+    del speaker
+    with pytest.raises(Exception, match="'Train' cannot be a job"):
+        main(["show", "Train"], standalone_mode=False)
+    capsys.readouterr()
