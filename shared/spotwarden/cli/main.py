@@ -13,7 +13,7 @@ COMMANDS = {
     ),
     "shell": ("spotwarden.cli.launching.shell:shell", "Run one command on a job's VM."),
     "jobs": ("spotwarden.cli.looking.jobs:jobs", "Print the experiment table: every job of the bucket."),
-    "show": ("spotwarden.cli.looking.jobs:show", "Print one job's timeline."),
+    "show": ("spotwarden.cli.looking.show:show", "Print how one job stands, and how it came there."),
     "logs": (
         "spotwarden.cli.looking.logs:logs",
         "Print what a job has said, over all attempts; -f follows it.",
