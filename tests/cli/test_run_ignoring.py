@@ -1,0 +1,106 @@
+"""What is no code: as git itself leaves it out."""
+
+import subprocess
+
+import pytest
+
+from spotwarden.cli.launching.ignoring import rule_of, walk
+
+PATHS = [
+    "a.log", "keep.log", "b/a.log", "b/x.txt", "data/big.bin", "data/small.txt", "doc/frotz/x",
+    "doc/y/frotz/z", "build/out", "src/build/out", "src/a.tmp", "src/[x].py", "c!d", "#hash", "!bang",
+    "abc/def/x", "abc/q/def/y", "w/x1.py", "w/x2.py", "w/xa.py", "deep/one/two/three.txt",
+    "deep/one/keep/three.txt", "v/t.ckpt", "v/best.ckpt", "p/q/r/s", "Makefile", "x.pyc", "a/foo/bar",
+    "foo/bar", "z/foo/bar/baz", "out/keep/me.txt", "über.txt", "é/x", "q]x.py", "n-a.txt", "n-b.txt",
+    "star*.txt", "stars.txt",
+]  # fmt: skip
+IGNORED = """\
+# a comment
+*.log
+!keep.log
+/data/*
+!/data/small.txt
+doc/frotz/
+build/
+*.tmp
+\\#hash
+\\!bang
+abc/**/def
+w/x[0-9].py
+**/two
+trail\\ \u0020
+foo/bar
+p/**
+src/\\[x\\].py
+x.py?
+out/
+!out/keep/me.txt
+é/
+q[]]x.py
+n-[!a].txt
+star\\*.txt
+/
+!
+"""
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A repository with many files and a rule for most of them."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    for name in [*PATHS, "trail ", "two words.txt"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (tmp_path / ".gitignore").write_text(IGNORED)
+    (tmp_path / "v/.gitignore").write_text("*.ckpt\n!best.ckpt\n")
+    return tmp_path
+
+
+def kept(folder) -> set[str]:
+    """The files that are code, by their way from the folder."""
+    found = (one for one in walk(folder) if not one.left_out and one.path.is_file())
+    return {one.path.relative_to(folder.resolve()).as_posix() for one in found}
+
+
+def listed(repository, *below) -> set[str]:
+    """What git does not ignore."""
+    words = ["git", "-C", str(repository), "ls-files", "-co", "--exclude-standard", "-z", *below]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return set(filter(None, done.stdout.split("\0")))
+
+
+def test_git_leaves_out_the_same(repository):
+    """Of the whole, and of a part of it, for which the rules above count as well."""
+    assert kept(repository) == listed(repository)
+    assert kept(repository / "src") == {name.removeprefix("src/") for name in listed(repository, "src")}
+
+
+def test_our_own_file_says_the_last_word(tmp_path):
+    """It leaves out more, and brings back what git leaves out."""
+    for name in ("a.log", "b.log", "notes.md"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    (tmp_path / ".spotwardenignore").write_text("*.md\n!b.log\n")
+    assert kept(tmp_path) == {"b.log", ".gitignore", ".spotwardenignore"}
+
+
+def test_a_folder_that_goes_another_way_is_left_out(tmp_path):
+    """An input is sent once, not in the code as well."""
+    for name in ("data/x", "train.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    found = {one.path.name: one.left_out for one in walk(tmp_path, {(tmp_path / "data").resolve()})}
+    assert found == {"data": True, "train.py": False}
+
+
+def test_a_file_of_rules_that_is_no_text_has_none(tmp_path):
+    """Nobody is turned away for it."""
+    (tmp_path / ".gitignore").write_bytes(b"\xff\xfe*\n")
+    (tmp_path / "x").write_text("x")
+    assert kept(tmp_path) == {".gitignore", "x"}
+
+
+@pytest.mark.parametrize("line", ["", "   ", "# a comment", "/", "!", "!/"])
+def test_a_line_that_says_nothing_is_no_rule(tmp_path, line):
+    """As in git."""
+    assert rule_of(line, tmp_path) is None

@@ -1,0 +1,161 @@
+"""What `spotwarden run` does not take, and what it says instead of trying."""
+
+import pytest
+
+from spotwarden.layout import AttemptRecord, StatusCode
+
+PLAIN = ("--job", "job", "--machine", "e2-small", "--zone", "us-central1-a")
+COMMAND = ("--", "python", "train.py")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """A folder with some files, in which the commands are typed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x").mkdir()
+    (tmp_path / "y/x").mkdir(parents=True)
+    (tmp_path / "two words").write_text("1")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--machine", "e2-small"], "Missing option '--job'"),
+        (["--job", "Job", *PLAIN[2:]], "--job: 'Job' is not an RFC 1035 label"),
+        (["--job", "spotwarden", *PLAIN[2:]], "reserved"),
+        (["--job", "j" * 62, *PLAIN[2:], "--nodes", "2"], "its nodes would be called"),
+        ([*PLAIN, "--region", "us-central1"], "say either --zone or --region"),
+        ([*PLAIN, "--nodes", "0"], "--nodes"),
+        ([*PLAIN, "--nodes", "1000"], "--nodes"),
+        ([*PLAIN, "--image", "a", "--image-family", "b"], "say either --image or --image-family"),
+        ([*PLAIN, "--image-project", "b"], "say --image or --image-family, too"),
+        ([*PLAIN, "--container-flags", "b"], "say --container, too"),
+        ([*PLAIN, "--code", "nowhere"], "nowhere"),
+        ([*PLAIN, "--env", "SPOTWARDEN_TEST_UNSET"], "it is not set here; write SPOTWARDEN_TEST_UNSET=VALUE"),
+        ([*PLAIN, "--env", "a-b=1"], "'a-b' is no name of a variable"),
+        ([*PLAIN, "--env", "=1"], "write it as NAME=VALUE"),
+        ([*PLAIN, "--env", "A=1\n2"], "must be one line"),
+        ([*PLAIN, "--tag", "team"], "write it as NAME=VALUE"),
+        ([*PLAIN, "--tag", "Team=x"], "a tag is a label of the VM"),
+        ([*PLAIN, "--tag", "team=X"], "a tag is a label of the VM"),
+        ([*PLAIN, "--tag", "t=" + "x" * 64], "at most 63"),
+        ([*PLAIN, "--tag", "spotwarden-job=x"], "are taken"),
+        ([*PLAIN, *(f"--tag=t{n}=x" for n in range(61))], "61 tags are more than 60"),
+        ([*PLAIN, "--metric", "loss"], "write it as NAME=VALUE"),
+        ([*PLAIN, "--metric", "a b=(x)"], "a metric's name"),
+        ([*PLAIN, "--metric", "loss=[0-9.]+"], "write the number as a group, such as loss=([0-9.]+)"),
+        ([*PLAIN, "--metric", "loss=(?:[0-9])(x)"], "no (?…)"),
+        ([*PLAIN, "--metric", "loss=("], "is no pattern"),
+        ([*PLAIN, "--max-runtime", "12"], "write 30m, 8h"),
+        ([*PLAIN, "--deadline", "soon"], "is no moment"),
+        ([*PLAIN, "--budget", "0"], "--budget"),
+        ([*PLAIN, "--disk-gb", "9"], "--disk-gb"),
+        ([*PLAIN, "--input", "nowhere"], "there is no such file or folder here, and it is no gs:// address"),
+        ([*PLAIN, "--input", "gs://x"], "is no address; write gs://BUCKET/NAME"),
+        ([*PLAIN, "--input", "gs://data/a b"], "without blanks"),
+        ([*PLAIN, "--input", "two words"], "choose one: --input NAME=PATH"),
+        ([*PLAIN, "--input", "x", "--input", "y/x"], "two inputs would be called 'x'"),
+        ([*PLAIN, "--input-job", "x", "--input", "x"], "two inputs would be called 'x'"),
+        ([*PLAIN, "--input-job", "../x"], "--input-job: '../x' is not"),
+        ([*PLAIN, "--wibble"], "No such option"),
+    ],
+)
+def test_a_mistake_is_told_and_nothing_is_written(desk, here, words, says):
+    """Exit status 2, the option, and what to say instead."""
+    done = desk.run("run", *words, *COMMAND)
+    assert done.exit_code == 2, done.output
+    assert says in " ".join(done.output.split())
+    assert not (here / ".spotwarden").exists()
+    assert desk.store.entries("") == []
+
+
+def test_the_longest_name_of_a_gang_is_taken(desk):
+    """One letter less than is refused."""
+    desk.ok("run", "--job", "j" * 61, *PLAIN[2:], "--nodes", "2", "--script-only", *COMMAND)
+
+
+def test_sixty_tags_are_taken(desk):
+    """One less than is refused."""
+    desk.ok("run", *PLAIN, *(f"--tag=t{n}=x" for n in range(60)), "--script-only", *COMMAND)
+
+
+def test_a_command_is_needed(desk):
+    """There is nothing to run otherwise."""
+    assert "Missing argument 'COMMAND...'" in desk.refused("run", *PLAIN)
+
+
+def test_a_flag_that_gcloud_does_not_know_is_refused_by_the_scripts_reader(desk):
+    """As for a script that was written by hand, with the line; the folder is there to be mended."""
+    said = desk.refused("run", *PLAIN, "--flag=--wibble", *COMMAND)
+    assert "create-instance.sh:" in said
+    assert "--wibble" in said
+    assert desk.store.entries("") == []
+
+
+def test_a_script_that_was_edited_is_not_written_over(desk, here):
+    """The message says how to launch it, and nothing has been sent."""
+    desk.ok("run", *PLAIN, "--script-only", *COMMAND)
+    script = here / ".spotwarden/job/create-instance.sh"
+    script.write_text(script.read_text() + "# mine\n")
+    said = desk.refused("run", *PLAIN, *COMMAND)
+    assert "you have edited create-instance.sh" in said
+    assert "spotwarden submit .spotwarden/job/create-instance.sh --job job" in said
+    assert desk.store.entries("") == []
+    desk.ok("run", *PLAIN, "--script-only", "--overwrite", *COMMAND)
+    assert "# mine" not in script.read_text()
+
+
+def test_a_policy_that_does_not_admit_it_is_heard_before_anything_is_sent(desk, tmp_path):
+    """With every reason, as for `submit`."""
+    (tmp_path / "policy.toml").write_text('version = "1"\n[admission]\nmachine_types = ["g2-*"]\n')
+    assert "'e2-small' is not among g2-*" in desk.refused("run", *PLAIN, *COMMAND)
+    assert desk.store.entries("") == []
+
+
+def test_a_job_that_has_ended_is_not_run_again_by_mistake(desk, here):
+    """--again is what it takes; the script of the first time stays as it was."""
+    desk.store.write(desk.layout.build(StatusCode(job="job")), b"0\n", generation=0)
+    assert "--again launches it once more" in desk.refused("run", *PLAIN, *COMMAND)
+    assert not (here / ".spotwarden").exists()
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (None, "there is no job 'other'"),
+        (b"3\n", "other ended with status 3; --input gs://{bucket}/other/output/ takes what there is"),
+    ],
+    ids=["none", "failed"],
+)
+def test_another_job_must_have_put_out_all_that_is_to_be_used(desk, status, says):
+    """One that is not there, and one that failed, are refused with a way on."""
+    if status is not None:
+        desk.store.write(desk.layout.build(StatusCode(job="other")), status, generation=0)
+    said = desk.refused("run", *PLAIN, "--input-job", "other", *COMMAND)
+    assert says.format(bucket=desk.bucket) in " ".join(said.split())
+
+
+def test_another_job_that_still_runs_is_waited_for_where_that_is_said(desk, monkeypatch):
+    """Without --wait it is refused."""
+    record = desk.layout.build(AttemptRecord(job="other", attempt=1))
+    desk.store.write(record, RUNNING, generation=0)
+    assert "other has not ended; --wait waits for it" in desk.refused(
+        "run", *PLAIN, "--input-job", "other", *COMMAND
+    )
+    ended = desk.layout.build(StatusCode(job="other"))
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        desk.store.write(ended, b"1", generation=0)
+
+    monkeypatch.setattr("spotwarden.cli.launching.run.time.sleep", wait)
+    said = desk.refused("run", *PLAIN, "--input-job", "other", "--wait", *COMMAND)
+    assert "waiting for other to end" in said
+    assert "other ended with status 1" in said
+    assert len(waits) == 1
+
+
+RUNNING = b"""{"job": "other", "number": 1, "state": "running", "created": "2026-01-01T00:00:00Z",
+ "updated": "2026-01-01T00:00:00Z", "reason": "submitted", "instances": {"other": "17"}, "owner": "ada"}"""
