@@ -3,6 +3,7 @@
 import click
 
 from spotwarden.cli.complaints import complaint
+from spotwarden.cli.configured import configured
 from spotwarden.cli.lazy import LazyGroup
 
 COMMANDS = {
@@ -17,6 +18,16 @@ COMMANDS = {
     "logs": (
         "spotwarden.cli.looking.logs:logs",
         "Print what a job has said, over all attempts; -f follows it.",
+    ),
+    "stop": ("spotwarden.cli.acting.stopping:stop", "Stop a job, and do not bring it back."),
+    "restart": (
+        "spotwarden.cli.acting.stopping:restart",
+        "Start a job that is over once more, as its next attempt.",
+    ),
+    "extend": ("spotwarden.cli.acting.sparing:extend", "Give a job more time than its limit."),
+    "keep": (
+        "spotwarden.cli.acting.sparing:keep",
+        "Have governance do nothing to a job or a VM for a while.",
     ),
     "quarantine": (
         "spotwarden.cli.acting.quarantine:quarantine",
@@ -46,6 +57,11 @@ COMMANDS = {
         "spotwarden.cli.launching.script:script",
         "Read a create script: what it would launch, what to mend.",
     ),
+    "config": ("spotwarden.cli.config:config", "Bucket, project, owner and the like: see and set them."),
+    "completion": (
+        "spotwarden.cli.completion:completion",
+        "What bash, zsh or fish need to complete commands and job names.",
+    ),
     "local": ("spotwarden.cli.local:local", "Run and torment a Google Cloud of this machine's own."),
 }
 
@@ -63,13 +79,27 @@ class Commands(LazyGroup):
             raise
 
 
+UNCONFIGURED = frozenset({"config", "completion", "local"})
+"""Commands that must work, and mean the same, whatever a configuration file says."""
+
+
 @click.group(cls=Commands, commands_at=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
-def main() -> None:
+@click.option("--bucket", help="The bucket of the jobs, for this command.")
+@click.option("--project", help="The Google Cloud project, for this command.")
+@click.option("--prefix", help="The folder of the bucket that the jobs stand in, for this command.")
+@click.pass_context
+def main(ctx: click.Context, bucket: str | None, project: str | None, prefix: str | None) -> None:
     """Preempted training jobs come back; idle GPU machines do not burn money.
 
     \b
     On this machine alone:   spotwarden local serve --functions
                              eval "$(spotwarden local env)"
-    Launch a job:            spotwarden submit create-instance.sh --code .
+    Run code on a spot VM:   spotwarden run --job my-job --machine g2-standard-8 -- python train.py
+    Launch a create script:  spotwarden submit create-instance.sh --code .
     See what runs:           spotwarden jobs
+    Stop it:                 spotwarden stop my-job
+
+    Exit status: 0 it was done, 1 it was not, and why was said, 2 the command makes no sense.
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    if ctx.invoked_subcommand not in UNCONFIGURED:
+        ctx.with_resource(configured(bucket=bucket, project=project, prefix=prefix))

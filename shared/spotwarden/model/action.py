@@ -147,13 +147,14 @@ class Quarantine(Action, frozen=True, kw_only=True, tag=True):
 
 
 class StoreObject(Action, frozen=True, kw_only=True, tag=True):
-    """Write an object of the layout, one of ours where `job` is ""; with `only_new`, only a new one."""
+    """Write an object of the layout, one of ours where `job` is ""; only a new one, or over this generation."""
 
     job: str
     name: str
     data: bytes
     content_type: str = "application/octet-stream"
     only_new: bool = False
+    generation: int | None = None
 
 
 class DropObject(Action, frozen=True, kw_only=True, tag=True):

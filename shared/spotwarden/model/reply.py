@@ -19,7 +19,8 @@ class Affair(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of what an offer is about: its case, and for a restart its job.
 
     `file` is what the job says of itself, `fleet` how the VMs of the case are. `scratch` says that one of
-    them has local SSDs. `status` is the object in which the job's end stands, and its generation. `claimed`
+    them has local SSDs; of the GB of each VM's other disks `gb` stay when it is stopped, `gb_kept` when it is
+    deleted. `status` is the object in which the job's end stands, and its generation. `claimed`
     says that the answer was given before, and perhaps not yet carried out.
     """
 
@@ -28,6 +29,8 @@ class Affair(msgspec.Struct, frozen=True, kw_only=True):
     file: JobFile = JobFile()
     fleet: Fleet = Fleet()
     scratch: bool = False
+    gb: int = 0
+    gb_kept: int = 0
     job: JobFacts | None = None
     status: tuple[str, int] | None = None
     claimed: bool = False
@@ -82,11 +85,13 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """How often a person wants to hear of news; `saved` where he has said so just now.
 
-    A `pace` of None is one who has not said: news is gathered for `digest`, as the policy says.
+    A `pace` of None is one who has not said: news is gathered for `digest`, as the policy says. `weekly` is
+    whether the report of the week is to come; None for who has not said.
     """
 
     wish: Wish
     pace: Pace | None
+    weekly: bool | None = None
     digest: timedelta
     saved: bool = False
 

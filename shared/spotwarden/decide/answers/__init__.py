@@ -1,8 +1,9 @@
-"""What becomes of an answer that is given by a link: pure verdicts, made anew at every look and click."""
+"""What becomes of an answer, by a link or a command: pure verdicts, made anew at every look and click."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
+from spotwarden.decide.answers.ending import end
 from spotwarden.decide.answers.on_cases import keep_or_extend, take
 from spotwarden.decide.answers.restarting import restart
 from spotwarden.decide.answers.stopping import stop
@@ -10,7 +11,7 @@ from spotwarden.model.notice import Way
 from spotwarden.model.policy import Policy
 from spotwarden.model.reply import Affair, Verdict
 
-__all__ = ["consider", "take"]
+__all__ = ["consider", "end", "take"]
 
 _WAYS: Mapping[Way, Callable[[Affair, Policy, datetime], Verdict]] = {
     Way.KEEP: keep_or_extend,

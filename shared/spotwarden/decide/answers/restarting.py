@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from msgspec.structs import replace
 
-from spotwarden.decide.answers.standing import NOT_FOUND, SILENT, barred, names, settled
+from spotwarden.decide.answers.standing import NOT_FOUND, SILENT, asked, barred, names, settled
 from spotwarden.decide.attempts import IN_FLIGHT
 from spotwarden.decide.bounds import SHORTEST_RUN, time_left
 from spotwarden.decide.fates import GOING, KEPT, alive
@@ -145,7 +145,7 @@ def _steps(
     The job goes on the list of open ones after the claim, or a sweep between would take it off again.
     """
     offer = affair.offer
-    reason = f"{offer.to} asks for it, in answer to {offer.notice}"
+    reason = asked(offer)
     record = Attempt(
         job=facts.job,
         number=newest.number + 1,

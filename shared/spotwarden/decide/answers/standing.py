@@ -8,12 +8,18 @@ from spotwarden.decide.cases.notices import DEEDS, TITLES, name_of
 from spotwarden.decide.times import moment
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.governance import Mode, Remedy
+from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Policy
 from spotwarden.model.reply import Affair, Standing, Verdict
 
 CONFLICT, NOT_FOUND, SILENT = 409, 404, 503
 MOST_NAMED = 8
 """So many VMs are named on a page; of more the count says enough."""
+
+
+def asked(offer: Offer) -> str:
+    """Who wants it, and in answer to what: a command answers nothing."""
+    return f"{offer.to} asks for it" + (f", in answer to {offer.notice}" if offer.notice else "")
 
 
 def barred(title: str, says: str, *, code: int = CONFLICT, instead: str = "", command: str = "") -> Verdict:

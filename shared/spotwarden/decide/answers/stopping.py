@@ -6,7 +6,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from msgspec.structs import replace
 
-from spotwarden.decide.answers.standing import SILENT, barred, facts, names, of_case, settled
+from spotwarden.decide.answers.standing import SILENT, asked, barred, facts, names, of_case, settled
 from spotwarden.decide.cases.notices import name_of
 from spotwarden.decide.fates import GOING, KEPT
 from spotwarden.model.action import StopInstance
@@ -110,7 +110,7 @@ def _by_hand(target: Target) -> str:
 def _step(offer: Offer, case: Case, target: Target, now: datetime) -> StopInstance:
     """The same request however often the button is pressed."""
     return StopInstance(
-        reason=f"{offer.to} asks for it, in answer to {offer.notice}",
+        reason=asked(offer),
         job=case.subject.job,
         node=target.name,
         zone=target.zone,

@@ -1,6 +1,7 @@
 """What an offer is about, read anew at every look and click."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -49,14 +50,39 @@ def _on_vms(duty: Duty, offer: Offer) -> Affair:
     first = next((targets[one.id] for one in fleet.items if one.id in targets), None)
     found = duty.cloud.compute.resource(first.zone, first.id) if first else None
     disks = found.get("disks", ()) if found else ()
-    return replace(affair, fleet=fleet, scratch=any(one.get("type") == SCRATCH for one in disks))
+    return replace(affair, fleet=fleet, scratch=any(_lost(one) for one in disks))
 
 
 def _on_job(duty: Duty, offer: Offer) -> Affair:
+    facts = look_at_job(duty.cloud.store, duty.settings.layout, offer.job)
+    return _with_instances(duty, offer, facts) if facts.ledger else Affair(offer=offer, job=facts)
+
+
+def look_at_all(duty: Duty, offer: Offer) -> Affair:
+    """The job with every VM of it, and with the disks of one: the VMs of a job are made alike."""
+    facts = look_at_job(duty.cloud.store, duty.settings.layout, offer.job)
+    affair = _with_instances(duty, offer, facts)
+    first = next(iter(affair.job.instances), None) if affair.job else None
+    found = duty.cloud.compute.resource(first.zone, first.id) if first else None
+    disks = found.get("disks", ()) if found else ()
+    sizes = [
+        (int(one.get("diskSizeGb") or 0), bool(one.get("autoDelete"))) for one in disks if not _lost(one)
+    ]
+    return replace(
+        affair,
+        scratch=any(_lost(one) for one in disks),
+        gb=sum(size for size, _ in sizes),
+        gb_kept=sum(size for size, auto in sizes if not auto),
+    )
+
+
+def _lost(disk: Mapping[str, Any]) -> bool:
+    """Whether what is on the disk goes with the VM's power."""
+    return disk.get("type") == SCRATCH
+
+
+def _with_instances(duty: Duty, offer: Offer, facts: JobFacts) -> Affair:
     store, layout = duty.cloud.store, duty.settings.layout
-    facts = look_at_job(store, layout, offer.job)
-    if not facts.ledger:
-        return Affair(offer=offer, job=facts)
     seen = duty.cloud.compute.instances(names=_names(facts), job=offer.job)
     hidden = f"unreachable: {', '.join(sorted(seen.unreachable))}" if seen.unreachable else ""
     ours = tuple(one for one in seen.items if one.job == offer.job or one.id in _ids(facts))
@@ -77,7 +103,8 @@ def _case(duty: Duty, offer: Offer) -> Case | None:
 
 
 def _names(facts: JobFacts) -> list[str]:
-    return sorted({name for nodes in _nodes(facts) for name in nodes} | {facts.job})
+    known = {name for nodes in _nodes(facts) for name in nodes}
+    return sorted(known | set(facts.registrations) | {facts.job})
 
 
 def _ids(facts: JobFacts) -> set[str]:

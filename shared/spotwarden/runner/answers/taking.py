@@ -5,7 +5,7 @@ the two swallows nothing: who clicks again carries it on. Each part is safe to r
 offers it has taken, stops bear request ids made from the offer, an attempt can be claimed once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
@@ -14,24 +14,22 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden.layout import CaseRecord, UsedOffer
-from spotwarden.model.action import Change, DropObject, StopInstance, StoreObject
+from spotwarden.model.action import Change, StoreObject
 from spotwarden.model.answer import Accepted, Answer, Answered
 from spotwarden.model.case import Case
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer, Unfit, Used, Wish
-from spotwarden.model.outcome import Done, Lost, Rejected, Unanswered
+from spotwarden.model.outcome import Done, Lost, Unanswered
 from spotwarden.model.policy import Policy
 from spotwarden.model.reply import Affair, Failed, Given, Rendered, Reply, Shown, Standing, Trouble, Verdict
 from spotwarden.ports import BrokenError, UnansweredError
 from spotwarden.runner.answers.affairs import look
+from spotwarden.runner.answers.carrying import TRIES, apply_steps, changed, refused, rejections
 from spotwarden.runner.answers.writing import write_answer
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.governance.governing import Duty
 from spotwarden.runner.log import log
-
-TRIES = 5
-"""How often a job that changes under our hands is looked at anew."""
 
 
 class Take(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,44 +126,20 @@ def _carry_out(desk: Desk, name: str, used: Used, verdict: Verdict) -> Reply:
     done: list[Change] = []
     for _ in range(TRIES):
         if verdict.standing is Standing.BARRED:
-            return Shown(offer=used.offer, verdict=replace(verdict, changed=_changed(done)))
+            return Shown(offer=used.offer, verdict=replace(verdict, changed=changed(done)))
         if verdict.answer is not None:
             return _tell_case(desk, name, used, verdict, verdict.answer)
-        outcomes = _apply(desk, verdict)
+        outcomes = apply_steps(desk.duty.applier, verdict)
         if any(isinstance(one, Unanswered) for one in outcomes):
             return Failed(trouble=Trouble.UNSURE)
         done += [step for step, one in zip(verdict.steps, outcomes, strict=False) if isinstance(one, Done)]
-        if refused := [one for one in outcomes if isinstance(one, Rejected) and one.code != "notFound"]:
-            barred = replace(_refused(verdict, refused), changed=_changed(done))
+        if rejected := rejections(outcomes):
+            barred = replace(refused(verdict, rejected), changed=changed(done))
             return Shown(offer=used.offer, verdict=barred)
         if not any(isinstance(one, Lost) for one in outcomes):
             return _finish(desk, name, replace(used, outcome=verdict.done))
         verdict = _consider(desk, used.offer, claimed=True)
     return Failed(trouble=Trouble.UNSURE)
-
-
-def _apply(desk: Desk, verdict: Verdict) -> list[object]:
-    """What came of each step; where one was lost, the others rest on what is no longer so."""
-    outcomes: list[object] = []
-    for step in verdict.steps:
-        outcomes.append(desk.duty.applier.apply(step))
-        if isinstance(outcomes[-1], Lost | Unanswered):
-            break
-    return outcomes
-
-
-def _changed(done: Sequence[Change]) -> str:
-    """What was done before something barred the rest; "" for nothing."""
-    stopped = dict.fromkeys(one.node for one in done if isinstance(one, StopInstance))
-    if stopped:
-        return f"{', '.join(stopped)} was told to stop."
-    return "The job's last status was taken back." if any(isinstance(one, DropObject) for one in done) else ""
-
-
-def _refused(verdict: Verdict, refused: list[Rejected]) -> Verdict:
-    why = "; ".join(dict.fromkeys(one.message for one in refused))
-    says = f"Compute Engine refuses it: {why}"
-    return replace(verdict, standing=Standing.BARRED, code=409, says=says, notes=(), title="It was refused")
 
 
 def _tell_case(desk: Desk, name: str, used: Used, verdict: Verdict, answer: Answer) -> Reply:

@@ -65,7 +65,7 @@ def _post(request: "Request", desk: Desk) -> tuple[Reply, str]:
         token = _only(request.args.getlist(FIELD))
         return _guarded(desk, token, lambda what: _unsubscribe(desk, what)), token
     token = _only(form.getlist(FIELD))
-    return _guarded(desk, token, lambda what: _click(desk, what, form.get("pace", ""))), token
+    return _guarded(desk, token, lambda what: _click(desk, what, form)), token
 
 
 def _only(tokens: list[str]) -> str:
@@ -92,13 +92,17 @@ def _look(desk: Desk, what: Offer | Wish) -> Reply:
     return show_wish(desk.duty, what) if isinstance(what, Wish) else show(desk, what)
 
 
-def _click(desk: Desk, what: Offer | Wish, pace: str) -> Reply:
+def _click(desk: Desk, what: Offer | Wish, form: Mapping[str, str]) -> Reply:
     if isinstance(what, Offer):
         return give(desk, what)
-    chosen = next((one for one in Pace if one.value == pace), None)
-    return save_wish(desk.duty, what, chosen) if chosen else show_wish(desk.duty, what)
+    chosen = next((one for one in Pace if one.value == form.get("pace", "")), None)
+    if chosen is None:
+        return show_wish(desk.duty, what)
+    return save_wish(desk.duty, what, chosen, weekly=form.get("weekly", "yes") != "no")
 
 
 def _unsubscribe(desk: Desk, what: Offer | Wish) -> Reply:
-    """One letter a day is the least: a mail program's button answers no case."""
-    return save_wish(desk.duty, what, Pace.DAILY) if isinstance(what, Wish) else Unfit.BROKEN
+    """One letter a day, and no report, is the least: a mail program's button answers no case."""
+    if isinstance(what, Offer):
+        return Unfit.BROKEN
+    return save_wish(desk.duty, what, Pace.DAILY, weekly=False)

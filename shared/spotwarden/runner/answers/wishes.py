@@ -16,22 +16,25 @@ def show_wish(duty: Duty, wish: Wish) -> Reply:
     """What this person has asked for so far; nothing is changed."""
     name = _name(duty, wish)
     stored = duty.cloud.store.read(name)
-    pace = decoded(name, stored.data, Preference).pace if stored else None
-    return Wishes(wish=wish, pace=pace, digest=duty.policy.notify.digest)
+    said = decoded(name, stored.data, Preference) if stored else None
+    pace, weekly = (said.pace, said.weekly) if said else (None, None)
+    return Wishes(wish=wish, pace=pace, weekly=weekly, digest=duty.policy.notify.digest)
 
 
-def save_wish(duty: Duty, wish: Wish, pace: Pace) -> Reply:
+def save_wish(duty: Duty, wish: Wish, pace: Pace, *, weekly: bool) -> Reply:
     """Write down what this person asks for; a second click writes the same."""
-    data = msgspec.json.format(msgspec.json.encode(Preference(pace=pace, at=duty.tick.now)))
+    said = Preference(pace=pace, weekly=weekly, at=duty.tick.now)
+    data = msgspec.json.format(msgspec.json.encode(said))
     step = StoreObject(
-        reason=f"{wish.to} wants to hear: {pace.value}",
+        reason=f"{wish.to} wants to hear: {pace.value}{'' if weekly else ', no weekly report'}",
         job="",
         name=_name(duty, wish),
         data=data,
         content_type="application/json",
     )
     if isinstance(duty.applier.apply(step), Done):
-        return Wishes(wish=wish, pace=pace, digest=duty.policy.notify.digest, saved=True)
+        digest = duty.policy.notify.digest
+        return Wishes(wish=wish, pace=pace, weekly=weekly, digest=digest, saved=True)
     return Failed(trouble=Trouble.UNSURE)
 
 

@@ -135,7 +135,7 @@ def quarantine(hands: Hands, action: Quarantine) -> Done:
 
 def store(hands: Hands, action: StoreObject) -> Done:
     """Write an object of the layout, under its own name."""
-    generation = 0 if action.only_new else None
+    generation = 0 if action.only_new else action.generation
     written = hands.cloud.store.write(
         action.name, action.data, generation=generation, content_type=action.content_type
     )

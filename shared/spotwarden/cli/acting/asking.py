@@ -1,0 +1,71 @@
+"""What commands ask of a job, by the very code that takes the answers given by links in letters."""
+
+from typing import NamedTuple
+
+import click
+from msgspec.structs import replace
+
+from spotwarden.cli.context import Context, default_owner, new_tick, open_context
+from spotwarden.cli.table import plain
+from spotwarden.layout import job_problem
+from spotwarden.model.notice import Way
+from spotwarden.model.offer import Offer
+from spotwarden.model.policy import Mode, Policy
+from spotwarden.model.reply import Standing, Verdict
+from spotwarden.runner import Duty
+from spotwarden.runner.answers.carrying import Carried
+
+
+class Desk(NamedTuple):
+    """One command about one job: where it works, by which policy, and what it asks for."""
+
+    context: Context
+    duty: Duty
+    offer: Offer
+    policy: Policy
+
+
+def open_desk(command: str, job: str, way: Way) -> Desk:
+    """Open the cloud for a command; a name that cannot be a job's is refused first."""
+    if problem := job_problem(job):
+        raise click.ClickException(f"{plain(job)!r} cannot be a job: {problem}")
+    context, tick = open_context(), new_tick(command)
+    duty = Duty(
+        cloud=context.cloud,
+        settings=context.settings,
+        policy=context.policy,
+        tick=tick,
+        applier=context.applier(tick),
+    )
+    # A command answers no notice, and its offer is good for itself alone.
+    offer = Offer(
+        id=tick.sweep, way=way, notice="", to=default_owner(), job=job, at=tick.now, expires=tick.now
+    )
+    # What a developer types is meant, unless the deployment is told to observe: then nothing would follow.
+    mode = context.settings.mode or Mode.ENFORCE
+    return Desk(context, duty, offer, replace(context.agreed(), mode=mode))
+
+
+def say(verdict: Verdict) -> None:
+    """Print what would be done, and what to know of it."""
+    click.echo(plain(verdict.says))
+    for note in verdict.notes:
+        click.echo(plain(note))
+
+
+def refuse(verdict: Verdict) -> click.ClickException:
+    """Why it cannot be done, and what can be instead."""
+    instead = " ".join(part for part in (verdict.instead, verdict.command) if part)
+    said = [f"{verdict.title}: {verdict.says}", verdict.changed, instead]
+    return click.ClickException("\n".join(plain(one) for one in said if one))
+
+
+def report(carried: Carried) -> None:
+    """Print what came of it; raise where not all of it was done."""
+    verdict = carried.verdict
+    if carried.unsure:
+        why = plain(carried.unsure)
+        raise click.ClickException(f"nobody knows whether all of it was done ({why}); run the command again")
+    if verdict.standing is Standing.BARRED:
+        raise refuse(verdict)
+    click.echo(plain(verdict.done))

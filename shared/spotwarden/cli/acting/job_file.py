@@ -1,0 +1,54 @@
+"""Changes one value of a job's job.toml, and nothing else in it."""
+
+from datetime import date
+
+import click
+
+from spotwarden.cli.context import Context
+from spotwarden.cli.toml_lines import UnsafeError, quoted, with_value, without
+from spotwarden.layout import JobFile
+from spotwarden.model.action import StoreObject
+from spotwarden.model.outcome import Done, Lost
+from spotwarden.model.tick import Tick
+from spotwarden.runner.jobs import read_job_file
+
+TRIES = 5
+"""How often a file that somebody else changes meanwhile is read anew."""
+
+
+def change_job_file(context: Context, tick: Tick, job: str, *, by: str, **change: str | date | None) -> None:
+    """Set the value named, or take it out where it is None; one that changes meanwhile is read anew."""
+    [(name, value)] = change.items()
+    store, layout = context.cloud.store, context.settings.layout
+    object_name = layout.build(JobFile(job=job))
+    for _ in range(TRIES):
+        stored = store.read(object_name)
+        text = stored.data.decode(errors="replace") if stored else ""
+        if problem := read_job_file(store, layout, job).problem:
+            raise click.ClickException(f"{problem}; mend it first, nothing was changed")
+        step = StoreObject(
+            reason=f"{by} sets {name}",
+            job=job,
+            name=object_name,
+            data=_edited(object_name, text, name, value).encode(),
+            content_type="application/toml",
+            only_new=stored is None,
+            generation=stored.generation if stored else None,
+        )
+        match context.applier(tick).apply(step):
+            case Done():
+                return
+            case Lost():
+                continue
+            case other:
+                raise click.ClickException(f"{object_name} could not be written: {other}")
+    raise click.ClickException(f"{object_name} changes too fast; nothing was written")
+
+
+def _edited(object_name: str, text: str, name: str, value: str | date | None) -> str:
+    try:
+        if value is None:
+            return without(text, name)
+        return with_value(text, name, value.isoformat() if isinstance(value, date) else quoted(value))
+    except UnsafeError as error:
+        raise click.ClickException(f"{object_name}: {error}") from error

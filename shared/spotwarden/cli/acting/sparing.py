@@ -1,0 +1,229 @@
+"""`spotwarden keep` and `spotwarden extend`: a person's word against what governance would do."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import click
+
+from spotwarden.cli.acting.job_file import change_job_file
+from spotwarden.cli.completing import job_names
+from spotwarden.cli.context import Context, default_owner, new_tick, open_context
+from spotwarden.cli.table import plain
+from spotwarden.cli.times import Moment, Span
+from spotwarden.decide.answers.sparing import raised
+from spotwarden.decide.cases.answering import answered
+from spotwarden.decide.cases.notices import name_of
+from spotwarden.layout import CaseRecord, NotInLayoutError, job_problem
+from spotwarden.model.action import LabelInstance
+from spotwarden.model.answer import Answer, Answered, Extend, Keep, Refused, Release
+from spotwarden.model.case import Case, CaseState
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.fleet import KEEP_LABEL, Machine
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.opening import zone_of
+from spotwarden.model.outcome import Done
+from spotwarden.model.policy import RULES
+from spotwarden.model.tick import Tick
+from spotwarden.model.values import written
+from spotwarden.runner import look_at_job
+from spotwarden.runner.answers.writing import write_answer
+from spotwarden.runner.governance.cases import read_cases
+from spotwarden.runner.jobs import read_job_file
+
+why_option = click.option("--why", default="", help="The reason, for those who read it later.")
+
+
+class Word(NamedTuple):
+    """A person's word about one job or VM: what it is called, who gives it, and when."""
+
+    context: Context
+    tick: Tick
+    by: str
+    name: str
+
+
+@click.command()
+@click.argument("name", metavar="JOB|VM", shell_complete=job_names)
+@click.option("--for", "span", type=Span(), help="For so long, such as 8h.")
+@click.option("--until", type=Moment(), help="To the end of a day (2026-12-31), or to a moment; UTC.")
+@click.option("--off", is_flag=True, help="Keep it no longer.")
+@why_option
+def keep(name: str, *, span: timedelta | None, until: datetime | None, off: bool, why: str) -> None:
+    """Have governance do nothing to a job or a VM for a while.
+
+    Every open case about it is answered, to the minute, for as long as the policy lets a person keep it.
+    Where none is open it is exempt from every rule to the end of the day on which that time ends: a job by
+    keep_until in its job.toml, which holds for its next attempts, too, a VM by its label spotwarden-keep.
+
+    \b
+    Examples:
+      spotwarden keep my-job --for 8h --why "debugging"
+      spotwarden keep my-vm-2 --until 2026-12-31
+      spotwarden keep my-job --off
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    if (span is not None) + (until is not None) + off != 1:
+        raise click.UsageError("say one of --for, --until and --off")
+    word = _open("keep", name)
+    if off:
+        _release(word, why)
+        return
+    end = word.tick.now + span if span else until or word.tick.now
+    if end <= word.tick.now:
+        raise click.ClickException(f"{end:%Y-%m-%d %H:%M} UTC is over already")
+    about = _about(word)
+    if about:
+        _answer(word, about, lambda _case: Keep(by=word.by, until=end, why=why))
+        return
+    _exempt(word, end)
+
+
+@click.command()
+@click.argument("job", shell_complete=job_names)
+@click.option("--by", "span", type=Span(), required=True, help="By so much, such as 4h.")
+@why_option
+def extend(job: str, *, span: timedelta, why: str) -> None:
+    """Give a job more time than its limit.
+
+    Once it has been warned that it comes to its limit, so much is granted on top as far as the policy allows.
+    Before that its own max_runtime, in its job.toml, is raised, up to the policy's.
+
+    \b
+    Examples:
+      spotwarden extend my-job --by 4h
+      spotwarden extend my-job --by 1d --why "two more epochs"
+    """  # noqa: D301 — as above
+    word = _open("extend", job)
+    about = [case for case in _about(word) if case.rule == "job_cap"]
+    if about:
+        _answer(word, about, lambda _case: Extend(by=word.by, hours=span / timedelta(hours=1), why=why))
+        return
+    facts = _job(word)
+    if facts is None:
+        raise click.ClickException(_unknown(word))
+    longer = raised(facts, span, word.context.agreed())
+    if isinstance(longer, Refused):
+        raise click.ClickException(f"{job}: {plain(longer.why)}")
+    change_job_file(word.context, word.tick, job, by=word.by, max_runtime=written(longer))
+    click.echo(f"{job} may be up for {written(longer)} over all attempts: max_runtime in its job.toml")
+
+
+def _open(command: str, name: str) -> Word:
+    if problem := job_problem(name):
+        raise click.ClickException(f"{plain(name)!r} can be neither a job nor a VM: {problem}")
+    return Word(open_context(), new_tick(command), default_owner(), name)
+
+
+def _about(word: Word) -> list[Case]:
+    """The open cases about this job or VM that can still be answered."""
+    settings = word.context.settings
+    opened = read_cases(word.context.cloud.store, settings.layout, tuple(RULES), workers=settings.workers)
+    for broken in opened.broken.values():
+        click.echo(f"left alone, for it cannot be read: {plain(str(broken))}", err=True)
+    return [
+        one.case
+        for one in opened.filed
+        if one.case.state not in {CaseState.UNKNOWN, CaseState.ACTED} and word.name in _names(one.case)
+    ]
+
+
+def _names(case: Case) -> set[str]:
+    return {case.subject.job, *(one.name for one in case.subject.targets)} - {""}
+
+
+def _answer(word: Word, cases: Sequence[Case], say: Callable[[Case], Answer]) -> None:
+    """Answer each of the cases; what one refuses keeps the others from nothing."""
+    refused = []
+    policy, applier = word.context.agreed(), word.context.applier(word.tick)
+    store, layout = word.context.cloud.store, word.context.settings.layout
+    for case in cases:
+        answer = say(case)
+        file = read_job_file(store, layout, case.subject.job) if case.subject.job else JobFile()
+
+        def decide(now: Case, answer: Answer = answer, file: JobFile = file) -> Answered:
+            return answered(now, answer, policy=policy, now=word.tick.now, file=file)
+
+        said = write_answer(store, layout, applier, CaseRecord(rule=case.rule, key=case.key), decide)
+        if isinstance(said, Refused):
+            refused.append(f"{case.rule} of {name_of(case)}: {said.why}")
+            continue
+        click.echo(plain(f"{case.rule} of {name_of(case)}: {said.reason}"))
+        if said.note:
+            click.echo(plain(said.note), err=True)
+    if refused:
+        raise click.ClickException("\n".join(plain(one) for one in refused))
+
+
+def _exempt(word: Word, end: datetime) -> None:
+    """Nothing is open about it: exempt it, to the end of a day of the policy's calendar."""
+    zone = zone_of(word.context.agreed().governance.calendar.timezone)
+    # The very end of a day is that day's, not the next one's.
+    day = (end - timedelta(microseconds=1)).astimezone(zone).date()
+    if _job(word) is not None:
+        change_job_file(word.context, word.tick, word.name, by=word.by, keep_until=day)
+        click.echo(
+            f"no case is open; {word.name} is exempt from every rule to the end of {day}: its job.toml"
+        )
+        return
+    _label(word, _vms(word), day.isoformat())
+    click.echo(f"no case is open; {word.name} is exempt from every rule to the end of {day}: its label")
+
+
+def _release(word: Word, why: str) -> None:
+    """Whatever keeps it: vetoes, its job.toml, its label."""
+    kept = [case for case in _about(word) if case.keep_until and case.keep_until > word.tick.now]
+    if kept:
+        _answer(word, kept, lambda _case: Release(by=word.by, why=why))
+    facts = _job(word)
+    if facts is not None and facts.file.keep_until is not None:
+        change_job_file(word.context, word.tick, word.name, by=word.by, keep_until=None)
+        click.echo(f"{word.name}: its job.toml keeps it no longer")
+    labelled = [one for one in _machines(word) if KEEP_LABEL in one.labels]
+    if labelled:
+        _label(word, labelled, "")
+        click.echo(f"{', '.join(one.name for one in labelled)}: its label keeps it no longer")
+    if not (kept or labelled or (facts and facts.file.keep_until)):
+        click.echo(f"nothing keeps {word.name}")
+
+
+def _job(word: Word) -> JobFacts | None:
+    """The job of this name; None where there is none."""
+    try:
+        facts = look_at_job(word.context.cloud.store, word.context.settings.layout, word.name)
+    except NotInLayoutError as error:
+        raise click.ClickException(str(error)) from error
+    known = facts.script or facts.ledger or facts.ended or facts.registrations
+    return facts if known else None
+
+
+def _machines(word: Word) -> tuple[Machine, ...]:
+    """Every VM of this name."""
+    return tuple(one for one in word.context.cloud.compute.fleet().items if one.name == word.name)
+
+
+def _vms(word: Word) -> tuple[Machine, ...]:
+    found = _machines(word)
+    if not found:
+        raise click.ClickException(_unknown(word))
+    return found
+
+
+def _unknown(word: Word) -> str:
+    return f"there is no job and no VM {word.name!r} in gs://{word.context.settings.bucket}"
+
+
+def _label(word: Word, machines: Sequence[Machine], value: str) -> None:
+    applier = word.context.applier(word.tick)
+    for one in machines:
+        outcome = applier.apply(
+            LabelInstance(
+                reason=f"{word.by} {'keeps it' if value else 'keeps it no longer'}",
+                job=one.job,
+                node=one.name,
+                zone=one.zone,
+                instance_id=one.id,
+                labels={KEEP_LABEL: value},
+            )
+        )
+        if not isinstance(outcome, Done):
+            raise click.ClickException(f"{one.name} in {one.zone} could not be labelled: {outcome}")

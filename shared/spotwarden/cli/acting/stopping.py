@@ -1,0 +1,120 @@
+"""`spotwarden stop` and `spotwarden restart`: a job ends, or goes on, by its owner's word."""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+import click
+from msgspec.structs import replace
+
+from spotwarden import clock
+from spotwarden.cli.acting.asking import Desk, open_desk, refuse, report, say
+from spotwarden.cli.completing import job_names
+from spotwarden.decide import answers
+from spotwarden.model.attempt import State
+from spotwarden.model.notice import Way
+from spotwarden.model.reply import Affair, Standing, Verdict
+from spotwarden.runner.answers.affairs import look, look_at_all
+from spotwarden.runner.answers.carrying import Carried, carry_out
+
+WATCH = timedelta(seconds=30)
+"""How long a create request that was under way when its job was closed is waited for."""
+EACH = timedelta(seconds=3)
+JOB = click.argument("job", shell_complete=job_names)
+
+
+@click.command()
+@JOB
+@click.option("--delete", is_flag=True, help="Delete its VMs, stopped ones too, instead of stopping them.")
+@click.option("--why", default="", help="The reason, for those who read the job's history later.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
+    """Stop a job, all nodes of it, and do not bring it back.
+
+    Its ledger is closed first, so that neither a preemption nor a sweep under way can start it again; then
+    its VMs are stopped. Their disks stay and are paid for, until --delete. A job that waits for a place is
+    stopped as well. Exit status 1: it was not stopped, or nobody knows.
+
+    \b
+    Examples:
+      spotwarden stop my-job
+      spotwarden stop my-job --yes --why "wrong learning rate"
+      spotwarden stop my-job --delete
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    desk = open_desk("stop", job, Way.STOP)
+    affair = look_at_all(desk.duty, desk.offer)
+    verdict = _ending(affair, delete=delete, why=why)
+    if verdict.standing is Standing.BARRED:
+        raise refuse(verdict)
+    if verdict.standing is Standing.OPEN:
+        say(verdict)
+        if not yes:
+            click.confirm(f"Stop {job}?", abort=True)
+    report(end_job(desk, affair, partial(_ending, delete=delete, why=why)))
+
+
+def _ending(affair: Affair, *, delete: bool, why: str) -> Verdict:
+    return answers.end(affair, clock.now(), delete=delete, why=why)
+
+
+def end_job(
+    desk: Desk,
+    affair: Affair,
+    ending: Callable[[Affair], Verdict],
+    pause: Callable[[float], None] = time.sleep,
+) -> Carried:
+    """Close the job and stop its VMs, those that a request under way still makes included."""
+
+    def again() -> Verdict:
+        return ending(look_at_all(desk.duty, desk.offer))
+
+    applier = desk.duty.applier
+    carried = carry_out(applier, ending(affair), again)
+    done, left = (
+        carried.verdict.done,
+        WATCH if _is_placing(affair) else EACH if carried.done else timedelta(0),
+    )
+    while left > timedelta(0) and not carried.unsure and carried.verdict.standing is not Standing.BARRED:
+        # A sweep that was under way may have asked for VMs, or begun another attempt, before it saw the end.
+        pause(EACH.total_seconds())
+        left -= EACH
+        carried = carry_out(applier, again(), again)
+        if carried.done:
+            done = f"{done}; {carried.verdict.done}"
+    if carried.verdict.standing is Standing.BARRED:
+        return carried
+    return carried._replace(verdict=replace(carried.verdict, done=done))
+
+
+def _is_placing(affair: Affair) -> bool:
+    newest = affair.job.newest if affair.job else None
+    return newest is not None and newest.state is State.PLACING
+
+
+@click.command()
+@JOB
+def restart(job: str) -> None:
+    """Start a job that is over once more, as its next attempt.
+
+    One that was stopped, has ended or was given up begins again as its stored create script says; what it
+    has put below output/ is still there. Recovery makes its VMs within a minute or so. Exit status 1: it
+    cannot be started, and why.
+
+    \b
+    Examples:
+      spotwarden restart my-job
+      spotwarden restart my-job && spotwarden logs -f my-job
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    desk = open_desk("restart", job, Way.RESTART)
+
+    def again() -> Verdict:
+        return answers.consider(look(desk.duty, desk.offer), desk.policy, clock.now())
+
+    verdict = again()
+    if verdict.standing is Standing.BARRED:
+        raise refuse(verdict)
+    if verdict.standing is Standing.OPEN:
+        for note in verdict.notes:
+            click.echo(note)
+    report(carry_out(desk.duty.applier, verdict, again))

@@ -1,0 +1,173 @@
+"""`spotwarden config`: what holds, where it comes from, and how to change it."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from spotwarden.cli.configured import (
+    KNOWN,
+    PROJECT_FILE,
+    ConfigError,
+    Setting,
+    problem,
+    project_file,
+    settings,
+    user_file,
+)
+from spotwarden.cli.table import plain, render
+from spotwarden.cli.toml_lines import UnsafeError, quoted, with_value, without
+
+NAME = click.argument("name", type=click.Choice(list(KNOWN)))
+HERE = click.option("--here", is_flag=True, help=f"The project's file, {PROJECT_FILE}, instead of your own.")
+
+
+@click.group()
+def config() -> None:
+    """What commands take for granted: bucket, project, owner and the like.
+
+    The strongest word first: an option such as `spotwarden --bucket B …`, the environment
+    (SPOTWARDEN_BUCKET), .spotwarden.toml of the project that you stand in, your own file. Secrets stand in
+    none of them.
+
+    \b
+    Examples:
+      spotwarden config set bucket my-bucket
+      spotwarden config set project my-project --here
+      spotwarden config list
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+
+
+@config.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
+def list_(*, as_json: bool) -> None:
+    """Print every setting, its value, and where it comes from.
+
+    \b
+    Examples:
+      spotwarden config list
+    """  # noqa: D301 — as above
+    held = settings(os.environ)
+    if as_json:
+        click.echo(json.dumps([one._asdict() for one in held], indent=2))
+        return
+    rows = [(one.name, one.value, one.source or "not set", KNOWN[one.name].what) for one in held]
+    click.echo(render(("NAME", "VALUE", "FROM", "WHAT IT IS"), rows))
+
+
+@config.command()
+@NAME
+def get(name: str) -> None:
+    """Print one value; exit status 1 where it is not set.
+
+    \b
+    Examples:
+      gcloud storage ls gs://$(spotwarden config get bucket)
+    """  # noqa: D301 — as above
+    held = next(one for one in settings(os.environ) if one.name == name)
+    if not held.source:
+        raise click.ClickException(f"{name} is not set: {KNOWN[name].what}")
+    click.echo(plain(held.value))
+
+
+@config.command("set")
+@NAME
+@click.argument("value")
+@HERE
+def set_(name: str, value: str, *, here: bool) -> None:
+    """Write one value into your file, or into the project's; all else in it stays as it is.
+
+    \b
+    Examples:
+      spotwarden config set owner ada@example.com
+      spotwarden config set policy infra/policy.toml --here
+    """  # noqa: D301 — as above
+    if wrong := problem(name, value):
+        raise click.ClickException(plain(wrong))
+    file = _file(here=here)
+    if KNOWN[name].is_path:
+        # A path in a file is meant from that file's folder, one that is typed from where one stands.
+        value = str(Path(value).resolve())
+    _change(file, _edited(file, lambda text: with_value(text, name, quoted(value))))
+    _say(name, file)
+
+
+@config.command()
+@NAME
+@HERE
+def unset(name: str, *, here: bool) -> None:
+    """Take one value out of your file, or out of the project's.
+
+    \b
+    Examples:
+      spotwarden config unset prefix
+    """  # noqa: D301 — as above
+    file = _file(here=here)
+    text = _text(file)
+    changed = _edited(file, lambda said: without(said, name))
+    if changed == text:
+        click.echo(f"{name} is not set in {file}")
+        return
+    _change(file, changed)
+    _say(name, file)
+
+
+@config.command()
+@HERE
+def path(*, here: bool) -> None:
+    """Print which file `config set` writes to, whether it is there or not.
+
+    \b
+    Examples:
+      $EDITOR $(spotwarden config path)
+    """  # noqa: D301 — as above
+    click.echo(str(_file(here=here)))
+
+
+def _file(*, here: bool) -> Path:
+    return (project_file(Path.cwd()) or Path.cwd() / PROJECT_FILE) if here else user_file(os.environ)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text()
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{file}: it cannot be read: {error}") from error
+
+
+def _edited(file: Path, edit: Callable[[str], str]) -> str:
+    try:
+        return edit(_text(file))
+    except UnsafeError as error:
+        raise ConfigError(f"{file}: {error}") from error
+
+
+def _change(file: Path, text: str) -> None:
+    """Write the whole file anew, or not at all: a full disk leaves the old one."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        target = file.resolve()
+        beside = target.with_name(target.name + ".new")
+        beside.write_text(text)
+        beside.replace(target)
+    except OSError as error:
+        raise ConfigError(f"{file}: it cannot be written: {error}") from error
+
+
+def _say(name: str, file: Path) -> None:
+    """What holds now: another source may be stronger than the file that was changed."""
+    try:
+        held = next(one for one in settings(os.environ) if one.name == name)
+    except ConfigError as error:
+        raise ConfigError(f"{file} was written, and there is more to mend: {error.message}") from error
+    click.echo(_sentence(held, name))
+    if held.source and held.source != str(file):
+        click.echo(f"it comes from {held.source}, which is stronger than {file}", err=True)
+
+
+def _sentence(held: Setting, name: str) -> str:
+    return f"{name} = {plain(held.value)}" if held.source else f"{name} is not set"

@@ -1,0 +1,178 @@
+"""What a developer has configured: two files, which fill in what the environment does not say.
+
+Precedence, the strongest first: an option of `spotwarden` itself, the environment, the project's own file
+(`.spotwarden.toml` in this folder or above it, in the same repository), the user's file.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+PROJECT_FILE = ".spotwarden.toml"
+MOST_WORKERS = 64
+
+
+class Known(NamedTuple):
+    """A value that can be configured: the variable that it stands for, what it is, what is wrong with it."""
+
+    variable: str
+    what: str
+    wrong: Callable[[str], str] = lambda _value: ""
+    is_path: bool = False
+
+
+class Setting(NamedTuple):
+    """A value as it holds, and where it comes from; "" for one that is not set."""
+
+    name: str
+    value: str
+    source: str
+
+
+class ConfigError(click.ClickException):
+    """A file says something that cannot be followed; names the file and the line."""
+
+
+def _bucket(value: str) -> str:
+    return "write its name alone, without gs:// and without a folder" if "/" in value or not value else ""
+
+
+def _mode(value: str) -> str:
+    return "" if value in {"observe", "enforce"} else "it can be observe or enforce"
+
+
+def _workers(value: str) -> str:
+    fine = value.isascii() and value.isdecimal() and 1 <= int(value) <= MOST_WORKERS
+    return "" if fine else f"it is a number from 1 to {MOST_WORKERS}"
+
+
+def _prefix(value: str) -> str:
+    from spotwarden.layout import Layout, NotInLayoutError  # noqa: PLC0415 — every command starts with this file
+
+    try:
+        Layout(prefix=value)
+    except NotInLayoutError as error:
+        return f"{error.reason}, such as users/"
+    return ""
+
+
+KNOWN: Mapping[str, Known] = {
+    "project": Known("SPOTWARDEN_PROJECT", "the Google Cloud project"),
+    "bucket": Known("SPOTWARDEN_BUCKET", "the bucket that the jobs write to", _bucket),
+    "prefix": Known("SPOTWARDEN_PREFIX", "the folder of the bucket that the jobs stand in", _prefix),
+    "notices": Known("SPOTWARDEN_NOTICES", "the Pub/Sub topic of notices, its short name"),
+    "owner": Known("SPOTWARDEN_OWNER", "who you are, to jobs and notices: an address"),
+    "policy": Known("SPOTWARDEN_POLICY", "the policy file of the deployment", is_path=True),
+    "prices": Known("SPOTWARDEN_PRICES", "the price table", is_path=True),
+    "ops": Known("SPOTWARDEN_OPS", "who is told what no developer can mend"),
+    "mode": Known("SPOTWARDEN_MODE", "observe or enforce, before the policy's word", _mode),
+    "workers": Known("SPOTWARDEN_WORKERS", "how many objects are worked on at a time", _workers),
+}
+"""By the name that a file uses."""
+
+
+def user_file(environ: Mapping[str, str]) -> Path:
+    """The user's own file (freedesktop.org: "XDG Base Directory Specification")."""
+    home = environ.get("XDG_CONFIG_HOME", "")
+    base = (
+        Path(home)
+        if home and Path(home).is_absolute()
+        else Path(environ.get("HOME") or "~").expanduser() / ".config"
+    )
+    return base / "spotwarden/config.toml"
+
+
+def project_file(folder: Path) -> Path | None:
+    """The file of the project that this folder is in, no further up than its repository; None for none."""
+    for one in (folder, *folder.parents):
+        if (one / PROJECT_FILE).is_file():
+            return one / PROJECT_FILE
+        if (one / ".git").exists():
+            return None
+    return None
+
+
+def files(environ: Mapping[str, str]) -> list[Path]:
+    """The files that count, the strongest first."""
+    with contextlib.suppress(OSError):
+        own = project_file(Path.cwd())
+        return [*([own] if own else []), user_file(environ)]
+    return [user_file(environ)]
+
+
+def read_file(file: Path) -> dict[str, str]:
+    """What a file says; nothing where there is none. `ConfigError` names the line."""
+    import tomllib  # noqa: PLC0415 — most people have no file
+
+    try:
+        text = file.read_text()
+        said = tomllib.loads(text)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{file}: it cannot be read: {error}") from error
+    return {name: _value(file, text, name, value) for name, value in said.items()}
+
+
+def _value(file: Path, text: str, name: str, value: object) -> str:
+    from spotwarden.cli.toml_lines import line_number  # noqa: PLC0415 — as above
+
+    where = f"{file}:{line_number(text, name)}"
+    if name not in KNOWN:
+        raise ConfigError(f"{where}: there is no setting {name!r}; known are {', '.join(KNOWN)}")
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ConfigError(f"{where}: {name} must be a text in quotes: {KNOWN[name].what}")
+    if wrong := problem(name, str(value)):
+        raise ConfigError(f"{where}: {wrong}")
+    return str(file.parent / str(value)) if KNOWN[name].is_path else str(value)
+
+
+def problem(name: str, value: str) -> str:
+    """Why this cannot be the value of a setting; "" where it can."""
+    if "\n" in value or "\x00" in value:
+        return f"{name} must be one line"
+    wrong = KNOWN[name].wrong(value)
+    return f"{name} is {value!r}; {wrong}" if wrong else ""
+
+
+def settings(environ: Mapping[str, str]) -> list[Setting]:
+    """Every setting as it holds now."""
+    read = [(file, read_file(file)) for file in files(environ)]
+    return [_held(name, environ, read) for name in KNOWN]
+
+
+def _held(name: str, environ: Mapping[str, str], read: list[tuple[Path, dict[str, str]]]) -> Setting:
+    variable = KNOWN[name].variable
+    if variable in environ:
+        return Setting(name, environ[variable], variable)
+    found = next(((said[name], str(file)) for file, said in read if name in said), ("", ""))
+    return Setting(name, *found)
+
+
+@contextlib.contextmanager
+def configured(environ: MutableMapping[str, str] = os.environ, **options: str | None) -> Iterator[None]:
+    """What the files and these options say, as if the environment said it, for the time of one command."""
+    given = {KNOWN[name].variable: value for name, value in options.items() if value is not None}
+    for name, value in options.items():
+        if value is not None and (wrong := problem(name, value)):
+            raise click.BadParameter(wrong, param_hint=f"--{name}")
+    filled = {
+        KNOWN[one.name].variable: one.value
+        for one in settings(environ)
+        if one.source not in {"", KNOWN[one.name].variable}
+    }
+    changes = {**filled, **given}
+    before = {name: environ.get(name) for name in changes}
+    environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                environ.pop(name, None)
+            else:
+                environ[name] = value
