@@ -33,6 +33,7 @@ def writing(duty: runner.Duty, said: channels.ChannelSettings) -> Writing:
     """Who writes the letters; without the URL of answer_notice they hold no links."""
     answers = os.environ.get("SPOTWARDEN_ANSWERS", "")
     keys = Keys.read(os.environ.get(VARIABLE, ""), audience(duty.settings)) if answers else None
-    scribe = Scribe(limits=duty.policy.notify, answers=answers, keys=keys, shapes=said.shapes)
+    report = os.environ.get("SPOTWARDEN_REPORT", "")
+    scribe = Scribe(limits=duty.policy.notify, answers=answers, report=report, keys=keys, shapes=said.shapes)
     sender = said.smtp.sender.domain if said.smtp else ""
     return Writing(letter=scribe.letter, domain=sender or "spotwarden.invalid", now=clock.now)

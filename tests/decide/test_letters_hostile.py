@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from spotwarden.decide.letters.words import clean, code_split
 from spotwarden.model.letter import Shape
+from spotwarden.model.notice import Table
 from tests.decide.letters import SITE, letter, notice, pending, post
 
 MARKUP = (
@@ -27,6 +28,12 @@ ODD = ("\u2028", "\u202e", "\u2067", "\x00", "\x7f", "\ud800", "\udfff", "\ufffe
 WRITING = ("\u0645\u0631\u062d\u0628\u0627", "\u05e9\u05dc\u05d5\u05dd", "\U0001f9d1\u200d\U0001f680")
 SNIPPETS = st.sampled_from([*MARKUP, *MENTIONS, *LINES, *ODD, *WRITING])
 TEXTS = st.lists(st.one_of(SNIPPETS, st.text(max_size=20), st.characters()), max_size=5).map("".join)
+TABLES = st.builds(
+    Table,
+    title=TEXTS,
+    columns=st.tuples(TEXTS, TEXTS),
+    rows=st.lists(st.tuples(TEXTS, TEXTS), max_size=2).map(tuple),
+)
 NOTICES = st.builds(
     notice,
     job=TEXTS,
@@ -37,13 +44,14 @@ NOTICES = st.builds(
     then=TEXTS,
     owner=TEXTS,
     evidence=st.dictionaries(TEXTS, TEXTS, max_size=4),
+    tables=st.lists(TABLES, max_size=2).map(tuple),
 )
 PENDINGS = st.lists(st.builds(pending, NOTICES, stands_in=TEXTS, because=TEXTS), min_size=1, max_size=3).map(
     lambda many: [replace(one, notice=replace(one.notice, id=str(number))) for number, one in enumerate(many)]
 )
 TAGS = {
     "html", "head", "meta", "title", "style", "body", "main", "section", "div", "p", "h1", "h2", "strong",
-    "bdi", "code", "a", "table", "caption", "tr", "th", "td", "footer",
+    "bdi", "code", "a", "table", "caption", "tr", "th", "td", "footer", "thead", "tbody", "span",
 }  # fmt: skip
 ATTRIBUTES = {"lang", "charset", "name", "content", "class", "href", "aria-label", "scope"}
 CLASSES = {
@@ -56,12 +64,14 @@ CLASSES = {
     "go",
     "go grave",
     "facts",
+    "figures",
+    "of",
     "quiet",
     "item urgent",
 }
 OURS = (
     "To do", "Nothing to do.", "  - ", "  > ", "What ", "Why:", "By command: ", "You get this ", "Each link ",
-    "-- ", "---", "Spotwarden", "How often ", "1. ", "2. ", "3. ", "1 of ", "2 of ", "3 of ",
+    "Figures: ", "-- ", "---", "Spotwarden", "How often ", "1. ", "2. ", "3. ", "1 of ", "2 of ", "3 of ",
 )  # fmt: skip
 
 

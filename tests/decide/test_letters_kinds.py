@@ -25,6 +25,7 @@ ROOMS = {
     "recipients": "decide/posting/recipients.py",
     "tidying": "decide/posting/tidying.py",
     "silence": "decide/silence.py",
+    "weekly": "decide/report/weekly.py",
 }
 """What the samples call the rooms where notices are made, with where these are."""
 ALL = samples("1", to=ANN, at=NOW)
@@ -57,7 +58,7 @@ def test_every_producer_has_a_sample():
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ROOMS
     }
     assert set(producers()) == called
-    assert len(called) == 16
+    assert len(called) == 17
 
 
 def test_every_kind_is_registered_and_has_one_sample():

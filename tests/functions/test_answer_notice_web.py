@@ -50,10 +50,16 @@ def wish(web, to=ADA, lasts=timedelta(days=30)):
     return web.token(Wish(to=to, expires=web.now + lasts))
 
 
-def preference(web, to=ADA):
+def asked(web, to=ADA):
     """What somebody has asked for."""
     stored = web.world.cloud.store.read(web.world.layout.build(PreferenceRecord(person=person_key(to))))
-    return msgspec.json.decode(stored.data, type=Preference).pace if stored else None
+    return msgspec.json.decode(stored.data, type=Preference) if stored else None
+
+
+def preference(web, to=ADA):
+    """How often somebody wants to hear of news."""
+    said = asked(web, to)
+    return said.pace if said else None
 
 
 # --- tokens that are no good ---
@@ -251,11 +257,23 @@ def test_no_other_pace_can_be_chosen(web, pace):
     assert preference(web) is None
 
 
-def test_a_mail_programs_own_button_means_once_a_day(web):
+@pytest.mark.parametrize(("said", "weekly"), [("yes", True), ("no", False), ("perhaps", True)])
+def test_a_click_declines_the_report_of_the_week(web, said, weekly):
+    """Only a plain no does; the page marks what holds, and it can be had again."""
+    token = wish(web)
+    assert "Saved" in web.click(token, pace="daily", weekly=said).text
+    assert asked(web).weekly is weekly
+    assert f'value="{"yes" if weekly else "no"}" checked' in web.open(token).text
+    web.click(token, pace="daily", weekly="yes")
+    assert asked(web).weekly
+
+
+def test_a_mail_programs_own_button_means_once_a_day_and_no_report(web):
     """RFC 8058: a POST to the address in the header, with just these words."""
     form = {"method": "POST", "data": ONE_CLICK, "content_type": "application/x-www-form-urlencoded"}
     assert web.send(f"/?t={wish(web)}", **form).status_code == 200
     assert preference(web) is Pace.DAILY
+    assert not asked(web).weekly
 
 
 def test_a_mail_programs_button_as_a_multipart_form_means_the_same(web):

@@ -3,11 +3,13 @@
 import pytest
 
 from spotwarden.decide.letters.samples import samples
-from tests.decide.letters import ANN, NOW, flood, letter, notice, pending
+from spotwarden.model.notice import WEEKLY
+from tests.decide.letters import ANN, NOW, flood, letter, links, notice, pending
 from tests.pages.browser import PHONE
 
 FINGER = 44
 """The least height of what a finger is to hit, in CSS pixels (WCAG 2.5.5, "Target Size (Enhanced)")."""
+WEEK = next(one for one in samples("1", to=ANN, at=NOW) if one.kind == WEEKLY)
 BIDI = "\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd"
 LETTERS = {
     "warning": letter(),
@@ -15,6 +17,7 @@ LETTERS = {
     "stands-in": letter(pending(stands_in="bob@example.com", because="550 5.1.1 no such user")),
     "again": letter(again=True),
     "several": letter(*flood(5)),
+    "weekly": letter(pending(WEEK), links=links(pending(WEEK), report="https://report.example.com/")),
     "long-words": letter(
         pending(notice(job="j" * 63, what="w" * 250, evidence={"k" * 70: "v" * 400, BIDI: BIDI}))
     ),

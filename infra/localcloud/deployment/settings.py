@@ -11,6 +11,8 @@ from localcloud.listener import HOST
 
 ANSWERS = "answer_notice"
 """The function that the links in mails lead to."""
+REPORT = "report_jobs"
+"""The function that has the report page."""
 MAIL_FROM = "Spotwarden <spotwarden@example.com>"
 OPS = "ops@example.com"
 KEY_BYTES = 32
@@ -29,6 +31,7 @@ def settings(manifest: Manifest, where: Where, *, policy: Path, urls: Mapping[st
         "SPOTWARDEN_OPS": OPS,
         "SPOTWARDEN_MAIL_FROM": MAIL_FROM,
         "SPOTWARDEN_ANSWERS": f"{urls[ANSWERS]}/" if ANSWERS in urls else "",
+        "SPOTWARDEN_REPORT": f"{urls[REPORT]}/" if REPORT in urls else "",
     }
 
 

@@ -67,7 +67,9 @@ class NotifyLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     for information for a `digest`, or until `daily_at` for who wants it once a day; in the hours `quiet`
     (such as `22-07`) neither goes. What cannot be sent is tried again after `first_backoff`, doubling up to
     `longest_backoff`, and given up after `give_up`. One sender keeps a recipient to itself for `lease`. Links
-    hold for `link_lasts`; they offer to keep something for `keep`, and `extend` more.
+    hold for `link_lasts`; they offer to keep something for `keep`, and `extend` more. With `weekly`, each
+    Monday at `daily_at` owners and ops get the figures of the week before; `report` is where the report page
+    stands for them.
     """
 
     email: bool = False
@@ -86,3 +88,5 @@ class NotifyLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     link_lasts: timedelta = timedelta(days=7)
     keep: timedelta = timedelta(hours=8)
     extend: timedelta = timedelta(hours=4)
+    weekly: bool = True
+    report: str = ""

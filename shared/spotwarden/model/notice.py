@@ -9,6 +9,9 @@ import msgspec
 from spotwarden.model.finding import Target
 from spotwarden.model.moment import Moment
 
+WEEKLY = "weekly_report"
+"""The kind that tells the figures of a week: a letter by itself, at its own time, that can be declined."""
+
 
 class Severity(Enum):
     """How soon a person should look."""
@@ -35,11 +38,20 @@ class CaseRef(msgspec.Struct, frozen=True, kw_only=True):
     opened: Moment
 
 
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures side by side: a row for each thing, its name first, and a cell for each of the columns."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
     """What happened, why, and what to do. Two notices with one `id` are one notice told twice.
 
     `then` is what will happen if nobody does anything, at the moment `due`. `instances` are the VMs that it
-    is about, `case` what it can be answered to, in one of the `ways`.
+    is about, `case` what it can be answered to, in one of the `ways`. `tables` are for whoever reads at
+    leisure: nothing that matters stands in them alone.
     """
 
     id: str
@@ -57,3 +69,4 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     instances: tuple[Target, ...] = ()
     case: CaseRef | None = None
     ways: tuple[Way, ...] = ()
+    tables: tuple[Table, ...] = ()

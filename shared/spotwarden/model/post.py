@@ -97,7 +97,8 @@ class Pace(Enum):
 
 
 class Preference(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person has asked for."""
+    """What a person has asked for; `weekly` is whether the weekly report is to come."""
 
     pace: Pace
     at: Moment
+    weekly: bool = True

@@ -90,14 +90,15 @@ def test_a_row_that_cannot_be_is_refused(tmp_path: Path, row: dict[str, Any], sa
     assert says in str(refused.value)
 
 
-def test_links_lead_to_the_function_that_answers(tmp_path: Path):
+def test_links_lead_to_the_functions_that_have_pages(tmp_path: Path):
     """Where there is one; without it mails have no links."""
 
-    def answers(urls: dict[str, str]) -> str:
-        return settings(manifest(tmp_path), WHERE, policy=tmp_path, urls=urls)["SPOTWARDEN_ANSWERS"]
+    def link(which: str, function: str) -> str:
+        urls = {function: "http://127.0.0.1:1"}
+        return settings(manifest(tmp_path), WHERE, policy=tmp_path, urls=urls)[f"SPOTWARDEN_{which}"]
 
-    assert answers({"answer_notice": "http://127.0.0.1:1"}) == "http://127.0.0.1:1/"
-    assert answers({"tell_people": "http://127.0.0.1:1"}) == ""
+    assert link("ANSWERS", "answer_notice") == link("REPORT", "report_jobs") == "http://127.0.0.1:1/"
+    assert link("ANSWERS", "tell_people") == link("REPORT", "tell_people") == ""
 
 
 def test_signing_keys_are_a_state_folders_own(tmp_path: Path):

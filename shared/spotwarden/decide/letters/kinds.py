@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from spotwarden.decide.cases.notices import TITLES
-from spotwarden.model.notice import Severity
+from spotwarden.model.notice import WEEKLY, Severity
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +36,7 @@ _OF_JOBS = {
         "A rule wanted to act on more VMs than it may at once, and acted on none.", Severity.URGENT
     ),
     "function_silent": _kind("A function of ours has not swept for an hour; for ops.", Severity.URGENT),
+    WEEKLY: _kind("The figures of a week: what ran, what it cost and saved, what was wasted.", Severity.INFO),
     "unreachable": _kind("A web hook takes no notices; for ops.", Severity.WARNING),
     "unreadable": _kind("A message on the topic is no notice; kept among the undelivered.", Severity.WARNING),
 }

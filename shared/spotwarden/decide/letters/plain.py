@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from spotwarden.decide.letters.tables import as_lines
 from spotwarden.decide.letters.view import Part, View
 
 ONE_CLICK = "Each link first shows what it will do, and asks; it works one time, and is yours alone."
@@ -41,6 +42,10 @@ def _part(part: Part, *, many: bool) -> Iterator[str]:
     yield from grounds
     for label, value in part.rows:
         yield f"  - {label}: {value}"
+    for table in part.tables:
+        yield from ("", *as_lines(table))
+    if part.report:
+        yield from ("", f"Open the report: {part.report}")
     for command in part.commands:
         yield f"By command: {command}"
     if not many:

@@ -8,7 +8,9 @@ from msgspec.structs import replace
 
 from spotwarden.decide import notices, silence
 from spotwarden.decide.cases import notices as case_notices
+from spotwarden.decide.letters import sample_week
 from spotwarden.decide.posting import recipients, tidying
+from spotwarden.decide.report import weekly
 from spotwarden.model.attempt import Attempt, State, Try
 from spotwarden.model.case import Case, CaseState, Strike, Warned
 from spotwarden.model.facts import JobFacts, NodeFacts
@@ -145,6 +147,9 @@ def _of_posts(tick: Tick) -> Iterator[Notice]:
     policy = Policy(version="sample", governance=GovernanceLimits(ops="ops"))
     if asleep := silence.silent({"reap_vms": tick.now - 2 * _HOUR}, policy, tick):
         yield asleep
+    week = sample_week.WEEK
+    told, figures = f"Your week of {week.told}", sample_week.figures(tick.now)
+    yield weekly.letter(figures, week, tick.now, owner="ann", words=told, tables=sample_week.tables())
     yield recipients.unreachable("ml-chat", "404 no such hook", policy, tick.now)
     yield tidying.unreadable(b"hello", "it is no JSON", tick.now).pending.notice
 

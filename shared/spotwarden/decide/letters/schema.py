@@ -26,6 +26,7 @@ _FIELDS = {
     "instances": "The VMs that it is about.",
     "case": "The case that it is about, where it can be answered to; null for none.",
     "ways": "How it can be answered.",
+    "tables": "Figures for whoever reads at leisure; a weekly report has some.",
 }
 
 

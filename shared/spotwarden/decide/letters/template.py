@@ -20,6 +20,16 @@ p { margin: 8px 0; }
 .quiet, footer { font-size: 14px; color: #57606a; }
 footer { border-top: 1px solid #d0d7de; margin: 24px 0 0; padding: 8px 0 0; }
 footer a { display: inline-block; padding: 12px 0; color: #0550ae; }
+.figures { width: 100%; border-collapse: collapse; font-size: 13px; line-height: 1.35; margin: 20px 0;
+  font-variant-numeric: tabular-nums; }
+.figures caption { text-align: left; font-weight: 600; font-size: 14px; padding: 4px 0; }
+.figures th, .figures td { padding: 6px 0 6px 8px; border-top: 1px solid #d0d7de; text-align: right;
+  vertical-align: top; overflow-wrap: normal; }
+.figures tr { border-color: #d0d7de; }
+.of { display: none; color: #57606a; }
+.figures th:first-child { text-align: left; padding-left: 0; overflow-wrap: anywhere; }
+.figures th { font-weight: 400; color: #57606a; }
+.figures tbody th { color: inherit; }
 .facts { width: 100%; border-collapse: collapse; font-size: 14px; margin: 12px 0; }
 .facts caption { text-align: left; font-weight: 600; padding: 4px 0; }
 .facts th { text-align: left; font-weight: 400; color: #57606a; width: 38%; }
@@ -35,10 +45,11 @@ code { font: 14px/1.5 ui-monospace, Menlo, Consolas, monospace; background: #eef
   .letter { background: #161b22; }
   .again { background: #4d3800; color: #fff3cd; }
   .item, footer, .facts th, .facts td { border-color: #3d444d; }
+  .figures th, .figures td, .figures tr { border-color: #3d444d; }
   .lead { border-color: #9198a1; }
   .urgent .lead { border-color: #ff8a80; }
   .warning .lead { border-color: #e3b341; }
-  .tag, .quiet, footer, .facts th { color: #a8b1bb; }
+  .tag, .quiet, footer, .facts th, .figures thead th, .of { color: #a8b1bb; }
   .urgent .tag { color: #ff9d94; }
   .warning .tag { color: #e3b341; }
   .grave { color: #ff9d94; border-color: #ff9d94; }
@@ -47,6 +58,13 @@ code { font: 14px/1.5 ui-monospace, Menlo, Consolas, monospace; background: #eef
 }
 @media (max-width: 479px) {
   .go { display: block; margin: 8px 0; }
+  .figures thead { display: none; }
+  .figures, .figures caption, .figures tbody, .figures tr, .figures th, .figures td { display: block;
+    text-align: left; }
+  .figures tr { border-width: 1px 0 0; border-style: solid; padding: 6px 0; }
+  .figures th, .figures td { border: 0; padding: 1px 0; }
+  .figures tbody th { font-weight: 600; }
+  .of { display: inline; }
 }
 """
 
@@ -81,6 +99,29 @@ _MACROS = """
 <tr><th scope="row"><bdi>{{ label }}</bdi></th><td><bdi>{{ value }}</bdi></td></tr>
 {% endfor %}
 </table>
+{% endif %}
+{% for table in part.tables %}
+<table class="figures">
+<caption>{{ table.title }}</caption>
+<thead><tr>
+{% for column in table.columns %}
+<th scope="col">{{ column }}</th>
+{% endfor %}
+</tr></thead>
+<tbody>
+{% for row in table.rows %}
+<tr>
+<th scope="row"><bdi>{{ row[0] }}</bdi></th>
+{% for cell in row[1:] %}
+<td><span class="of">{{ table.columns[loop.index] }} </span><bdi>{{ cell }}</bdi></td>
+{% endfor %}
+</tr>
+{% endfor %}
+</tbody>
+</table>
+{% endfor %}
+{% if part.report %}
+<p><a class="go" href="{{ part.report }}">Open the report</a></p>
 {% endif %}
 {% for command in part.commands %}
 <p><strong>By command:</strong> <code>{{ command }}</code></p>

@@ -8,9 +8,10 @@ from itertools import accumulate
 import msgspec
 
 from spotwarden.decide.letters.subjects import jobs, subject, title
+from spotwarden.decide.letters.tables import OPEN_REPORT, tables
 from spotwarden.decide.letters.words import ahead, clean, clock, count, hours
 from spotwarden.model.letter import Links
-from spotwarden.model.notice import Notice, Severity, Way
+from spotwarden.model.notice import WEEKLY, Notice, Severity, Table, Way
 from spotwarden.model.post import Channel, Pending
 
 _GO_ON = re.compile(r"https?://[!#-&(-;=?-~]+")
@@ -33,7 +34,10 @@ class Button(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """One notice: `lead` and `todo` are what to do, `commands` how to answer without a link."""
+    """One notice: `lead` and `todo` are what to do, `commands` how to answer without a link.
+
+    `report` is the address of the report page, where the notice has figures of it.
+    """
 
     severity: Severity
     title: str
@@ -45,6 +49,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[tuple[str, str], ...]
     buttons: tuple[Button, ...]
     commands: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+    report: str = ""
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -71,12 +77,13 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of each thing of a notice is shown, in characters."""
+    """How much of each thing of a notice is shown, in characters; `lines` are those of each table."""
 
     todo: int
     text: int
     rows: int
     cell: int
+    lines: int = 0
 
 
 class Room(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +95,7 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     frame: int
     most: int = 20
-    alone: Bounds = Bounds(todo=2000, text=4000, rows=30, cell=500)
+    alone: Bounds = Bounds(todo=2000, text=4000, rows=30, cell=500, lines=51)
     among: Bounds = Bounds(todo=400, text=300, rows=4, cell=120)
 
 
@@ -134,7 +141,9 @@ def _part(pending: Pending, links: Links, now: datetime, bounds: Bounds) -> Part
         reader=_reader(pending),
         rows=_rows(notice.evidence, bounds),
         buttons=_buttons(notice, links),
-        commands=tuple(_commands(notice)),
+        commands=tuple(_commands(notice, links)),
+        tables=tables(notice, bounds.lines),
+        report=_url(links.report) if notice.kind == WEEKLY else "",
     )
 
 
@@ -163,8 +172,10 @@ def _buttons(notice: Notice, links: Links) -> tuple[Button, ...]:
     )
 
 
-def _commands(notice: Notice) -> list[str]:
+def _commands(notice: Notice, links: Links) -> list[str]:
     """The commands of its answers that what is to do does not name already."""
+    if notice.kind == WEEKLY:
+        return [] if links.report else [OPEN_REPORT]
     case, job = notice.case, clean(notice.job, 120)
     named = f"{clean(case.rule, 40)} {clean(case.key, 120)}" if case else ""
     known = {

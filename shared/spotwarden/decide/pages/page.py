@@ -22,6 +22,15 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     chosen: bool = False
 
 
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """What a form asks, its field's name, and what there is to choose from."""
+
+    legend: str
+    name: str
+    choices: tuple[Choice, ...]
+    needed: bool = False
+
+
 class Page(msgspec.Struct, frozen=True, kw_only=True):
     """One card. With a `button` it has a form, which carries the token and what was chosen."""
 
@@ -31,8 +40,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     says: str
     notes: tuple[str, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
-    legend: str = ""
-    choices: tuple[Choice, ...] = ()
+    questions: tuple[Question, ...] = ()
     button: str = ""
     instead: str = ""
     command: str = ""

@@ -70,15 +70,16 @@ PAGE = """<!doctype html>
 {% if page.button -%}
 <form method="post" action="?">
 <input type="hidden" name="t" value="{{ token }}">
-{% if page.choices -%}
-<fieldset><legend>{{ page.legend }}</legend>
-{% for choice in page.choices -%}
+{% for ask in page.questions -%}
+<fieldset><legend>{{ ask.legend }}</legend>
+{% for choice in ask.choices -%}
 <label>
-<input type="radio" name="pace" required value="{{ choice.value }}"{% if choice.chosen %} checked{% endif %}>
+<input type="radio" name="{{ ask.name }}"{% if ask.needed %} required{% endif %}
+ value="{{ choice.value }}"{% if choice.chosen %} checked{% endif %}>
 <span>{{ choice.label }}<span>{{ choice.detail }}</span></span></label>
 {% endfor -%}
 </fieldset>
-{% endif -%}
+{% endfor -%}
 <button type="submit">{{ page.button }}</button>
 </form>
 {% endif -%}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from spotwarden.decide.pages.page import Choice, Page, Tone
+from spotwarden.decide.pages.page import Choice, Page, Question, Tone
 from spotwarden.decide.times import moment, span
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Unfit
@@ -16,6 +16,10 @@ _PACES: Mapping[Pace, tuple[str, str]] = {
     Pace.HOURLY: ("Once an hour", "all of it in one letter"),
     Pace.DAILY: ("Once a day", "all of it in one letter"),
 }
+_WEEKLY = (
+    (True, "yes", "Comes on Monday", "what ran, what it cost and saved, what was wasted"),
+    (False, "no", "Does not come", "the report page has the same figures"),
+)
 ANSWERED: Mapping[Way, str] = {
     Way.KEEP: "Keep",
     Way.EXTEND: "Extend",
@@ -109,10 +113,6 @@ def _given(given: Given) -> Page:
 
 
 def _wishes(wishes: Wishes) -> Page:
-    choices = tuple(
-        Choice(value=pace.value, label=label, detail=detail, chosen=pace is wishes.pace)
-        for pace, (label, detail) in _PACES.items()
-    )
     if wishes.saved and wishes.pace is not None:
         says = f"News now reaches you {_PACES[wishes.pace][0].lower()}. {AT_ONCE}"
     elif wishes.pace is None:
@@ -124,10 +124,24 @@ def _wishes(wishes: Wishes) -> Page:
         tone=Tone.GOOD if wishes.saved else Tone.ASKS,
         title="Saved" if wishes.saved else "How often do you want to hear?",
         says=says,
-        legend="News, such as that a job is back, comes",
-        choices=choices,
+        questions=_questions(wishes),
         button="Save",
         foot=f"This is about letters to {wishes.wish.to}. The link is yours alone.",
+    )
+
+
+def _questions(wishes: Wishes) -> tuple[Question, ...]:
+    paces = tuple(
+        Choice(value=pace.value, label=label, detail=detail, chosen=pace is wishes.pace)
+        for pace, (label, detail) in _PACES.items()
+    )
+    weekly = tuple(
+        Choice(value=value, label=label, detail=detail, chosen=wishes.weekly is wanted)
+        for wanted, value, label, detail in _WEEKLY
+    )
+    return (
+        Question(legend="News, such as that a job is back, comes", name="pace", choices=paces, needed=True),
+        Question(legend="The report of the week", name="weekly", choices=weekly),
     )
 
 

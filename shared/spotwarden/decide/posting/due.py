@@ -3,7 +3,7 @@
 Three classes. What is urgent or names a moment goes as soon as it has settled, at any hour. Any other
 warning goes then too, but not in quiet hours, and not within `apart` of the letter before. What is only for
 information is gathered: when the oldest of it is due, all of it goes as one letter. Nothing is taken along
-before it is due itself.
+before it is due itself. The weekly report is a letter by itself, at the first hour that is not quiet.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from spotwarden.decide.posting.recipients import TEST
 from spotwarden.model.limits import NotifyLimits
-from spotwarden.model.notice import Notice, Severity
+from spotwarden.model.notice import WEEKLY, Notice, Severity
 from spotwarden.model.opening import clock_of, hours_of, zone_of
 from spotwarden.model.post import Channel, Pace, Pending
 from spotwarden.model.posting import Waiting, Wanted
@@ -30,21 +30,23 @@ Letters = tuple[tuple[Waiting, ...], ...]
 def due(waiting: Sequence[Waiting], wanted: Wanted) -> Letters:
     """The letters that go out now, each as the notices that it tells, the most pressing first."""
     settled = sorted((one for one in waiting if _settled(one, wanted)), key=_order)
-    trials = [one for one in settled if _trial(one)]
-    real = [one for one in settled if not _trial(one)]
+    reports = [one for one in settled if _report(one) and not quiet(wanted.limits, wanted.now)]
+    alone = [*(one for one in settled if _trial(one)), *reports]
+    real = [one for one in settled if not (_trial(one) or _report(one))]
     news = [one for one in real if _news(one, wanted)]
     told = [one for one in real if one not in news and _pressing(one, wanted)]
     if not any(_gathered(one, wanted) for one in news):
         news = []
-    alone = tuple((one,) for one in trials)
+    each = tuple((one,) for one in alone)
     if len(told) + len(news) > wanted.limits.flood:
-        return (*alone, *_slices([*told, *news]))
-    return (*alone, *((one,) for one in told), *_slices(news))
+        return (*each, *_slices([*told, *news]))
+    return (*each, *((one,) for one in told), *_slices(news))
 
 
 def asks_pace(waiting: Sequence[Waiting]) -> bool:
     """Whether it matters how often the recipient wants to hear of what is not urgent."""
-    return any(_class(one.pending.notice) is Severity.INFO and not _trial(one) for one in waiting)
+    news = (one for one in waiting if not (_trial(one) or _report(one)))
+    return any(_class(one.pending.notice) is Severity.INFO for one in news)
 
 
 def quiet(limits: NotifyLimits, now: datetime) -> bool:
@@ -64,6 +66,10 @@ def _settled(one: Waiting, wanted: Wanted) -> bool:
 
 def _trial(one: Waiting) -> bool:
     return one.pending.notice.id.startswith(TEST)
+
+
+def _report(one: Waiting) -> bool:
+    return one.pending.notice.kind == WEEKLY and not _trial(one)
 
 
 def _class(notice: Notice) -> Severity:

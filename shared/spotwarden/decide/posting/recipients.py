@@ -6,7 +6,7 @@ from datetime import datetime
 from spotwarden.decide.posting.addresses import address
 from spotwarden.decide.rules.precedence import team_of
 from spotwarden.model.jobfile import JobFile
-from spotwarden.model.notice import Notice, Severity
+from spotwarden.model.notice import WEEKLY, Notice, Severity
 from spotwarden.model.policy import Policy
 from spotwarden.model.post import Channel, Pending, Recipient
 from spotwarden.model.posting import Addressed
@@ -28,13 +28,21 @@ def addressed(notice: Notice, file: JobFile, policy: Policy) -> Addressed:
     if notice.id.startswith(TEST):
         return _to(address(notice.owner) or ops, (), policy)
     owner = "" if _same(notice.owner, ops) else notice.owner
+    if notice.kind == WEEKLY and owner:
+        return _to(reachable(owner, policy), (), policy)
     if notice.kind.endswith(_FOR_OPS) or not (owner or notice.job):
         return _to_ops(policy, "", "")
     owner = owner or file.owner
     team = policy.teams.get(team_of(policy, owner))
-    person = address(file.email) or address(owner) or (address(team.email) if team else "")
+    person = address(file.email) or reachable(owner, policy)
     found = _to(person, (team.hook,) if team else (), policy)
     return found if found.recipients else _to_ops(policy, owner, _nowhere(owner, person, policy))
+
+
+def reachable(owner: str, policy: Policy) -> str:
+    """The mail address of an owner, or else of his team; "" for none."""
+    team = policy.teams.get(team_of(policy, owner))
+    return address(owner) or (address(team.email) if team else "")
 
 
 def stand_ins(pending: Pending, reason: str, policy: Policy, now: datetime) -> tuple[Pending, ...]:

@@ -19,10 +19,14 @@ WISH_LASTS = timedelta(days=90)
 
 
 class Scribe(msgspec.Struct, frozen=True, kw_only=True):
-    """Writes letters for one deployment. Without `answers`, the URL of answer_notice, none holds a link."""
+    """Writes letters for one deployment. Without `answers`, the URL of answer_notice, none can be answered.
+
+    `report` is where the report page stands, if not where the limits say.
+    """
 
     limits: NotifyLimits
     answers: str = ""
+    report: str = ""
     keys: Keys | None = None
     shapes: Mapping[str, Shape] = {}
 
@@ -42,8 +46,9 @@ class Scribe(msgspec.Struct, frozen=True, kw_only=True):
         return letters.hook(pendings, shape=shape, links=Links(), id=message_id, at=at, again=again)
 
     def _links(self, pendings: Sequence[Pending], to: str, at: datetime) -> Links:
+        report = self.report or self.limits.report
         if not self.answers or self.keys is None:
-            return Links()
+            return Links(report=report)
         link = partial(self._link, self.keys)
         wish = link(Wish(to=to, expires=at + WISH_LASTS))
         return Links(
@@ -52,6 +57,7 @@ class Scribe(msgspec.Struct, frozen=True, kw_only=True):
                 for one in pendings
                 if (made := offers(one.notice, to, self.limits, at))
             },
+            report=report,
             preferences=wish,
             unsubscribe=wish,
             keep=self.limits.keep,

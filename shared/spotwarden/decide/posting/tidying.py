@@ -8,7 +8,7 @@ from hashlib import sha256
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.model.notice import CaseRef, Notice, Severity
+from spotwarden.model.notice import CaseRef, Notice, Severity, Table
 from spotwarden.model.post import Channel, Pending, Recipient, Undelivered
 
 MOST_ID = 1_000
@@ -17,6 +17,7 @@ MOST_VALUE = 2_000
 MOST_ROWS = 30
 MOST_INSTANCES = 256
 """As many as a notice of ours names at most."""
+MOST_TABLES, MOST_COLUMNS, MOST_LINES, MOST_CELL = 4, 8, 50, 200
 YEARS = range(1970, 9000)
 """Beyond them a moment cannot be reckoned with: adding ten years to it, or another time zone, overflows."""
 _SHORTENED = ("kind", "job", "what", "why", "todo", "then", "owner")
@@ -48,6 +49,7 @@ def tidied(notice: Notice) -> Notice:
         instances=notice.instances[:MOST_INSTANCES],
         case=_case(notice.case),
         ways=tuple(dict.fromkeys(notice.ways)),
+        tables=tuple(map(_table, notice.tables[:MOST_TABLES])),
         **texts,
     )
 
@@ -86,6 +88,19 @@ def _rows(evidence: Mapping[str, str]) -> Mapping[str, str]:
     rows = list(evidence.items())
     kept = {_cut(key, MOST_VALUE): _cut(value, MOST_VALUE) for key, value in rows[:MOST_ROWS]}
     return {**kept, "…": f"{len(rows) - MOST_ROWS} more were left out"} if len(rows) > MOST_ROWS else kept
+
+
+def _table(table: Table) -> Table:
+    """Each row with as many cells as there are columns; of those that are left out, the last line tells."""
+    width = min(len(table.columns), MOST_COLUMNS)
+    rows = [_line(row, width) for row in table.rows[:MOST_LINES]]
+    if more := len(table.rows) - len(rows):
+        rows.append(_line((f"… and {more} more",), width))
+    return Table(title=_cut(table.title, MOST_CELL), columns=_line(table.columns, width), rows=tuple(rows))
+
+
+def _line(cells: tuple[str, ...], width: int) -> tuple[str, ...]:
+    return tuple(_cut(cell, MOST_CELL) for cell in (*cells, *[""] * width)[:width])
 
 
 def _moment(at: datetime) -> datetime:

@@ -30,6 +30,7 @@ SHORTEST_SENDING = timedelta(seconds=90)
 PROVISIONING = ("STANDARD", "SPOT", "FLEX_START", "RESERVATION_BOUND")
 """Compute Engine's provisioning models (Google: "REST Resource: instances")."""
 _LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}")
+_URL = re.compile(r"https?://[!-~]+")
 _ZONE = re.compile(r".+-[a-z]")
 
 
@@ -99,6 +100,8 @@ def _notify(limits: NotifyLimits) -> Said:
         least = written(SHORTEST_SENDING)
         why = "clocks may be a minute apart and a letter may take 20 s"
         yield Slip("lease", f"it is {written(limits.lease)}; it must be {least} at least, for {why}")
+    if limits.report and not _URL.fullmatch(limits.report):
+        yield Slip("report", f"{limits.report!r} is no address of a page; write https://report.example.com/")
     if limits.flood < 1:
         yield Slip("flood", f"it is {limits.flood}; it must be 1 at least")
 

@@ -10,14 +10,16 @@ from typing import Any
 
 from spotwarden.layout import job_problem
 from spotwarden.model.jobfile import JobFile
-from spotwarden.model.notice import Notice
+from spotwarden.model.notice import WEEKLY, Notice
 from spotwarden.model.post import Channel, Pending, Recipient, Undelivered
 from spotwarden.model.posting import Addressed, Posting
+from spotwarden.ports import BrokenError
 from spotwarden.runner.each import Swept, each, swept
 from spotwarden.runner.governance.governing import Duty
 from spotwarden.runner.jobs import read_job_file
 from spotwarden.runner.log import log
 from spotwarden.runner.posting.records import Records
+from spotwarden.runner.posting.wishes import preference
 
 UNREADABLE, NOBODY = "unreadable", "nobody"
 
@@ -40,12 +42,24 @@ def take_in(duty: Duty, posting: Posting, message: Mapping[str, Any]) -> Swept:
 def _address(duty: Duty, notice: Notice, to: Addressed) -> Swept:
     now = duty.tick.now
     pendings = to.pendings(notice, now)
-    if not pendings:
+    if notice.kind == WEEKLY:
+        # Whoever cannot be reached, or does not want it, goes without: ops have the figures of all.
+        pendings = tuple(one for one in pendings if _wants_report(duty, one.recipient))
+    elif not pendings:
         nobody = Pending(notice=notice, recipient=Recipient(channel=Channel.EMAIL, address=""), since=now)
         reason = f"there is nobody to tell: {to.because}"
         _set_aside(duty, Undelivered(pending=nobody, at=now, reason=reason), NOBODY)
     records = Records(duty.cloud.store, duty.settings.layout)
     return swept((), each(pendings, records.put).failures)
+
+
+def _wants_report(duty: Duty, recipient: Recipient) -> bool:
+    try:
+        said = preference(duty.cloud.store, duty.settings.layout, recipient)
+    except BrokenError as problem:
+        log(duty.tick, "WARNING", str(problem))
+        return True
+    return said is None or said.weekly
 
 
 def _set_aside(duty: Duty, record: Undelivered, person: str) -> None:
