@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are opt
     record = _record(asked, setup, digest({name: kit[name] for name in KIT}))
     click.echo(_launch(context, asked, folder, record, limits), err=True)
     if said["follow"]:
-        _follow(context, asked.job)
+        _follow(context, asked.job, since=record.at if said["again"] else None)
 
 
 def _show(texts: Mapping[str, str], asked: Asked) -> None:
@@ -172,8 +173,10 @@ def _send_inputs(context: Context, asked: Asked) -> None:
             applier.apply(action)
 
 
-def _follow(context: Context, job: str) -> None:
+def _follow(context: Context, job: str, *, since: datetime | None) -> None:
     """Print the log until the job ends, and end with its status; Ctrl-C leaves the job alone."""
-    from spotwarden.cli.looking.logs import follow  # noqa: PLC0415 — a launch alone is quicker without
+    # A launch alone is quicker without the room of looking.
+    from spotwarden.cli.looking.logs import follow  # noqa: PLC0415
+    from spotwarden.cli.looking.reading import Wanted  # noqa: PLC0415
 
-    raise click.exceptions.Exit(follow(context, job))
+    raise click.exceptions.Exit(follow(context, job, Wanted(since=since)))
