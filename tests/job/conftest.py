@@ -1,10 +1,12 @@
 """One local cloud for all tests of the job kit."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.job.lab import Lab
+from tests.job.shell import Shell
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +22,9 @@ def lab(cloud: Lab) -> Iterator[Lab]:
     """The cloud, without the faults of other tests."""
     yield cloud
     cloud.well()
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    """The kit's functions, without a VM."""
+    return Shell(tmp_path)

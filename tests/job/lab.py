@@ -19,6 +19,7 @@ ZONE = "projects/demo/zones/us-central1-a"
 LIMIT_SECONDS = 40
 QUICK = {"spotwarden-heartbeat": "1", "spotwarden-sync": "1", "spotwarden-grace": "2"}
 """What lets a test see within seconds what takes minutes by default."""
+SPOT = {"provisioningModel": "SPOT", "instanceTerminationAction": "DELETE"}
 
 
 class Lab:
@@ -50,54 +51,47 @@ class Lab:
         assert answer.is_success, answer.text
         return answer.json()
 
-    def job(self, command: str, *, name: str = "", attempt: int = 1, zone: str = ZONE, **more: str) -> "Vm":
-        """Boot a VM that runs this command as a job of its own; `_` in a name of more metadata is `-`."""
+    def job(self, command: str, *, name: str = "", attempt: int = 1, **more: Any) -> "Vm":
+        """Boot a VM that runs this command as a job of its own; `more` is as for `boot`."""
         name = name or next(self._names)
-        given = {key.replace("_", "-"): value for key, value in more.items()}
-        return self.boot(
-            name,
-            {
-                **QUICK,
-                "spotwarden-bucket": "jobs",
-                "spotwarden-job": name,
-                "spotwarden-command": command,
-                "spotwarden-attempt": str(attempt),
-                **given,
-            },
-            zone=zone,
-        )
+        given = {"spotwarden_command": command, "spotwarden_attempt": str(attempt), **more}
+        return self.boot(name, **{"spotwarden_job": name, **given})
 
-    def boot(self, name: str, metadata: Mapping[str, str], *, zone: str = ZONE, **more: Any) -> "Vm":
-        """Create an instance with the kit and this metadata."""
+    def gang(self, command: str, *, nodes: int = 2) -> list["Vm"]:
+        """Boot the VMs of one job, each with this command."""
+        job = next(self._names)
+        more = {"spotwarden_job": job, "spotwarden_command": command, "NODES": str(nodes)}
+        return [self.boot(f"{job}-{rank + 1}", **more) for rank in range(nodes)]
+
+    def boot(self, name: str, *, scheduling: Mapping[str, Any] = SPOT, **metadata: str) -> "Vm":
+        """Create an instance with the kit and this metadata; `_` in a name of it is `-`."""
         scripts = {
             f"{phase}-script": (KIT / f"{phase}.sh").read_text(encoding="utf-8")
             for phase in ("startup", "shutdown")
         }
+        given = {key.replace("_", "-") if key.islower() else key: text for key, text in metadata.items()}
+        settings = {**scripts, **QUICK, "spotwarden-bucket": "jobs", **given}
         image = "projects/debian-cloud/global/images/family/debian-12"
-        place = zone.removeprefix("projects/demo/")
         body = {
             "name": name,
-            "machineType": f"{place}/machineTypes/e2-medium",
+            "machineType": "zones/us-central1-a/machineTypes/e2-medium",
             "disks": [{"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": image}}],
             "networkInterfaces": [{"network": "global/networks/default"}],
-            "metadata": {
-                "items": [{"key": key, "value": value} for key, value in {**scripts, **metadata}.items()]
-            },
-            "scheduling": {"provisioningModel": "SPOT", "instanceTerminationAction": "DELETE"},
+            "metadata": {"items": [{"key": key, "value": text} for key, text in settings.items()]},
+            "scheduling": dict(scheduling),
             "serviceAccounts": [
                 {"email": "default", "scopes": ["https://www.googleapis.com/auth/cloud-platform"]}
             ],
-            **more,
         }
         before = set(self.folder.glob(f"vms/{name}-*"))
-        self.post(f"/compute/v1/{zone}/instances", body)
+        self.post(f"/compute/v1/{ZONE}/instances", body)
         folder = self.until(lambda: set(self.folder.glob(f"vms/{name}-*")) - before, f"{name} to boot").pop()
-        return Vm(lab=self, name=name, zone=zone, folder=folder)
+        return Vm(lab=self, name=name, folder=folder, job=settings["spotwarden-job"])
 
     def read(self, name: str) -> str | None:
-        """An object's content; None where there is none."""
+        """An object's content; None where there is none, or a fault hides it."""
         answer = self._client.get(f"/storage/v1/b/jobs/o/{quote(name, safe='')}?alt=media")
-        return None if answer.status_code == 404 else answer.text
+        return answer.text if answer.is_success else None
 
     def write(self, name: str, content: str | bytes) -> None:
         """Put an object into the bucket."""
@@ -129,6 +123,12 @@ class Lab:
             time.sleep(0.02)
         return value
 
+    def call(self, method: str, path: str) -> Any:
+        """Call the API of Compute Engine, with success."""
+        answer = self._client.request(method, f"/compute/v1/{path}")
+        assert answer.is_success, answer.text
+        return answer.json()
+
     def has(self, path: str) -> bool:
         """Whether the API knows this resource."""
         return self._client.get(f"/compute/v1/{path}").is_success
@@ -144,9 +144,8 @@ class Lab:
 class Vm:
     """One VM, and what it has in the bucket as a job of its name, or of another one's."""
 
-    def __init__(self, *, lab: Lab, name: str, zone: str, folder: Path, job: str = "") -> None:
-        self.lab, self.name, self.zone, self.folder = lab, name, zone, folder
-        self.job = job or name
+    def __init__(self, *, lab: Lab, name: str, folder: Path, job: str) -> None:
+        self.lab, self.name, self.folder, self.job = lab, name, folder, job
         self.id = folder.name.rpartition("-")[2]
 
     @property
@@ -156,9 +155,9 @@ class Vm:
         return "".join(log.read_text(errors="replace") for log in logs if log.exists())
 
     @property
-    def work(self) -> Path:
-        """The folder of the job on its disk."""
-        return next(iter(self.folder.glob("root/spotwarden")), self.folder / "root/spotwarden")
+    def console(self) -> str:
+        """Its serial port."""
+        return (self.folder / "console.log").read_text(errors="replace")
 
     def object(self, path: str) -> str | None:
         """An object of its job."""
@@ -178,18 +177,11 @@ class Vm:
 
     def status(self) -> str:
         """The job's status, once there is one."""
-        what = lambda: self.object("metadata/status-code")  # noqa: E731 — it is asked again and again
-        try:
-            return self.lab.until(what, "a status").strip()
-        except AssertionError as error:
-            raise AssertionError(f"{error}; the VM said:\n{self.said}") from error
+        return str(self._until(lambda: self.object("metadata/status-code"), "a status")).strip()
 
     def until_said(self, words: str) -> None:
         """Wait until it has printed something."""
-        try:
-            self.lab.until(lambda: words in self.said, repr(words))
-        except AssertionError as error:
-            raise AssertionError(f"{error}; the VM said:\n{self.said}") from error
+        self._until(lambda: words in self.said, repr(words))
 
     def preempt(self) -> None:
         """Take it away, as Compute Engine does."""
@@ -197,10 +189,18 @@ class Vm:
 
     def delete(self) -> None:
         """Delete it, as its owner does."""
-        self.lab.remove(f"{self.zone}/instances/{self.name}")
+        self.lab.remove(f"{ZONE}/instances/{self.name}")
+
+    def until_off(self) -> None:
+        """Wait until it is stopped."""
+        self.lab.until(lambda: "Power off" in self.console, f"{self.name} to be off")
 
     def until_gone(self) -> None:
         """Wait until there is no VM of this name any more."""
-        self.lab.until(
-            lambda: not self.lab.has(f"{self.zone}/instances/{self.name}"), f"the end of {self.name}"
-        )
+        self.lab.until(lambda: not self.lab.has(f"{ZONE}/instances/{self.name}"), f"the end of {self.name}")
+
+    def _until(self, fact: Callable[[], Any], what: str) -> Any:
+        try:
+            return self.lab.until(fact, what)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; the VM said:\n{self.said}") from error

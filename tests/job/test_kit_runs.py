@@ -15,9 +15,9 @@ def test_a_job_runs_says_how_it_ended_and_its_vm_is_gone(lab):
 COUNTING = """
 from=$(cat "$SPOTWARDEN_OUTPUT/step" 2>/dev/null || echo 0)
 echo "from $from"
-for step in $(seq $((from + 1)) 40); do
-  echo "$step" > "$SPOTWARDEN_OUTPUT/step.tmp" && mv "$SPOTWARDEN_OUTPUT/step.tmp" "$SPOTWARDEN_OUTPUT/step"
-  echo "{\\"step\\": $step, \\"steps\\": 40, \\"loss\\": 1e-$step}" >> "$SPOTWARDEN_PROGRESS"
+for step in $(seq $((from + 1)) 25); do
+  echo "$step" > next && mv next "$SPOTWARDEN_OUTPUT/step"
+  echo "{\\"step\\": $step, \\"steps\\": 25, \\"loss\\": 1e-$step}" >> "$SPOTWARDEN_PROGRESS"
   sleep 0.2
 done
 """
@@ -30,7 +30,7 @@ def test_a_preempted_job_leaves_its_marker_and_its_last_step_and_goes_on_from_th
     vm.preempt()
     vm.until_gone()
     step = int(vm.object("output/step"))
-    assert 0 < step < 40
+    assert 0 < step < 25
     assert vm.object("metadata/status-code") is None
     assert {**vm.marker, "at": ""} == {
         "job": vm.name,
@@ -44,7 +44,7 @@ def test_a_preempted_job_leaves_its_marker_and_its_last_step_and_goes_on_from_th
     again = lab.job(COUNTING, name=vm.name, attempt=2)
     assert again.status() == "0"
     assert f"from {step}\n" in again.said
-    assert (again.beat["attempt"], again.beat["step"]) == (2, 40)
+    assert (again.beat["attempt"], again.beat["step"]) == (2, 25)
 
 
 def test_a_vm_that_its_owner_deletes_leaves_no_marker(lab):

@@ -53,9 +53,9 @@ measured() {
     inf | +inf | infinity | +infinity) REPLY='"inf"' ;;
     -inf | -infinity) REPLY='"-inf"' ;;
     *)
-      [[ $text =~ ^[+]?(-?)0*([0-9]*)(\.([0-9]*))?(e([-+]?[0-9]+))?$ && $text == *[0-9]* ]] || return 1
+      [[ $text =~ ^(-|[+]?)0*([0-9]*)(\.([0-9]*))?(e([-+]?[0-9]+))?$ && $text == *[0-9]* ]] || return 1
       [[ $text == [-+]e* || $text == e* ]] && return 1
-      REPLY=${BASH_REMATCH[1]}${BASH_REMATCH[2]:-0}${BASH_REMATCH[4]:+.${BASH_REMATCH[4]}}${BASH_REMATCH[5]}
+      REPLY=${BASH_REMATCH[1]#+}${BASH_REMATCH[2]:-0}${BASH_REMATCH[4]:+.${BASH_REMATCH[4]}}${BASH_REMATCH[5]}
       ;;
   esac
 }
@@ -157,7 +157,8 @@ preempted() {
 
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
-  keep-vm rank early grace folder patience engine-wait"
+  keep-vm rank early grace folder patience engine-wait
+  transport"
 
 read_settings() {
   local one paths=(instance/name instance/id instance/zone)
@@ -210,7 +211,8 @@ open_bucket() {
   local one
   API=${STORAGE_EMULATOR_HOST:-https://storage.googleapis.com}
   [[ $API == *://* ]] || API=http://$API
-  TRANSPORT=${TRANSPORT:-}
+  setting transport
+  TRANSPORT=$REPLY
   for one in curl gcloud gsutil; do
     [ -z "$TRANSPORT" ] && command -v "$one" >/dev/null && TRANSPORT=$one
   done

@@ -53,9 +53,9 @@ measured() {
     inf | +inf | infinity | +infinity) REPLY='"inf"' ;;
     -inf | -infinity) REPLY='"-inf"' ;;
     *)
-      [[ $text =~ ^[+]?(-?)0*([0-9]*)(\.([0-9]*))?(e([-+]?[0-9]+))?$ && $text == *[0-9]* ]] || return 1
+      [[ $text =~ ^(-|[+]?)0*([0-9]*)(\.([0-9]*))?(e([-+]?[0-9]+))?$ && $text == *[0-9]* ]] || return 1
       [[ $text == [-+]e* || $text == e* ]] && return 1
-      REPLY=${BASH_REMATCH[1]}${BASH_REMATCH[2]:-0}${BASH_REMATCH[4]:+.${BASH_REMATCH[4]}}${BASH_REMATCH[5]}
+      REPLY=${BASH_REMATCH[1]#+}${BASH_REMATCH[2]:-0}${BASH_REMATCH[4]:+.${BASH_REMATCH[4]}}${BASH_REMATCH[5]}
       ;;
   esac
 }
@@ -157,7 +157,8 @@ preempted() {
 
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
-  keep-vm rank early grace folder patience engine-wait"
+  keep-vm rank early grace folder patience engine-wait
+  transport"
 
 read_settings() {
   local one paths=(instance/name instance/id instance/zone)
@@ -210,7 +211,8 @@ open_bucket() {
   local one
   API=${STORAGE_EMULATOR_HOST:-https://storage.googleapis.com}
   [[ $API == *://* ]] || API=http://$API
-  TRANSPORT=${TRANSPORT:-}
+  setting transport
+  TRANSPORT=$REPLY
   for one in curl gcloud gsutil; do
     [ -z "$TRANSPORT" ] && command -v "$one" >/dev/null && TRANSPORT=$one
   done
@@ -505,12 +507,13 @@ look_at_output() {
     -printf '%T@ %s %P\n' 2>/dev/null | LC_ALL=C sort -n
 }
 
-# Files that are written at their end alone are useful at any length.
-grows() {
+# Whether a file may go up while it is written: one that is written at its end alone is useful at any length, and a small
+# one is written at once.
+goes_up_anyhow() {
   case $1 in
     *.log | *.jsonl | *.csv | *.txt | *events.out.tfevents.*) return 0 ;;
-    *) return 1 ;;
   esac
+  [ "$2" -gt 0 ] && [ "$2" -le 65536 ]
 }
 
 recall_sent() {
@@ -531,7 +534,7 @@ upload_output() {
   until=${until:-$((REPLY - 2))}
   while read -r when size path; do
     [ "${SENT[$path]:-}" = "$when $size" ] && continue
-    if [ "${when%.*}" -gt "$until" ] && ! grows "$path"; then
+    if [ "${when%.*}" -gt "$until" ] && ! goes_up_anyhow "$path" "$size"; then
       waiting=1
       continue
     fi
@@ -542,9 +545,10 @@ upload_output() {
   return "$answer"
 }
 
-# The files of `paths`, as they were in `looks`; ends at the first that fails, since later ones may point to it.
+# The files of `paths`, as they were in `looks`; ends at the first that fails, since later ones may point to it. Only a
+# file that is refused for good does not hold up the others.
 upload_all() {
-  local end=$((SECONDS + $1)) place=0 count answer
+  local end=$((SECONDS + $1)) place=0 count answer refused=0
   while [ "$place" -lt "${#paths[@]}" ]; do
     [ "$SECONDS" -lt "$end" ] || return 2
     count=$((${#paths[@]} - place))
@@ -553,8 +557,14 @@ upload_all() {
     answer=0
     upload_batch "$place" "$count" $((end - SECONDS)) || answer=$?
     place=$((place + SENT_NOW))
-    [ "$answer" = 0 ] || return "$answer"
+    if [ "$answer" = 4 ]; then
+      say "the bucket refuses output/${paths[place]:0:200} (status ${STATUS:-unknown})"
+      refused=4 place=$((place + 1))
+    elif [ "$answer" != 0 ]; then
+      return "$answer"
+    fi
   done
+  return "$refused"
 }
 
 upload_batch() {
@@ -567,7 +577,7 @@ upload_batch() {
   fi
   for ((place = first; place < first + SENT_NOW; place++)); do
     printf '%s %s\n' "${looks[place]}" "${paths[place]}"
-  done >>"$SENT_LIST"
+  done 2>/dev/null >>"$SENT_LIST"
   return "$answer"
 }
 
@@ -611,7 +621,8 @@ restore_output() {
   list "$HERE/output/" "$STATE/there" || return
   put_aside
   fetch_listed "$HERE/output/" "$OUTPUT" "$STATE/there" || return
-  look_at_output >"$SENT_LIST"
+  look_at_output 2>/dev/null >"$SENT_LIST"
+  return 0
 }
 
 put_aside() {
@@ -772,7 +783,7 @@ figures() {
 
 # Write a heartbeat if there is something new, or if it is to be told in any case (`beat JSON`).
 beat() {
-  local moment told=${1:-} signs known
+  local moment told=${1:-} signs known run=""
   follow_file
   follow_log
   signs_of_life
@@ -781,8 +792,9 @@ beat() {
   may_write || return
   figures
   known=$REPLY
+  [ "$NODES" = 1 ] || run=",\"round\":$ROUND"
   printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
-  printf '{"at":"%s","attempt":%s%s%s}\n' "$moment" "$ATTEMPT" "$known" "$told" >"$STATE/beat"
+  printf '{"at":"%s","attempt":%s%s%s}\n' "$moment" "$ATTEMPT" "$run$known" "$told" >"$STATE/beat"
   put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30 || return
   OLD_SIGNS=$signs
   [ -z "$known" ] || [ "$known" = "$(cat "$STATE/figures" 2>/dev/null)" ] || keep_figures "$known"
@@ -792,7 +804,7 @@ beat() {
 # One more line of the metrics file; every second one goes when it is full.
 keep_figures() {
   printf '%s' "$1" >"$STATE/figures"
-  cat "$STATE/beat" >>"$CURVE" || return 0
+  cat "$STATE/beat" 2>/dev/null >>"$CURVE" || return 0
   if [ "$(stat -c %s "$CURVE")" -gt "$METRICS_AT_MOST" ]; then
     sed -n 'p;n' "$CURVE" >"$CURVE.thin" && mv -f "$CURVE.thin" "$CURVE"
   fi
@@ -803,7 +815,7 @@ keep_figures() {
 upload_log() {
   local size from=$LOG
   size=$(stat -Lc %s "$LOG" 2>/dev/null) || return 0
-  [ "$size" = "${OLD_LOG_SIZE:-}" ] && return 0
+  [ "$size" = "${OLD_LOG_SIZE:-0}" ] && return 0
   if [ "$size" -gt "$LOG_AT_MOST" ] || [ -e "$LOG.cut" ]; then
     from=$STATE/log
     { echo "[the beginning was cut: this is the newest part of the log]" && tail -c $((LOG_AT_MOST - 100)) "$LOG"; } >"$from"
@@ -866,10 +878,11 @@ watch_peers() {
   done
 }
 
-# PEERS becomes "lost" where one was taken away, "ended" where the program of one has failed, or where the first node
-# has stopped, "succeeded" where all have, "". The first node looks at all, the others at the first one.
+# PEERS becomes "lost" where one was taken away, "ended" where the program of one has failed or the first node has
+# stopped, "ahead" where that runs once more, "succeeded" where all others have, else "". The first node looks at all,
+# the others at the first one, whose run is in LEAD.
 look_at_peers() {
-  local place last=$((RANK == 0 ? NODES - 1 : 0)) well=0 line answer=0
+  local place last=$((RANK == 0 ? NODES - 1 : 0)) well=0 line
   PEERS=""
   list "${PREFIX}preempted-jobs/$BASE" "$STATE/markers" || return 0
   for ((place = 0; place < NODES; place++)); do
@@ -879,26 +892,63 @@ look_at_peers() {
   for ((place = RANK == 0; place <= last; place++)); do
     peer "$place"
     get "$HERE/metadata/heartbeat/$REPLY" "$STATE/peer-$place" 20 || continue
-    line=$(<"$STATE/peer-$place")
-    [[ $line == *"\"attempt\":$ATTEMPT,"* ]] || continue
-    case $line in
-      *'"exit":0}'*) well=$((well + 1)) ;;
-      *'"exit":'*) PEERS=ended ;;
-    esac
+    run_of "$place" || continue
+    if [ "$LEAD" != "$ROUND" ]; then
+      [ "$RANK" = 0 ] || [ "$LEAD" -lt "$ROUND" ] || PEERS=ahead
+      continue
+    fi
+    [ "$EXIT" != 0 ] || well=$((well + 1))
+    [ "${EXIT:-0}" = 0 ] || PEERS=ended
   done
   [ -n "$PEERS" ] || [ "$RANK" != 0 ] || [ "$well" -lt $((NODES - 1)) ] || PEERS=succeeded
+}
+
+# What a node's newest heartbeat says of this attempt: its run in LEAD, how its program ended in EXIT (""), and whether it
+# was told to end in BY_OTHERS.
+run_of() {
+  local line
+  line=$(cat "$STATE/peer-$1" 2>/dev/null)
+  LEAD="" EXIT="" BY_OTHERS=""
+  [[ $line =~ \"attempt\":$ATTEMPT,\"round\":([0-9]{1,9})[,\}] ]] || return 1
+  LEAD=${BASH_REMATCH[1]}
+  [[ $line =~ \"exit\":([0-9]+)(,\"stopped\":true)?\} ]] || return 0
+  EXIT=${BASH_REMATCH[1]} BY_OTHERS=${BASH_REMATCH[2]}
+}
+
+# All nodes of an attempt run the program as often as the first one does; after a reboot it begins a new run.
+find_run() {
+  local first
+  ROUND=1
+  [ "$NODES" -gt 1 ] || return 0
+  peer 0
+  first=$REPLY
+  get "$HERE/metadata/heartbeat/$first" "$STATE/peer-0" 20
+  case $? in
+    0) ;;
+    1) return 0 ;;
+    *) return 2 ;;
+  esac
+  run_of 0 || return 0
+  ROUND=$((RANK == 0 ? LEAD + 1 : LEAD))
 }
 
 # The first node, whose own program has ended with a status: wait until it is known how the job has, and say that in
 # VERDICT: a status, "lost", or "again" where a lost node is back. Once a node has failed all others get the time to stop
 # and to say so; one that says nothing is gone, though nobody has told yet.
 judge_gang() {
-  local end=$((SECONDS + VERDICT_SECONDS)) was_lost=""
+  local end=$((SECONDS + VERDICT_SECONDS)) was_lost=${PEERS_SAY#ended}
   while true; do
     sleep "$LOOK"
     look_at_peers
-    gang_goes_on && return
-    [ "$PEERS" != lost ] || continue
+    gang_is_over && return
+    if [ "$PEERS" = lost ]; then
+      was_lost=1
+      continue
+    fi
+    if [ -n "$was_lost" ]; then
+      ROUND=$((ROUND + 1)) VERDICT=again
+      return
+    fi
     if [ "$1" = 0 ] && [ "$PEERS" != ended ]; then
       VERDICT=0
       [ "$PEERS" != succeeded ] || return
@@ -912,11 +962,14 @@ judge_gang() {
 
 # The others wait for a status, or for what becomes of the gang.
 wait_for_verdict() {
-  local was_lost=""
   while true; do
     sleep "$LOOK"
     look_at_peers
-    gang_goes_on && return
+    gang_is_over && return
+    if [ "$PEERS" = ahead ]; then
+      ROUND=$LEAD VERDICT=again
+      return
+    fi
     if has_ended; then
       VERDICT=ended
       return
@@ -924,27 +977,24 @@ wait_for_verdict() {
   done
 }
 
-# Whether the VERDICT is that there is none: the gang is started anew, or a node of which it was lost is back.
-gang_goes_on() {
+# Whether the VERDICT is that there is none here: this VM goes, or the gang is started anew.
+gang_is_over() {
   listen 0.01
   VERDICT=lost
-  may_write || [ $? = 2 ] || return 0
   [ -z "$TAKEN" ] || return 0
-  [ "$PEERS" != lost ] || was_lost=1
-  VERDICT=again
-  [ -n "$was_lost" ] && [ "$PEERS" != lost ]
+  may_write || [ $? = 2 ] || return 0
+  return 1
 }
 
 # How many of the others have said how they ended, and what the first failure was that nobody else has caused.
 count_failures() {
-  local place line status=$1
+  local place
   HEARD=0 VERDICT=""
-  [ -n "$STOPPED" ] || [ "$status" = 0 ] || VERDICT=$status
+  [ -n "$STOPPED" ] || [ "$1" = 0 ] || VERDICT=$1
   for ((place = 1; place < NODES; place++)); do
-    line=$(cat "$STATE/peer-$place" 2>/dev/null)
-    [[ $line == *"\"attempt\":$ATTEMPT,"* && $line =~ \"exit\":([0-9]+)(,\"stopped\":true)?\} ]] || continue
+    run_of "$place" && [ "$LEAD" = "$ROUND" ] && [ -n "$EXIT" ] || continue
     HEARD=$((HEARD + 1))
-    [ "${BASH_REMATCH[1]}" = 0 ] || [ -n "${BASH_REMATCH[2]}" ] || VERDICT=${VERDICT:-${BASH_REMATCH[1]}}
+    [ "$EXIT" = 0 ] || [ -n "$BY_OTHERS" ] || VERDICT=${VERDICT:-$EXIT}
   done
   VERDICT=${VERDICT:-1}
 }
@@ -1236,7 +1286,7 @@ for_ever() {
 # What the program needs. 1: this VM is taken; 2: the job cannot run, and REFUSED is the status that says why.
 prepare() {
   local step answer
-  for step in register restore_output fetch_code fetch_inputs; do
+  for step in register find_run restore_output fetch_code fetch_inputs; do
     answer=0
     for_ever "$step" || answer=$?
     listen 0.01
@@ -1333,15 +1383,16 @@ give_way() {
 
 # The VM is being taken, or shut down: some seconds for the program, the rest for what it wrote.
 hand_over() {
-  local end=$((SECONDS + 25)) answer=0 early
+  local end=$((SECONDS + 25)) answer=0 early whole
   setting early
   early=${REPLY#0}
   end_loops
   say "this VM is to be ${TAKEN/shutdown/shut down}: the program gets $GRACE s"
   stop_program "$GRACE"
   whole_until
+  whole=$REPLY
   if may_write 3 || [ $? = 2 ]; then
-    upload_output $((end - SECONDS)) "$REPLY" || answer=$?
+    upload_output $((end - SECONDS)) "$whole" || answer=$?
     say "the output: $UPLOADED files had changed, $([ "$answer" = 0 ] && echo "all are uploaded" || echo "not all could be uploaded")"
     if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ]; then
       patiently 20 write_marker early && say "the early marker is written"
@@ -1419,7 +1470,7 @@ finish_gang() {
   fi
   case $VERDICT in
     again) return 0 ;;
-    lost) ;;
+    lost) [ -z "$TAKEN" ] || hand_over ;;
     ended) leave ;;
     *) write_status "$VERDICT" && : >"$STATE/done" && leave ;;
   esac

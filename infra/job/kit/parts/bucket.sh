@@ -6,7 +6,8 @@ open_bucket() {
   local one
   API=${STORAGE_EMULATOR_HOST:-https://storage.googleapis.com}
   [[ $API == *://* ]] || API=http://$API
-  TRANSPORT=${TRANSPORT:-}
+  setting transport
+  TRANSPORT=$REPLY
   for one in curl gcloud gsutil; do
     [ -z "$TRANSPORT" ] && command -v "$one" >/dev/null && TRANSPORT=$one
   done

@@ -9,12 +9,13 @@ look_at_output() {
     -printf '%T@ %s %P\n' 2>/dev/null | LC_ALL=C sort -n
 }
 
-# Files that are written at their end alone are useful at any length.
-grows() {
+# Whether a file may go up while it is written: one that is written at its end alone is useful at any length, and a small
+# one is written at once.
+goes_up_anyhow() {
   case $1 in
     *.log | *.jsonl | *.csv | *.txt | *events.out.tfevents.*) return 0 ;;
-    *) return 1 ;;
   esac
+  [ "$2" -gt 0 ] && [ "$2" -le 65536 ]
 }
 
 recall_sent() {
@@ -35,7 +36,7 @@ upload_output() {
   until=${until:-$((REPLY - 2))}
   while read -r when size path; do
     [ "${SENT[$path]:-}" = "$when $size" ] && continue
-    if [ "${when%.*}" -gt "$until" ] && ! grows "$path"; then
+    if [ "${when%.*}" -gt "$until" ] && ! goes_up_anyhow "$path" "$size"; then
       waiting=1
       continue
     fi
@@ -46,9 +47,10 @@ upload_output() {
   return "$answer"
 }
 
-# The files of `paths`, as they were in `looks`; ends at the first that fails, since later ones may point to it.
+# The files of `paths`, as they were in `looks`; ends at the first that fails, since later ones may point to it. Only a
+# file that is refused for good does not hold up the others.
 upload_all() {
-  local end=$((SECONDS + $1)) place=0 count answer
+  local end=$((SECONDS + $1)) place=0 count answer refused=0
   while [ "$place" -lt "${#paths[@]}" ]; do
     [ "$SECONDS" -lt "$end" ] || return 2
     count=$((${#paths[@]} - place))
@@ -57,8 +59,14 @@ upload_all() {
     answer=0
     upload_batch "$place" "$count" $((end - SECONDS)) || answer=$?
     place=$((place + SENT_NOW))
-    [ "$answer" = 0 ] || return "$answer"
+    if [ "$answer" = 4 ]; then
+      say "the bucket refuses output/${paths[place]:0:200} (status ${STATUS:-unknown})"
+      refused=4 place=$((place + 1))
+    elif [ "$answer" != 0 ]; then
+      return "$answer"
+    fi
   done
+  return "$refused"
 }
 
 upload_batch() {
@@ -71,7 +79,7 @@ upload_batch() {
   fi
   for ((place = first; place < first + SENT_NOW; place++)); do
     printf '%s %s\n' "${looks[place]}" "${paths[place]}"
-  done >>"$SENT_LIST"
+  done 2>/dev/null >>"$SENT_LIST"
   return "$answer"
 }
 
@@ -115,7 +123,8 @@ restore_output() {
   list "$HERE/output/" "$STATE/there" || return
   put_aside
   fetch_listed "$HERE/output/" "$OUTPUT" "$STATE/there" || return
-  look_at_output >"$SENT_LIST"
+  look_at_output 2>/dev/null >"$SENT_LIST"
+  return 0
 }
 
 put_aside() {

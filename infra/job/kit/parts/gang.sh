@@ -47,10 +47,11 @@ watch_peers() {
   done
 }
 
-# PEERS becomes "lost" where one was taken away, "ended" where the program of one has failed, or where the first node
-# has stopped, "succeeded" where all have, "". The first node looks at all, the others at the first one.
+# PEERS becomes "lost" where one was taken away, "ended" where the program of one has failed or the first node has
+# stopped, "ahead" where that runs once more, "succeeded" where all others have, else "". The first node looks at all,
+# the others at the first one, whose run is in LEAD.
 look_at_peers() {
-  local place last=$((RANK == 0 ? NODES - 1 : 0)) well=0 line answer=0
+  local place last=$((RANK == 0 ? NODES - 1 : 0)) well=0 line
   PEERS=""
   list "${PREFIX}preempted-jobs/$BASE" "$STATE/markers" || return 0
   for ((place = 0; place < NODES; place++)); do
@@ -60,26 +61,63 @@ look_at_peers() {
   for ((place = RANK == 0; place <= last; place++)); do
     peer "$place"
     get "$HERE/metadata/heartbeat/$REPLY" "$STATE/peer-$place" 20 || continue
-    line=$(<"$STATE/peer-$place")
-    [[ $line == *"\"attempt\":$ATTEMPT,"* ]] || continue
-    case $line in
-      *'"exit":0}'*) well=$((well + 1)) ;;
-      *'"exit":'*) PEERS=ended ;;
-    esac
+    run_of "$place" || continue
+    if [ "$LEAD" != "$ROUND" ]; then
+      [ "$RANK" = 0 ] || [ "$LEAD" -lt "$ROUND" ] || PEERS=ahead
+      continue
+    fi
+    [ "$EXIT" != 0 ] || well=$((well + 1))
+    [ "${EXIT:-0}" = 0 ] || PEERS=ended
   done
   [ -n "$PEERS" ] || [ "$RANK" != 0 ] || [ "$well" -lt $((NODES - 1)) ] || PEERS=succeeded
+}
+
+# What a node's newest heartbeat says of this attempt: its run in LEAD, how its program ended in EXIT (""), and whether it
+# was told to end in BY_OTHERS.
+run_of() {
+  local line
+  line=$(cat "$STATE/peer-$1" 2>/dev/null)
+  LEAD="" EXIT="" BY_OTHERS=""
+  [[ $line =~ \"attempt\":$ATTEMPT,\"round\":([0-9]{1,9})[,\}] ]] || return 1
+  LEAD=${BASH_REMATCH[1]}
+  [[ $line =~ \"exit\":([0-9]+)(,\"stopped\":true)?\} ]] || return 0
+  EXIT=${BASH_REMATCH[1]} BY_OTHERS=${BASH_REMATCH[2]}
+}
+
+# All nodes of an attempt run the program as often as the first one does; after a reboot it begins a new run.
+find_run() {
+  local first
+  ROUND=1
+  [ "$NODES" -gt 1 ] || return 0
+  peer 0
+  first=$REPLY
+  get "$HERE/metadata/heartbeat/$first" "$STATE/peer-0" 20
+  case $? in
+    0) ;;
+    1) return 0 ;;
+    *) return 2 ;;
+  esac
+  run_of 0 || return 0
+  ROUND=$((RANK == 0 ? LEAD + 1 : LEAD))
 }
 
 # The first node, whose own program has ended with a status: wait until it is known how the job has, and say that in
 # VERDICT: a status, "lost", or "again" where a lost node is back. Once a node has failed all others get the time to stop
 # and to say so; one that says nothing is gone, though nobody has told yet.
 judge_gang() {
-  local end=$((SECONDS + VERDICT_SECONDS)) was_lost=""
+  local end=$((SECONDS + VERDICT_SECONDS)) was_lost=${PEERS_SAY#ended}
   while true; do
     sleep "$LOOK"
     look_at_peers
-    gang_goes_on && return
-    [ "$PEERS" != lost ] || continue
+    gang_is_over && return
+    if [ "$PEERS" = lost ]; then
+      was_lost=1
+      continue
+    fi
+    if [ -n "$was_lost" ]; then
+      ROUND=$((ROUND + 1)) VERDICT=again
+      return
+    fi
     if [ "$1" = 0 ] && [ "$PEERS" != ended ]; then
       VERDICT=0
       [ "$PEERS" != succeeded ] || return
@@ -93,11 +131,14 @@ judge_gang() {
 
 # The others wait for a status, or for what becomes of the gang.
 wait_for_verdict() {
-  local was_lost=""
   while true; do
     sleep "$LOOK"
     look_at_peers
-    gang_goes_on && return
+    gang_is_over && return
+    if [ "$PEERS" = ahead ]; then
+      ROUND=$LEAD VERDICT=again
+      return
+    fi
     if has_ended; then
       VERDICT=ended
       return
@@ -105,27 +146,24 @@ wait_for_verdict() {
   done
 }
 
-# Whether the VERDICT is that there is none: the gang is started anew, or a node of which it was lost is back.
-gang_goes_on() {
+# Whether the VERDICT is that there is none here: this VM goes, or the gang is started anew.
+gang_is_over() {
   listen 0.01
   VERDICT=lost
-  may_write || [ $? = 2 ] || return 0
   [ -z "$TAKEN" ] || return 0
-  [ "$PEERS" != lost ] || was_lost=1
-  VERDICT=again
-  [ -n "$was_lost" ] && [ "$PEERS" != lost ]
+  may_write || [ $? = 2 ] || return 0
+  return 1
 }
 
 # How many of the others have said how they ended, and what the first failure was that nobody else has caused.
 count_failures() {
-  local place line status=$1
+  local place
   HEARD=0 VERDICT=""
-  [ -n "$STOPPED" ] || [ "$status" = 0 ] || VERDICT=$status
+  [ -n "$STOPPED" ] || [ "$1" = 0 ] || VERDICT=$1
   for ((place = 1; place < NODES; place++)); do
-    line=$(cat "$STATE/peer-$place" 2>/dev/null)
-    [[ $line == *"\"attempt\":$ATTEMPT,"* && $line =~ \"exit\":([0-9]+)(,\"stopped\":true)?\} ]] || continue
+    run_of "$place" && [ "$LEAD" = "$ROUND" ] && [ -n "$EXIT" ] || continue
     HEARD=$((HEARD + 1))
-    [ "${BASH_REMATCH[1]}" = 0 ] || [ -n "${BASH_REMATCH[2]}" ] || VERDICT=${VERDICT:-${BASH_REMATCH[1]}}
+    [ "$EXIT" = 0 ] || [ -n "$BY_OTHERS" ] || VERDICT=${VERDICT:-$EXIT}
   done
   VERDICT=${VERDICT:-1}
 }

@@ -109,7 +109,7 @@ figures() {
 
 # Write a heartbeat if there is something new, or if it is to be told in any case (`beat JSON`).
 beat() {
-  local moment told=${1:-} signs known
+  local moment told=${1:-} signs known run=""
   follow_file
   follow_log
   signs_of_life
@@ -118,8 +118,9 @@ beat() {
   may_write || return
   figures
   known=$REPLY
+  [ "$NODES" = 1 ] || run=",\"round\":$ROUND"
   printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
-  printf '{"at":"%s","attempt":%s%s%s}\n' "$moment" "$ATTEMPT" "$known" "$told" >"$STATE/beat"
+  printf '{"at":"%s","attempt":%s%s%s}\n' "$moment" "$ATTEMPT" "$run$known" "$told" >"$STATE/beat"
   put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30 || return
   OLD_SIGNS=$signs
   [ -z "$known" ] || [ "$known" = "$(cat "$STATE/figures" 2>/dev/null)" ] || keep_figures "$known"
@@ -129,7 +130,7 @@ beat() {
 # One more line of the metrics file; every second one goes when it is full.
 keep_figures() {
   printf '%s' "$1" >"$STATE/figures"
-  cat "$STATE/beat" >>"$CURVE" || return 0
+  cat "$STATE/beat" 2>/dev/null >>"$CURVE" || return 0
   if [ "$(stat -c %s "$CURVE")" -gt "$METRICS_AT_MOST" ]; then
     sed -n 'p;n' "$CURVE" >"$CURVE.thin" && mv -f "$CURVE.thin" "$CURVE"
   fi
@@ -140,7 +141,7 @@ keep_figures() {
 upload_log() {
   local size from=$LOG
   size=$(stat -Lc %s "$LOG" 2>/dev/null) || return 0
-  [ "$size" = "${OLD_LOG_SIZE:-}" ] && return 0
+  [ "$size" = "${OLD_LOG_SIZE:-0}" ] && return 0
   if [ "$size" -gt "$LOG_AT_MOST" ] || [ -e "$LOG.cut" ]; then
     from=$STATE/log
     { echo "[the beginning was cut: this is the newest part of the log]" && tail -c $((LOG_AT_MOST - 100)) "$LOG"; } >"$from"

@@ -2,7 +2,8 @@
 
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
-  keep-vm rank early grace folder patience engine-wait"
+  keep-vm rank early grace folder patience engine-wait
+  transport"
 
 read_settings() {
   local one paths=(instance/name instance/id instance/zone)

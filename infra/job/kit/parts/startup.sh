@@ -102,7 +102,7 @@ for_ever() {
 # What the program needs. 1: this VM is taken; 2: the job cannot run, and REFUSED is the status that says why.
 prepare() {
   local step answer
-  for step in register restore_output fetch_code fetch_inputs; do
+  for step in register find_run restore_output fetch_code fetch_inputs; do
     answer=0
     for_ever "$step" || answer=$?
     listen 0.01
@@ -199,15 +199,16 @@ give_way() {
 
 # The VM is being taken, or shut down: some seconds for the program, the rest for what it wrote.
 hand_over() {
-  local end=$((SECONDS + 25)) answer=0 early
+  local end=$((SECONDS + 25)) answer=0 early whole
   setting early
   early=${REPLY#0}
   end_loops
   say "this VM is to be ${TAKEN/shutdown/shut down}: the program gets $GRACE s"
   stop_program "$GRACE"
   whole_until
+  whole=$REPLY
   if may_write 3 || [ $? = 2 ]; then
-    upload_output $((end - SECONDS)) "$REPLY" || answer=$?
+    upload_output $((end - SECONDS)) "$whole" || answer=$?
     say "the output: $UPLOADED files had changed, $([ "$answer" = 0 ] && echo "all are uploaded" || echo "not all could be uploaded")"
     if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ]; then
       patiently 20 write_marker early && say "the early marker is written"
@@ -285,7 +286,7 @@ finish_gang() {
   fi
   case $VERDICT in
     again) return 0 ;;
-    lost) ;;
+    lost) [ -z "$TAKEN" ] || hand_over ;;
     ended) leave ;;
     *) write_status "$VERDICT" && : >"$STATE/done" && leave ;;
   esac

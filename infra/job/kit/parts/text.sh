@@ -46,9 +46,9 @@ measured() {
     inf | +inf | infinity | +infinity) REPLY='"inf"' ;;
     -inf | -infinity) REPLY='"-inf"' ;;
     *)
-      [[ $text =~ ^[+]?(-?)0*([0-9]*)(\.([0-9]*))?(e([-+]?[0-9]+))?$ && $text == *[0-9]* ]] || return 1
+      [[ $text =~ ^(-|[+]?)0*([0-9]*)(\.([0-9]*))?(e([-+]?[0-9]+))?$ && $text == *[0-9]* ]] || return 1
       [[ $text == [-+]e* || $text == e* ]] && return 1
-      REPLY=${BASH_REMATCH[1]}${BASH_REMATCH[2]:-0}${BASH_REMATCH[4]:+.${BASH_REMATCH[4]}}${BASH_REMATCH[5]}
+      REPLY=${BASH_REMATCH[1]#+}${BASH_REMATCH[2]:-0}${BASH_REMATCH[4]:+.${BASH_REMATCH[4]}}${BASH_REMATCH[5]}
       ;;
   esac
 }

@@ -1,0 +1,55 @@
+"""Several nodes, one job: who writes the status, and who must not."""
+
+
+def test_a_gang_has_succeeded_once_all_of_it_has(lab):
+    """The first node's status waits for the others; each node knows its rank, and all VMs go."""
+    first, second = lab.gang(
+        'sleep "$NODE_RANK"; echo "rank $NODE_RANK of $NNODES at $MASTER_ADDR:$MASTER_PORT"'
+    )
+    lab.until(lambda: first.beat.get("exit") == 0, "the first node's end")
+    assert first.object("metadata/status-code") is None
+    assert first.status() == "0"
+    assert second.beat["exit"] == 0
+    for rank, vm in enumerate((first, second)):
+        vm.until_gone()
+        assert f"rank {rank} of 2 at 127.0.0.1:29500" in vm.said
+
+
+def test_a_node_that_fails_ends_the_job_with_its_status(lab):
+    """The other node's program is stopped, and what that ends with is nobody's failure."""
+    first, second = lab.gang('[ "$NODE_RANK" = 1 ] && sleep 1 && exit 5; echo here; exec sleep 60')
+    assert first.status() == "5"
+    assert (first.beat["exit"], first.beat["stopped"]) == (143, True)
+    for vm in (first, second):
+        vm.until_gone()
+        assert vm.marker is None
+
+
+def test_a_node_that_loses_its_peer_stops_and_leaves_the_job_open(lab):
+    """Its program fails with the lost one, or is stopped; there is no status, so that the gang can start anew."""
+    first, second = lab.gang(
+        'trap "echo saved > $SPOTWARDEN_OUTPUT/$NODE_RANK; exit 1" TERM; echo here; sleep 60 & wait'
+    )
+    for vm in (first, second):
+        lab.until(lambda vm=vm: vm.beat, "a heartbeat")
+    second.preempt()
+    second.until_gone()
+    lab.until(lambda: "exit" in first.beat, "the first node to stop")
+    assert first.beat["stopped"]
+    assert (first.object("output/0"), first.object("output/1")) == ("saved\n", "saved\n")
+    lab.write(f"{first.job}/metadata/attempts/2.json", '{"instances":{}}')
+    first.until_said("is not the newest any more")
+    assert first.object("metadata/status-code") is None
+    first.delete()
+
+
+def test_a_gang_goes_on_when_the_lost_node_is_back(lab):
+    """A peer that only rebooted has its marker cleared: then the program runs once more."""
+    first, second = lab.gang("echo begin; [ -e again ] && exit 0; touch again; exec sleep 60")
+    for vm in (first, second):
+        lab.until(lambda vm=vm: vm.beat, "a heartbeat")
+    lab.write(f"preempted-jobs/{second.name}", "")
+    lab.until(lambda: "exit" in first.beat, "the first node to stop")
+    lab.delete(f"preempted-jobs/{second.name}")
+    assert first.status() == "0"
+    assert first.said.count("begin") == 2

@@ -1,0 +1,63 @@
+"""How a VM is taken: announced long before, stopped and started again, in the middle of its end."""
+
+from tests.job.lab import SPOT, ZONE
+
+COUNT = """
+step=$(cat "$SPOTWARDEN_OUTPUT/step" 2>/dev/null || echo 0)
+echo "from $step"
+while sleep 0.1; do step=$((step + 1)); echo "$step" > next; mv next "$SPOTWARDEN_OUTPUT/step"; done
+"""
+
+
+def test_a_vm_that_is_announced_to_be_taken_hands_over_while_it_runs(lab):
+    """Where the job wants that: the program is stopped, its output is up, then the early marker is written."""
+    lab.post("/local/timings", {"preemption_notice": 4})
+    notice = {**SPOT, "preemptionNoticeDuration": {"seconds": "120"}}
+    vm = lab.job(COUNT, scheduling=notice, spotwarden_early="1")
+    lab.until(lambda: vm.object("output/step"), "a step")
+    vm.preempt()
+    marker = lab.until(lambda: vm.marker, "a marker")
+    assert marker["early"] is True
+    assert "Starting shutdown scripts" not in vm.console
+    step = vm.object("output/step")
+    vm.until_gone()
+    assert vm.object("output/step") == step
+    assert vm.object("metadata/status-code") is None
+
+
+def test_a_stopped_vm_goes_on_when_it_is_started_again(lab):
+    """The metadata still tells the old attempt; the ledger tells the new one, by the VM's own id."""
+    vm = lab.job(COUNT, scheduling={**SPOT, "instanceTerminationAction": "STOP"})
+    lab.until(lambda: vm.object("output/step"), "a step")
+    vm.preempt()
+    vm.until_off()
+    step = vm.object("output/step")
+    (vm.folder / "root/spotwarden/output/half").write_text("not uploaded")
+    ours = (
+        f'{{"number":2,"instances":{{}},"replaces":{{"{vm.name}":"{vm.id}"}},"tries":[{{"deed":"start"}}]}}'
+    )
+    lab.write(f"{vm.name}/metadata/attempts/2.json", ours)
+    lab.delete(f"preempted-jobs/{vm.name}")
+    lab.until(lambda: lab.call("GET", f"{ZONE}/instances/{vm.name}")["status"] == "TERMINATED", "the stop")
+    lab.call("POST", f"{ZONE}/instances/{vm.name}/start")
+    lab.until(lambda: vm.beat.get("attempt") == 2, "a heartbeat of the second attempt")
+    assert f"from {step}" in vm.said
+    vm.delete()
+    vm.until_gone()
+    assert "half" not in lab.names(f"{vm.name}/output/")
+    assert (vm.folder / "root/spotwarden/set-aside/half").exists()
+    assert "from" in vm.object(f"metadata/logs/{vm.name}/2.log")
+
+
+def test_what_a_killed_program_was_writing_does_not_go_up(lab):
+    """The whole file of before stays in the bucket; a file that is written at its end alone goes up as it is."""
+    vm = lab.job(
+        'cd "$SPOTWARDEN_OUTPUT"; seq 20000 > model; touch -d "-1 minute" model; echo 1 > curve.csv; echo here;'
+        'trap "echo 2 >> curve.csv; while sleep 0.1; do seq 15000 > model; done" TERM; sleep 60 & wait'
+    )
+    whole = lab.until(lambda: vm.object("output/model"), "the model")
+    vm.preempt()
+    vm.until_gone()
+    assert vm.object("output/model") == whole
+    assert vm.object("output/curve.csv") == "1\n2\n"
+    assert vm.marker
