@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from threading import Thread
 from urllib.parse import unquote
 
+import msgspec
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
@@ -17,7 +18,7 @@ class Site:
     """Answers for `report_jobs`; `table` may be replaced, `asked` says what was asked for."""
 
     def __init__(self):
-        self.table = made_up.table(120)
+        self.table = made_up.table(40)
         self.asked = []
 
     def frame(self, args):
@@ -53,10 +54,11 @@ class Site:
         if path == "/trust":
             query = Query(about=args.get("about", ""), text=args.get("text", ""))
             because = {"answer": "Deleted by reap_vms: its job has ended.", "by": "d3"} if query.about else {}
-            return pages.trust(made_up.trust_view(query, **because), frame)
+            return pages.trust(made_up.trust_view(query, 4, **because), frame)
         if path == "/compare":
             numbers = [int(job.removeprefix("train-")) for job in args.getlist("job")]
             return pages.compare(made_up.comparison(*numbers), frame)
+        frame = msgspec.structs.replace(frame, depth=path.removeprefix("/").count("/"))
         return pages.trouble("There is no such page", "Perhaps its address was cut.", frame)
 
 

@@ -7,10 +7,12 @@ from spotwarden.decide.report_pages.fleet import fleet
 from spotwarden.decide.report_pages.frame import Frame
 from spotwarden.decide.report_pages.headers import HEADERS
 from spotwarden.decide.report_pages.job import job
+from spotwarden.decide.report_pages.templates import EDITION
 from spotwarden.decide.report_pages.trouble import trouble
 from spotwarden.decide.report_pages.trust import trust
 
 __all__ = [
+    "EDITION",
     "HEADERS",
     "Asked",
     "Chosen",

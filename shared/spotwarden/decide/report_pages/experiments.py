@@ -16,17 +16,17 @@ _COLUMNS = (
     ("Status", "status", False),
     ("Owner, team", "owner", False),
     ("Attempts", "attempts", True),
-    ("Preempted", "preemptions", True),
     ("Zone", "zones", False),
     ("Started", "started", False),
     ("Runtime, h", "runtime", True),
     ("VMs up, h", "up", True),
-    ("Cost, USD", "cost", True),
-    ("On demand, USD", "on-demand", True),
+    ("Cost of on demand, USD", "cost", True),
     ("Done, last sign", "progress", True),
 )
 _AROUND = 2
 """Links to so many pages before and after the present one."""
+MOST_COPIES = 4
+"""Pages of the copy that needs no server: so many times 500 jobs, the newest."""
 _MOST_NAMES = 500
 """Owners, and teams, that the search proposes."""
 
@@ -70,7 +70,8 @@ def experiments(table: Experiments, asked: Asked, frame: Frame) -> str:
 def copies(table: Experiments, frame: Frame) -> Iterator[tuple[str, str]]:
     """The table as pages of a copy without a server, the newest jobs first, each with its name."""
     asked = Asked(size=SIZES[-1])
-    for page in range(1, choose(table.rows, asked).pages + 1):
+    # More would take seconds to write at each tick; who has as many jobs looks for one on the server's page.
+    for page in range(1, min(choose(table.rows, asked).pages, MOST_COPIES) + 1):
         said = msgspec.structs.replace(asked, page=page)
         yield f"{_name(page)}.html", experiments(table, said, frame)
 
@@ -110,7 +111,7 @@ def _columns(asked: Asked, frame: Frame) -> Iterator[Column]:
 
 def _pages(chosen: Chosen, frame: Frame) -> Iterator[tuple[int, str]]:
     """The first and last page and those around the present one; a link of "" stands for those between."""
-    here, last = chosen.asked.page, chosen.pages
+    here, last = chosen.asked.page, min(chosen.pages, MOST_COPIES) if frame.static else chosen.pages
     shown = {1, last, *range(max(1, here - _AROUND), min(last, here + _AROUND) + 1)}
     before = 0
     for number in sorted(shown):
@@ -131,7 +132,9 @@ def _count(chosen: Chosen, frame: Frame) -> str:
     some = f"{chosen.found:,} of {chosen.total:,}" if chosen.found < chosen.total else f"{chosen.found:,}"
     shown = f"{chosen.begin:,} to {chosen.begin + len(chosen.rows) - 1:,}"
     newest = ", the newest first" if frame.static else ""
-    return f"{some} {'job' if chosen.found == 1 else 'jobs'}; rows {shown}{newest}"
+    left = chosen.found - MOST_COPIES * SIZES[-1] if frame.static else 0
+    older = f"; {left:,} older jobs are on the page of report_jobs only" if left > 0 else ""
+    return f"{some} {'job' if chosen.total == 1 else 'jobs'}; rows {shown}{newest}{older}"
 
 
 def _nothing(table: Experiments) -> str:

@@ -20,7 +20,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
 
     `page` is its name, as links to it have it. `updated` is the moment of the look that its figures are from.
     `zone` is the IANA name of the time zone in which moments are shown, `home` that of the policy, in which
-    days are counted. `deep` says that the page is one folder down; `static` that it is part of the copy
+    days are counted. `depth` is how many folders down the page is; `static` that it is part of the copy
     without a server. `assets` are the names under which files are served, by their plain names. `bucket` is
     where records of the audit are.
     """
@@ -29,7 +29,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     updated: datetime | None = None
     zone: str = "UTC"
     home: str = "UTC"
-    deep: bool = False
+    depth: int = 0
     static: bool = False
     assets: Mapping[str, str] = {}
     page: str = "index"
@@ -39,7 +39,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def root(self) -> str:
         """The way to the first page."""
-        return "../" if self.deep else "./"
+        return "../" * self.depth or "./"
 
     @property
     def here(self) -> str:
@@ -72,9 +72,9 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         """The link to a job's page."""
         return self.to(f"jobs/{quote(job, safe='')}")
 
-    def at(self, page: str, *, deep: bool = False) -> "Frame":
+    def at(self, page: str, depth: int = 0) -> "Frame":
         """The frame of another page."""
-        return msgspec.structs.replace(self, page=page, deep=deep)
+        return msgspec.structs.replace(self, page=page, depth=depth)
 
     def cloud(self, url: str) -> str:
         """A link that leads elsewhere, if it is one to follow; "" for any other."""

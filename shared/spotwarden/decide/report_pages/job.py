@@ -25,7 +25,7 @@ Figure = tuple[str, Markup, Markup | str]
 def job(report: JobReport, frame: Frame) -> str:
     """The page."""
     row = report.experiment
-    frame = frame.at(f"jobs/{quote(row.job, safe='')}", deep=True)
+    frame = frame.at(f"jobs/{quote(row.job, safe='')}", 1)
     say = Words(zone=frame.zone)
     marks = shown_marks(report.marks)
     left = len(report.marks) - len(marks)

@@ -1,6 +1,7 @@
 """How the report's pages look. Every text is put in cleaned and escaped; no script or style stands in one."""
 
 from collections.abc import Mapping
+from hashlib import sha256
 
 from spotwarden.decide.report_pages.templates.base import BASE, PARTS, TROUBLE
 from spotwarden.decide.report_pages.templates.charts import CHARTS
@@ -22,3 +23,5 @@ TEMPLATES: Mapping[str, str] = {
     "trouble": TROUBLE,
 }
 """Each page's template, and what they share, by name."""
+EDITION = sha256("".join(TEMPLATES.values()).encode()).hexdigest()[:16]
+"""Tells one version of the templates from another."""

@@ -72,16 +72,15 @@ aria-label="Compare {{ row.job }}"></td>{% endif %}
 {% if row.problem %}<span class="sub">part of it cannot be read</span>{% endif %}</td>
 <td>{{ say.text(row.owner, "nobody") }}{% if row.team %}
 <span class="sub"><bdi>{{ row.team }}</bdi></span>{% endif %}</td>
-<td class="n">{{ row.attempts }}</td>
-<td class="n">{{ row.preemptions }}</td>
+<td class="n">{{ row.attempts }}{% if row.preemptions %}
+<span class="sub">{{ row.preemptions }} preempted</span>{% endif %}</td>
 <td>{{ say.text(row.zones[-1] if row.zones else "") }}
 {% if row.zones | length > 1 %}<span class="sub">and {{ row.zones | length - 1 }} before</span>{% endif %}
 </td>
 <td>{{ say.when(row.started) }}</td>
 <td class="n">{{ say.hours(row.runtime) }}</td>
 <td class="n">{{ say.hours(row.up_time) }}</td>
-<td class="n">{{ say.cost(row, row.cost) }}</td>
-<td class="n">{{ say.cost(row, row.on_demand) }}</td>
+<td class="n">{{ say.cost(row, row.cost) }}<span class="sub">of {{ say.cost(row, row.on_demand) }}</span></td>
 <td class="n">{{ progress(row) }}<span class="sub">{{ say.when(row.advance.at, "no sign") }}</span></td>
 {% if asked.metric %}
 {% set one = measured(row) %}
