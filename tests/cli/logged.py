@@ -11,9 +11,10 @@ from spotwarden.model.attempt import Attempt, State, Try
 from spotwarden.model.fleet import Fleet, Machine
 from spotwarden.model.instance import Instance, Instances, Status
 from spotwarden.model.policy import Policy
-from spotwarden.ports import Logs
+from spotwarden.ports import Logs, Transfers
 from spotwarden.runner import Settings
 from tests.fakes.cloud import MemoryCloud, memory_cloud
+from tests.fakes.files import MemoryFiles
 from tests.fakes.logs import MemoryLogs
 
 JOB = "train"
@@ -23,10 +24,15 @@ class Listening(Context, frozen=True, kw_only=True):
     """A context whose Cloud Logging is in memory."""
 
     heard: MemoryLogs
+    shelf: MemoryFiles
 
     def logs(self) -> Logs:
         """As `Context.logs`."""
         return self.heard
+
+    def files(self) -> Transfers:
+        """As `Context.files`."""
+        return self.shelf
 
 
 class Speaker:
@@ -35,6 +41,7 @@ class Speaker:
     def __init__(self, cloud: MemoryCloud | None = None) -> None:
         self.cloud = cloud or memory_cloud()
         self.logs = MemoryLogs()
+        self.files = MemoryFiles(self.cloud.store)
         self.layout = Layout()
         self._instances: list[Instance] = []
         self._machines: list[Machine] = []
@@ -47,7 +54,11 @@ class Speaker:
             logging_endpoint="http://127.0.0.1:1",
         )
         self.context = Listening(
-            settings=settings, policy=Policy(version="t"), cloud=self.cloud.ports(), heard=self.logs
+            settings=settings,
+            policy=Policy(version="t"),
+            cloud=self.cloud.ports(),
+            heard=self.logs,
+            shelf=self.files,
         )
 
     def up(self, instance_id: str, zone: str = "us-central1-a", machine: str = "g2-standard-8") -> None:

@@ -1,0 +1,188 @@
+"""`spotwarden download`: what a job has produced, into a local folder."""
+
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import click
+import msgspec
+
+from spotwarden.cli.bars import amount, bar
+from spotwarden.cli.completing import job_names
+from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.looking.landing import Landed, Landing, UnsafeError, insist, safe
+from spotwarden.cli.table import plain
+from spotwarden.layout import job_problem
+from spotwarden.ports import Held, Transfers, UnansweredError
+from spotwarden.runner.each import Each, each
+
+FOLDERS = {"output": "output/", "logs": "metadata/logs/", "metrics": "metadata/metrics/"}
+"""What is fetched into which folder, and where it stands below the job's."""
+TELL = 20
+"""Of so many files it is told why they could not be fetched."""
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """One object, and the path that it is to have below the folder."""
+
+    path: str
+    held: Held
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True):
+    """One that did not arrive, and why."""
+
+    name: str
+    why: str
+
+
+@click.command()
+@click.argument("job", shell_complete=job_names)
+@click.argument(
+    "folder", metavar="[FOLDER]", required=False, type=click.Path(file_okay=False, path_type=Path)
+)
+@click.option(
+    "--include",
+    "includes",
+    multiple=True,
+    metavar="GLOB",
+    help="Only output that fits one; * crosses slashes.",
+)
+@click.option("--exclude", "excludes", multiple=True, metavar="GLOB", help="Not what fits one of these.")
+@click.option("--logs", "with_logs", is_flag=True, help="The logs that the job kit has stored, too.")
+@click.option("--metrics", "with_metrics", is_flag=True, help="The curves of its heartbeats, too.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be fetched.")
+def download(  # noqa: PLR0913 — each is an option
+    job: str,
+    folder: Path | None,
+    *,
+    includes: tuple[str, ...],
+    excludes: tuple[str, ...],
+    with_logs: bool,
+    with_metrics: bool,
+    dry_run: bool,
+) -> None:
+    """Fetch a job's output into FOLDER/output (FOLDER is the job's name unless told otherwise).
+
+    What is there already, by size and checksum, is not fetched again, and a fetch that was cut goes on where
+    it ended. A file has its name only once it is whole. Nothing is written outside of FOLDER, and nothing
+    in it is deleted. If anything could not be fetched, the rest is, and the exit status is 1.
+
+    \b
+    Examples:
+      spotwarden download my-job
+      spotwarden download my-job results --include '*.pt' --exclude 'tmp/*'
+      spotwarden download my-job --logs --metrics
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    if problem := job_problem(job):
+        raise click.ClickException(f"{job!r} cannot be a job: {problem}")
+    context = open_context()
+    files = context.files()
+    kinds = ["output", *(["logs"] if with_logs else []), *(["metrics"] if with_metrics else [])]
+    wishes, failed = [], []
+    for wish in _wishes(context, files, job, kinds):
+        if isinstance(wish, Failed):
+            failed.append(wish)
+        elif _is_wanted(wish, includes, excludes):
+            wishes.append(wish)
+    if not wishes and not failed:
+        raise click.ClickException(_nothing(context, job, chosen=bool(includes or excludes)))
+    target = folder or Path(job)
+    if dry_run:
+        _say_what(wishes, target)
+    else:
+        landed, more = fetch(wishes, target, files, context.settings.workers)
+        failed += more
+        _sum_up(landed, target)
+    _raise(failed)
+
+
+def fetch(
+    wishes: Sequence[Wish], folder: Path, files: Transfers, workers: int
+) -> tuple[list[Landed], list[Failed]]:
+    """Fetch all of them, several at a time; one that fails stops no other."""
+    landing = Landing(folder, files)
+    failed: list[Failed] = []
+
+    def guarded(wish: Wish, do: Callable[[], Landed | None]) -> Landed | None:
+        try:
+            return do()
+        except UnsafeError as error:
+            failed.append(Failed(name=wish.held.name, why=str(error)))
+        except (UnansweredError, OSError) as error:
+            failed.append(Failed(name=wish.held.name, why=f"{error}"))
+        return None
+
+    def there(wish: Wish) -> Landed | None:
+        return guarded(
+            wish, lambda: Landed(path=wish.path) if landing.is_there(wish.path, wish.held) else None
+        )
+
+    known = _all(each(wishes, there, workers))
+    done = {one.path for one in known} | {one.name for one in failed}
+    missing = [wish for wish in wishes if wish.path not in done and wish.held.name not in done]
+    if not missing:
+        return known, failed
+    with bar(f"fetching {len(missing)} files", sum(wish.held.size for wish in missing)) as moved:
+
+        def land(wish: Wish) -> Landed | None:
+            return guarded(wish, lambda: insist(landing, files, wish.path, wish.held, moved))
+
+        return [*known, *_all(each(missing, land, workers))], failed
+
+
+def _all(done: Each[Landed]) -> list[Landed]:
+    """Everything that came of it; what no file is to blame for ends the command."""
+    if done.failures:
+        raise done.failures[0]
+    return done.results
+
+
+def _wishes(context: Context, files: Transfers, job: str, kinds: Sequence[str]) -> Iterator[Wish | Failed]:
+    """Every object that could be fetched; what has a name that no file should have is none."""
+    root = context.settings.layout.folder(job)
+    for kind in kinds:
+        prefix = root + FOLDERS[kind]
+        for held in files.held(prefix):
+            rest = held.name.removeprefix(prefix)
+            if rest.endswith("/") and not held.size:
+                continue  # what a browser makes so that a folder is seen
+            try:
+                yield Wish(path=f"{kind}/{safe(rest)}", held=held)
+            except UnsafeError as error:
+                yield Failed(name=held.name, why=str(error))
+
+
+def _is_wanted(wish: Wish, includes: Sequence[str], excludes: Sequence[str]) -> bool:
+    kind, _, rest = wish.path.partition("/")
+    if kind != "output":
+        return True
+    if any(fnmatchcase(rest, one) for one in excludes):
+        return False
+    return not includes or any(fnmatchcase(rest, one) for one in includes)
+
+
+def _nothing(context: Context, job: str, *, chosen: bool) -> str:
+    where = f"gs://{context.settings.bucket}"
+    if not context.cloud.store.entries(context.settings.layout.folder(job), limit=1):
+        return f"there is no job {job!r} in {where}"
+    return f"no output of {job} fits" if chosen else f"{job} has no output yet in {where}"
+
+
+def _say_what(wishes: Sequence[Wish], folder: Path) -> None:
+    for wish in wishes:
+        click.echo(plain(f"{folder / wish.path}  {amount(wish.held.size)}"))
+
+
+def _sum_up(landed: Sequence[Landed], folder: Path) -> None:
+    fetched = [one for one in landed if one.fetched]
+    there = len(landed) - len(fetched)
+    known = f"; {there} were there already" if there else ""
+    click.echo(f"{len(fetched)} files, {amount(sum(one.moved for one in fetched))}, in {folder}{known}")
+
+
+def _raise(failed: Sequence[Failed]) -> None:
+    if failed:
+        told = [plain(f"  {one.name}: {one.why}") for one in failed[:TELL]]
+        more = [f"  and {len(failed) - TELL} more"] if len(failed) > TELL else []
+        raise click.ClickException("\n".join([f"{len(failed)} files could not be fetched:", *told, *more]))
