@@ -19,6 +19,7 @@ COMMANDS = {
         "spotwarden.cli.looking.logs:logs",
         "Print what a job has said, over all attempts; -f follows it.",
     ),
+    "download": ("spotwarden.cli.looking.download:download", "Fetch what a job has produced."),
     "stop": ("spotwarden.cli.acting.stopping:stop", "Stop a job, and do not bring it back."),
     "restart": (
         "spotwarden.cli.acting.stopping:restart",
