@@ -13,8 +13,8 @@ locals {
   channels = [google_monitoring_notification_channel.ops.id]
 
   services = {
-    woken  = join(", ", [for name in sort(keys(local.woken)) : "\"${local.deployed[name]}\""])
-    public = join(", ", [for name in sort(keys(local.public)) : "\"${local.deployed[name]}\""])
+    woken = join(", ", [for name in sort(keys(local.woken)) : "\"${local.deployed[name]}\""])
+    asked = join(", ", [for name in sort(concat(keys(local.public), keys(local.private))) : "\"${local.deployed[name]}\""])
   }
 
   requests = "resource.type = \"cloud_run_revision\" AND metric.type = \"run.googleapis.com/request_count\""
@@ -22,10 +22,10 @@ locals {
 
   # 503 says "look again in a moment", 429 is Cloud Run's own "all instances are busy", 401 and 403 are its "you may not"
   # (in both cases messages wait, and that is told of), 404 is all that strangers get of what only listens inside: none is
-  # a failure of a function. A public one is also asked for what it never offered.
+  # a failure of a function. One that people ask is also asked for what it never offered.
   failing = merge(
     { woken = "${local.requests} AND resource.labels.service_name = one_of(${local.services.woken}) AND metric.labels.response_code_class = one_of(\"4xx\", \"5xx\") AND metric.labels.response_code != \"401\" AND metric.labels.response_code != \"403\" AND metric.labels.response_code != \"404\" AND metric.labels.response_code != \"429\" AND metric.labels.response_code != \"503\"" },
-    length(local.public) == 0 ? {} : { public = "${local.requests} AND resource.labels.service_name = one_of(${local.services.public}) AND metric.labels.response_code_class = \"5xx\" AND metric.labels.response_code != \"503\"" },
+    length(local.services.asked) == 0 ? {} : { asked = "${local.requests} AND resource.labels.service_name = one_of(${local.services.asked}) AND metric.labels.response_code_class = \"5xx\" AND metric.labels.response_code != \"503\"" },
   )
 
   # How many minutes are between two ticks, as far as the cron line says so; an hour where it says more. Ten minutes

@@ -13,7 +13,7 @@ module "public" {
   repository  = google_artifact_registry_repository.images.id
   builder     = google_service_account.builder.id
   identity    = google_service_account.function[each.key].email
-  public      = true
+  outside     = true
   invoker     = var.links ? "allUsers" : google_service_account.invoker.member
   cpu         = var.cpu
   most        = var.most_instances
@@ -25,6 +25,43 @@ module "public" {
     google_artifact_registry_repository_iam_member.builder,
     google_secret_manager_secret_iam_member.reader,
   ]
+}
+
+module "private" {
+  source   = "./service"
+  for_each = local.private
+
+  function    = each.value
+  project     = var.project
+  region      = var.region
+  runtime     = var.runtime
+  archive     = google_storage_bucket_object.archive[each.key]
+  repository  = google_artifact_registry_repository.images.id
+  builder     = google_service_account.builder.id
+  identity    = google_service_account.function[each.key].email
+  outside     = true
+  invoker     = google_service_account.invoker.member
+  cpu         = var.cpu
+  most        = var.most_instances
+  environment = local.environment
+  secrets     = local.secrets_of[each.key]
+
+  depends_on = [
+    google_project_iam_member.builder,
+    google_artifact_registry_repository_iam_member.builder,
+    google_secret_manager_secret_iam_member.reader,
+  ]
+}
+
+# Whom IAM lets read what a private function shows: nobody unless named. `gcloud run services proxy` opens it then.
+resource "google_cloud_run_v2_service_iam_member" "viewer" {
+  for_each = { for pair in setproduct(keys(local.private), var.viewers) : "${pair[0]}/${pair[1]}" => { function = pair[0], member = pair[1] } }
+
+  project  = var.project
+  location = var.region
+  name     = module.private[each.value.function].name
+  role     = "roles/run.invoker"
+  member   = each.value.member
 }
 
 module "woken" {
@@ -39,7 +76,7 @@ module "woken" {
   repository  = google_artifact_registry_repository.images.id
   builder     = google_service_account.builder.id
   identity    = google_service_account.function[each.key].email
-  public      = false
+  outside     = false
   invoker     = google_service_account.invoker.member
   cpu         = var.cpu
   most        = var.most_instances
@@ -71,7 +108,12 @@ locals {
     SPOTWARDEN_ANSWERS   = contains(keys(var.secret_versions), "SPOTWARDEN_SIGNING_KEYS") ? local.answers : ""
   }
 
-  uris    = merge({ for name, one in module.public : name => one.uri }, { for name, one in module.woken : name => one.uri })
+  uris = merge(
+    { for name, one in module.public : name => one.uri },
+    { for name, one in module.private : name => one.uri },
+    { for name, one in module.woken : name => one.uri },
+  )
+  report  = try("${module.private["report_jobs"].uri}/", "")
   answers = var.links ? try("${module.public["answer_notice"].uri}/", "") : ""
 
   # Secrets of which a version is named; the others are left out, and the function says what it lacks.

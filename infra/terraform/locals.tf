@@ -4,9 +4,11 @@ locals {
   functions = { for row in local.manifest.functions : row.name => row }
   deployed  = { for name, row in local.functions : name => replace(name, "_", "-") }
 
-  # A public function answers requests of anybody; all others are only woken, by our own subscriptions.
-  public = { for name, row in local.functions : name => row if try(row.http, "") == "public" }
-  woken  = { for name, row in local.functions : name => row if try(row.http, "") != "public" }
+  # A public function answers requests of anybody, a private one those of people who are named; all others are only woken,
+  # by our own subscriptions.
+  public  = { for name, row in local.functions : name => row if try(row.http, "") == "public" }
+  private = { for name, row in local.functions : name => row if try(row.http, "") == "private" }
+  woken   = { for name, row in local.functions : name => row if try(row.http, "") == "" }
 
   # What has a topic of its own: whatever is ticked, or woken by the bucket or the audit log.
   topics    = { for name, row in local.functions : name => "spotwarden-${local.deployed[name]}" if length(local.wakes[name]) > 0 }

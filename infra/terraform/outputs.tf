@@ -10,6 +10,11 @@ output "answers" {
   value       = local.answers
 }
 
+output "report" {
+  description = "Where the report is, for people who may call it; \"\" without the function that makes it."
+  value       = local.report
+}
+
 output "topics" {
   description = "The topic that wakes each function."
   value       = local.topics

@@ -86,6 +86,17 @@ variable "links" {
   default     = true
 }
 
+variable "viewers" {
+  description = "Who may open the report, as IAM writes them: `user:ada@example.com`, `group:ml@example.com`, `domain:example.com`."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for one in var.viewers : can(regex("^(user|group|domain|serviceAccount|principal|principalSet):", one))])
+    error_message = "Each viewer is written as IAM does, such as group:ml@example.com; the report is for no allUsers."
+  }
+}
+
 variable "build" {
   description = "The folder with the staged archives, one zip for each function."
   type        = string

@@ -14,6 +14,7 @@ from tests.infra.terraform_schema.provider import google
 
 ROOT = Path(__file__).resolve().parents[2]
 VM = "vm@a-project.iam.gserviceaccount.com"
+VIEWER = "group:ml@example.com"
 GIVEN: Mapping[str, Any] = {
     "project": "a-project",
     "region": "us-central1",
@@ -22,6 +23,7 @@ GIVEN: Mapping[str, Any] = {
     "alert_email": "ops@example.com",
     "job_vms": [VM],
     "act_as": [VM],
+    "viewers": [VIEWER],
     "billing_account": "000000-000000-000000",
     "secret_versions": {"SPOTWARDEN_SIGNING_KEYS": "3"},
 }

@@ -14,7 +14,7 @@ from localcloud.deployment.wiring import NOTHING, listens, wires
 from spotwarden.cli.deployment.examining import MOST_OF_LABEL
 from spotwarden.layout import MARKERS, Layout
 from spotwarden.layout.table import TEMPLATES
-from tests.infra.applied import GIVEN, ROOT, VM, applied, manifest
+from tests.infra.applied import GIVEN, ROOT, VIEWER, VM, applied, manifest
 from tests.infra.cel import LOGICAL, allows
 
 if not shutil.which("terraform"):
@@ -26,6 +26,8 @@ if not shutil.which("terraform"):
 ROWS = {row["name"]: row for row in manifest()["functions"]}
 NAMES = sorted(ROWS)
 PUBLIC = sorted(name for name, row in ROWS.items() if row.get("http") == "public")
+ASKED = sorted(name for name, row in ROWS.items() if row.get("http"))
+PUBSUB = "serviceAccount:spotwarden-invoker@a-project.iam.gserviceaccount.com"
 TICKED = sorted(name for name, row in ROWS.items() if row.get("schedule"))
 PUBLISH, ACT_AS = "pubsub.topics.publish", "iam.serviceAccounts.actAs"
 BUCKET = "projects/_/buckets/runs/objects/"
@@ -133,7 +135,7 @@ def test_no_function_is_built_before_its_builder_may(terraform):
     rights = set(re.findall(r'"(google_[a-z_]+_iam_member)" "builder"', _text("functions.tf")))
     assert len(rights) == 2
     graph = terraform.must("graph", "-type=plan")
-    for module in ("woken", "public"):
+    for module in ("woken", "private", "public"):
         for right in rights:
             begun = f'"[root] module.{module} (expand)" -> "[root] {right}.builder (expand)"'
             assert begun in graph.replace(" (close)", " (expand)"), begun
@@ -179,15 +181,19 @@ def test_no_token_of_a_link_is_kept_in_a_log(made):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_only_those_who_should_can_call_a_function(made, name):
-    """Anybody the public ones, from anywhere; all others Pub/Sub alone, from inside."""
+    """Anybody the public ones; the report who is named, too; all others Pub/Sub alone, from inside."""
     (function,) = of(made["cloudfunctions2_function"], name=deployed(name))
-    (caller,) = of(made["cloud_run_v2_service_iam_member"], name=deployed(name))
-    public = name in PUBLIC
-    assert caller["role"] == "roles/run.invoker"
-    assert (caller["member"] == "allUsers") is public
-    assert (function["service_config"][0]["ingress_settings"] == "ALLOW_ALL") is public
-    if not public:
-        assert caller["member"] == "serviceAccount:spotwarden-invoker@a-project.iam.gserviceaccount.com"
+    callers = of(made["cloud_run_v2_service_iam_member"], name=deployed(name))
+    assert {one["role"] for one in callers} == {"roles/run.invoker"}
+    viewers = [VIEWER] if name in ASKED and name not in PUBLIC else []
+    assert {one["member"] for one in callers} == {"allUsers" if name in PUBLIC else PUBSUB, *viewers}
+    assert (function["service_config"][0]["ingress_settings"] == "ALLOW_ALL") is (name in ASKED)
+
+
+def test_the_report_is_for_nobody_unless_somebody_is_named(bare):
+    """It shows all jobs: no grant is made that nobody has asked for, and none for all."""
+    called = [one["values"] for one in bare if one["type"] == "google_cloud_run_v2_service_iam_member"]
+    assert {one["member"] for one in called if one["name"] == "report-jobs"} == {PUBSUB}
 
 
 @pytest.mark.parametrize("name", NAMES)

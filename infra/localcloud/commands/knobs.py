@@ -126,7 +126,7 @@ def mail(*, down: bool, refuses: tuple[str, ...], mute: int, off: bool) -> None:
 
 @click.command()
 def status() -> None:
-    """Show the instances and topics of the running local cloud."""
+    """Show the instances and topics of the running local cloud, and where its report is."""
     instances = call("GET", "/local/instances")["instances"]
     click.echo(f"{len(instances)} instances")
     for one in instances:
@@ -135,6 +135,8 @@ def status() -> None:
     click.echo(f"{len(topics)} topics")
     for one in topics:
         click.echo(f"  {one['name']}")
+    if report := call("GET", "/local/env").get("SPOTWARDEN_REPORT"):
+        click.echo(f"the report: {report}")
 
 
 @click.command()

@@ -23,6 +23,7 @@ class Http(Enum):
     """Who may call a function that answers requests."""
 
     PUBLIC = "public"
+    PRIVATE = "private"
 
 
 class Function(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

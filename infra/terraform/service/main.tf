@@ -35,8 +35,8 @@ resource "google_cloudfunctions2_function" "function" {
     # One sweep at a time in an instance: its memory is reckoned for one, and so is the platform's default.
     max_instance_request_concurrency = 1
 
-    # Pub/Sub of the same project counts as internal; only what people open from a mail is reached from outside.
-    ingress_settings = var.public ? "ALLOW_ALL" : "ALLOW_INTERNAL_ONLY"
+    # Pub/Sub of the same project counts as internal; only what people open is reached from outside.
+    ingress_settings = var.outside ? "ALLOW_ALL" : "ALLOW_INTERNAL_ONLY"
 
     # The platform adds the first by itself; said here, it is no difference at the next plan.
     environment_variables = merge(

@@ -40,8 +40,8 @@ variable "identity" {
   type        = string
 }
 
-variable "public" {
-  description = "Whether anybody may call it, from anywhere."
+variable "outside" {
+  description = "Whether calls from outside of the project reach it; who may call is another matter."
   type        = bool
 }
 
