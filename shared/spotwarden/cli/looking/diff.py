@@ -1,0 +1,144 @@
+"""`spotwarden diff`: in what two jobs differ, and how each of them went."""
+
+import sys
+from collections.abc import Iterator
+
+import click
+import msgspec
+
+from spotwarden import clock
+from spotwarden.cli.colours import coloured
+from spotwarden.cli.complaints import complaint
+from spotwarden.cli.completing import job_names
+from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.looking.comparing import Difference, Side, difference
+from spotwarden.cli.looking.details import read_details
+from spotwarden.cli.looking.show import figure
+from spotwarden.cli.looking.sparks import BARS, PLAIN
+from spotwarden.cli.table import duration, plain, render
+from spotwarden.decide.experiments import Experiment, experiment, worded
+from spotwarden.layout import Code
+from spotwarden.model.report import Measure
+
+DIFFERENT = 1
+
+
+class Trouble(click.ClickException):
+    """What keeps the two from being held against each other; 1 would mean that they differ."""
+
+    exit_code = 2
+
+
+@click.command()
+@click.argument("one", metavar="JOB", shell_complete=job_names)
+@click.argument("other", metavar="OTHER", shell_complete=job_names)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object.")
+@click.pass_context
+def diff(ctx: click.Context, one: str, other: str, *, as_json: bool) -> None:
+    """Hold two jobs against each other: create scripts, settings, metrics and their curves.
+
+    Their own names do not count, nor when and by whom they were launched. As with diff the exit status is 0
+    where they are the same, 1 where they differ, 2 where something went wrong.
+
+    \b
+    Examples:
+      spotwarden diff exp-1 exp-2
+      spotwarden diff exp-1 exp-2 --json
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    try:
+        context = open_context()
+        sides = _side(context, one), _side(context, other)
+    except click.ClickException as error:
+        raise Trouble(error.message) from error
+    except Exception as error:
+        if said := complaint(error):
+            raise Trouble(said) from error
+        raise
+    found = difference(*sides, bars=_bars())
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(_fields(sides, found))).decode())
+    else:
+        for line in _page(sides, found):
+            click.echo(line)
+    ctx.exit(0 if found.same else DIFFERENT)
+
+
+def _side(context: Context, job: str) -> Side:
+    details = read_details(context, job)
+    instances = context.cloud.compute.instances().items
+    name = context.settings.layout.build(Code(job=job))
+    code = next((one.crc32c for one in context.files().held(name) if one.name == name), "")
+    return Side(
+        row=experiment(details.facts, instances, clock.now(), tags=details.tags), details=details, code=code
+    )
+
+
+def _bars() -> str:
+    encoding = (sys.stdout.encoding or "").lower()
+    return BARS if encoding.startswith("utf") else PLAIN
+
+
+def _page(sides: tuple[Side, Side], found: Difference) -> Iterator[str]:
+    names = tuple(side.row.job for side in sides)
+    yield from (_painted(line) for line in found.script)
+    if found.script:
+        yield ""
+    yield render(("HOW THEY WENT", *names), list(_ways(sides)))
+    if found.settings:
+        yield ""
+        yield render(("SETTING", *names), [(name, *values) for name, values in found.settings.items()])
+    if found.metrics:
+        yield ""
+        yield render(("METRIC", "JOB", "LAST", "BEST", "VALUES", "CURVE"), list(_curves(sides, found)))
+    if found.same:
+        yield ""
+        yield "no difference"
+
+
+def _painted(line: str) -> str:
+    colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
+    return coloured(plain(line), colour)
+
+
+def _ways(sides: tuple[Side, Side]) -> Iterator[tuple[str, str, str]]:
+    """What came of each; no two jobs are alike in it, so it is no difference."""
+    one, other = (side.row for side in sides)
+    yield "status", worded(one), worded(other)
+    yield "attempts", str(one.attempts), str(other.attempts)
+    yield "runtime", _ran(one), _ran(other)
+    first, second = (side.details.beat for side in sides)
+    yield "step", figure(first.step if first else None), figure(second.step if second else None)
+
+
+def _ran(row: Experiment) -> str:
+    return duration(row.runtime) if row.runtime is not None else ""
+
+
+def _curves(sides: tuple[Side, Side], found: Difference) -> Iterator[tuple[str, ...]]:
+    for one in found.metrics:
+        for turn, side in enumerate(sides):
+            measure = one.measures[turn]
+            yield (
+                one.name if turn == 0 else "=" if one.same else "≠" if _bars() == BARS else "!=",
+                side.row.job,
+                *_figures(measure),
+                str(one.points[turn]),
+                one.sparks[turn],
+            )
+
+
+def _figures(measure: Measure | None) -> tuple[str, str]:
+    return (figure(measure.last), figure(measure.best)) if measure else ("", "")
+
+
+def _fields(sides: tuple[Side, Side], found: Difference) -> dict[str, object]:
+    return {
+        "jobs": [side.row for side in sides],
+        "same": found.same,
+        "script": found.script,
+        "settings": found.settings,
+        "metrics": [
+            {"name": one.name, "same": one.same, "values": one.points, "measures": one.measures}
+            for one in found.metrics
+        ],
+    }
