@@ -20,6 +20,10 @@ COMMANDS = {
         "Print what a job has said, over all attempts; -f follows it.",
     ),
     "download": ("spotwarden.cli.looking.download:download", "Fetch what a job has produced."),
+    "diff": (
+        "spotwarden.cli.looking.diff:diff",
+        "Hold two jobs against each other: scripts, settings, metrics.",
+    ),
     "stop": ("spotwarden.cli.acting.stopping:stop", "Stop a job, and do not bring it back."),
     "restart": (
         "spotwarden.cli.acting.stopping:restart",
