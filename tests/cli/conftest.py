@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -41,6 +42,8 @@ class Desk:
             "SPOTWARDEN_OWNER": "ada@example.com",
             "SPOTWARDEN_POLICY": policy,
             "SPOTWARDEN_PUBSUB_ENDPOINT": pubsub,
+            # Whoever runs the tests may have configured something: it is not theirs to decide here.
+            "XDG_CONFIG_HOME": str(Path(policy).parent / "config"),
         }
 
     def run(self, *words: str) -> Result:

@@ -158,8 +158,8 @@ def test_a_stop_at_any_moment_of_a_recovery_wins(ada):
         attempts = owner.world.attempts()
         assert attempts[-1].state is State.STOPPED, number
         assert len(attempts) <= 2, number
-        # A request that was on its way when the ledger was closed makes a VM; the command waits for it, and where
-        # it came later still, the same command is what stops it.
+        # A request that was on its way when the ledger was closed makes a VM; the command waits for it, and
+        # where it came later still, the same command is what stops it.
         if left or running(owner.world):
             owner.stop()
         assert running(owner.world) == [], number

@@ -52,6 +52,8 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
         if not yes:
             click.confirm(f"Stop {job}?", abort=True)
     report(end_job(desk, affair, partial(_ending, delete=delete, why=why)))
+    if affair.job and affair.job.unsure:
+        raise click.ClickException(f"{affair.job.unsure}: a VM there may run on; run the command again")
 
 
 def _ending(affair: Affair, *, delete: bool, why: str) -> Verdict:

@@ -46,7 +46,11 @@ def doctor(  # noqa: PLR0913 - each is an option
 
     Nothing is changed but by trying: each function is ticked, a marker that is no job's is written and
     dropped again, and one sample is mailed. The status is 0 where nothing is wrong.
-    """
+
+    \b
+    Examples:
+      spotwarden doctor
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
     if project:
         os.environ["SPOTWARDEN_PROJECT"] = project
     context, wanted = open_context(), read_manifest(manifest)

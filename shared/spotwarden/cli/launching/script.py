@@ -25,7 +25,13 @@ REFUSED = 2
 
 @click.group()
 def script() -> None:
-    """Read a create script as data: nothing in it is run."""
+    """Read a create script as data: nothing in it is run.
+
+    \b
+    Examples:
+      spotwarden script check create-instance.sh
+      spotwarden script request create-instance.sh
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
 
 
 def _options(command: Any) -> Any:  # noqa: ANN401 — click's decorators have no narrower type

@@ -27,7 +27,12 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
 
     SCRIPT is a create script with one `gcloud compute instances create` or `bulk create`. It is read as
     data: nothing in it is run here, unless it cannot be read and you say --resolve.
-    """
+
+    \b
+    Examples:
+      spotwarden submit create-instance.sh --code .
+      spotwarden submit create-instance.sh --job my-job --again
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
     context = open_context()
     package = read_script(context, script, resolve=resolve)
     facts = look(context, job or package.launch.job)

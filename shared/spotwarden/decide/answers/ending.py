@@ -46,7 +46,7 @@ def end(affair: Affair, now: datetime, *, delete: bool = False, why: str = "") -
             text
             for text in (
                 f"{facts.job} will be closed as stopped, so that nothing brings it back." if closing else "",
-                f"{named} will be {deed}." if meant else "None of its VMs runs.",
+                f"{named} will be {deed}." if meant else "No VM of it is seen running.",
             )
             if text
         ),
@@ -116,9 +116,7 @@ def _notes(affair: Affair, facts: JobFacts, meant: list[Instance], *, delete: bo
             by = f"`spotwarden stop {facts.job} --delete`"
             notes.append(f"{total} stay and are paid for; {by} deletes the VMs as well.")
     if facts.unsure:
-        notes.append(
-            f"Compute Engine does not show everything now ({facts.unsure}): a VM there goes on running."
-        )
+        notes.append(f"Compute Engine does not show everything now ({facts.unsure}): a VM there may run.")
     return tuple(notes)
 
 

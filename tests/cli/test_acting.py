@@ -1,0 +1,331 @@
+"""`spotwarden stop`, `restart`, `keep` and `extend`: a person's word, against a real ledger and real VMs."""
+
+import tomllib
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from spotwarden.cli.acting import stopping
+from spotwarden.layout import AttemptRecord, CreateScript, JobFile, OpenJob, StatusCode
+from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.case import Case, CaseState
+from spotwarden.model.finding import Subject, Target
+from spotwarden.model.governance import Remedy
+from tests.contract.local_world import LocalWorld
+
+NOW = datetime.now(UTC)
+HOUR = timedelta(hours=1)
+IMAGE = "projects/debian-cloud/global/images/family/debian-12"
+ZONE = "us-central1-a"
+
+
+@pytest.fixture
+def world(served):
+    """Compute Engine of the local cloud."""
+    world = LocalWorld(served)
+    yield world
+    world.close()
+
+
+class Shop:
+    """A desk at which a job of two nodes runs, its ledger and its VMs."""
+
+    def __init__(self, desk, world):
+        self.desk, self.world = desk, world
+        desk._environment["SPOTWARDEN_COMPUTE_ENDPOINT"] = world.url
+        self.ok, self.refused = desk.ok, desk.refused
+
+    def create(self, name, job="my-job", **more):
+        """A VM of the job."""
+        body = {
+            "name": name,
+            "machineType": f"zones/{ZONE}/machineTypes/e2-small",
+            "labels": {"spotwarden-job": job} if job else {},
+            "disks": [
+                {
+                    "boot": True,
+                    "autoDelete": True,
+                    "initializeParams": {"sourceImage": IMAGE, "diskSizeGb": "50"},
+                }
+            ],
+            "networkInterfaces": [{"network": "global/networks/default"}],
+        }
+        self.world._post(f"zones/{ZONE}/instances", body | more)
+        self.world.until(lambda: self.status(name) == "RUNNING")
+
+    def vms(self):
+        """All VMs, by name."""
+        return {one.name: one for one in self.world.compute.fleet().items}
+
+    def status(self, name):
+        """How a VM stands; "" where it is gone."""
+        found = self.vms().get(name)
+        return found.status.value if found else ""
+
+    def put(self, thing, data):
+        """Write an object."""
+        self.desk.store.write(self.desk.layout.build(thing), data, generation=None)
+
+    def read(self, thing):
+        """An object's text; None where there is none."""
+        stored = self.desk.store.read(self.desk.layout.build(thing))
+        return stored.data.decode() if stored else None
+
+    def launch(self, *nodes):
+        """The job's first attempt, on VMs of these names."""
+        for node in nodes:
+            self.create(node)
+        self.record(instances={node: self.vms()[node].id for node in nodes})
+
+    def record(self, number=1, **facts):
+        """An attempt of the ledger; it runs, unless told otherwise."""
+        common = {"state": State.RUNNING, "created": NOW, "updated": NOW, "owner": "ada@example.com"}
+        attempt = Attempt(**{"job": "my-job", "number": number, **common, **facts})
+        self.put(AttemptRecord(job="my-job", attempt=number), msgspec.json.encode(attempt))
+
+    def attempt(self, number=1):
+        """An attempt as it is on record; None where there is none."""
+        text = self.read(AttemptRecord(job="my-job", attempt=number))
+        return msgspec.json.decode(text, type=Attempt) if text else None
+
+    def case(self, rule="idle", key="my-job", **facts):
+        """An open case about the job that was warned about."""
+        subject = Subject(
+            key=key, job="my-job", owner="ada", targets=(Target(id="1", name="my-job-1", zone=ZONE),)
+        )
+        common = {"state": CaseState.WARNED, "opened": NOW - HOUR, "looked": NOW, "remedy": Remedy.STOP}
+        self.desk.file(Case(**{"rule": rule, "subject": subject, **common, **facts}))
+
+    def file(self):
+        """What the job's file says now."""
+        return tomllib.loads(self.read(JobFile(job="my-job")) or "")
+
+
+@pytest.fixture
+def shop(desk, world, monkeypatch):
+    """A desk with Compute Engine, at which nobody waits long."""
+    monkeypatch.setattr(stopping, "EACH", timedelta(milliseconds=10))
+    return Shop(desk, world)
+
+
+# --- stop ---
+
+
+def test_stopping_closes_the_ledger_and_stops_every_node(shop):
+    """It says what stays and what it goes on costing."""
+    shop.launch("my-job-1", "my-job-2")
+    said = shop.ok("stop", "my-job", "--yes", "--why", "wrong data")
+    assert "100 GB of disks stay and are paid for; `spotwarden stop my-job --delete` deletes" in said
+    assert "my-job is closed as stopped; my-job-1, my-job-2 was told to be stopped" in said
+    closed = shop.attempt()
+    assert (closed.state, closed.reason) == (State.STOPPED, "stopped by ada@example.com: wrong data")
+    shop.world.until(lambda: {one.status.value for one in shop.vms().values()} == {"TERMINATED"})
+
+
+def test_deleting_takes_what_was_stopped_before_as_well(shop):
+    """Nothing is left that costs, but disks that outlive their VMs, which are named."""
+    shop.launch("my-job-1")
+    shop.ok("stop", "my-job", "--yes")
+    shop.world.until(lambda: shop.status("my-job-1") == "TERMINATED")
+    said = shop.ok("stop", "my-job", "--delete", "--yes")
+    assert "outlive" not in said
+    shop.world.until(lambda: shop.vms() == {})
+
+
+def test_a_disk_that_outlives_its_vm_is_named(shop):
+    """By its size: nobody else will tell for a day."""
+    disk = {"initializeParams": {"sourceImage": IMAGE, "diskSizeGb": "50"}, "boot": True, "autoDelete": False}
+    shop.create("my-job", disks=[disk])
+    said = shop.ok("stop", "my-job", "--delete", "--yes")
+    assert "50 GB of disks outlive their VMs and are paid for until somebody deletes them" in said
+    assert shop.attempt().state is State.STOPPED
+
+
+def test_whoever_does_not_say_yes_has_changed_nothing(shop):
+    """The question comes after what would be done was said."""
+    shop.launch("my-job-1")
+    done = shop.desk.run("stop", "my-job")
+    assert done.exit_code == 1
+    assert "my-job will be closed as stopped" in done.output
+    assert (shop.attempt().state, shop.status("my-job-1")) == (State.RUNNING, "RUNNING")
+
+
+def test_only_the_jobs_own_vms_are_stopped(shop):
+    """A namesake that carries no label and stands on no record goes on."""
+    shop.launch("my-job-1")
+    shop.create("my-job", job="")
+    shop.create("other", job="other")
+    shop.ok("stop", "my-job", "--yes")
+    shop.world.until(lambda: shop.status("my-job-1") == "TERMINATED")
+    assert (shop.status("my-job"), shop.status("other")) == ("RUNNING", "RUNNING")
+
+
+def test_a_zone_that_does_not_answer_is_said_to_hide_what_may_run(shop):
+    """The job is closed all the same: that much is sure."""
+    shop.launch("my-job-1")
+    shop.world.hide(ZONE)
+    said = shop.refused("stop", "my-job", "--yes")
+    assert "my-job is closed as stopped" in said
+    assert f"unreachable: {ZONE}: a VM there may run on; run the command again" in said
+    assert State.STOPPED in {shop.attempt(number).state for number in (1, 2) if shop.attempt(number)}
+
+
+def test_what_is_no_job_is_refused(shop):
+    """An unknown one, and a name that cannot be one."""
+    assert "nothing-here is not known" in shop.refused("stop", "nothing-here", "--yes")
+    assert "cannot be a job" in shop.refused("stop", "No Job", "--yes")
+    assert "cannot be a job" in shop.refused("restart", "../x")
+
+
+def test_a_job_that_is_over_need_not_be_stopped(shop):
+    """It is no failure to ask."""
+    shop.record(state=State.ENDED)
+    shop.put(StatusCode(job="my-job"), b"0")
+    assert "need not be stopped: it ended with status 0, and none of its VMs runs" in shop.ok(
+        "stop", "my-job"
+    )
+
+
+# --- restart ---
+
+
+def test_restarting_claims_the_next_attempt_and_takes_the_end_back(shop):
+    """Recovery carries it on: the job is on the list of open ones again."""
+    shop.put(CreateScript(job="my-job"), b"gcloud compute instances create my-job --zone=us-central1-a\n")
+    shop.record(state=State.ENDED, instances={"my-job": "1"})
+    shop.put(StatusCode(job="my-job"), b"1")
+    said = shop.ok("restart", "my-job")
+    assert "It ended with status 1; that word is taken back first." in said
+    assert "my-job will be started again: attempt 2 is on record" in said
+    second = shop.attempt(2)
+    assert (second.state, second.reason) == (State.CLAIMED, "ada@example.com asked for it")
+    assert shop.read(StatusCode(job="my-job")) is None
+    assert shop.read(OpenJob(job="my-job")) is not None
+    assert "on its way already" not in said
+    assert "as attempt 2" in shop.ok("restart", "my-job")
+    assert shop.attempt(3) is None
+
+
+def test_a_job_without_a_script_or_a_launch_cannot_be_started_again(shop):
+    """It says what can be done instead."""
+    assert "spotwarden submit --job my-job" in shop.refused("restart", "my-job")
+    shop.record(state=State.STOPPED)
+    assert "no stored create script" in shop.refused("restart", "my-job")
+
+
+def test_a_deployment_that_only_observes_starts_nothing(shop):
+    """Nobody would carry the claim on."""
+    shop.put(CreateScript(job="my-job"), b"gcloud compute instances create my-job --zone=us-central1-a\n")
+    shop.record(state=State.STOPPED)
+    shop.desk._environment["SPOTWARDEN_MODE"] = "observe"
+    assert "only observes" in shop.refused("restart", "my-job")
+    assert shop.attempt(2) is None
+
+
+# --- keep ---
+
+
+def test_keeping_answers_every_open_case_about_it(shop):
+    """To the minute, and nothing is written elsewhere."""
+    shop.record()
+    shop.case("idle")
+    shop.case("stall", key="other-key")
+    shop.case("orphan", key="x", subject=Subject(key="x", job="other"))
+    said = shop.ok("keep", "my-job", "--for", "8h", "--why", "debugging")
+    assert "idle of my-job-1: ada@example.com keeps it until" in said
+    for rule, key in (("idle", "my-job"), ("stall", "other-key")):
+        left = shop.desk.case(rule, key).keep_until - datetime.now(UTC)
+        assert timedelta(hours=7, minutes=59) < left <= timedelta(hours=8)
+    assert shop.desk.case("orphan", "x").keep_until is None
+    assert shop.read(JobFile(job="my-job")) is None
+
+
+def test_a_keep_that_is_too_long_for_a_case_is_refused(shop):
+    """As by the link in a letter."""
+    shop.record()
+    shop.case("idle")
+    assert "governance.longest_keep" in shop.refused("keep", "my-job", "--for", "8d")
+
+
+def test_keeping_a_job_without_a_case_exempts_it_to_the_end_of_that_day(shop):
+    """In its job.toml, which keeps all else; and off again."""
+    shop.record()
+    shop.put(JobFile(job="my-job"), b'# mine\nowner = "ada"\n[rules.idle]\nact = "1h"\n')
+    said = shop.ok("keep", "my-job", "--until", "2099-12-30")
+    assert "exempt from every rule to the end of 2099-12-30: its job.toml" in said
+    text = shop.read(JobFile(job="my-job"))
+    assert text.startswith('# mine\nowner = "ada"\nkeep_until = 2099-12-30\n[rules.idle]\n')
+    assert "keeps it no longer" in shop.ok("keep", "my-job", "--off")
+    assert "keep_until" not in shop.file()
+    assert shop.ok("keep", "my-job", "--off") == "nothing keeps my-job\n"
+
+
+def test_keeping_a_vm_labels_it(shop):
+    """A VM of a job, or of none; the label is a day."""
+    shop.create("my-vm", job="")
+    shop.ok("keep", "my-vm", "--until", "2099-12-30")
+    assert shop.vms()["my-vm"].labels["spotwarden-keep"] == "2099-12-30"
+    shop.ok("keep", "my-vm", "--off")
+    assert "spotwarden-keep" not in shop.vms()["my-vm"].labels
+
+
+def test_what_is_neither_job_nor_vm_cannot_be_kept(shop):
+    """Nor for a time that is over, or for two at once."""
+    assert "no job and no VM 'nobody'" in shop.refused("keep", "nobody", "--for", "1h")
+    assert "is over already" in shop.refused("keep", "my-job", "--until", "2020-01-01")
+    assert "say one of" in shop.refused("keep", "my-job")
+    assert "say one of" in shop.refused("keep", "my-job", "--for", "1h", "--off")
+
+
+def test_a_veto_is_taken_back(shop):
+    """Off ends what a person said before."""
+    shop.record()
+    shop.case("idle", keep_until=NOW + HOUR, kept_by="ada")
+    assert "keeps it no longer" in shop.ok("keep", "my-job", "--off")
+    assert shop.desk.case("idle", "my-job").keep_until <= datetime.now(UTC)
+
+
+# --- extend ---
+
+
+def test_extending_a_job_that_was_warned_grants_hours_on_top(shop):
+    """By the case, as the link in the letter does."""
+    shop.record()
+    shop.put(JobFile(job="my-job"), b'max_runtime = "20h"\n')
+    shop.case("job_cap")
+    shop.ok("extend", "my-job", "--by", "4h")
+    assert shop.desk.case("job_cap", "my-job").extended == 4.0
+    assert shop.file() == {"max_runtime": "20h"}
+
+
+@pytest.mark.parametrize(
+    ("policy", "by", "says"),
+    [
+        ("", "4h", "24h"),
+        ('[job_cap]\nmax_runtime = "1d"\n', "4h", "24h"),
+        ('[job_cap]\nmax_runtime = "1d"\n', "5h", "the policy's limit leaves 4h more"),
+        ('[job_cap]\nmax_runtime = "20h"\n', "1h", "the policy bounds it to 20h"),
+    ],
+)
+def test_extending_before_any_warning_raises_the_jobs_own_limit(shop, policy, by, says):
+    """Up to the policy's, and not a second beyond."""
+    Path(shop.desk.policy).write_text(f'version = "1"\n{policy}')
+    shop.record()
+    shop.put(JobFile(job="my-job"), b'max_runtime = "20h"\n')
+    if says == "24h":
+        assert "may be up for 1d over all attempts" in shop.ok("extend", "my-job", "--by", by)
+        assert shop.file() == {"max_runtime": "1d"}
+    else:
+        assert says in shop.refused("extend", "my-job", "--by", by)
+        assert shop.file() == {"max_runtime": "20h"}
+
+
+def test_a_job_that_nothing_bounds_need_not_be_extended(shop):
+    """Nor one that is unknown, or whose file is broken."""
+    assert "no job and no VM" in shop.refused("extend", "my-job", "--by", "1h")
+    shop.record()
+    assert "nothing bounds its time" in shop.refused("extend", "my-job", "--by", "1h")
+    shop.put(JobFile(job="my-job"), b"max_runtime = \n")
+    assert "job.toml cannot be read" in shop.refused("extend", "my-job", "--by", "1h")
