@@ -1,0 +1,30 @@
+"""What we need from outside, and the few errors it may raise. Adapters stand in `spotwarden.gcp`."""
+
+from spotwarden.ports.bucket import Entry, Held, Store, Stored, Transfers, unwatched
+from spotwarden.ports.cloud import Cloud, no_calls
+from spotwarden.ports.compute import Compute
+from spotwarden.ports.errors import BrokenError, ConflictError, RejectedError, UnansweredError
+from spotwarden.ports.people import NoPost, Post, Published, Topic
+from spotwarden.ports.watching import Logs, Metrics
+
+__all__ = [
+    "BrokenError",
+    "Cloud",
+    "Compute",
+    "ConflictError",
+    "Entry",
+    "Held",
+    "Logs",
+    "Metrics",
+    "NoPost",
+    "Post",
+    "Published",
+    "RejectedError",
+    "Store",
+    "Stored",
+    "Topic",
+    "Transfers",
+    "UnansweredError",
+    "no_calls",
+    "unwatched",
+]

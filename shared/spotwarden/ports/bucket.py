@@ -1,0 +1,93 @@
+"""The bucket: small objects under their generations, and a developer's files of any size."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import msgspec
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of a listing."""
+
+    name: str
+    generation: int
+    updated: datetime
+    size: int
+
+
+class Stored(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of an object and the generation it was read at."""
+
+    data: bytes
+    generation: int
+    updated: datetime
+
+
+class Store(Protocol):
+    """The bucket. Every write names the generation it expects."""
+
+    def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
+        """All objects whose name begins with `prefix`, or match the glob, in the order of names."""
+
+    def folders(self, prefix: str) -> list[str]:
+        """The names of the folders directly below `prefix`, without it and without the slash."""
+
+    def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
+        """The object; None where there is none; `BrokenError` where it is over `at_most` bytes."""
+
+    def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+        """Write under `generation` (0 creates, None overwrites anything) and return the new one.
+
+        Raises `ConflictError`; `UnansweredError` where nobody knows whether it was written. A write that
+        was carried out is never reported as a conflict with itself.
+        """
+
+    def delete(self, name: str, *, generation: int) -> bool:
+        """Delete this generation; False where it is gone or newer."""
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """A file as the bucket holds it; `crc32c` is its checksum, in base64 as Cloud Storage has it."""
+
+    name: str
+    generation: int
+    size: int
+    crc32c: str
+
+
+def unwatched(count: int) -> None:
+    """Nobody counts the bytes."""
+    del count
+
+
+class Transfers(Protocol):
+    """A developer's own files, to and from the bucket, of any size; safe to use from several threads.
+
+    `moved` hears of bytes as they go, in all no more than there are: what is sent again counts once.
+    """
+
+    def held(self, prefix: str) -> list[Held]:
+        """All objects whose name begins with `prefix`, in the order of names."""
+
+    def same(self, file: Path, held: Held) -> bool:
+        """Whether the file has the very bytes of the object, by size and checksum; nothing is transferred."""
+
+    def upload(self, file: Path, name: str, *, moved: Callable[[int], None] = unwatched) -> None:
+        """Write the file as this object, whatever was there, in pieces; it arrives whole or not at all.
+
+        Raises:
+            UnansweredError: no answer, or it arrived damaged. Asking again is safe.
+        """
+
+    def download(
+        self, held: Held, into: BinaryIO, *, start: int = 0, moved: Callable[[int], None] = unwatched
+    ) -> None:
+        """Write the bytes of this generation, from `start` on, into the open file.
+
+        From 0 on they are held against the checksum; for the rest of a file ask `same` when it is whole.
+
+        Raises:
+            UnansweredError: no answer, the generation is there no more, or it arrived damaged.
+        """

@@ -1,0 +1,29 @@
+"""Everything outside."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from spotwarden.ports.bucket import Store
+from spotwarden.ports.compute import Compute
+from spotwarden.ports.people import NoPost, Post, Topic
+from spotwarden.ports.watching import Metrics
+
+
+def no_calls() -> Mapping[str, int]:
+    """Nothing is counted."""
+    return {}
+
+
+class Cloud(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything outside, opened once per process.
+
+    `calls` counts the requests that this process has made so far, by service.
+    """
+
+    store: Store
+    compute: Compute
+    notices: Topic
+    metrics: Metrics
+    post: Post = NoPost()
+    calls: Callable[[], Mapping[str, int]] = no_calls

@@ -1,0 +1,70 @@
+"""Compute Engine."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any, Protocol
+
+from spotwarden.model.fleet import Fleet, Leftover
+from spotwarden.model.instance import Instances, Operation, Operations
+from spotwarden.model.request import Request
+
+
+class Compute(Protocol):
+    """Compute Engine, in one project."""
+
+    def instances(self, *, names: Collection[str] = (), job: str = "") -> Instances:
+        """Every instance of the project; with `names` those so called, with `job` those that carry its label.
+
+        With both, an instance that fits either is given.
+        """
+
+    def operations(self, since: datetime) -> Operations:
+        """Every operation on an instance that was asked for since then."""
+
+    def launch(self, request: Request, request_id: str, *, before: datetime | None = None) -> Operation:
+        """Send the create request; the same id never creates twice. `RejectedError`, `UnansweredError`.
+
+        Nothing is sent at or after the moment `before`, the end of the caller's lease: `ConflictError`.
+        """
+
+    def start(
+        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
+        """Start a stopped instance, addressed by its numeric id; errors and `before` as `launch`."""
+
+    def delete(
+        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
+        """Delete an instance, by its id; errors and `before` as `launch`; `RejectedError` notFound."""
+
+    def operation(self, place: str, name: str) -> Operation:
+        """How an operation in this zone or region stands; `RejectedError` notFound, `UnansweredError`."""
+
+    def resource(self, zone: str, instance_id: str) -> Mapping[str, Any] | None:
+        """The instance as Compute Engine's JSON, metadata values included; None where it is gone."""
+
+    def disk(self, link: str) -> Mapping[str, Any] | None:
+        """The disk that an instance's `disks[].source` names, as JSON; None where it is gone."""
+
+    def offers(self, machine: str, accelerators: Collection[str]) -> frozenset[str]:
+        """The zones that offer the machine type and all of the accelerator types; `UnansweredError`.
+
+        A zone that could not be asked is left out.
+        """
+
+    def fleet(self, *, ids: Collection[str] = ()) -> Fleet:
+        """Every VM of the project, in one aggregated list; with `ids` only these."""
+
+    def stop(
+        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
+        """Stop an instance, by its id; errors and `before` as `delete`. One that is stopped stays so."""
+
+    def label(self, zone: str, instance_id: str, labels: Mapping[str, str]) -> Operation:
+        """Put labels on it; an empty value takes one off, all others stay as they are. Errors as `delete`."""
+
+    def leftovers(self) -> tuple[tuple[Leftover, ...], tuple[str, ...]]:
+        """Disks and addresses nobody uses, and snapshots, with a job's label; and unreachable scopes."""
+
+    def remove(self, link: str, request_id: str, *, before: datetime | None = None) -> Operation:
+        """Delete the disk, address or snapshot of this link; errors and `before` as `delete`."""
