@@ -6,13 +6,14 @@ from pathlib import Path
 import msgspec
 
 from spotwarden.cli.context import Context
-from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, StatusCode, Thing
+from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, RunRecord, StatusCode, Thing
 from spotwarden.model.attempt import Attempt, State, Try
 from spotwarden.model.fleet import Fleet, Machine
 from spotwarden.model.instance import Instance, Instances, Status
 from spotwarden.model.policy import Policy
 from spotwarden.ports import Logs, Transfers
 from spotwarden.runner import Settings
+from spotwarden.runner.known import Known
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 from tests.fakes.files import MemoryFiles
 from tests.fakes.logs import MemoryLogs
@@ -39,6 +40,8 @@ class Speaker:
     """One job over its attempts; time passes only when `wait` says so."""
 
     def __init__(self, cloud: MemoryCloud | None = None) -> None:
+        # Every bucket in memory counts its generations from one.
+        Known.forget()
         self.cloud = cloud or memory_cloud()
         self.logs = MemoryLogs()
         self.files = MemoryFiles(self.cloud.store)
@@ -61,17 +64,17 @@ class Speaker:
             shelf=self.files,
         )
 
-    def up(self, instance_id: str, zone: str = "us-central1-a", machine: str = "g2-standard-8") -> None:
+    def up(self, instance_id: str, zone: str = "us-central1-a", job: str = JOB) -> None:
         """Have a VM run."""
-        vm = Instance(id=instance_id, name=JOB, zone=zone, status=Status.RUNNING)
+        vm = Instance(id=instance_id, name=job, zone=zone, status=Status.RUNNING)
         self._instances.append(vm)
         self._machines.append(
             Machine(
                 id=instance_id,
-                name=JOB,
+                name=job,
                 zone=zone,
                 status=Status.RUNNING,
-                machine_type=machine,
+                machine_type="g2-standard-8",
                 created=self.cloud.clock.now(),
             )
         )
@@ -131,3 +134,20 @@ class Speaker:
     def end(self, status: str, job: str = JOB) -> None:
         """Have the job end."""
         self.put(StatusCode(job=job), status)
+
+
+def four_jobs(speaker: Speaker) -> None:
+    """Four jobs, started a minute after each other: one runs, one recovers, one failed, one ended."""
+    speaker.attempt(1, job="exp-a", owner="ada@example.com", instances={"exp-a": "11"})
+    speaker.up("11", job="exp-a")
+    speaker.put(RunRecord(job="exp-a"), '{"tags": {"team": "vision", "try": "1"}}')
+    speaker.wait(60)
+    speaker.attempt(1, job="exp-b", owner="bob@example.com", instances={"exp-b": "12"})
+    speaker.attempt(2, job="exp-b", owner="bob@example.com", state=State.PLACING)
+    speaker.put(RunRecord(job="exp-b"), '{"tags": {"team": "speech"}}')
+    speaker.wait(60)
+    speaker.attempt(1, job="other-c", owner="ada@example.com", instances={"other-c": "13"})
+    speaker.wait(60)
+    speaker.end("2", "other-c")
+    speaker.attempt(1, job="other-d", owner="eve@example.com", instances={"other-d": "14"})
+    speaker.end("0", "other-d")

@@ -9,10 +9,9 @@ import pytest
 from spotwarden import clock
 from spotwarden.cli.looking import jobs as command
 from spotwarden.cli.main import main
-from spotwarden.layout import AttemptRecord, CaseRecord, CreateScript, RunRecord
-from spotwarden.model.attempt import State
+from spotwarden.layout import AttemptRecord, CaseRecord, CreateScript
 from spotwarden.model.finding import Subject, Target
-from tests.cli.logged import Speaker
+from tests.cli.logged import Speaker, four_jobs
 from tests.cli.test_cases import case
 
 
@@ -38,20 +37,8 @@ def run(speaker, capsys):  # noqa: ARG001 — the bucket that the command finds
 
 @pytest.fixture
 def four(speaker) -> Speaker:
-    """Four jobs, started a minute after each other: one runs, one recovers, one failed, one ended."""
-    speaker.attempt(1, job="exp-a", owner="ada@example.com", instances={"exp-a": "11"})
-    speaker.up("11")
-    speaker.put(RunRecord(job="exp-a"), '{"tags": {"team": "vision", "try": "1"}}')
-    speaker.wait(60)
-    speaker.attempt(1, job="exp-b", owner="bob@example.com", instances={"exp-b": "12"})
-    speaker.attempt(2, job="exp-b", owner="bob@example.com", state=State.PLACING)
-    speaker.put(RunRecord(job="exp-b"), '{"tags": {"team": "speech"}}')
-    speaker.wait(60)
-    speaker.attempt(1, job="other-c", owner="ada@example.com", instances={"other-c": "13"})
-    speaker.wait(60)
-    speaker.end("2", "other-c")
-    speaker.attempt(1, job="other-d", owner="eve@example.com", instances={"other-d": "14"})
-    speaker.end("0", "other-d")
+    """Four jobs: one runs, one recovers, one failed, one ended."""
+    four_jobs(speaker)
     return speaker
 
 

@@ -36,6 +36,7 @@ WORDS = [one.value for one in Standing]
 @click.option("--sort", type=click.Choice(list(SORTS)), default="name", show_default=True)
 @click.option("--reverse", is_flag=True, help="The other way round.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N.")
+@click.option("--exact", is_flag=True, help="Read every job anew, also those that are over.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 @click.option("--watch", is_flag=True, help="Look again and again, until Ctrl-C.")
 @click.option("--every", type=Span(), default="5s", show_default=True, help="How often to look with --watch.")
@@ -49,6 +50,7 @@ def jobs(  # noqa: PLR0913 — each is an option
     sort: str,
     reverse: bool,
     limit: int | None,
+    exact: bool,
     as_json: bool,
     watch: bool,
     every: timedelta,
@@ -57,6 +59,7 @@ def jobs(  # noqa: PLR0913 — each is an option
 
     With --watch a terminal shows the table as it is now; anywhere else each row is printed once, and again
     when it has changed, after the moment. Jobs that cannot be read are named at the end, with exit status 1.
+    Of hundreds of jobs those that are over are taken from the report, which a line beside the output says.
 
     \b
     Examples:
@@ -77,15 +80,15 @@ def jobs(  # noqa: PLR0913 — each is an option
         limit=limit,
     )
     context = open_context()
-    look = _looker(context, patterns)
+    look = _looker(context, patterns, exact=exact)
     if watch:
         _watch(context, choice, look, every)
     else:
         _print(context, choice, look(), as_json=as_json)
 
 
-def _looker(context: Context, patterns: Sequence[str]) -> Callable[[], Table]:
-    rows = Rows(context)
+def _looker(context: Context, patterns: Sequence[str], *, exact: bool) -> Callable[[], Table]:
+    rows = Rows(context, exact=exact)
 
     def look() -> Table:
         names = rows.names(patterns)
@@ -114,6 +117,10 @@ def _print(context: Context, choice: Choice, table: Table, *, as_json: bool) -> 
         click.echo(_nothing(context, table))
     if len(shown) < len(found):
         click.echo(f"{len(shown)} of {len(found)} jobs", err=True)
+    if table.at:
+        age = duration(clock.now() - table.at)
+        told = f"{table.reported} jobs that are over are as the report had them {age} ago; --exact reads them"
+        click.echo(told, err=True)
     if table.broken:
         listed = "\n".join(f"  {plain(str(one))}" for one in table.broken)
         raise click.ClickException(f"these cannot be read; mend or remove them:\n{listed}")

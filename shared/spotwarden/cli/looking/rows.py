@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from spotwarden.cli.context import Context
+from spotwarden.cli.looking.remembered import NOTHING, remembered
 from spotwarden.decide.experiments import Experiment, experiment
 from spotwarden.layout import (
     RESERVED_JOBS,
@@ -43,17 +44,23 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """All rows, by name; of jobs that cannot be read, why not."""
+    """All rows, by name; of jobs that cannot be read, why not.
+
+    `reported` of the rows are those of the report, as they were at `at`.
+    """
 
     rows: tuple[Experiment, ...]
     broken: tuple[BrokenError, ...] = ()
+    reported: int = 0
+    at: datetime | None = None
 
 
 class Rows:
     """Reads the table again and again; an object that has not changed is not read once more."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, *, exact: bool = False) -> None:
         self._context = context
+        self._exact = exact
         self._store, self._layout = context.cloud.store, context.settings.layout
         self._known: Known[object] = Known(most=100_000)
 
@@ -69,7 +76,15 @@ class Rows:
         ]
 
     def read(self, names: Sequence[str], now: datetime, done: Callable[[], None] = lambda: None) -> Table:
-        """The rows of these jobs; `done` hears of each that has been read."""
+        """The rows of these jobs; `done` hears of each that is there."""
+        old = NOTHING if self._exact else remembered(self._context, names, now)
+        for _ in old.rows:
+            done()
+        table = self._read([name for name in names if name not in old.rows], now, done)
+        rows = sorted((*table.rows, *old.rows.values()), key=lambda row: row.job)
+        return msgspec.structs.replace(table, rows=tuple(rows), reported=len(old.rows), at=old.at)
+
+    def _read(self, names: Sequence[str], now: datetime, done: Callable[[], None]) -> Table:
         broken: list[BrokenError] = []
 
         def one(name: str) -> Job | None:
@@ -87,8 +102,8 @@ class Rows:
             raise found.failures[0]
         instances = self._context.cloud.compute.instances().items if found.results else ()
         stalled = self._stalled() if found.results else frozenset()
-        rows = [_row(job, instances, stalled, now) for job in found.results]
-        return Table(rows=tuple(sorted(rows, key=lambda row: row.job)), broken=tuple(broken))
+        rows = tuple(_row(job, instances, stalled, now) for job in found.results)
+        return Table(rows=rows, broken=tuple(broken))
 
     def _job(self, name: str) -> Job | None:
         folder = look_into(self._store, self._layout, name)

@@ -1,0 +1,78 @@
+"""Jobs that are over, as the report has them: with thousands of them nobody wants to wait for each."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
+
+import msgspec
+
+from spotwarden.cli.context import Context
+from spotwarden.decide.experiments import Experiment
+from spotwarden.layout import NotInLayoutError, OpenJob
+from spotwarden.model.report import Experiment as Reported
+from spotwarden.runner.reporting.kept import Shelf, current
+
+MANY = 200
+"""Fewer jobs are all read."""
+FRESH = timedelta(minutes=30)
+"""Three ticks of the report: an older one is not believed."""
+
+
+class Remembered(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows by job, as they were at `at`; None where nothing is remembered."""
+
+    rows: Mapping[str, Experiment] = {}
+    at: datetime | None = None
+
+
+NOTHING = Remembered()
+
+
+def remembered(context: Context, names: Collection[str], now: datetime) -> Remembered:
+    """Those of the jobs that were over when the report was made, and of which nothing says otherwise."""
+    if len(names) < MANY:
+        return NOTHING
+    store, layout = context.cloud.store, context.settings.layout
+    index = current(Shelf(store, layout))
+    if index is None or now - index.at > FRESH:
+        return NOTHING
+    # What was started again since then is on the list of open jobs, or has a VM.
+    instances = context.cloud.compute.instances().items
+    alive = {one.job or one.name for one in instances} | _open(context)
+    wanted = set(names) - alive
+    rows = {
+        entry.row.job: row_of(entry.row)
+        for entry in index.entries
+        if entry.settled and entry.row.job in wanted
+    }
+    return Remembered(rows=rows, at=index.at) if rows else NOTHING
+
+
+def _open(context: Context) -> set[str]:
+    layout = context.settings.layout
+    found = set()
+    for entry in context.cloud.store.entries(layout.open_jobs()):
+        try:
+            thing = layout.parse(entry.name)
+        except NotInLayoutError:
+            continue
+        if isinstance(thing, OpenJob):
+            found.add(thing.job)
+    return found
+
+
+def row_of(one: Reported) -> Experiment:
+    """The report's row as that of the table."""
+    newest = one.instances[-max(1, one.nodes) :]
+    return Experiment(
+        job=one.job,
+        status=one.standing,
+        exit_code=one.exit_code,
+        attempts=max(1, one.attempts),
+        instance_id=", ".join(sorted(newest)),
+        zone=one.zones[-1] if one.zones else "",
+        owner=one.owner,
+        started=one.started,
+        ended=one.ended,
+        runtime=one.ended - one.started if one.ended and one.started else None,
+        tags=one.tags,
+    )
