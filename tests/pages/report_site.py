@@ -9,6 +9,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
 from spotwarden.decide import report_pages as pages
+from spotwarden.model.report_job import JobReport
 from spotwarden.model.report_trust import Query
 from spotwarden.runner.reporting import assets
 from tests.pages import report_made_up as made_up
@@ -48,7 +49,8 @@ class Site:
         if path.startswith("/jobs/"):
             name = unquote(path.removeprefix("/jobs/"))
             row = next(row for row in self.table.rows if row.job == name)
-            return pages.job(made_up.job_report(experiment=row), frame)
+            empty = JobReport(at=made_up.NOW, experiment=row)
+            return pages.job(empty if row == made_up.UNSAID else made_up.job_report(experiment=row), frame)
         if path == "/fleet":
             return pages.fleet(made_up.fleet_view(), frame, args.get("unit", ""))
         if path == "/trust":

@@ -82,7 +82,10 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows of one page, and how many there are on all pages; `asked` names a page that is there."""
+    """The rows of one page, and how many there are on all pages.
+
+    `asked` names a page that is there, `metric` is the one that has columns of its own, `metrics` are all.
+    """
 
     rows: tuple[Experiment, ...]
     found: int
@@ -90,6 +93,7 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     pages: int
     asked: Asked
     metrics: tuple[str, ...]
+    metric: str
 
     @property
     def begin(self) -> int:
@@ -100,7 +104,6 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
 def choose(rows: Sequence[Experiment], asked: Asked) -> Chosen:
     """The rows that are asked for, in the order asked for, of the page asked for."""
     metrics = common_metrics(rows)
-    asked = msgspec.structs.replace(asked, metric=asked.metric or (metrics[0] if metrics else ""))
     found = ordered([row for row in rows if fits(row, asked)], asked)
     pages = max(1, -(-len(found) // asked.size))
     page = min(asked.page, pages)
@@ -112,6 +115,7 @@ def choose(rows: Sequence[Experiment], asked: Asked) -> Chosen:
         pages=pages,
         asked=msgspec.structs.replace(asked, page=page),
         metrics=metrics,
+        metric=asked.metric or next(iter(metrics), ""),
     )
 
 
@@ -144,8 +148,8 @@ def _has(row: Experiment, words: Iterable[str]) -> bool:
 
 def ordered(rows: Iterable[Experiment], asked: Asked) -> list[Experiment]:
     """The rows in the order asked for, those alike by name; the unknown ones last."""
-    key = _key(asked)
     by_name = sorted(rows, key=lambda row: row.job)
+    key = _key(asked, by_name)
     keyed = [(key(row), row) for row in by_name]
     known = sorted(
         (one for one in keyed if one[0] is not None), key=lambda one: one[0], reverse=asked.order == "desc"
@@ -153,10 +157,11 @@ def ordered(rows: Iterable[Experiment], asked: Asked) -> list[Experiment]:
     return [row for _, row in known] + [row for value, row in keyed if value is None]
 
 
-def _key(asked: Asked) -> Key:
+def _key(asked: Asked, rows: Sequence[Experiment]) -> Key:
     if asked.sort in KEYS:
         return KEYS[asked.sort]
-    return lambda row: _measured(measure(row, asked.metric), asked.sort)
+    metric = asked.metric or next(iter(common_metrics(rows)), "")
+    return lambda row: _measured(measure(row, metric), asked.sort)
 
 
 def _measured(one: Measure | None, which: str) -> float | None:

@@ -9,7 +9,7 @@ from spotwarden.decide.report_pages.asking import common_metrics, measure
 from spotwarden.decide.report_pages.experiments import progress
 from spotwarden.decide.report_pages.frame import Frame
 from spotwarden.decide.report_pages.rendering import render
-from spotwarden.decide.report_pages.words import NONE, Words
+from spotwarden.decide.report_pages.words import NONE, UNKNOWN, Words
 from spotwarden.model.report import Experiment
 from spotwarden.model.report_job import Comparison
 
@@ -52,8 +52,8 @@ def _figures(jobs: Sequence[Experiment], say: Words) -> Iterator[tuple[str, tupl
     yield "Owner", tuple(say.text(one.owner, "nobody") for one in jobs)
     yield "Machines", tuple(say.text(", ".join(one.machines)) for one in jobs)
     yield "Zones", tuple(say.text(", ".join(one.zones)) for one in jobs)
-    yield "Attempts", tuple(escape(f"{one.attempts:,}") for one in jobs)
-    yield "Preempted", tuple(escape(f"{one.preemptions:,}") for one in jobs)
+    yield "Attempts", tuple(escape(f"{one.attempts:,}") if one.attempts else UNKNOWN for one in jobs)
+    yield "Preempted", tuple(escape(f"{one.preemptions:,}") if one.attempts else UNKNOWN for one in jobs)
     yield "Started", tuple(say.when(one.started) for one in jobs)
     yield "Runtime, h", tuple(say.hours(one.runtime) for one in jobs)
     yield "VMs up, h", tuple(say.hours(one.up_time) for one in jobs)

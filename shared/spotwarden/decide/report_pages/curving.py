@@ -16,6 +16,7 @@ from spotwarden.model.report_job import Curve, JobReport
 MOST_CURVES = 4
 """Curves of one picture: as many as can be told apart without colours."""
 MOST_PICTURES = 24
+_HUGE = 1e100
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 900, 260, 70, 12, 10, 36
 
 Points = tuple[tuple[float, float | None], ...]
@@ -91,9 +92,14 @@ def _points(curve: Curve, *, steps: bool) -> Points:
         value = number(point.value)
         hours = (point.at - curve.points[0].at) / timedelta(hours=1)
         x = point.step if steps and point.step is not None else round(hours, 4)
-        if math.isfinite(x):
-            found[x] = value if math.isfinite(value) else None
+        if _drawable(x):
+            found[x] = value if _drawable(value) else None
     return tuple(sorted(found.items()))
+
+
+def _drawable(value: float) -> bool:
+    """Whether it has a place in a picture: differences between larger numbers are no numbers any more."""
+    return math.isfinite(value) and abs(value) < _HUGE
 
 
 def _picture(metric: str, lines: Sequence[Line], by: str, note: str) -> Picture:

@@ -15,6 +15,8 @@ _STEPS = tuple(
     for minutes in (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 7 * 1440, 14 * 1440, 28 * 1440)
 )
 _DAY = timedelta(days=1)
+_LEAST, _FLAT = 1e-100, 1e-9
+"""What differs by less than a billionth is drawn as one value."""
 
 
 class Area(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,13 +76,13 @@ def line(points: Iterable[tuple[float, float]]) -> str:
 
 def nice(low: float, high: float, about: int = 5) -> list[float]:
     """Round values from at most `low` to at least `high`, some `about` of them."""
-    if not high > low:
+    if high - low <= max(abs(high), _LEAST) * _FLAT:
         low, high = low - abs(low) / 2 - 0.5, high + abs(high) / 2 + 0.5
     rough = (high - low) / about
     size = 10.0 ** int(f"{rough:e}".partition("e")[2])
     step = next(factor * size for factor in (1, 2, 2.5, 5, 10) if factor * size >= rough)
     first, last = int(low // step), -int(-high // step)
-    return [round(number * step, 12) for number in range(first, last + 1)]
+    return [float(f"{number * step:.12g}") for number in range(first, last + 1)]
 
 
 def ticks(start: datetime, end: datetime, zone: str, most: int = 9) -> Iterator[tuple[datetime, str]]:

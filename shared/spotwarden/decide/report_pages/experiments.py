@@ -18,9 +18,9 @@ _COLUMNS = (
     ("Attempts", "attempts", True),
     ("Zone", "zones", False),
     ("Started", "started", False),
-    ("Runtime, h", "runtime", True),
-    ("VMs up, h", "up", True),
-    ("Cost of on demand, USD", "cost", True),
+    ("Runtime,\u00a0h", "runtime", True),
+    ("VMs up,\u00a0h", "up", True),
+    ("Cost,\u00a0USD", "cost", True),
     ("Done, last sign", "progress", True),
 )
 _AROUND = 2
@@ -45,7 +45,7 @@ def experiments(table: Experiments, asked: Asked, frame: Frame) -> str:
     """The page of the rows that are asked for."""
     chosen, frame = choose(table.rows, asked), frame.at("index")
     asked = chosen.asked
-    columns = tuple(_columns(asked, frame))
+    columns = tuple(_columns(chosen, frame))
     return render(
         "experiments",
         frame,
@@ -62,7 +62,7 @@ def experiments(table: Experiments, asked: Asked, frame: Frame) -> str:
         sizes=SIZES,
         prices=table.prices,
         progress=lambda row: progress(row.advance),
-        measured=lambda row: measure(row, asked.metric),
+        measured=lambda row: measure(row, chosen.metric),
         links=lambda row: tuple(links(row, frame)),
     )
 
@@ -92,9 +92,10 @@ def links(row: Experiment, frame: Frame) -> Iterator[tuple[str, str]]:
             yield name, found
 
 
-def _columns(asked: Asked, frame: Frame) -> Iterator[Column]:
-    metric = ((f"{asked.metric}, last", "last", True), (f"{asked.metric}, best", "best", True))
-    for name, sort, number in (*_COLUMNS, *(metric if asked.metric else ())):
+def _columns(chosen: Chosen, frame: Frame) -> Iterator[Column]:
+    asked = chosen.asked
+    metric = ((f"{chosen.metric}, last", "last", True), (f"{chosen.metric}, best", "best", True))
+    for name, sort, number in (*_COLUMNS, *(metric if chosen.metric else ())):
         here = sort == asked.sort
         other = "asc" if asked.order == "desc" else "desc"
         order = other if here else first_order(sort)

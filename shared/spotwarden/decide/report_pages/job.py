@@ -60,7 +60,7 @@ def shown_marks(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
 def _figures(report: JobReport, say: Words) -> Iterator[Figure]:
     row = report.experiment
     yield "Runtime", say.span(row.runtime), "from its start to its end, or to now"
-    machines = escape(", ".join(row.machines[-2:]))
+    machines = ", ".join(row.machines[-2:])
     yield "VMs up", _hours(say, row.up_time), count(row.nodes, "VM") + " at a time" if row.nodes else ""
     if row.gpus != 0:
         yield "GPU time", _hours(say, row.gpu_time), count(row.gpus, "GPU") if row.gpus else ""
@@ -69,7 +69,8 @@ def _figures(report: JobReport, say: Words) -> Iterator[Figure]:
     yield "On demand", _usd(row.on_demand, say) if known else UNKNOWN, "what it would have cost without spot"
     if known and row.saved.priced:
         yield "Saved", _usd(row.saved, say), "by spot"
-    yield "Attempts", escape(f"{row.attempts:,}"), f"{row.preemptions:,} preempted"
+    tries = escape(f"{row.attempts:,}") if row.attempts else UNKNOWN
+    yield "Attempts", tries, f"{row.preemptions:,} preempted" if row.attempts else ""
     at = row.advance.at
     yield (
         "Done",

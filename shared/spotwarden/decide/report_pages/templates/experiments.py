@@ -26,7 +26,7 @@ autocomplete="off"></label>
 autocomplete="off"></label>
 {% if chosen.metrics %}
 <label>Metric <select name="metric">
-{% for name in chosen.metrics %}<option{% if name == asked.metric %} selected{% endif %}>{{ name }}</option>
+{% for name in chosen.metrics %}<option{% if name == chosen.metric %} selected{% endif %}>{{ name }}</option>
 {% endfor %}
 </select></label>
 {% endif %}
@@ -45,9 +45,9 @@ value="{{ asked.order }}">
 <div id="live"{% if frame.static %} data-still{% endif %}>
 <p role="status">{{ count }}</p>
 {% if chosen.rows %}
-<form data-compare action="{{ frame.to('compare') }}" method="get">
-{{ keep_zone(frame) }}
 {% if not frame.static %}
+<form data-compare action="{{ frame.root }}compare" method="get">
+{{ keep_zone(frame) }}
 <div class="bar"><button type="submit">Compare</button>
 <p class="quiet" data-chosen role="status">Tick two to four jobs.</p></div>
 {% endif %}
@@ -72,7 +72,7 @@ aria-label="Compare {{ row.job }}"></td>{% endif %}
 {% if row.problem %}<span class="sub">part of it cannot be read</span>{% endif %}</td>
 <td>{{ say.text(row.owner, "nobody") }}{% if row.team %}
 <span class="sub"><bdi>{{ row.team }}</bdi></span>{% endif %}</td>
-<td class="n">{{ row.attempts }}{% if row.preemptions %}
+<td class="n">{{ row.attempts or UNKNOWN }}{% if row.preemptions %}
 <span class="sub">{{ row.preemptions }} preempted</span>{% endif %}</td>
 <td>{{ say.text(row.zones[-1] if row.zones else "") }}
 {% if row.zones | length > 1 %}<span class="sub">and {{ row.zones | length - 1 }} before</span>{% endif %}
@@ -80,9 +80,10 @@ aria-label="Compare {{ row.job }}"></td>{% endif %}
 <td>{{ say.when(row.started) }}</td>
 <td class="n">{{ say.hours(row.runtime) }}</td>
 <td class="n">{{ say.hours(row.up_time) }}</td>
-<td class="n">{{ say.cost(row, row.cost) }}<span class="sub">of {{ say.cost(row, row.on_demand) }}</span></td>
+<td class="n">{{ say.cost(row, row.cost) }}
+<span class="sub">{{ say.cost(row, row.on_demand) }} on demand</span></td>
 <td class="n">{{ progress(row) }}<span class="sub">{{ say.when(row.advance.at, "no sign") }}</span></td>
-{% if asked.metric %}
+{% if chosen.metric %}
 {% set one = measured(row) %}
 <td class="n">{% if one %}{{ say.number(one.last) }}{% else %}{{ NONE }}{% endif %}</td>
 <td class="n">{% if one %}{{ say.number(one.best) }}{% else %}{{ NONE }}{% endif %}</td>
@@ -95,7 +96,7 @@ aria-label="Compare {{ row.job }}"></td>{% endif %}
 </tbody>
 </table>
 {% endcall %}
-</form>
+{% if not frame.static %}</form>{% endif %}
 {% if pages | length > 1 %}
 <nav class="pages" aria-label="Pages of the table"><ul>
 {% for number, url in pages %}
