@@ -150,6 +150,12 @@ def test_a_metric_that_only_one_has_is_a_difference(speaker, run):
     assert [row.split()[2] for row in rows] == ["-", "0.25", "0.25", "-"]
 
 
+def test_how_often_somebody_looked_is_no_difference(speaker, run):
+    """Heartbeats come by the clock, not by the step."""
+    measured(speaker, "exp-2", 1.0, 0.75, 0.5, 0.25)
+    assert run()[0] == 0
+
+
 def test_how_they_went_is_shown_and_is_no_difference(speaker, run):
     """No two jobs take the same time."""
     speaker.end("0", "exp-1")

@@ -82,7 +82,7 @@ def test_a_page_has_what_is_known_of_a_job(run):
     assert said(page, "command") == ["python train.py --note 'two words'"]
     assert said(page, "input") == ["gs://b/data/ data"]
     assert said(page, "started") == ["2026-01-05 09:00:00 UTC, ran for 1h30m"]
-    assert said(page, "up") == ["1.5 h on its VMs"]
+    assert said(page, "up") == ["1h30m on its VMs"]
     assert said(page, "zones") == ["us-central1-a, us-central1-b"]
     assert said(page, "progress") == ["step 250 of 1000 (25%), checkpoint ckpt-2, last heard of 30m00s ago"]
     assert said(page, "loss") == ["nan (best 0.5)"]
@@ -107,7 +107,7 @@ def test_the_cost_of_a_job_that_is_over_ends_with_it(running, run):
     running.cloud.compute.fleet = None
     running.wait(36_000)
     assert said(run(), "cost") == before
-    assert said(run(), "up") == ["1.5 h on its VMs"]
+    assert said(run(), "up") == ["1h30m on its VMs"]
 
 
 def test_a_job_whose_prices_nobody_knows_costs_nothing_that_is_said(speaker, run):

@@ -209,6 +209,27 @@ def test_an_entry_without_text_is_passed_over(served):
     assert texts(served.logs, VM) == ["x"]
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Starting startup scripts (version 20250101.00).", False),
+        ("Found startup-script in metadata.", False),
+        ("startup-script exit status 0", False),
+        ("Finished running startup scripts.", False),
+        ("No shutdown scripts to run.", False),
+        ("startup-script exit status 7", True),
+        ('Script "startup-script" failed with error: exit status 7', True),
+        ("startup-script: Found startup-script in metadata.", True),
+    ],
+)
+def test_the_guest_agent_is_heard_only_when_something_is_wrong(served, text, told):
+    """A program may say the same, and another log has no guest agent's words."""
+    served.enter({"jsonPayload": {"message": text}})
+    assert bool(texts(served.logs, VM)) is told
+    served.enter({"textPayload": text}, log="my-training", instance_id=OTHER)
+    assert texts(served.logs, OTHER)
+
+
 def test_who_may_not_read_them_hears_so(served):
     """With Google's own reason."""
     served.stand.call(served.stand.faults.add, Rule(path="/v2/entries:list", status=403))

@@ -35,6 +35,12 @@ _NOT_THEIRS = (
     "cloudaudit.googleapis.com|compute.googleapis.com|serialconsole.googleapis.com|syslog|"
     "GCEGuestAgent|OSConfigAgent|google_guest_agent|ops-agent-health|google-cloud-ops-agent"
 )
+_AGENT = re.compile("/logs/(google_metadata_script_runner|GCEMetadataScripts)$")
+_ROUTINE = re.compile(
+    r"Starting (startup|shutdown) scripts.*|Found \S+ in metadata\.|Finished running \S+ scripts\.|"
+    r"No \S+ scripts to run\.|\S+ exit status 0"
+)
+"""What the guest agent says of itself where all is well."""
 _SAID_BY = re.compile(r"startup-script(-url)?: ")
 
 
@@ -46,6 +52,7 @@ class _Entry(msgspec.Struct, frozen=True, rename="camel"):
     """A `LogEntry`, as far as it is read."""
 
     timestamp: datetime
+    log_name: str = ""
     insert_id: str = ""
     resource: _Resource = _Resource()
     text_payload: str | None = None
@@ -54,7 +61,7 @@ class _Entry(msgspec.Struct, frozen=True, rename="camel"):
     def line(self) -> LogLine | None:
         """What it says; None where that is no text."""
         text = _text(self)
-        if text is None:
+        if text is None or (_AGENT.search(self.log_name) and _ROUTINE.fullmatch(text)):
             return None
         return LogLine(
             at=self.timestamp,

@@ -41,14 +41,9 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def same(self) -> bool:
-        """Whether the two cannot be told apart by it."""
+        """Whether the two came to the same, last and at best; how often somebody looked does not count."""
         one, other = self.measures
-        return (
-            one is not None
-            and other is not None
-            and self.points[0] == self.points[1]
-            and (one.last, one.lowest, one.highest) == (other.last, other.lowest, other.highest)
-        )
+        return one is not None and other is not None and (one.last, one.best) == (other.last, other.best)
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):

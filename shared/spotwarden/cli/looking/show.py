@@ -1,7 +1,7 @@
 """`spotwarden show`: how one job stands, how it came there, and what to do next."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from shlex import join
 
 import click
@@ -96,7 +96,7 @@ def _facts(shown: Shown, now: datetime) -> Iterator[tuple[str, str]]:
     yield "command", join(run.command) if run else ""
     yield from (("input", one) for one in (run.inputs if run else ()))
     yield "started", f"{row.started:%Y-%m-%d %H:%M:%S} UTC, ran for {_ran(row)}" if row.started else ""
-    yield "up", f"{shown.costs.hours:.1f} h on its VMs" if shown.costs.hours else ""
+    yield "up", f"{duration(timedelta(hours=shown.costs.hours))} on its VMs" if shown.costs.hours else ""
     yield "zones", ", ".join(_zones(details))
     yield "cost", f"{shown.costs.cost} ({shown.costs.basis})" if shown.costs.cost else ""
     yield "progress", _progress(details, now)
