@@ -7,7 +7,18 @@ from pathlib import Path
 
 from tests.job.lab import KIT
 
-PARTS = "text metadata settings bucket attempt marker files progress gang program".split()
+PARTS = (
+    "text",
+    "metadata",
+    "settings",
+    "bucket",
+    "attempt",
+    "marker",
+    "files",
+    "progress",
+    "gang",
+    "program",
+)
 
 
 class Shell:

@@ -64,9 +64,9 @@ def test_googles_registries_get_the_vms_token(shell, engine):
 
 
 def test_where_no_engine_works_the_job_cannot_run_and_says_why(shell, engine):
-    """Rather than start over and over: one that is installed and down, and none at all."""
+    """Rather than start over and over; one that is installed and down is none."""
     shell.set(container="image", engine_wait="0")
-    down = shell.attempt(RUN, ENGINE_IS_DOWN="1", PATH=f"{engine.parent}/tools:/nowhere")
+    down = shell.attempt(f"podman() {{ return 1; }}; {RUN}", ENGINE_IS_DOWN="1")
     assert (down.returncode, "no container engine works" in down.stdout) == (1, True)
     assert not engine.exists()
 

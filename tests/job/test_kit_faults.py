@@ -1,7 +1,7 @@
 """What goes wrong around a job: the bucket, the token, the disk, the last seconds."""
 
 import json
-import os
+import shutil
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -10,7 +10,7 @@ import pytest
 
 
 def test_a_bucket_that_is_away_delays_a_job_and_loses_nothing(lab):
-    """At the start the VM waits rather than train from nothing; in the end the output waits before the status."""
+    """At the start the VM waits rather than train from nothing, in the end it waits with the status."""
     lab.write("patient/output/step", "7\n")
     lab.fault(service="storage", path="patient/", status=503, for_seconds=2)
     vm = lab.job(
@@ -67,7 +67,7 @@ def test_a_full_disk_ends_the_log_and_not_the_program(lab, tmp_path):
 
 
 def test_output_that_cannot_go_up_is_no_success(lab):
-    """One file is refused for good: the others go up, the status says failure, and the VM stays with its disk."""
+    """A file is refused for good: the others go up, the status says failure, the VM stays with its disk."""
     name = "/".join(["d" * 200] * 6)
     vm = lab.job(f'cd "$SPOTWARDEN_OUTPUT"; mkdir -p {name}; echo x > {name}/x; echo y > y')
     assert vm.status() == "74"
@@ -156,9 +156,6 @@ def test_metadata_is_read_without_curl(shell, metadata):
     tools = shell.folder / "tools"
     tools.mkdir()
     for tool in ("cat", "timeout", "mv", "rm", "stat", "bash", "mkdir"):
-        source = next(
-            f"{place}/{tool}" for place in os.defpath.split(":") if os.path.exists(f"{place}/{tool}")
-        )
-        (tools / tool).symlink_to(source)
+        (tools / tool).symlink_to(shutil.which(tool))
     said = shell.run(AUTHORIZE, GCE_METADATA_HOST=metadata.address, PATH=str(tools))
     assert said.startswith("Authorization: Bearer by hand\n")

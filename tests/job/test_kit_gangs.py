@@ -26,7 +26,7 @@ def test_a_node_that_fails_ends_the_job_with_its_status(lab):
 
 
 def test_a_node_that_loses_its_peer_stops_and_leaves_the_job_open(lab):
-    """Its program fails with the lost one, or is stopped; there is no status, so that the gang can start anew."""
+    """Its program fails with the lost one, or is stopped; without a status the gang can start anew."""
     first, second = lab.gang(
         'trap "echo saved > $SPOTWARDEN_OUTPUT/$NODE_RANK; exit 1" TERM; echo here; sleep 60 & wait'
     )

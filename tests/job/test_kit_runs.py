@@ -24,7 +24,7 @@ done
 
 
 def test_a_preempted_job_leaves_its_marker_and_its_last_step_and_goes_on_from_there(lab):
-    """What was written up to the preemption is in the bucket, no status is, and the next attempt starts with it."""
+    """What was written up to then is in the bucket, no status is, and the next attempt starts with it."""
     vm = lab.job(COUNTING)
     lab.until(lambda: vm.beat.get("step"), "a step")
     vm.preempt()

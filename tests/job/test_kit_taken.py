@@ -10,7 +10,7 @@ while sleep 0.1; do step=$((step + 1)); echo "$step" > next; mv next "$SPOTWARDE
 
 
 def test_a_vm_that_is_announced_to_be_taken_hands_over_while_it_runs(lab):
-    """Where the job wants that: the program is stopped, its output is up, then the early marker is written."""
+    """Where the job wants that: first the program ends, then its output goes up, then the early marker."""
     lab.post("/local/timings", {"preemption_notice": 4})
     notice = {**SPOT, "preemptionNoticeDuration": {"seconds": "120"}}
     vm = lab.job(COUNT, scheduling=notice, spotwarden_early="1")
@@ -50,9 +50,9 @@ def test_a_stopped_vm_goes_on_when_it_is_started_again(lab):
 
 
 def test_what_a_killed_program_was_writing_does_not_go_up(lab):
-    """The whole file of before stays in the bucket; a file that is written at its end alone goes up as it is."""
+    """The whole file of before stays in the bucket; one that is written at its end alone goes up as it is."""
     vm = lab.job(
-        'cd "$SPOTWARDEN_OUTPUT"; seq 20000 > model; touch -d "-1 minute" model; echo 1 > curve.csv; echo here;'
+        'cd "$SPOTWARDEN_OUTPUT"; seq 20000 > model; touch -d "-1 minute" model; echo 1 > curve.csv;'
         'trap "echo 2 >> curve.csv; while sleep 0.1; do seq 15000 > model; done" TERM; sleep 60 & wait'
     )
     whole = lab.until(lambda: vm.object("output/model"), "the model")

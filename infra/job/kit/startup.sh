@@ -747,11 +747,16 @@ follow_log() {
 
 # Regular expressions as people write them for Python, in the words of bash.
 read_rules() {
+  local rule
   setting metrics
   RULES=${REPLY//\[\\d/[0-9}
   RULES=${RULES//\\d/[0-9]}
   RULES=${RULES//\\s/[[:space:]]}
   RULES=${RULES//\\w/[[:alnum:]_]}
+  while IFS= read -r rule; do
+    [[ "" =~ ${rule#*=} ]]
+    [ $? != 2 ] || say "this is no regular expression: $rule"
+  done 2>/dev/null <<<"$RULES"
 }
 
 # What may not stand still while a program works: its figures, its log, its output, its TensorBoard events.
@@ -1059,6 +1064,8 @@ MASTER_ADDR=$MASTER
 MASTER_PORT=$PORT
 SPOTWARDEN_HOSTFILE=$HOSTFILE
 END
+    # Whoever joins the others without torchrun or MPI needs this one, too.
+    [ "$NODES" = 1 ] || echo "RANK=$RANK"
     setting env
     while IFS= read -r line; do
       if [[ $line =~ ^[A-Za-z_][A-Za-z0-9_]*= ]]; then
@@ -1123,7 +1130,8 @@ log_in() {
 # Start the program in a process group of its own. What it prints goes through a pipe to the log and to the console: a
 # full disk then ends the log, not the program.
 start_program() {
-  rm -f "$STATE/printed"
+  ALL_SAID=""
+  rm -f "$STATE/printed" "$PROGRESS"
   mkfifo "$STATE/printed"
   tee -a "$LOG" <"$STATE/printed" 2>/dev/null &
   set -m
@@ -1144,7 +1152,7 @@ run_program() {
   done <"$STATE/environment"
   export HOME=${HOME:-/root}
   setting setup
-  if [ -n "$REPLY" ] && [ -z "${SET_UP:-}" ]; then
+  if [ -n "$REPLY" ]; then
     bash -c "$REPLY" || {
       status=$?
       say "the setup failed with status $status: $REPLY"
@@ -1185,12 +1193,13 @@ stop_program() {
 # --- From boot to the end. ---
 
 # What happens is told by a word in a pipe: ended, shutdown, preempted, fenced, peers.
-TAKEN="" FENCED="" PEERS_SAY="" PROGRAM="" LOOPS=()
+TAKEN="" FENCED="" PEERS_SAY="" PROGRAM="" ALL_SAID="" LOOPS=()
 
 listen() {
   local word more
   read -r -t "$1" -u 5 word more || return 0
   case $word in
+    ended) ALL_SAID=1 ;;
     shutdown | preempted) TAKEN=${TAKEN:-$word} ;;
     fenced) FENCED=1 ;;
     peers) PEERS_SAY=$more ;;
@@ -1217,7 +1226,7 @@ end_loops() {
 main() {
   trap '' PIPE
   trap 'TAKEN=${TAKEN:-shutdown}' TERM
-  mkdir -p "$STATE" && rm -rf "${STATE:?}"/*
+  (umask 077 && mkdir -p "$STATE") && rm -rf "${STATE:?}"/*
   mkfifo "$STATE/events"
   exec 5<>"$STATE/events"
   echo "$BASHPID" >"$STATE/pid"
@@ -1232,9 +1241,10 @@ main() {
   prepare
   case $? in
     0) live ;;
-    1) return ;;
+    1) ;;
     *) finish "$REFUSED" ;;
   esac
+  end_loops
 }
 
 make_place() {
@@ -1278,7 +1288,7 @@ for_ever() {
   while true; do
     patiently 120 "$@" || answer=$?
     [ "$answer" = 2 ] || return "$answer"
-    say "the bucket does not answer ($1); asking again"
+    say "the bucket does not answer ($1${STATUS:+, status $STATUS}); asking again"
     answer=0
   done
 }
@@ -1342,7 +1352,7 @@ live() {
     loop send_beats
     loop send_output
     [ "$NODES" = 1 ] || loop watch_peers
-    while program_runs && [ -z "$TAKEN$FENCED$PEERS_SAY" ]; do
+    while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
       listen 1
     done
     if [ -n "$TAKEN" ]; then
@@ -1356,14 +1366,14 @@ live() {
     STOPPED=${PEERS_SAY:+1}
     end_loops
     stop_program "$GRACE"
-    loop watch_preemption
-    if [ "$NODES" -gt 1 ]; then
-      finish_gang || return
-      PEERS_SAY=""
-    else
+    if [ "$NODES" = 1 ]; then
       finish "$ENDED"
       return
     fi
+    loop watch_preemption
+    finish_gang || return
+    end_loops
+    PEERS_SAY=""
   done
 }
 
@@ -1490,6 +1500,8 @@ leave() {
   ask project/project-id
   project=$REPLY
   say "deleting $NODE in $ZONE"
+  # From here on a shutdown is what was asked for.
+  trap - TERM
   patiently 600 delete_itself "$project" && return
   say "this VM may not delete itself, and is switched off"
   shutdown -h now

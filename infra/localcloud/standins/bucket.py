@@ -89,14 +89,14 @@ class Storage:
         if answer.length:  # the standard library takes a connection that breaks off for the end
             raise ConnectionError(f"{address}: the connection ended {answer.length} bytes early")
 
-    def write(self, address: Address, content: IO[bytes], *, kind: str, fresh: bool) -> None:
-        """Store content under a name; with `fresh` only if there is nothing (`CloudError` 412 else).
+    def write(self, address: Address, content: IO[bytes], *, kind: str, generation: str = "") -> None:
+        """Store content under a name.
 
-        `kind` is the content type, by default what the name's ending tells.
+        Where a `generation` is given it replaces this one alone, "0" for none (`CloudError` 412 else). `kind` is the content type, by default what the name's ending tells.
         """
         query = {"uploadType": "media", "name": address.name}
-        if fresh:
-            query["ifGenerationMatch"] = "0"
+        if generation:
+            query["ifGenerationMatch"] = generation
         headers = {"Content-Type": kind or mimetypes.guess_type(address.name)[0] or UNKNOWN_KIND}
         length = _length(content)
         if length is not None:
@@ -104,10 +104,10 @@ class Storage:
         path = f"/upload/storage/v1/b/{segment(address.bucket)}/o"
         self._door.open("POST", path, query=query, body=_chunks(content, length), headers=headers).read()
 
-    def copy(self, source: Address, target: Address, *, fresh: bool) -> None:
-        """Copy inside Cloud Storage; with `fresh` only if there is nothing (`CloudError` 412 else)."""
+    def copy(self, source: Address, target: Address, *, generation: str = "") -> None:
+        """Copy inside Cloud Storage; `generation` as for `write`."""
         path = f"{_path(source)}/rewriteTo/b/{segment(target.bucket)}/o/{segment(target.name)}"
-        query = {"ifGenerationMatch": "0"} if fresh else {}
+        query = {"ifGenerationMatch": generation} if generation else {}
         answer = self._door.call("POST", path, query=query)
         while not answer["done"]:
             answer = self._door.call("POST", path, query={**query, "rewriteToken": answer["rewriteToken"]})

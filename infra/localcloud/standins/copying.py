@@ -32,11 +32,20 @@ class Copy(NamedTuple):
 
 
 class How(NamedTuple):
-    """`keep` leaves alone what exists, `kind` is a content type, `say` tells what is being done."""
+    """`keep` leaves alone what exists, `kind` is a content type, `say` tells what is being done.
+
+    Where `generation` is given an object is written over this one of it alone, "0" for none.
+    """
 
     keep: bool
     kind: str
     say: Callable[[str], None]
+    generation: str = ""
+
+    @property
+    def over(self) -> str:
+        """The generation that an object has to have to be written over; "" for any."""
+        return "0" if self.keep else self.generation
 
 
 def plan(storage: Storage, sources: Sequence[Source], target: str) -> list[Copy]:
@@ -104,7 +113,7 @@ def _copy(storage: Storage, copy: Copy, how: How) -> bool:
     try:
         match copy:
             case Copy(Address() as source, Address() as target):
-                storage.copy(source, target, fresh=how.keep)
+                storage.copy(source, target, generation=how.over)
             case Copy(str() as path, Address() as target):
                 _upload(storage, path, target, how)
             case Copy(Address() as source, str() as path):
@@ -120,10 +129,10 @@ def _copy(storage: Storage, copy: Copy, how: How) -> bool:
 
 def _upload(storage: Storage, path: str, target: Address, how: How) -> None:
     if path == STDIO:
-        storage.write(target, sys.stdin.buffer, kind=how.kind, fresh=how.keep)
+        storage.write(target, sys.stdin.buffer, kind=how.kind, generation=how.over)
     else:
         with open(path, "rb") as content:
-            storage.write(target, content, kind=how.kind, fresh=how.keep)
+            storage.write(target, content, kind=how.kind, generation=how.over)
 
 
 def _download(storage: Storage, source: Address, path: str, how: How) -> bool:

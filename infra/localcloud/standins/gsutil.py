@@ -9,7 +9,7 @@ from localcloud.standins.gsutil_commands import COMMANDS, Call, fail
 from localcloud.standins.options import BadOption, split
 from localcloud.standins.transport import CloudError, cloud, give_up
 
-CONTENT_TYPE = "content-type:"
+HEADERS = ("content-type", "x-goog-if-generation-match")
 
 
 def main(_command: str, arguments: list[str]) -> int:
@@ -39,18 +39,21 @@ def _run(arguments: list[str]) -> None:
     options = split(rest, switches=command.switches, valued=command.valued)
     if not command.least <= len(options.arguments) <= command.most:
         fail(f"Wrong number of arguments for {name!r} command.")
-    kind = _content_type(top.given.get("h", ""))
-    command.run(Call(Storage(cloud()), options, kind=kind, quiet=top.has("q")))
-
-
-def _content_type(header: str) -> str:
-    if header and not header.lower().startswith(CONTENT_TYPE):
-        fail(f"the local cloud's stand-in takes no header but Content-Type, not {header!r}")
-    return header[len(CONTENT_TYPE) :].strip()
+    header, colon, value = top.given.get("h", "").partition(":")
+    given = {header.lower(): value.strip()} if colon else {}
+    if colon and header.lower() not in HEADERS:
+        fail(f"the local cloud's stand-in takes no header but {' and '.join(HEADERS)}, not {header!r}")
+    kind, generation = (given.get(name, "") for name in HEADERS)
+    command.run(Call(Storage(cloud()), options, kind=kind, generation=generation, quiet=top.has("q")))
 
 
 def _fail_as_cloud(error: CloudError) -> NoReturn:
-    kinds = {401: "AccessDeniedException", 403: "AccessDeniedException", NOT_FOUND: "NotFoundException"}
+    kinds = {
+        401: "AccessDeniedException",
+        403: "AccessDeniedException",
+        NOT_FOUND: "NotFoundException",
+        412: "PreconditionException",
+    }
     kind = kinds.get(error.status, "ServiceException")
     if error.status == NOT_FOUND and "bucket" in error.message:
         kind = "BucketNotFoundException"

@@ -21,6 +21,7 @@ class Call(NamedTuple):
     storage: Storage
     options: Options
     kind: str
+    generation: str
     quiet: bool
 
     def say(self, message: str) -> None:
@@ -61,7 +62,8 @@ def _copy(call: Call, arguments: list[str], target: str) -> list[copying.Copy]:
     if found.missing:
         fail(f"No URLs matched: {found.missing[0]}")
     copies = copying.plan(call.storage, found.sources, target)
-    copying.execute(call.storage, copies, How(keep=options.has("n"), kind=call.kind, say=call.say))
+    how = How(keep=options.has("n"), kind=call.kind, say=call.say, generation=call.generation)
+    copying.execute(call.storage, copies, how)
     return copies
 
 

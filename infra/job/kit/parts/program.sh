@@ -58,6 +58,8 @@ MASTER_ADDR=$MASTER
 MASTER_PORT=$PORT
 SPOTWARDEN_HOSTFILE=$HOSTFILE
 END
+    # Whoever joins the others without torchrun or MPI needs this one, too.
+    [ "$NODES" = 1 ] || echo "RANK=$RANK"
     setting env
     while IFS= read -r line; do
       if [[ $line =~ ^[A-Za-z_][A-Za-z0-9_]*= ]]; then
@@ -122,7 +124,8 @@ log_in() {
 # Start the program in a process group of its own. What it prints goes through a pipe to the log and to the console: a
 # full disk then ends the log, not the program.
 start_program() {
-  rm -f "$STATE/printed"
+  ALL_SAID=""
+  rm -f "$STATE/printed" "$PROGRESS"
   mkfifo "$STATE/printed"
   tee -a "$LOG" <"$STATE/printed" 2>/dev/null &
   set -m
@@ -143,7 +146,7 @@ run_program() {
   done <"$STATE/environment"
   export HOME=${HOME:-/root}
   setting setup
-  if [ -n "$REPLY" ] && [ -z "${SET_UP:-}" ]; then
+  if [ -n "$REPLY" ]; then
     bash -c "$REPLY" || {
       status=$?
       say "the setup failed with status $status: $REPLY"

@@ -73,11 +73,16 @@ follow_log() {
 
 # Regular expressions as people write them for Python, in the words of bash.
 read_rules() {
+  local rule
   setting metrics
   RULES=${REPLY//\[\\d/[0-9}
   RULES=${RULES//\\d/[0-9]}
   RULES=${RULES//\\s/[[:space:]]}
   RULES=${RULES//\\w/[[:alnum:]_]}
+  while IFS= read -r rule; do
+    [[ "" =~ ${rule#*=} ]]
+    [ $? != 2 ] || say "this is no regular expression: $rule"
+  done 2>/dev/null <<<"$RULES"
 }
 
 # What may not stand still while a program works: its figures, its log, its output, its TensorBoard events.

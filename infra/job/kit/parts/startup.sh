@@ -1,12 +1,13 @@
 # --- From boot to the end. ---
 
 # What happens is told by a word in a pipe: ended, shutdown, preempted, fenced, peers.
-TAKEN="" FENCED="" PEERS_SAY="" PROGRAM="" LOOPS=()
+TAKEN="" FENCED="" PEERS_SAY="" PROGRAM="" ALL_SAID="" LOOPS=()
 
 listen() {
   local word more
   read -r -t "$1" -u 5 word more || return 0
   case $word in
+    ended) ALL_SAID=1 ;;
     shutdown | preempted) TAKEN=${TAKEN:-$word} ;;
     fenced) FENCED=1 ;;
     peers) PEERS_SAY=$more ;;
@@ -33,7 +34,7 @@ end_loops() {
 main() {
   trap '' PIPE
   trap 'TAKEN=${TAKEN:-shutdown}' TERM
-  mkdir -p "$STATE" && rm -rf "${STATE:?}"/*
+  (umask 077 && mkdir -p "$STATE") && rm -rf "${STATE:?}"/*
   mkfifo "$STATE/events"
   exec 5<>"$STATE/events"
   echo "$BASHPID" >"$STATE/pid"
@@ -48,9 +49,10 @@ main() {
   prepare
   case $? in
     0) live ;;
-    1) return ;;
+    1) ;;
     *) finish "$REFUSED" ;;
   esac
+  end_loops
 }
 
 make_place() {
@@ -94,7 +96,7 @@ for_ever() {
   while true; do
     patiently 120 "$@" || answer=$?
     [ "$answer" = 2 ] || return "$answer"
-    say "the bucket does not answer ($1); asking again"
+    say "the bucket does not answer ($1${STATUS:+, status $STATUS}); asking again"
     answer=0
   done
 }
@@ -158,7 +160,7 @@ live() {
     loop send_beats
     loop send_output
     [ "$NODES" = 1 ] || loop watch_peers
-    while program_runs && [ -z "$TAKEN$FENCED$PEERS_SAY" ]; do
+    while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
       listen 1
     done
     if [ -n "$TAKEN" ]; then
@@ -172,14 +174,14 @@ live() {
     STOPPED=${PEERS_SAY:+1}
     end_loops
     stop_program "$GRACE"
-    loop watch_preemption
-    if [ "$NODES" -gt 1 ]; then
-      finish_gang || return
-      PEERS_SAY=""
-    else
+    if [ "$NODES" = 1 ]; then
       finish "$ENDED"
       return
     fi
+    loop watch_preemption
+    finish_gang || return
+    end_loops
+    PEERS_SAY=""
   done
 }
 
@@ -306,6 +308,8 @@ leave() {
   ask project/project-id
   project=$REPLY
   say "deleting $NODE in $ZONE"
+  # From here on a shutdown is what was asked for.
+  trap - TERM
   patiently 600 delete_itself "$project" && return
   say "this VM may not delete itself, and is switched off"
   shutdown -h now

@@ -14,6 +14,7 @@ from localcloud.standins.syncing import Rules, Side
 from localcloud.standins.transport import CloudError
 
 NO_CLOBBER = ("--no-clobber", "-n")
+MATCH = "--if-generation-match"
 RECURSIVE = ("--recursive", "-r", "-R")
 
 
@@ -60,7 +61,12 @@ def _copy(run: Run, storage: Storage, *, recursive: bool) -> list[copying.Copy]:
         arguments += sys.stdin.read().splitlines()
     found = Finder(storage, recursive=recursive, omit=_omit).find(arguments)
     copies = copying.plan(storage, found.sources, target) if found.sources else []
-    how = How(keep=_has(run, NO_CLOBBER), kind=run.flags.get("--content-type", ""), say=_say)
+    how = How(
+        keep=_has(run, NO_CLOBBER),
+        kind=run.flags.get("--content-type", ""),
+        say=_say,
+        generation=run.flags.get(MATCH, ""),
+    )
     copying.execute(storage, copies, how)
     _check_missing(run, found.missing)
     return copies
@@ -162,6 +168,7 @@ COPY = {
     **DEEP,
     **dict.fromkeys(NO_CLOBBER, SWITCH),
     "--content-type": VALUE,
+    MATCH: VALUE,
     "--read-paths-from-stdin": SWITCH,
     "-I": SWITCH,
 }
