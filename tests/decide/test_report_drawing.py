@@ -96,7 +96,7 @@ def test_the_picture_is_told_in_words():
 @pytest.mark.parametrize(
     ("start", "labels"),
     [
-        # Clocks go back in Berlin at 01:00 UTC on 25 October: that night has 3 h more between 00:00 and 06:00.
+        # Clocks go back in Berlin at 01:00 UTC on 25 October, and forth on 29 March.
         (datetime(2026, 10, 24, 16, tzinfo=UTC), ["24 Oct 18:00", "25 Oct 00:00", "06:00", "12:00", "18:00"]),
         (datetime(2026, 3, 28, 17, tzinfo=UTC), ["28 Mar 18:00", "29 Mar 00:00", "06:00", "12:00", "18:00"]),
     ],

@@ -64,7 +64,9 @@ class Site:
         return pages.trouble("There is no such page", "Perhaps its address was cut.", frame)
 
 
-class _Quiet(WSGIRequestHandler):
+class Quiet(WSGIRequestHandler):
+    """Does not write down each request."""
+
     def log(self, *_args, **_kwargs):
         """Say nothing: a test's output is for its failure."""
 
@@ -73,7 +75,7 @@ class _Quiet(WSGIRequestHandler):
 def serving(site):
     """Serve it; gives its address."""
     server = make_server(
-        "127.0.0.1", 0, Request.application(site.answer), threaded=True, request_handler=_Quiet
+        "127.0.0.1", 0, Request.application(site.answer), threaded=True, request_handler=Quiet
     )
     thread = Thread(target=server.serve_forever)
     thread.start()

@@ -42,8 +42,10 @@ value="{{ asked.order }}">
 <datalist id="teams">{% for one in teams %}<option value="{{ one }}">{% endfor %}</datalist>
 </form>
 {% endif %}
-<div id="live"{% if frame.static %} data-still{% endif %}>
-<p role="status">{{ count }}</p>
+<p class="unseen" role="status" id="said"></p>
+<div id="live" data-sort="{{ asked.sort }}" data-order="{{ asked.order }}"
+{%- if frame.static %} data-still{% endif %}>
+<p id="count">{{ count }}</p>
 {% if chosen.rows %}
 {% if not frame.static %}
 <form data-compare action="{{ frame.root }}compare" method="get">

@@ -21,6 +21,7 @@ placeholder="why was my VM deleted?"></label>
 <a class="plain" href="{{ frame.to('trust') }}">Clear</a>
 </form>
 {% endif %}
+<p class="unseen" role="status" id="said"></p>
 <div id="live"{% if frame.static %} data-still{% endif %}>
 {% if query.about %}
 <section aria-labelledby="answer">
@@ -30,7 +31,7 @@ placeholder="why was my VM deleted?"></label>
 {% if trust.by and trust.by in shown %} <a href="#deed-{{ shown[trust.by] }}">The evidence</a>.{% endif %}</p>
 </section>
 {% endif %}
-<p role="status">{{ count }}</p>
+<p id="count">{{ count }}</p>
 {% if trust.deeds %}
 {% call scroll("Actions, a table that scrolls sideways") %}
 <table>

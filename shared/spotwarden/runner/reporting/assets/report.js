@@ -11,7 +11,15 @@
       if (zone && ![...select.options].some((one) => one.value === zone)) {
         select.append(new Option(`${zone} (yours)`, zone));
       }
-      select.addEventListener("change", () => select.form.requestSubmit());
+      // What is asked now may be other than when the page came: the address knows it.
+      const choose = (event) => {
+        event.preventDefault();
+        const url = new URL(location.href);
+        url.searchParams.set("tz", select.value);
+        location.assign(url);
+      };
+      select.addEventListener("change", choose);
+      select.form.addEventListener("submit", choose);
     }
   };
 
@@ -29,6 +37,7 @@
         return;
       }
       live().replaceWith(document.adoptNode(next));
+      told(next);
       if (push) history.pushState({}, "", url);
       else history.replaceState({}, "", url);
       wire();
@@ -36,6 +45,15 @@
     } catch (error) {
       if (error.name !== "AbortError") location.assign(url);
     }
+  }
+
+  // The form keeps the order that was chosen by the head of a column; who cannot see the rows hears how many.
+  function told(part) {
+    for (const name of ["sort", "order"]) {
+      const field = document.querySelector(`form[data-ask] input[name=${name}]`);
+      if (field && part.dataset[name]) field.value = part.dataset[name];
+    }
+    document.getElementById("said").textContent = part.querySelector("#count")?.textContent ?? "";
   }
 
   function asked(form) {
