@@ -63,7 +63,7 @@ class Trouble:
     def around(self, call: str, subject: str, work: Callable[[], T]) -> T:
         """Do the work, unless a failure was ordered for it."""
         with self._lock:
-            failure = self._next(call, subject)
+            failure = self._next(call, subject) if self._orders else None
             if failure is None:
                 return work()
             if failure.after_work:
