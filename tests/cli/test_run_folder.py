@@ -15,6 +15,16 @@ def test_files_are_written_byte_for_byte(tmp_path):
     assert (tmp_path / "a/x").read_bytes() == b"1\r\n2\n"
 
 
+def test_variables_are_for_nobody_elses_eyes(tmp_path):
+    """The file is its developer's, and git passes it by; what the developer tells git stays."""
+    write(tmp_path / "kept/job", {"environment": "A=1\n", "command.sh": "x"}, overwrite=False)
+    assert (tmp_path / "kept/job/environment").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "kept/.gitignore").read_text() == "environment\n"
+    (tmp_path / "kept/.gitignore").write_text("*\n")
+    write(tmp_path / "kept/other", {"environment": "A=1\n"}, overwrite=False)
+    assert (tmp_path / "kept/.gitignore").read_text() == "*\n"
+
+
 def test_what_was_not_edited_is_written_anew(tmp_path):
     """And a file that is no longer needed goes."""
     write(tmp_path, TEXTS, overwrite=False)

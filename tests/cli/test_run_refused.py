@@ -36,6 +36,11 @@ def here(tmp_path, monkeypatch):
         ([*PLAIN, "--env", "a-b=1"], "'a-b' is no name of a variable"),
         ([*PLAIN, "--env", "=1"], "write it as NAME=VALUE"),
         ([*PLAIN, "--env", "A=1\n2"], "must be one line"),
+        ([*PLAIN, "--env", "A=" + "x" * 262_142], "spotwarden-env would be 262145 bytes"),
+        (
+            [*PLAIN, "--env", "A=" + "x" * 250_000, "--setup", "x" * 250_000],
+            "are too many for the VM's metadata",
+        ),
         ([*PLAIN, "--tag", "team"], "write it as NAME=VALUE"),
         ([*PLAIN, "--tag", "Team=x"], "a tag is a label of the VM"),
         ([*PLAIN, "--tag", "team=X"], "a tag is a label of the VM"),
@@ -73,6 +78,22 @@ def test_a_mistake_is_told_and_nothing_is_written(desk, here, words, says):
 def test_the_longest_name_of_a_gang_is_taken(desk):
     """One letter less than is refused."""
     desk.ok("run", "--job", "j" * 61, *PLAIN[2:], "--nodes", "2", "--script-only", *COMMAND)
+
+
+def test_a_value_of_the_longest_size_is_taken(desk):
+    """One byte more is refused: 262,144 with the end of the line."""
+    desk.ok("run", *PLAIN, "--env", "A=" + "x" * 262_141, "--script-only", *COMMAND)
+
+
+def test_a_zone_of_the_shell_counts_where_none_is_said(desk, monkeypatch):
+    """Neither beside a zone nor beside a region."""
+    monkeypatch.setenv("SPOTWARDEN_ZONE", "us-west1-b")
+    without = ("run", "--job", "job", "--machine", "e2-small", "--dry-run")
+    assert "--zone=us-west1-b" in desk.ok(*without, *COMMAND)
+    assert "--zone=us-west1-a" in desk.ok(*without, "--zone", "us-west1-a", *COMMAND)
+    said = desk.ok(*without, "--region", "us-central1", *COMMAND)
+    assert "--region=us-central1" in said
+    assert "--zone" not in said
 
 
 def test_sixty_tags_are_taken(desk):

@@ -165,5 +165,8 @@ def test_output_of_a_job_is_input_of_the_next(laptop):
     done = laptop.run("run", "--job", "after", *AT, "--input-job", "before", "--", "python3", "train.py")
     assert done.exit_code == 0, done.output
     assert said_by(done.output)["input"] == ["before/model/m.bin"]
+    lost = laptop.run("run", "--job", "lost", "--machine", "e2-small", "--", "true")
+    assert "say --zone or --region; e2-small is offered in" in lost.output
+    assert "us-central1-a" in lost.output
     gone = laptop.run("shell", "--job", "after", "--", "true")
     assert "after has no VM now: it ended with status 0" in gone.output

@@ -8,6 +8,8 @@ import click
 import msgspec
 
 KEPT = ".spotwarden"
+CONFIDED = "environment"
+"""Variables may be secrets: the file is its developer's alone, and git is told to pass it by."""
 WRITTEN = "written.json"
 """What was written last, by digest: a file that is no longer so was edited."""
 KIT = ("startup.sh", "shutdown.sh")
@@ -53,7 +55,11 @@ def write(folder: Path, texts: Mapping[str, str], *, overwrite: bool) -> None:
     for name in before.keys() - texts.keys():
         (folder / name).unlink(missing_ok=True)
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="")
+        file = folder / name
+        file.touch(mode=0o600 if name == CONFIDED else 0o666)
+        file.write_text(text, encoding="utf-8", newline="")
+    if not (ignored := folder.parent / ".gitignore").exists():
+        ignored.write_text(f"{CONFIDED}\n", encoding="utf-8")
     digests = {name: _digest(text.encode()) for name, text in texts.items()}
     (folder / WRITTEN).write_bytes(msgspec.json.format(msgspec.json.encode(digests)) + b"\n")
 

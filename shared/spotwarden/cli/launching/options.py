@@ -1,5 +1,6 @@
 """What `spotwarden run` may be told, and how that becomes an `Asked`."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ OPTIONS = (
     click.option(
         "--nodes", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="How many VMs."
     ),
-    click.option("--zone", default="", envvar="SPOTWARDEN_ZONE", help="Where, such as us-central1-a."),
+    click.option("--zone", default="", help="Where, such as us-central1-a [default: SPOTWARDEN_ZONE]."),
     click.option("--region", default="", help="Where, and Compute Engine chooses the zone."),
     click.option("--place", "places", multiple=True, help="A zone or region it may move to; again for more."),
     click.option("--image", default="", help="An image; --image-project says whose."),
@@ -74,6 +75,8 @@ def with_options(command: Any) -> Any:  # noqa: ANN401 — click's decorators ha
 def asked_of(said: Mapping[str, Any], context: Context) -> Asked:
     """Everything that was said, checked against itself; `UsageError` says what cannot be, and what can."""
     check_job(said["job"], said["nodes"])
+    if not said["region"]:
+        said = {**said, "zone": said["zone"] or os.environ.get("SPOTWARDEN_ZONE", "")}
     machine = machine_for(said["machine"], said["gpu"])
     _check_place(said, machine, context)
     if said["image"] and said["image_family"]:

@@ -16,6 +16,8 @@ from spotwarden.cli.table import plain
 
 FILE_AT_MOST = 256 * 1024
 """Bytes: Compute Engine takes no metadata value that is longer (Google: "About VM metadata")."""
+UNTOLD = (".git", ".spotwarden")
+"""Left out of every job's code, and no news to anybody."""
 NAMED = 5
 """So many of what is left out are told by name."""
 
@@ -112,7 +114,7 @@ def pack(code: Path, into: IO[bytes], without: Collection[Path] = ()) -> Packed:
             for found in walk(folder, elsewhere):
                 name = found.path.relative_to(folder).as_posix()
                 if found.left_out:
-                    left_out.append(name)
+                    left_out += [name] if name not in UNTOLD else []
                     continue
                 if found.path.is_symlink() and not found.path.resolve().is_relative_to(folder):
                     outside.append(name)

@@ -4,7 +4,10 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 
+import click
+
 from spotwarden.cli.launching.asked import Asked
+from spotwarden.cli.launching.package import FILE_AT_MOST
 from spotwarden.layout import Layout
 
 SCRIPT = "create-instance.sh"
@@ -14,6 +17,8 @@ CPU_IMAGE = ("debian-12", "debian-cloud")
 CONTAINER_IMAGE = ("cos-stable", "cos-cloud")
 """Has docker, and nothing else."""
 GPU_DISK_GB = 200
+ALL_AT_MOST = 500 * 1024
+"""Bytes of all that goes by files; 512 kB is the limit for all metadata (Google: "About VM metadata")."""
 _PLAIN = re.compile(r"[A-Za-z0-9_./:@+=,-]+")
 PIP = (
     "python3 -m pip -V >/dev/null 2>&1 || { apt-get -qq update && apt-get -qqy install python3-pip; }\n"
@@ -48,7 +53,11 @@ def command_of(asked: Asked) -> str:
 
 
 def files_of(asked: Asked, setup: str, kit: Mapping[str, str]) -> dict[str, str]:
-    """Every file beside the script by name: the job kit, and what is too long or too wild for a flag."""
+    """Every file beside the script by name: the job kit, and what is too long or too wild for a flag.
+
+    Raises:
+        UsageError: it is more than a VM's metadata can hold.
+    """
     found = {
         "command.sh": command_of(asked),
         "setup.sh": setup,
@@ -57,7 +66,15 @@ def files_of(asked: Asked, setup: str, kit: Mapping[str, str]) -> dict[str, str]
         "metrics": "\n".join(f"{name}={pattern}" for name, pattern in asked.metrics.items()),
         "container-flags": asked.container_flags,
     }
-    return {**kit, **{name: f"{text}\n" for name, text in found.items() if text}}
+    files = {**kit, **{name: f"{text}\n" for name, text in found.items() if text}}
+    for name, text in files.items():
+        if (size := len(text.encode())) > FILE_AT_MOST:
+            raise click.UsageError(
+                f"{KEYS[name]} would be {size} bytes; the VM's metadata holds {FILE_AT_MOST} in one value"
+            )
+    if (size := sum(len(text.encode()) for text in files.values())) > ALL_AT_MOST:
+        raise click.UsageError(f"{size} bytes are too many for the VM's metadata, which holds {ALL_AT_MOST}")
+    return files
 
 
 KEYS: Mapping[str, str] = {
