@@ -1,7 +1,8 @@
 """Make of each function what is deployed: `stage.py [FUNCTION…] [--out DIR] [--policy FILE] [--prices FILE]`.
 
-    build/<function>/                  its main.py, what that reaches of shared/spotwarden, policy.toml,
-                                       prices.toml where it prices things, requirements.txt with hashes
+    build/<function>/                  its main.py, what that reaches of shared/spotwarden with its assets,
+                                       policy.toml, prices.toml where it prices things, requirements.txt
+                                       with hashes
     build/<function>.zip               the same, for Google's builder; deployed under its checksum
     build/staged.json                  the checksum of each archive, and sizes
 
@@ -11,6 +12,7 @@ Run by the Python of an environment that the lock made. The same sources give th
 import argparse
 import json
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,12 +56,23 @@ def stage(name: str, inputs: Inputs, out: Path) -> dict[str, object]:
     for file in reached:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(inputs.root / "shared" / file, folder / file)
+    for asset in _assets(reached, inputs.root / "shared"):
+        (folder / asset).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(inputs.root / "shared" / asset, folder / asset)
     for reader, kept, data in inputs.data:
         if Path(reader) in reached:
             shutil.copyfile(data, folder / kept)
     lock = (inputs.root / "requirements.lock").read_text(encoding="utf-8")
     (folder / "requirements.txt").write_text(requirements(source, lock), encoding="utf-8")
     return _packed(name, folder, out)
+
+
+def _assets(reached: Iterable[Path], shared: Path) -> Iterator[Path]:
+    """The files of the folder beside a module `assets.py` that is reached, but for notes."""
+    for file in sorted(reached):
+        if file.name == "assets.py":
+            inside = (shared / file).with_suffix("").rglob("*")
+            yield from sorted(one.relative_to(shared) for one in inside if one.is_file() and one.suffix != ".md")
 
 
 def _packed(name: str, folder: Path, out: Path) -> dict[str, object]:

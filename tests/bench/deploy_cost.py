@@ -41,6 +41,10 @@ READS = (5, 0.0125)  # class B: to start with, and for each VM (a job has eight)
 SERIES = 1.15  # series for each GPU VM: one, and three more for the twentieth that may idle
 RECORD = 110  # bytes of a sweep's record for each VM; kept for 90 days
 KEPT_DAYS = 90
+JOB_VMS = 8  # of a job, as above
+REPORT = (10, 2.2)  # class A of report_jobs: to start with, and for each job that runs (its page is hourly)
+REPORT_READS = (6, 3)  # class B, likewise; tests/bench/report_views.py
+REPORT_SECONDS = (1.0, 0.012)  # likewise, sixteen jobs at a time
 POST_SECONDS = 0.8  # a tick of notify_developers that finds nothing or little
 LOOKS_AT_VMS = ("recover_spot", "reap_vms", "flag_idle_gpus", "cap_runtime", "check_compliance")
 RECORDS = LOOKS_AT_VMS[1:]
@@ -70,6 +74,8 @@ def sweeps(vms: int) -> Iterator[Sweep]:
             (CPU_SECONDS[0] + CPU_SECONDS[1] * vms) / VCPU + PAGE_SECONDS * -(-vms // 500) + WAIT_SECONDS
         )
         seconds = looking if row["name"] in LOOKS_AT_VMS else POST_SECONDS
+        if row["name"] == "report_jobs":
+            seconds = REPORT_SECONDS[0] + REPORT_SECONDS[1] * vms / JOB_VMS
         yield Sweep(row["name"], count, seconds, row["memory"])
 
 
@@ -78,6 +84,7 @@ def month(vms: int) -> Mapping[str, float]:
     run = list(sweeps(vms))
     looks = sum(one.count for one in run if one.name in LOOKS_AT_VMS)
     idle = next(one.count for one in run if one.name == "flag_idle_gpus")
+    reports = next(one.count for one in run if one.name == "report_jobs")
     recorded = sum(one.count for one in run if one.name in RECORDS)
     return {
         "running the functions": sum(
@@ -85,6 +92,11 @@ def month(vms: int) -> Mapping[str, float]:
             for one in run
         ),
         "bucket: writes and lists": sum(one.count for one in run) * CHANGES * CLASS_A,
+        "bucket: the report": reports
+        * (
+            (REPORT[0] + REPORT[1] * vms / JOB_VMS) * CLASS_A
+            + (REPORT_READS[0] + REPORT_READS[1] * vms / JOB_VMS) * CLASS_B
+        ),
         "bucket: reads": looks * (READS[0] + READS[1] * vms) * CLASS_B,
         "bucket: 90 days of records": recorded / 30 * KEPT_DAYS * RECORD * vms / 1e9 * GB_MONTH,
         "GPU metrics": idle * vms * SERIES * SERIES_READ,

@@ -49,7 +49,10 @@ def test_a_staged_function_is_its_code_its_policy_and_its_requirements(staging: 
     assert {"main.py", "policy.toml", "requirements.txt"} <= loose <= {
         "main.py", "policy.toml", "prices.toml", "requirements.txt"
     }  # fmt: skip
-    assert all(one.endswith(".py") for one in found - loose)
+    served = {one for one in found if one.startswith("spotwarden/runner/reporting/assets/")}
+    assert bool(served) is (name == "report_jobs")
+    assert all(one.endswith((".css", ".js", "LICENSE")) for one in served)
+    assert all(one.endswith(".py") for one in found - loose - served)
     assert not [one for one in found if re.search(r"(^|/)(cli|localcloud|tests|fakes)/|test_|README", one)]
 
 

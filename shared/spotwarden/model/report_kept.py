@@ -142,8 +142,8 @@ class Happened(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One job in the index: its row without sums, what they are made of, and the names of its VMs.
 
-    `digest` is of everything that it was made from, `paged` of what its page was made from, `looked` when. A
-    `settled` one changes no more by itself.
+    `digest` is of everything that it was made from, `shape` of its timeline, `paged` of what its page was
+    made from; `looked` is when. A `settled` one changes no more by itself.
     """
 
     row: Experiment
@@ -153,6 +153,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     losses: tuple[Loss, ...] = ()
     happened: tuple[Happened, ...] = ()
     digest: str = ""
+    shape: str = ""
     paged: str = ""
     looked: Moment
     settled: bool = False

@@ -35,7 +35,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
-    """Where and when a page is shown, and what was asked of it, by the names of its address."""
+    """Where and when a page is shown, `depth` folders down, and what its address asks of it, by name."""
 
     now: datetime
     asked: Mapping[str, str] = {}
@@ -45,7 +45,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     assets: Mapping[str, str] = {}
     bucket: str = ""
     project: str = ""
-    deep: bool = False
+    depth: int = 0
 
 
 class Press(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class Press(msgspec.Struct, frozen=True, kw_only=True):
     `fleet` is of these days, of one owner or ("") of all. `named` is the job that a job's name, a VM's name
     or an id belongs to, "" for none. `page` is a view's HTML, `copies` the pages of a table that are files,
     each with its name; `trouble` says what is wrong and what to do. `chosen` are the rows that the address
-    asks for.
+    asks for, `edition` tells one version of the pages from another.
     """
 
     experiments: Callable[[Basis], Experiments]
@@ -70,5 +70,6 @@ class Press(msgspec.Struct, frozen=True, kw_only=True):
     as_csv: Callable[[View], bytes]
     file_name: Callable[[View, str], str]
     headers: Callable[[], Mapping[str, str]]
+    edition: Callable[[], str]
     due: Callable[..., Week | None]
     weekly: Callable[[Basis, Week, datetime], Iterable[Notice]]

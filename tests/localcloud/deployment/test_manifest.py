@@ -77,7 +77,7 @@ def test_a_function_is_called_as_its_row_says(tmp_path: Path, row: dict[str, str
     ("row", "says"),
     [
         ({"listens_to": ["news"]}, "tell_people: listens_to names news, and `topics` has notices"),
-        ({"http": "private"}, "Invalid enum value 'private'"),
+        ({"http": "secret"}, "Invalid enum value 'secret'"),
         ({"http": "public", "listens_to": ["notices"]}, "takes no events"),
         ({"http": "public", "log_events": "x"}, "takes no events"),
         ({"http": "public", "bucket_events": {"OBJECT_FINALIZE": "x/"}}, "takes no events"),

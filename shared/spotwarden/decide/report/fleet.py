@@ -1,23 +1,23 @@
 """All jobs' cells → the fleet: every table is a sum of the same cells, by another of their names."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
 import msgspec
 
-from spotwarden.decide.report.counting import AFTER, IDLE, LOST, WAITING, days_in
-from spotwarden.decide.report.money import Till, added
+from spotwarden.decide.report.counting import days_in
+from spotwarden.decide.report.money import Till
+from spotwarden.decide.report.tally import Tally, numbers, used
 from spotwarden.decide.rules.precedence import team_of
 from spotwarden.model.placement import Event
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import Kind, PriceTable
-from spotwarden.model.report import NOTHING, Experiment, Money
-from spotwarden.model.report_fleet import By, Fleet, Recovery, Slice, Spans, WeatherHour
-from spotwarden.model.report_kept import Cell, Entry, Index, Loss, Seconds
+from spotwarden.model.report import NOTHING, Experiment
+from spotwarden.model.report_fleet import By, Fleet, Recovery, Slice, WeatherHour
+from spotwarden.model.report_kept import Cell, Entry, Index, Loss
 
-WASTE = (IDLE, LOST, AFTER)
 _SHARES = {"median": 50, "p90": 90, "p99": 99}
 
 
@@ -29,47 +29,52 @@ class Asked(NamedTuple):
     owner: str = ""
 
 
-class Piece(NamedTuple):
-    """One cell with all that it may be sorted by, and with its price."""
+class Place(NamedTuple):
+    """What cells and losses are sorted by, but for their job: few places hold those of many jobs."""
 
-    job: str
     owner: str
-    team: str
-    kind: Kind
-    cell: Cell
-    cost: Money
-    on_demand: Money
-    saved: Money
-    waste: Money
-
-
-class Hit(NamedTuple):
-    """One loss, with all that it may be sorted by."""
-
-    job: str
-    owner: str
-    team: str
+    machine: str
+    zone: str
     day: date
-    loss: Loss
 
 
-_KEYS: Mapping[By, tuple[Callable[[Piece], str], Callable[[Hit], str]]] = {
-    By.OWNER: (lambda one: one.owner, lambda hit: hit.owner),
-    By.TEAM: (lambda one: one.team, lambda hit: hit.team),
-    By.MACHINE: (lambda one: one.kind.machine_type, lambda hit: hit.loss.machine),
-    By.ZONE: (lambda one: one.cell.zone, lambda hit: hit.loss.zone),
-    By.JOB: (lambda one: one.job, lambda hit: hit.job),
-    By.DAY: (lambda one: one.cell.day.isoformat(), lambda hit: hit.day.isoformat()),
-}
+class Group:
+    """What belongs to one row of a table: VM time with what it cost, and losses."""
+
+    __slots__ = ("losses", "tally")
+
+    def __init__(self) -> None:
+        self.tally = Tally()
+        self.losses: list[Loss] = []
+
+    def merge(self, other: "Group") -> None:
+        """All of another, too."""
+        self.tally.merge(other.tally)
+        self.losses += other.losses
+
+    def slice(self, key: str) -> Slice:
+        """As a row."""
+        vm, gpu = self.tally.spans()
+        return Slice(
+            key=key,
+            jobs=len(self.tally.jobs - {""}),
+            gpu=gpu,
+            vm=vm,
+            preemptions=sum(one.preempted for one in self.losses),
+            recovery=recovery(one.seconds for one in self.losses),
+            **self.tally.money(),
+        )
 
 
 class Sums:
-    """What is added up: who belongs to which team is looked up once."""
+    """What is added up: who belongs to which team, and what a VM costs, is looked up once."""
 
     def __init__(self, asked: Asked, policy: Policy, prices: PriceTable, zone: tzinfo) -> None:
         self.till = Till(prices)
         self._asked, self._policy, self._zone = asked, policy, zone
         self._teams: dict[str, str] = {}
+        self.places: dict[Place, Group] = defaultdict(Group)
+        self.jobs: dict[str, Group] = defaultdict(Group)
 
     def team(self, owner: str) -> str:
         """The team of this owner, "" for none."""
@@ -77,104 +82,77 @@ class Sums:
             self._teams[owner] = team_of(self._policy, owner)
         return self._teams[owner]
 
-    def wants(self, owner: str, day: date) -> bool:
-        """Whether this is asked for."""
+    def _wants(self, owner: str, day: date) -> bool:
         return self._asked.first <= day <= self._asked.last and self._asked.owner in ("", owner)
 
-    def pieces(self, entry: Entry) -> Iterator[Piece]:
-        """The cells of a job that are asked for."""
+    def add(self, entry: Entry) -> None:
+        """Count in what is asked for of a job."""
         for cell in entry.cells:
-            if self.wants(cell.owner, cell.day):
-                yield self._piece(entry, cell)
-
-    def _piece(self, entry: Entry, cell: Cell) -> Piece:
-        kind = entry.kinds[cell.kind]
-        up = used(cell.seconds)
-        return Piece(
-            job=entry.row.job,
-            owner=cell.owner,
-            team=self.team(cell.owner),
-            kind=kind,
-            cell=cell,
-            cost=self.till.cost(kind, up),
-            on_demand=self.till.on_demand(kind, up),
-            saved=self.till.saved(kind, up),
-            waste=self.till.cost(kind, sum(cell.seconds[part] for part in WASTE)),
-        )
-
-    def hits(self, entry: Entry) -> Iterator[Hit]:
-        """The losses of a job that are asked for."""
+            if self._wants(cell.owner, cell.day):
+                self._cell(entry.row.job, entry.kinds[cell.kind], cell)
         row = entry.row
         for loss in entry.losses:
             day = loss.at.astimezone(self._zone).date()
-            if self.wants(row.owner, day):
-                yield Hit(job=row.job, owner=row.owner, team=self.team(row.owner), day=day, loss=loss)
+            if self._wants(row.owner, day):
+                for group in self._of(row.job, Place(row.owner, loss.machine, loss.zone, day)):
+                    group.losses.append(loss)
+                    group.tally.jobs.add(row.job)
+
+    def _cell(self, job: str, kind: Kind, cell: Cell) -> None:
+        counted, dates = numbers(kind, cell.seconds, self.till)
+        for group in self._of(job, Place(cell.owner, kind.machine_type, cell.zone, cell.day)):
+            group.tally.add(job, counted, dates)
+
+    def _of(self, job: str, place: Place) -> tuple[Group, Group]:
+        return self.places[place], self.jobs[job]
+
+    def table(self, by: By) -> dict[str, Group]:
+        """The groups of a table by key."""
+        return self.jobs if by is By.JOB else self.rolled(_KEYS[by])
+
+    def rolled(self, key: Callable[["Sums", Place], str]) -> dict[str, Group]:
+        """All places, those of one key together."""
+        found: dict[str, Group] = defaultdict(Group)
+        for place, group in self.places.items():
+            found[key(self, place)].merge(group)
+        return found
+
+
+_KEYS: Mapping[By, Callable[[Sums, Place], str]] = {
+    By.OWNER: lambda _, place: place.owner,
+    By.TEAM: lambda sums, place: sums.team(place.owner),
+    By.MACHINE: lambda _, place: place.machine,
+    By.ZONE: lambda _, place: place.zone,
+    By.DAY: lambda _, place: place.day.isoformat(),
+}
 
 
 def fleet(index: Index, asked: Asked, policy: Policy, prices: PriceTable) -> Fleet:
     """The figures of these days; every table of them has the same total."""
     zone = days_in(index.timezone)
     sums = Sums(asked, policy, prices, zone)
-    pieces = [piece for entry in index.entries for piece in sums.pieces(entry)]
-    hits = [hit for entry in index.entries for hit in sums.hits(entry)]
+    for entry in index.entries:
+        sums.add(entry)
+    total = sums.rolled(lambda _, __: "")[""].slice("")
     return Fleet(
         at=index.at,
         first=asked.first,
         last=asked.last,
         timezone=index.timezone,
-        total=_slice("", pieces, hits),
-        tables={by: _table(by, pieces, hits) for by in By},
-        recovery=recovery(hit.loss.seconds for hit in hits),
+        total=total,
+        tables={by: _table(by, sums.table(by)) for by in By},
+        recovery=total.recovery,
         cases=tuple(one for one in index.cases if asked.owner in ("", one.owner)),
         weather=_weather(index.entries, asked, zone) if not asked.owner else (),
         prices=sums.till.basis(),
     )
 
 
-def used(seconds: Seconds) -> int:
-    """All of it but the waiting."""
-    return sum(seconds) - seconds[WAITING]
-
-
-def _table(by: By, pieces: Sequence[Piece], hits: Sequence[Hit]) -> tuple[Slice, ...]:
-    of_piece, of_hit = _KEYS[by]
-    spent: dict[str, list[Piece]] = defaultdict(list)
-    lost: dict[str, list[Hit]] = defaultdict(list)
-    for piece in pieces:
-        spent[of_piece(piece)].append(piece)
-    for hit in hits:
-        lost[of_hit(hit)].append(hit)
-    names = sorted({*spent, *lost})
-    rows = [_slice(name, spent.get(name, ()), lost.get(name, ())) for name in names]
+def _table(by: By, groups: Mapping[str, Group]) -> tuple[Slice, ...]:
+    rows = [group.slice(key) for key, group in sorted(groups.items())]
     if by is not By.DAY:
         rows.sort(key=lambda row: (row.gpu.used, row.vm.used, row.cost.micros), reverse=True)
     return tuple(rows)
-
-
-def _slice(key: str, pieces: Sequence[Piece], hits: Sequence[Hit]) -> Slice:
-    return Slice(
-        key=key,
-        jobs=len(({piece.job for piece in pieces} | {hit.job for hit in hits}) - {""}),
-        gpu=spans((one.cell.seconds, one.kind.gpus) for one in pieces),
-        vm=spans((one.cell.seconds, 1) for one in pieces),
-        cost=added(one.cost for one in pieces),
-        on_demand=added(one.on_demand for one in pieces),
-        saved=added(one.saved for one in pieces),
-        waste=added(one.waste for one in pieces),
-        preemptions=sum(hit.loss.preempted for hit in hits),
-        recovery=recovery(hit.loss.seconds for hit in hits),
-    )
-
-
-def spans(cells: Iterable[tuple[Seconds, int]]) -> Spans:
-    """The sum of these, each times its weight."""
-    sums = [0] * len(Seconds._fields)
-    for seconds, weight in cells:
-        for part, value in enumerate(seconds):
-            sums[part] += value * weight
-    return Spans(
-        **{name: timedelta(seconds=value) for name, value in zip(Seconds._fields, sums, strict=True)}
-    )
 
 
 def recovery(seconds: Iterable[int | None]) -> Recovery:
@@ -206,17 +184,23 @@ def _weather(entries: Iterable[Entry], asked: Asked, zone: tzinfo) -> tuple[Weat
 
 
 def row_of(entry: Entry, sums: Sums) -> Experiment:
-    """The job's row with its sums: those of its cells."""
-    row, till = entry.row, sums.till
-    spent = [(entry.kinds[cell.kind], used(cell.seconds)) for cell in entry.cells]
-    known = bool(spent) or not row.instances
+    """The job's row with its sums: those of its cells, of all days."""
+    row, tally = entry.row, Tally()
+    up = gpu = 0
+    for cell in entry.cells:
+        kind = entry.kinds[cell.kind]
+        tally.add(row.job, *numbers(kind, cell.seconds, sums.till))
+        up += used(cell.seconds)
+        gpu += used(cell.seconds) * kind.gpus
+    known = bool(entry.cells) or not row.instances
+    money = tally.money()
     return msgspec.structs.replace(
         row,
         team=sums.team(row.owner),
         runtime=max((row.ended or entry.looked) - row.started, NOTHING) if row.started else None,
-        up_time=timedelta(seconds=sum(up for _, up in spent)) if known else None,
-        gpu_time=timedelta(seconds=sum(up * kind.gpus for kind, up in spent)) if known else None,
-        cost=added(till.cost(kind, up) for kind, up in spent),
-        on_demand=added(till.on_demand(kind, up) for kind, up in spent),
-        saved=added(till.saved(kind, up) for kind, up in spent),
+        up_time=timedelta(seconds=up) if known else None,
+        gpu_time=timedelta(seconds=gpu) if known else None,
+        cost=money["cost"],
+        on_demand=money["on_demand"],
+        saved=money["saved"],
     )

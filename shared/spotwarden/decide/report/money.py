@@ -1,7 +1,8 @@
 """What VM time costs: whole millionths of a dollar for each cell, so that every table adds up."""
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import date, timedelta
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -10,6 +11,40 @@ from spotwarden.model.prices import Kind, Price, PriceTable
 from spotwarden.model.report import MILLION, Money
 
 HOUR = 3_600
+Sum = tuple[int, int, int]
+"""Micros, priced and unpriced seconds."""
+
+
+class Bill(NamedTuple):
+    """What one kind of VM costs, as it was and on demand."""
+
+    paid: Price | None
+    full: Price | None
+
+    @property
+    def dates(self) -> tuple[date, ...]:
+        """The days of its prices."""
+        return tuple({price.date for price in self if price})
+
+    def cost(self, seconds: int) -> Sum:
+        """Of so many seconds."""
+        return _sum(self.paid, seconds)
+
+    def on_demand(self, seconds: int) -> Sum:
+        """What they would have cost without spot."""
+        return _sum(self.full, seconds)
+
+    def saved(self, seconds: int) -> Sum:
+        """How much less they cost than that; unpriced where one of the two is not known."""
+        if self.paid is None or self.full is None:
+            return 0, 0, seconds
+        return _sum(self.full, seconds)[0] - _sum(self.paid, seconds)[0], seconds, 0
+
+
+def _sum(price: Price | None, seconds: int) -> Sum:
+    if price is None:
+        return 0, 0, seconds
+    return round(price.per_hour * MILLION * seconds / HOUR), seconds, 0
 
 
 class Till:
@@ -17,39 +52,21 @@ class Till:
 
     def __init__(self, table: PriceTable) -> None:
         self._table = table
-        self._known: dict[Kind, Price | None] = {}
+        self._known: dict[Kind, Bill] = {}
 
-    def cost(self, kind: Kind, seconds: int) -> Money:
-        """What so many seconds of this VM cost."""
-        if not seconds:
-            return Money()
-        if kind not in self._known:
-            self._known[kind] = price_of(kind, self._table)
-        span = timedelta(seconds=seconds)
-        if (price := self._known[kind]) is None:
-            return Money(unpriced=span)
-        return Money(micros=round(price.per_hour * MILLION * seconds / HOUR), priced=span, oldest=price.date)
-
-    def on_demand(self, kind: Kind, seconds: int) -> Money:
-        """What they would have cost without spot."""
-        return self.cost(replace(kind, provisioning="STANDARD"), seconds)
-
-    def saved(self, kind: Kind, seconds: int) -> Money:
-        """How much less they cost than on demand; unpriced where one of the two is not known."""
-        paid, full = self.cost(kind, seconds), self.on_demand(kind, seconds)
-        if paid.unpriced or full.unpriced:
-            return Money(unpriced=timedelta(seconds=seconds))
-        return replace(
-            full,
-            micros=full.micros - paid.micros,
-            oldest=min(filter(None, (paid.oldest, full.oldest)), default=None),
-        )
+    def bill(self, kind: Kind) -> Bill:
+        """What this kind of VM costs."""
+        if (known := self._known.get(kind)) is None:
+            full = replace(kind, provisioning="STANDARD")
+            known = Bill(price_of(kind, self._table), price_of(full, self._table))
+            self._known[kind] = known
+        return known
 
     def basis(self) -> str:
         """What all sums rest on, in words."""
         if self._table.problem:
             return f"no prices: {self._table.problem}"
-        dates = [price.date for price in self._known.values() if price]
+        dates = [one for bill in self._known.values() for one in bill.dates]
         if not dates:
             return "no price is known"
         span = f"{min(dates)}" if min(dates) == max(dates) else f"{min(dates)} to {max(dates)}"

@@ -70,7 +70,7 @@ def _frame(scene: Scene) -> Any:  # noqa: ANN401 — a Frame, whose room is open
         updated=scene.updated,
         zone=zone_in(scene.asked.get("tz", ""), scene.home),
         home=scene.home,
-        deep=scene.deep,
+        depth=scene.depth,
         static=scene.static,
         assets=scene.assets,
         project=scene.project,
@@ -125,6 +125,7 @@ PRESS = Press(
     as_csv=lambda view: bytes(_export().as_csv(view)),
     file_name=lambda view, kind: str(_export().file_name(view, kind)),
     headers=lambda: dict(_pages().HEADERS),
+    edition=lambda: str(_pages().EDITION),
     due=due_week,
     weekly=_weekly,
 )

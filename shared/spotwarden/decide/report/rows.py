@@ -20,9 +20,9 @@ MOST_HAPPENED = 2_000
 _CLOSED = {State.ENDED: Standing.ENDED, State.STOPPED: Standing.STOPPED, State.GAVE_UP: Standing.GAVE_UP}
 
 
-def digest(sources: Sources, gathered: Gathered) -> str:
-    """Tells whether anything that a job's summary is made from has changed."""
-    return sha256(msgspec.json.encode((sources, gathered), order="sorted")).hexdigest()[:32]
+def digest(what: object) -> str:
+    """Tells whether anything of it has changed."""
+    return sha256(msgspec.json.encode(what, order="sorted")).hexdigest()[:32]
 
 
 def summary(sources: Sources, gathered: Gathered, rules: Rules) -> Summary:
@@ -36,6 +36,7 @@ def summary(sources: Sources, gathered: Gathered, rules: Rules) -> Summary:
     waits = stays.waits(sources)
     kinds, cells = counting.cells(sources, gathered, bars, waits, rules)
     row = _row(sources, gathered, bars)
+    story = Story(bars=bars, waits=waits, marks=marks.marks(sources, gathered, bars))
     entry = Entry(
         row=row,
         nodes=_once((*sources.registrations, *(bar.node for bar in bars))),
@@ -43,11 +44,11 @@ def summary(sources: Sources, gathered: Gathered, rules: Rules) -> Summary:
         cells=cells,
         losses=tuple(_losses(sources.ledger, gathered, bars)),
         happened=tuple(_happened(sources.ledger))[-MOST_HAPPENED:],
-        digest=digest(sources, gathered),
+        digest=digest((sources, gathered)),
+        shape=digest(story),
         looked=rules.now,
         settled=_settled(row, bars, sources),
     )
-    story = Story(bars=bars, waits=waits, marks=marks.marks(sources, gathered, bars))
     return Summary(entry=entry, story=story, gathered=gathered)
 
 

@@ -1,23 +1,33 @@
 """What a view is made of, read with a constant number of calls: the index, and for some a summary or two."""
 
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
+from typing import TypeVar, cast
 
 import msgspec
 
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
+from spotwarden.model.report import Experiments
+from spotwarden.model.report_fleet import Fleet
 from spotwarden.model.report_job import Comparison, JobReport
 from spotwarden.model.report_kept import Index, Summary
 from spotwarden.model.report_trust import Deed, Query, Trust
 from spotwarden.model.report_view import Basis, Found, Press
 from spotwarden.runner.governance.prices import read_prices
+from spotwarden.runner.known import Known
 from spotwarden.runner.reporting.kept import Shelf, current
 
 DAYS = 7
 """Of the audit, that a search without a job looks through."""
 DAY = timedelta(days=1)
+
+
+Value = TypeVar("Value", Experiments, Fleet)
+
+_MADE: Known[Experiments | Fleet] = Known(most=8)
 
 
 class Looker(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +62,25 @@ class Looker(msgspec.Struct, frozen=True, kw_only=True):
     def at(self) -> datetime | None:
         """When the report was made."""
         return self.index.at if self.index else None
+
+    def experiments(self) -> Experiments:
+        """The table of all jobs."""
+        table = self._once("experiments", Experiments, lambda: self.press.experiments(self.basis))
+        return table if self.index else msgspec.structs.replace(table, at=None)
+
+    def fleet(self, first: date, last: date, owner: str) -> Fleet:
+        """The figures of these days, of one owner or of all."""
+        what = f"fleet {first} {last} {owner}"
+        return self._once(what, Fleet, lambda: self.press.fleet(self.basis, first, last, owner))
+
+    def _once(self, what: str, kind: type[Value], make: Callable[[], Value]) -> Value:
+        """It, made once for each index as long as the process is warm."""
+        if self.index is None:
+            return make()
+        moment = int(self.index.at.timestamp() * 1_000_000)
+        name = f"{self.shelf.layout.prefix} {self.policy.version} {what}"
+        known = _MADE.get(name, moment)
+        return known if isinstance(known, kind) else cast("Value", _MADE.keep(name, moment, make()))
 
     def job(self, job: str) -> JobReport | None:
         """The page of a job; None where there is no such job on record."""

@@ -62,8 +62,9 @@ def _letters(duty: Duty, press: Press, index: Index, week: Week) -> tuple[Notice
 
 
 def _mark(entry: Entry, edition: str) -> str:
-    """What a page was made from: what is known of the job, and how it stands."""
-    return f"{entry.digest}-{entry.row.standing.value}-{edition}"
+    """What a page was made from. A job that runs has something new each tick: its page waits an hour."""
+    hour = "" if entry.settled else f"{entry.looked:%d%H}"
+    return f"{entry.shape}-{hour or entry.digest}-{entry.row.standing.value}-{edition}"
 
 
 def _job_page(site: "_Site", summaries: Mapping[str, Summary], entry: Entry) -> int:
@@ -72,7 +73,7 @@ def _job_page(site: "_Site", summaries: Mapping[str, Summary], entry: Entry) -> 
         found, _ = site.looker.shelf.summary(entry.row.job)
         summary = found or Summary(entry=entry)
     report = site.looker.press.job(site.looker.basis, replace(summary, entry=entry))
-    html = site.looker.press.page(report, replace(site.scene, deep=True))
+    html = site.looker.press.page(report, replace(site.scene, depth=1))
     return site.write(File(f"jobs/{entry.row.job}.html", TYPES["html"], html.encode()))
 
 
@@ -99,7 +100,7 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
         looker = Looker(
             shelf=shelf, press=press, policy=duty.policy, prices=prices, index=index, now=duty.tick.now
         )
-        return cls(looker=looker, scene=scene, edition=_edition())
+        return cls(looker=looker, scene=scene, edition=_edition(press))
 
     def write(self, file: File) -> int:
         """Write one file, over whatever is there; gives its generation."""
@@ -129,6 +130,7 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
             yield File(f"assets/{one.name}", one.kind, one.body)
 
 
-def _edition() -> str:
-    """Tells one version of the pages' files from another."""
-    return sha256(" ".join(sorted(assets.names().values())).encode()).hexdigest()[:8]
+def _edition(press: Press) -> str:
+    """Tells one version of the pages, and of the files that they load, from another."""
+    words = (press.edition(), *sorted(assets.names().values()))
+    return sha256(" ".join(words).encode()).hexdigest()[:8]

@@ -6,8 +6,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from msgspec.structs import replace
-
 from spotwarden.layout import job_problem
 from spotwarden.model.opening import zone_of
 from spotwarden.model.report import Experiments
@@ -77,9 +75,9 @@ def answer(request: "Request", duty: Duty, looker: Looker) -> Answer:
     path = unquote(request.path).strip("/")
     if path.startswith("assets/"):
         return _asset(path.removeprefix("assets/"), looker, scene)
-    page, _, kind = path.partition(".")
-    if kind and kind not in KINDS:
-        return _unknown(looker, scene)
+    page, _, kind = (
+        path.rpartition(".") if path.endswith(tuple(f".{one}" for one in KINDS)) else (path, "", "")
+    )
     made = _view(page, request, looker)
     if isinstance(made, str):
         return _trouble(
@@ -97,7 +95,7 @@ def _scene(request: "Request", duty: Duty, looker: Looker) -> Scene:
         assets=assets.names(),
         bucket=duty.settings.bucket,
         project=duty.settings.project,
-        deep=request.path.strip("/").startswith(("jobs/", "assets/")),
+        depth=request.path.removeprefix("/").count("/"),
     )
 
 
@@ -117,10 +115,7 @@ def _view(page: str, request: "Request", looker: Looker) -> View | str | None:
 
 
 def _experiments(_request: "Request", looker: Looker) -> View:
-    table = looker.press.experiments(looker.basis)
-    if looker.at is None:
-        return replace(table, at=None)
-    return table
+    return looker.experiments()
 
 
 def _job(job: str, looker: Looker) -> View | str:
@@ -142,7 +137,7 @@ def _fleet(request: "Request", looker: Looker) -> View | str:
         return "Days are written as 2026-12-31, and how many as a number."
     if not 0 <= (last - first).days < MOST_DAYS:
         return f"The first day is not after the last, and both are in {MOST_DAYS} days."
-    return looker.press.fleet(looker.basis, first, last, args.get("owner", ""))
+    return looker.fleet(first, last, args.get("owner", "")[:500])
 
 
 def _trust(request: "Request", looker: Looker) -> View | str:
