@@ -85,7 +85,7 @@ def test_the_finding_tells_since_when_and_until_when():
     assert finding.due == NOW + 1.5 * HOUR
     assert finding.evidence == {GRANTED: "8.5 h of 10 h (85 %)"}
     assert finding.subject.owner == ADA
-    assert "cases extend job_cap test-vm" in finding.todo
+    assert "spotwarden extend test-vm --by 4h" in finding.todo
 
 
 @pytest.mark.parametrize(

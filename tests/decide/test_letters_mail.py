@@ -102,11 +102,19 @@ def test_how_to_answer_by_command_is_said_one_time():
         todo="save a checkpoint",
     )
     assert "By command: spotwarden cases keep job_cap nap --for 8h" in lines(letter(pending(cap)))
-    assert "By command: spotwarden cases extend job_cap nap --by 4h" in lines(letter(pending(cap)))
+    assert "By command: spotwarden extend nap --by 4h" in lines(letter(pending(cap)))
     over = notice(ways=(Way.RESTART,), todo="")
-    assert "By command: spotwarden submit --again --job nap create-instance.sh" in lines(
-        letter(pending(over))
-    )
+    assert "By command: spotwarden restart nap" in lines(letter(pending(over)))
+    named = notice(ways=(Way.STOP,), todo="")
+    assert "By command: spotwarden stop nap" in lines(letter(pending(named)))
+
+
+def test_a_command_names_the_time_that_its_link_offers():
+    """Not the usual one: both are the same answer."""
+    cap = notice(ways=(Way.KEEP, Way.EXTEND), case=CaseRef(rule="job_cap", key="nap", opened=NOW), todo="")
+    mail = letter(pending(cap), links=Links(keep=timedelta(hours=2), extend=timedelta(minutes=90)))
+    assert "By command: spotwarden cases keep job_cap nap --for 2h" in lines(mail)
+    assert "By command: spotwarden extend nap --by 1h30m" in lines(mail)
 
 
 @pytest.mark.parametrize(

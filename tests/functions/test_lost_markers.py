@@ -246,4 +246,4 @@ def test_a_job_that_has_had_its_restarts_is_given_up_with_all_that_a_person_need
     assert seen.notices() == ["recovered", "gave_up"]
     told = msgspec.json.decode(seen.cloud.notices.messages[-1].data)
     assert told["evidence"]["last_checkpoint"] == "output/ck-5"
-    assert "spotwarden submit --again" in told["todo"]
+    assert "spotwarden restart" in told["todo"]

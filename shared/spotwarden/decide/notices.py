@@ -111,7 +111,7 @@ def unreadable_file(facts: JobFacts, tick: Tick) -> Notice:
 
 
 def _resume(facts: JobFacts) -> str:
-    return f"`spotwarden submit --again --job {facts.job} create-instance.sh`"
+    return f"`spotwarden restart {facts.job}`"
 
 
 def _state_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:

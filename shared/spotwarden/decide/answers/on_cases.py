@@ -15,6 +15,7 @@ from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Policy
 from spotwarden.model.reply import Affair, Standing, Verdict
+from spotwarden.model.values import written
 
 LATER = "this letter is about an earlier case, which is closed; another one was opened since"
 WHY = "by a link in a letter"
@@ -53,7 +54,7 @@ def keep_or_extend(affair: Affair, policy: Policy, now: datetime) -> Verdict:
         notes=(said.note[:1].upper() + said.note[1:] + ".",) if said.note else (),
         facts=facts(case, policy, now),
         button=_button(answer, now),
-        command=_command(answer, case),
+        command=_command(answer, case, now),
         instead="The same by hand:",
         answer=answer,
         done=_done(answer, case),
@@ -112,7 +113,7 @@ def _button(answer: Keep | Extend, now: datetime) -> str:
     return f"Extend by {span(timedelta(hours=answer.hours))}"
 
 
-def _command(answer: Keep | Extend, case: Case) -> str:
+def _command(answer: Keep | Extend, case: Case, now: datetime) -> str:
     if isinstance(answer, Keep):
-        return f"spotwarden cases keep {case.rule} {case.key} --for 8h"
-    return f"spotwarden cases extend {case.rule} {case.key} --by {answer.hours:g}h"
+        return f"spotwarden cases keep {case.rule} {case.key} --for {written(answer.until - now)}"
+    return f"spotwarden extend {case.subject.job} --by {written(timedelta(hours=answer.hours))}"

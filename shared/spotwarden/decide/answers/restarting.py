@@ -107,7 +107,7 @@ def _open(affair: Affair, facts: JobFacts, newest: Attempt, now: datetime) -> Ve
         facts=_facts(facts, newest),
         button="Start again",
         instead="The same by hand:",
-        command=f"spotwarden submit --again --job {facts.job} create-instance.sh",
+        command=f"spotwarden restart {facts.job}",
         steps=_steps(affair, facts, newest, kept, now),
         done=f"{facts.job} will be started again: attempt {number} is on record",
     )

@@ -45,7 +45,7 @@ def stop(affair: Affair, policy: Policy, now: datetime) -> Verdict:
         facts=facts(case, policy, now),
         button="Stop now",
         instead="The same by hand:",
-        command=_by_hand(running[0]),
+        command=f"spotwarden stop {case.subject.job}" if case.subject.job else _by_hand(running[0]),
         steps=tuple(_step(affair.offer, case, one, now) for one in running),
         done=f"{named} was told to stop; its disks stay",
     )

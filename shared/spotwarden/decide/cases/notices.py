@@ -10,6 +10,7 @@ from spotwarden.model.governance import Remedy
 from spotwarden.model.notice import CaseRef, Notice, Severity, Way
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
+from spotwarden.model.values import written
 
 TITLES: Mapping[str, str] = {
     "orphan": "runs though its job is over",
@@ -47,7 +48,7 @@ def warning(  # noqa: PLR0913 — all that a warning says
         then = f"it would {deed} at {at}, and will not, for {hindered}"
     else:
         then = f"it will {deed}, not before {at}"
-    keep = f"`spotwarden cases keep {case.rule} {case.key} --for 8h`"
+    keep = f"`spotwarden cases keep {case.rule} {case.key} --for {written(policy.notify.keep)}`"
     return _notice(
         case,
         policy,
@@ -194,9 +195,7 @@ def _either(todo: str, keep: str) -> str:
 def _go_on(case: Case) -> str:
     if not case.subject.job:
         return ""
-    if case.remedy is Remedy.STOP:
-        return f"to go on, start the VM again, or `spotwarden submit --again --job {case.subject.job} …`"
-    return f"to go on, `spotwarden submit --again --job {case.subject.job} …`"
+    return f"to go on, `spotwarden restart {case.subject.job}`"
 
 
 def _notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notice:

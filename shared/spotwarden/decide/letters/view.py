@@ -13,10 +13,13 @@ from spotwarden.decide.letters.words import ahead, clean, clock, count, hours
 from spotwarden.model.letter import Links
 from spotwarden.model.notice import WEEKLY, Notice, Severity, Table, Way
 from spotwarden.model.post import Channel, Pending
+from spotwarden.model.values import written
 
 _GO_ON = re.compile(r"https?://[!#-&(-;=?-~]+")
 """ASCII without blanks, quotation marks and angle brackets."""
 _RANK = {Severity.URGENT: 0, Severity.WARNING: 1, Severity.INFO: 2}
+KEEP, EXTEND = timedelta(hours=8), timedelta(hours=4)
+"""What commands name where no links say for how long."""
 MOST_SHORT = 12
 """Lines of a post for what has no room; a post that warns has 15 notices at most, and room for three."""
 AGAIN = (
@@ -179,12 +182,18 @@ def _commands(notice: Notice, links: Links) -> list[str]:
     case, job = notice.case, clean(notice.job, 120)
     named = f"{clean(case.rule, 40)} {clean(case.key, 120)}" if case else ""
     known = {
-        Way.KEEP: f"spotwarden cases keep {named} --for 8h" if case else "",
-        Way.EXTEND: f"spotwarden cases extend {named} --by 4h" if case else "",
-        Way.RESTART: f"spotwarden submit --again --job {job} create-instance.sh" if job else "",
+        Way.KEEP: f"spotwarden cases keep {named} --for {_span(links.keep, KEEP)}" if case else "",
+        Way.EXTEND: f"spotwarden extend {job} --by {_span(links.extend, EXTEND)}" if case and job else "",
+        Way.STOP: f"spotwarden stop {job}" if job else "",
+        Way.RESTART: f"spotwarden restart {job}" if job else "",
     }
     wanted = [known.get(way, "") for way in notice.ways]
     return [one for one in wanted if one and " ".join(one.split()[:3]) not in notice.todo]
+
+
+def _span(said: timedelta | None, usual: timedelta) -> str:
+    """As a command takes it; where there are no links, as long as those usually are."""
+    return written(said or usual)
 
 
 def _reader(pending: Pending) -> str:

@@ -17,6 +17,7 @@ from spotwarden.model.finding import Finding, Reading, Subject
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import InstanceCap, JobCap
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.values import written
 
 JOB, INSTANCE = "job_cap", "instance_cap"
 NOTHING = Records()
@@ -35,8 +36,8 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
         rule=JOB,
         subject=Subject(key=job, job=job, owner=records.owner, targets=targets(machines)),
         reason="",
-        todo=f"let it end, or stop it; `spotwarden cases extend {JOB} {job} --by 4h` grants it more, as far"
-        " as the policy allows",
+        todo=f"let it end, or stop it; `spotwarden extend {job} --by {written(brief.policy.notify.extend)}`"
+        " grants it more, as far as the policy allows",
         limits=account.limits,
     )
     if records.problem:
