@@ -53,8 +53,8 @@ def value_test(node: Comparison, field: str) -> Test:
         rank = _rank(literal, node.at)
         return lambda found: compare(SEVERITIES.get(text_of(found).upper(), 0), rank)
     if field in ("timestamp", "receiveTimestamp"):
-        moment = _moment(literal, node.at)
-        return lambda found: bool(found) and compare(datetime.fromisoformat(found), moment)
+        limit = moment(literal, node.at)
+        return lambda found: bool(found) and compare(datetime.fromisoformat(found), limit)
     return _plain(literal, compare)
 
 
@@ -96,9 +96,10 @@ def _rank(literal: str, at: int) -> float:
     return found
 
 
-def _moment(literal: str, at: int) -> datetime:
+def moment(literal: str, at: int) -> datetime:
+    """The moment that a query names; `FilterError` where it is none."""
     try:
-        moment = datetime.fromisoformat(literal)
+        found = datetime.fromisoformat(literal)
     except ValueError as error:
         raise FilterError(f"{literal!r} is no time such as 2026-11-21T08:00:00Z", at) from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -4,10 +4,12 @@ import hashlib
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
 from localcloud.filters import (
+    All,
     Bare,
     Call,
     Comparison,
@@ -19,13 +21,14 @@ from localcloud.filters import (
     compiled,
     parse,
 )
-from localcloud.logs.compare import value_test
+from localcloud.logs.compare import moment, value_test
 from localcloud.logs.fields import Field, scalars, text_of
 from localcloud.rpc import RpcError
 
 GRAMMAR = Grammar()
 LONGEST = 20_000
 
+ALWAYS = datetime.min.replace(tzinfo=UTC)
 _WORD = re.compile(r"\w+")
 
 
@@ -42,6 +45,21 @@ def entry_filter(text: str) -> Predicate:
         return _everything if tree is None else compiled(tree, _leaf)
     except FilterError as error:
         raise RpcError("INVALID_ARGUMENT", f"Unparseable filter: {error}.") from error
+
+
+def earliest(text: str) -> datetime:
+    """The moment before which no entry can match, as far as a readable query says one at its top."""
+    tree = parse(text, GRAMMAR)
+    terms = tree.terms if isinstance(tree, All) else (tree,)
+    said = [
+        moment(term.value.value, term.at)
+        for term in terms
+        if isinstance(term, Comparison)
+        and term.path == ("timestamp",)
+        and term.operator in (">", ">=")
+        and isinstance(term.value, Text)
+    ]
+    return max(said, default=ALWAYS)
 
 
 def _everything(_entry: Mapping[str, Any]) -> bool:

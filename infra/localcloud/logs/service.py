@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 from localcloud.clock import Clock
 from localcloud.http import Json, RawRoute
 from localcloud.logs.entries import Entry, Kept, Log, matching
-from localcloud.logs.query import entry_filter
+from localcloud.logs.query import earliest, entry_filter
 from localcloud.logs.sinks import SinkBody, Sinks, shown
 from localcloud.ports import Publish, Resource
 from localcloud.rpc import RpcError, page
@@ -195,7 +195,9 @@ def _with_defaults(given: Mapping[str, Any], body: WriteBody) -> Entry:
 
 def _page(kept: list[Kept], wanted: Any, body: ListBody, after: Any) -> tuple[list[Entry], str]:  # noqa: ANN401
     newest_first = body.order_by == "timestamp desc"
-    found = matching(kept, wanted, newest_first=newest_first)
+    # Whoever follows a log asks for its last seconds, again and again: the rest is not even looked at.
+    since = earliest(body.filter)
+    found = matching([each for each in kept if each.key[0] >= since], wanted, newest_first=newest_first)
     if after is not None:
         found = (each for each in found if (each.key < after if newest_first else each.key > after))
     size = min(body.page_size or MOST_A_PAGE, MOST_A_PAGE)

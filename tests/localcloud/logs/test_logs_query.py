@@ -1,14 +1,16 @@
 """The Logging query language: what an entry must be to match, and what is no query."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcloud.logs.query import entry_filter
+from localcloud.logs.query import ALWAYS, earliest, entry_filter
 from localcloud.rpc import RpcError
 
+EIGHT = datetime(2026, 11, 21, 8, tzinfo=UTC)
 ENTRY = {
     "logName": "projects/p/logs/cloudaudit.googleapis.com%2Fsystem_event",
     "timestamp": "2026-11-21T08:00:00.5Z",
@@ -127,6 +129,24 @@ def test_ids_of_nineteen_digits_are_told_apart():
     entry = {"resource": {"labels": {"instance_id": "4000000000000000001"}}}
     assert entry_filter('resource.labels.instance_id="4000000000000000001"')(entry)
     assert not entry_filter('resource.labels.instance_id="4000000000000000002"')(entry)
+
+
+@pytest.mark.parametrize(
+    ("query", "moment"),
+    [
+        ("", ALWAYS),
+        ("severity=ERROR", ALWAYS),
+        ('timestamp>="2026-11-21T08:00:00Z"', EIGHT),
+        ('severity=ERROR AND timestamp>"2026-11-21T08:00:00Z" AND timestamp>="2026-11-20"', EIGHT),
+        ('timestamp<"2026-11-21T08:00:00Z"', ALWAYS),
+        ('severity=ERROR OR timestamp>="2026-11-21T08:00:00Z"', ALWAYS),
+        ('NOT timestamp>="2026-11-21T08:00:00Z"', ALWAYS),
+        ('receiveTimestamp>="2026-11-21T08:00:00Z"', ALWAYS),
+    ],
+)
+def test_a_query_says_from_when_on_it_can_match(query, moment):
+    """Only what holds for every entry that matches: what came before need not be looked at."""
+    assert earliest(query) == moment
 
 
 def test_or_binds_tighter_than_and():
