@@ -139,7 +139,7 @@ def test_a_generation_that_was_replaced_is_no_answer(place, tmp_path):
 
 
 def test_a_large_file_goes_in_pieces_through_failures(real, tmp_path, faults, monkeypatch):
-    """A piece that fails is sent again, and told once; what is stored is whole."""
+    """A piece is in memory, not the file; one that fails is sent again, and told once; all of it arrives."""
     monkeypatch.setattr(transfers, "PIECE", 4 * 1024 * 1024)
     store, files = real
     data = os.urandom(LARGE)
@@ -147,6 +147,7 @@ def test_a_large_file_goes_in_pieces_through_failures(real, tmp_path, faults, mo
     faults(service="storage", method="PUT", status=503, count=1)
     files.upload(file, "large", moved=told.append)
     assert sum(told) == LARGE
+    assert max(told) <= transfers.PIECE
     assert files.same(file, only(files))
     assert store.entries("large")[0].size == LARGE
 

@@ -28,18 +28,18 @@ _PIECES = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[(?:[!^]?\]?[^]]*)\]|\\.|.", re.DOTA
 
 
 class Rule(NamedTuple):
-    """One line: it speaks of paths below `base`."""
+    """One line: it speaks of paths below a folder, behind the first `skipped` letters."""
 
-    base: Path
+    skipped: int
     pattern: re.Pattern[str]
     brings_back: bool
     folders_only: bool
 
-    def fits(self, path: Path, *, is_folder: bool) -> bool:
+    def fits(self, path: str, *, is_folder: bool) -> bool:
         """Whether it speaks of this path."""
         if self.folders_only and not is_folder:
             return False
-        return self.pattern.fullmatch(path.relative_to(self.base).as_posix()) is not None
+        return self.pattern.fullmatch(path, self.skipped) is not None
 
 
 class Found(NamedTuple):
@@ -70,8 +70,9 @@ def _walk(folder: Path, rules: tuple[Rule, ...], without: Collection[Path]) -> I
 
 def is_left_out(path: Path, rules: tuple[Rule, ...], *, is_folder: bool) -> bool:
     """What the last rule that fits says."""
+    text = path.as_posix()
     for rule in reversed(rules):
-        if rule.fits(path, is_folder=is_folder):
+        if rule.fits(text, is_folder=is_folder):
             return not rule.brings_back
     return False
 
@@ -112,7 +113,9 @@ def rule_of(line: str, base: Path) -> Rule | None:
     pattern = ("" if anchored else "(?:.*/)?") + "".join(
         _as_pattern(piece) for piece in _PIECES.findall(text)
     )
-    return Rule(base, re.compile(pattern, re.DOTALL), brings_back, folders_only)
+    return Rule(
+        len(base.as_posix().rstrip("/")) + 1, re.compile(pattern, re.DOTALL), brings_back, folders_only
+    )
 
 
 def _as_pattern(piece: str) -> str:
