@@ -210,6 +210,8 @@ def test_a_version_that_is_no_text_is_one_fault(faults):
         ("notify", 'lease = "89s"', "it is 1m29s; it must be 1m30s at least, for clocks"),
         ("notify", 'quiet = "00-24"', "it is the whole day"),
         ("notify", "flood = 0", "it is 0; it must be"),
+        ("notify", 'report = "report.example.com"', "'report.example.com' is no address of a page"),
+        ("notify", 'report = "javascript:alert(1)"', "'javascript:alert(1)' is no address of a page"),
         ("notify", 'first_backoff = "2h"', "it is longer than longest_backoff, 1h"),
         ("teams.x", "owners = []", "it names nobody"),
         ("teams.x", 'email = "me"\nowners = ["x"]', "'me' is no address"),
@@ -277,7 +279,7 @@ def test_a_team_is_held_against_policy_and_ceiling(faults, rules, says):
         '[teams.x]\nowners = ["x"]\n[teams.x.rules.idle]\nact = "4h"\n[ceilings.idle]\nact = "4h"',
         '[ceilings.idle]\nact = "2h"\nthreshold = 5',
         '[ceilings.job_cap]\nremedy = "none"',
-        '[notify]\nquiet = "00-23:59"\ndaily_at = "23:59"\nlease = "90s"\nflood = 1',
+        '[notify]\nquiet = "00-23:59"\ndaily_at = "23:59"\nlease = "90s"\nflood = 1\nreport = "https://x.org/"',
     ],
 )
 def test_what_is_just_allowed_is_taken(read, text):
