@@ -12,12 +12,12 @@ import pytest
 def test_a_bucket_that_is_away_delays_a_job_and_loses_nothing(lab):
     """At the start the VM waits rather than train from nothing, in the end it waits with the status."""
     lab.write("patient/output/step", "7\n")
-    lab.fault(service="storage", path="patient/", status=503, for_seconds=2)
+    lab.fault(service="storage", path="patient/", status=503, count=2)
     vm = lab.job(
         'cat "$SPOTWARDEN_OUTPUT/step"; echo 8 > "$SPOTWARDEN_OUTPUT/step"; echo ready', name="patient"
     )
     vm.until_said("ready")
-    lab.fault(service="storage", method="POST", status=503, for_seconds=3)
+    lab.fault(service="storage", method="POST", status=503, count=2)
     assert vm.status() == "0"
     assert "7\nready\n" in vm.said
     assert vm.object("output/step") == "8\n"
@@ -40,7 +40,7 @@ def test_a_marker_arrives_though_the_output_hangs(lab):
         'echo here; head -c 300000 /dev/zero > "$SPOTWARDEN_OUTPUT/model"; sleep 60', spotwarden_sync="600"
     )
     vm.until_said("here")
-    lab.fault(service="storage", method="POST", delay_seconds=4, count=1)
+    lab.fault(service="storage", method="POST", delay_seconds=3, count=1)
     vm.preempt()
     vm.until_gone()
     assert vm.marker

@@ -11,7 +11,7 @@ while sleep 0.1; do step=$((step + 1)); echo "$step" > next; mv next "$SPOTWARDE
 
 def test_a_vm_that_is_announced_to_be_taken_hands_over_while_it_runs(lab):
     """Where the job wants that: first the program ends, then its output goes up, then the early marker."""
-    lab.post("/local/timings", {"preemption_notice": 4})
+    lab.post("/local/timings", {"preemption_notice": 120})
     notice = {**SPOT, "preemptionNoticeDuration": {"seconds": "120"}}
     vm = lab.job(COUNT, scheduling=notice, spotwarden_early="1")
     lab.until(lambda: vm.object("output/step"), "a step")
@@ -20,6 +20,7 @@ def test_a_vm_that_is_announced_to_be_taken_hands_over_while_it_runs(lab):
     assert marker["early"] is True
     assert "Starting shutdown scripts" not in vm.console
     step = vm.object("output/step")
+    vm.delete()
     vm.until_gone()
     assert vm.object("output/step") == step
     assert vm.object("metadata/status-code") is None

@@ -38,5 +38,3 @@ mark() {
     say "the marker could not be written; the VM will be missed without it"
   fi
 }
-
-main

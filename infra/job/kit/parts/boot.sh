@@ -1,0 +1,94 @@
+# --- From boot to the program: who this VM is, and what the program needs. ---
+
+main() {
+  trap '' PIPE
+  trap 'TAKEN=${TAKEN:-shutdown}' TERM
+  (umask 077 && mkdir -p "$STATE") && rm -rf "${STATE:?}"/*
+  mkfifo "$STATE/events"
+  exec 5<>"$STATE/events"
+  echo "$BASHPID" >"$STATE/pid"
+  until read_settings; do
+    say "the metadata server does not answer; asking again"
+    sleep 2
+  done
+  make_place
+  open_bucket
+  begin_attempt || return
+  loop watch_preemption
+  prepare
+  case $? in
+    0) live ;;
+    1) ;;
+    *) finish "$REFUSED" ;;
+  esac
+  end_loops
+}
+
+make_place() {
+  setting folder
+  WORK=${REPLY:-$WORK}
+  CODE=$WORK/code OUTPUT=$WORK/output INPUT=$WORK/input ASIDE=$WORK/set-aside
+  SENT_LIST=$WORK/sent PROGRESS=$WORK/progress HOSTFILE=$WORK/hostfile
+  number heartbeat 60
+  HEARTBEAT=$((REPLY ? REPLY : 60))
+  number sync 300
+  SYNC=$((REPLY ? REPLY : 300))
+  number grace 10
+  GRACE=$REPLY
+  number patience 900
+  PATIENCE=$REPLY
+  LOOK=$((HEARTBEAT < 15 ? HEARTBEAT : 15)) VERDICT_SECONDS=$((6 * LOOK + GRACE + 60))
+  mkdir -p "$CODE" "$OUTPUT" "$INPUT" "$WORK/log"
+  find_place
+  read_rules
+}
+
+# 1 where there is nothing to do for this VM: the job has ended, or a newer attempt has taken over.
+begin_attempt() {
+  local answer=0
+  [ -n "$BUCKET" ] || { say "no bucket: the metadata attribute spotwarden-bucket is not set" && return 1; }
+  for_ever find_attempt || answer=$?
+  echo "$ATTEMPT" >"$STATE/attempt"
+  LOG=$WORK/log/$ATTEMPT.log CURVE=$WORK/log/$ATTEMPT.jsonl
+  say "attempt $ATTEMPT of $JOB on $NODE ($ID) in $ZONE"
+  [ "$answer" = 0 ] || fence || return 1
+  if for_ever has_ended; then
+    say "the job has ended already, with status $REPLY: nothing is run"
+    leave
+    return 1
+  fi
+}
+
+# Until there is an answer. Training from nothing because the bucket was away for a while would be worse than waiting.
+for_ever() {
+  local answer=0
+  while true; do
+    patiently 120 "$@" || answer=$?
+    [ "$answer" = 2 ] || return "$answer"
+    say "the bucket does not answer ($1${STATUS:+, status $STATUS}); asking again"
+    answer=0
+  done
+}
+
+# What the program needs. 1: this VM is taken; 2: the job cannot run, and REFUSED is the status that says why.
+prepare() {
+  local step answer
+  for step in register find_run restore_output fetch_code fetch_inputs; do
+    answer=0
+    for_ever "$step" || answer=$?
+    listen 0.01
+    [ -z "$TAKEN" ] || return 1
+    case $answer in
+      0) ;;
+      1) REFUSED=66 ;;
+      *) REFUSED=77 ;;
+    esac
+    [ "$answer" = 0 ] || { say "this failed for good: $step" && return 2; }
+  done
+  write_environment
+  write_hostfile
+  REFUSED=127
+  choose_command || return 2
+  [ ! -e /dev/nvidia0 ] || [ -d /opt/google-cloud-ops-agent ] ||
+    say "GPUs are not measured: there is no Ops Agent here. Google's \"Install the Ops Agent\" says how to add it."
+}

@@ -1,0 +1,129 @@
+# --- While the program runs: what happens to it, and what is told of it. ---
+
+# What happens is told by a word in a pipe: ended, shutdown, preempted, fenced, peers.
+TAKEN="" FENCED="" PEERS_SAY="" PROGRAM="" ALL_SAID="" LOOPS=()
+
+listen() {
+  local word more
+  read -r -t "$1" -u 5 word more || return 0
+  case $word in
+    ended) ALL_SAID=1 ;;
+    shutdown | preempted) TAKEN=${TAKEN:-$word} ;;
+    fenced) FENCED=1 ;;
+    peers) PEERS_SAY=$more ;;
+  esac
+}
+
+# A background loop in a process group of its own, so that it ends with all that it has started.
+loop() {
+  set -m
+  "$@" 5>&- </dev/null &
+  LOOPS+=($!)
+  set +m
+}
+
+end_loops() {
+  local one
+  for one in "${LOOPS[@]}"; do
+    kill -KILL -- "-$one" 2>/dev/null
+    wait "$one" 2>/dev/null
+  done
+  LOOPS=()
+}
+
+watch_preemption() {
+  while true; do
+    if preempted 5; then
+      echo preempted >"$STATE/events"
+      return
+    fi
+    ask "instance/preempted?wait_for_change=true&timeout_sec=60" 70 || sleep 2
+  done
+}
+
+send_beats() {
+  while true; do
+    beat
+    sleep "$HEARTBEAT"
+  done
+}
+
+send_output() {
+  local try
+  while sleep "$SYNC"; do
+    for try in 1 2 3; do
+      may_write && upload_output "$SYNC"
+      [ "${WAITING:-0}" = 1 ] && [ "$try" -lt 3 ] || break
+      sleep 2
+    done
+  done
+}
+
+# Run the program, as often as the others of a gang come back, until there is something to end with.
+live() {
+  while true; do
+    : >"$STATE/running"
+    start_program
+    loop send_beats
+    loop send_output
+    [ "$NODES" = 1 ] || loop watch_peers
+    while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
+      listen 1
+    done
+    if [ -n "$TAKEN" ]; then
+      hand_over
+      return
+    fi
+    if [ -n "$FENCED" ]; then
+      give_way
+      return
+    fi
+    STOPPED=${PEERS_SAY:+1}
+    end_loops
+    stop_program "$GRACE"
+    if [ "$NODES" = 1 ]; then
+      finish "$ENDED"
+      return
+    fi
+    loop watch_preemption
+    finish_gang || return
+    end_loops
+    PEERS_SAY=""
+  done
+}
+
+# Up to which moment what was written is whole: a program that was killed may have been writing.
+whole_until() {
+  now
+  [ "$ENDED" -lt 128 ] && [ -z "$KILLED" ] && REPLY=9999999999
+  REPLY=$((REPLY - 2))
+}
+
+# Another VM goes on with the job. What this one has trained since then is lost.
+give_way() {
+  end_loops
+  stop_program 2
+  say "the program was stopped: a newer attempt goes on with the job"
+}
+
+# The VM is being taken, or shut down: some seconds for the program, the rest for what it wrote.
+hand_over() {
+  local end=$((SECONDS + 25)) answer=0 early whole
+  setting early
+  early=${REPLY#0}
+  end_loops
+  say "this VM is to be ${TAKEN/shutdown/shut down}: the program gets $GRACE s"
+  stop_program "$GRACE"
+  whole_until
+  whole=$REPLY
+  if may_write 3 || [ $? = 2 ]; then
+    upload_output $((end - SECONDS)) "$whole" || answer=$?
+    say "the output: $UPLOADED files had changed, $([ "$answer" = 0 ] && echo "all are uploaded" || echo "not all could be uploaded")"
+    if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ]; then
+      patiently 20 write_marker early && say "the early marker is written"
+    fi
+    OLD_LOG_SIZE=""
+    [ "$SECONDS" -ge "$end" ] || beat ',"stopped":true'
+  fi
+  : >"$STATE/done"
+}
