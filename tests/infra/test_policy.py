@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from spotwarden.model.governance import Calendar, GovernanceLimits
+from spotwarden.model.leniency import LENIENT
 from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimits, RecoveryLimits
 from spotwarden.model.policy import RULES, Mode, Policy
-from spotwarden.model.leniency import LENIENT
 from spotwarden.runner import PolicyError, read_policy
 
 FILE = Path(__file__).resolve().parents[2] / "infra/policy.toml"
