@@ -10,7 +10,7 @@ from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import EarlyStopLimits, Mode
 from spotwarden.model.notice import Way
-from tests.fakes.trouble import rejected
+from tests.fakes.trouble import conflict, rejected, unanswered
 from tests.functions.conftest import load
 from tests.functions.reap_world import Calls, ReapWorld
 
@@ -137,6 +137,30 @@ def test_a_stop_that_is_refused_is_tried_again_though_the_job_is_closed(world):
     world.sweep_for(minutes=10)
     assert world.asked() == [("stop", vm)]
     assert world.kinds() == ["early_stop_warning", "early_stop_acted"]
+
+
+@pytest.mark.parametrize("trouble", [conflict(), unanswered(after_work=False), unanswered(after_work=True)])
+def test_a_ledger_that_cannot_be_closed_now_keeps_its_vm_until_it_is(world, trouble):
+    """Closed first, then stopped: whoever wrote the ledger meanwhile is looked at by the next sweep."""
+    vm = world.job()["test-vm"]
+    measure(world, loss="nan")
+    world.sweep()
+    world.wait(minutes=5)
+    world.cloud.store.trouble.order("write", trouble, about="attempts/1", times=1)
+    world.sweep()
+    assert world.asked() == []
+    world.sweep_for(minutes=5)
+    assert (world.asked(), ledger(world).state) == ([("stop", vm)], State.STOPPED)
+
+
+def test_a_job_whose_ledger_nobody_has_written_yet_is_stopped_all_the_same(world):
+    """There is nothing to close; recovery reads in the operation log who stopped it."""
+    vm = world.vm()
+    world.watch("test-vm", {"test-vm": vm}, number=0)
+    world.store(Heartbeat(job="test-vm", node="test-vm"), b'{"metrics": {"loss": NaN}}')
+    world.sweep_for(minutes=10)
+    assert world.asked() == [("stop", vm)]
+    assert not world.cloud.store.entries(world.layout.attempts("test-vm"))
 
 
 def test_observing_says_what_it_would_do(world):

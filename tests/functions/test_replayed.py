@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from spotwarden.decide.cases.backtest import Replay
 from spotwarden.decide.rules import capping, idleness, reaping
+from spotwarden.layout import Heartbeat
 from spotwarden.model.capping import CapFacts
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import (
+    EarlyStopLimits,
     GovernanceLimits,
     IdleLimits,
     JobCap,
@@ -151,6 +153,23 @@ def test_so_it_does_with_orphans_and_stalls():
         ("orphan", Remedy.DELETE),
         ("stall", Remedy.STOP),
     }
+
+
+def test_so_it_does_with_early_stops():
+    """A loss that is no number; one that was none for a moment; one over a bound of another policy."""
+    world = ReapWorld(load("reap_vms"), early_stop=EarlyStopLimits(unreal=True, over={"loss": 10.0}))
+    vms = {job: world.job(job)[job] for job in ("nan", "spike", "high")}
+    for minutes in range(0, 60, 5):
+        for job, loss in (("nan", "NaN"), ("spike", "Infinity" if minutes == 20 else "0.5"), ("high", "7.5")):
+            body = f'{{"attempt": 1, "metrics": {{"loss": {loss}}}}}'
+            world.store(Heartbeat(job=job, node=job), body.encode())
+        world.sweep_for(minutes=5)
+    done = was_done(world)
+    assert [target for _, target in done] == [vms["nan"]]
+    assert would_have_done(replayed(world, reaping.judge, ReapFacts)) == done
+    world.set_policy(early_stop=EarlyStopLimits(over={"loss": 5.0}))
+    other = replayed(world, reaping.judge, ReapFacts)
+    assert {deed.target.id for deed in other.deeds if deed.rule == "early_stop"} == {vms["high"]}
 
 
 def test_so_it_does_with_caps():
