@@ -136,8 +136,10 @@ def test_the_head_of_the_sorted_column_says_so():
     heads = re.findall(r"<th [^>]*>(?:\s*<a[^>]*>)?[^<]*", html)
     assert [head for head in heads if 'aria-sort="descending"' in head and "Cost" in head]
     assert html.count("aria-sort") == 1
-    assert 'id="by-cost" data-live href="./?sort=cost&amp;order=asc"' in html
-    assert 'id="by-job" data-live href="./?sort=job"' in html
+    assert (
+        'id="by-cost" data-live data-sort="cost" data-order="asc"\nhref="./?sort=cost&amp;order=asc"' in html
+    )
+    assert 'id="by-job" data-live data-sort="job" data-order="asc"\nhref="./?sort=job"' in html
 
 
 def test_a_page_in_another_zone_keeps_it_in_its_links():

@@ -100,6 +100,20 @@ def test_a_column_is_sorted_by_keyboard(visit):
     assert page.inner_text("tbody th >> nth=0") == "train-00010"
 
 
+def test_what_was_typed_just_before_a_click_is_asked_with_it(visit):
+    """A column's head, at once after the last letter: the rows are those searched for, in its order."""
+    page = visit()
+    page.evaluate("""() => {
+        const q = document.querySelector('input[name=q]');
+        q.value = 'train-0001';
+        q.dispatchEvent(new Event('input', {bubbles: true}));
+        document.getElementById('by-job').click();
+    }""")
+    page.wait_for_selector("th[aria-sort=ascending] #by-job")
+    expect(page.locator("tbody th")).to_have_text([f"train-000{number}" for number in range(10, 20)])
+    assert "sort=job" in page.url
+
+
 def test_jobs_are_compared_by_keyboard(visit):
     """Two are ticked with the space bar, one before a search; their curves are read value by value."""
     page = visit()

@@ -32,12 +32,16 @@ _MOST_NAMES = 500
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
-    """The head of a column; `sorted` is "ascending" or "descending" where the rows are in its order."""
+    """The head of a column.
+
+    `sorted` is "ascending" or "descending" where the rows are in its order; `order` is what it asks for.
+    """
 
     name: str
     id: str = ""
     number: bool = False
     url: str = ""
+    order: str = ""
     sorted: str = ""
 
 
@@ -105,6 +109,7 @@ def _columns(chosen: Chosen, frame: Frame) -> Iterator[Column]:
             id=sort,
             number=number,
             url="" if frame.static else frame.to("index", asked.pairs(sort=sort, order=order, page=1)),
+            order=order,
             sorted=direction if here else "",
         )
     yield Column(name="Links")

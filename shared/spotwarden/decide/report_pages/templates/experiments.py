@@ -6,7 +6,8 @@ EXPERIMENTS = """{% extends "base" %}
 <th scope="col"{% if kind %} class="{{ kind }}"{% endif %}{% if column.sorted %}
  aria-sort="{{ column.sorted }}"{% endif %}>
 {%- if column.url -%}
-<a id="by-{{ column.id }}" data-live href="{{ column.url }}">{{ column.name }}
+<a id="by-{{ column.id }}" data-live data-sort="{{ column.id }}" data-order="{{ column.order }}"
+href="{{ column.url }}">{{ column.name }}
 {%- if column.sorted %}<span class="arrow"
 aria-hidden="true">{{ "▲" if column.sorted == "ascending" else "▼" }}</span>{% endif %}</a>
 {%- else %}{{ column.name }}{% endif -%}

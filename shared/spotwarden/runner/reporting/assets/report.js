@@ -44,6 +44,8 @@
       if (focus) document.getElementById(focus)?.focus();
     } catch (error) {
       if (error.name !== "AbortError") location.assign(url);
+    } finally {
+      if (running === mine) running = null;
     }
   }
 
@@ -65,13 +67,33 @@
   function wireForm(form) {
     form.addEventListener("input", () => {
       clearTimeout(timer);
-      timer = setTimeout(() => load(asked(form), { push: false }), PAUSE);
+      timer = setTimeout(() => {
+        timer = 0;
+        load(asked(form), { push: false });
+      }, PAUSE);
     });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      clearTimeout(timer);
+      settle();
       load(asked(form), { push: true });
     });
+  }
+
+  // What was typed last has perhaps not been asked yet: whatever is asked next asks it, too.
+  function settle() {
+    const pending = timer !== 0;
+    clearTimeout(timer);
+    timer = 0;
+    return pending || running !== null;
+  }
+
+  function follow(link) {
+    const form = document.querySelector("form[data-ask]");
+    const pending = settle();
+    for (const name of ["sort", "order"]) {
+      if (link.dataset[name]) form.elements[name].value = link.dataset[name];
+    }
+    load(pending || link.dataset.sort ? asked(form) : link.href, { push: true, focus: link.id });
   }
 
   function ticks(form) {
@@ -107,7 +129,7 @@
       link.addEventListener("click", (event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
         event.preventDefault();
-        load(link.href, { push: true, focus: link.id });
+        follow(link);
       });
     }
   }
