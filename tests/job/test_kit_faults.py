@@ -77,6 +77,15 @@ def test_output_that_cannot_go_up_is_no_success(lab):
     vm.delete()
 
 
+def test_a_kit_that_was_killed_still_leaves_its_marker(lab):
+    """The shutdown script needs nothing of it."""
+    vm = lab.job('kill -9 $(cat "$HOME/.spotwarden/pid"); echo here; sleep 60')
+    vm.until_said("here")
+    vm.preempt()
+    vm.until_gone()
+    assert vm.marker["attempt"] == 1
+
+
 class Metadata:
     """A metadata server that says what a test tells it to."""
 

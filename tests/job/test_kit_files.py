@@ -1,5 +1,6 @@
 """The two scripts as they are stored."""
 
+import re
 import subprocess
 
 import pytest
@@ -31,3 +32,11 @@ def test_the_kit_leaves_room_in_the_metadata():
 def test_what_is_newer_than_bash_4_2_is_not_used(word):
     """So old is the bash of some images; `${x,,}`, `declare -gA` and `printf %(…)T` are as old."""
     assert word not in (KIT / "startup.sh").read_text()
+
+
+def test_the_page_tells_every_setting():
+    """A setting that nobody can find is none."""
+    page = (KIT.parents[2] / "docs/job-kit.md").read_text()
+    listed = re.search(r'ATTRIBUTES="([^"]*)"', (KIT / "startup.sh").read_text())
+    assert listed
+    assert [name for name in listed[1].split() if f"`spotwarden-{name}`" not in page] == []
