@@ -49,8 +49,10 @@ def moment(at: date) -> str:
 
 def text(said: str) -> str:
     """One line without control characters that is no formula in any spreadsheet."""
+    if said.isalnum() and len(said) <= MOST:
+        return said
     line = said if _plain(said) else clean(said, MOST)
-    return _RISKY.sub(r"\1'", line)
+    return _RISKY.sub(r"\1'", line) if ";" in line or not line[:1].isalnum() else line
 
 
 def _plain(said: str) -> bool:
