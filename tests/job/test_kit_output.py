@@ -123,8 +123,8 @@ def test_a_beat_says_what_is_known_and_new_figures_make_a_line(shell):
 
 def test_a_long_run_keeps_every_second_figure(shell):
     """The first ones stay, and so does the shape of the curve."""
-    said = 'METRICS_AT_MOST=300; for n in 1 2 3 4 5 6 7 8 9; do echo "{\\"loss\\": $n}" > progress; beat; done >/dev/null'
-    shell.run(f"{BEATING} {said}")
+    beats = "for n in 1 2 3 4 5 6 7 8 9; do echo '{\"loss\": '$n'}' > progress; beat; done >/dev/null"
+    shell.run(f"{BEATING} METRICS_AT_MOST=300; {beats}")
     kept = [json.loads(line)["metrics"]["loss"] for line in (shell.folder / "curve").read_text().splitlines()]
     assert kept[0] == 1
     assert kept == sorted(kept)
