@@ -86,6 +86,13 @@ def test_a_machine_without_a_price_costs_nobody_knows_what():
     assert (both.usd, both.partial, both.unpriced) == (10.34684, True, timedelta(hours=2))
 
 
+def test_a_vm_that_nobody_has_seen_has_nobody_knows_how_many_gpus():
+    """Its row has no GPU time, and VM time all the same."""
+    index = Index(at=NOON, entries=(entry(cell(Seconds(useful=60)), kinds=(Kind(),)),))
+    (row,) = experiments(index, POLICY, PRICES).rows
+    assert (row.gpu_time, row.up_time, row.cost.usd) == (None, timedelta(minutes=1), None)
+
+
 def test_waiting_costs_nothing():
     """No VM was up."""
     assert figures(entry(cell(Seconds(waiting=3_600)))).total.cost == Money()

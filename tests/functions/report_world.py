@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request, Response
 
@@ -49,10 +50,26 @@ ZONE, OTHER = "us-central1-a", "us-central1-b"
 PREEMPTED = "Compute Engine took it"
 
 
-class ReportWorld:
-    """One bucket; `tick` and `get` are what Pub/Sub and people do."""
+class Heard:
+    """A bucket that writes down what it is asked."""
 
-    def __init__(self, **policy: Any) -> None:
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self.asked: list[tuple[str, str]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def call(what: str, *args: Any, **named: Any) -> Any:
+            self.asked.append((name, what))
+            return getattr(self._store, name)(what, *args, **named)
+
+        return call
+
+
+class ReportWorld:
+    """One bucket; `tick` and `get` are what Pub/Sub and people do. Without `pages` a tick writes none."""
+
+    def __init__(self, *, pages: bool = True, **policy: Any) -> None:
+        self.pages = pages
         Known.forget()
         self.cloud: MemoryCloud = memory_cloud()
         self.layout = Layout()
@@ -87,7 +104,7 @@ class ReportWorld:
         return refresh(
             duty,
             REPORTING,
-            lambda index, summaries: publish(duty, PRESS, index, summaries),
+            lambda index, summaries: publish(duty, PRESS, index, summaries) if self.pages else index,
             lambda index: tell(duty, PRESS, index),
         )
 
@@ -98,11 +115,23 @@ class ReportWorld:
             raise ExceptionGroup("the tick failed", swept.failures)
         return swept
 
-    def get(self, path: str, *, method: str = "GET", headers: Mapping[str, str] | None = None) -> Response:
+    def get(
+        self,
+        path: str,
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        cloud: Cloud | None = None,
+    ) -> Response:
         """What a request gets."""
         where, _, query = path.partition("?")
         environ = EnvironBuilder(where, query_string=query, method=method, headers=headers).get_environ()
-        return respond(Request(environ), self.duty(), PRESS)
+        return respond(Request(environ), self.duty(cloud), PRESS)
+
+    def heard(self) -> tuple[Cloud, list[tuple[str, str]]]:
+        """The cloud, and what is asked of its bucket from now on."""
+        store = Heard(self.cloud.store)
+        return replace(self.cloud.ports(), store=store), store.asked
 
     def json(self, path: str) -> Any:
         """The figures at this address."""

@@ -188,8 +188,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     """All jobs, as of `at`, and how far what comes in bit by bit has been taken in.
 
     `metered` are generations of the meter's days, `swept` the newest sweep over GPUs, `audited` the days of
-    the audit of which all is taken in, `site` the version of the files that its pages load. A job of the name
-    "" stands for the VMs of nobody's job.
+    the audit of which all is taken in, `site` the version of the files that its pages load. With `anew` all
+    of it is taken in once more. A job of the name "" stands for the VMs of nobody's job.
     """
 
     edition: int = EDITION
@@ -202,6 +202,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     swept: str = ""
     audited: tuple[date, ...] = ()
     turn: int = 0
+    anew: bool = False
     site: str = ""
 
 

@@ -193,13 +193,14 @@ def row_of(entry: Entry, sums: Sums) -> Experiment:
         up += used(cell.seconds)
         gpu += used(cell.seconds) * kind.gpus
     known = bool(entry.cells) or not row.instances
+    seen = all(kind.machine_type for kind in entry.kinds)
     money = tally.money()
     return msgspec.structs.replace(
         row,
         team=sums.team(row.owner),
         runtime=max((row.ended or entry.looked) - row.started, NOTHING) if row.started else None,
         up_time=timedelta(seconds=up) if known else None,
-        gpu_time=timedelta(seconds=gpu) if known else None,
+        gpu_time=timedelta(seconds=gpu) if known and seen else None,
         cost=money["cost"],
         on_demand=money["on_demand"],
         saved=money["saved"],

@@ -97,7 +97,7 @@ def _page(view: View, scene: Scene) -> str:
         case Comparison():
             html = pages.compare(view, frame)
         case Fleet():
-            html = pages.fleet(view, frame, scene.asked.get("unit", "gpu"))
+            html = pages.fleet(view, frame, scene.asked.get("unit", "gpu"), scene.asked.get("owner", ""))
         case Trust():
             html = pages.trust(view, frame)
     return str(html)

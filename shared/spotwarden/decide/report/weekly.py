@@ -147,4 +147,5 @@ def _recovered(recovery: Recovery) -> str:
     if recovery.count == 1:
         return f"1, in {brief(recovery.longest)}"
     median, longest = brief(recovery.median), brief(recovery.longest)
-    return f"{recovery.count:,}, half of them within {median}, all within {longest}"
+    half = f"half of them within {median}, " if median != longest else ""
+    return f"{recovery.count:,}, {half}all within {longest}"

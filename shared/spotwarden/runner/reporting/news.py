@@ -39,13 +39,14 @@ FLAGS = "flag_idle_gpus"
 
 
 class Taken(msgspec.Struct, kw_only=True):
-    """What has come in, by job, and how far that goes."""
+    """What has come in, by job, and how far that goes; `anew` means that jobs may have heard nothing yet."""
 
     news: defaultdict[str, News] = msgspec.field(default_factory=lambda: defaultdict(News))
     metered: dict[str, int] = {}
     swept: str = ""
     audited: tuple[date, ...] = ()
     days: list[tuple[AuditDay, int]] = []
+    anew: bool = False
 
     @property
     def full(self) -> bool:
@@ -54,11 +55,11 @@ class Taken(msgspec.Struct, kw_only=True):
 
 
 def take(shelf: Shelf, index: Index | None, reporting: Reporting, now: datetime, workers: int) -> Taken:
-    """All that is new, up to what one tick can do."""
-    taken = Taken()
-    if index is not None:
+    """All that is new, up to what one tick can do; all that there is, where the report is made anew."""
+    taken, looked = Taken(anew=True), {}
+    if index is not None and not index.anew:
         taken = Taken(metered=dict(index.metered), swept=index.swept, audited=index.audited)
-    looked = {entry.row.job: entry for entry in index.entries} if index else {}
+        looked = {entry.row.job: entry for entry in index.entries}
     _take_meter(shelf, taken, looked)
     _take_sweeps(shelf, taken, now)
     _take_audit(shelf, taken, reporting, now, workers)
@@ -149,10 +150,12 @@ def _take_audit(shelf: Shelf, taken: Taken, reporting: Reporting, now: datetime,
         listed = dict(_entries(shelf, day))
         new = [entry for entry in sorted(listed) if known is None or entry not in known.entries]
         found = dict(_read_all(shelf, reporting, day, {one: listed[one] for one in new[:left]}, workers))
-        for deed in (deed for deeds in found.values() for deed in deeds if deed.job):
-            taken.news[deed.job].deeds.append(deed)
+        entries = {**(known.entries if known else {}), **found}
+        for deeds in (entries if taken.anew else found).values():
+            for deed in deeds:
+                if deed.job:
+                    taken.news[deed.job].deeds.append(deed)
         if found:
-            entries = {**(known.entries if known else {}), **found}
             taken.days.append((AuditDay(day=day, entries=entries), generation))
         if len(new) <= left and now - datetime.fromisoformat(f"{day}T00:00:00+00:00") >= DAY + LATE:
             whole.add(day)

@@ -210,7 +210,6 @@ def _index(work: Work, index: Index | None, made: Iterable[Made], now: datetime)
 
 
 def _with_marks(index: Index, taken: Taken, *, hurt: bool) -> Index:
-    """How far things have been taken in; nothing has, where a job's past was lost: it is taken in anew."""
-    if hurt:
-        return replace(index, metered={}, swept="", audited=())
-    return replace(index, metered=taken.metered, swept=taken.swept, audited=taken.audited)
+    """How far things have been taken in; where a job's past was lost, the next tick takes all in anew."""
+    marked = replace(index, metered=taken.metered, swept=taken.swept, audited=taken.audited)
+    return replace(marked, anew=hurt)
