@@ -44,8 +44,10 @@ def _part(part: Part, *, many: bool) -> Iterator[str]:
         yield f"  - {label}: {value}"
     for table in part.tables:
         yield from ("", *as_lines(table))
+    if part.tables:
+        yield ""
     if part.report:
-        yield from ("", f"Open the report: {part.report}")
+        yield f"Open the report: {part.report}"
     for command in part.commands:
         yield f"By command: {command}"
     if not many:

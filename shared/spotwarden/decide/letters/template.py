@@ -27,7 +27,7 @@ footer a { display: inline-block; padding: 12px 0; color: #0550ae; }
   vertical-align: top; overflow-wrap: normal; }
 .figures tr { border-color: #d0d7de; }
 .of { display: none; color: #57606a; }
-.figures th:first-child { text-align: left; padding-left: 0; overflow-wrap: anywhere; }
+.figures th:first-child { text-align: left; padding-left: 0; width: 32%; overflow-wrap: anywhere; }
 .figures th { font-weight: 400; color: #57606a; }
 .figures tbody th { color: inherit; }
 .facts { width: 100%; border-collapse: collapse; font-size: 14px; margin: 12px 0; }
@@ -62,7 +62,7 @@ code { font: 14px/1.5 ui-monospace, Menlo, Consolas, monospace; background: #eef
   .figures, .figures caption, .figures tbody, .figures tr, .figures th, .figures td { display: block;
     text-align: left; }
   .figures tr { border-width: 1px 0 0; border-style: solid; padding: 6px 0; }
-  .figures th, .figures td { border: 0; padding: 1px 0; }
+  .figures th:first-child, .figures td { width: auto; border: 0; padding: 1px 0; }
   .figures tbody th { font-weight: 600; }
   .of { display: inline; }
 }
