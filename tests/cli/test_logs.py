@@ -249,6 +249,37 @@ def test_a_vm_whose_stored_log_was_shown_is_not_told_again_by_cloud_logging(spea
     assert out == [ONE, "a", "b"]
 
 
+def test_a_moment_without_an_answer_is_waited_for(speaker, follower):
+    """The stored log lags behind: it is shown only when Cloud Logging stays away."""
+    speaker.attempt(1)
+    speaker.say("11", "a", "b")
+    speaker.store(1, "a\n")
+    speaker.logs.trouble.order("lines", unanswered(after_work=False), times=2)
+    _, out, err = follower(lambda: None, lambda: None, lambda: speaker.end("0"))
+    assert out == [ONE, "a", "b"]
+    assert err == ["-- the job ended with status 0 --"]
+
+
+def test_cloud_logging_that_stays_away_is_done_without(speaker, follower):
+    """At the third look without an answer; nothing is told twice when it is back."""
+    speaker.attempt(1)
+    speaker.say("11", "a")
+    speaker.store(1, "a\n")
+    speaker.logs.trouble.order("lines", unanswered(after_work=False), times=3)
+    _, out, err = follower(lambda: None, lambda: None, lambda: None, lambda: speaker.end("0"))
+    assert out == [ONE, "a"]
+    assert "does not answer" in err[0]
+
+
+def test_at_the_end_nothing_is_waited_for(speaker, follower):
+    """What is stored is better than nothing."""
+    speaker.attempt(1)
+    speaker.store(1, "a\n")
+    speaker.end("0")
+    speaker.logs.trouble.order("lines", unanswered(after_work=False), times=9)
+    assert follower()[1] == [ONE, "a"]
+
+
 def test_following_from_the_last_lines_tells_what_comes_and_nothing_older(speaker, follower):
     """Though older lines are asked for again, for the sake of late ones."""
     speaker.attempt(1)

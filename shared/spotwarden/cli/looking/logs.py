@@ -17,7 +17,7 @@ from spotwarden.cli.times import Since
 from spotwarden.gcp.endpoint import is_loopback
 from spotwarden.model.attempt import CLOSED, Attempt, State
 
-PAUSE, LOCAL_PAUSE = timedelta(seconds=5), timedelta(milliseconds=500)
+PAUSE, LOCAL_PAUSE = timedelta(seconds=5), timedelta(milliseconds=250)
 """Between two looks: of a project's log one may ask sixty times a minute, all together."""
 LAST_WORDS = timedelta(seconds=10)
 """So long after a job's end its last lines are waited for."""
@@ -92,7 +92,7 @@ def follow(
     try:
         glance = _glance(context, desk, job)
         while (status := ended(glance)) is None:
-            reader.read(glance)
+            reader.read(glance, again=True)
             teller.tell(glance)
             pause(step.total_seconds())
             glance = _glance(context, desk, job)

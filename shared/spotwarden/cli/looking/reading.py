@@ -59,20 +59,22 @@ class Reader:
         """Whether there was anything to tell at all."""
         return bool(self._told or self._by_file)
 
-    def read(self, glance: Glance) -> None:
-        """Tell what is new, oldest first."""
+    def read(self, glance: Glance, *, again: bool = False) -> None:
+        """Tell what is new, oldest first; one who will look `again` waits for Cloud Logging a little."""
         stays = self._wanted.of(glance.stays)
         if not stays:
             return
         if self._newest is None and self._wanted.tail:
-            self._read_tail(glance, stays)
+            self._read_tail(glance, stays, again=again)
         else:
-            self._read_on(glance, stays)
+            self._read_on(glance, stays, again=again)
+        if again and self._cloud.passes:
+            return
         if self._cloud.trouble != self._trouble and self._cloud.trouble:
             self._note(f"{self._cloud.trouble}; what the job kit has stored is shown")
         self._trouble = self._cloud.trouble
 
-    def _read_on(self, glance: Glance, stays: Sequence[Stay]) -> None:
+    def _read_on(self, glance: Glance, stays: Sequence[Stay], *, again: bool) -> None:
         asked = stays if self._newest is None else _speaking(stays)
         whose = {one.instance_id: one for one in asked}
         left = list(stays)
@@ -86,14 +88,16 @@ class Reader:
             self._told[_key(line)] = line.at
             self._newest = max(line.at, self._newest or line.at)
             self._teller.tell(stay, line.text, among=_among(stay, stays), at=line.at)
-        for stay in left:
+        for stay in left if not (again and self._cloud.passes) else ():
             self._tell_file(glance, stay, stays)
         self._forget()
 
-    def _read_tail(self, glance: Glance, stays: Sequence[Stay]) -> None:
+    def _read_tail(self, glance: Glance, stays: Sequence[Stay], *, again: bool) -> None:
         """Tell the last lines; of VMs that Cloud Logging knows nothing of, the last of what is stored."""
         count = self._wanted.tail
         lines = list(self._cloud.lines(stays, self._since(stays), newest=count))
+        if again and self._cloud.passes:
+            return
         whose = {one.instance_id: one for one in stays}
         told = [(whose[line.instance_id], line.text, line.at) for line in lines if line.instance_id in whose]
         self._by_cloud |= {stay.instance_id for stay, _, _ in told}

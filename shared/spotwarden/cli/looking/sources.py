@@ -20,6 +20,9 @@ from spotwarden.runner.known import Known
 FILE_AT_MOST = 16 * 1024 * 1024
 """Twice what the job kit stores."""
 
+PATIENCE = 3
+"""Looks in a row without an answer, from which on the stored logs are shown."""
+
 
 class Glance(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be known of a job for its log: its attempts, its VMs, its stored logs, and its end.
@@ -95,19 +98,30 @@ class Desk:
 
 
 class Cloud:
-    """Cloud Logging, as far as it may be read: `trouble` says why it is not, "" while it is."""
+    """Cloud Logging, as far as it may be read: `trouble` says why it is not, "" while it is.
+
+    A trouble that `passes` has only just begun, and may be over at the next look.
+    """
 
     def __init__(self, logs: Logs) -> None:
         self._logs = logs
+        self._unanswered = 0
         self.trouble = ""
+
+    @property
+    def passes(self) -> bool:
+        """Whether it may be only a moment's."""
+        return 0 < self._unanswered < PATIENCE
 
     def lines(self, wanted: Sequence[Stay], since: datetime, *, newest: int = 0) -> Iterator[LogLine]:
         """What these VMs have said since then; nothing where nobody lets us know."""
         ids = [stay.instance_id for stay in wanted if stay.instance_id]
         self.trouble = ""
+        unanswered, self._unanswered = self._unanswered, 0
         try:
             yield from self._logs.lines(ids, since, newest=newest) if ids else ()
         except RejectedError as error:
             self.trouble = f"Cloud Logging may not be read: {error}"
         except UnansweredError as error:
+            self._unanswered = unanswered + 1
             self.trouble = f"Cloud Logging does not answer: {error}"
