@@ -51,6 +51,8 @@ def shell(tmp_path_factory):
     base = {
         **{name: value for name, value in os.environ.items() if not name.startswith("SPOTWARDEN")},
         "XDG_STATE_HOME": str(home),
+        # Whoever runs the tests may have configured something.
+        "XDG_CONFIG_HOME": str(home),
         "SPOTWARDEN_OWNER": "ada@example.com",
     }
     serving = subprocess.Popen(
@@ -180,6 +182,21 @@ def test_a_marker_that_was_put_aside_is_listed_put_back_and_dropped(shell):
     until(lambda: "nobodys-vm" in shell.ok("quarantine", "list"))
     assert "dropped" in shell.ok("quarantine", "drop", "nobodys-vm", "--yes")
     assert "is empty" in shell.ok("quarantine", "list")
+
+
+def test_a_job_is_stopped_and_starts_again(shell, script):
+    """Closed and stopped by its owner; asked for, it is brought back in place, as attempt 2."""
+    shell.ok("submit", script("job-g"))
+    said = shell.ok("stop", "job-g", "--yes", "--why", "wrong data")
+    assert "job-g is closed as stopped; job-g was told to be stopped" in said
+    until(lambda: "TERMINATED" in shell.ok("local", "status"))
+    assert "Its stopped VM job-g is started again" in shell.ok("restart", "job-g")
+
+    def running():
+        shell.ok("local", "tick", "spotwarden-recover-spot")
+        return "running, 2 attempts" in shell.ok("show", "job-g")
+
+    until(running)
 
 
 def test_the_mail_server_can_be_put_into_trouble_and_out_of_it(shell):
