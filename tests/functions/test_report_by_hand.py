@@ -341,3 +341,129 @@ def test_vms_of_no_job_count_for_their_owner(bucket):
     assert [row["key"] for row in fleet["tables"]["owner"]] == [ADA]
     assert fleet["total"]["jobs"] == 0
     assert fleet["total"]["vm_hours"]["used"] == 1
+
+
+SEEN = {"created": "08:00", "updated": "08:00", "started": "08:00", "seen": True, "place": "us-central1-a"}
+TAKEN = {"fate": "Compute Engine took it", "lost_in": "us-central1-a"}
+
+
+def run(started, seconds):
+    """A time that a VM was up on that day, as the meter has it."""
+    return {"started": clock(started), "seconds": seconds}
+
+
+def metered(bucket, name, *runs, day=DAY):
+    """A VM of the job that was started more than once."""
+    vms = {name: {"owner": ADA, "job": "train", "kind": L4, "runs": list(runs)}}
+    bucket.write(f"spotwarden/usage/{day}.json", {"day": day, "vms": vms})
+
+
+def test_a_vm_that_was_stopped_for_an_hour_was_not_up_then(bucket):
+    """08:00 to 09:00 and 10:00 to 12:00, in one attempt, of which the ledger knows no break."""
+    bucket.attempt(1, instances={"train": "11"}, **SEEN)
+    metered(bucket, "11", run("08:00", 3600), run("10:00", 7200))
+    assert gone(bucket.fleet()["total"]["vm_hours"]) == {"used": 180, "useful": 180}
+
+
+def test_a_vm_that_is_started_again_is_one_vm_in_two_attempts(bucket):
+    """Taken at 09:00 and started at 09:10, with its id: 60 minutes, 10 of waiting, 170 until noon."""
+    bucket.attempt(1, instances={"train": "11"}, **SEEN)
+    bucket.attempt(
+        2, created="09:01", updated="09:10", started="09:10", lost="09:00", instances={"train": "11"},
+        replaces={"train": "11"}, place="us-central1-a", **TAKEN,
+    )  # fmt: skip
+    metered(bucket, "11", run("08:00", 3600), run("09:10", 170 * 60))
+    total = bucket.fleet()["total"]
+    assert gone(total["vm_hours"]) == {"used": 230, "unknown": 60, "useful": 170, "waiting": 10}
+    assert total["recovery"]["longest_seconds"] == 600
+
+
+def test_a_job_that_was_stopped_waits_only_from_when_it_is_wanted_again(bucket):
+    """Stopped at 09:00, asked for at 11:00, up at 11:05: five minutes, and no loss to recover from."""
+    bucket.attempt(1, instances={"train": "11"}, **{**SEEN, "updated": "09:00", "state": "stopped"})
+    bucket.attempt(
+        2, created="11:00", updated="11:05", started="11:05", instances={"train": "22"},
+        place="us-central1-a",
+    )  # fmt: skip
+    bucket.meter(DAY, ("11", "train", "08:00", 3600, L4), ("22", "train", "11:05", 55 * 60, L4))
+    total = bucket.fleet()["total"]
+    assert gone(total["vm_hours"]) == {"used": 115, "useful": 115, "waiting": 5}
+    assert (total["preemptions"], total["recovery"]["count"]) == (0, 0)
+
+
+def test_a_night_is_cut_at_midnight(tmp_path):
+    """Taken at 23:30 in Berlin, back at 00:30: half an hour of waiting on each day, the loss on the first."""
+    bucket = Bucket(tmp_path, timezone="Europe/Berlin")
+    bucket.attempt(
+        1, instances={"train": "11"}, seen=True, place="us-central1-a",
+        **dict.fromkeys(("created", "updated", "started"), "2026-11-16T21:30:00Z"),
+    )  # fmt: skip
+    bucket.attempt(
+        2, created="2026-11-16T22:31:00Z", updated="2026-11-16T23:30:00Z", started="2026-11-16T23:30:00Z",
+        lost="2026-11-16T22:30:00Z", instances={"train": "22"}, replaces={"train": "11"}, state="stopped",
+        place="us-central1-a", **TAKEN,
+    )  # fmt: skip
+    bucket.meter("2026-11-16", ("11", "train", "2026-11-16T21:30:00Z", 3600, L4))
+    days = {row["key"]: row for row in bucket.fleet("2026-11-16", "2026-11-17")["tables"]["day"]}
+    assert gone(days["2026-11-16"]["vm_hours"]) == {"used": 60, "unknown": 60, "waiting": 30}
+    assert gone(days["2026-11-17"]["vm_hours"]) == {"waiting": 30}
+    assert [days[day]["preemptions"] for day in sorted(days)] == [1, 0]
+    assert days["2026-11-16"]["recovery"]["longest_seconds"] == 3600
+
+
+def test_each_minute_counts_once_where_several_things_are_so(bucket):
+    """Idle from 08:00 to 09:00: until its first heartbeat it starts, after its checkpoint it is lost."""
+    bucket.attempt(1, instances={"train": "11"}, **SEEN)
+    bucket.attempt(
+        2, created="09:01", updated="09:01", lost="09:00", replaces={"train": "11"}, state="gave up",
+        place="us-central1-b", **TAKEN,
+    )  # fmt: skip
+    bucket.beats(1, ("08:05", ""), ("08:35", "step-1"))
+    bucket.loads("train", "11", "09:00", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    bucket.meter(DAY, ("11", "train", "08:00", 3600, L4))
+    total = bucket.fleet()["total"]
+    assert gone(total["vm_hours"]) == {"used": 60, "starting": 5, "idle": 30, "lost": 25, "waiting": 1}
+    assert total["goodput"] == 0
+
+
+def test_a_slot_counts_as_far_as_the_vm_was_up(bucket):
+    """Idle in the slots of 08:00 and 08:10, and up from 08:05 to 08:15: ten minutes and not twenty."""
+    bucket.attempt(1, instances={"train": "11"}, **{**SEEN, "created": "08:05", "started": "08:05"})
+    bucket.until("12:30")
+    bucket.loads("train", "11", "08:20", 0.0, 0.0)
+    metered(bucket, "11", run("08:05", 600), run("12:00", 1800))
+    assert gone(bucket.fleet()["total"]["vm_hours"]) == {"used": 40, "idle": 10, "useful": 30}
+
+
+def test_parts_of_seconds_add_up_to_nothing_odd(bucket):
+    """Moments as APIs give them, with microseconds: whole seconds, the same in all tables."""
+    bucket.attempt(1, instances={"train": "11"}, **{**SEEN, "started": f"{DAY}T08:00:00.999999Z"})
+    bucket.attempt(
+        2, created="09:01", updated="09:30", started=f"{DAY}T09:30:00.000001Z", place="us-central1-a",
+        lost=f"{DAY}T09:00:00.500000Z", instances={"train": "22"}, replaces={"train": "11"}, **TAKEN,
+    )  # fmt: skip
+    total = bucket.fleet()["total"]
+    assert {name: round(value * 3600, 2) for name, value in total["vm_hours"].items() if value} == {
+        "used": 3600 + 9000, "unknown": 3600, "useful": 9000, "waiting": 1800
+    }  # fmt: skip
+
+
+def test_what_the_owner_is_called_later_counts_for_all_of_it(bucket):
+    """job.toml names another owner than the ledger: his are the hours, once, and nobody else's."""
+    bucket.attempt(1, instances={"train": "11"}, **SEEN)
+    bucket.meter(DAY, ("11", "train", "08:00", 4 * 3600, L4))
+    assert [row["key"] for row in bucket.fleet()["tables"]["owner"]] == [ADA]
+    bucket.until("12:30")
+    bucket.write("train/metadata/job.toml", b'owner = "eve@example.com"\n')
+    rows = bucket.fleet()["tables"]["owner"]
+    assert [(row["key"], row["vm_hours"]["used"]) for row in rows] == [("eve@example.com", 4.5)]
+
+
+def test_the_same_records_read_again_count_once(bucket):
+    """Ticks come again, the meter writes its day again: hours do not."""
+    bucket.attempt(1, instances={"train": "11"}, **SEEN)
+    bucket.write("train/metadata/status-code", b"0")
+    for at in ("12:10", "12:20", "12:30"):
+        bucket.until(at)
+        bucket.meter(DAY, ("11", "train", "08:00", 4 * 3600, L4))
+        assert gone(bucket.fleet()["total"]["vm_hours"]) == {"used": 240, "useful": 240}
