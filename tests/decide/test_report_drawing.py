@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from spotwarden.decide.report_pages import curving
 from spotwarden.decide.report_pages.drawing import nice, ticks
+from spotwarden.decide.report_pages.loads import MOST_SLOTS, pieces
 from spotwarden.decide.report_pages.stacks import across, along
-from spotwarden.decide.report_pages.timeline import MOST_ROWS, timeline
+from spotwarden.decide.report_pages.timeline import MOST_LOADS, MOST_ROWS, timeline
 from spotwarden.decide.report_pages.weather import weather
 from spotwarden.decide.report_pages.words import Words
 from spotwarden.model.report import Experiment
@@ -85,6 +86,23 @@ def test_a_time_of_which_no_gpu_reported_is_a_gap():
     """It is not drawn as 0 %."""
     load = Load(instance_id="1", start=START, step=HOUR, values=(90.0, None, None, 80.0))
     assert kinds(drawn(loads=(load,))) == ["util", "util"]
+
+
+def test_long_reports_of_gpus_are_drawn_as_means():
+    """Two weeks of a VM are a few hundred points, an hour of it is as it was reported."""
+    values = tuple(float(number % 2 * 100) for number in range(2016))
+    load = Load(instance_id="1", start=START, step=HOUR, values=values)
+    (long,) = pieces(load)
+    assert len(long) <= 2 * MOST_SLOTS
+    assert 30 < long[0][1] < 70
+    (short,) = pieces(Load(instance_id="1", start=START, step=HOUR, values=(10.0, 90.0)))
+    assert [value for _, value in short] == [10.0, 10.0, 90.0, 90.0]
+
+
+def test_the_newest_gpus_of_a_large_gang_are_drawn():
+    """Curves over each other are no picture any more."""
+    loads = tuple(Load(instance_id=str(n), start=START, step=HOUR, values=(50.0,)) for n in range(19))
+    assert kinds(drawn(loads=loads)).count("util") == MOST_LOADS < 19
 
 
 def test_the_picture_is_told_in_words():

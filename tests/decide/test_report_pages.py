@@ -130,6 +130,36 @@ def test_the_rows_of_a_long_table_still_add_up():
     assert "others" not in seen(pages.fleet(exact, FRAME)).text
 
 
+def test_of_very_many_vms_and_events_the_newest_are_listed():
+    """And each table says how many it has no room for; one that has room says nothing."""
+    bar, mark = made_up.job_report().bars[0], made_up.job_report().marks[1]
+    long = made_up.job_report(bars=(bar,) * 501, marks=(mark,) * 1000, loads=())
+    text = seen(pages.job(long, FRAME)).text
+    assert "1 more stay is in the JSON only." in text
+    assert "more events are in the JSON only." in text
+    assert "in the JSON only" not in seen(pages.job(made_up.job_report(bars=(bar,) * 500), FRAME)).text
+    cases = seen(pages.fleet(made_up.fleet_view(cases=(made_up.case(1),) * 202), FRAME)).text
+    assert "2 more cases are in the JSON only." in cases
+
+
+def test_each_vm_has_the_mean_of_its_gpus():
+    """In words, beneath the picture; unknown where none reported."""
+    report = made_up.job_report()
+    load = msgspec.structs.replace(report.loads[0], values=(None, 40.0, 60.0))
+    text = seen(pages.job(made_up.job_report(loads=(load,)), FRAME)).text
+    assert "9.0 50.0 % preempted" in text
+    assert "9.0 unknown preempted" in text
+
+
+def test_the_fleet_of_one_owner_says_whose_it_is():
+    """An owner's row leads there; days and unit come along."""
+    everybody = seen(pages.fleet(made_up.fleet_view(), FRAME, "vm"))
+    assert "./fleet?first=2026-11-16&last=2026-11-20&unit=vm&owner=ada%40example.com" in everybody.links
+    one = seen(pages.fleet(made_up.fleet_view(), FRAME, owner="ada@example.com"))
+    assert "Fleet: ada@example.com" in one.text
+    assert "./fleet.csv?first=2026-11-16&last=2026-11-20&owner=ada%40example.com" in one.links
+
+
 def test_the_head_of_the_sorted_column_says_so():
     """One column has aria-sort; its link turns the order round, another's starts with its own."""
     html = pages.experiments(made_up.table(3), pages.Asked.read({"sort": "cost"}), FRAME)

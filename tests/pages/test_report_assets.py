@@ -15,6 +15,14 @@ def test_the_chart_library_is_the_one_that_its_readme_names():
     assert f"uPlot {body.decode().partition('(v')[2].partition(')')[0]}" in readme
 
 
+def test_its_licence_goes_with_it():
+    """Wherever it is served; what is ours has none."""
+    served = assets.assets()["uPlot.iife.min.js"].body.decode()
+    assert served.startswith("/*\nThe MIT License (MIT)\n\nCopyright (c) 2022 Leon Sorokin")
+    assert served.endswith((assets.FOLDER / "uplot/uPlot.iife.min.js").read_text(encoding="utf-8"))
+    assert not assets.assets()["report.js"].body.startswith(b"/*")
+
+
 def test_a_name_has_the_digest_of_its_content():
     """So a browser may keep it for ever."""
     for plain, asset in assets.assets().items():

@@ -8,6 +8,7 @@ from markupsafe import Markup, escape
 
 from spotwarden.decide.report_pages.drawing import Picture
 from spotwarden.decide.report_pages.frame import Frame
+from spotwarden.decide.report_pages.job import left_out
 from spotwarden.decide.report_pages.rendering import render
 from spotwarden.decide.report_pages.stacks import across, along
 from spotwarden.decide.report_pages.weather import weather
@@ -17,6 +18,8 @@ from spotwarden.model.report_fleet import By, Fleet, Slice, Spans
 
 PARTS = ("Useful", "Starting", "Idle", "Lost", "After", "Unknown")
 """What time is split into, in the order of its columns."""
+MOST_CASES = 200
+"""Open cases that are listed, those due first."""
 MOST_ROWS = 100
 """Rows of one table; those beyond are one row together, so that it still adds up."""
 _ORDER = (By.DAY, By.OWNER, By.TEAM, By.MACHINE, By.ZONE, By.JOB)
@@ -41,17 +44,14 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     picture: Picture | None = None
 
 
-def fleet(view: Fleet, frame: Frame, unit: str = "gpu") -> str:
-    """The page, in GPU-hours or in VM-hours (`vm`)."""
+def fleet(view: Fleet, frame: Frame, unit: str = "gpu", owner: str = "") -> str:
+    """The page, in GPU-hours or VM-hours (`vm`); `owner` is whose jobs the view is of, "" for all."""
     frame = frame.at("fleet")
     unit = "vm" if unit == "vm" else "gpu"
     say = Words(zone=frame.zone)
     spans = _spans(unit)
-    asked = [
-        ("first", str(view.first)),
-        ("last", str(view.last)),
-        *([("unit", "vm")] if unit == "vm" else []),
-    ]
+    days = [("first", str(view.first)), ("last", str(view.last))]
+    asked = [*days, *([("unit", "vm")] if unit == "vm" else []), *([("owner", owner)] if owner else [])]
     return render(
         "fleet",
         frame,
@@ -59,6 +59,10 @@ def fleet(view: Fleet, frame: Frame, unit: str = "gpu") -> str:
         unit=unit,
         hours="VM-hours" if unit == "vm" else "GPU-hours",
         asked=asked,
+        owner=owner,
+        of=lambda name: frame.to("fleet", [*(one for one in asked if one[0] != "owner"), ("owner", name)]),
+        cases=view.cases[:MOST_CASES],
+        cases_left_out=left_out(len(view.cases) - MOST_CASES, "case"),
         top=tuple(_figures(view, spans(view.total), say)),
         tables=tuple(_table(by, view.tables.get(by, ()), spans) for by in _ORDER),
         parts=PARTS,

@@ -11,6 +11,7 @@ from spotwarden.decide.report_pages import curving
 from spotwarden.decide.report_pages.deeds import action, outcome
 from spotwarden.decide.report_pages.experiments import links, progress
 from spotwarden.decide.report_pages.frame import Frame
+from spotwarden.decide.report_pages.loads import means
 from spotwarden.decide.report_pages.rendering import render
 from spotwarden.decide.report_pages.timeline import timeline
 from spotwarden.decide.report_pages.words import UNKNOWN, Words
@@ -19,6 +20,8 @@ from spotwarden.model.report_job import JobReport, Mark, MarkKind
 
 MOST_MARKS = 400
 """Rows of the table of events: more than that and the checkpoints between the others go."""
+MOST_BARS = 500
+"""Rows of the table of VMs, the newest."""
 Figure = tuple[str, Markup, Markup | str]
 
 
@@ -28,7 +31,7 @@ def job(report: JobReport, frame: Frame) -> str:
     frame = frame.at(f"jobs/{quote(row.job, safe='')}", 1)
     say = Words(zone=frame.zone)
     marks = shown_marks(report.marks)
-    left = len(report.marks) - len(marks)
+    busy = means(report)
     return render(
         "job",
         frame,
@@ -39,12 +42,21 @@ def job(report: JobReport, frame: Frame) -> str:
         links=tuple(links(row, frame)),
         picture=timeline(report, say),
         marks=marks,
-        marks_left_out=f"{left:,} checkpoints between these are not listed." if left else "",
+        marks_left_out=left_out(len(report.marks) - len(marks), "event"),
+        bars=report.bars[-MOST_BARS:],
+        bars_left_out=left_out(len(report.bars) - MOST_BARS, "stay"),
+        busy=lambda bar: say.share(_part(busy.get(bar.instance_id))),
         drawn=curving.of_job(report),
         shown={deed.id: place for place, deed in enumerate(report.deeds, 1)},
         action=action,
         outcome=outcome,
     )
+
+
+def left_out(number: int, noun: str) -> str:
+    """What a table has no room for."""
+    are = "is" if number == 1 else "are"
+    return f"{count(number, f'more {noun}')} {are} in the JSON only." if number > 0 else ""
 
 
 def shown_marks(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
@@ -77,6 +89,10 @@ def _figures(report: JobReport, say: Words) -> Iterator[Figure]:
         progress(row.advance),
         Markup("last sign {}").format(say.when(at)) if at else "no sign of life yet",
     )
+
+
+def _part(percent: float | None) -> float | None:
+    return None if percent is None else percent / 100
 
 
 def _hours(say: Words, time: timedelta | None) -> Markup:

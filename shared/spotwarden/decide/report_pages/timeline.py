@@ -16,14 +16,17 @@ from spotwarden.decide.report_pages.drawing import (
     thinned,
     ticks,
 )
+from spotwarden.decide.report_pages.loads import pieces
 from spotwarden.decide.report_pages.words import Words
 from spotwarden.decide.times import span
-from spotwarden.model.report_job import Bar, Fate, JobReport, Load, Mark, MarkKind
+from spotwarden.model.report_job import Bar, Fate, JobReport, Mark, MarkKind
 
 WIDTH, LEFT, RIGHT = 1000, 150, 12
 _ROW, _GAP, _AXIS, _LOADS = 20, 5, 26, 70
 MOST_ROWS = 30
 """Rows of bars: a gang of more VMs is drawn in part, and stands in the table in full."""
+MOST_LOADS = 16
+"""VMs whose GPUs are drawn over each other, the newest; the table has the mean of each."""
 _LETTER = 7.0
 """About what a letter takes in width."""
 _LOST = frozenset((Fate.PREEMPTED, Fate.LOST))
@@ -157,9 +160,9 @@ class _Timeline:
             self.areas.append(Area(d=line([(LEFT, up(percent)), (WIDTH - RIGHT, up(percent))]), kind="grid"))
             place = Text(x=LEFT - 6, y=up(percent) + 4, text=f"{percent} %", kind="quiet end")
             self.texts.append(place)
-        for load in self.report.loads:
+        for load in self.report.loads[-MOST_LOADS:]:
             says = f"{load.node or load.instance_id}: busiest GPU"
-            for piece in _pieces(load):
+            for piece in pieces(load):
                 points = [(self._x(at), up(value)) for at, value in piece]
                 base = up(0)
                 d = line([(points[0][0], base), *points, (points[-1][0], base)]) + "z"
@@ -218,17 +221,3 @@ def _lanes(bars: Sequence[Bar]) -> Iterator[_Lane]:
             free.append(bar)
     for zone, rows in zones.items():
         yield _Lane(zone=zone, rows=tuple(map(tuple, rows)))
-
-
-def _pieces(load: Load) -> Iterator[list[tuple[datetime, float]]]:
-    """What was reported, without the times of which nothing was."""
-    piece: list[tuple[datetime, float]] = []
-    for number, value in enumerate(load.values):
-        if value is not None:
-            at = load.start + number * load.step
-            piece += [(at, value), (at + load.step, value)]
-        elif piece:
-            yield piece
-            piece = []
-    if piece:
-        yield piece

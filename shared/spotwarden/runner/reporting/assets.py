@@ -37,12 +37,18 @@ def assets() -> Mapping[str, Asset]:
     """All of them, by the plain name of the file: `report.css`."""
     found = {}
     for path, kind in FILES.items():
-        body = (FOLDER / path).read_bytes()
+        body = _licence(FOLDER / path) + (FOLDER / path).read_bytes()
         plain = path.rpartition("/")[2]
         stem, _, ending = plain.partition(".")
         name = f"{stem}.{sha256(body).hexdigest()[:16]}.{ending}"
         found[plain] = Asset(name=name, kind=kind, body=body)
     return MappingProxyType(found)
+
+
+def _licence(file: Path) -> bytes:
+    """The licence of what others wrote, which goes wherever it goes; b"" for what is ours."""
+    licence = file.with_name("LICENSE")
+    return b"/*\n" + licence.read_bytes() + b"*/\n" if licence.exists() else b""
 
 
 @cache

@@ -5,13 +5,14 @@ FLEET = """{% extends "base" %}
 {% from "charts" import figure %}
 {% block title %}Fleet{% endblock %}
 {% block main %}
-<h1>Fleet</h1>
+<h1>Fleet{% if owner %}: <bdi>{{ owner }}</bdi>{% endif %}</h1>
 {% if not frame.static %}
 <form class="ask" action="{{ frame.here }}" method="get">
 <label>From <input type="date" name="first" value="{{ fleet.first }}"></label>
 <label>to <input type="date" name="last" value="{{ fleet.last }}"></label>
 <label>In <select name="unit"><option value="gpu"{% if unit == "gpu" %} selected{% endif %}>GPU-hours</option>
 <option value="vm"{% if unit == "vm" %} selected{% endif %}>VM-hours</option></select></label>
+<label>Owner <input type="text" name="owner" value="{{ owner }}" maxlength="200"></label>
 {{ keep_zone(frame) }}
 <button type="submit">Show</button>
 </form>
@@ -23,14 +24,14 @@ FLEET = """{% extends "base" %}
 , <a href="#by-{{ one.by }}">by {{ one.by }}</a>{% endfor %}, <a href="#weather">zone weather</a></p></nav>
 
 <h2 id="cases">Open cases and what comes next</h2>
-{% if fleet.cases %}
+{% if cases %}
 {% call scroll("Open cases, a table that scrolls sideways") %}
 <table>
 <caption class="unseen">Open cases, those due first</caption>
 <thead><tr><th scope="col">Due</th><th scope="col">What will be done</th><th scope="col">About</th>
 <th scope="col">Owner</th><th scope="col">Found</th><th scope="col">Who can say no</th></tr></thead>
 <tbody>
-{% for case in fleet.cases %}
+{% for case in cases %}
 <tr><td>{% if case.due %}{{ say.when(case.due) }}{% else %}<span class="quiet">nothing due</span>{% endif %}
 </td>
 <td>{{ say.text(case.remedy, "nothing") }}<span class="sub">{{ case.state }}</span>
@@ -53,6 +54,7 @@ since {{ say.when(case.since or case.opened) }}<span class="sub"><bdi>{{ case.re
 </tbody>
 </table>
 {% endcall %}
+{% if cases_left_out %}<p class="quiet">{{ cases_left_out }}</p>{% endif %}
 {% else %}
 <p class="note">No case is open: nothing will be done to any VM.</p>
 {% endif %}
@@ -78,7 +80,9 @@ since {{ say.when(case.since or case.opened) }}<span class="sub"><bdi>{{ case.re
 {% endmacro %}
 <tbody>
 {% for slice in one.rows %}
-<tr><th scope="row" class="pin name">{% if one.by == "job" and slice.key %}
+<tr><th scope="row" class="pin name">
+{%- if one.by == "owner" and slice.key and not owner and not frame.static %}
+<a href="{{ of(slice.key) }}">{{ say.text(slice.key) }}</a>{% elif one.by == "job" and slice.key %}
 <a href="{{ frame.job(slice.key) }}">{{ say.text(slice.key) }}</a>{% else %}
 {{ say.text(slice.key, one.nobody) }}{% endif %}</th>{{ cells(slice, spans(slice)) }}</tr>
 {% endfor %}

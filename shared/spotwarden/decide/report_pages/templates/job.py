@@ -38,10 +38,12 @@ JOB = """{% extends "base" %}
 ; the id leads to what was done to it, and why{% endif %}</span></caption>
 <thead><tr><th scope="col" class="n">Attempt</th><th scope="col">VM</th><th scope="col">Instance id</th>
 <th scope="col">Zone</th><th scope="col">Machine</th>
-<th scope="col">Up from</th><th scope="col">to</th><th scope="col" class="n">Up, h</th>
+<th scope="col">Up from</th><th scope="col">to</th><th scope="col" class="n">Up, h</th>{% if report.loads %}
+<th scope="col" class="n">GPUs busy</th>{% endif %}
+
 <th scope="col">How it ended</th><th scope="col">Saved up to</th></tr></thead>
 <tbody>
-{% for bar in report.bars %}
+{% for bar in bars %}
 <tr><td class="n">{{ bar.attempt }}</td><th scope="row">{{ say.text(bar.node) }}</th>
 <td>{% if bar.instance_id and not frame.static %}
 <a href="{{ frame.to('trust', [('about', bar.instance_id)]) }}">{{ bar.instance_id }}</a>{% else %}
@@ -52,6 +54,7 @@ JOB = """{% extends "base" %}
 {{ say.when(bar.end) }}{% endif %}</td>
 <td class="n">{% if bar.end or bar.fate.value == "up" %}
 {{ say.hours((bar.end or report.at) - bar.start) }}{% else %}{{ UNKNOWN }}{% endif %}</td>
+{% if report.loads %}<td class="n">{{ busy(bar) }}</td>{% endif %}
 <td class="wrap">{{ bar.fate.value }}{% if bar.why %}
 <span class="sub"><bdi>{{ bar.why }}</bdi></span>{% endif %}</td>
 <td>{% if bar.kept %}{{ say.when(bar.kept) }}{% elif bar.fate.value in ("preempted", "lost") %}
@@ -60,6 +63,7 @@ JOB = """{% extends "base" %}
 </tbody>
 </table>
 {% endcall %}
+{% if bars_left_out %}<p class="quiet">{{ bars_left_out }}</p>{% endif %}
 {% endif %}
 {% if report.waits %}
 <h3 id="waits">Waits</h3>
