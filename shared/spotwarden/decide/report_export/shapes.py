@@ -95,7 +95,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Experiments(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="experiments"):
-    """The experiment table: `experiments.json`."""
+    """The experiment table: `index.json`."""
 
     schema: int
     at: Moment | None
