@@ -52,7 +52,10 @@ def open_context() -> Context:
     try:
         settings = Settings.read(os.environ)
     except SettingsError as error:
-        hint = 'on the local cloud, run: eval "$(spotwarden local env)"'
+        hint = (
+            "say it once, such as: spotwarden config set bucket my-bucket\n"
+            'on the local cloud, run: eval "$(spotwarden local env)"'
+        )
         raise click.ClickException(f"{error}\n{hint}") from error
     policy = Policy(version="command", mode=Mode.ENFORCE)
     cloud = connect(**settings.connection())

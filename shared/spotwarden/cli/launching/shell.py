@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.launching.storing import look
 from spotwarden.gcp.endpoint import is_loopback
@@ -15,7 +16,7 @@ from spotwarden.model.instance import Instance
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@click.option("--job", required=True, help="The job.")
+@click.option("--job", required=True, shell_complete=job_names, help="The job.")
 @click.option("--node", default="", help="A gang's node, by name or number [default: the first].")
 @click.option(
     "--iap", is_flag=True, help="For VMs without an external address: through Identity-Aware Proxy."

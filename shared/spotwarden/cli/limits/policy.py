@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from spotwarden import clock
+from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, new_tick, open_context
 from spotwarden.cli.table import plain, render
 from spotwarden.decide.rules.calendar import open_at
@@ -79,7 +80,7 @@ def check(file: Path | None) -> None:
 
 
 @policy.command("explain")
-@click.argument("job")
+@click.argument("job", shell_complete=job_names)
 @click.option("--rule", type=click.Choice(list(RULES)), help="Only this rule.")
 @click.option("--policy", "file", type=click.Path(path_type=Path), help="Instead of SPOTWARDEN_POLICY.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
