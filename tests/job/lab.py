@@ -57,9 +57,9 @@ class Lab:
         given = {"spotwarden_command": command, "spotwarden_attempt": str(attempt), **more}
         return self.boot(name, **{"spotwarden_job": name, **given})
 
-    def gang(self, command: str, *, nodes: int = 2) -> list["Vm"]:
+    def gang(self, command: str, *, nodes: int = 2, name: str = "") -> list["Vm"]:
         """Boot the VMs of one job, each with this command."""
-        job = next(self._names)
+        job = name or next(self._names)
         more = {"spotwarden_job": job, "spotwarden_command": command, "NODES": str(nodes)}
         return [self.boot(f"{job}-{rank + 1}", **more) for rank in range(nodes)]
 

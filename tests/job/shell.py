@@ -21,6 +21,15 @@ PARTS = (
 )
 
 
+def functions() -> str:
+    """The kit without its main program."""
+    return (
+        "set -u\n"
+        + "\n".join((KIT / f"parts/{part}.sh").read_text(encoding="utf-8") for part in PARTS)
+        + "\n"
+    )
+
+
 class Shell:
     """Runs lines of bash after the kit's functions were read, in a folder that stands for the VM's."""
 
@@ -44,10 +53,9 @@ class Shell:
 
     def attempt(self, script: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """The same, however it ends."""
-        parts = "\n".join((KIT / f"parts/{part}.sh").read_text(encoding="utf-8") for part in PARTS)
         defaults: Mapping[str, str] = {"HOME": str(self.home), "GCE_METADATA_HOST": "127.0.0.1:9"}
         return subprocess.run(
-            ["bash", "-c", f"set -u\n{parts}\n{script}", "kit", *words],
+            ["bash", "-c", f"{functions()}{script}", "kit", *words],
             cwd=self.folder,
             env={**defaults, **self.environment, **environment},
             stdin=subprocess.DEVNULL,

@@ -3,9 +3,9 @@
 
 def test_a_gang_has_succeeded_once_all_of_it_has(lab):
     """The first node's status waits for the others; each node knows its rank, and all VMs go."""
-    first, second = lab.gang(
-        'sleep "$NODE_RANK"; echo "rank $NODE_RANK of $NNODES at $MASTER_ADDR:$MASTER_PORT"'
-    )
+    lab.write("preempted-jobs/calm-2", '{"attempt": 7}')  # of an earlier one, and not cleared yet
+    command = 'sleep "$NODE_RANK"; echo "rank $RANK of $NNODES at $MASTER_ADDR:$MASTER_PORT"'
+    first, second = lab.gang(command, name="calm")
     lab.until(lambda: first.beat.get("exit") == 0, "the first node's end")
     assert first.object("metadata/status-code") is None
     assert first.status() == "0"
@@ -48,7 +48,7 @@ def test_a_gang_goes_on_when_the_lost_node_is_back(lab):
     first, second = lab.gang("echo begin; [ -e again ] && exit 0; touch again; exec sleep 60")
     for vm in (first, second):
         lab.until(lambda vm=vm: vm.beat, "a heartbeat")
-    lab.write(f"preempted-jobs/{second.name}", "")
+    lab.write(f"preempted-jobs/{second.name}", '{"attempt": 1}')
     lab.until(lambda: "exit" in first.beat, "the first node to stop")
     lab.delete(f"preempted-jobs/{second.name}")
     assert first.status() == "0"

@@ -62,3 +62,14 @@ def test_what_a_killed_program_was_writing_does_not_go_up(lab):
     assert vm.object("output/model") == whole
     assert vm.object("output/curve.csv") == "1\n2\n"
     assert vm.marker
+
+
+def test_a_program_that_notices_its_end_itself_has_not_ended(lab):
+    """Whatever its status is then: the job is open, and the marker brings it back."""
+    ask = "curl -s -H Metadata-Flavor:Google http://metadata.google.internal/computeMetadata/v1/instance/preempted"
+    vm = lab.job(f"echo here; until {ask} | grep -q TRUE; do sleep 0.05; done; exit 0")
+    vm.until_said("here")
+    vm.preempt()
+    vm.until_gone()
+    assert vm.marker
+    assert vm.object("metadata/status-code") is None

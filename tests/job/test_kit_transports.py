@@ -1,24 +1,45 @@
 """The bucket by each of the three ways, whichever an image has."""
 
-import pytest
+from tests.job.shell import functions
+
+EACH = """
+mkdir -p "$STATE" && cd "$HOME"
+BUCKET=jobs TOKEN_UNTIL=0 API=$STORAGE_EMULATOR_HOST
+echo new > new; echo newer > newer
+for TRANSPORT in curl gcloud gsutil; do
+  at=ways/$TRANSPORT
+  put new "$at/deep er/ü" 0; echo "created $?"
+  put newer "$at/deep er/ü" 0; echo "not again $?"
+  put newer "$at/other"; echo "any $?"
+  get "$at/deep er/ü" got; echo "got $? $(cat got)"
+  get "$at/nothing" none; echo "none $? $(ls none* 2>/dev/null)"
+  list "$at/" listed; echo "listed $? $(sort listed | sed "s#$at/##" | tr '\\t\\n' ' ,')"
+  list "$at/nothing" listed; echo "empty $? $(cat listed)"
+done
+echo over
+"""
+SAID = """created 0
+not again 3
+any 0
+got 0 new
+none 1\x20
+listed 0 4 deep er/ü,6 other,
+empty 0\x20
+"""
 
 
-@pytest.mark.parametrize("transport", ["curl", "gcloud", "gsutil"])
-def test_any_of_the_three_does(lab, transport):
-    """What was there is restored, what is new goes up, and a status that somebody else has written stays."""
-    name = f"by-{transport}"
-    lab.write(f"{name}/output/deep er/step", "5\n")
-    lab.write(f"{name}/input/a", "in\n")
-    vm = lab.job(
-        'cd "$SPOTWARDEN_OUTPUT"; cat "deep er/step" ../input/in/a; echo 6 > "deep er/step"; sleep 1',
-        name=name,
-        spotwarden_transport=transport,
-        spotwarden_heartbeat="60",
-        spotwarden_sync="60",
-        spotwarden_inputs=f"gs://jobs/{name}/input/ in",
-    )
-    vm.until_said("5\nin\n")
-    lab.write(f"{name}/metadata/status-code", "9")
+def test_all_three_do_and_answer_the_same(lab):
+    """Upload with a condition and without, download, listing; what is not there, what somebody else made first."""
+    vm = lab.boot("ways", spotwarden_job="ways", startup_script=functions() + EACH)
+    vm.until_said("over\n")
+    assert vm.said == SAID * 3 + "over\n"
+    vm.delete()
+
+
+def test_a_status_that_somebody_else_has_written_stays(lab):
+    """An owner's stop, or another node's failure, is not overwritten by this VM's success."""
+    vm = lab.job("echo here; sleep 1")
+    vm.until_said("here")
+    lab.write(f"{vm.name}/metadata/status-code", "9")
     vm.until_gone()
-    assert vm.object("output/deep er/step") == "6\n"
     assert vm.status() == "9"

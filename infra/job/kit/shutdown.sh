@@ -223,6 +223,7 @@ open_bucket() {
 authorize() {
   local file=$STATE/token.$BASHPID lasts
   now
+  [ "$REPLY" -ge "$TOKEN_UNTIL" ] && [ -s "$STATE/token-until" ] && read -r TOKEN_UNTIL <"$STATE/token-until"
   [ "$REPLY" -lt "$TOKEN_UNTIL" ] && return
   if ask instance/service-accounts/default/token && [[ $REPLY =~ \"access_token\":\ *\"([^\"]+)\" ]]; then
     (umask 077 && printf 'Authorization: Bearer %s\n' "${BASH_REMATCH[1]}" >"$file") &&
@@ -231,6 +232,11 @@ authorize() {
     lasts=${BASH_REMATCH[1]:-600}
     now
     TOKEN_UNTIL=$((REPLY + (lasts > 240 ? lasts - 180 : 60)))
+    echo "$TOKEN_UNTIL" >"$STATE/token-until"
+  else
+    # Not with every request: each may take seconds to fail.
+    now
+    TOKEN_UNTIL=$((REPLY + 10))
   fi
   # An old token may still do; without any the bucket says that it refuses.
   [ -e "$STATE/token" ] || : >"$STATE/token"
@@ -253,6 +259,7 @@ understood() {
     412) return 3 ;;
     401)
       TOKEN_UNTIL=0
+      rm -f "$STATE/token-until"
       return 2
       ;;
     000 | "" | 408 | 429 | 5??) return 2 ;;
@@ -265,7 +272,7 @@ told() {
   case $1 in
     *"matched no objects"* | *"No URLs matched"* | *"not found"* | *" 404"*) return 1 ;;
     *412* | *"recondition"*) return 3 ;;
-    *403* | *"ccess denied"* | *"does not have storage."*) return 4 ;;
+    *403* | *"ccess denied"* | *"does not have storage."* | *"permission for"*) return 4 ;;
     *) return 2 ;;
   esac
 }

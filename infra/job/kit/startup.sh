@@ -223,6 +223,7 @@ open_bucket() {
 authorize() {
   local file=$STATE/token.$BASHPID lasts
   now
+  [ "$REPLY" -ge "$TOKEN_UNTIL" ] && [ -s "$STATE/token-until" ] && read -r TOKEN_UNTIL <"$STATE/token-until"
   [ "$REPLY" -lt "$TOKEN_UNTIL" ] && return
   if ask instance/service-accounts/default/token && [[ $REPLY =~ \"access_token\":\ *\"([^\"]+)\" ]]; then
     (umask 077 && printf 'Authorization: Bearer %s\n' "${BASH_REMATCH[1]}" >"$file") &&
@@ -231,6 +232,11 @@ authorize() {
     lasts=${BASH_REMATCH[1]:-600}
     now
     TOKEN_UNTIL=$((REPLY + (lasts > 240 ? lasts - 180 : 60)))
+    echo "$TOKEN_UNTIL" >"$STATE/token-until"
+  else
+    # Not with every request: each may take seconds to fail.
+    now
+    TOKEN_UNTIL=$((REPLY + 10))
   fi
   # An old token may still do; without any the bucket says that it refuses.
   [ -e "$STATE/token" ] || : >"$STATE/token"
@@ -253,6 +259,7 @@ understood() {
     412) return 3 ;;
     401)
       TOKEN_UNTIL=0
+      rm -f "$STATE/token-until"
       return 2
       ;;
     000 | "" | 408 | 429 | 5??) return 2 ;;
@@ -265,7 +272,7 @@ told() {
   case $1 in
     *"matched no objects"* | *"No URLs matched"* | *"not found"* | *" 404"*) return 1 ;;
     *412* | *"recondition"*) return 3 ;;
-    *403* | *"ccess denied"* | *"does not have storage."*) return 4 ;;
+    *403* | *"ccess denied"* | *"does not have storage."* | *"permission for"*) return 4 ;;
     *) return 2 ;;
   esac
 }
@@ -575,6 +582,8 @@ upload_batch() {
   else
     put "$OUTPUT/${paths[first]}" "$HERE/output/${paths[first]}" "" "$seconds" && SENT_NOW=1 || answer=$?
   fi
+  # That there is no such bucket will not change.
+  [ "$answer" != 1 ] || answer=4
   for ((place = first; place < first + SENT_NOW; place++)); do
     printf '%s %s\n' "${looks[place]}" "${paths[place]}"
   done 2>/dev/null >>"$SENT_LIST"
@@ -892,7 +901,7 @@ look_at_peers() {
   list "${PREFIX}preempted-jobs/$BASE" "$STATE/markers" || return 0
   for ((place = 0; place < NODES; place++)); do
     peer "$place"
-    [ "$place" = "$RANK" ] || ! grep -q "/$REPLY$" "$STATE/markers" || { PEERS=lost && return; }
+    [ "$place" = "$RANK" ] || ! grep -q "/$REPLY$" "$STATE/markers" || ! of_this_attempt "$REPLY" || { PEERS=lost && return; }
   done
   for ((place = RANK == 0; place <= last; place++)); do
     peer "$place"
@@ -906,6 +915,12 @@ look_at_peers() {
     [ "${EXIT:-0}" = 0 ] || PEERS=ended
   done
   [ -n "$PEERS" ] || [ "$RANK" != 0 ] || [ "$well" -lt $((NODES - 1)) ] || PEERS=succeeded
+}
+
+# Whether a node's marker is news: that of an earlier attempt may be cleared only when this one runs.
+of_this_attempt() {
+  get "${PREFIX}preempted-jobs/$1" "$STATE/peer-marker" 20 || return
+  [[ $(<"$STATE/peer-marker") =~ \"attempt\":\ *${ATTEMPT}[,\}] ]]
 }
 
 # What a node's newest heartbeat says of this attempt: its run in LEAD, how its program ended in EXIT (""), and whether it
@@ -1262,7 +1277,7 @@ live() {
     while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
       listen 1
     done
-    if [ -n "$TAKEN" ]; then
+    if taken_meanwhile; then
       hand_over
       return
     fi
@@ -1282,6 +1297,14 @@ live() {
     end_loops
     PEERS_SAY=""
   done
+}
+
+# A program that ends while its VM is taken has not ended by itself, whoever told it.
+taken_meanwhile() {
+  [ -n "$TAKEN" ] && return
+  [ ! -e "$STATE/shutdown" ] || TAKEN=shutdown
+  [ -z "$ALL_SAID" ] || ! preempted 3 || TAKEN=${TAKEN:-preempted}
+  [ -n "$TAKEN" ]
 }
 
 # Up to which moment what was written is whole: a program that was killed may have been writing.
@@ -1328,27 +1351,23 @@ finish() {
   say "the program ended with status $status"
   save_output || answer=$?
   [ "$answer" = 1 ] && return
-  if [ "$answer" != 0 ]; then
-    say "the output could not be uploaded; it is in $OUTPUT on this VM, which is not deleted"
-    [ "$status" != 0 ] || status=74
-  fi
+  [ "$answer" = 0 ] || [ "$status" != 0 ] || status=74
   beat ",\"exit\":$status"
-  write_status "$status"
-  case $? in
-    0) ;;
-    1) return ;;
-    *) answer=2 ;;
-  esac
-  : >"$STATE/done"
-  [ "$answer" != 0 ] || leave
+  write_status "$status" && leave
 }
 
+# Upload what is left. 1 where a newer attempt has taken over; where it cannot be done UNSAVED says so.
 save_output() {
-  local cutoff
+  local answer=0
+  UNSAVED=""
   [ -n "$PROGRAM" ] || return 0
   whole_until
-  cutoff=$REPLY
-  patiently "$PATIENCE" save_once "$cutoff"
+  patiently "$PATIENCE" save_once "$REPLY" || answer=$?
+  if [ "$answer" -gt 1 ]; then
+    UNSAVED=1
+    say "the output could not be uploaded; it is in $OUTPUT on this VM, which is not deleted"
+  fi
+  return "$answer"
 }
 
 save_once() {
@@ -1356,17 +1375,17 @@ save_once() {
   upload_output "$PATIENCE" "$1"
 }
 
-# Whoever has written a status before this VM was right; 1 where a newer attempt has taken over.
+# Whoever has written a status before this VM was right. Fails where there is none to be written, or none can be.
 write_status() {
   local answer=0
   echo "$1" >"$STATE/code"
   patiently "$PATIENCE" status_once || answer=$?
   case $answer in
-    0 | 1) return "$answer" ;;
-    3) return 0 ;;
+    0 | 3) return 0 ;;
+    1) return 1 ;;
   esac
-  say "the status $1 could not be written"
-  return 2
+  say "the status $1 could not be written, and this VM is not deleted"
+  return 1
 }
 
 status_once() {
@@ -1391,7 +1410,7 @@ finish_gang() {
     again) return 0 ;;
     lost) [ -z "$TAKEN" ] || hand_over ;;
     ended) leave ;;
-    *) write_status "$VERDICT" && : >"$STATE/done" && leave ;;
+    *) write_status "$VERDICT" && leave ;;
   esac
   return 1
 }
@@ -1401,6 +1420,7 @@ leave() {
   local project
   end_loops
   : >"$STATE/done"
+  [ -z "${UNSAVED:-}" ] || return
   setting keep-vm
   if [ "$REPLY" = 1 ]; then
     say "the VM stays, as spotwarden-keep-vm says"
@@ -1418,11 +1438,12 @@ leave() {
 
 # By its id: a name may belong to another one some day.
 delete_itself() {
+  local said
   local compute=${CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE:-https://compute.googleapis.com/compute/v1/}
   if [ "$TRANSPORT" = curl ]; then
     request 60 -X DELETE -o /dev/null "${compute}projects/$1/zones/$ZONE/instances/$ID"
   else
-    gcloud compute instances delete "$NODE" --zone="$ZONE" --quiet || return 2
+    said=$(gcloud compute instances delete "$NODE" --zone="$ZONE" --quiet 2>&1) || told "$said"
   fi
 }
 

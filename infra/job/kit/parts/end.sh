@@ -6,27 +6,23 @@ finish() {
   say "the program ended with status $status"
   save_output || answer=$?
   [ "$answer" = 1 ] && return
-  if [ "$answer" != 0 ]; then
-    say "the output could not be uploaded; it is in $OUTPUT on this VM, which is not deleted"
-    [ "$status" != 0 ] || status=74
-  fi
+  [ "$answer" = 0 ] || [ "$status" != 0 ] || status=74
   beat ",\"exit\":$status"
-  write_status "$status"
-  case $? in
-    0) ;;
-    1) return ;;
-    *) answer=2 ;;
-  esac
-  : >"$STATE/done"
-  [ "$answer" != 0 ] || leave
+  write_status "$status" && leave
 }
 
+# Upload what is left. 1 where a newer attempt has taken over; where it cannot be done UNSAVED says so.
 save_output() {
-  local cutoff
+  local answer=0
+  UNSAVED=""
   [ -n "$PROGRAM" ] || return 0
   whole_until
-  cutoff=$REPLY
-  patiently "$PATIENCE" save_once "$cutoff"
+  patiently "$PATIENCE" save_once "$REPLY" || answer=$?
+  if [ "$answer" -gt 1 ]; then
+    UNSAVED=1
+    say "the output could not be uploaded; it is in $OUTPUT on this VM, which is not deleted"
+  fi
+  return "$answer"
 }
 
 save_once() {
@@ -34,17 +30,17 @@ save_once() {
   upload_output "$PATIENCE" "$1"
 }
 
-# Whoever has written a status before this VM was right; 1 where a newer attempt has taken over.
+# Whoever has written a status before this VM was right. Fails where there is none to be written, or none can be.
 write_status() {
   local answer=0
   echo "$1" >"$STATE/code"
   patiently "$PATIENCE" status_once || answer=$?
   case $answer in
-    0 | 1) return "$answer" ;;
-    3) return 0 ;;
+    0 | 3) return 0 ;;
+    1) return 1 ;;
   esac
-  say "the status $1 could not be written"
-  return 2
+  say "the status $1 could not be written, and this VM is not deleted"
+  return 1
 }
 
 status_once() {
@@ -69,7 +65,7 @@ finish_gang() {
     again) return 0 ;;
     lost) [ -z "$TAKEN" ] || hand_over ;;
     ended) leave ;;
-    *) write_status "$VERDICT" && : >"$STATE/done" && leave ;;
+    *) write_status "$VERDICT" && leave ;;
   esac
   return 1
 }
@@ -79,6 +75,7 @@ leave() {
   local project
   end_loops
   : >"$STATE/done"
+  [ -z "${UNSAVED:-}" ] || return
   setting keep-vm
   if [ "$REPLY" = 1 ]; then
     say "the VM stays, as spotwarden-keep-vm says"
@@ -96,10 +93,11 @@ leave() {
 
 # By its id: a name may belong to another one some day.
 delete_itself() {
+  local said
   local compute=${CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE:-https://compute.googleapis.com/compute/v1/}
   if [ "$TRANSPORT" = curl ]; then
     request 60 -X DELETE -o /dev/null "${compute}projects/$1/zones/$ZONE/instances/$ID"
   else
-    gcloud compute instances delete "$NODE" --zone="$ZONE" --quiet || return 2
+    said=$(gcloud compute instances delete "$NODE" --zone="$ZONE" --quiet 2>&1) || told "$said"
   fi
 }

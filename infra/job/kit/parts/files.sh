@@ -77,6 +77,8 @@ upload_batch() {
   else
     put "$OUTPUT/${paths[first]}" "$HERE/output/${paths[first]}" "" "$seconds" && SENT_NOW=1 || answer=$?
   fi
+  # That there is no such bucket will not change.
+  [ "$answer" != 1 ] || answer=4
   for ((place = first; place < first + SENT_NOW; place++)); do
     printf '%s %s\n' "${looks[place]}" "${paths[place]}"
   done 2>/dev/null >>"$SENT_LIST"

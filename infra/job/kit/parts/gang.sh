@@ -56,7 +56,7 @@ look_at_peers() {
   list "${PREFIX}preempted-jobs/$BASE" "$STATE/markers" || return 0
   for ((place = 0; place < NODES; place++)); do
     peer "$place"
-    [ "$place" = "$RANK" ] || ! grep -q "/$REPLY$" "$STATE/markers" || { PEERS=lost && return; }
+    [ "$place" = "$RANK" ] || ! grep -q "/$REPLY$" "$STATE/markers" || ! of_this_attempt "$REPLY" || { PEERS=lost && return; }
   done
   for ((place = RANK == 0; place <= last; place++)); do
     peer "$place"
@@ -70,6 +70,12 @@ look_at_peers() {
     [ "${EXIT:-0}" = 0 ] || PEERS=ended
   done
   [ -n "$PEERS" ] || [ "$RANK" != 0 ] || [ "$well" -lt $((NODES - 1)) ] || PEERS=succeeded
+}
+
+# Whether a node's marker is news: that of an earlier attempt may be cleared only when this one runs.
+of_this_attempt() {
+  get "${PREFIX}preempted-jobs/$1" "$STATE/peer-marker" 20 || return
+  [[ $(<"$STATE/peer-marker") =~ \"attempt\":\ *${ATTEMPT}[,\}] ]]
 }
 
 # What a node's newest heartbeat says of this attempt: its run in LEAD, how its program ended in EXIT (""), and whether it

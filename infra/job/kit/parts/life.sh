@@ -70,7 +70,7 @@ live() {
     while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
       listen 1
     done
-    if [ -n "$TAKEN" ]; then
+    if taken_meanwhile; then
       hand_over
       return
     fi
@@ -90,6 +90,14 @@ live() {
     end_loops
     PEERS_SAY=""
   done
+}
+
+# A program that ends while its VM is taken has not ended by itself, whoever told it.
+taken_meanwhile() {
+  [ -n "$TAKEN" ] && return
+  [ ! -e "$STATE/shutdown" ] || TAKEN=shutdown
+  [ -z "$ALL_SAID" ] || ! preempted 3 || TAKEN=${TAKEN:-preempted}
+  [ -n "$TAKEN" ]
 }
 
 # Up to which moment what was written is whole: a program that was killed may have been writing.
