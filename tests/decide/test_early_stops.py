@@ -203,6 +203,18 @@ def test_a_job_that_measures_nothing_is_asked_for_it_once_it_has_had_time(age, a
         assert not asked or (found.reading, found.ripe) == (Reading.UNKNOWN, False)
 
 
+@pytest.mark.parametrize("said", [{"metric": "val"}, {"patience": 100}])
+def test_a_metric_without_patience_or_the_reverse_is_told_at_once(said):
+    """The one holds nothing without the other, and its owner thinks that it does."""
+    file = JobFile(rules={"early_stop": said})
+    found = verdict(on_record(training=measured(val=1.0).training, file=file))
+    assert (found.reading, found.ripe) == (Reading.UNKNOWN, False)
+    assert "patience" in found.reason
+    both = JobFile(rules={"early_stop": VAL})
+    young = vm(created=NOW, started=NOW)
+    assert verdict(on_record(training=measured(val=1.0).training, file=both), young) is None
+
+
 def test_metrics_that_cannot_be_read_leave_an_open_case_as_it_is():
     """And open none."""
     record = on_record(training=Training(problem="no answer"))

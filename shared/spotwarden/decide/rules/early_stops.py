@@ -49,6 +49,15 @@ def _watches(allowed: EarlyStopLimits) -> bool:
     return bool(allowed.unreal or allowed.over or allowed.under or allowed.patience is not None)
 
 
+def _half(allowed: EarlyStopLimits) -> str:
+    """What is asked for by half, and so holds nothing; the policy is refused for it, a job is told."""
+    if allowed.patience is not None and not allowed.metric:
+        return "an early stop has patience, and names no metric that should get better within it"
+    if allowed.metric and allowed.patience is None:
+        return f"an early stop names the metric {allowed.metric}, and no patience to hold it against"
+    return ""
+
+
 def _open(record: JobRecord) -> bool:
     return record.status_code is None and record.state in {State.RUNNING, None}
 
@@ -67,7 +76,8 @@ def _limits(record: JobRecord, machines: Sequence[Machine], policy: Policy) -> E
 def _finding(record: JobRecord, nodes: Sequence[Machine], facts: ReapFacts, brief: Brief) -> Finding | None:
     allowed = _limits(record, nodes, brief.policy)
     missing = len(record.instances) - len(nodes)
-    if not _watches(allowed) or record.problem or not _open(record) or not nodes:
+    half = _half(allowed)
+    if not (_watches(allowed) or half) or record.problem or not _open(record) or not nodes:
         return None
     if missing and not facts.unreachable:
         # A gang that has lost a node is recovery's to bring back.
@@ -76,7 +86,7 @@ def _finding(record: JobRecord, nodes: Sequence[Machine], facts: ReapFacts, brie
     if trouble and missing:
         doubt = f"{missing} of its VMs cannot be seen: the list of VMs is incomplete"
     else:
-        doubt = "" if trouble else _doubt(record, nodes, allowed, brief)
+        doubt = "" if trouble else half or _doubt(record, nodes, allowed, brief)
     if not trouble and not doubt:
         return None
     return Finding(
