@@ -23,6 +23,7 @@ usage() {
     --enforce | --observe    let it act, or not any more; without either it stays as it is
     --job-vm A, --act-as A   a service account of job VMs, which may write to the bucket, or which recreated VMs
                              may be given; each can be said several times
+    --viewer W               who may open the report, such as group:ml@example.com; can be said several times
     --mail-from S            the sender of mails, as in 'Spotwarden <spotwarden@example.com>'
     --no-links | --links     mails without links, where an organization forbids what anybody may call; or with them
     --rotate-keys            sign links in mails with a new key; old links stay good

@@ -26,7 +26,7 @@ read_arguments() {
       --rotate-keys) rotate=1 ;;
       --yes) yes=1 ;;
       --project | --region | --bucket | --alert-email | --prefix | --mail-from | --job-vm | --act-as | \
-        --scheduler-region | --billing-account | --state-bucket | --policy)
+        --viewer | --scheduler-region | --billing-account | --state-bucket | --policy)
         [ $# -ge 2 ] || misuse "$1 needs a value"
         read_value "$1" "$2"
         shift
@@ -68,6 +68,7 @@ read_value() {
     --mail-from) said+=("mail_from=$value") ;;
     --job-vm) said+=("job_vms=$value") ;;
     --act-as) said+=("act_as=$value") ;;
+    --viewer) said+=("viewers=$value") ;;
     --scheduler-region) said+=("scheduler_region=$value") ;;
     --billing-account) said+=("billing_account=$value") ;;
     *) said+=("${flag#--}=$value") ;;
@@ -83,6 +84,7 @@ check_value() {
     --bucket | --state-bucket) fits='^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$' like="a bucket's name, without gs:// and without a folder" ;;
     --prefix) fits='^([A-Za-z0-9._-]+/)*$' like='a path that ends in /, such as users/' ;;
     --alert-email | --job-vm | --act-as) fits='^[^@[:space:],]+@[^@[:space:],]+$' like='one mail address' ;;
+    --viewer) fits='^(user|group|domain|serviceAccount):[^[:space:],]+$' like='a person as IAM writes one, such as group:ml@example.com' ;;
     --mail-from) fits='^[^@]+@[^@[:space:],]+$' like="a sender, such as 'Spotwarden <spotwarden@example.com>'" ;;
     --billing-account) fits='^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$' like='a billing account, such as 012345-6789AB-CDEF01' ;;
     *) return 0 ;;

@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-LISTS = {"job_vms", "act_as"}
+LISTS = {"job_vms", "act_as", "viewers"}
 NEEDED = {
     "region": "--region R",
     "bucket": "--bucket B",

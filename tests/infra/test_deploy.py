@@ -144,9 +144,11 @@ def test_terraform_gets_all_that_was_said(machine):
     words = [word for one in accounts for word in ("--job-vm", one)]
     sender = "Spotwarden <spotwarden@example.com>"
     machine.deploy(
-        *ALL, *words, "--act-as", accounts[0], "--mail-from", sender, "--prefix", "users/", "--yes"
-    )
+        *ALL, *words, "--act-as", accounts[0], "--mail-from", sender, "--prefix", "users/",
+        "--viewer", "group:ml@example.com", "--yes",
+    )  # fmt: skip
     told = machine.settings()
+    assert told["viewers"] == ["group:ml@example.com"]
     assert (told["job_vms"], told["act_as"]) == (accounts, accounts[:1])
     assert (told["mail_from"], told["prefix"]) == (sender, "users/")
 
