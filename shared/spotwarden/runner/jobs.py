@@ -74,8 +74,13 @@ def once(
     return cast("Read", value)
 
 
-def look_at_job(store: Store, layout: Layout, job: str, folder: Folder | None = None) -> JobFacts:
-    """Read a job's own objects: its watch, its ledger, its script, and last of all its end."""
+def look_at_job(
+    store: Store, layout: Layout, job: str, folder: Folder | None = None, *, script: bool = True
+) -> JobFacts:
+    """Read a job's own objects: its watch, its ledger, its script, and last of all its end.
+
+    Who has the script at hand need not read it again, with each file that it names.
+    """
     # The list of open jobs first: an entry that is written anew with a claim that we do not see is not taken
     # off by us, for it is not the one that we have read.
     watched = read_watch(store, layout, job)
@@ -85,7 +90,7 @@ def look_at_job(store: Store, layout: Layout, job: str, folder: Folder | None = 
     facts = JobFacts(
         job=job,
         ledger=ledger,
-        script=_script(store, layout, job, folder),
+        script=_script(store, layout, job, folder) if script else None,
         file=read_job_file(store, layout, job, folder),
         progress=_progress(store, layout, folder),
         watched=watched,

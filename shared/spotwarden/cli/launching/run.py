@@ -97,7 +97,7 @@ def _check_input_jobs(context: Context, jobs: tuple[str, ...], *, wait: bool) ->
     """What they put out must be there, and all of it."""
     for job in jobs:
         facts, waits = look(context, job), False
-        if not facts.ledger and facts.script is None and facts.status_code is None:
+        if not facts.ledger and facts.status_code is None:
             raise click.ClickException(f"--input-job: there is no job {job!r}; `spotwarden jobs` lists them")
         while facts.status_code is None:
             if not wait:
@@ -151,7 +151,7 @@ def _launch(context: Context, asked: Asked, folder: Path, record: Run, limits: s
     if limits:
         more[JobFile(job=asked.job)] = limits.encode()
     store(context, look(context, asked.job), package, more)
-    launched: JobFacts = start(context, look(context, asked.job), package.launch, record.by)
+    launched: JobFacts = start(context, look(context, asked.job, script=True), package.launch, record.by)
     return told(launched.ledger[-1].attempt)
 
 

@@ -37,10 +37,11 @@ def start(context: Context, facts: JobFacts, launch: Launch, owner: str) -> JobF
     decide = partial(next_step, policy=context.policy, tick=tick)
     places = Places(context.cloud, context.settings.layout, context.policy, tick)
     told, until, pause = "", time.monotonic() + PATIENCE_SECONDS, FIRST_LOOK_SECONDS
+    known = look(context, facts.job)
     while time.monotonic() < until:
-        known = places.recall(replace(look(context, facts.job), launch=launch))
-        known = with_places(known, context.policy.placement)
+        known = with_places(places.recall(replace(known, launch=launch)), context.policy.placement)
         waiting = advance(known, next_step=decide, after=after, apply=applier.apply)
+        # Each write of a step names the generation that was read here, so one look a turn is enough.
         known = look(context, facts.job)
         if known.ledger[-1].attempt.state in {State.RUNNING, State.ENDED}:
             return known

@@ -8,7 +8,7 @@ import click
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.cli.launching.package import packed
 from spotwarden.cli.launching.reading import Package
-from spotwarden.cli.launching.sending import send_code
+from spotwarden.cli.launching.sending import AT_ONCE, send_code
 from spotwarden.layout import (
     Code,
     CreateScript,
@@ -20,13 +20,15 @@ from spotwarden.layout import (
 )
 from spotwarden.model.action import DropObject, StoreObject
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.outcome import Done
 from spotwarden.runner import look_at_job
+from spotwarden.runner.each import each
 
 
-def look(context: Context, job: str) -> JobFacts:
-    """Everything that is known of the job; a `ClickException` where none can be called so."""
+def look(context: Context, job: str, *, script: bool = False) -> JobFacts:
+    """What is known of the job, its script only where that is said; `ClickException` for no job's name."""
     try:
-        return look_at_job(context.cloud.store, context.settings.layout, job)
+        return look_at_job(context.cloud.store, context.settings.layout, job, script=script)
     except NotInLayoutError as error:
         raise click.ClickException(
             f"{job!r} cannot be a job: {error.reason}; choose one with --job"
@@ -44,9 +46,18 @@ def store_code(context: Context, job: str, code: Path, without: Collection[Path]
 
 def store(context: Context, facts: JobFacts, package: Package, more: Mapping[Thing, bytes]) -> None:
     """Store the script with its files, and `more`; what is left of an earlier launch goes."""
-    applier = context.applier(new_tick("submit"))
-    for action in _actions(context, facts, package, more):
-        applier.apply(action)
+    with context.applier(new_tick("submit")).together() as apply:
+
+        def do(action: StoreObject | DropObject) -> None:
+            outcome = apply(action)
+            if not isinstance(outcome, Done):
+                raise click.ClickException(
+                    f"{action.name} could not be stored: {outcome}; nothing was launched"
+                )
+
+        actions = list(_actions(context, facts, package, more))
+        for failure in each(actions, do, AT_ONCE).failures:
+            raise failure
 
 
 def _actions(

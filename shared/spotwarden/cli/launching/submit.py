@@ -41,5 +41,5 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     if code:
         store_code(context, facts.job, code)
     store(context, facts, package, {})
-    launched = start(context, look(context, facts.job), package.launch, owner)
+    launched = start(context, look(context, facts.job, script=True), package.launch, owner)
     click.echo(told(launched.ledger[-1].attempt))

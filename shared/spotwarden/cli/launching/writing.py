@@ -19,6 +19,8 @@ CONTAINER_IMAGE = ("cos-stable", "cos-cloud")
 GPU_DISK_GB = 200
 ALL_AT_MOST = 500 * 1024
 """Bytes of all that goes by files; 512 kB is the limit for all metadata (Google: "About VM metadata")."""
+METADATA = "--metadata="
+"""May be said once, so that what a developer adds by --flag stands beside what the job kit needs."""
 _PLAIN = re.compile(r"[A-Za-z0-9_./:@+=,-]+")
 PIP = (
     "python3 -m pip -V >/dev/null 2>&1 || { apt-get -qq update && apt-get -qqy install python3-pip; }\n"
@@ -137,7 +139,7 @@ def _flags(asked: Asked) -> Iterator[str]:
         yield "--instance-termination-action=DELETE"
     if asked.tags:
         yield "--labels=" + ",".join(f"{name}={value}" for name, value in asked.tags.items())
-    yield from (shlex.quote(flag) for flag in asked.flags)
+    yield from (shlex.quote(flag) for flag in asked.flags if not flag.startswith(METADATA))
 
 
 def _metadata(asked: Asked, files: Mapping[str, str], bucket: str, layout: Layout) -> Iterator[str]:
@@ -151,6 +153,7 @@ def _metadata(asked: Asked, files: Mapping[str, str], bucket: str, layout: Layou
     }
     if asked.nodes > 1:
         said |= {"NODES": str(asked.nodes), "MASTER_ADDR": f"{asked.job}-{1:0{len(str(asked.nodes))}}"}
-    joined = ",".join(f"{key}={value}" for key, value in said.items() if value)
-    yield f"--metadata={joined if _PLAIN.fullmatch(joined) else shlex.quote(joined)}"
+    more = (flag.removeprefix(METADATA) for flag in asked.flags if flag.startswith(METADATA))
+    joined = ",".join([*(f"{key}={value}" for key, value in said.items() if value), *more])
+    yield f"{METADATA}{joined if _PLAIN.fullmatch(joined) else shlex.quote(joined)}"
     yield "--metadata-from-file=" + ",".join(f"{KEYS[name]}={name}" for name in KEYS if name in files)
