@@ -60,5 +60,8 @@ locals {
     delivered = 90
     answers   = 90
     audit     = 400
+
+    # Days of the audit as the report shows them; all else of the report is written over.
+    "report/days" = 400
   }
 }

@@ -80,7 +80,7 @@ def said(world):
     index = msgspec.to_builtins(world.index())
     for entry in index["entries"]:
         entry["looked"] = ""
-    kept = {name: data for name, data in world.report().items() if name.startswith(("jobs/", "audit/"))}
+    kept = {name: data for name, data in world.report().items() if name.startswith(("jobs/", "days/"))}
     parts = {name: json.loads(gzip.decompress(data)) for name, data in kept.items()}
     for part in parts.values():
         if "entry" in part:
@@ -246,7 +246,7 @@ def test_a_report_that_is_deleted_is_made_anew(world):
     assert said(world) == before
 
 
-@pytest.mark.parametrize("path", ["jobs/train.json.gz", "index.json.gz", "audit/2026-11-18.json.gz"])
+@pytest.mark.parametrize("path", ["jobs/train.json.gz", "index.json.gz", "days/2026-11-18.json.gz"])
 @pytest.mark.parametrize("data", [b"", b"\x1f\x8b broken", gzip.compress(b'{"edition": 99}')])
 def test_a_part_that_cannot_be_read_is_made_anew(world, path, data):
     """Two ticks later all is as it was: what one job had gathered is gathered again."""
@@ -279,7 +279,7 @@ def test_a_tick_that_is_killed_at_any_call_loses_nothing(after_work):
 
 
 @pytest.mark.parametrize("after_work", [False, True])
-@pytest.mark.parametrize("about", ["jobs/train", "index.json", "audit/"])
+@pytest.mark.parametrize("about", ["jobs/train", "index.json", "days/"])
 def test_an_answer_that_is_lost_is_made_up_for(world, about, after_work):
     """Whether or not it was written."""
     wanted = full(ReportWorld(pages=False))

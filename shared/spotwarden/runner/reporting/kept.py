@@ -54,11 +54,11 @@ class Shelf(msgspec.Struct, frozen=True):
 
     def audit_day(self, day: date) -> tuple[AuditDay | None, int]:
         """What is known of a day of the audit, and its generation."""
-        return self._read(f"audit/{day}.json.gz", AuditDay)
+        return self._read(f"days/{day}.json.gz", AuditDay)
 
     def put_audit_day(self, day: AuditDay, generation: int) -> int:
         """Write it; errors as of the index."""
-        return self._write(f"audit/{day.day}.json.gz", day, generation)
+        return self._write(f"days/{day.day}.json.gz", day, generation)
 
     def _read(self, path: str, kind: type[Part]) -> tuple[Part | None, int]:
         try:
