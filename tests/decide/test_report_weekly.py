@@ -133,6 +133,14 @@ def test_owners_and_ops_are_told_each_their_own():
     assert [row[0] for row in letters[ADA].tables[0].rows] == ["a"]
 
 
+def test_a_job_of_two_owners_is_told_to_each_by_his_own_hours():
+    """It changed hands on Tuesday: an hour was Ada's, two were Bob's, and ops hear of three."""
+    mine, bobs = job("a"), job("a", owner="bob@example.com", day=WEEK.last, useful=2 * HOUR)
+    letters = told(replace(mine, cells=(*mine.cells, *bobs.cells)))
+    hours = {owner: letter.evidence["GPU-hours"] for owner, letter in letters.items()}
+    assert hours == {OPS: "3.0 used", ADA: "1.0 used", "bob@example.com": "2.0 used"}
+
+
 def test_a_letter_to_ops_who_own_a_job_is_another():
     """Two letters with two ids, though both are for ops."""
     index = Index(at=MONDAY, entries=(job("a", owner=OPS),))

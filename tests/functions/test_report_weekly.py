@@ -221,3 +221,12 @@ def test_the_letter_leads_to_the_report(room):
     assert "Open the report: https://report.example.com/" in mail.text
     assert 'href="https://report.example.com/"' in mail.html
     assert "gcloud" not in mail.text
+
+
+def test_a_letter_whose_record_could_not_be_written_is_told_once_more(room):
+    """The tick says what failed, marks nothing as told, and the next one has nothing to double."""
+    room.cloud.store.trouble.order("write", unanswered(after_work=False), about="audit/")
+    assert len(told(room)) == 1
+    assert room.cloud.store.read(room.layout.build(MARK)) is None
+    assert told(room) == []
+    assert brought(room) == EACH
