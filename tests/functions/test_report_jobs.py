@@ -4,11 +4,12 @@ import contextlib
 import gzip
 import json
 from datetime import timedelta
+from functools import partial
 
 import msgspec
 import pytest
 
-from spotwarden.layout import AttemptRecord, Code, MarkerName, ReportPart, StatusCode, SweepRecord
+from spotwarden.layout import AttemptRecord, Code, MarkerName, ReportPart, StatusCode, SweepRecord, SweepTurn
 from spotwarden.model.fleet import Machine
 from spotwarden.model.idling import IdleFacts
 from spotwarden.model.instance import Status
@@ -276,6 +277,30 @@ def test_a_tick_that_is_killed_at_any_call_loses_nothing(after_work):
         world.tick()
         assert said(world) == wanted, calls
     pytest.fail("it never came to its end")
+
+
+def test_another_tick_in_the_midst_of_one_changes_nothing():
+    """At whichever call it comes, its turn long over: what one has written the other does not write over."""
+    straight = full(ReportWorld(pages=False))
+    straight.tick()
+    wanted = said(straight)
+    for calls in range(1, MOST_CALLS, 3):
+        world = full(ReportWorld(pages=False))
+        cloud, left = watched(world.cloud.ports(), calls, partial(barge_in, world), after_work=False)
+        world.tick(cloud)
+        if left[0] > 0:
+            return
+        world.tick()
+        assert said(world) == wanted, calls
+    pytest.fail("it never came to its end")
+
+
+def barge_in(world):
+    """A whole tick by somebody who takes the turn for over."""
+    name = world.layout.build(SweepTurn(function="report_jobs"))
+    if stored := world.cloud.store.read(name):
+        world.cloud.store.delete(name, generation=stored.generation)
+    world.tick()
 
 
 @pytest.mark.parametrize("after_work", [False, True])

@@ -23,7 +23,8 @@ class Spans(msgspec.Struct, frozen=True, kw_only=True):
     `lost`      what a lost VM had done since its job's last checkpoint
     `after`     up although the job was over
     `unknown`   of an attempt that was lost, where the job tells of no checkpoint: nobody knows what was saved
-    `waiting` is not used: the time between the loss of VMs and the start of those that replaced them.
+    `waiting` is not used: the time between the loss of VMs and the start of those that replaced them, and
+    from when a first launch was asked of us to its start.
     """
 
     useful: timedelta = NOTHING
