@@ -125,9 +125,7 @@ class Skeleton(HTMLParser):
 
 def page(view, *, static=False):
     """The page of a view."""
-    frame = pages.Frame(
-        now=made_up.NOW, updated=made_up.NOW, zone="UTC", project="p", bucket="b", static=static
-    )
+    frame = pages.Frame(updated=made_up.NOW, zone="UTC", project="p", bucket="b", static=static)
     match view:
         case Experiments():
             asked = {"q": view.rows[0].owner[:50], "owner": view.rows[0].owner[:50]} if not static else {}
@@ -220,7 +218,7 @@ def test_a_name_in_a_header_is_letters_digits_and_hyphens(attack):
 @pytest.mark.parametrize("attack", [*ATTACKS])
 def test_a_page_about_trouble_says_what_was_asked_and_no_more(attack):
     """It repeats what a stranger wrote into an address."""
-    frame = pages.Frame(now=made_up.NOW)
+    frame = pages.Frame()
     usual = Skeleton(str(pages.trouble("Nothing is here", "there is no job x", frame)))
     found = Skeleton(str(pages.trouble("Nothing is here", f"there is no job {ATTACKS[attack]}", frame)))
     assert found.elements == usual.elements

@@ -18,7 +18,7 @@ from spotwarden.model.report_job import Comparison, JobReport
 from tests.pages import report_made_up as made_up
 
 NOW = made_up.NOW
-FRAME = pages.Frame(now=NOW, updated=NOW, bucket="jobs", project="p", assets={"report.css": "report.1.css"})
+FRAME = pages.Frame(updated=NOW, bucket="jobs", project="p", assets={"report.css": "report.1.css"})
 VIEWS = {
     "experiments": lambda: pages.experiments(made_up.table(6), pages.Asked(), FRAME),
     "job": lambda: pages.job(made_up.job_report(), FRAME),
@@ -100,14 +100,15 @@ def test_every_link_of_the_copy_leads_to_a_file_of_it():
     files["trust.html"] = pages.trust(made_up.trust_view(), frame)
     for row in (odd, made_up.UNSAID):
         files[f"jobs/{row.job}.html"] = pages.job(made_up.job_report(experiment=row), frame)
-    jobs = {f"jobs/{row.job}.html" for row in table.rows}
+    others = {f"jobs/{row.job}.html" for row in table.rows}
+    others |= {f"{page}.{kind}" for page in frame.copied for kind in ("json", "csv")}
     for name, html in files.items():
         for link in seen(html).links:
             if link.startswith(("https://console.cloud.google.com/", "#", "data:")) or "/assets/" in link:
                 continue
             path = unquote(re.sub(r"^(\.\./|\./)", "", link))
             assert link.startswith("../") == name.startswith("jobs/")
-            assert path in files or path in jobs
+            assert path in files or path in others
 
 
 def test_a_copy_of_very_many_jobs_says_how_many_are_not_in_it():

@@ -25,7 +25,6 @@ class Site:
     def frame(self, args):
         """The frame of a page."""
         return pages.Frame(
-            now=made_up.NOW,
             updated=made_up.NOW,
             zone=args.get("tz") or "UTC",
             assets=assets.names(),

@@ -80,3 +80,5 @@ def test_the_copy_needs_no_server(visit, world, tmp_path):
     assert "us-central1-b" in visit(f"{home}/jobs/gpt.html")
     for name in ("fleet", "trust"):
         assert visit(f"{home}/{name}.html")
+    for name in ("index.json", "index.csv", "fleet.json", "fleet.csv"):
+        assert (tmp_path / name).stat().st_size > 0

@@ -66,7 +66,6 @@ def _chosen(table: Experiments, asked: Mapping[str, str]) -> Experiments:
 
 def _frame(scene: Scene) -> Any:  # noqa: ANN401 — a Frame, whose room is opened on first use
     return _pages().Frame(
-        now=scene.now,
         updated=scene.updated,
         zone=zone_in(scene.asked.get("tz", ""), scene.home),
         home=scene.home,

@@ -16,7 +16,7 @@ NAV = (("index", "Experiments"), ("fleet", "Fleet"), ("trust", "Trust"))
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a page stands, and when.
+    """Where a page stands, and what its figures are from.
 
     `page` is its name, as links to it have it. `updated` is the moment of the look that its figures are from.
     `zone` is the IANA name of the time zone in which moments are shown, `home` that of the policy, in which
@@ -25,7 +25,6 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     where records of the audit are.
     """
 
-    now: datetime
     updated: datetime | None = None
     zone: str = "UTC"
     home: str = "UTC"
@@ -45,6 +44,11 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     def here(self) -> str:
         """The way to this page itself, with nothing asked of it."""
         return f"{self.root}{'' if self.page == 'index' else self.page}"
+
+    @property
+    def copied(self) -> tuple[str, ...]:
+        """Pages of which the copy without a server has the figures, too."""
+        return ("index", "fleet")
 
     @property
     def nav(self) -> tuple[tuple[str, str, bool], ...]:
@@ -67,6 +71,10 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         zone = [("tz", self.zone)] if self.zone != self.home else []
         query = urlencode([*asked, *zone])
         return f"{self.root}{'' if page == 'index' else page}{f'?{query}' if query else ''}"
+
+    def figures(self, page: str, kind: str, asked: Iterable[tuple[str, str]] = ()) -> str:
+        """The link to a page's figures, as `json` or `csv`."""
+        return f"{self.root}{page}.{kind}" if self.static else self.to(f"{page}.{kind}", asked)
 
     def job(self, job: str) -> str:
         """The link to a job's page."""

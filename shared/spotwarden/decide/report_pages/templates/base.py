@@ -91,9 +91,9 @@ PARTS = """
 {%- endmacro %}
 
 {% macro exports(frame, page, asked) -%}
-{% if not frame.static %}
-The same as <a href="{{ frame.to(page ~ '.json', asked) }}">JSON</a> or
-<a href="{{ frame.to(page ~ '.csv', asked) }}">CSV</a>.
+{% if not frame.static or page in frame.copied %}
+The same as <a href="{{ frame.figures(page, 'json', asked) }}">JSON</a>
+or <a href="{{ frame.figures(page, 'csv', asked) }}">CSV</a>.
 {% endif %}
 {%- endmacro %}
 """
