@@ -26,7 +26,10 @@ def engine(shell):
     return asked
 
 
-RUN = 'WORK=/w CODE=/w/code NODE=job-1 TOKEN_UNTIL=9999999999; choose_command && "${RUN[@]}"'
+RUN = """
+WORK=/w CODE=/w/code NODE=job-1 TOKEN_UNTIL=9999999999 GPU=${GPU_HERE:-/nowhere}
+choose_command && "${RUN[@]}"
+"""
 START = (
     "<run><--rm><--name><spotwarden-job-1><--network><host>"
     "<--env-file>{state}/environment><-v></w:/w><-w></w/code>"
@@ -43,6 +46,20 @@ def test_a_container_runs_with_its_developers_flags(shell, engine):
     shell.run(RUN)
     flags = "<--shm-size=8g><--privileged><-e><A=b c><repo/image:1><sh><-c><python x.py>"
     assert engine.read_text() == START.format(state=f"<{shell.state}")[0:].replace("<<", "<") + flags + "\n"
+
+
+def test_a_container_gets_the_gpus_that_there_are(shell, engine):
+    """All of them, before the developer's own flags, which may say otherwise."""
+    shell.set(container="image", container_flags="--ipc=host")
+    shell.run(RUN, GPU_HERE="/dev/null")
+    assert "<--gpus><all><--ipc=host><image>" in engine.read_text()
+
+
+def test_a_gpu_that_nobody_measures_is_told(shell):
+    """On the console, where there is a GPU and no agent; not where there is none, or both."""
+    hint = "GPU=$1 AGENT=$2; hint_at_agent"
+    assert "no Ops Agent" in shell.run(hint, "/dev/null", "/nowhere")
+    assert shell.run(hint, "/nowhere", "/nowhere") + shell.run(hint, "/dev/null", "/dev") == ""
 
 
 def test_an_image_without_a_command_runs_its_own(shell, engine):

@@ -29,7 +29,7 @@ empty 0\x20
 
 
 def test_all_three_do_and_answer_the_same(lab):
-    """Upload with a condition and without, download, listing; what is not there, what somebody else made first."""
+    """Upload with a condition and without, download, listing; also of what is not there."""
     vm = lab.boot("ways", spotwarden_job="ways", startup_script=functions() + EACH)
     vm.until_said("over\n")
     assert vm.said == SAID * 3 + "over\n"

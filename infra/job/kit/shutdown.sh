@@ -90,12 +90,12 @@ fi
 # One value, such as `preempted`; 1 where there is none, 2 where nobody answers.
 ask() {
   local path=$1 seconds=${2:-5} status file=$STATE/asked.$BASHPID
+  REPLY=""
   if command -v curl >/dev/null; then
+    : >"$file"
     status=$(curl -s -m "$seconds" -o "$file" -w '%{http_code}' -H 'Metadata-Flavor: Google' \
       "http://$METADATA/computeMetadata/v1/$path" 2>/dev/null)
-    REPLY=""
-    [ -e "$file" ] && IFS= read -r -d '' REPLY <"$file"
-    rm -f "$file"
+    IFS= read -r -d '' REPLY <"$file"
   else
     ask_by_hand "$path" "$seconds"
     status=$STATUS
@@ -326,7 +326,7 @@ get() {
     *) answer=2 ;;
   esac
   [ "$answer" = 0 ] && mv -f "$file.part" "$file" && return
-  rm -f "$file.part"
+  [ ! -e "$file.part" ] || rm -f "$file.part"
   return $((answer ? answer : 2))
 }
 
@@ -359,7 +359,6 @@ list_by_pages() {
     read_page "$page" >>"$2"
     [ -n "$PAGE_TOKEN" ] || break
   done
-  rm -f "$page"
 }
 
 # The objects of one page of JSON; each string of it is one word for grep, whatever it holds. Sets PAGE_TOKEN.
@@ -418,7 +417,6 @@ look_ahead() {
       *) return 2 ;;
     esac
     REPLY=$(<"$file")
-    rm -f "$file"
     is_mine "$REPLY" || return 1
     ATTEMPT=$NEXT NEXT=$((NEXT + 1))
   done
@@ -445,7 +443,6 @@ may_write() {
     elif [ "$answer" = 1 ]; then
       answer=0
     fi
-    rm -f "$file"
   fi
   case $answer in
     0) return 0 ;;
@@ -500,7 +497,7 @@ has_ended() {
   local file=$STATE/status.$BASHPID
   get "$HERE/metadata/status-code" "$file" "${1:-20}" || return
   read -r REPLY <"$file"
-  rm -f "$file"
+  return 0
 }
 
 # --- Thirty seconds, then the VM is gone. ---

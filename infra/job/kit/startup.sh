@@ -90,12 +90,12 @@ fi
 # One value, such as `preempted`; 1 where there is none, 2 where nobody answers.
 ask() {
   local path=$1 seconds=${2:-5} status file=$STATE/asked.$BASHPID
+  REPLY=""
   if command -v curl >/dev/null; then
+    : >"$file"
     status=$(curl -s -m "$seconds" -o "$file" -w '%{http_code}' -H 'Metadata-Flavor: Google' \
       "http://$METADATA/computeMetadata/v1/$path" 2>/dev/null)
-    REPLY=""
-    [ -e "$file" ] && IFS= read -r -d '' REPLY <"$file"
-    rm -f "$file"
+    IFS= read -r -d '' REPLY <"$file"
   else
     ask_by_hand "$path" "$seconds"
     status=$STATUS
@@ -326,7 +326,7 @@ get() {
     *) answer=2 ;;
   esac
   [ "$answer" = 0 ] && mv -f "$file.part" "$file" && return
-  rm -f "$file.part"
+  [ ! -e "$file.part" ] || rm -f "$file.part"
   return $((answer ? answer : 2))
 }
 
@@ -359,7 +359,6 @@ list_by_pages() {
     read_page "$page" >>"$2"
     [ -n "$PAGE_TOKEN" ] || break
   done
-  rm -f "$page"
 }
 
 # The objects of one page of JSON; each string of it is one word for grep, whatever it holds. Sets PAGE_TOKEN.
@@ -418,7 +417,6 @@ look_ahead() {
       *) return 2 ;;
     esac
     REPLY=$(<"$file")
-    rm -f "$file"
     is_mine "$REPLY" || return 1
     ATTEMPT=$NEXT NEXT=$((NEXT + 1))
   done
@@ -445,7 +443,6 @@ may_write() {
     elif [ "$answer" = 1 ]; then
       answer=0
     fi
-    rm -f "$file"
   fi
   case $answer in
     0) return 0 ;;
@@ -500,7 +497,7 @@ has_ended() {
   local file=$STATE/status.$BASHPID
   get "$HERE/metadata/status-code" "$file" "${1:-20}" || return
   read -r REPLY <"$file"
-  rm -f "$file"
+  return 0
 }
 
 # --- Output: restored when the program starts, uploaded while it runs and when it ends. ---
@@ -1021,6 +1018,8 @@ count_failures() {
 
 # --- The developer's program: what it is given, how it is started, how it is asked to end. ---
 
+GPU=/dev/nvidia0 AGENT=/opt/google-cloud-ops-agent
+
 fetch_code() {
   setting code
   [ "$REPLY" = 1 ] || return 0
@@ -1107,7 +1106,7 @@ choose_command() {
   log_in "${image%%/*}"
   setting container-flags
   eval "flags=($REPLY)"
-  [ -e /dev/nvidia0 ] && flags=(--gpus all "${flags[@]}")
+  [ -e "$GPU" ] && flags=(--gpus all "${flags[@]}")
   RUN=("$ENGINE" run --rm --name "spotwarden-$NODE" --network host --env-file "$STATE/environment" -v "$WORK:$WORK" -w "$CODE"
     "${flags[@]}" "$image")
   [ -z "$command" ] || RUN+=(sh -c "$command")
@@ -1140,6 +1139,12 @@ log_in() {
   sed 's/^Authorization: Bearer //' "$STATE/token" |
     "$ENGINE" login --username oauth2accesstoken --password-stdin "https://$1" >/dev/null 2>&1 ||
     say "$1 does not let this VM's service account in"
+}
+
+# Without the agent nobody knows whether the GPUs work or idle.
+hint_at_agent() {
+  [ ! -e "$GPU" ] || [ -d "$AGENT" ] ||
+    say "GPUs are not measured: there is no Ops Agent here. Google's \"Install the Ops Agent\" says how to add it."
 }
 
 # Start the program in a process group of its own. What it prints goes through a pipe to the log and to the console: a
@@ -1538,8 +1543,7 @@ prepare() {
   write_hostfile
   REFUSED=127
   choose_command || return 2
-  [ ! -e /dev/nvidia0 ] || [ -d /opt/google-cloud-ops-agent ] ||
-    say "GPUs are not measured: there is no Ops Agent here. Google's \"Install the Ops Agent\" says how to add it."
+  hint_at_agent
 }
 
 main

@@ -32,7 +32,6 @@ look_ahead() {
       *) return 2 ;;
     esac
     REPLY=$(<"$file")
-    rm -f "$file"
     is_mine "$REPLY" || return 1
     ATTEMPT=$NEXT NEXT=$((NEXT + 1))
   done
@@ -59,7 +58,6 @@ may_write() {
     elif [ "$answer" = 1 ]; then
       answer=0
     fi
-    rm -f "$file"
   fi
   case $answer in
     0) return 0 ;;

@@ -89,6 +89,5 @@ prepare() {
   write_hostfile
   REFUSED=127
   choose_command || return 2
-  [ ! -e /dev/nvidia0 ] || [ -d /opt/google-cloud-ops-agent ] ||
-    say "GPUs are not measured: there is no Ops Agent here. Google's \"Install the Ops Agent\" says how to add it."
+  hint_at_agent
 }

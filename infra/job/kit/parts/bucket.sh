@@ -121,7 +121,7 @@ get() {
     *) answer=2 ;;
   esac
   [ "$answer" = 0 ] && mv -f "$file.part" "$file" && return
-  rm -f "$file.part"
+  [ ! -e "$file.part" ] || rm -f "$file.part"
   return $((answer ? answer : 2))
 }
 
@@ -154,7 +154,6 @@ list_by_pages() {
     read_page "$page" >>"$2"
     [ -n "$PAGE_TOKEN" ] || break
   done
-  rm -f "$page"
 }
 
 # The objects of one page of JSON; each string of it is one word for grep, whatever it holds. Sets PAGE_TOKEN.

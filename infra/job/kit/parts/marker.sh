@@ -14,5 +14,5 @@ has_ended() {
   local file=$STATE/status.$BASHPID
   get "$HERE/metadata/status-code" "$file" "${1:-20}" || return
   read -r REPLY <"$file"
-  rm -f "$file"
+  return 0
 }

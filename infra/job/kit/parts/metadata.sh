@@ -13,12 +13,12 @@ fi
 # One value, such as `preempted`; 1 where there is none, 2 where nobody answers.
 ask() {
   local path=$1 seconds=${2:-5} status file=$STATE/asked.$BASHPID
+  REPLY=""
   if command -v curl >/dev/null; then
+    : >"$file"
     status=$(curl -s -m "$seconds" -o "$file" -w '%{http_code}' -H 'Metadata-Flavor: Google' \
       "http://$METADATA/computeMetadata/v1/$path" 2>/dev/null)
-    REPLY=""
-    [ -e "$file" ] && IFS= read -r -d '' REPLY <"$file"
-    rm -f "$file"
+    IFS= read -r -d '' REPLY <"$file"
   else
     ask_by_hand "$path" "$seconds"
     status=$STATUS

@@ -1,5 +1,7 @@
 # --- The developer's program: what it is given, how it is started, how it is asked to end. ---
 
+GPU=/dev/nvidia0 AGENT=/opt/google-cloud-ops-agent
+
 fetch_code() {
   setting code
   [ "$REPLY" = 1 ] || return 0
@@ -86,7 +88,7 @@ choose_command() {
   log_in "${image%%/*}"
   setting container-flags
   eval "flags=($REPLY)"
-  [ -e /dev/nvidia0 ] && flags=(--gpus all "${flags[@]}")
+  [ -e "$GPU" ] && flags=(--gpus all "${flags[@]}")
   RUN=("$ENGINE" run --rm --name "spotwarden-$NODE" --network host --env-file "$STATE/environment" -v "$WORK:$WORK" -w "$CODE"
     "${flags[@]}" "$image")
   [ -z "$command" ] || RUN+=(sh -c "$command")
@@ -119,6 +121,12 @@ log_in() {
   sed 's/^Authorization: Bearer //' "$STATE/token" |
     "$ENGINE" login --username oauth2accesstoken --password-stdin "https://$1" >/dev/null 2>&1 ||
     say "$1 does not let this VM's service account in"
+}
+
+# Without the agent nobody knows whether the GPUs work or idle.
+hint_at_agent() {
+  [ ! -e "$GPU" ] || [ -d "$AGENT" ] ||
+    say "GPUs are not measured: there is no Ops Agent here. Google's \"Install the Ops Agent\" says how to add it."
 }
 
 # Start the program in a process group of its own. What it prints goes through a pipe to the log and to the console: a
