@@ -15,6 +15,8 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "x").mkdir()
     (tmp_path / "y/x").mkdir(parents=True)
     (tmp_path / "two words").write_text("1")
+    (tmp_path / "rules.toml").write_text('owner = "bob"\n')
+    (tmp_path / "wrong.toml").write_text('[rules.idle]\nact = "soon"\n')
     return tmp_path
 
 
@@ -63,6 +65,11 @@ def here(tmp_path, monkeypatch):
         ([*PLAIN, "--input", "x", "--input", "y/x"], "two inputs would be called 'x'"),
         ([*PLAIN, "--input-job", "x", "--input", "x"], "two inputs would be called 'x'"),
         ([*PLAIN, "--input-job", "../x"], "--input-job: '../x' is not"),
+        ([*PLAIN, "--job-toml", "nowhere"], "nowhere"),
+        ([*PLAIN, "--job-toml", "x"], "x cannot be read"),
+        ([*PLAIN, "--job-toml", "two words"], "two words cannot be followed"),
+        ([*PLAIN, "--job-toml", "rules.toml", "--owner", "ada"], "with what the options say, cannot be"),
+        ([*PLAIN, "--job-toml", "wrong.toml"], "rules.idle.act"),
         ([*PLAIN, "--wibble"], "No such option"),
     ],
 )

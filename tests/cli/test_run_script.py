@@ -250,6 +250,29 @@ def test_a_dry_run_shows_all_and_writes_nothing(desk, here):
     assert desk.store.entries("") == []
 
 
+def test_a_job_toml_is_taken_as_it_is_behind_what_the_options_say(desk, here):
+    """So that what they say is in no table of the file."""
+    (here / "more.toml").write_text("# stop\n[rules.early_stop]\nunreal = true\n")
+    words = ("--max-runtime", "90m", "--job-toml", "more.toml", "--dry-run")
+    said = desk.ok("run", *PLAIN, *words, "--", "python", "train.py")
+    assert 'max_runtime = "1h30m"\n# stop\n[rules.early_stop]\nunreal = true\n' in said
+
+
+def test_more_metadata_stands_beside_our_own(write):
+    """In one flag, as gcloud wants it; a flag of another name stays one of its own."""
+    more = ("--flag=--metadata=spotwarden-sync=30,team=nlp", "--flag=--no-address", "--flag=--metadata=a=b")
+    script = write(*PLAIN, *more)
+    said = metadata(launch(script))
+    assert (said["spotwarden-job"], said["spotwarden-sync"], said["team"], said["a"]) == (
+        "job",
+        "30",
+        "nlp",
+        "b",
+    )
+    assert script.read_text().count("--metadata=") == 1
+    assert "--no-address" in script.read_text()
+
+
 class _Api(BaseHTTPRequestHandler):
     """Compute Engine as far as gcloud needs it before a create, which is written down and refused."""
 

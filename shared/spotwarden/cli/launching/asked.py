@@ -54,6 +54,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     work: timedelta | None = None
     deadline: datetime | None = None
     places: tuple[str, ...] = ()
+    job_toml: Path | None = None
 
 
 def check_job(job: str, nodes: int) -> None:

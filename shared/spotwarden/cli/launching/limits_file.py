@@ -2,14 +2,52 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import msgspec
 
 from spotwarden.cli.launching.asked import Asked
+from spotwarden.decide.rules.precedence import misread
+from spotwarden.model.jobfile import JobFile
 from spotwarden.model.values import written
+from spotwarden.runner.policy.reading import durations, read_toml
 
 
 def job_file(asked: Asked) -> str:
-    """The text of `job.toml`; "" where nothing was said of any limit."""
-    return "".join(f"{line}\n" for line in _lines(asked))
+    """The text of `job.toml`; "" where nothing was said of any limit.
+
+    Raises:
+        UsageError: the developer's own file cannot be followed, alone or with what the options say.
+    """
+    said = "".join(f"{line}\n" for line in _lines(asked))
+    if asked.job_toml is None:
+        return said
+    own = _own(asked.job_toml)
+    # What the options say goes first: in the file it would belong to its last table.
+    _hold(said + own, f"{asked.job_toml}, with what the options say,")
+    return said + own
+
+
+def _own(path: Path) -> str:
+    try:
+        own = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"--job-toml: {path} cannot be read: {error}") from error
+    _hold(own, str(path))
+    return own
+
+
+def _hold(text: str, what: str) -> None:
+    """Whether it is a job.toml that can be followed, as those who will read it understand it."""
+    try:
+        file = msgspec.convert(durations(read_toml(text.encode())), JobFile)
+    except (ValueError, msgspec.DecodeError, RecursionError) as error:
+        raise click.UsageError(f"--job-toml: {what} cannot be followed: {error}") from error
+    # Any rule's name leads to whatever is wrong with the names, each one's own to its limits.
+    for rule in file.rules:
+        if slip := misread(rule, file):
+            raise click.UsageError(f"--job-toml: {what} cannot be followed: {slip}")
 
 
 def _lines(asked: Asked) -> Iterator[str]:

@@ -46,6 +46,7 @@ OPTIONS = (
     click.option("--budget", type=click.FloatRange(min=0, min_open=True), help="No more money than this."),
     click.option("--deadline", type=Moment(), help="When it must be done; with --work, maybe on demand."),
     click.option("--work", type=Span(), help="How long it needs in all."),
+    click.option("--job-toml", type=_FILE, help="A job.toml with more of limits and rules."),
     click.option("--on-demand", is_flag=True, help="Not a spot VM: dearer, and nobody takes it away."),
     click.option("--disk-gb", type=click.IntRange(10, 65536), help="Size of the boot disk."),
     click.option("--service-account", default="", help="Who the VM is [default: Compute Engine's own]."),

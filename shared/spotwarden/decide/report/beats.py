@@ -91,7 +91,8 @@ def joined(lines: Sequence[Line]) -> tuple[Curve, ...]:
     found: dict[tuple[str, str], list[Point]] = defaultdict(list)
     for one in sorted(lines, key=lambda line: line.attempt):
         for curve in one.curves:
-            found[curve.metric, one.node] += curve.points
+            kept = found[curve.metric, one.node]
+            found[curve.metric, one.node] = [*_until(kept, curve.points), *curve.points]
     best: dict[str, tuple[int, str]] = {}
     for (metric, node), points in sorted(found.items()):
         if len(points) > best.get(metric, (0, ""))[0]:
@@ -100,6 +101,12 @@ def joined(lines: Sequence[Line]) -> tuple[Curve, ...]:
         Curve(metric=metric, node=node, points=thinned(found[metric, node], 2 * POINTS))
         for metric, (_, node) in sorted(best.items())
     )
+
+
+def _until(points: Sequence[Point], later: Sequence[Point]) -> Iterator[Point]:
+    """What was lost with the attempt is done again by the next one: no step is in the curve twice."""
+    first = later[0].step if later else None
+    return (one for one in points if first is None or one.step is None or one.step < first)
 
 
 def measures(curves: Iterable[Curve], beat: Beat | None) -> tuple[Measure, ...]:
