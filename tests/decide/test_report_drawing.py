@@ -10,7 +10,7 @@ from spotwarden.decide.report_pages import curving
 from spotwarden.decide.report_pages.drawing import nice, ticks
 from spotwarden.decide.report_pages.loads import MOST_SLOTS, pieces
 from spotwarden.decide.report_pages.stacks import across, along
-from spotwarden.decide.report_pages.timeline import MOST_LOADS, MOST_ROWS, timeline
+from spotwarden.decide.report_pages.timeline import MOST_ROWS, timeline
 from spotwarden.decide.report_pages.weather import weather
 from spotwarden.decide.report_pages.words import Words
 from spotwarden.model.report import Experiment
@@ -76,6 +76,14 @@ def test_a_large_gang_is_drawn_in_part_and_says_so():
     assert large.note == "5 VMs are in the table only"
 
 
+def test_each_zone_of_a_large_gang_has_its_share():
+    """A gang that moved is seen in each zone that it lived in."""
+    moved = tuple(bar(n, zone=zone) for zone in "abc" for n in range(MOST_ROWS))
+    picture = drawn(bars=moved)
+    assert kinds(picture).count("used") == MOST_ROWS
+    assert {"a", "b", "c"} <= {text.text for text in picture.texts}
+
+
 def test_marks_closer_than_a_few_pixels_are_one():
     """Thousands of checkpoints are as many as can be seen apart."""
     marks = tuple(Mark(at=START + n * HOUR / 500, kind=MarkKind.CHECKPOINT, what="c") for n in range(5000))
@@ -84,25 +92,35 @@ def test_marks_closer_than_a_few_pixels_are_one():
 
 def test_a_time_of_which_no_gpu_reported_is_a_gap():
     """It is not drawn as 0 %."""
-    load = Load(instance_id="1", start=START, step=HOUR, values=(90.0, None, None, 80.0))
-    assert kinds(drawn(loads=(load,))) == ["util", "util"]
+    assert kinds(drawn(loads=(load(90.0, None, None, 80.0),))) == ["util", "util"]
 
 
-def test_long_reports_of_gpus_are_drawn_as_means():
-    """Two weeks of a VM are a few hundred points, an hour of it is as it was reported."""
+def load(*values, vm="1", start=START, step=HOUR):
+    """What a VM's GPUs reported."""
+    return Load(instance_id=vm, start=start, step=step, values=values)
+
+
+def told(*loads):
+    """The values that are drawn, each for its hour after the start."""
+    return [((at - START) / HOUR, value) for piece in pieces(loads, START, NOW) for at, value in piece[::2]]
+
+
+def test_gpus_are_drawn_as_they_were_reported():
+    """Each value over its time; what nobody reported is left out."""
+    assert told(load(10.0, None, 90.0)) == [(0.0, 10.0), (2.0, 90.0)]
+
+
+def test_vms_at_one_time_are_drawn_as_their_mean():
+    """And each alone where it was alone: curves over each other are no picture any more."""
+    assert told(load(10.0, 20.0), load(40.0, 80.0, vm="2", start=START + HOUR)) == [(0, 10), (1, 30), (2, 80)]
+
+
+def test_long_reports_of_gpus_are_drawn_as_means_of_a_few():
+    """Two weeks at ten minutes each are as many values as there is room for."""
     values = tuple(float(number % 2 * 100) for number in range(2016))
-    load = Load(instance_id="1", start=START, step=HOUR, values=values)
-    (long,) = pieces(load)
-    assert len(long) <= 2 * MOST_SLOTS
-    assert 30 < long[0][1] < 70
-    (short,) = pieces(Load(instance_id="1", start=START, step=HOUR, values=(10.0, 90.0)))
-    assert [value for _, value in short] == [10.0, 10.0, 90.0, 90.0]
-
-
-def test_the_newest_gpus_of_a_large_gang_are_drawn():
-    """Curves over each other are no picture any more."""
-    loads = tuple(Load(instance_id=str(n), start=START, step=HOUR, values=(50.0,)) for n in range(19))
-    assert kinds(drawn(loads=loads)).count("util") == MOST_LOADS < 19
+    (piece,) = pieces([load(*values, step=HOUR / 6)], START, START + 336 * HOUR)
+    assert len(piece) == 2 * MOST_SLOTS
+    assert all(30 < value < 70 for _, value in piece)
 
 
 def test_the_picture_is_told_in_words():

@@ -25,8 +25,6 @@ WIDTH, LEFT, RIGHT = 1000, 150, 12
 _ROW, _GAP, _AXIS, _LOADS = 20, 5, 26, 70
 MOST_ROWS = 30
 """Rows of bars: a gang of more VMs is drawn in part, and stands in the table in full."""
-MOST_LOADS = 16
-"""VMs whose GPUs are drawn over each other, the newest; the table has the mean of each."""
 _LETTER = 7.0
 """About what a letter takes in width."""
 _LOST = frozenset((Fate.PREEMPTED, Fate.LOST))
@@ -83,8 +81,10 @@ class _Timeline:
 
     def picture(self) -> Picture:
         """Draw all of it."""
-        for lane in _lanes(self.report.bars):
-            self._lane(lane)
+        lanes = list(_lanes(self.report.bars))
+        crowded = sum(len(lane.rows) for lane in lanes) > MOST_ROWS
+        for lane in lanes:
+            self._lane(lane, max(1, MOST_ROWS // len(lanes)) if crowded else MOST_ROWS)
         if self.report.waits:
             self._waits()
         for name, kinds in _LANES:
@@ -105,11 +105,9 @@ class _Timeline:
     def _x(self, at: datetime) -> float:
         return self.at(at.timestamp())
 
-    def _lane(self, lane: _Lane) -> None:
-        rows = lane.rows[: max(0, MOST_ROWS - (self.y - _AXIS) // _ROW)]
-        self.left_out += sum(len(row) for row in lane.rows[len(rows) :])
-        if not rows:
-            return
+    def _lane(self, lane: _Lane, most: int) -> None:
+        rows = lane.rows[:most]
+        self.left_out += sum(len(row) for row in lane.rows[most:])
         self._name(lane.zone or "zone unknown")
         for row in rows:
             for bar in row:
@@ -160,13 +158,12 @@ class _Timeline:
             self.areas.append(Area(d=line([(LEFT, up(percent)), (WIDTH - RIGHT, up(percent))]), kind="grid"))
             place = Text(x=LEFT - 6, y=up(percent) + 4, text=f"{percent} %", kind="quiet end")
             self.texts.append(place)
-        for load in self.report.loads[-MOST_LOADS:]:
-            says = f"{load.node or load.instance_id}: busiest GPU"
-            for piece in pieces(load):
-                points = [(self._x(at), up(value)) for at, value in piece]
-                base = up(0)
-                d = line([(points[0][0], base), *points, (points[-1][0], base)]) + "z"
-                self.areas.append(Area(d=d, kind="util", says=says))
+        vms = len({load.node or load.instance_id for load in self.report.loads})
+        says = "busiest GPU" if vms == 1 else "busiest GPU of each VM, the mean of all that were up"
+        for piece in pieces(self.report.loads, self.start, self.end):
+            points = [(self._x(at), up(value)) for at, value in piece]
+            d = line([(points[0][0], up(0)), *points, (points[-1][0], up(0))]) + "z"
+            self.areas.append(Area(d=d, kind="util", says=says))
         self.y += _LOADS + 2 * _GAP
 
     def _grid(self) -> tuple[list[Area], list[Text]]:
