@@ -26,7 +26,8 @@ from spotwarden.runner.reporting.kept import Shelf
 
 JOBS = 2_000
 """With news about more jobs than that the rest waits for the next tick: a report that is made anew."""
-SWEEPS = 24
+SWEEPS = 144
+"""In one tick: a day of them."""
 OBJECTS = 2_000
 """Of the audit, in one tick."""
 KEEP = timedelta(days=30)
@@ -39,7 +40,10 @@ FLAGS = "flag_idle_gpus"
 
 
 class Taken(msgspec.Struct, kw_only=True):
-    """What has come in, by job, and how far that goes; `anew` means that jobs may have heard nothing yet."""
+    """What has come in, by job, and how far that goes; `anew` means that jobs may have heard nothing yet.
+
+    With `more` figures are not whole: the next tick has more of the meter or of the sweeps to take in.
+    """
 
     news: defaultdict[str, News] = msgspec.field(default_factory=lambda: defaultdict(News))
     metered: dict[str, int] = {}
@@ -47,6 +51,7 @@ class Taken(msgspec.Struct, kw_only=True):
     audited: tuple[date, ...] = ()
     days: list[tuple[AuditDay, int]] = []
     anew: bool = False
+    more: bool = False
 
     @property
     def full(self) -> bool:
@@ -60,16 +65,20 @@ def take(shelf: Shelf, index: Index | None, reporting: Reporting, now: datetime,
     if index is not None and not index.anew:
         taken = Taken(metered=dict(index.metered), swept=index.swept, audited=index.audited)
         looked = {entry.row.job: entry for entry in index.entries}
-    _take_meter(shelf, taken, looked)
+    _take_meter(shelf, taken, looked, now.date())
     _take_sweeps(shelf, taken, now)
     _take_audit(shelf, taken, reporting, now, workers)
     return taken
 
 
-def _take_meter(shelf: Shelf, taken: Taken, looked: Mapping[str, Entry]) -> None:
+def _take_meter(shelf: Shelf, taken: Taken, looked: Mapping[str, Entry], today: date) -> None:
     folder = shelf.layout.build(UsageRecord(day=date.min)).rpartition("/")[0]
     for row in shelf.store.entries(f"{folder}/"):
-        if taken.metered.get(row.name) == row.generation or taken.full:
+        before = taken.metered.get(row.name)
+        if before == row.generation:
+            continue
+        if taken.full:
+            taken.more = True
             continue
         try:
             stored = shelf.store.read(row.name, at_most=LARGEST)
@@ -77,7 +86,9 @@ def _take_meter(shelf: Shelf, taken: Taken, looked: Mapping[str, Entry]) -> None
         except BrokenError:
             record, stored = None, None
         if record is not None:
-            _take_day(record, taken, looked)
+            # Of a day that was never read nothing is known, and to one that is over may be added late.
+            again = before is not None and record.day == today
+            _take_day(record, taken, looked if again else {})
         # What was read may be newer than the listing: then it is read once more, and adds nothing.
         taken.metered[row.name] = row.generation
 
@@ -108,7 +119,9 @@ def _known(record: UsageDay, started: datetime, seconds: int, entry: Entry | Non
 
 def _take_sweeps(shelf: Shelf, taken: Taken, now: datetime) -> None:
     """What the newest sweeps over GPUs saw; each of them reaches back over several."""
-    for name in _sweeps(shelf, taken.swept, now)[:SWEEPS]:
+    names = _sweeps(shelf, taken.swept, now)
+    taken.more = taken.more or len(names) > SWEEPS
+    for name in names[:SWEEPS]:
         seen = read_one(shelf.store, name, IdleFacts)
         if isinstance(seen, Seen):
             _take_loads(seen.facts, taken)
@@ -118,7 +131,7 @@ def _take_sweeps(shelf: Shelf, taken: Taken, now: datetime) -> None:
 
 def _sweeps(shelf: Shelf, after: str, now: datetime) -> list[str]:
     layout = shelf.layout
-    first = (now - 2 * DAY).date()
+    first = (now - KEEP).date()
     if after:
         thing = layout.parse(after)
         first = max(first, thing.day) if isinstance(thing, SweepRecord) else first
@@ -157,7 +170,8 @@ def _take_audit(shelf: Shelf, taken: Taken, reporting: Reporting, now: datetime,
                     taken.news[deed.job].deeds.append(deed)
         if found:
             taken.days.append((AuditDay(day=day, entries=entries), generation))
-        if len(new) <= left and now - datetime.fromisoformat(f"{day}T00:00:00+00:00") >= DAY + LATE:
+        # The index is written before the day's own object, which may fail: whole is what was there already.
+        if not new and now - datetime.fromisoformat(f"{day}T00:00:00+00:00") >= DAY + LATE:
             whole.add(day)
         left -= len(new)
     oldest = (now - KEEP - DAY).date()

@@ -8,6 +8,7 @@ taken in stands in the index, and is written only when every job that has news h
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from functools import partial
+from typing import NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -55,6 +56,13 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     anew: bool = False
 
 
+class Wanted(NamedTuple):
+    """The jobs to look at; with `more` there are new ones that the next tick looks at."""
+
+    jobs: list[str]
+    more: bool
+
+
 Publish = Callable[[Index, Mapping[str, Summary]], Index]
 Told = Callable[[Index], list[Exception]]
 
@@ -75,19 +83,10 @@ def _refresh(duty: Duty, reporting: Reporting, publish: Publish, tell: Told) -> 
     index, generation = shelf.index()
     # The list of open jobs before the folders: a job that opens meanwhile is looked at next time.
     cases = read_cases(shelf.store, shelf.layout, tuple(RULES), workers=duty.settings.workers)
-    seen = _see(duty, shelf, cases.filed)
-    by = (duty.policy.notify.timezone, duty.policy.idle.threshold)
-    work = Work(
-        shelf=shelf,
-        reporting=reporting,
-        rules=rules_of(duty.policy, now),
-        seen=seen,
-        known={entry.row.job: entry for entry in index.entries} if index else {},
-        taken=take(shelf, index, reporting, now, duty.settings.workers),
-        anew=index is not None and (index.timezone, index.threshold) != by,
-    )
+    work = _work(duty, reporting, index, _see(duty, shelf, cases.filed))
     turn = index.turn + 1 if index else 0
-    done = each(_wanted(work, turn), partial(_look, work), duty.settings.workers)
+    wanted = _wanted(work, turn)
+    done = each(wanted.jobs, partial(_look, work), duty.settings.workers)
     behind = [one for one in done.failures if isinstance(one, ConflictError)]
     if behind:
         return swept(
@@ -97,8 +96,8 @@ def _refresh(duty: Duty, reporting: Reporting, publish: Publish, tell: Told) -> 
     fresh = replace(
         fresh,
         turn=turn,
-        timezone=by[0],
-        threshold=by[1],
+        timezone=work.rules.timezone,
+        threshold=work.rules.threshold,
         cases=reporting.pending((one.case for one in cases.filed), duty.policy),
     )
     if not done.failures:
@@ -113,7 +112,23 @@ def _refresh(duty: Duty, reporting: Reporting, publish: Publish, tell: Told) -> 
     except ConflictError:
         return swept([Wait(reason="another tick has made the report", soon=False)], done.failures)
     failures = [*done.failures, *published.failures, *cases.broken.values()]
-    return swept((), [*failures, *tell(fresh)])
+    # People are told of a week only by figures that are whole; the next ticks bring them nearer to it.
+    part = done.failures or wanted.more or work.taken.more or fresh.anew
+    return swept((), [*failures, *(() if part else tell(fresh))])
+
+
+def _work(duty: Duty, reporting: Reporting, index: Index | None, seen: Seen) -> Work:
+    shelf, rules = Shelf(duty.cloud.store, duty.settings.layout), rules_of(duty.policy, duty.tick.now)
+    by = (rules.timezone, rules.threshold)
+    return Work(
+        shelf=shelf,
+        reporting=reporting,
+        rules=rules,
+        seen=seen,
+        known={entry.row.job: entry for entry in index.entries} if index else {},
+        taken=take(shelf, index, reporting, rules.now, duty.settings.workers),
+        anew=index is not None and (index.timezone, index.threshold) != by,
+    )
 
 
 def rules_of(policy: Policy, now: datetime) -> Rules:
@@ -151,7 +166,7 @@ def _opened(shelf: Shelf) -> Iterable[str]:
             yield thing.job
 
 
-def _wanted(work: Work, turn: int) -> list[str]:
+def _wanted(work: Work, turn: int) -> Wanted:
     """The jobs to look at: those with news, the open ones, some new ones, and in turn those that are over."""
     folders = {name for name in work.shelf.store.folders(work.shelf.layout.prefix) if _is_job(name)}
     due = {
@@ -161,7 +176,7 @@ def _wanted(work: Work, turn: int) -> list[str]:
     }
     must = {job for job in (*work.taken.news, *work.seen.opened, *due) if not job or _is_job(job)}
     new = sorted(folders - work.known.keys() - must)
-    return [*sorted(must), *new[:FIRST]]
+    return Wanted([*sorted(must), *new[:FIRST]], len(new) > FIRST)
 
 
 def _is_job(name: str) -> bool:
@@ -191,12 +206,13 @@ def _look(work: Work, job: str) -> Made:
 def _kept(
     work: Work, sources: Sources, gathered: Gathered, read: tuple[Summary | None, int], *, hurt: bool
 ) -> Made:
-    """Its summary, written unless nothing that it is made of has changed."""
+    """Its summary, written unless neither what it is made of nor its timeline has changed."""
     before, generation = read
     summary = work.reporting.summary(sources, gathered, work.rules)
     known = work.known.get(sources.job)
     entry = replace(summary.entry, paged=known.paged if known else "")
-    if before is not None and before.entry.digest == entry.digest:
+    same = before is not None and (before.entry.digest, before.entry.shape) == (entry.digest, entry.shape)
+    if same:
         return Made(entry=entry, hurt=hurt)
     summary = replace(summary, entry=entry)
     work.shelf.put_summary(sources.job, summary, generation)

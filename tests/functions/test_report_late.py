@@ -1,0 +1,159 @@
+"""The report where things come late, bit by bit, or are lost: in the end its figures are whole.
+
+And until they are, nobody is told of a week.
+"""
+
+from datetime import timedelta
+
+import pytest
+
+from spotwarden.layout import Code, ReportPart
+from spotwarden.ports import UnansweredError
+from spotwarden.runner.reporting import news, refreshing
+from tests.fakes.trouble import unanswered
+from tests.functions.report_world import HOUR, ReportWorld
+from tests.functions.test_report_jobs import full, swept
+
+
+@pytest.fixture
+def world():
+    """An empty bucket, on a Wednesday at noon; its report has no pages."""
+    return ReportWorld(pages=False)
+
+
+MONDAY = timedelta(days=4, hours=20)
+"""From the world's Wednesday noon to Monday at eight."""
+
+
+def monday(world):
+    """A job of last week, on the Monday after it: letters are due."""
+    full(world).wait(days=MONDAY.days, seconds=MONDAY.seconds)
+    return world
+
+
+def letters(world):
+    """The letters of the week that stand on the topic."""
+    return [one for one in world.cloud.notices.messages if one.attributes["id"].startswith("weekly")]
+
+
+def until_told(world):
+    """Ticks until there are letters, that one included."""
+    for ticks in range(1, 9):
+        world.tick()
+        if letters(world):
+            return ticks
+        world.wait(minutes=10)
+    raise AssertionError("nobody was told")
+
+
+def test_a_whole_report_tells_the_week(world):
+    """At the first tick of Monday at eight."""
+    assert until_told(monday(world)) == 1
+
+
+def test_the_week_is_not_told_while_jobs_are_yet_to_be_read(world, monkeypatch):
+    """Three that nobody knows, one in each tick: the third tells."""
+    monkeypatch.setattr(refreshing, "FIRST", 1)
+    monday(world)
+    for job in ("a", "b", "c"):
+        world.job(job)
+        world.end(job)
+    assert until_told(world) == 3
+
+
+def test_the_week_is_not_told_while_the_meter_is_yet_to_be_read(world, monkeypatch):
+    """One day of it fills a tick."""
+    monkeypatch.setattr(news, "JOBS", 1)
+    monday(world)
+    for number in range(1, 3):
+        start = world.now - timedelta(days=number)
+        world.metered(start.date(), ("train", "22", start, 60))
+    assert until_told(world) == 3
+
+
+def test_the_week_is_not_told_while_sweeps_are_yet_to_be_read(world, monkeypatch):
+    """Without them what idled counts as useful."""
+    monkeypatch.setattr(news, "SWEEPS", 1)
+    monday(world)
+    for _ in range(2):
+        world.wait(minutes=1)
+        swept(world, {"22": (0.0, 0.0)})
+    assert until_told(world) == 3
+
+
+def test_the_week_is_not_told_by_a_tick_that_could_not_read_a_job(world):
+    """The next one can, and tells."""
+    monday(world).cloud.store.trouble.order("read", unanswered(after_work=False), about="^train/", times=99)
+    with pytest.raises(ExceptionGroup):
+        world.tick()
+    assert letters(world) == []
+    world.cloud.store.trouble.calm()
+    assert until_told(world) == 1
+
+
+def test_the_week_is_not_told_where_what_a_job_had_gathered_is_lost(world):
+    """Its summary is broken: the tick that finds it so makes half a one, and the next a whole."""
+    full(world).tick()
+    world.wait(days=MONDAY.days, seconds=MONDAY.seconds)
+    world.store(ReportPart(path="jobs/train.json.gz"), b"broken")
+    assert until_told(world) == 2
+
+
+def test_the_meter_loses_nothing_when_it_takes_several_ticks(world, monkeypatch):
+    """A job that was looked at meanwhile gets the days that were left for later, too."""
+    monkeypatch.setattr(news, "JOBS", 1)
+    world.store(Code(job="bare"), b"tar")
+    for days in (3, 2, 1):
+        start = world.now - timedelta(days=days)
+        world.metered(start.date(), ("bare", "11", start, 3_600))
+    for _ in range(3):
+        world.tick()
+        world.wait(minutes=10)
+    assert world.json("/index.json")["jobs"][0]["up_seconds"] == 3 * 3_600
+
+
+def test_the_meter_may_add_to_a_day_that_is_over(world):
+    """Who counts was down at midnight, and counted the rest of that day an hour later."""
+    world.store(Code(job="bare"), b"tar")
+    start = world.now.replace(hour=22)
+    world.wait(hours=11)
+    world.metered(start.date(), ("bare", "11", start, 3_600))
+    world.tick()
+    world.wait(hours=2, minutes=30)
+    world.tick()
+    world.metered(start.date(), ("bare", "11", start, 7_200))
+    world.tick()
+    assert world.json("/index.json")["jobs"][0]["up_seconds"] == 2 * 3_600
+
+
+def test_a_report_that_is_deleted_knows_what_idled_weeks_ago(world):
+    """All sweeps of a month are read anew."""
+    full(world).tick()
+    world.wait(days=20)
+    world.tick()
+    for entry in world.cloud.store.entries(world.layout.report()):
+        world.cloud.store.delete(entry.name, generation=entry.generation)
+    world.tick()
+    assert [one["percent"] for one in world.json("/jobs/train.json")["loads"]] == [[0.0, 50.0]]
+
+
+def test_a_day_that_is_over_is_read_again_until_it_is_on_record(world):
+    """A tick that dies after the index and before the day's own object leaves it to the next."""
+    full(world).wait(days=2)
+    world.cloud.store.trouble.order("write", unanswered(after_work=False), about="report/days/")
+    with pytest.raises(UnansweredError):
+        world.tick()
+    world.wait(minutes=10)
+    world.tick()
+    assert world.json("/trust.json?day=2026-11-18")["found"] == 1
+
+
+def test_a_vm_without_a_ledger_is_not_up_for_ever(world):
+    """The meter has not seen it for an hour: its job's page says so, too."""
+    world.store(Code(job="bare"), b"tar")
+    world.metered(world.now.date(), ("bare", "11", world.now - HOUR, 3_600))
+    world.tick()
+    assert [bar["fate"] for bar in world.json("/jobs/bare.json")["bars"]] == ["up"]
+    world.wait(hours=1)
+    world.tick()
+    assert [bar["fate"] for bar in world.json("/jobs/bare.json")["bars"]] == ["unknown"]
