@@ -476,6 +476,7 @@ register() {
   put "$STATE/id" "$REGISTRATION" "$generation" 20 || answer=$?
   case $answer in
     0) : >"$STATE/registered" ;;
+    3) return 2 ;; # Whoever launched us has registered us in between: look again.
     4) say "this VM may not write $REGISTRATION, and need not" ;;
     *) return "$answer" ;;
   esac
