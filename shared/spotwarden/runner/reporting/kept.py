@@ -3,8 +3,11 @@
 All of them are derived. One that cannot be read, or is of another edition, is made anew.
 """
 
+import gc
 import gzip
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from typing import TypeVar
 
@@ -88,10 +91,23 @@ def summary_path(job: str) -> str:
 def _unpacked(data: bytes, kind: type[Part]) -> Part | None:
     """What it says, if it is of this edition."""
     try:
-        found = msgspec.json.decode(gzip.decompress(data), type=kind)
+        with no_collecting():
+            found = msgspec.json.decode(gzip.decompress(data), type=kind)
     except (msgspec.DecodeError, OSError, EOFError, zlib.error, RecursionError):
         return None
     return found if found.edition == EDITION else None
+
+
+@contextmanager
+def no_collecting() -> Iterator[None]:
+    """Let Python look for no cycles: among what 10,000 jobs are made of it takes nine tenths of the time."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def current(shelf: Shelf) -> Index | None:

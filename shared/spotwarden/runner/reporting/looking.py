@@ -18,7 +18,7 @@ from spotwarden.model.report_trust import Deed, Query, Trust
 from spotwarden.model.report_view import Basis, Found, Press
 from spotwarden.runner.governance.prices import read_prices
 from spotwarden.runner.known import Known
-from spotwarden.runner.reporting.kept import Shelf, current
+from spotwarden.runner.reporting.kept import Shelf, current, no_collecting
 
 DAYS = 7
 """Of the audit, that a search without a job looks through."""
@@ -80,7 +80,10 @@ class Looker(msgspec.Struct, frozen=True, kw_only=True):
         moment = int(self.index.at.timestamp() * 1_000_000)
         name = f"{self.shelf.layout.prefix} {self.policy.version} {what}"
         known = _MADE.get(name, moment)
-        return known if isinstance(known, kind) else cast("Value", _MADE.keep(name, moment, make()))
+        if isinstance(known, kind):
+            return known
+        with no_collecting():
+            return cast("Value", _MADE.keep(name, moment, make()))
 
     def job(self, job: str) -> JobReport | None:
         """The page of a job; None where there is no such job on record."""
