@@ -3,11 +3,13 @@
 And until they are, nobody is told of a week.
 """
 
+import gc
 from datetime import timedelta
 
 import pytest
 
 from spotwarden.layout import Code, ReportPart
+from spotwarden.model.heartbeat import Beat
 from spotwarden.ports import UnansweredError
 from spotwarden.runner.reporting import news, refreshing
 from tests.fakes.trouble import unanswered
@@ -157,3 +159,20 @@ def test_a_vm_without_a_ledger_is_not_up_for_ever(world):
     world.wait(hours=1)
     world.tick()
     assert [bar["fate"] for bar in world.json("/jobs/bare.json")["bars"]] == ["unknown"]
+
+
+def test_a_warm_function_does_not_hold_every_heartbeat_that_it_has_read(world):
+    """A metrics file has thousands of them, and another generation at each tick."""
+    first = world.job()
+    lines = [{"at": first.created, "step": number} for number in range(500)]
+    before = held(Beat)
+    for number in range(2):
+        world.beats(*lines, {"at": world.now, "step": 500 + number})
+        world.tick()
+        world.wait(minutes=10)
+    assert held(Beat) - before < 10
+
+
+def held(kind):
+    """How many of this kind are in memory."""
+    return sum(isinstance(one, kind) for one in gc.get_objects())

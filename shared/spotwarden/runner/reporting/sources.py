@@ -5,6 +5,7 @@ One object that is broken, or was never meant so, costs its own figures: the job
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -192,11 +193,16 @@ def _lines(reader: Reader, known: Mapping[tuple[str, int], Line], reporting: Rep
         if before is not None and before.generation == generation:
             yield before
             continue
-        beats = reader.read(thing, METRICS_AT_MOST, lambda _, data: list(beats_in(data)))
-        if beats is not None:
-            yield reporting.line(thing.node, attempt, beats, generation)
+        # What is remembered is what is kept of it: a warm function would hold thousands of beats for each look.
+        make = partial(_line, reporting, thing, generation)
+        if (line := reader.read(thing, METRICS_AT_MOST, make)) is not None:
+            yield line
         elif before is not None:
             yield before
+
+
+def _line(reporting: Reporting, thing: MetricsFile, generation: int, _name: str, data: bytes) -> Line:
+    return reporting.line(thing.node, thing.attempt, beats_in(data), generation)
 
 
 def _ran(name: str, data: bytes) -> dict[str, Ran]:
