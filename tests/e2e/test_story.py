@@ -83,9 +83,10 @@ def test_a_vm_that_writes_no_marker_is_missed_all_the_same(told):
 
 
 def test_the_story_ends_with_nothing_left_and_says_where_to_look(told):
-    """No VM is left, and a reader learns of mailbox and logs."""
+    """No VM is left, and a reader learns of mailbox and report."""
     assert "nothing runs any more, nothing costs any more" in told
     assert "/local/mailbox" in told
+    assert re.search(r"the report: +http://127\.0\.0\.1:\d+/", told)
 
 
 def test_its_owner_gets_the_news_as_one_mail(told):

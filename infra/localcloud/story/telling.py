@@ -102,5 +102,7 @@ def _where_to_look(cloud: LocalCloud, state: Path, say: Say) -> None:
     url = cloud.endpoints.http
     say("the experiment table:  spotwarden jobs")
     say(f"the mailbox:           {url}/local/mailbox")
+    if report := cloud.client_environment().get("SPOTWARDEN_REPORT"):
+        say(f"the report:            {report}")
     say(f"the logs:              {state}/logs and {state}/vms")
     say('to point clients at it: eval "$(.venv-local/bin/spotwarden local env)"')
