@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 
 from spotwarden.decide.report import beats as heard
@@ -71,6 +72,22 @@ def test_a_job_that_is_over_is_settled():
     over = Sources(job="train", ledger=(attempt(),), status_code="0", ended=NOON)
     assert summary(over, gathered(), RULES).entry.settled
     assert not summary(Sources(job="train", ledger=(attempt(),)), gathered(), RULES).entry.settled
+
+
+def test_a_row_stays_small_whatever_a_job_says():
+    """All jobs share one index: an owner, tags or a checkpoint of a megabyte would end it for all."""
+    long = "x" * 100_000
+    said = Beat(at=NOON, checkpoint=long, metrics={long: 1.0, "loss": 2.0})
+    sources = Sources(
+        job="train",
+        file=JobFile(owner=long, problem=long),
+        beat=said,
+        tags={long: long, **{f"tag-{number}": long for number in range(1_000)}},
+    )
+    known = Gathered(lines=(heard.line("train", 1, [said, said]),))
+    entry = summary(sources, known, RULES).entry
+    assert len(msgspec.json.encode(entry)) < 20_000
+    assert [one.name for one in entry.row.metrics] == ["loss"]
 
 
 # --- metrics ---

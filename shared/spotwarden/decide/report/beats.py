@@ -15,6 +15,8 @@ POINTS = 240
 """Of a curve in one attempt; more than a screen shows, and 200 metrics of it still fit into a summary."""
 CURVES = 40
 CHECKPOINTS = 200
+NAME, TEXT = 100, 200
+"""Characters of a metric's name, and of a checkpoint's: all jobs share one index, and none may fill it."""
 LESS_IS_BETTER = (
     "loss",
     "err",
@@ -51,7 +53,7 @@ def _saved(beats: Sequence[Beat], attempt: int) -> Iterator[tuple[datetime, str]
     known = beats[0].checkpoint if beats and attempt > 1 else ""
     for beat in beats:
         if beat.checkpoint and beat.checkpoint != known and beat.at:
-            yield beat.at, beat.checkpoint
+            yield beat.at, beat.checkpoint[:TEXT]
         known = beat.checkpoint or known
 
 
@@ -60,10 +62,15 @@ def _curves(node: str, attempt: int, beats: Sequence[Beat]) -> Iterator[Curve]:
     for beat in beats:
         if beat.at is None:
             continue
-        for name, value in beat.metrics.items():
+        for name, value in _short(beat):
             found[name].append(Point(at=beat.at, step=beat.step, value=value, attempt=attempt))
     for name in sorted(found)[:CURVES]:
         yield Curve(metric=name, node=node, points=thinned(found[name], POINTS))
+
+
+def _short(beat: Beat) -> Iterator[tuple[str, Measured]]:
+    """What it measures, but for what has a name that nobody could read."""
+    return ((name, value) for name, value in beat.metrics.items() if len(name) <= NAME)
 
 
 def thinned(points: Sequence[Point], most: int) -> tuple[Point, ...]:
@@ -112,8 +119,9 @@ def _until(points: Sequence[Point], later: Sequence[Point]) -> Iterator[Point]:
 def measures(curves: Iterable[Curve], beat: Beat | None) -> tuple[Measure, ...]:
     """The last, lowest and highest value of each metric; the newest heartbeat may know one more."""
     found = {curve.metric: _measure(curve) for curve in curves if curve.points}
-    for name, value in (beat.metrics if beat else {}).items():
-        found[name] = _newer(found.get(name), name, value, beat or Beat())
+    newest = beat or Beat()
+    for name, value in _short(newest):
+        found[name] = _newer(found.get(name), name, value, newest)
     return tuple(found[name] for name in sorted(found)[:CURVES])
 
 
@@ -150,4 +158,5 @@ def advance(sources: Sources, lines: Sequence[Line]) -> Advance:
     at = sources.beat_at or (newest.at if newest else None)
     if beat is None:
         return Advance(at=at)
-    return Advance(at=at, step=beat.step, steps=beat.steps, share=beat.share, checkpoint=beat.checkpoint)
+    checkpoint = beat.checkpoint[:TEXT]
+    return Advance(at=at, step=beat.step, steps=beat.steps, share=beat.share, checkpoint=checkpoint)

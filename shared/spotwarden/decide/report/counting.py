@@ -14,6 +14,8 @@ from spotwarden.model.report_kept import SLOT, Cell, Gathered, Line, Loads, Rule
 
 USEFUL, STARTING, IDLE, LOST, AFTER, UNKNOWN, WAITING = range(len(Seconds._fields))
 GONE = frozenset((Fate.PREEMPTED, Fate.LOST))
+OWNER = 300
+"""Characters of an owner's name; it stands in each cell of all jobs."""
 FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 Key = tuple[date, str, Kind, str]
@@ -46,7 +48,8 @@ def owner_of(bar: Bar, sources: Sources, gathered: Gathered) -> str:
 
 def said(sources: Sources) -> str:
     """Who owns the job, as it says itself."""
-    return sources.file.owner or next((one.owner for one in reversed(sources.ledger) if one.owner), "")
+    named = sources.file.owner or next((one.owner for one in reversed(sources.ledger) if one.owner), "")
+    return named[:OWNER]
 
 
 def days_in(name: str) -> tzinfo:

@@ -17,6 +17,8 @@ from spotwarden.model.report_kept import Entry, Gathered, Happened, Loss, Rules,
 
 SUCCESS = "0"
 MOST_HAPPENED = 2_000
+MOST_TAGS, TAG, PROBLEM = 64, 100, 500
+"""Tags, and characters of one and of a problem: a row is part of the one index of all jobs."""
 _CLOSED = {State.ENDED: Standing.ENDED, State.STOPPED: Standing.STOPPED, State.GAVE_UP: Standing.GAVE_UP}
 
 
@@ -78,8 +80,8 @@ def _row(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> Experimen
         advance=beats.advance(sources, gathered.lines),
         metrics=beats.measures(beats.joined(gathered.lines), sources.beat),
         links=Links(**{part: link for part, link in sources.has.items() if part in Links.__struct_fields__}),
-        tags=sources.tags,
-        problem=sources.problem or sources.file.problem,
+        tags={name[:TAG]: value[:TAG] for name, value in list(sources.tags.items())[:MOST_TAGS]},
+        problem=(sources.problem or sources.file.problem)[:PROBLEM],
     )
 
 

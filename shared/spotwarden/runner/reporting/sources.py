@@ -193,7 +193,7 @@ def _lines(reader: Reader, known: Mapping[tuple[str, int], Line], reporting: Rep
         if before is not None and before.generation == generation:
             yield before
             continue
-        # What is remembered is what is kept of it: a warm function would hold thousands of beats for each look.
+        # Only what is kept of it is remembered: a warm function would hold thousands of beats of each look.
         make = partial(_line, reporting, thing, generation)
         if (line := reader.read(thing, METRICS_AT_MOST, make)) is not None:
             yield line
