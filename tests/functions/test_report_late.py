@@ -161,6 +161,40 @@ def test_a_vm_without_a_ledger_is_not_up_for_ever(world):
     assert [bar["fate"] for bar in world.json("/jobs/bare.json")["bars"]] == ["unknown"]
 
 
+def test_a_job_whose_folder_is_gone_runs_no_more(world):
+    """Nobody knows how it stands, and its runtime grows no longer; one that had ended has ended."""
+    for job in ("train", "done"):
+        world.job(job)
+    world.end("done")
+    world.tick()
+    for job in ("train/", "done/"):
+        for entry in list(world.cloud.store.entries(job)):
+            world.cloud.store.delete(entry.name, generation=entry.generation)
+    for _ in range(2):
+        world.wait(days=1)
+        for _ in range(refreshing.ROUND):
+            world.tick()
+        rows = world.json("/index.json")["jobs"]
+        assert [(one["status"], one["runtime_seconds"]) for one in rows] == [
+            ("ended", 3_600),
+            ("unknown", 3_600),
+        ]
+
+
+@pytest.mark.parametrize("left", ["", "train/my-code.tar"])
+def test_a_job_whose_records_are_gone_keeps_its_history(world, left):
+    """Its code was there once, and may be there still."""
+    world.store(Code(job="train"), b"tar")
+    full(world).tick()
+    for entry in list(world.cloud.store.entries("train/")):
+        if entry.name != left:
+            world.cloud.store.delete(entry.name, generation=entry.generation)
+    world.wait(minutes=10)
+    world.tick()
+    assert [one["preemptions"] for one in world.json("/index.json")["jobs"]] == [1]
+    assert [bar["attempt"] for bar in world.json("/jobs/train.json")["bars"]] == [1, 2]
+
+
 def test_a_warm_function_does_not_hold_every_heartbeat_that_it_has_read(world):
     """A metrics file has thousands of them, and another generation at each tick."""
     first = world.job()

@@ -18,6 +18,7 @@ from spotwarden.layout import RESERVED_JOBS, NotInLayoutError, OpenJob, job_prob
 from spotwarden.model.action import Wait
 from spotwarden.model.case import CaseState, Filed
 from spotwarden.model.policy import RULES, Policy
+from spotwarden.model.report import OVER, Links, Standing
 from spotwarden.model.report_kept import Entry, Gathered, Index, News, Rules, Sources, Summary
 from spotwarden.model.reporting import Reporting
 from spotwarden.ports import ConflictError
@@ -193,14 +194,23 @@ def _look(work: Work, job: str) -> Made:
     if not job:
         return _kept(work, Sources(job=""), past, read, hurt=hurt)
     reader = Reader.open(work.shelf, job)
-    links = before.entry.row.links if before else None
-    sources = read_sources(reader, work.seen, msgspec.structs.asdict(links) if links else {})
-    if before is not None and not reader.folder.things and not sources.has.get("code"):
-        gone = replace(
-            before.entry, settled=True, looked=work.rules.now, row=replace(before.entry.row, problem=GONE)
-        )
-        return Made(entry=gone, hurt=hurt)
+    links = before.entry.row.links if before and reader.folder.things else Links()
+    sources = read_sources(reader, work.seen, msgspec.structs.asdict(links))
+    if before is not None and not reader.folder.things and (_written(before) or not sources.has["code"]):
+        return Made(entry=_gone(known or before.entry), hurt=hurt)
     return _kept(work, sources, gather(reader, past, work.reporting), read, hurt=hurt)
+
+
+def _written(summary: Summary) -> bool:
+    """Whether it had a ledger."""
+    return any(bar.attempt for bar in summary.story.bars)
+
+
+def _gone(entry: Entry) -> Entry:
+    """As it was when it was last seen; nobody knows what became of one that was not over then."""
+    row = entry.row
+    standing = row.standing if row.standing in OVER else Standing.UNKNOWN
+    return replace(entry, settled=True, row=replace(row, standing=standing, problem=GONE))
 
 
 def _kept(
