@@ -1,10 +1,11 @@
-"""The processes of the functions, each under functions-framework and on a leash.
+"""The processes of the functions, each under functions-framework and on a leash, forked from one stem.
 
 One that ends by itself is started again at the same place, as Cloud Run starts an instance in place of one
 that died; what was pushed to it in between comes again.
 """
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from localcloud.deployment.manifest import Function, Manifest
+from localcloud.deployment.stem import Stem
 from localcloud.leash import Leashed, start
 from localcloud.listener import HOST
 from localcloud.place import Place
@@ -61,6 +63,7 @@ class Processes:
         self._logs = logs
         self._places = {function.name: Place() for function in manifest.functions}
         self._keeping: list[asyncio.Task[None]] = []
+        self.stem: Stem | None = None
         self.kept: dict[str, Kept] = {}
 
     @property
@@ -72,12 +75,16 @@ class Processes:
         """Start all; when this returns, each answers. `RuntimeError` names the one that does not."""
         self._environment = environment
         self._logs.mkdir(parents=True, exist_ok=True)
+        mains = [self._folder(function) / "main.py" for function in self._manifest.functions]
+        self.stem = await Stem.grow(mains, env=self._everybodys(), log=self._logs / "stem.log")
         await asyncio.gather(*(self._start(function) for function in self._manifest.functions))
 
     async def stop(self) -> None:
         """End all; when this returns, none is left."""
         await self._unwatch()
         await asyncio.gather(*(one.process.terminate(STOP_GRACE) for one in self.kept.values()))
+        if self.stem:
+            await self.stem.stop()
         for place in self._places.values():
             place.close()
 
@@ -127,22 +134,32 @@ class Processes:
             kept.starts += 1
 
     async def _run(self, function: Function, place: Place) -> Leashed:
-        folder = self._manifest.folder.parent / "functions" / function.name
-        argv = [sys.executable, "-m", "functions_framework", "--source", str(folder / "main.py")]
-        argv += ["--target", function.name, "--signature-type", function.signature]
-        argv += ["--host", HOST, "--port", str(place.port)]
+        folder = self._folder(function)
+        arguments = ["--source", str(folder / "main.py"), "--target", function.name]
+        arguments += ["--signature-type", function.signature, "--host", HOST, "--port", str(place.port)]
         environment = self._environment_of(function)
         with self.log_of(function).open("ab") as log:
+            if self.stem:
+                with contextlib.suppress(ChildProcessError):
+                    return await self.stem.branch(arguments, env=environment, cwd=folder, log=log)
+            argv = [sys.executable, "-m", "functions_framework", *arguments]
             return await start(argv, env=environment, cwd=folder, stdout=log, stderr=log)
 
-    def _environment_of(self, function: Function) -> Mapping[str, str]:
+    def _folder(self, function: Function) -> Path:
+        return self._manifest.folder.parent / "functions" / function.name
+
+    def _everybodys(self) -> Mapping[str, str]:
+        """This machine's environment without anybody's secrets, and ours."""
         secret = {name for one in self._manifest.functions for name in one.secrets}
-        everybodys = {name: value for name, value in os.environ.items() if name not in secret}
+        machines = {name: value for name, value in os.environ.items() if name not in secret}
+        return {**machines, **self._environment}
+
+    def _environment_of(self, function: Function) -> Mapping[str, str]:
         every = {**os.environ, **self._secrets}
         told = {name: every[name] for name in function.secrets if name in every}
         own = {"FUNCTION_TARGET": function.name, "K_SERVICE": function.deployed_name}
         mine = self._own.get(function.name, {})
-        return {**everybodys, **self._environment, **mine, **told, **own}
+        return {**self._everybodys(), **mine, **told, **own}
 
     async def _answers(self, function: Function, process: Leashed, port: int) -> None:
         ended = asyncio.create_task(process.wait())

@@ -6,7 +6,7 @@ On Linux this is exact. Elsewhere a process that made a session of its own *and*
 end is out of the guardian's sight; `sweep_leftovers`, called when a local cloud starts, finds it by its mark.
 """
 
-from localcloud.leash.leashed import Leashed, start
+from localcloud.leash.leashed import Leashed, adopt, start
 from localcloud.leash.marks import VARIABLE, sweep_leftovers
 
-__all__ = ["VARIABLE", "Leashed", "start", "sweep_leftovers"]
+__all__ = ["VARIABLE", "Leashed", "adopt", "start", "sweep_leftovers"]

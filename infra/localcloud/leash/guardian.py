@@ -1,6 +1,7 @@
 """The guardian: the process between the local cloud and the processes of one virtual machine or function.
 
-It is run as a script (`python -I -S guardian.py CONTROL_FD ARGV…`) and so uses the standard library only.
+It is run as a script (`python -I -S guardian.py CONTROL_FD ARGV…`) and so uses the standard library only; or
+a process that forks its commands calls `guard` in the child (see `localcloud.deployment.stem`).
 It is two processes, the *outer* and, as its child, the *inner*, whose child is the command:
 
     local cloud ──control socket── outer ──lifeline pipe── inner ── command ── …
@@ -44,6 +45,14 @@ REAP_SECONDS = 0.02
 def main() -> None:
     """Run the command under guard; return when neither it nor any descendant of it is left."""
     control, argv = int(sys.argv[1]), sys.argv[2:]
+    guard(control, lambda: execute(argv))
+
+
+def guard(control: int, command: Callable[[], None]) -> None:
+    """Have the command in a process of its own under guard; return, outer and inner, when all is over.
+
+    Where the command returns or raises `SystemExit`, its process ends so.
+    """
     os.set_inheritable(control, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -51,7 +60,7 @@ def main() -> None:
     inner = os.fork()
     if inner == 0:
         os.close(held)
-        guard_command(argv, control, lifeline)
+        guard_command(command, control, lifeline)
     else:
         os.close(lifeline)
         guard_inner(inner, control)
@@ -74,11 +83,11 @@ def guard_inner(inner: int, control: int) -> None:
     tell(control, "empty")
 
 
-def guard_command(argv: list[str], control: int, lifeline: int) -> None:
+def guard_command(run: Callable[[], None], control: int, lifeline: int) -> None:
     """The inner's life: start the command, tell its end; kill all when the outer is gone."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     wake = wake_on_child()
-    command = spawn(argv)
+    command = spawn(run)
     tell(control, f"started {os.getpid()} {command}")
     let_go_of_output()
     while True:
@@ -112,15 +121,21 @@ def tell(control: int, line: str) -> None:
         os.write(control, f"{line}\n".encode())
 
 
-def spawn(argv: list[str]) -> int:
-    """Start the command in a session of its own, to die with us; it ends with 126 or 127 if it cannot run."""
+def spawn(run: Callable[[], None]) -> int:
+    """Start the command in a session of its own, to die with us."""
     parent = os.getpid()
     pid = os.fork()
     if pid:
         return pid
+    os.setsid()
+    die_with(parent)
+    run()
+    sys.exit()
+
+
+def execute(argv: list[str]) -> None:
+    """Become another program; end with 126 or 127 if it cannot run."""
     try:
-        os.setsid()
-        die_with(parent)
         for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         os.execvp(argv[0], argv)  # noqa: S606 - what the guardian is for

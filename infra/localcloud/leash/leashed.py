@@ -1,15 +1,16 @@
 """Commands that cannot outlive this process: starting one and ending it."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 import psutil
 
@@ -22,6 +23,32 @@ LOST = -9
 
 Output = int | IO[bytes] | None
 
+Fork = Callable[[int, str], Awaitable[None]]
+"""Asks another process of ours to fork a command under guard: our control socket is theirs, and a mark."""
+
+
+class Guardian(Protocol):
+    """The outer guardian. `returncode` is None until it was waited for."""
+
+    pid: int
+    returncode: int | None
+
+    def wait(self) -> int:
+        """Return when it is gone, with its status."""
+
+
+class Forked:
+    """A guardian that is the child of another: whoever forked it collects it."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def wait(self) -> int:
+        """Return at once: it closes its socket at its end only, and that is when it is waited for."""
+        self.returncode = 0
+        return 0
+
 
 class Leashed:
     """A running command with all its descendants. Made by `start`.
@@ -32,7 +59,7 @@ class Leashed:
     def __init__(
         self,
         *,
-        guardian: subprocess.Popen[bytes],
+        guardian: Guardian,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         mark: str,
@@ -147,16 +174,55 @@ async def start(
             pass_fds=[theirs.fileno()],
             start_new_session=True,
         )
-    starting = asyncio.create_task(_started(guardian, ours, mark))
+    return await _or_nothing(_started(guardian, ours, mark))
+
+
+async def adopt(fork: Fork) -> Leashed:
+    """Take over a command that `fork` has another process of ours start, under `guardian.guard`.
+
+    Raises `ChildProcessError` if that process does not, or died over it.
+    """
+    return await _or_nothing(_adopted(fork))
+
+
+async def _or_nothing(start: Awaitable[Leashed]) -> Leashed:
+    """Wait for a start; if nobody wants it any more, it ends at once."""
+    starting = asyncio.ensure_future(start)
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
-        await (await starting).kill()
+        with contextlib.suppress(ChildProcessError):
+            await (await starting).kill()
         raise
 
 
-async def _started(guardian: subprocess.Popen[bytes], ours: socket.socket, mark: str) -> Leashed:
+async def _adopted(fork: Fork) -> Leashed:
+    mark = marks.new()
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs:
+            await fork(theirs.fileno(), mark)
+    except OSError as error:
+        ours.close()
+        raise ChildProcessError("nobody is there to fork the command") from error
     reader, writer = await asyncio.open_connection(sock=ours)
+    match (await reader.readline()).split():
+        case [b"guarding", pid]:
+            return await _told(Forked(int(pid)), reader, writer, mark)
+        case _:
+            writer.close()
+            raise ChildProcessError("the command was not forked")
+
+
+async def _started(guardian: Guardian, ours: socket.socket, mark: str) -> Leashed:
+    reader, writer = await asyncio.open_connection(sock=ours)
+    return await _told(guardian, reader, writer, mark)
+
+
+async def _told(
+    guardian: Guardian, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, mark: str
+) -> Leashed:
+    """The command, once its guardian told of its start."""
     leashed = Leashed(guardian=guardian, reader=reader, writer=writer, mark=mark)
     await leashed.started()
     return leashed
