@@ -202,8 +202,11 @@ def test_a_forked_function_does_not_outlive_its_guardians(folder: Path):
             guardian.suspend()
         for guardian in (outer, inner):
             guardian.kill()
-        await came_back(kept, 2)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while kept.starts < 2:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.001)
         assert not any(one.is_running() for one in came_of_it)
+        assert (await came_back(kept, 2))["said"] == "first"
 
     play(made, scene)
 
