@@ -161,6 +161,29 @@ def test_a_vm_without_a_ledger_is_not_up_for_ever(world):
     assert [bar["fate"] for bar in world.json("/jobs/bare.json")["bars"]] == ["unknown"]
 
 
+def test_pages_say_while_figures_are_not_whole(world, monkeypatch):
+    """Whoever looks at the fleet on Monday morning is not misled; the copy without a server says so, too."""
+    monkeypatch.setattr(refreshing, "FIRST", 1)
+    world.pages = True
+    for job in ("a", "b"):
+        world.store(Code(job=job), b"tar")
+    said = []
+    for _ in range(2):
+        world.tick()
+        pages = (world.get("/fleet").get_data(), world.part("site/fleet.html"))
+        said.append([b"Not everything is in these figures yet" in page for page in pages])
+        world.wait(minutes=10)
+    assert said == [[True, True], [False, False]]
+
+
+def test_a_search_that_finds_nothing_says_where_it_has_looked(world):
+    """A VM of no job that is on record: the audit of a week, or of the day that was asked for."""
+    world.tick()
+    found = [world.get(f"/trust?about=77{day}").get_data(as_text=True) for day in ("", "&day=2026-11-01")]
+    assert "Since 2026-11-12 (choose a day for what is older) nothing was done" in found[0]
+    assert "On 2026-11-01 nothing was done" in found[1]
+
+
 def test_a_job_whose_folder_is_gone_runs_no_more(world):
     """Nobody knows how it stands, and its runtime grows no longer; one that had ended has ended."""
     for job in ("train", "done"):

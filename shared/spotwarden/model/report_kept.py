@@ -189,7 +189,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
     `metered` are generations of the meter's days, `swept` the newest sweep over GPUs, `audited` the days of
     the audit of which all is taken in, `site` the version of the files that its pages load. With `anew` all
-    of it is taken in once more. A job of the name "" stands for the VMs of nobody's job.
+    of it is taken in once more; with `part` it is not whole, and the next tick has more to take in. A job of
+    the name "" stands for the VMs of nobody's job.
     """
 
     edition: int = EDITION
@@ -203,6 +204,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     audited: tuple[date, ...] = ()
     turn: int = 0
     anew: bool = False
+    part: bool = False
     site: str = ""
 
 

@@ -35,12 +35,16 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
-    """Where and when a page is shown, `depth` folders down, and what its address asks of it, by name."""
+    """Where and when a page is shown, `depth` folders down, and what its address asks of it, by name.
+
+    `part` says that not all of the report is in it yet.
+    """
 
     now: datetime
     asked: Mapping[str, str] = {}
     home: str = "UTC"
     updated: datetime | None = None
+    part: bool = False
     static: bool = False
     assets: Mapping[str, str] = {}
     bucket: str = ""

@@ -67,6 +67,7 @@ def _chosen(table: Experiments, asked: Mapping[str, str]) -> Experiments:
 def _frame(scene: Scene) -> Any:  # noqa: ANN401 — a Frame, whose room is opened on first use
     return _pages().Frame(
         updated=scene.updated,
+        part=scene.part,
         zone=zone_in(scene.asked.get("tz", ""), scene.home),
         home=scene.home,
         depth=scene.depth,

@@ -18,7 +18,8 @@ NAV = (("index", "Experiments"), ("fleet", "Fleet"), ("trust", "Trust"))
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
     """Where a page stands, and what its figures are from.
 
-    `page` is its name, as links to it have it. `updated` is the moment of the look that its figures are from.
+    `page` is its name, as links to it have it. `updated` is the moment of the look that its figures are from;
+    with `part` that look had not come to the end of all there is.
     `zone` is the IANA name of the time zone in which moments are shown, `home` that of the policy, in which
     days are counted. `depth` is how many folders down the page is; `static` that it is part of the copy
     without a server. `assets` are the names under which files are served, by their plain names. `bucket` is
@@ -26,6 +27,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     updated: datetime | None = None
+    part: bool = False
     zone: str = "UTC"
     home: str = "UTC"
     depth: int = 0

@@ -53,4 +53,7 @@ def _count(view: Trust) -> str:
 def _nothing(view: Trust) -> str:
     if view.deeds:
         return "Nothing that was done to it ended a VM; the list below has all of it."
-    return "Nothing was done to anything of this name or id; look whether it is spelt as in the job's page."
+    days = f"On {view.query.day} nothing" if view.query.day else "Nothing"
+    if view.since is not None and not view.query.day:
+        days = f"Since {view.since} (choose a day for what is older) nothing"
+    return f"{days} was done to anything of this name or id; look whether it is spelt as in the job's page."

@@ -63,6 +63,11 @@ class Looker(msgspec.Struct, frozen=True, kw_only=True):
         """When the report was made."""
         return self.index.at if self.index else None
 
+    @property
+    def part(self) -> bool:
+        """Whether the report is being made anew, and not all of it is there."""
+        return self.index is not None and (self.index.part or self.index.anew)
+
     def experiments(self) -> Experiments:
         """The table of all jobs."""
         table = self._once("experiments", Experiments, lambda: self.press.experiments(self.basis))

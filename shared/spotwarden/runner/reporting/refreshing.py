@@ -99,6 +99,7 @@ def _refresh(duty: Duty, reporting: Reporting, publish: Publish, tell: Told) -> 
         turn=turn,
         timezone=work.rules.timezone,
         threshold=work.rules.threshold,
+        part=bool(done.failures or wanted.more or work.taken.more),
         cases=reporting.pending((one.case for one in cases.filed), duty.policy),
     )
     if not done.failures:
@@ -114,8 +115,7 @@ def _refresh(duty: Duty, reporting: Reporting, publish: Publish, tell: Told) -> 
         return swept([Wait(reason="another tick has made the report", soon=False)], done.failures)
     failures = [*done.failures, *published.failures, *cases.broken.values()]
     # People are told of a week only by figures that are whole; the next ticks bring them nearer to it.
-    part = done.failures or wanted.more or work.taken.more or fresh.anew
-    return swept((), [*failures, *(() if part else tell(fresh))])
+    return swept((), [*failures, *(() if fresh.part or fresh.anew else tell(fresh))])
 
 
 def _work(duty: Duty, reporting: Reporting, index: Index | None, seen: Seen) -> Work:

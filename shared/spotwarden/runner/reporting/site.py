@@ -92,6 +92,7 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
             now=duty.tick.now,
             home=index.timezone,
             updated=index.at,
+            part=index.part or index.anew,
             static=True,
             assets=assets.names(),
             bucket=duty.settings.bucket,

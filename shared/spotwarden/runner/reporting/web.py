@@ -92,6 +92,7 @@ def _scene(request: "Request", duty: Duty, looker: Looker) -> Scene:
         asked={name: request.args.get(name, "") for name in list(request.args)[:100]},
         home=duty.policy.notify.timezone,
         updated=looker.at,
+        part=looker.part,
         assets=assets.names(),
         bucket=duty.settings.bucket,
         project=duty.settings.project,

@@ -26,6 +26,10 @@ BASE = """<!doctype html>
 {% if frame.project %}<span class="quiet">{{ frame.project }}</span>{% endif %}
 </header>
 <main id="main" tabindex="-1">
+{% if frame.part %}
+<p class="note">Not everything is in these figures yet: the report is being made anew, or something could not
+be read. The next ticks, ten minutes apart, take in the rest.</p>
+{% endif %}
 {% block main %}{% endblock %}
 </main>
 <footer>
