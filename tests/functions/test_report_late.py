@@ -218,6 +218,20 @@ def test_a_job_whose_records_are_gone_keeps_its_history(world, left):
     assert [bar["attempt"] for bar in world.json("/jobs/train.json")["bars"]] == [1, 2]
 
 
+def test_a_vm_that_the_ledger_does_not_know_costs_as_much(world):
+    """Somebody has launched a second one for the job, by hand; the job itself is as its ledger says."""
+    world.job(ago=2 * HOUR)
+    world.metered(
+        world.now.date(),
+        ("train", "11", world.now - 2 * HOUR, 7_200),
+        ("train", "99", world.now - 3 * HOUR, 3_600),
+    )
+    world.tick()
+    (one,) = world.json("/index.json")["jobs"]
+    assert (one["up_seconds"], one["attempts"], one["nodes"], one["gpus"]) == (3 * 3_600, 1, 1, 1)
+    assert world.json("/fleet.json")["total"]["vm_hours"]["used"] == 3
+
+
 def test_a_warm_function_does_not_hold_every_heartbeat_that_it_has_read(world):
     """A metrics file has thousands of them, and another generation at each tick."""
     first = world.job()

@@ -30,11 +30,12 @@ def over_at(sources: Sources) -> datetime | None:
 
 
 def bars(sources: Sources, gathered: Gathered, rules: Rules) -> tuple[Bar, ...]:
-    """A bar for each VM of each attempt that ran, oldest attempt first."""
-    if not sources.ledger:
-        return tuple(_unwritten(sources, gathered, rules))
+    """A bar for each VM of each attempt that ran, oldest attempt first; before them those of no attempt."""
     pairs = zip_longest(sources.ledger, sources.ledger[1:])
-    return tuple(bar for one, after in pairs if one for bar in _of_attempt(one, after, sources, gathered))
+    return (
+        *_unwritten(sources, gathered, rules),
+        *(bar for one, after in pairs if one for bar in _of_attempt(one, after, sources, gathered)),
+    )
 
 
 def _of_attempt(one: Attempt, after: Attempt | None, sources: Sources, gathered: Gathered) -> Iterator[Bar]:
@@ -141,10 +142,11 @@ def _zone(one: Attempt, after: Attempt | None, instance_id: str, gathered: Gathe
 
 
 def _unwritten(sources: Sources, gathered: Gathered, rules: Rules) -> Iterator[Bar]:
-    """The VMs of a job without a ledger: each time that the meter has seen one up."""
+    """The VMs that no ledger knows, which cost as much: each time that the meter has seen one up."""
     nodes = {instance_id: node for node, instance_id in sources.registrations.items()}
+    known = {instance_id for one in sources.ledger if one.started for instance_id in one.instances.values()}
     for instance_id, metered in sorted(gathered.metered.items()):
-        for start, end in runs(metered):
+        for start, end in runs(metered) if instance_id not in known else ():
             up = sources.ended is None and rules.now - end <= rules.fresh
             yield Bar(
                 attempt=0,
