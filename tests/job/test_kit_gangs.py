@@ -1,5 +1,27 @@
 """Several nodes, one job: who writes the status, and who must not."""
 
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("node", "nodes", "master", "peers"),
+    [
+        ("train-2", 3, "", "train-1 train-2 train-3"),
+        ("train-02", 3, "", "train-01 train-02 train-03"),
+        ("train-10", 10, "train-01", "train-01 train-02 train-03"),
+        ("train-10", 10, "train-01.us-central1-a.c.demo.internal", "train-01 train-02 train-03"),
+        ("train-10", 10, "train-1", "train-1 train-2 train-3"),
+        ("train-002", 2, "10.0.0.1", "train-001 train-002 train-003"),
+        ("t5-100", 100, "other-01", "t5-1 t5-2 t5-3"),
+    ],
+)
+def test_the_others_are_called_as_bulk_create_calls_them(shell, node, nodes, master, peers):
+    """From ten nodes on with a zero before: a node that looks for train-1 would wait for it for ever."""
+    for name, text in {"NODES": str(nodes), "MASTER_ADDR": master}.items():
+        (shell.state / "metadata" / name).write_text(text)
+    script = 'NODE=$1; find_place; for one in 0 1 2; do peer "$one"; echo "$REPLY"; done'
+    assert shell.run(script, node).split() == peers.split()
+
 
 def test_a_gang_has_succeeded_once_all_of_it_has(lab):
     """The first node's status waits for the others; each node knows its rank, and all VMs go."""

@@ -26,8 +26,9 @@ def output(shell):
         path = shell.folder / "output" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"x" * size)
-        moment = time.time() - age
-        os.utime(path, (moment, moment))
+        if age:
+            moment = time.time() - age
+            os.utime(path, (moment, moment))
         return path
 
     return write

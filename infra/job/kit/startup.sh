@@ -206,6 +206,8 @@ number() {
 # --- The bucket: curl against the JSON API where there is a curl, else gcloud, else gsutil. ---
 
 TOKEN_UNTIL=0
+# Seconds without a byte until a transfer is given up. One that goes on may take as long as it needs.
+STALLED=120
 
 open_bucket() {
   local one
@@ -242,13 +244,23 @@ authorize() {
   [ -e "$STATE/token" ] || : >"$STATE/token"
 }
 
-# One request of curl's, `request SECONDS WORD…`. Its status is in STATUS, 000 where nobody answered.
+# One request of curl's, `request SECONDS WORD…`. Its status is in STATUS, 000 where nobody answered, or not to the end.
 request() {
   local seconds=$1
   shift
   authorize
-  STATUS=$(curl -s -g --connect-timeout 5 -m "$seconds" -w '%{http_code}' -H @"$STATE/token" -H 'Expect:' "$@" 2>/dev/null)
+  STATUS=$(
+    curl -s -g --connect-timeout 5 -m "$seconds" -Y 1 -y "$STALLED" -w '%{http_code}' \
+      -H @"$STATE/token" -H 'Expect:' "$@" 2>/dev/null
+  ) || cut_short $?
   understood
+}
+
+# Curl has failed: an answer that was begun with 200 and is cut in the middle is none. Curl says 23 where it cannot write
+# what it gets, which does not become better by asking again.
+cut_short() {
+  [[ $STATUS != 2?? ]] || STATUS=000
+  [ "$1" != 23 ] || STATUS=unwritable
 }
 
 # What a status means, in the words of `patiently`.
@@ -269,10 +281,16 @@ understood() {
 
 # The same for what gcloud and gsutil say.
 told() {
-  case $1 in
+  local said=$1
+  # The names in it are the developer's, and say nothing: a job may be called exp-412.
+  while [[ $said =~ (gs://|/)[^[:space:]]+ ]]; do
+    said=${said//"${BASH_REMATCH[0]}"/}
+  done
+  case $said in
+    *"command not found"*) return 2 ;;
     *"matched no objects"* | *"No URLs matched"* | *"not found"* | *" 404"*) return 1 ;;
-    *412* | *"recondition"*) return 3 ;;
-    *403* | *"ccess denied"* | *"does not have storage."* | *"permission for"*) return 4 ;;
+    *" 412"* | *"recondition"*) return 3 ;;
+    *" 403"* | *"ccess denied"* | *"does not have storage."* | *"permission for"*) return 4 ;;
     *) return 2 ;;
   esac
 }
@@ -293,7 +311,7 @@ upload_url() {
 
 # put FILE NAME [GENERATION [SECONDS]]: only over this generation where one is given; 0 means that there is none yet.
 put() {
-  local file=$1 name=$2 generation=${3:-} seconds=${4:-3600} said type
+  local file=$1 name=$2 generation=${3:-} seconds=${4:-86400} said type
   case $TRANSPORT in
     curl)
       content_type "$name"
@@ -315,7 +333,7 @@ put() {
 
 # get NAME FILE [SECONDS]: the file is there as a whole or not at all.
 get() {
-  local name=$1 file=$2 seconds=${3:-3600} said answer=0
+  local name=$1 file=$2 seconds=${3:-86400} said answer=0
   case $TRANSPORT in
     curl)
       encoded "$name"
@@ -400,10 +418,32 @@ find_attempt() {
     # The newest record is this VM's, or is of one before it; the first launch is not in the ledger yet.
     ATTEMPT=$((newest ? newest - 1 : 0)) NEXT=$((newest ? newest : 1))
     [ "$newest" = 0 ] || look_ahead || [ $? = 1 ] || return 2
+    if [ "$ATTEMPT" -lt "$newest" ]; then
+      was_mine "$newest"
+      case $? in
+        0) return 1 ;;
+        2) return 2 ;;
+      esac
+    fi
     [ "$ATTEMPT" -ge 1 ] && [ "$ATTEMPT" -ge "$newest" ] || ATTEMPT=$((newest + 1))
   fi
   NEXT=$((ATTEMPT + 1))
   look_ahead
+}
+
+# Whether this VM was an attempt before the newest one, which is then in ATTEMPT: somebody has started it again though
+# another VM goes on with the job. 1 no, 2 not known.
+was_mine() {
+  local file=$STATE/record.$BASHPID
+  for ((ATTEMPT = $1 - 1; ATTEMPT >= 1; ATTEMPT--)); do
+    get "$HERE/metadata/attempts/$ATTEMPT.json" "$file" 20
+    case $? in
+      0) is_mine "$(<"$file")" && NEXT=$((ATTEMPT + 1)) && return ;;
+      1) ;;
+      *) return 2 ;;
+    esac
+  done
+  return 1
 }
 
 # Read the record of the next attempt: 0 there is none, or it is about this very VM; 1 it is another's; 2 not known.
@@ -504,13 +544,16 @@ has_ended() {
 # --- Output: restored when the program starts, uploaded while it runs and when it ends. ---
 # The bucket is the truth. What was uploaded is remembered by time and size, so that only what changed goes up again.
 
-BATCH=200
+BATCH=200 BATCH_BYTES=$((256 * 1024 * 1024))
 
 # Every file of the output, the oldest first: time, size, path. A file that points to another one comes after it.
 look_at_output() {
   find -L "$OUTPUT" -type f ! -name '*.tmp' ! -name '*.part' ! -name '*.incomplete' ! -name $'*\n*' \
     -printf '%T@ %s %P\n' 2>/dev/null | LC_ALL=C sort -n
 }
+
+# A line of such a list by its parts: WHEN, SIZE and FILE. `read` would take blanks off the end of a name.
+take_line() { WHEN=${1%% *} FILE=${1#* } SIZE=${FILE%% *} FILE=${FILE#* }; }
 
 # Whether a file may go up while it is written: one that is written at its end alone is useful at any length, and a small
 # one is written at once.
@@ -521,29 +564,42 @@ goes_up_anyhow() {
   [ "$2" -gt 0 ] && [ "$2" -le 65536 ]
 }
 
+# Whether this FILE, written a moment ago, may be in the middle of it. One that was renamed after its last write is whole:
+# that changes the time of its inode alone. So is what was written after SIGTERM by a program that then ended by itself.
+may_be_half() {
+  local written inode
+  goes_up_anyhow "$FILE" "$SIZE" && return 1
+  [ -n "${WHOLE_AFTER:-}" ] && [[ $WHEN > $WHOLE_AFTER ]] && return 1
+  read -r written inode < <(stat -Lc '%.9Y %.9Z' "$OUTPUT/$FILE" 2>/dev/null)
+  [ "${written:-}" = "${inode:-}" ]
+}
+
 recall_sent() {
-  local when size path
+  local line
   declare -gA SENT=()
   [ -e "$SENT_LIST" ] || return 0
-  while read -r when size path; do
-    SENT[$path]="$when $size"
+  while IFS= read -r line; do
+    take_line "$line"
+    SENT[$FILE]="$WHEN $SIZE"
   done <"$SENT_LIST"
 }
 
-# upload_output SECONDS [UNTIL]: what has changed, in the order in which it was written. A file that was written after
-# UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1.
+# upload_output SECONDS [UNTIL [NEW]]: what has changed, in the order in which it was written. A file that was written after
+# UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1; with NEW it goes up all the same
+# if it never did before.
 upload_output() {
-  local budget=$1 until=${2:-} when size path paths=() looks=() answer=0 waiting=0
+  local budget=$1 until=${2:-} new=${3:-} line paths=() looks=() answer=0 waiting=0
   recall_sent
   now
   until=${until:-$((REPLY - 2))}
-  while read -r when size path; do
-    [ "${SENT[$path]:-}" = "$when $size" ] && continue
-    if [ "${when%.*}" -gt "$until" ] && ! goes_up_anyhow "$path" "$size"; then
+  while IFS= read -r line; do
+    take_line "$line"
+    [ "${SENT[$FILE]:-}" = "$WHEN $SIZE" ] && continue
+    if [ "${WHEN%.*}" -gt "$until" ] && [ "$new${SENT[$FILE]:-}" != new ] && may_be_half; then
       waiting=1
       continue
     fi
-    paths+=("$path") looks+=("$when $size")
+    paths+=("$FILE") looks+=("$WHEN $SIZE")
   done < <(look_at_output)
   UPLOADED=${#paths[@]} WAITING=$waiting
   [ "$UPLOADED" = 0 ] || upload_all "$budget" || answer=$?
@@ -551,25 +607,36 @@ upload_output() {
 }
 
 # The files of `paths`, as they were in `looks`; ends at the first that fails, since later ones may point to it. Only a
-# file that is refused for good does not hold up the others.
+# file that is refused for good, or is not there any more, does not hold up the others.
 upload_all() {
   local end=$((SECONDS + $1)) place=0 count answer refused=0
   while [ "$place" -lt "${#paths[@]}" ]; do
     [ "$SECONDS" -lt "$end" ] || return 2
-    count=$((${#paths[@]} - place))
-    count=$((count > BATCH ? BATCH : count))
-    [ "$TRANSPORT" = curl ] || count=1
+    count_batch "$place"
     answer=0
     upload_batch "$place" "$count" $((end - SECONDS)) || answer=$?
     place=$((place + SENT_NOW))
     if [ "$answer" = 4 ]; then
       say "the bucket refuses output/${paths[place]:0:200} (status ${STATUS:-unknown})"
       refused=4 place=$((place + 1))
+    elif [ "$answer" != 0 ] && [ ! -e "$OUTPUT/${paths[place]}" ]; then
+      place=$((place + 1))
     elif [ "$answer" != 0 ]; then
       return "$answer"
     fi
   done
   return "$refused"
+}
+
+# How many files go up together, from this one on. What was sent is noted after each batch, and forgotten if it is cut.
+count_batch() {
+  local most=$((${#paths[@]} - $1)) bytes=${looks[$1]#* }
+  most=$((most > BATCH ? BATCH : most))
+  [ "$TRANSPORT" = curl ] || most=1
+  for ((count = 1; count < most; count++)); do
+    bytes=$((bytes + ${looks[$1 + count]#* }))
+    [ "$bytes" -le "$BATCH_BYTES" ] || break
+  done
 }
 
 upload_batch() {
@@ -600,7 +667,7 @@ upload_by_curl() {
     content_type "${paths[place]}"
     printf 'header = "Content-Type: %s"\n' "$REPLY"
   done >"$plan"
-  read -r -d '' -a codes < <(curl -s -f --fail-early -m "$3" -K "$plan" 2>/dev/null)
+  read -r -d '' -a codes < <(timeout --foreground "$3" curl -s -f --fail-early -K "$plan" 2>/dev/null)
   rm -f "$plan"
   STATUS=000
   for STATUS in "${codes[@]}"; do
@@ -612,9 +679,9 @@ upload_by_curl() {
   understood
 }
 
-# What every request of a plan says.
+# What every request of a plan says: options hold for one request alone.
 curl_words() {
-  printf 'url = "%s"\ngloboff\n' "$1"
+  printf 'url = "%s"\ngloboff\nspeed-limit = 1\nspeed-time = %s\n' "$1" "$STALLED"
   printf 'header = "@%s"\nheader = "Expect:"\nconnect-timeout = 5\nwrite-out = "%%{http_code}\\n"\nfail\n' "$STATE/token"
 }
 
@@ -623,7 +690,8 @@ curl_text() {
   printf '%s' "${text//\"/\\\"}"
 }
 
-# The output as it is in the bucket. On a disk that has seen the job before, files that are what was uploaded stay; what is here and not in the bucket is put aside: it may be half.
+# The output as it is in the bucket. On a disk that has seen the job before, files that are what was uploaded stay; what is
+# here and not in the bucket is put aside: it may be half. Links are in the bucket as what they lead to.
 restore_output() {
   list "$HERE/output/" "$STATE/there" || return
   put_aside
@@ -633,14 +701,31 @@ restore_output() {
 }
 
 put_aside() {
-  local when size path name
+  local line size name
   local -A there=()
   while IFS=$'\t' read -r size name; do there[${name#"$HERE/output/"}]=$size; done <"$STATE/there"
   recall_sent
-  while read -r when size path; do
-    [ "${SENT[$path]:-}" = "$when $size" ] && [ "${there[$path]:-}" = "$size" ] && continue
-    mkdir -p "$ASIDE/$(dirname "$path")" && mv -f "$OUTPUT/$path" "$ASIDE/$path"
-  done < <(find "$OUTPUT" -type f -printf '%T@ %s %P\n')
+  find "$OUTPUT/" -type l -delete
+  while IFS= read -r line; do
+    take_line "$line"
+    [ "${SENT[$FILE]:-}" = "$WHEN $SIZE" ] && [ "${there[$FILE]:-}" = "$SIZE" ] && continue
+    mkdir -p "$ASIDE/$(dirname "$FILE")" && mv -f "$OUTPUT/$FILE" "$ASIDE/$FILE"
+  done < <(find "$OUTPUT/" -type f -printf '%T@ %s %P\n')
+}
+
+# The folders that the objects of a list are in. A job may have made a folder where it once had a file: nothing is ever
+# deleted in the bucket, so it has both, and a disk cannot.
+list_folders() {
+  local prefix=$1 name path
+  declare -gA FOLDERS=()
+  while IFS=$'\t' read -r _ name; do
+    path=${name#"$prefix"}
+    while [[ $path == */* ]]; do
+      path=${path%/*}
+      [ -n "$path" ] && [ -z "${FOLDERS[$path]:-}" ] || break
+      FOLDERS[$path]=1
+    done
+  done <"$2"
 }
 
 # fetch_listed PREFIX FOLDER LIST: the objects of a list that are not there in their size.
@@ -648,9 +733,14 @@ fetch_listed() {
   local prefix=$1 folder=$2 size name path count=0 plan=$STATE/plan.$BASHPID got answer=0
   : >"$plan"
   authorize
+  list_folders "$prefix" "$3"
   while IFS=$'\t' read -r size name; do
     path=${name#"$prefix"}
     inside "$path" || continue
+    if [ -n "${FOLDERS[$path]:-}" ]; then
+      say "gs://$BUCKET/$name is left out: there is a folder of that name as well"
+      continue
+    fi
     [ -e "$folder/$path" ] && [ "$(stat -Lc %s "$folder/$path")" = "$size" ] && continue
     if [ "$TRANSPORT" != curl ]; then
       mkdir -p "$(dirname "$folder/$path")" && get "$name" "$folder/$path" || return
@@ -665,11 +755,21 @@ fetch_listed() {
     count=$((count + 1))
   done <"$3"
   if [ "$count" -gt 0 ]; then
-    got=$(curl -s -f --fail-early -K "$plan" 2>/dev/null) || answer=2
-    [[ $got == *403* ]] && answer=4
+    got=$(curl -s -f --fail-early -K "$plan" 2>/dev/null) || answer=$?
+    STATUS=${got##*$'\n'}
+    [ "$answer" = 0 ] || fetched_badly "$answer" || answer=$?
   fi
   rm -f "$plan"
   return "$answer"
+}
+
+# What came of curl's failure: 4 where it will not become better.
+fetched_badly() {
+  cut_short "$1"
+  [ "$STATUS" != unwritable ] || say "what is fetched cannot be written: is the disk full?"
+  understood
+  [ $? != 4 ] || return 4
+  return 2
 }
 
 # Whether a path of the bucket stays inside the folder that it is meant for; an empty one is a folder's placeholder.
@@ -752,14 +852,43 @@ follow_log() {
   return 0
 }
 
+# The classes of a regular expression in the words of bash, which knows none within brackets.
+in_words_of_bash() {
+  local rest=$1 made="" within="" piece class
+  while [ -n "$rest" ]; do
+    piece=${rest:0:1}
+    [[ $piece != "\\" ]] || piece=${rest:0:2}
+    # A bracket that opens a set may be followed by a ^ and by a ] that belongs to it.
+    [[ -n $within || ! $rest =~ ^\[\^?\]? ]] || piece=${BASH_REMATCH[0]}
+    [[ -z $within || ! $rest =~ ^\[:[a-z]+:\] ]] || piece=${BASH_REMATCH[0]}
+    rest=${rest:${#piece}}
+    class=""
+    case $piece in
+      '\d') class=0-9 ;;
+      '\s') class='[:space:]' ;;
+      '\w') class='[:alnum:]_' ;;
+      '\S') [ -n "$within" ] || piece='[^[:space:]]' ;;
+      '['*) [ -n "$within" ] || within=1 ;;
+      ']' | $'\n') within="" ;;
+      # Within brackets bash takes a backslash for itself.
+      '\-') [ -z "$within" ] || piece='[.-.]' ;;
+      "\\"?) [ -z "$within" ] || piece=${piece:1} ;;
+    esac
+    if [ -n "$class" ]; then
+      piece=$class
+      [ -n "$within" ] || piece="[$class]"
+    fi
+    made+=$piece
+  done
+  REPLY=$made
+}
+
 # Regular expressions as people write them for Python, in the words of bash.
 read_rules() {
   local rule
   setting metrics
-  RULES=${REPLY//\[\\d/[0-9}
-  RULES=${RULES//\\d/[0-9]}
-  RULES=${RULES//\\s/[[:space:]]}
-  RULES=${RULES//\\w/[[:alnum:]_]}
+  in_words_of_bash "$REPLY"
+  RULES=$REPLY
   while IFS= read -r rule; do
     [[ "" =~ ${rule#*=} ]]
     [ $? != 2 ] || say "this is no regular expression: $rule"
@@ -851,23 +980,29 @@ find_place() {
   value NODES
   NODES=${REPLY:-1}
   [[ $NODES =~ ^[1-9][0-9]{0,4}$ ]] || NODES=1
-  BASE=$NODE RANK=0
-  if [ "$NODES" -gt 1 ] && [[ $NODE =~ ^(.*[^0-9])0*([1-9][0-9]*)$ ]]; then
-    BASE=${BASH_REMATCH[1]} RANK=$((BASH_REMATCH[2] - 1))
+  BASE=$NODE RANK=0 WIDTH=1
+  if [ "$NODES" -gt 1 ] && [[ $NODE =~ ^(.*[^0-9])(0*)([1-9][0-9]*)$ ]]; then
+    BASE=${BASH_REMATCH[1]} RANK=$((BASH_REMATCH[3] - 1))
+    # `bulk create` fills up with zeros: train-01 to train-16.
+    [ -z "${BASH_REMATCH[2]}" ] || WIDTH=$((${#BASH_REMATCH[2]} + ${#BASH_REMATCH[3]}))
   fi
   setting rank
   rank=$REPLY
   [[ $rank =~ ^[0-9]{1,5}$ ]] && RANK=$((10#$rank))
   value MASTER_ADDR
-  MASTER=${REPLY:-${BASE}1}
-  [ "$NODES" -gt 1 ] || MASTER=${REPLY:-localhost}
+  MASTER=$REPLY
+  # Of train-16 alone nobody could tell whether it goes with train-1 or train-01.
+  [[ ${MASTER%%.*} =~ ^(.*[^0-9])(0*1)$ && ${BASH_REMATCH[1]} = "$BASE" ]] && WIDTH=${#BASH_REMATCH[2]}
+  peer 0
+  [ "$NODES" -gt 1 ] || REPLY=localhost
+  MASTER=${MASTER:-$REPLY}
   # On a laptop all nodes are one computer, and their names mean nothing to it.
   [ -n "${GCE_METADATA_HOST:-}" ] && MASTER=127.0.0.1
   value MASTER_PORT
   PORT=${REPLY:-29500}
 }
 
-peer() { REPLY=$BASE$(($1 + 1)); }
+peer() { printf -v REPLY '%s%0*d' "$BASE" "$WIDTH" $(($1 + 1)); }
 
 # For MPI: a line for each node, with as many slots as it has GPUs, or one.
 write_hostfile() {
@@ -1151,10 +1286,11 @@ hint_at_agent() {
 # Start the program in a process group of its own. What it prints goes through a pipe to the log and to the console: a
 # full disk then ends the log, not the program.
 start_program() {
-  ALL_SAID=""
+  ALL_SAID="" WHOLE_AFTER=""
   rm -f "$STATE/printed" "$PROGRESS"
   mkfifo "$STATE/printed"
   tee -a "$LOG" <"$STATE/printed" 2>/dev/null &
+  TEE=$!
   set -m
   run_program >"$STATE/printed" 2>&1 </dev/null &
   PROGRAM=$!
@@ -1191,24 +1327,45 @@ end_program() {
 
 program_runs() { kill -0 "$PROGRAM" 2>/dev/null; }
 
+# Whether anything of it runs: of `cd src && python3 train.py` bash ends at the signal, and the training has yet to write
+# its checkpoint. What has ended, and nobody has waited for, does not count.
+group_runs() {
+  local file line
+  kill -0 -- "-$PROGRAM" 2>/dev/null || return
+  for file in /proc/[0-9]*/stat; do
+    { IFS= read -r line <"$file"; } 2>/dev/null || continue
+    [[ ${line##*) } =~ ^[^ZX]\ [0-9]+\ $PROGRAM\  ]] && return
+  done
+  return 1
+}
+
 # Ask it to end, and make it end when that has taken too long. Its status is in ENDED; KILLED is set where it had to be.
+# Whoever ended in time was not in the middle of what it wrote after the signal, in WHOLE_AFTER.
 stop_program() {
   local patience=$1 end=$((SECONDS + $1))
   KILLED=""
   if program_runs; then
     kill -TERM -- "-$PROGRAM" 2>/dev/null
-    while program_runs && [ "$SECONDS" -lt "$end" ]; do
+    sleep 0.05
+    : >"$STATE/asked-to-end"
+    WHOLE_AFTER=$(find "$STATE/asked-to-end" -printf '%T@')
+    while group_runs && [ "$SECONDS" -lt "$end" ]; do
       listen 0.2
     done
   fi
-  if program_runs; then
+  if [ -n "$WHOLE_AFTER" ] && group_runs; then
     say "the program did not end within $patience s of SIGTERM and is killed"
-    KILLED=1
+    KILLED=1 WHOLE_AFTER=""
     [ -z "${ENGINE:-}" ] || timeout 5 "$ENGINE" kill "spotwarden-$NODE" >/dev/null 2>&1
   fi
   kill -KILL -- "-$PROGRAM" 2>/dev/null
   wait "$PROGRAM" 2>/dev/null
   ENDED=$?
+  # The last that it has said.
+  end=$((SECONDS + 2))
+  while kill -0 "$TEE" 2>/dev/null && [ "$SECONDS" -lt "$end" ]; do
+    listen 0.05
+  done
 }
 
 # --- While the program runs: what happens to it, and what is told of it. ---
@@ -1265,7 +1422,7 @@ send_output() {
   local try
   while sleep "$SYNC"; do
     for try in 1 2 3; do
-      may_write && upload_output "$SYNC"
+      may_write && upload_output 86400
       [ "${WAITING:-0}" = 1 ] && [ "$try" -lt 3 ] || break
       sleep 2
     done
@@ -1357,35 +1514,37 @@ finish() {
   say "the program ended with status $status"
   save_output || answer=$?
   [ "$answer" = 1 ] && return
-  [ "$answer" = 0 ] || [ "$status" != 0 ] || status=74
   beat ",\"exit\":$status"
   write_status "$status" && leave
 }
 
-# Upload what is left. 1 where a newer attempt has taken over; where it cannot be done UNSAVED says so.
+# Upload what is left. 1 where a newer attempt has taken over; where it cannot be done UNSAVED says so: 2 for now, 4 for good.
 save_output() {
   local answer=0
   UNSAVED=""
   [ -n "$PROGRAM" ] || return 0
   whole_until
-  patiently "$PATIENCE" save_once "$REPLY" || answer=$?
+  WHOLE=$REPLY
+  patiently "$PATIENCE" save_once || answer=$?
   if [ "$answer" -gt 1 ]; then
-    UNSAVED=1
-    say "the output could not be uploaded; it is in $OUTPUT on this VM, which is not deleted"
+    UNSAVED=$answer
+    say "the output could not be uploaded; it is in $OUTPUT on this VM, which is not deleted without it"
+  elif [ "$answer${WAITING:-}" = 01 ]; then
+    say "the program was killed: what it may not have written to its end stays as the bucket has it"
   fi
   return "$answer"
 }
 
+# A file that may be half still goes up where the bucket has none: there is no next look, and this VM goes.
 save_once() {
   may_write || return
-  upload_output "$PATIENCE" "$1"
+  upload_output 86400 "$WHOLE" new
 }
 
 # Whoever has written a status before this VM was right. Fails where there is none to be written, or none can be.
 write_status() {
   local answer=0
-  echo "$1" >"$STATE/code"
-  patiently "$PATIENCE" status_once || answer=$?
+  for_ever status_once "$1" || answer=$?
   case $answer in
     0 | 3) return 0 ;;
     1) return 1 ;;
@@ -1394,8 +1553,13 @@ write_status() {
   return 1
 }
 
+# A bucket that was away for longer than we are patient, and is back, gets the output first.
 status_once() {
+  local status=$1
   may_write || return
+  [ "${UNSAVED:-}" != 2 ] || ! save_once || UNSAVED=""
+  [ -z "${UNSAVED:-}" ] || [ "$status" != 0 ] || status=74
+  echo "$status" >"$STATE/code"
   put "$STATE/code" "$HERE/metadata/status-code" 0 60
 }
 
@@ -1432,7 +1596,7 @@ leave() {
     say "the VM stays, as spotwarden-keep-vm says"
     return
   fi
-  ask project/project-id
+  patiently 120 ask project/project-id
   project=$REPLY
   say "deleting $NODE in $ZONE"
   # From here on a shutdown is what was asked for.
@@ -1538,7 +1702,7 @@ prepare() {
       1) REFUSED=66 ;;
       *) REFUSED=77 ;;
     esac
-    [ "$answer" = 0 ] || { say "this failed for good: $step" && return 2; }
+    [ "$answer" = 0 ] || { say "this failed for good: $step${STATUS:+ (status $STATUS)}" && return 2; }
   done
   write_environment
   write_hostfile

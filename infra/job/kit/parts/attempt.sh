@@ -15,10 +15,32 @@ find_attempt() {
     # The newest record is this VM's, or is of one before it; the first launch is not in the ledger yet.
     ATTEMPT=$((newest ? newest - 1 : 0)) NEXT=$((newest ? newest : 1))
     [ "$newest" = 0 ] || look_ahead || [ $? = 1 ] || return 2
+    if [ "$ATTEMPT" -lt "$newest" ]; then
+      was_mine "$newest"
+      case $? in
+        0) return 1 ;;
+        2) return 2 ;;
+      esac
+    fi
     [ "$ATTEMPT" -ge 1 ] && [ "$ATTEMPT" -ge "$newest" ] || ATTEMPT=$((newest + 1))
   fi
   NEXT=$((ATTEMPT + 1))
   look_ahead
+}
+
+# Whether this VM was an attempt before the newest one, which is then in ATTEMPT: somebody has started it again though
+# another VM goes on with the job. 1 no, 2 not known.
+was_mine() {
+  local file=$STATE/record.$BASHPID
+  for ((ATTEMPT = $1 - 1; ATTEMPT >= 1; ATTEMPT--)); do
+    get "$HERE/metadata/attempts/$ATTEMPT.json" "$file" 20
+    case $? in
+      0) is_mine "$(<"$file")" && NEXT=$((ATTEMPT + 1)) && return ;;
+      1) ;;
+      *) return 2 ;;
+    esac
+  done
+  return 1
 }
 
 # Read the record of the next attempt: 0 there is none, or it is about this very VM; 1 it is another's; 2 not known.

@@ -83,7 +83,7 @@ prepare() {
       1) REFUSED=66 ;;
       *) REFUSED=77 ;;
     esac
-    [ "$answer" = 0 ] || { say "this failed for good: $step" && return 2; }
+    [ "$answer" = 0 ] || { say "this failed for good: $step${STATUS:+ (status $STATUS)}" && return 2; }
   done
   write_environment
   write_hostfile

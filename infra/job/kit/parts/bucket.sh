@@ -1,6 +1,8 @@
 # --- The bucket: curl against the JSON API where there is a curl, else gcloud, else gsutil. ---
 
 TOKEN_UNTIL=0
+# Seconds without a byte until a transfer is given up. One that goes on may take as long as it needs.
+STALLED=120
 
 open_bucket() {
   local one
@@ -37,13 +39,23 @@ authorize() {
   [ -e "$STATE/token" ] || : >"$STATE/token"
 }
 
-# One request of curl's, `request SECONDS WORD…`. Its status is in STATUS, 000 where nobody answered.
+# One request of curl's, `request SECONDS WORD…`. Its status is in STATUS, 000 where nobody answered, or not to the end.
 request() {
   local seconds=$1
   shift
   authorize
-  STATUS=$(curl -s -g --connect-timeout 5 -m "$seconds" -w '%{http_code}' -H @"$STATE/token" -H 'Expect:' "$@" 2>/dev/null)
+  STATUS=$(
+    curl -s -g --connect-timeout 5 -m "$seconds" -Y 1 -y "$STALLED" -w '%{http_code}' \
+      -H @"$STATE/token" -H 'Expect:' "$@" 2>/dev/null
+  ) || cut_short $?
   understood
+}
+
+# Curl has failed: an answer that was begun with 200 and is cut in the middle is none. Curl says 23 where it cannot write
+# what it gets, which does not become better by asking again.
+cut_short() {
+  [[ $STATUS != 2?? ]] || STATUS=000
+  [ "$1" != 23 ] || STATUS=unwritable
 }
 
 # What a status means, in the words of `patiently`.
@@ -64,10 +76,16 @@ understood() {
 
 # The same for what gcloud and gsutil say.
 told() {
-  case $1 in
+  local said=$1
+  # The names in it are the developer's, and say nothing: a job may be called exp-412.
+  while [[ $said =~ (gs://|/)[^[:space:]]+ ]]; do
+    said=${said//"${BASH_REMATCH[0]}"/}
+  done
+  case $said in
+    *"command not found"*) return 2 ;;
     *"matched no objects"* | *"No URLs matched"* | *"not found"* | *" 404"*) return 1 ;;
-    *412* | *"recondition"*) return 3 ;;
-    *403* | *"ccess denied"* | *"does not have storage."* | *"permission for"*) return 4 ;;
+    *" 412"* | *"recondition"*) return 3 ;;
+    *" 403"* | *"ccess denied"* | *"does not have storage."* | *"permission for"*) return 4 ;;
     *) return 2 ;;
   esac
 }
@@ -88,7 +106,7 @@ upload_url() {
 
 # put FILE NAME [GENERATION [SECONDS]]: only over this generation where one is given; 0 means that there is none yet.
 put() {
-  local file=$1 name=$2 generation=${3:-} seconds=${4:-3600} said type
+  local file=$1 name=$2 generation=${3:-} seconds=${4:-86400} said type
   case $TRANSPORT in
     curl)
       content_type "$name"
@@ -110,7 +128,7 @@ put() {
 
 # get NAME FILE [SECONDS]: the file is there as a whole or not at all.
 get() {
-  local name=$1 file=$2 seconds=${3:-3600} said answer=0
+  local name=$1 file=$2 seconds=${3:-86400} said answer=0
   case $TRANSPORT in
     curl)
       encoded "$name"

@@ -6,35 +6,37 @@ finish() {
   say "the program ended with status $status"
   save_output || answer=$?
   [ "$answer" = 1 ] && return
-  [ "$answer" = 0 ] || [ "$status" != 0 ] || status=74
   beat ",\"exit\":$status"
   write_status "$status" && leave
 }
 
-# Upload what is left. 1 where a newer attempt has taken over; where it cannot be done UNSAVED says so.
+# Upload what is left. 1 where a newer attempt has taken over; where it cannot be done UNSAVED says so: 2 for now, 4 for good.
 save_output() {
   local answer=0
   UNSAVED=""
   [ -n "$PROGRAM" ] || return 0
   whole_until
-  patiently "$PATIENCE" save_once "$REPLY" || answer=$?
+  WHOLE=$REPLY
+  patiently "$PATIENCE" save_once || answer=$?
   if [ "$answer" -gt 1 ]; then
-    UNSAVED=1
-    say "the output could not be uploaded; it is in $OUTPUT on this VM, which is not deleted"
+    UNSAVED=$answer
+    say "the output could not be uploaded; it is in $OUTPUT on this VM, which is not deleted without it"
+  elif [ "$answer${WAITING:-}" = 01 ]; then
+    say "the program was killed: what it may not have written to its end stays as the bucket has it"
   fi
   return "$answer"
 }
 
+# A file that may be half still goes up where the bucket has none: there is no next look, and this VM goes.
 save_once() {
   may_write || return
-  upload_output "$PATIENCE" "$1"
+  upload_output 86400 "$WHOLE" new
 }
 
 # Whoever has written a status before this VM was right. Fails where there is none to be written, or none can be.
 write_status() {
   local answer=0
-  echo "$1" >"$STATE/code"
-  patiently "$PATIENCE" status_once || answer=$?
+  for_ever status_once "$1" || answer=$?
   case $answer in
     0 | 3) return 0 ;;
     1) return 1 ;;
@@ -43,8 +45,13 @@ write_status() {
   return 1
 }
 
+# A bucket that was away for longer than we are patient, and is back, gets the output first.
 status_once() {
+  local status=$1
   may_write || return
+  [ "${UNSAVED:-}" != 2 ] || ! save_once || UNSAVED=""
+  [ -z "${UNSAVED:-}" ] || [ "$status" != 0 ] || status=74
+  echo "$status" >"$STATE/code"
   put "$STATE/code" "$HERE/metadata/status-code" 0 60
 }
 
@@ -81,7 +88,7 @@ leave() {
     say "the VM stays, as spotwarden-keep-vm says"
     return
   fi
-  ask project/project-id
+  patiently 120 ask project/project-id
   project=$REPLY
   say "deleting $NODE in $ZONE"
   # From here on a shutdown is what was asked for.

@@ -1,13 +1,16 @@
 # --- Output: restored when the program starts, uploaded while it runs and when it ends. ---
 # The bucket is the truth. What was uploaded is remembered by time and size, so that only what changed goes up again.
 
-BATCH=200
+BATCH=200 BATCH_BYTES=$((256 * 1024 * 1024))
 
 # Every file of the output, the oldest first: time, size, path. A file that points to another one comes after it.
 look_at_output() {
   find -L "$OUTPUT" -type f ! -name '*.tmp' ! -name '*.part' ! -name '*.incomplete' ! -name $'*\n*' \
     -printf '%T@ %s %P\n' 2>/dev/null | LC_ALL=C sort -n
 }
+
+# A line of such a list by its parts: WHEN, SIZE and FILE. `read` would take blanks off the end of a name.
+take_line() { WHEN=${1%% *} FILE=${1#* } SIZE=${FILE%% *} FILE=${FILE#* }; }
 
 # Whether a file may go up while it is written: one that is written at its end alone is useful at any length, and a small
 # one is written at once.
@@ -18,29 +21,42 @@ goes_up_anyhow() {
   [ "$2" -gt 0 ] && [ "$2" -le 65536 ]
 }
 
+# Whether this FILE, written a moment ago, may be in the middle of it. One that was renamed after its last write is whole:
+# that changes the time of its inode alone. So is what was written after SIGTERM by a program that then ended by itself.
+may_be_half() {
+  local written inode
+  goes_up_anyhow "$FILE" "$SIZE" && return 1
+  [ -n "${WHOLE_AFTER:-}" ] && [[ $WHEN > $WHOLE_AFTER ]] && return 1
+  read -r written inode < <(stat -Lc '%.9Y %.9Z' "$OUTPUT/$FILE" 2>/dev/null)
+  [ "${written:-}" = "${inode:-}" ]
+}
+
 recall_sent() {
-  local when size path
+  local line
   declare -gA SENT=()
   [ -e "$SENT_LIST" ] || return 0
-  while read -r when size path; do
-    SENT[$path]="$when $size"
+  while IFS= read -r line; do
+    take_line "$line"
+    SENT[$FILE]="$WHEN $SIZE"
   done <"$SENT_LIST"
 }
 
-# upload_output SECONDS [UNTIL]: what has changed, in the order in which it was written. A file that was written after
-# UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1.
+# upload_output SECONDS [UNTIL [NEW]]: what has changed, in the order in which it was written. A file that was written after
+# UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1; with NEW it goes up all the same
+# if it never did before.
 upload_output() {
-  local budget=$1 until=${2:-} when size path paths=() looks=() answer=0 waiting=0
+  local budget=$1 until=${2:-} new=${3:-} line paths=() looks=() answer=0 waiting=0
   recall_sent
   now
   until=${until:-$((REPLY - 2))}
-  while read -r when size path; do
-    [ "${SENT[$path]:-}" = "$when $size" ] && continue
-    if [ "${when%.*}" -gt "$until" ] && ! goes_up_anyhow "$path" "$size"; then
+  while IFS= read -r line; do
+    take_line "$line"
+    [ "${SENT[$FILE]:-}" = "$WHEN $SIZE" ] && continue
+    if [ "${WHEN%.*}" -gt "$until" ] && [ "$new${SENT[$FILE]:-}" != new ] && may_be_half; then
       waiting=1
       continue
     fi
-    paths+=("$path") looks+=("$when $size")
+    paths+=("$FILE") looks+=("$WHEN $SIZE")
   done < <(look_at_output)
   UPLOADED=${#paths[@]} WAITING=$waiting
   [ "$UPLOADED" = 0 ] || upload_all "$budget" || answer=$?
@@ -48,25 +64,36 @@ upload_output() {
 }
 
 # The files of `paths`, as they were in `looks`; ends at the first that fails, since later ones may point to it. Only a
-# file that is refused for good does not hold up the others.
+# file that is refused for good, or is not there any more, does not hold up the others.
 upload_all() {
   local end=$((SECONDS + $1)) place=0 count answer refused=0
   while [ "$place" -lt "${#paths[@]}" ]; do
     [ "$SECONDS" -lt "$end" ] || return 2
-    count=$((${#paths[@]} - place))
-    count=$((count > BATCH ? BATCH : count))
-    [ "$TRANSPORT" = curl ] || count=1
+    count_batch "$place"
     answer=0
     upload_batch "$place" "$count" $((end - SECONDS)) || answer=$?
     place=$((place + SENT_NOW))
     if [ "$answer" = 4 ]; then
       say "the bucket refuses output/${paths[place]:0:200} (status ${STATUS:-unknown})"
       refused=4 place=$((place + 1))
+    elif [ "$answer" != 0 ] && [ ! -e "$OUTPUT/${paths[place]}" ]; then
+      place=$((place + 1))
     elif [ "$answer" != 0 ]; then
       return "$answer"
     fi
   done
   return "$refused"
+}
+
+# How many files go up together, from this one on. What was sent is noted after each batch, and forgotten if it is cut.
+count_batch() {
+  local most=$((${#paths[@]} - $1)) bytes=${looks[$1]#* }
+  most=$((most > BATCH ? BATCH : most))
+  [ "$TRANSPORT" = curl ] || most=1
+  for ((count = 1; count < most; count++)); do
+    bytes=$((bytes + ${looks[$1 + count]#* }))
+    [ "$bytes" -le "$BATCH_BYTES" ] || break
+  done
 }
 
 upload_batch() {
@@ -97,7 +124,7 @@ upload_by_curl() {
     content_type "${paths[place]}"
     printf 'header = "Content-Type: %s"\n' "$REPLY"
   done >"$plan"
-  read -r -d '' -a codes < <(curl -s -f --fail-early -m "$3" -K "$plan" 2>/dev/null)
+  read -r -d '' -a codes < <(timeout --foreground "$3" curl -s -f --fail-early -K "$plan" 2>/dev/null)
   rm -f "$plan"
   STATUS=000
   for STATUS in "${codes[@]}"; do
@@ -109,9 +136,9 @@ upload_by_curl() {
   understood
 }
 
-# What every request of a plan says.
+# What every request of a plan says: options hold for one request alone.
 curl_words() {
-  printf 'url = "%s"\ngloboff\n' "$1"
+  printf 'url = "%s"\ngloboff\nspeed-limit = 1\nspeed-time = %s\n' "$1" "$STALLED"
   printf 'header = "@%s"\nheader = "Expect:"\nconnect-timeout = 5\nwrite-out = "%%{http_code}\\n"\nfail\n' "$STATE/token"
 }
 
@@ -120,7 +147,8 @@ curl_text() {
   printf '%s' "${text//\"/\\\"}"
 }
 
-# The output as it is in the bucket. On a disk that has seen the job before, files that are what was uploaded stay; what is here and not in the bucket is put aside: it may be half.
+# The output as it is in the bucket. On a disk that has seen the job before, files that are what was uploaded stay; what is
+# here and not in the bucket is put aside: it may be half. Links are in the bucket as what they lead to.
 restore_output() {
   list "$HERE/output/" "$STATE/there" || return
   put_aside
@@ -130,14 +158,31 @@ restore_output() {
 }
 
 put_aside() {
-  local when size path name
+  local line size name
   local -A there=()
   while IFS=$'\t' read -r size name; do there[${name#"$HERE/output/"}]=$size; done <"$STATE/there"
   recall_sent
-  while read -r when size path; do
-    [ "${SENT[$path]:-}" = "$when $size" ] && [ "${there[$path]:-}" = "$size" ] && continue
-    mkdir -p "$ASIDE/$(dirname "$path")" && mv -f "$OUTPUT/$path" "$ASIDE/$path"
-  done < <(find "$OUTPUT" -type f -printf '%T@ %s %P\n')
+  find "$OUTPUT/" -type l -delete
+  while IFS= read -r line; do
+    take_line "$line"
+    [ "${SENT[$FILE]:-}" = "$WHEN $SIZE" ] && [ "${there[$FILE]:-}" = "$SIZE" ] && continue
+    mkdir -p "$ASIDE/$(dirname "$FILE")" && mv -f "$OUTPUT/$FILE" "$ASIDE/$FILE"
+  done < <(find "$OUTPUT/" -type f -printf '%T@ %s %P\n')
+}
+
+# The folders that the objects of a list are in. A job may have made a folder where it once had a file: nothing is ever
+# deleted in the bucket, so it has both, and a disk cannot.
+list_folders() {
+  local prefix=$1 name path
+  declare -gA FOLDERS=()
+  while IFS=$'\t' read -r _ name; do
+    path=${name#"$prefix"}
+    while [[ $path == */* ]]; do
+      path=${path%/*}
+      [ -n "$path" ] && [ -z "${FOLDERS[$path]:-}" ] || break
+      FOLDERS[$path]=1
+    done
+  done <"$2"
 }
 
 # fetch_listed PREFIX FOLDER LIST: the objects of a list that are not there in their size.
@@ -145,9 +190,14 @@ fetch_listed() {
   local prefix=$1 folder=$2 size name path count=0 plan=$STATE/plan.$BASHPID got answer=0
   : >"$plan"
   authorize
+  list_folders "$prefix" "$3"
   while IFS=$'\t' read -r size name; do
     path=${name#"$prefix"}
     inside "$path" || continue
+    if [ -n "${FOLDERS[$path]:-}" ]; then
+      say "gs://$BUCKET/$name is left out: there is a folder of that name as well"
+      continue
+    fi
     [ -e "$folder/$path" ] && [ "$(stat -Lc %s "$folder/$path")" = "$size" ] && continue
     if [ "$TRANSPORT" != curl ]; then
       mkdir -p "$(dirname "$folder/$path")" && get "$name" "$folder/$path" || return
@@ -162,11 +212,21 @@ fetch_listed() {
     count=$((count + 1))
   done <"$3"
   if [ "$count" -gt 0 ]; then
-    got=$(curl -s -f --fail-early -K "$plan" 2>/dev/null) || answer=2
-    [[ $got == *403* ]] && answer=4
+    got=$(curl -s -f --fail-early -K "$plan" 2>/dev/null) || answer=$?
+    STATUS=${got##*$'\n'}
+    [ "$answer" = 0 ] || fetched_badly "$answer" || answer=$?
   fi
   rm -f "$plan"
   return "$answer"
+}
+
+# What came of curl's failure: 4 where it will not become better.
+fetched_badly() {
+  cut_short "$1"
+  [ "$STATUS" != unwritable ] || say "what is fetched cannot be written: is the disk full?"
+  understood
+  [ $? != 4 ] || return 4
+  return 2
 }
 
 # Whether a path of the bucket stays inside the folder that it is meant for; an empty one is a folder's placeholder.

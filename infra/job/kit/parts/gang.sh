@@ -8,23 +8,29 @@ find_place() {
   value NODES
   NODES=${REPLY:-1}
   [[ $NODES =~ ^[1-9][0-9]{0,4}$ ]] || NODES=1
-  BASE=$NODE RANK=0
-  if [ "$NODES" -gt 1 ] && [[ $NODE =~ ^(.*[^0-9])0*([1-9][0-9]*)$ ]]; then
-    BASE=${BASH_REMATCH[1]} RANK=$((BASH_REMATCH[2] - 1))
+  BASE=$NODE RANK=0 WIDTH=1
+  if [ "$NODES" -gt 1 ] && [[ $NODE =~ ^(.*[^0-9])(0*)([1-9][0-9]*)$ ]]; then
+    BASE=${BASH_REMATCH[1]} RANK=$((BASH_REMATCH[3] - 1))
+    # `bulk create` fills up with zeros: train-01 to train-16.
+    [ -z "${BASH_REMATCH[2]}" ] || WIDTH=$((${#BASH_REMATCH[2]} + ${#BASH_REMATCH[3]}))
   fi
   setting rank
   rank=$REPLY
   [[ $rank =~ ^[0-9]{1,5}$ ]] && RANK=$((10#$rank))
   value MASTER_ADDR
-  MASTER=${REPLY:-${BASE}1}
-  [ "$NODES" -gt 1 ] || MASTER=${REPLY:-localhost}
+  MASTER=$REPLY
+  # Of train-16 alone nobody could tell whether it goes with train-1 or train-01.
+  [[ ${MASTER%%.*} =~ ^(.*[^0-9])(0*1)$ && ${BASH_REMATCH[1]} = "$BASE" ]] && WIDTH=${#BASH_REMATCH[2]}
+  peer 0
+  [ "$NODES" -gt 1 ] || REPLY=localhost
+  MASTER=${MASTER:-$REPLY}
   # On a laptop all nodes are one computer, and their names mean nothing to it.
   [ -n "${GCE_METADATA_HOST:-}" ] && MASTER=127.0.0.1
   value MASTER_PORT
   PORT=${REPLY:-29500}
 }
 
-peer() { REPLY=$BASE$(($1 + 1)); }
+peer() { printf -v REPLY '%s%0*d' "$BASE" "$WIDTH" $(($1 + 1)); }
 
 # For MPI: a line for each node, with as many slots as it has GPUs, or one.
 write_hostfile() {

@@ -52,7 +52,7 @@ send_output() {
   local try
   while sleep "$SYNC"; do
     for try in 1 2 3; do
-      may_write && upload_output "$SYNC"
+      may_write && upload_output 86400
       [ "${WAITING:-0}" = 1 ] && [ "$try" -lt 3 ] || break
       sleep 2
     done

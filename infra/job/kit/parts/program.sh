@@ -132,10 +132,11 @@ hint_at_agent() {
 # Start the program in a process group of its own. What it prints goes through a pipe to the log and to the console: a
 # full disk then ends the log, not the program.
 start_program() {
-  ALL_SAID=""
+  ALL_SAID="" WHOLE_AFTER=""
   rm -f "$STATE/printed" "$PROGRESS"
   mkfifo "$STATE/printed"
   tee -a "$LOG" <"$STATE/printed" 2>/dev/null &
+  TEE=$!
   set -m
   run_program >"$STATE/printed" 2>&1 </dev/null &
   PROGRAM=$!
@@ -172,22 +173,43 @@ end_program() {
 
 program_runs() { kill -0 "$PROGRAM" 2>/dev/null; }
 
+# Whether anything of it runs: of `cd src && python3 train.py` bash ends at the signal, and the training has yet to write
+# its checkpoint. What has ended, and nobody has waited for, does not count.
+group_runs() {
+  local file line
+  kill -0 -- "-$PROGRAM" 2>/dev/null || return
+  for file in /proc/[0-9]*/stat; do
+    { IFS= read -r line <"$file"; } 2>/dev/null || continue
+    [[ ${line##*) } =~ ^[^ZX]\ [0-9]+\ $PROGRAM\  ]] && return
+  done
+  return 1
+}
+
 # Ask it to end, and make it end when that has taken too long. Its status is in ENDED; KILLED is set where it had to be.
+# Whoever ended in time was not in the middle of what it wrote after the signal, in WHOLE_AFTER.
 stop_program() {
   local patience=$1 end=$((SECONDS + $1))
   KILLED=""
   if program_runs; then
     kill -TERM -- "-$PROGRAM" 2>/dev/null
-    while program_runs && [ "$SECONDS" -lt "$end" ]; do
+    sleep 0.05
+    : >"$STATE/asked-to-end"
+    WHOLE_AFTER=$(find "$STATE/asked-to-end" -printf '%T@')
+    while group_runs && [ "$SECONDS" -lt "$end" ]; do
       listen 0.2
     done
   fi
-  if program_runs; then
+  if [ -n "$WHOLE_AFTER" ] && group_runs; then
     say "the program did not end within $patience s of SIGTERM and is killed"
-    KILLED=1
+    KILLED=1 WHOLE_AFTER=""
     [ -z "${ENGINE:-}" ] || timeout 5 "$ENGINE" kill "spotwarden-$NODE" >/dev/null 2>&1
   fi
   kill -KILL -- "-$PROGRAM" 2>/dev/null
   wait "$PROGRAM" 2>/dev/null
   ENDED=$?
+  # The last that it has said.
+  end=$((SECONDS + 2))
+  while kill -0 "$TEE" 2>/dev/null && [ "$SECONDS" -lt "$end" ]; do
+    listen 0.05
+  done
 }

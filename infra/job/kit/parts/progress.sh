@@ -71,14 +71,43 @@ follow_log() {
   return 0
 }
 
+# The classes of a regular expression in the words of bash, which knows none within brackets.
+in_words_of_bash() {
+  local rest=$1 made="" within="" piece class
+  while [ -n "$rest" ]; do
+    piece=${rest:0:1}
+    [[ $piece != "\\" ]] || piece=${rest:0:2}
+    # A bracket that opens a set may be followed by a ^ and by a ] that belongs to it.
+    [[ -n $within || ! $rest =~ ^\[\^?\]? ]] || piece=${BASH_REMATCH[0]}
+    [[ -z $within || ! $rest =~ ^\[:[a-z]+:\] ]] || piece=${BASH_REMATCH[0]}
+    rest=${rest:${#piece}}
+    class=""
+    case $piece in
+      '\d') class=0-9 ;;
+      '\s') class='[:space:]' ;;
+      '\w') class='[:alnum:]_' ;;
+      '\S') [ -n "$within" ] || piece='[^[:space:]]' ;;
+      '['*) [ -n "$within" ] || within=1 ;;
+      ']' | $'\n') within="" ;;
+      # Within brackets bash takes a backslash for itself.
+      '\-') [ -z "$within" ] || piece='[.-.]' ;;
+      "\\"?) [ -z "$within" ] || piece=${piece:1} ;;
+    esac
+    if [ -n "$class" ]; then
+      piece=$class
+      [ -n "$within" ] || piece="[$class]"
+    fi
+    made+=$piece
+  done
+  REPLY=$made
+}
+
 # Regular expressions as people write them for Python, in the words of bash.
 read_rules() {
   local rule
   setting metrics
-  RULES=${REPLY//\[\\d/[0-9}
-  RULES=${RULES//\\d/[0-9]}
-  RULES=${RULES//\\s/[[:space:]]}
-  RULES=${RULES//\\w/[[:alnum:]_]}
+  in_words_of_bash "$REPLY"
+  RULES=$REPLY
   while IFS= read -r rule; do
     [[ "" =~ ${rule#*=} ]]
     [ $? != 2 ] || say "this is no regular expression: $rule"
