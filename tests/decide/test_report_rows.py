@@ -107,6 +107,27 @@ def test_a_metric_has_its_last_and_its_best():
     assert (acc.name, acc.last, acc.best) == ("acc", 0.7, 0.9)
 
 
+@pytest.mark.parametrize(
+    ("less", "more"),
+    [
+        ("val_wer", "answer_accuracy"),
+        ("FID", "confidence"),
+        ("cer/test", "certainty"),
+        ("err1", "recovered"),
+        ("train.loss", "map50"),
+        ("cross_entropy", "bleu"),
+    ],
+)
+def test_less_is_better_only_of_what_is_called_so(less, more):
+    """An abbreviation within a longer word is none."""
+    beats = [beat(at, metrics={less: float(at), more: float(at)}) for at in (1, 2)]
+    curves = heard.joined([heard.line("train", 1, beats)])
+    found = {one.name: one.best for one in heard.measures(curves, None)}
+        one.name: one.best for one in heard.measures(heard.joined([heard.line("train", 1, beats)]), None)
+    }
+    assert found == {less: 1.0, more: 2.0}
+
+
 def test_a_metric_that_is_never_a_number_has_no_best():
     """Its last is told as it is."""
     (loss,) = heard.measures(heard.joined([heard.line("train", 1, [beat(0, metrics={"loss": "nan"})])]), None)

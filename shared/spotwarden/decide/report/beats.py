@@ -1,5 +1,6 @@
 """The heartbeats of one node in one attempt → what the report keeps of them."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -17,20 +18,11 @@ CURVES = 40
 CHECKPOINTS = 200
 NAME, TEXT = 100, 200
 """Characters of a metric's name, and of a checkpoint's: all jobs share one index, and none may fill it."""
-LESS_IS_BETTER = (
-    "loss",
-    "err",
-    "perplexity",
-    "ppl",
-    "mse",
-    "mae",
-    "rmse",
-    "nll",
-    "wer",
-    "cer",
-    "fid",
-    "divergence",
+LESS_IS_BETTER = re.compile(
+    r"loss|error|perplexity|divergence|cross_?entropy"
+    r"|(?<![a-z])(err|ppl|r?mse|mae|nll|wer|cer|fid|kl)(?![a-z])"
 )
+"""Abbreviations stand alone: `val_wer` is one, `answer_accuracy` and `confidence` have none."""
 
 
 def line(node: str, attempt: int, beats: Iterable[Beat], generation: int = 0) -> Line:
@@ -146,7 +138,7 @@ def _with_bounds(measure: Measure, values: Sequence[float]) -> Measure:
     if not real:
         return measure
     low, high = min(real), max(real)
-    less = any(word in measure.name.lower() for word in LESS_IS_BETTER)
+    less = LESS_IS_BETTER.search(measure.name.lower())
     return msgspec.structs.replace(measure, lowest=low, highest=high, best=low if less else high)
 
 
