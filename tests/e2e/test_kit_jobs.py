@@ -1,0 +1,332 @@
+"""Existing programs as they are, on spot VMs: started, taken, brought back, ended, by the real functions."""
+
+import contextlib
+import importlib.util
+import json
+import os
+import runpy
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from spotwarden.cli.main import main
+from tests.e2e.chaos.cloud import served
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "infra/job/example"
+POLICY = """
+version = "kit"
+mode = "enforce"
+[notify]
+email = true
+settle = "0s"
+[governance]
+launch_grace = "0s"
+[early_stop]
+grace = "0s"
+"""
+AT = ("--machine", "e2-standard-4", "--zone", "us-central1-a")
+MEASURED = ("--metric", "loss=loss ([0-9.a-z]+)", "--metric", "step=^step ([0-9]+)")
+QUICK = (
+    "--flag=--metadata=spotwarden-heartbeat=1,spotwarden-sync=1,spotwarden-grace=2,spotwarden-engine-wait=0"
+)
+"""What lets a test see within seconds what takes minutes by default."""
+LIMIT_SECONDS = 60
+NEEDS_TORCH = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="torch is not installed; it is no dependency of ours"
+)
+
+
+class Laptop:
+    """A developer's shell beside the local cloud."""
+
+    def __init__(self, cloud):
+        self.cloud = cloud
+
+    def run(self, *words):
+        """Run `spotwarden …` in this process."""
+        return CliRunner().invoke(main, list(words))
+
+    def ok(self, *words):
+        """Run it, expect success, give its output."""
+        done = self.run(*words)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    def start(self, job, *words, code, command):
+        """Launch a job and go on; gives it."""
+        words = ("run", "--job", job, *AT, *MEASURED, QUICK, *words, "--no-follow", "--code", str(code))
+        self.ok(*words, "--", *command)
+        return Job(laptop=self, name=job)
+
+    def until(self, fact, what):
+        """Wait until something is so, looking ever more rarely; gives what it came to."""
+        end, pause = time.monotonic() + LIMIT_SECONDS, 0.05
+        while not (value := fact()):
+            assert time.monotonic() < end, f"waited in vain for {what}"
+            time.sleep(pause)
+            pause = min(1.0, pause * 1.3)
+        return value
+
+    def tick(self, name):
+        """Let a function's tick come now."""
+        self.cloud.post("/local/tick", {"job": f"spotwarden-{name}"})
+
+
+class Job:
+    """One job, as its bucket and its VMs show it."""
+
+    def __init__(self, *, laptop, name):
+        self.laptop, self.name = laptop, name
+
+    def read(self, path):
+        """The text of one of its objects; "" where there is none, or a fault hides it."""
+        try:
+            return (self.laptop.cloud.read(f"{self.name}/{path}") or b"").decode()
+        except httpx.HTTPStatusError:
+            return ""
+
+    def attempt(self, number):
+        """What the ledger says of an attempt."""
+        return json.loads(self.read(f"metadata/attempts/{number}.json") or "{}")
+
+    def said(self, number=1, node=""):
+        """What its program has printed in an attempt."""
+        return self.read(f"metadata/logs/{node or self.name}/{number}.log")
+
+    def vms(self):
+        """Its VMs as they are."""
+        return [one for one in self.laptop.cloud.instances() if one["name"].startswith(self.name)]
+
+    def until(self, fact, what):
+        """Wait for something about it."""
+        try:
+            return self.laptop.until(fact, f"{self.name}: {what}")
+        except AssertionError as error:
+            log = "".join(self.said(number) for number in (1, 2))
+            raise AssertionError(f"{error}\n{log}\n{self.laptop.run('show', self.name).output}") from error
+
+    def until_step(self, step):
+        """Wait until it has told of this step."""
+        self.until(lambda: self.beat.get("step", 0) >= step, f"step {step}")
+
+    @property
+    def beat(self):
+        """Its newest heartbeat."""
+        return json.loads(self.read(f"metadata/heartbeat/{self.name}") or "{}")
+
+    def until_saved(self):
+        """Wait until a checkpoint is in the bucket."""
+        self.until(lambda: self.laptop.cloud.objects(f"{self.name}/output/"), "a checkpoint")
+
+    def preempt(self, node=""):
+        """Take a VM of it away."""
+        self.laptop.cloud.post("/local/preempt", {"node": node or self.name})
+
+    def status(self):
+        """Its status, once it has ended and its VMs are gone."""
+        status = self.until(lambda: self.read("metadata/status-code").strip(), "a status")
+        self.until(lambda: not self.vms(), "its VMs' end")
+        return status
+
+    def measured(self, number, node=""):
+        """Step and loss of each beat of an attempt."""
+        lines = self.read(f"metadata/metrics/{node or self.name}/{number}.jsonl").splitlines()
+        beats = [json.loads(line) for line in lines]
+        return [(one["step"], one["metrics"]["loss"]) for one in beats if "loss" in one.get("metrics", {})]
+
+
+@pytest.fixture(scope="module")
+def laptop(tmp_path_factory):
+    """One local cloud with its functions for all tests of this file."""
+    home = tmp_path_factory.mktemp("kit")
+    policy = home / "policy.toml"
+    policy.write_text(POLICY, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [one for one in os.environ if one.startswith("SPOTWARDEN")]:
+            patch.delenv(name)
+        patch.setenv("XDG_CONFIG_HOME", str(home))
+        patch.chdir(home)
+        # The python of a program is the one that runs the tests.
+        patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+        with served(home, policy) as cloud:
+            told = cloud.get("/local/env")
+            for name, value in {**told, "SPOTWARDEN_OWNER": "ada@example.com"}.items():
+                patch.setenv(name, value)
+            yield Laptop(cloud)
+
+
+@pytest.fixture
+def well(laptop):
+    """The cloud, without the faults of a test when it has ended."""
+    yield laptop
+    laptop.cloud.end("/local/faults")
+
+
+def right(steps):
+    """The loss at each step where nobody disturbs."""
+    step, curve, a, b = runpy.run_path(str(EXAMPLES / "line/train.py"))["step"], {}, 0.0, 0.0
+    for number in range(1, steps + 1):
+        a, b, curve[number] = step(a, b, 0.05)
+    return curve
+
+
+def holds(job, steps):
+    """Whether the curve of both attempts is that of a training that nobody disturbed."""
+    first, second = job.measured(1), job.measured(2)
+    assert first
+    # Nothing is left out between the two, and nothing begins from the start.
+    began = int(job.said(2).partition("begins after step ")[2].split()[0])
+    last = max(int(line.split()[1]) for line in job.said(1).splitlines() if line.startswith("step "))
+    assert 0 < began <= last
+    assert second[-1][0] == steps
+    truth = right(steps)
+    for step, loss in [*first, *second]:
+        assert loss == pytest.approx(truth[step], abs=1e-6)
+
+
+def test_a_training_that_is_taken_away_goes_on_where_it_was(laptop, tmp_path):
+    """Its curves are one, `download` gives the bucket's bytes, and another job works on them."""
+    steps = 60
+    job = laptop.start("line", code=EXAMPLES / "line", command=("python", "train.py", f"--steps={steps}"))
+    job.until_saved()
+    job.until_step(5)
+    job.preempt()
+    assert job.status() == "0"
+    holds(job, steps)
+    shown = json.loads(laptop.ok("show", "line", "--json"))
+    assert (shown["status"], shown["attempts"], shown["progress"]["step"]) == ("ended", 2, steps)
+    laptop.ok("download", "line", str(tmp_path), "--logs", "--metrics")
+    for name in laptop.cloud.objects("line/output/"):
+        assert (tmp_path / name.removeprefix("line/")).read_bytes() == laptop.cloud.read(name)
+    logs = sorted(path.name for path in (tmp_path / "logs").rglob("*.log"))
+    assert logs == ["1.log", "2.log"]
+
+    words = ("--input-job", "line", "--no-code", "--no-follow")
+    laptop.ok("run", "--job", "next", *AT, QUICK, *words, "--", "cat $SPOTWARDEN_INPUT/line/checkpoint.json")
+    chained = Job(laptop=laptop, name="next")
+    assert chained.status() == "0"
+    assert job.read("output/checkpoint.json") in chained.said()
+
+
+def test_a_vm_that_its_developer_deletes_is_not_brought_back(laptop):
+    """Though it trains and leaves no status; its owner is told that it was stopped."""
+    job = laptop.start("mine", code=EXAMPLES / "line", command=("python", "train.py", "--steps=600"))
+    job.until_step(1)
+    [vm] = job.vms()
+    laptop.cloud.delete_vm(vm["zone"], vm["id"])
+    job.until(lambda: not job.vms(), "the VM's end")
+
+    def stopped():
+        laptop.tick("recover-spot")
+        return job.attempt(1).get("state") == "stopped"
+
+    job.until(stopped, "its record to say stopped")
+    laptop.tick("recover-spot")
+    assert laptop.cloud.read("preempted-jobs/mine") is None
+    assert job.attempt(2) == {}
+    assert job.vms() == []
+    assert job.read("metadata/status-code") == ""
+
+    def told():
+        mails = laptop.cloud.get("/local/mailbox.json")
+        return [one for one in mails if "mine" in json.dumps(one) and "stopped" in json.dumps(one)]
+
+    job.until(told, "a mail")
+
+
+def test_a_container_where_there_is_no_engine_ends_the_job_with_a_clear_message(laptop):
+    """As failed, its VM gone, and nobody starts it again."""
+    job = laptop.start("boxed", "--container", "img", code=EXAMPLES / "line", command=("true",))
+    assert job.status() == "127"
+    said = laptop.ok("logs", "boxed")
+    assert "docker" in said, said
+    laptop.tick("recover-spot")
+    assert json.loads(laptop.ok("show", "boxed", "--json"))["status"] == "failed"
+    assert job.attempt(2) == {}
+
+
+def test_a_loss_that_is_no_number_ends_the_job_early(laptop, tmp_path):
+    """It was asked for; the reason is on record, and nothing brings the job back."""
+    rules = tmp_path / "job.toml"
+    rules.write_text("[rules.early_stop]\nunreal = true\n")
+    program = 'i=0; while sleep 0.2; do i=$((i+1)); echo "step $i loss nan"; done'
+    job = laptop.start("wild", "--job-toml", str(rules), code=EXAMPLES / "line", command=(program,))
+    job.until(lambda: job.beat.get("metrics", {}).get("loss") == "nan", "a heartbeat")
+
+    def stopped():
+        laptop.tick("reap-vms")
+        laptop.tick("notify-developers")
+        return job.attempt(1).get("state") == "stopped"
+
+    job.until(stopped, "its end")
+    job.until(lambda: [one["status"] for one in job.vms()] in ([], ["TERMINATED"]), "its VM to be off")
+    laptop.tick("recover-spot")
+    assert job.attempt(2) == {}
+    shown = laptop.ok("show", "wild")
+    assert "stopped" in shown
+    assert "is nan" in shown
+    laptop.ok("stop", "wild", "--delete", "--yes")
+
+
+def test_a_bucket_that_is_away_for_a_while_loses_nothing(well):
+    """Nor a token server: what is not taken now is taken later, and a preemption after it is as any other."""
+    steps = 80
+    job = well.start("cut", code=EXAMPLES / "line", command=("python", "train.py", f"--steps={steps}"))
+    job.until_saved()
+    for service in ("storage", "metadata"):
+        path = "cut/" if service == "storage" else "token"
+        well.cloud.post("/local/faults", {"service": service, "path": path, "status": 503, "for_seconds": 3})
+    job.until_step(40)
+    job.preempt()
+    assert job.status() == "0"
+    holds(job, steps)
+
+
+@NEEDS_TORCH
+def test_a_pytorch_training_goes_on_where_it_was(laptop):
+    """Model and optimizer come back: the loss goes on falling from where it was."""
+    steps = 60
+    job = laptop.start("torch", code=EXAMPLES / "torch", command=("python", "train.py", f"--steps={steps}"))
+    job.until_saved()
+    job.until_step(8)
+    job.preempt()
+    assert job.status() == "0"
+    falls(job, "torch", steps)
+
+
+@NEEDS_TORCH
+def test_a_pytorch_training_of_two_nodes_is_restarted_as_one(laptop):
+    """By gloo; the node that is left is stopped, both begin again at the same checkpoint."""
+    steps = 60
+    job = laptop.start(
+        "ddp", "--nodes=2", code=EXAMPLES / "torch", command=("python", "train.py", f"--steps={steps}")
+    )
+    job.until_saved()
+    job.preempt("ddp-2")
+    assert job.status() == "0"
+    falls(job, "ddp-1", steps)
+    falls(job, "ddp-2", steps)
+
+
+def falls(job, node, steps):
+    """Whether the second attempt began at a checkpoint of the first one and went to the end."""
+    first = dict(said_steps(job.said(1, node)))
+    second = dict(said_steps(job.said(2, node)))
+    began = min(second)
+    assert began > 1
+    assert max(second) == steps
+    for step in set(first) & set(second):
+        assert second[step] == pytest.approx(first[step], rel=1e-3)
+
+
+def said_steps(log):
+    """Steps and losses that a program has printed."""
+    for line in log.splitlines():
+        words = line.split()
+        if len(words) == 4 and words[0] == "step":
+            with contextlib.suppress(ValueError):
+                yield int(words[1]), float(words[3])
