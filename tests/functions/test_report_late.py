@@ -73,9 +73,10 @@ def test_the_week_is_not_told_while_the_meter_is_yet_to_be_read(world, monkeypat
     assert until_told(world) == 3
 
 
-def test_the_week_is_not_told_while_sweeps_are_yet_to_be_read(world, monkeypatch):
-    """Without them what idled counts as useful."""
-    monkeypatch.setattr(news, "SWEEPS", 1)
+@pytest.mark.parametrize("most", ["SWEEPS", "LOADS"])
+def test_the_week_is_not_told_while_sweeps_are_yet_to_be_read(world, monkeypatch, most):
+    """Without them what idled counts as useful; a tick reads so many of them, or of so many VMs."""
+    monkeypatch.setattr(news, most, 1)
     monday(world)
     for _ in range(2):
         world.wait(minutes=1)
@@ -137,6 +138,22 @@ def test_a_report_that_is_deleted_knows_what_idled_weeks_ago(world):
         world.cloud.store.delete(entry.name, generation=entry.generation)
     world.tick()
     assert [one["percent"] for one in world.json("/jobs/train.json")["loads"]] == [[0.0, 50.0]]
+
+
+def test_where_nobody_looks_at_gpus_one_look_for_sweeps_is_enough(world):
+    """Not one for each day of a month."""
+    world.tick()
+    cloud, asked = world.heard()
+    world.tick(cloud)
+    assert [what for _, what in asked if "sweeps/" in what] == [world.layout.sweeps("flag_idle_gpus")]
+
+
+def test_sweeps_of_more_than_a_month_ago_are_not_read(world):
+    """They are as many as the bucket keeps."""
+    full(world).wait(days=31)
+    cloud, asked = world.heard()
+    world.tick(cloud)
+    assert [what for call, what in asked if call == "read" and "sweeps/" in what] == []
 
 
 def test_a_day_that_is_over_is_read_again_until_it_is_on_record(world):

@@ -26,8 +26,8 @@ from spotwarden.runner.reporting.kept import Shelf
 
 JOBS = 2_000
 """With news about more jobs than that the rest waits for the next tick: a report that is made anew."""
-SWEEPS = 144
-"""In one tick: a day of them."""
+SWEEPS, LOADS = 144, 500_000
+"""In one tick, and the VMs in them together: a day of them, or less of a large fleet."""
 OBJECTS = 2_000
 """Of the audit, in one tick."""
 KEEP = timedelta(days=30)
@@ -119,25 +119,31 @@ def _known(record: UsageDay, started: datetime, seconds: int, entry: Entry | Non
 
 def _take_sweeps(shelf: Shelf, taken: Taken, now: datetime) -> None:
     """What the newest sweeps over GPUs saw; each of them reaches back over several."""
-    names = _sweeps(shelf, taken.swept, now)
-    taken.more = taken.more or len(names) > SWEEPS
-    for name in names[:SWEEPS]:
+    names, loads = _sweeps(shelf, taken.swept, now), 0
+    for number, name in enumerate(names):
+        if number >= SWEEPS or loads >= LOADS:
+            taken.more = True
+            return
         seen = read_one(shelf.store, name, IdleFacts)
         if isinstance(seen, Seen):
             _take_loads(seen.facts, taken)
+            loads += len(seen.facts.loads.rows)
         if seen is None or isinstance(seen, Seen | Unreadable):
             taken.swept = name
 
 
 def _sweeps(shelf: Shelf, after: str, now: datetime) -> list[str]:
-    layout = shelf.layout
+    folder = shelf.layout.sweeps(FLAGS)
     first = (now - KEEP).date()
-    if after:
-        thing = layout.parse(after)
-        first = max(first, thing.day) if isinstance(thing, SweepRecord) else first
-    days = [first + number * DAY for number in range((now.date() - first).days + 1)]
-    rows = [row.name for day in days for row in shelf.store.entries(f"{layout.sweeps(FLAGS)}{day}/")]
-    return sorted(name for name in rows if name > after)
+    thing = shelf.layout.parse(after) if after else None
+    if isinstance(thing, SweepRecord):
+        first = max(first, thing.day)
+        days = [first + number * DAY for number in range((now.date() - first).days + 1)]
+        rows = [row.name for day in days for row in shelf.store.entries(f"{folder}{day}/")]
+    else:
+        # Where none has been read there may be none at all: one look tells.
+        rows = [row.name for row in shelf.store.entries(folder)]
+    return sorted(name for name in rows if name > max(after, f"{folder}{first}"))
 
 
 def _take_loads(facts: IdleFacts, taken: Taken) -> None:
