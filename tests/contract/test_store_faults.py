@@ -38,7 +38,7 @@ def content(store: CloudStorage, name: str) -> tuple[bytes, int]:
 
 def test_googles_own_retry_takes_our_success_for_a_conflict(open_store: OpenStore, faults: Faults):
     """Why the retries are ours: the library sends the condition again and meets its own object."""
-    blob = open_store()._objects._blob("claim")
+    blob = open_store()._objects.blob("claim")
     faults(**UPLOAD, cut=True, after_work=True, count=1)
     with pytest.raises(PreconditionFailed):
         blob.upload_from_string(b"mine", if_generation_match=0)
@@ -164,7 +164,7 @@ def test_a_first_try_that_lands_late_changes_nothing(open_store: OpenStore, faul
 def test_a_compressed_object_may_not_unpack_to_more_than_was_asked_for(open_store: OpenStore):
     """The size in a listing is that of the packed bytes; the limit is about what comes out."""
     store = open_store()
-    blob = store._objects._blob("packed")
+    blob = store._objects.blob("packed")
     blob.content_encoding = "gzip"
     blob.upload_from_string(gzip.compress(b"0" * 100_000), content_type="text/plain")
     with pytest.raises(ValueError, match="packed"):

@@ -168,7 +168,7 @@ def test_why_a_vm_was_deleted_takes_two_clicks(visit):
     assert page.inner_text("#answer") == f"What happened to {VM}"
     assert "Deleted by reap_vms: its job has ended." in page.inner_text(".note")
     page.click("text=The evidence")
-    assert page.evaluate("document.querySelector(':target th').innerText").startswith("Delete instance")
+    assert page.inner_text(":target th").startswith("Delete instance")
 
 
 def test_all_of_it_works_without_a_script(visit):
