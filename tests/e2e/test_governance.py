@@ -88,7 +88,8 @@ def look(http: httpx.Client, said: str) -> Left:
     audit = [read(name) for name in names if "/audit/" in name]
     deeds = [one for written in audit for one in (written if isinstance(written, list) else [written])]
     scopes = http.get(f"/compute/v1/projects/{PROJECT}/aggregated/instances").json()["items"].values()
-    calls = http.post("/v2/entries:list", json={"resourceNames": [f"projects/{PROJECT}"], "pageSize": 1000})
+    audited = {"filter": 'logName:"cloudaudit.googleapis.com"', "pageSize": 1000}
+    calls = http.post("/v2/entries:list", json={"resourceNames": [f"projects/{PROJECT}"], **audited})
     sweeps: dict[str, list[datetime]] = {}
     for name in names:
         if "/sweeps/" in name:
