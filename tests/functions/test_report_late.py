@@ -8,12 +8,12 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.layout import Code, ReportPart
+from spotwarden.layout import Code, Heartbeat, ReportPart
 from spotwarden.model.heartbeat import Beat
 from spotwarden.ports import UnansweredError
 from spotwarden.runner.reporting import news, refreshing
 from tests.fakes.trouble import unanswered
-from tests.functions.report_world import HOUR, ReportWorld
+from tests.functions.report_world import HOUR, MINUTE, ReportWorld
 from tests.functions.test_report_jobs import full, swept
 
 
@@ -247,6 +247,29 @@ def test_a_vm_that_the_ledger_does_not_know_costs_as_much(world):
     (one,) = world.json("/index.json")["jobs"]
     assert (one["up_seconds"], one["attempts"], one["nodes"], one["gpus"]) == (3 * 3_600, 1, 1, 1)
     assert world.json("/fleet.json")["total"]["vm_hours"]["used"] == 3
+
+
+@pytest.mark.parametrize("at", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Los_Angeles"])
+def test_a_heartbeat_of_a_wrong_clock_spoils_no_page(world, at, zone):
+    """What it measures is shown, its moment is not believed, and everybody else's rows are there."""
+    world.job()
+    world.beats({"at": at, "metrics": {"loss": 1}, "checkpoint": "a"})
+    world.store(Heartbeat(job="train", node="train"), f'{{"at": "{at}", "metrics": {{"loss": 2}}}}'.encode())
+    world.tick()
+    for page in ("/", "/jobs/train"):
+        assert world.get(f"{page}?tz={zone}").status_code == 200
+    (metric,) = world.json("/jobs/train.json")["job"]["metrics"]
+    assert (metric["last"], metric["at"]) == (2.0, None)
+
+
+@pytest.mark.parametrize(("ahead", "believed"), [(60, True), (61, False)])
+def test_a_clock_may_be_an_hour_ahead(world, ahead, believed):
+    """A moment that is later than that was never."""
+    world.job()
+    world.beats({"at": world.now + ahead * MINUTE, "metrics": {"loss": 1}})
+    world.tick()
+    assert bool(world.json("/jobs/train.json")["curves"]) is believed
 
 
 def test_a_warm_function_does_not_hold_every_heartbeat_that_it_has_read(world):

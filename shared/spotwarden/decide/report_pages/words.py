@@ -25,8 +25,11 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     zone: str = "UTC"
 
     def local(self, at: datetime) -> datetime:
-        """The moment by the clocks of the zone."""
-        return at.astimezone(ZoneInfo(self.zone))
+        """The moment by the clocks of the zone; in UTC where it is at an end of the calendar."""
+        try:
+            return at.astimezone(ZoneInfo(self.zone))
+        except OverflowError:
+            return at
 
     def stamp(self, at: datetime | None) -> str:
         """To the minute: `2026-11-21 14:05`; "" for none."""

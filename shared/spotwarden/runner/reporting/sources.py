@@ -4,7 +4,7 @@ One object that is broken, or was never meant so, costs its own figures: the job
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -31,7 +31,7 @@ from spotwarden.model.prices import Kind
 from spotwarden.model.report_kept import Gathered, Line, Ran, Sources
 from spotwarden.model.reporting import Reporting
 from spotwarden.model.run import Run
-from spotwarden.ports import BrokenError
+from spotwarden.ports import BrokenError, Entry
 from spotwarden.runner.beats import beat_in, beats_in
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.jobs import Folder, look_into, once, read_job_file
@@ -41,6 +41,9 @@ from spotwarden.runner.reporting.kept import Shelf
 METRICS_AT_MOST = 4 * 1024 * 1024
 LAUNCHED_AT_MOST = 16 * 1024 * 1024
 TEXT_AT_MOST = 64 * 1024
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+AHEAD = timedelta(hours=1)
+"""The clock of a VM may be so much before the bucket's; what is later cannot be."""
 
 Value = TypeVar("Value")
 
@@ -141,7 +144,7 @@ def _beat(reader: Reader) -> tuple[Beat | None, datetime | None]:
     if not beats:
         return None, None
     at, thing = max(beats, key=lambda beat: beat[0])
-    return reader.read(thing, TEXT_AT_MOST * 16, lambda _, data: beat_in(data)), at
+    return reader.read(thing, TEXT_AT_MOST * 16, lambda _, data: _timed(beat_in(data), at)), at
 
 
 def _links(reader: Reader, bucket: str, known: Mapping[str, str]) -> Mapping[str, str]:
@@ -194,15 +197,23 @@ def _lines(reader: Reader, known: Mapping[tuple[str, int], Line], reporting: Rep
             yield before
             continue
         # Only what is kept of it is remembered: a warm function would hold thousands of beats of each look.
-        make = partial(_line, reporting, thing, generation)
+        make = partial(_line, reporting, thing, reader.folder.things[thing])
         if (line := reader.read(thing, METRICS_AT_MOST, make)) is not None:
             yield line
         elif before is not None:
             yield before
 
 
-def _line(reporting: Reporting, thing: MetricsFile, generation: int, _name: str, data: bytes) -> Line:
-    return reporting.line(thing.node, thing.attempt, beats_in(data), generation)
+def _line(reporting: Reporting, thing: MetricsFile, entry: Entry, _name: str, data: bytes) -> Line:
+    beats = (_timed(beat, entry.updated) for beat in beats_in(data))
+    return reporting.line(thing.node, thing.attempt, beats, entry.generation)
+
+
+def _timed(beat: Beat, written: datetime) -> Beat:
+    """Without its moment, where that is of a clock that is wrong: far back, or after it was written."""
+    if beat.at is None or EARLIEST <= beat.at <= written + AHEAD:
+        return beat
+    return replace(beat, at=None)
 
 
 def _ran(name: str, data: bytes) -> dict[str, Ran]:
