@@ -118,7 +118,7 @@ def cut(speaker, monkeypatch, after: int) -> None:
 def test_a_fetch_that_was_cut_leaves_nothing_that_looks_whole_and_goes_on(speaker, run, monkeypatch):
     """The next one asks for the rest alone."""
     cut(speaker, monkeypatch, 5000)
-    with pytest.raises(Exception, match=r"1 files could not be fetched:\n  train/output/model.pt: the line"):
+    with pytest.raises(Exception, match=r"1 file could not be fetched:\n  train/output/model.pt: the line"):
         run(JOB, "--include", "*.pt")
     assert not Path("train/output/model.pt").exists()
     asked = []
@@ -128,7 +128,7 @@ def test_a_fetch_that_was_cut_leaves_nothing_that_looks_whole_and_goes_on(speake
         "download",
         lambda *a, start=0, **k: asked.append(start) or download(*a, start=start, **k),
     )
-    assert run(JOB, "--include", "*.pt") == "1 files, 2.0 kB, in train\n"
+    assert run(JOB, "--include", "*.pt") == "1 file, 2.0 kB, in train\n"
     assert asked == [5000]
     assert tree("train") == {"output/model.pt": b"weights" * 1000}
 
@@ -189,7 +189,7 @@ def test_a_name_from_the_bucket_leads_nowhere_else(speaker, run, path):
         safe(path)
     if path:
         speaker.cloud.store.write(f"train/output/{path}", b"evil", generation=None)
-        with pytest.raises(Exception, match="1 files could not be fetched"):
+        with pytest.raises(Exception, match="1 file could not be fetched"):
             run()
         assert set(tree(".")) == {"train/output/model.pt", "train/output/eval/scores.csv"}
 
@@ -281,5 +281,5 @@ def test_the_real_bucket_is_fetched_and_gone_on_with(desk, tmp_path):
     (target / "output/a/model.pt").unlink()
     part = PART.format(key=_key("model.pt"), generation=entry.generation)
     (target / "output/a" / part).write_bytes(data[:100_000])
-    assert "1 files, 200 kB" in desk.ok("download", "train", str(target))
+    assert "1 file, 200 kB" in desk.ok("download", "train", str(target))
     assert tree(str(target)) == {"output/a/model.pt": data, "output/empty": b""}

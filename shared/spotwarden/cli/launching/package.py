@@ -13,6 +13,7 @@ import msgspec
 from spotwarden.cli.bars import amount
 from spotwarden.cli.launching.ignoring import NEVER, walk
 from spotwarden.cli.table import plain
+from spotwarden.decide.letters.words import count
 
 FILE_AT_MOST = 256 * 1024
 """Bytes: Compute Engine takes no metadata value that is longer (Google: "About VM metadata")."""
@@ -71,7 +72,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
     def told(self) -> Iterator[str]:
         """What a person should know, a line each."""
         if self.files:
-            yield f"code: {self.files} files, {amount(self.size)}"
+            yield f"code: {count(self.files, 'file')}, {amount(self.size)}"
         if self.left_out:
             shown = ", ".join(plain(name) for name in self.left_out[:NAMED])
             more = f" and {len(self.left_out) - NAMED} more" if len(self.left_out) > NAMED else ""

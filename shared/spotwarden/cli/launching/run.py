@@ -23,6 +23,7 @@ from spotwarden.cli.launching.starting import start, told
 from spotwarden.cli.launching.storing import look, store, store_code
 from spotwarden.cli.launching.writing import SCRIPT, files_of, image_of, script_of, setup_of
 from spotwarden.decide import submission
+from spotwarden.decide.letters.words import count
 from spotwarden.layout import JobFile, RunRecord, Thing
 from spotwarden.model.action import DropObject
 from spotwarden.model.facts import JobFacts
@@ -165,7 +166,7 @@ def _send_inputs(context: Context, asked: Asked) -> None:
         unchanged = f", {done.files - done.sent} unchanged" if done.sent < done.files else ""
         gone = f", {len(done.stale)} gone" if done.stale else ""
         sent = f"{done.sent} sent ({amount(done.size)})" if done.sent else "none sent"
-        click.echo(f"input {one.name}: {done.files} files, {sent}{unchanged}{gone}", err=True)
+        click.echo(f"input {one.name}: {count(done.files, 'file')}, {sent}{unchanged}{gone}", err=True)
         for held in done.stale:
             action = DropObject(
                 reason="no longer an input", job=asked.job, name=held.name, generation=held.generation

@@ -12,6 +12,7 @@ from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.looking.landing import Landed, Landing, UnsafeError, insist, safe
 from spotwarden.cli.table import plain
+from spotwarden.decide.letters.words import count
 from spotwarden.layout import job_problem
 from spotwarden.ports import Held, Transfers, UnansweredError
 from spotwarden.runner.each import Each, each
@@ -123,7 +124,7 @@ def fetch(
     missing = [wish for wish in wishes if wish.path not in done and wish.held.name not in done]
     if not missing:
         return known, failed
-    with bar(f"fetching {len(missing)} files", sum(wish.held.size for wish in missing)) as moved:
+    with bar(f"fetching {count(len(missing), 'file')}", sum(wish.held.size for wish in missing)) as moved:
 
         def land(wish: Wish) -> Landed | None:
             return guarded(wish, lambda: insist(landing, files, wish.path, wish.held, moved))
@@ -178,11 +179,15 @@ def _sum_up(landed: Sequence[Landed], folder: Path) -> None:
     fetched = [one for one in landed if one.fetched]
     there = len(landed) - len(fetched)
     known = f"; {there} were there already" if there else ""
-    click.echo(f"{len(fetched)} files, {amount(sum(one.moved for one in fetched))}, in {folder}{known}")
+    click.echo(
+        f"{count(len(fetched), 'file')}, {amount(sum(one.moved for one in fetched))}, in {folder}{known}"
+    )
 
 
 def _raise(failed: Sequence[Failed]) -> None:
     if failed:
         told = [plain(f"  {one.name}: {one.why}") for one in failed[:TELL]]
         more = [f"  and {len(failed) - TELL} more"] if len(failed) > TELL else []
-        raise click.ClickException("\n".join([f"{len(failed)} files could not be fetched:", *told, *more]))
+        raise click.ClickException(
+            "\n".join([f"{count(len(failed), 'file')} could not be fetched:", *told, *more])
+        )
