@@ -6,17 +6,14 @@ It is two processes, the *outer* and, as its child, the *inner*, whose child is 
 
     local cloud ──control socket── outer ──lifeline pipe── inner ── command ── …
 
-Both are subreapers (Linux, `prctl(2)`): a descendant that forks twice, makes a session of its own or clears
-its environment still ends up as their child when its parent dies, so `waitpid` says for certain when nothing
-is left. If the local cloud goes, however that happens, the control socket closes and the outer kills all.
-If the outer is killed, the lifeline closes and the inner kills all. If the inner is killed, its children
-become the outer's, which kills them. Should both be killed at once, the command dies by its parent-death
-signal and the local cloud sweeps the rest by their environment mark (see `localcloud.leash.marks`).
-
-Other systems have no subreapers: what left the tree of children beforehand falls only to the sweep by mark.
-
-On the control socket the local cloud sends single bytes, `T` (SIGTERM to every descendant) and `K` (kill); it
-is told, one a line: `started INNER_PID COMMAND_PID`, `exited STATUS` (negative for a signal), `empty`.
+Both are subreapers (Linux, `prctl(2)`): whatever a descendant does, it ends up as their child when its parent
+dies, so `waitpid` says for certain when nothing is left. If the local cloud goes, however that happens, the
+control socket closes and the outer kills all; if the outer is killed, the lifeline closes and the inner does;
+if the inner is, its children are the outer's. Should both be killed at once, the command dies by its
+parent-death signal and the local cloud sweeps the rest by their environment mark, as it does on systems that
+have no subreapers (see `localcloud.leash.marks`).
+The local cloud sends single bytes, `T` (SIGTERM to every descendant) and `K` (kill); it is told, one a line:
+`started INNER_PID COMMAND_PID`, `exited STATUS` (negative for a signal), `empty`.
 """
 
 # pathlib would double the time that a guardian takes to start.
@@ -30,29 +27,21 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 
-PR_SET_PDEATHSIG = 1
-PR_SET_CHILD_SUBREAPER = 36
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 LINUX = sys.platform == "linux"
 KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
-FREEZE_ROUNDS = 50
-"""How often to look for processes born while we stopped the others, before killing what is there."""
-
-REAP_SECONDS = 0.02
-"""How long to wait for the killed to be gone before looking for survivors again."""
+FREEZE_ROUNDS = 50  # looks for processes born while we stopped the others, before killing what is there
+REAP_SECONDS = 0.02  # until it is looked again whether the killed are gone
 
 
 def main() -> None:
     """Run the command under guard; return when neither it nor any descendant of it is left."""
-    control, argv = int(sys.argv[1]), sys.argv[2:]
-    guard(control, lambda: execute(argv))
+    guard(int(sys.argv[1]), lambda: execute(sys.argv[2:]))
 
 
 def guard(control: int, command: Callable[[], None]) -> None:
-    """Have the command in a process of its own under guard; return, outer and inner, when all is over.
-
-    Where the command returns or raises `SystemExit`, its process ends so.
-    """
+    """Have the command in a process of its own under guard; return, outer and inner, when all is over."""
     os.set_inheritable(control, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -200,11 +189,9 @@ def exterminate(wake: int) -> None:
 
 
 def freeze() -> None:
-    """Stop all descendants first: one that stands still has no more children.
-
-    A signal to a process group is atomic with fork(2): it reaches the children that a member is just making.
-    Without that a bomb of hundreds of processes is born faster than it can be stopped one by one.
-    """
+    """Stop all descendants first: one that stands still has no more children."""
+    # A signal to a group is atomic with fork(2), so it reaches the children that a member is just making.
+    # Without that a bomb of hundreds of processes is born faster than it can be stopped one by one.
     stopped: set[int] = set()
     for _ in range(FREEZE_ROUNDS):
         fresh = set(descendants()) - stopped
