@@ -153,6 +153,33 @@ def test_a_ledger_that_cannot_be_closed_now_keeps_its_vm_until_it_is(world, trou
     assert (world.asked(), ledger(world).state) == ([("stop", vm)], State.STOPPED)
 
 
+class Claimed(Calls):
+    """A cloud in which recovery claims the next attempt just before the newest one is closed."""
+
+    def __init__(self, world):
+        super().__init__(world.cloud.ports())
+        self._world = world
+
+    def _next(self, call, about):
+        if call == "write" and str(about).endswith("attempts/1.json") and not self.of("claimed"):
+            self.made.append(("claimed", about))
+            self._world.attempt(number=2, state=State.CLAIMED)
+        super()._next(call, about)
+
+
+def test_an_attempt_that_is_claimed_at_the_same_moment_is_closed_as_well(world):
+    """A preemption just then must not bring it back: its ledger ends with the attempt that came meanwhile."""
+    world.job()
+    measure(world, loss="nan")
+    world.sweep()
+    world.wait(minutes=5)
+    claimed = Claimed(world)
+    world.sweep(cloud=claimed.cloud)
+    assert claimed.of("claimed")
+    assert [ledger(world, number).state for number in (1, 2)] == [State.STOPPED, State.STOPPED]
+    assert ledger(world, 2).reason == "loss of test-vm at step 10 is nan, which is no number to go on with"
+
+
 def test_a_job_whose_ledger_nobody_has_written_yet_is_stopped_all_the_same(world):
     """There is nothing to close; recovery reads in the operation log who stopped it."""
     vm = world.vm()

@@ -165,6 +165,28 @@ def test_a_stop_at_any_moment_of_a_recovery_wins(ada):
         assert running(owner.world) == [], number
 
 
+def lost_in_part(ada):
+    """An owner of a gang that has lost a node; the other one still runs, so its attempt looks alive."""
+    owner = ada(GANG)
+    owner.world.settle(2)
+    owner.world.preempt(node=max(owner.world.ids))
+    owner.world.wait(minutes=5)
+    return owner
+
+
+def test_a_stop_at_any_moment_of_a_gangs_recovery_wins(ada):
+    """Also where the command has come to its end between a slow sweep's look and its claim."""
+    owner = lost_in_part(ada)
+    counted = Calls(owner.world.cloud.ports())
+    owner.world.sweep_over(counted.cloud)
+    for number in range(len(counted.made)):
+        owner = lost_in_part(ada)
+        owner.world.sweep_over(Meanwhile(owner, number).cloud)
+        owner.world.settle(4)
+        assert owner.world.attempts()[-1].state is State.STOPPED, number
+        assert running(owner.world) == [], number
+
+
 def test_stopping_twice_is_stopping_once(ada):
     """The second finds it so, and says so."""
     owner = ada()

@@ -10,7 +10,7 @@ from spotwarden.decide.judging import Finding
 from spotwarden.decide.placing import lease
 from spotwarden.decide.recovery import Verdict
 from spotwarden.model.action import KeepWatch, Quarantine, Step, Tell, Wait, WriteAttempt
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, State
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.launch import Launch, NoLaunch
 from spotwarden.model.policy import Policy
@@ -40,7 +40,9 @@ def claim(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick) -> Step
         script=facts.launch.script,
         machine="-".join((facts.launch.machine, *facts.launch.accelerators)),
     )
-    return WriteAttempt(reason=claimed.reason, record=claimed, generation=0)
+    # After a closed attempt it is a VM that somebody launched by hand since: that one is gone on with.
+    goes_on = facts.newest is None or facts.newest.state not in CLOSED
+    return WriteAttempt(reason=claimed.reason, record=claimed, generation=0, goes_on=goes_on)
 
 
 def record(facts: JobFacts, finding: Finding, tick: Tick) -> Attempt:

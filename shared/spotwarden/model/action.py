@@ -16,10 +16,14 @@ from spotwarden.model.watch import Watch
 
 
 class WriteAttempt(Action, frozen=True, kw_only=True, tag=True):
-    """Write a ledger record under the generation that was read; 0 creates it."""
+    """Write a ledger record under the generation that was read; 0 creates it.
+
+    One that `goes_on` with a job does so only if nobody has closed the attempt before it meanwhile.
+    """
 
     record: Attempt
     generation: int
+    goes_on: bool = False
 
 
 class LaunchInstances(Action, frozen=True, kw_only=True, tag=True):
@@ -147,7 +151,7 @@ class Quarantine(Action, frozen=True, kw_only=True, tag=True):
 
 
 class StoreObject(Action, frozen=True, kw_only=True, tag=True):
-    """Write an object of the layout, one of ours where `job` is ""; only a new one, or over this generation."""
+    """Write an object of the layout, one of ours where `job` is ""; only a new one, or over a generation."""
 
     job: str
     name: str

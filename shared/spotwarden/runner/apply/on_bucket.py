@@ -33,8 +33,12 @@ from spotwarden.model.attempt import CLOSED, Attempt, State
 from spotwarden.model.deed import CloseJob
 from spotwarden.model.marker import Aside
 from spotwarden.model.outcome import Done
+from spotwarden.ports import ConflictError
 from spotwarden.runner.apply.hands import JSON, Hands
 from spotwarden.runner.decoding import decoded
+
+CLOSINGS = 3
+"""How often a job is closed anew that changes under our hands."""
 
 
 def _write(hands: Hands, thing: Thing, data: bytes, generation: int | None, content_type: str = JSON) -> Done:
@@ -50,13 +54,46 @@ def _pretty(value: object) -> bytes:
 
 
 def write_attempt(hands: Hands, action: WriteAttempt) -> Done:
-    """Write a record of the ledger."""
-    thing = AttemptRecord(job=action.record.job, attempt=action.record.number)
-    return _write(hands, thing, _pretty(action.record), action.generation)
+    """Write a record of the ledger.
+
+    Whoever brings a job back and whoever stops it at the same moment write two records, and each looks for
+    the other's after its own: so one of them sees both, and the job stays stopped.
+
+    Raises:
+        ConflictError: the other one was there; what was written here holds no longer, or not alone.
+    """
+    record = action.record
+    done = _write(hands, _record_of(record, 0), _pretty(record), action.generation)
+    if action.goes_on and (before := _read(hands, _record_of(record, -1))) and before.state in CLOSED:
+        why = f"not brought back: {before.reason}"
+        over = msgspec.structs.replace(record, state=State.STOPPED, reason=why, lease=None)
+        _write(hands, _record_of(record, 0), _pretty(over), done.generation)
+        raise ConflictError(f"attempt {before.number} of {record.job} was closed: {before.reason}")
+    if record.state is State.STOPPED and _read(hands, _record_of(record, 1)):
+        raise ConflictError(f"attempt {record.number + 1} of {record.job} was claimed meanwhile")
+    return done
+
+
+def _record_of(record: Attempt, further: int) -> AttemptRecord:
+    """The name of an attempt's record, or of one so many further."""
+    return AttemptRecord(job=record.job, attempt=max(1, record.number + further))
+
+
+def _read(hands: Hands, thing: AttemptRecord) -> Attempt | None:
+    stored = hands.cloud.store.read(hands.layout.build(thing))
+    return decoded(hands.layout.build(thing), stored.data, Attempt) if stored else None
 
 
 def close_job(hands: Hands, action: CloseJob) -> Done:
-    """Write into the newest record of the ledger that the job was stopped."""
+    """Write into the newest record of the ledger that the job was stopped, and into one that comes then."""
+    for _ in range(CLOSINGS):
+        newest, done = _close_newest(hands, action)
+        if newest is None or _read(hands, _record_of(newest, 1)) is None:
+            return done
+    raise ConflictError(f"{action.job} is claimed again and again")
+
+
+def _close_newest(hands: Hands, action: CloseJob) -> tuple[Attempt | None, Done]:
     store, layout = hands.cloud.store, hands.layout
     newest: AttemptRecord | None = None
     for entry in store.entries(layout.attempts(action.job)):
@@ -65,14 +102,14 @@ def close_job(hands: Hands, action: CloseJob) -> Done:
             newest = thing
     stored = store.read(layout.build(newest)) if newest else None
     if newest is None or stored is None:
-        return Done()
+        return None, Done()
     record = decoded(layout.build(newest), stored.data, Attempt)
     if record.state in CLOSED:
-        return Done()
+        return None, Done()
     over = msgspec.structs.replace(
         record, state=State.STOPPED, reason=action.reason, lease=None, updated=hands.tick.now
     )
-    return _write(hands, newest, _pretty(over), stored.generation)
+    return over, _write(hands, newest, _pretty(over), stored.generation)
 
 
 def file_case(hands: Hands, action: FileCase) -> Done:
