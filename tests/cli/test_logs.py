@@ -271,6 +271,41 @@ def test_cloud_logging_that_stays_away_is_done_without(speaker, follower):
     assert "does not answer" in err[0]
 
 
+def test_a_bucket_that_is_away_for_a_while_does_not_end_the_following(speaker, follower):
+    """The job runs on for weeks; what was said meanwhile is told, and the silence once."""
+    speaker.attempt(1)
+    speaker.store(1, "a\n")
+    away = unanswered(after_work=False)
+
+    def silent():
+        speaker.cloud.store.trouble.order("entries", away, times=2)
+
+    def unread():
+        speaker.store(1, "a\nb\n")
+        speaker.cloud.store.trouble.order("read", away, about=".log", times=1)
+
+    status, out, err = follower(silent, lambda: None, unread, lambda: None, lambda: speaker.end("3"))
+    assert (status, out) == (3, [ONE, "a", "b"])
+    assert [line for line in err if "asking again" in line] == err[:2]
+    assert len(err) == 3
+
+
+def test_an_end_that_comes_between_two_looks_at_it_is_known_by_its_status(speaker, follower, monkeypatch):
+    """The listing is a moment older than the ledger: a job that has failed must not look as if it had not."""
+    speaker.attempt(1)
+    entries = speaker.cloud.store.entries
+
+    def ended():
+        speaker.end("3")
+        speaker.attempt(1, state=State.ENDED)
+        older = lambda *args, **more: [  # noqa: E731 — of this test alone
+            one for one in entries(*args, **more) if not one.name.endswith("status-code")
+        ]
+        monkeypatch.setattr(speaker.cloud.store, "entries", older)
+
+    assert follower(ended)[0] == 3
+
+
 def test_at_the_end_nothing_is_waited_for(speaker, follower):
     """What is stored is better than nothing."""
     speaker.attempt(1)

@@ -51,7 +51,11 @@ def here(tmp_path, monkeypatch):
         ([*PLAIN, *(f"--tag=t{n}=x" for n in range(61))], "61 tags are more than 60"),
         ([*PLAIN, "--metric", "loss"], "write it as NAME=VALUE"),
         ([*PLAIN, "--metric", "a b=(x)"], "a metric's name"),
-        ([*PLAIN, "--metric", "loss=[0-9.]+"], "write the number as a group, such as loss=([0-9.]+)"),
+        (
+            [*PLAIN, "--flag=--metadata-from-file=a=b"],
+            "would take the place of the job kit's own",
+        ),
+        ([*PLAIN, "--metric", "loss=[0-9.]+"], "write the number as a group, such as loss=([^ ,]+)"),
         ([*PLAIN, "--metric", "loss=(?:[0-9])(x)"], "no (?…)"),
         ([*PLAIN, "--metric", "loss=("], "is no pattern"),
         ([*PLAIN, "--max-runtime", "12"], "write 30m, 8h"),

@@ -122,6 +122,6 @@ def metrics(said: Iterable[str]) -> dict[str, str]:
             raise click.UsageError(f"--metric {name}: {pattern!r} is no pattern: {error}") from error
         if "(?" in pattern or not groups:
             raise click.UsageError(
-                f"--metric {name}: write the number as a group, such as {name}=([0-9.]+), and no (?…)"
+                f"--metric {name}: write the number as a group, such as {name}=([^ ,]+), and no (?…)"
             )
     return found

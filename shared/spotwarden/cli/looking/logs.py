@@ -1,7 +1,8 @@
 """`spotwarden logs`: what a job has said, over all of its attempts, and what it says now."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 import click
@@ -16,6 +17,7 @@ from spotwarden.cli.table import plain
 from spotwarden.cli.times import Since
 from spotwarden.gcp.endpoint import is_loopback
 from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.ports import UnansweredError
 
 PAUSE, LOCAL_PAUSE = timedelta(seconds=5), timedelta(milliseconds=250)
 """Between two looks: of a project's log one may ask sixty times a minute, all together."""
@@ -92,10 +94,12 @@ def follow(
     try:
         glance = _glance(context, desk, job)
         while (status := ended(glance)) is None:
-            reader.read(glance, again=True)
-            teller.tell(glance)
+            with teller.patience():
+                reader.read(glance, again=True)
+                teller.tell(glance)
             pause(step.total_seconds())
-            glance = _glance(context, desk, job)
+            with teller.patience(is_back=True):
+                glance = _glance(context, desk, job)
         reader.read(glance)
         if not local and reader.said:
             pause(LAST_WORDS.total_seconds())
@@ -112,6 +116,21 @@ class News:
 
     def __init__(self) -> None:
         self._said: tuple[int, State] | None = None
+        self._silent = False
+
+    @contextmanager
+    def patience(self, *, is_back: bool = False) -> Iterator[None]:
+        """A job runs for weeks: a bucket that does not answer is asked again, and that is said once.
+
+        What always asks it tells that it `is_back`.
+        """
+        try:
+            yield
+            self._silent = self._silent and not is_back
+        except UnansweredError as error:
+            if not self._silent:
+                _note(f"{error}; asking again")
+            self._silent = True
 
     def tell(self, glance: Glance) -> None:
         """Say it, if it is new."""
@@ -131,7 +150,6 @@ def ended(glance: Glance) -> int | None:
     newest = glance.ledger[-1] if glance.ledger else None
     if newest is None or newest.state not in CLOSED:
         return None
-    # An attempt may be closed as ended a moment before its status can be seen.
     return OVER.get(newest.state, 0)
 
 

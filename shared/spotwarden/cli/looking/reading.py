@@ -136,8 +136,8 @@ class Reader:
             return ""
         if self._generations.get(stay.instance_id) == entry.generation:
             return ""
-        self._generations[stay.instance_id] = entry.generation
         text = self._desk.file(thing)
+        self._generations[stay.instance_id] = entry.generation
         new = beyond(self._by_file.get(stay.instance_id, ""), text)
         self._by_file[stay.instance_id] = text
         return new

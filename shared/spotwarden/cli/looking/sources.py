@@ -10,7 +10,7 @@ import msgspec
 
 from spotwarden.decide.whereabouts import Stay, stays
 from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, StatusCode, Thing
-from spotwarden.model.attempt import Attempt
+from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.logline import LogLine
 from spotwarden.ports import Entry, Logs, RejectedError, Store, UnansweredError
 from spotwarden.runner.decoding import decoded
@@ -61,7 +61,7 @@ class Desk:
             ledger=tuple(ledger),
             stays=tuple(stays(ledger, registered, now)),
             files={thing: entry for thing, entry in folder.things.items() if isinstance(thing, LogFile)},
-            status=self._status(folder.things),
+            status=self._status(folder.things, ledger),
             exists=bool(folder.things),
         )
 
@@ -91,9 +91,11 @@ class Desk:
             self._ids.keep(name, generation, found)
         return found
 
-    def _status(self, things: Mapping[Thing, Entry]) -> str | None:
+    def _status(self, things: Mapping[Thing, Entry], ledger: Sequence[Attempt]) -> str | None:
         thing = StatusCode(job=self._job)
-        stored = self._store.read(self._layout.build(thing)) if thing in things else None
+        # Written and closed after the listing: a job must not be taken for one that ended well.
+        due = thing in things or (ledger and ledger[-1].state is State.ENDED)
+        stored = self._store.read(self._layout.build(thing)) if due else None
         return stored.data.decode(errors="replace").strip() if stored else None
 
 

@@ -13,7 +13,7 @@ FIRST = timedelta(hours=2)
 """How long a job may take to measure for the first time what its early stop hangs on."""
 LOOK = "look at its log and its metrics; mend it, and start it again from a checkpoint that was good"
 HOW_TO_MEASURE = (
-    "let the heartbeat say it: with the job kit `spotwarden run --metric 'loss=loss: ([0-9.]+)'`, or a line"
+    "let the heartbeat say it: with the job kit `spotwarden run --metric 'loss=loss: ([^ ,]+)'`, or a line"
     ' such as {"step": 120, "loss": 0.7} in the file that SPOTWARDEN_PROGRESS names'
 )
 LARGE = 1e15
