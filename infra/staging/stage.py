@@ -72,7 +72,9 @@ def _assets(reached: Iterable[Path], shared: Path) -> Iterator[Path]:
     for file in sorted(reached):
         if file.name == "assets.py":
             inside = (shared / file).with_suffix("").rglob("*")
-            yield from sorted(one.relative_to(shared) for one in inside if one.is_file() and one.suffix != ".md")
+            yield from sorted(
+                one.relative_to(shared) for one in inside if one.is_file() and one.suffix != ".md"
+            )
 
 
 def _packed(name: str, folder: Path, out: Path) -> dict[str, object]:

@@ -298,4 +298,9 @@ def test_what_is_judged_says_what_was_seen():
     assert judged.fleet == 1
     assert judged.hidden == ("us-east1-b",)
     assert judged.rules == ("orphan", "stall", "early_stop")
-    assert judge_all(seen(on_record(), leftovers=()), brief()).rules == ("orphan", "leftover", "stall", "early_stop")
+    assert judge_all(seen(on_record(), leftovers=()), brief()).rules == (
+        "orphan",
+        "leftover",
+        "stall",
+        "early_stop",
+    )

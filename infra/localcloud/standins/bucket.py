@@ -92,7 +92,8 @@ class Storage:
     def write(self, address: Address, content: IO[bytes], *, kind: str, generation: str = "") -> None:
         """Store content under a name.
 
-        Where a `generation` is given it replaces this one alone, "0" for none (`CloudError` 412 else). `kind` is the content type, by default what the name's ending tells.
+        Where a `generation` is given it replaces this one alone, "0" for none (`CloudError` 412
+        else). `kind` is the content type, by default what the name's ending tells.
         """
         query = {"uploadType": "media", "name": address.name}
         if generation:
