@@ -4,8 +4,10 @@ import gc
 
 from hypothesis import settings
 
+from tests.long import ASKED
+
 # How long an example takes says nothing about the code: machines differ, and are busy.
-settings.register_profile("unhurried", deadline=None)
+settings.register_profile("unhurried", deadline=None, max_examples=100 if ASKED else 40)
 settings.load_profile("unhurried")
 
 

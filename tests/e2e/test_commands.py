@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.e2e.conftest import SPOTWARDEN, marked
+from tests.long import long
 
 PURE = """\
 #!/bin/bash
@@ -184,6 +185,7 @@ def test_a_marker_that_was_put_aside_is_listed_put_back_and_dropped(shell):
     assert "is empty" in shell.ok("quarantine", "list")
 
 
+@long
 def test_a_job_is_stopped_and_starts_again(shell, script):
     """Closed and stopped by its owner; asked for, it is brought back in place, as attempt 2."""
     shell.ok("submit", script("job-g"))

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from spotwarden.cli.main import main
 from spotwarden.gcp.storage import CloudStorage
 from tests.e2e.conftest import SPOTWARDEN, marked
+from tests.long import long
 
 PROGRAM = """\
 import json, os, pathlib, sys
@@ -157,6 +158,7 @@ def test_a_command_runs_among_the_processes_of_a_vm(laptop):
 
 
 @pytest.mark.usefixtures("here")
+@long
 def test_output_of_a_job_is_input_of_the_next(laptop):
     """Fetched by its VM, in a folder that is called like the job."""
     with contextlib.closing(laptop.store) as store:
