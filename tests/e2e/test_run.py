@@ -137,7 +137,7 @@ def test_code_runs_as_it_is_and_goes_on_with_what_it_had_put_out(laptop):
     assert done.exit_code == 3, done.output
     assert said_by(done.output)["runs"] == 1
     assert "code: unchanged" in done.output
-    assert "1 files, none sent, 1 unchanged" in done.output
+    assert "1 file, none sent, 1 unchanged" in done.output
 
 
 @pytest.mark.usefixtures("here")
