@@ -146,14 +146,17 @@ def test_an_upload_in_vain_is_refused_before_its_content(http: httpx.Client, buc
 def test_an_upload_that_breaks_off_leaves_nothing(served: Served, bucket: storage.Bucket):
     """No object and no file when the connection ends in the middle."""
 
+    end = time.monotonic() + 10
+
     def broken():
         yield b"x" * 3_000_000
+        # It has begun to be stored.
+        while not served.files() and time.monotonic() < end:
+            pass
         raise ConnectionError
 
     with httpx.Client(base_url=served.url, trust_env=False) as client, pytest.raises(ConnectionError):
         client.post(UPLOAD, params={"uploadType": "media", "name": "a"}, content=broken())
-    # The end of the connection may be heard after the server has no call to work on.
-    end = time.monotonic() + 10
     while served.files() and time.monotonic() < end:
         served.settle()
     assert list(bucket.list_blobs()) == []
