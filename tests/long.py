@@ -8,3 +8,8 @@ ASKED = os.environ.get("SPOTWARDEN_LONG") == "all"
 long = pytest.mark.skipif(
     not ASKED, reason="takes long and has a shorter sister; SPOTWARDEN_LONG=all runs it"
 )
+
+
+def examples(number: int) -> int:
+    """So many examples where all is asked for, and a third of them in each run."""
+    return number if ASKED else number // 3

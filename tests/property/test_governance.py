@@ -15,6 +15,7 @@ from spotwarden.model.governance import GovernanceLimits, IdleLimits, Mode, Reme
 from spotwarden.runner.governance.steady import ClockError
 from tests.fakes.trouble import rejected, unanswered
 from tests.functions.made_up import RULE, MadeUp, Said
+from tests.long import examples
 
 GRACE = timedelta(minutes=15)
 VMS = 4
@@ -184,7 +185,7 @@ class History:
         self.world.sweep()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(EPISODE, min_size=1, max_size=6))
 def test_no_history_breaks_a_promise(episodes: list[tuple[list[tuple[str, ...]], ...]]):
     """No act without a delivered warning the grace earlier; unknown, exempt, vetoed, too many: never."""

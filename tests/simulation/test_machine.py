@@ -4,6 +4,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from tests.long import examples
 from tests.simulation import commands as c
 from tests.simulation.history import end, faults_of
 from tests.simulation.process import silenced
@@ -103,7 +104,7 @@ class Recovery(RuleBasedStateMachine):
 
 
 Recovery.TestCase.settings = settings(
-    max_examples=100,
+    max_examples=examples(100),
     stateful_step_count=25,
     deadline=None,
     derandomize=True,

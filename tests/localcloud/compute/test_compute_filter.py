@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from localcloud.compute.filtering import predicate
 from localcloud.errors import ApiError
+from tests.long import examples
 
 VM = {
     "id": "1795253100620265059",
@@ -168,7 +169,7 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(PIECES, max_size=12).map("".join))
 @example("(" * 2000)
 @example("NOT " * 2000 + "name=a")

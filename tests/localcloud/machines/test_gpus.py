@@ -141,10 +141,10 @@ def test_a_real_job_is_measured_per_gpu(run, vm, world, eventually):
 
     async def scene():
         await vm(startup_script=script, gpus=2)
-        await eventually(lambda: last("1") > 15)
+        await eventually(lambda: last("1") > 2)
 
     run(scene())
-    assert last("0") < 10
+    assert last("0") < last("1")
     point = of_gpus(world)[-1]
     assert point.metric == "agent.googleapis.com/gpu/utilization"
     assert point.metric_labels["model"] == "Tesla T4"

@@ -14,6 +14,7 @@ from spotwarden.script.gcloud.flagset import flags_of
 from spotwarden.script.gcloud.keys import BULK, CONTAINER, CREATE
 from spotwarden.script.gcloud.tables import words
 from spotwarden.script.refusal import Refused
+from tests.long import examples
 
 LEADS = {
     CREATE: ["compute", "instances", "create", "vm"],
@@ -107,7 +108,7 @@ def outcome(line, files=None):
         return refused.reason
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(lines(), st.binary(max_size=60))
 def test_a_random_command_line_is_translated_or_refused(line, content):
     """Requests are JSON, and a refusal says something."""
@@ -117,14 +118,14 @@ def test_a_random_command_line_is_translated_or_refused(line, content):
         json.dumps([request.body for request in found])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.dictionaries(st.sampled_from(sorted(flags_of(CREATE, "v1"))).map("--{}".format), TREES, max_size=4))
 def test_a_random_flags_file_is_translated_or_refused(flags):
     """JSON is YAML, and any tree may stand behind a flag."""
     outcome([*LEADS[CREATE], "--flags-file=f"], {"f": json.dumps(flags).encode()})
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=200), st.sampled_from(["--flags-file", "--node-affinity-file", "--csek-key-file"]))
 @example("- &a [*a]", "--flags-file")
 @example("? [a]: b", "--node-affinity-file")

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.long import examples
+
 NAMES = st.sampled_from(["x", "y", "z", "unset"])
 PLAIN = st.text(st.sampled_from("abc-.:=,@%+^#_0127"), min_size=1, max_size=6).filter(
     lambda text: text[0] not in "#="
@@ -111,7 +113,7 @@ SCRIPTS = st.lists(
 
 
 @settings(
-    max_examples=150,
+    max_examples=examples(150),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -127,7 +129,9 @@ def test_generated_scripts_give_the_words_that_bash_gives(
 ARGUMENT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(words=st.lists(ARGUMENT, max_size=6))
 def test_quoted_words_are_those_words_again(words: list[str], ours: Callable[..., list[list[str]]]):
     """A plain script of quoted arguments, as `resolve` writes it, loses and gains nothing."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from spotwarden.script import Defaults, Refused, requests
 from spotwarden.script.shell import limits
 from spotwarden.script.shell.run.script import run_script
+from tests.long import examples
 
 UNITS = [
     "((",
@@ -90,7 +91,7 @@ $? $# $@ $* $$ \x01 \u00e9 :
 TOKENS = st.sampled_from([*TOKEN_NAMES.split(), "\n", "\t", "\r", "\udcff"])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(words=st.lists(TOKENS, max_size=40), glue=st.sampled_from(["", " ", "\n"]))
 def test_any_mixture_of_bash_is_read_or_refused(words: list[str], glue: str):
     """No other error escapes from either stage."""
@@ -100,7 +101,7 @@ def test_any_mixture_of_bash_is_read_or_refused(words: list[str], glue: str):
         )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(text=st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(text: bytes):
     """Neither does one for what is no script at all."""
@@ -108,7 +109,7 @@ def test_any_bytes_are_read_or_refused(text: bytes):
         requests(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     text=st.text(max_size=60), files=st.dictionaries(st.text(max_size=9), st.binary(max_size=30), max_size=3)
 )
