@@ -29,6 +29,7 @@ from localcloud.permissions import checked_routes
 from localcloud.permissions.doors import Doors
 from localcloud.pubsub import PubSubService
 from localcloud.scheduler import SchedulerService
+from localcloud.settling import Settling
 from localcloud.storage import StorageService
 from localcloud.travel import Travel
 
@@ -77,6 +78,7 @@ class LocalCloud:
         self.scheduler = SchedulerService(
             project=project, clock=clock, publish=self.pubsub.publish, post=post
         )
+        self.settling = Settling(fire=self.scheduler.fire_due, at_work=self.pubsub.at_work)
         self.storage = StorageService(
             project=project,
             folder=options.state / "storage",
@@ -211,6 +213,7 @@ class LocalCloud:
             self.monitoring,
             self.scheduler,
             self.travel,
+            self.settling,
         )
         admin = [route for service in knobs for route in service.admin_routes()]
         return [

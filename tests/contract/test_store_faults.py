@@ -9,7 +9,7 @@ import pytest
 from google.api_core.exceptions import PreconditionFailed
 
 from spotwarden.gcp.storage import CloudStorage
-from spotwarden.ports import ConflictError, UnansweredError
+from spotwarden.ports import BrokenError, ConflictError, UnansweredError
 from tests.contract.patience import QUICK, OpenStore
 
 Faults = Callable[..., str]
@@ -189,3 +189,12 @@ def test_an_object_replaced_between_two_calls_of_a_read_is_read_whole(open_store
     data, generation = content(store, "x")
     assert data == b"newer"
     assert [entry.generation for entry in other.entries("x")] == [generation]
+
+
+def test_an_object_that_only_its_writer_can_read_is_broken(open_store: OpenStore, faults: Faults):
+    """Cloud Storage answers 400 for one that is encrypted with a key of the customer's, and always will."""
+    store = open_store()
+    store.write("job/status-code", b"0", generation=0)
+    faults(service="storage", method="GET", path="/download/", status=400)
+    with pytest.raises(BrokenError, match=r"job/status-code cannot be read: .*400"):
+        store.read("job/status-code")

@@ -346,8 +346,9 @@ def test_the_commands_say_what_is_meant(monkeypatch):
     calls = []
 
     def call(_method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        calls.append((path, body))
-        return {"now": "2026-11-21T12:00:00Z", "ahead_seconds": 1500.0}
+        if path != "/local/settle":
+            calls.append((path, body))
+        return {"at_work": 0, "now": "2026-11-21T12:00:00Z", "ahead_seconds": 1500.0}
 
     monkeypatch.setattr("localcloud.commands.knobs.call", call)
     for words in (["travel", "25m"], ["agent", "dark", "--off"], ["agent", "dark"]):

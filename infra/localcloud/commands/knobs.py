@@ -84,17 +84,27 @@ def _fault_rule(**options: Any) -> dict[str, Any]:  # noqa: ANN401 — one entry
 @click.command()
 @click.argument("job", required=False, default="")
 def tick(job: str) -> None:
-    """Fire the Scheduler's jobs now: all of them, or the one of this name."""
+    """Fire the Scheduler's jobs now, all or the one of this name, and wait for what they do."""
     call("POST", "/local/tick", {"job": job} if job else {})
-    click.echo("ticked")
+    click.echo("ticked" + _left())
 
 
 @click.command()
 @click.argument("duration", type=Duration())
 def travel(duration: float) -> None:
-    """Let time pass: clocks and metrics go on, a tick that came due is fired once; VMs keep their clocks."""
+    """Let time pass: clocks and metrics go on, a tick that came due is fired once; VMs keep their clocks.
+
+    It waits until the functions are done with what came due.
+    """
     arrived = call("POST", "/local/travel", {"seconds": duration})
-    click.echo(f"it is {arrived['now']} now, {arrived['ahead_seconds'] / 60:g} min ahead of this machine")
+    ahead = f"{arrived['ahead_seconds'] / 60:g} min ahead of this machine"
+    click.echo(f"it is {arrived['now']} now, {ahead}{_left()}")
+
+
+def _left() -> str:
+    """Wait until the functions are done; what there is to say where they are not, "" where they are."""
+    busy = call("POST", "/local/settle", {})["at_work"]
+    return f"; the functions are still at work, messages left: {busy}" if busy else ""
 
 
 @click.command()

@@ -121,6 +121,11 @@ class Queue:
         """Whether `take` might find something; what waits for others of its key counts too."""
         return bool(self._ready)
 
+    def at_work(self, now: float) -> int:
+        """How many messages are leased or could be; those that wait for a later time do not count."""
+        self.advance(now)
+        return len(self._leases) + sum(map(_current, self._ready))
+
     def backlog(self) -> int:
         """How many messages are not acknowledged, leased ones included."""
         return sum(held.state is not State.DONE for held in self._live.values())

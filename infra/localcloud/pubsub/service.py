@@ -77,6 +77,11 @@ class PubSubService:
         """`/local/topics` shows what is there, `/local/messages` sets what befalls messages."""
         return Admin(self._registry, self._last_push).routes()
 
+    def at_work(self) -> int:
+        """How many messages are being pushed, or about to be."""
+        pushed = (self._registry.subscriptions[name] for name in self._pushers)
+        return sum(each.queue.at_work(each.now()) for each in pushed)
+
     async def close(self) -> None:
         """End push deliveries and everything that waits."""
         tasks = [task for _, task in self._pushers.values()]

@@ -59,6 +59,10 @@ class SchedulerService:
             Route("/local/ticks", self._set_ticks, methods=["POST"]),
         ]
 
+    def fire_due(self) -> None:
+        """Start what came due at once, rather than at the next look at the clock."""
+        self._clockwork.fire_due()
+
     async def close(self) -> None:
         """End ticks and runs."""
         await self._clockwork.close()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-from google.api_core.exceptions import NotFound, PreconditionFailed
+from google.api_core.exceptions import BadRequest, NotFound, PreconditionFailed
 from google.cloud import storage
 from google.cloud.storage.exceptions import DataCorruption
 
@@ -73,7 +73,8 @@ class Objects:
         """The content of the generation that `blob` was found at.
 
         Raises:
-            BrokenError: it unpacks to more than `at_most` bytes.
+            BrokenError: it unpacks to more than `at_most` bytes, or it cannot be read at all: it is
+                encrypted with a key that only its writer has.
             UnansweredError: the generation is there no more, or its bytes arrived damaged.
         """
         sink = _Sink(blob.name, at_most)
@@ -82,6 +83,8 @@ class Objects:
                 blob.download_to_file(sink, timeout=self._patience.timeouts, retry=None)
         except NotFound as error:
             raise UnansweredError(f"{blob.name} changed while it was read") from error
+        except BadRequest as error:
+            raise BrokenError(f"{blob.name} cannot be read: {error.message}") from error
         except DataCorruption as error:
             raise UnansweredError(f"{blob.name} arrived damaged: {error}") from error
         return sink.getvalue()

@@ -35,7 +35,7 @@ class Store(Protocol):
         """The names of the folders directly below `prefix`, without it and without the slash."""
 
     def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
-        """The object; None where there is none; `BrokenError` where it is over `at_most` bytes."""
+        """The object; None where there is none; `BrokenError` where it is unreadable or over `at_most`."""
 
     def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
         """Write under `generation` (0 creates, None overwrites anything) and return the new one.
