@@ -123,7 +123,7 @@ def test_a_second_deployment_applies_the_plan_that_was_shown(machine):
 
 def test_nothing_is_applied_where_nothing_has_changed(machine):
     """The doctor looks all the same."""
-    nothing = found(r"^terraform \S+ plan ", status=0)
+    nothing = found("^terraform [^ ]+ plan ", status=0)
     done = machine.deploy("--project", PROJECT, answers=[nothing, *deployed()])
     assert done.returncode == 0, done.stderr
     assert changing(machine) == []
@@ -155,7 +155,7 @@ def test_terraform_gets_all_that_was_said(machine):
 
 def test_a_grant_that_does_not_hold_yet_is_waited_for_once(machine):
     """The first apply of all may come too early for grants that it has made itself."""
-    early = found(r"^terraform \S+ apply -input=false \S+/plan$", "", 1, "denied", 1)
+    early = found("^terraform [^ ]+ apply -input=false [^ ]+/plan$", "", 1, "denied", 1)
     done = machine.deploy(*ALL, "--yes", answers=[early, *project()])
     assert done.returncode == 0, done.stderr
     assert machine.order("/plan", "sleep 120")[-3:] == ["/plan", "sleep 120", "/plan"]
@@ -163,7 +163,7 @@ def test_a_grant_that_does_not_hold_yet_is_waited_for_once(machine):
 
 def test_a_first_apply_is_tried_three_times_and_no_more(machine):
     """What is wrong for seven minutes is no grant on its way."""
-    broken = found(r"^terraform \S+ apply -input=false \S+/plan$", "", 1, "denied")
+    broken = found("^terraform [^ ]+ apply -input=false [^ ]+/plan$", "", 1, "denied")
     done = machine.deploy(*ALL, "--yes", answers=[broken, *project()])
     assert done.returncode == 1
     assert "terraform apply failed" in done.stderr
@@ -173,7 +173,7 @@ def test_a_first_apply_is_tried_three_times_and_no_more(machine):
 
 def test_an_apply_that_fails_later_is_not_repeated(machine):
     """Something is wrong; whoever deploys is told, and what was said is kept."""
-    broken = found(r"^terraform \S+ apply ", "", 1, "denied")
+    broken = found("^terraform [^ ]+ apply ", "", 1, "denied")
     done = machine.deploy("--project", PROJECT, "--yes", answers=[broken, *deployed()])
     assert done.returncode == 1
     assert "terraform apply failed" in done.stderr
@@ -447,7 +447,7 @@ REFUSALS = {
         found("^curl", '{"permissions": ["pubsub.topics.create"]}'),
         "you lack on my-project: artifactregistry",
     ),
-    "no plan": (found(r"^terraform \S+ plan ", status=1), "terraform plan failed"),
+    "no plan": (found("^terraform [^ ]+ plan ", status=1), "terraform plan failed"),
     "no init": (found("^terraform .*init", status=1), "terraform init failed"),
     "no staging": (found("stage.py", status=1), "staging failed"),
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[3]
-FAKE = Path(__file__).with_name("fake.py")
+FAKE = Path(__file__).with_name("fake.sh")
 TOOLS = ("terraform", "gcloud", "curl", "sleep")
 PROJECT, NUMBER = "my-project", "4711"
 ALL = (
@@ -72,7 +73,7 @@ def project() -> State:
     """A project where all is well and nothing is deployed yet."""
     return [
         found("^terraform version", '{"terraform_version": "1.12.2"}'),
-        found(r"^terraform \S+ plan ", status=2),
+        found("^terraform [^ ]+ plan ", status=2),
         found("^terraform .*output -raw answers", "https://answer.example.com/"),
         found("^gcloud auth list", "ada@example.com\n"),
         found("^gcloud auth application-default", "a-token\n"),
@@ -108,7 +109,7 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "spotwarden"
-        self._log, self._answers = folder / "calls", folder / "answers.json"
+        self._log, self._answers = folder / "calls", folder / "answers"
         for name in TREE:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -121,15 +122,14 @@ class Machine:
 
     def _fake(self, tool: Path) -> None:
         tool.parent.mkdir(parents=True, exist_ok=True)
-        tool.write_text(f"#!{sys.executable} -ES\n{FAKE.read_text()}")
-        tool.chmod(0o755)
+        shutil.copy(FAKE, tool)
 
     def really(self, tool: str) -> None:
         """Have the real Terraform, whose state is a file here: where it is kept is not said to it."""
         real = shutil.which(tool)
         (self.tools / tool).write_text(
             "#!/usr/bin/env bash\n"
-            f'echo "{{\\"line\\": \\"{tool} $*\\", \\"heard\\": \\"\\"}}" >>"$FAKE_LOG"\n'
+            f'printf "%s\\0\\0" "{tool} $*" >>"$FAKE_LOG"\n'
             'for word; do shift; case "$word" in -backend-config=*) ;; *) set -- "$@" "$word" ;; esac; done\n'
             f'exec {real} "$@"\n'
         )
@@ -144,7 +144,8 @@ class Machine:
         self, *words: str, answers: State | None = None, **environment: str
     ) -> subprocess.CompletedProcess[str]:
         """Run `./deploy.sh gcp …`, without a terminal."""
-        self._answers.write_text(json.dumps(project() if answers is None else answers))
+        rows = project() if answers is None else answers
+        self._answers.write_text("".join(f"answer {shlex.join(map(str, row))}\n" for row in rows))
         self._log.unlink(missing_ok=True)
         return subprocess.run(
             [str(self.root / "deploy.sh"), "gcp", *words],
@@ -166,7 +167,8 @@ class Machine:
     @property
     def calls(self) -> list[dict[str, str]]:
         """Every call of a tool, in order: its command line, and what it heard on standard input."""
-        return [json.loads(line) for line in self._log.read_text().splitlines()] if self._log.exists() else []
+        words = self._log.read_text().split("\0")[:-1] if self._log.exists() else []
+        return [{"line": line, "heard": heard} for line, heard in zip(words[::2], words[1::2], strict=True)]
 
     @property
     def lines(self) -> list[str]:
