@@ -6,11 +6,11 @@ say() { printf '%s\n' "$*" >&2; }
 
 # The first Python of at least 3.11 that really starts (version managers put names on PATH that do not).
 find_python() {
-  local candidate
+  local candidate found
   for candidate in "${PYTHON:-}" python3 python3.14 python3.13 python3.12 python3.11 python; do
     [ -n "$candidate" ] || continue
-    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
-      "$candidate" -c 'import sys; print(sys.executable)'
+    if found=$("$candidate" -S -c 'import sys; sys.version_info < (3, 11) and sys.exit(1); print(sys.executable)' 2>/dev/null); then
+      printf '%s\n' "$found"
       return
     fi
   done

@@ -83,7 +83,7 @@ check_apis() {
   off=()
   local api
   for api in serviceusage.googleapis.com $needed; do
-    grep -qx "$api" <<<"$on" || off+=("$api")
+    [[ $'\n'$on$'\n' == *$'\n'$api$'\n'* ]] || off+=("$api")
   done
   [ ${#off[@]} -eq 0 ] || say "APIs that are off and get turned on: ${off[*]}"
 }
@@ -117,7 +117,7 @@ check_rights() {
     return
   }
   for right in "${RIGHTS[@]}"; do
-    grep -qF "\"$right\"" <<<"$held" || missing+=("$right")
+    [[ $held == *"\"$right\""* ]] || missing+=("$right")
   done
   [ ${#missing[@]} -eq 0 ] ||
     refuse "you lack on $project: ${missing[*]}; roles/owner has all, docs/deploy/README.md names smaller ones"

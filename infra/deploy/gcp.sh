@@ -36,7 +36,7 @@ gcp() {
   check_rights
   stage
   look_at_secrets
-  settings merge "$work/settings.json" "$work/settings.json" "${versions[@]}"
+  settings merge "$work/settings.json" "$work/settings.json" "${versions[@]}" >/dev/null
   show_plan
   if [ "$action" = plan ]; then
     say "Nothing was changed."
@@ -59,9 +59,9 @@ settle_settings() {
     mode=observe
   fi
   [ -z "$mode" ] || said+=("mode=$mode")
-  settings merge "$work/kept.json" "$work/settings.json" "project=$project" "${said[@]}" || exit 2
-  region=$(settings get "$work/settings.json" region)
-  bucket=$(settings get "$work/settings.json" bucket)
+  local told
+  told=$(settings merge "$work/kept.json" "$work/settings.json" "project=$project" "${said[@]}") || exit 2
+  { read -r region && read -r bucket && read -r prefix && read -r mode && read -r email; } <<<"$told"
 }
 
 stage() {
@@ -161,17 +161,15 @@ make_agents() {
 }
 
 finish() {
-  local answers now
-  now=$(settings get "$work/settings.json" mode)
+  local answers
   answers=$(tf output -raw answers 2>/dev/null) || answers=''
-  say "Deployed to $project, mode $now. The doctor looks at it:"
-  SPOTWARDEN_PROJECT=$project SPOTWARDEN_BUCKET=$bucket \
-    SPOTWARDEN_PREFIX=$(settings get "$work/settings.json" prefix) \
+  say "Deployed to $project, mode $mode. The doctor looks at it:"
+  SPOTWARDEN_PROJECT=$project SPOTWARDEN_BUCKET=$bucket SPOTWARDEN_PREFIX=$prefix \
     SPOTWARDEN_NOTICES=$(notices_topic) SPOTWARDEN_ANSWERS=$answers SPOTWARDEN_POLICY=$policy \
     "$venv/bin/spotwarden" doctor --region "$region" --build "$PWD/build" --within "$PATIENCE" \
-    --mail-to "$(settings get "$work/settings.json" alert_email)" ||
+    --mail-to "$email" ||
     refuse "deployed, but the doctor is not content; docs/deploy/README.md says what to do about each line"
-  [ "$now" = enforce ] || say "It only observes. To let it act: ./deploy.sh gcp --project $project --enforce"
+  [ "$mode" = enforce ] || say "It only observes. To let it act: ./deploy.sh gcp --project $project --enforce"
 }
 
 notices_topic() {

@@ -104,7 +104,7 @@ new_keys() {
     last=$(tr ',' '\n' <<<"$old" | sed -n 's/^k\([0-9]*\):.*/\1/p' | sort -n | tail -1)
     old=,$(tr ',' '\n' <<<"$old" | head -"$OLD_KEYS" | paste -sd, -)
   fi
-  key=$("$python" -c 'import base64, secrets; print(base64.urlsafe_b64encode(secrets.token_bytes(32)).decode())')
+  key=$(head -c 32 /dev/urandom | base64 | tr '+/' '-_')
   printf 'k%d:%s%s' $((${last:-0} + 1)) "$key" "$old"
 }
 

@@ -52,5 +52,5 @@ store_kept() {
 
 # settings.py: what was kept, with what is said now.
 settings() {
-  "$python" infra/deploy/settings.py "$@"
+  "$python" -S infra/deploy/settings.py "$@"
 }

@@ -1,6 +1,7 @@
 """./deploy.sh gcp, with tools that only pretend: what it does, in which order, and again."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -118,6 +119,7 @@ def test_a_second_deployment_applies_the_plan_that_was_shown(machine):
     assert len(machine.said("terraform", " plan ")) == 1
     (apply,) = machine.said("terraform", " apply ")
     assert apply.endswith("build/deploy/my-project/plan")
+    assert machine.said("spotwarden doctor --region us-central1", "--mail-to ops@example.com")
     assert machine.said("buckets create") == machine.said("versions add") == []
 
 
@@ -310,20 +312,23 @@ def test_a_secret_is_read_from_a_file(machine, tmp_path):
 
 
 def test_files_are_named_from_where_one_stands(machine, tmp_path, monkeypatch):
-    """deploy.sh works in a folder of its own; and the doctor is asked about the policy that was deployed."""
+    """deploy.sh works in a folder of its own; and the doctor is asked about what was deployed."""
     spotwarden = machine.root.parent / "venv/bin/spotwarden"
     spotwarden.rename(spotwarden.with_name("spotwarden-itself"))
-    spotwarden.write_text('#!/bin/sh\necho "$SPOTWARDEN_POLICY" >"$HOME/policy"\nexec "$0-itself" "$@"\n')
+    spotwarden.write_text(
+        '#!/bin/sh\necho "$SPOTWARDEN_POLICY $SPOTWARDEN_PREFIX" >"$HOME/told"\nexec "$0-itself" "$@"\n'
+    )
     spotwarden.chmod(0o755)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/hooks").write_text("{}")
     monkeypatch.chdir(tmp_path / "mine")
-    done = machine.deploy(*ALL, "--policy", "own.toml", "--yes", SPOTWARDEN_HOOKS_FILE="hooks")
+    words = (*ALL, "--prefix", "users/", "--policy", "own.toml", "--yes")
+    done = machine.deploy(*words, SPOTWARDEN_HOOKS_FILE="hooks")
     assert done.returncode == 0, done.stderr
     assert machine.said(f"policy check {tmp_path}/mine/own.toml")
     assert machine.said("stage.py", f"--policy {tmp_path}/mine/own.toml")
     assert machine.said("versions add spotwarden-hooks")
-    assert (machine.root / "policy").read_text().strip() == f"{tmp_path}/mine/own.toml"
+    assert (machine.root / "told").read_text() == f"{tmp_path}/mine/own.toml users/\n"
 
 
 def test_a_secret_that_is_the_same_gets_no_new_version(machine):
@@ -345,7 +350,8 @@ def test_signing_keys_are_made_once(machine):
     machine.deploy(*ALL, "--yes")
     (one,) = [one for one in machine.calls if "versions add spotwarden-signing-keys" in one["line"]]
     name, _, key = one["heard"].partition(":")
-    assert (name, len(key)) == ("k1", 44)
+    assert name == "k1"
+    assert re.fullmatch(r"[A-Za-z0-9_-]{43}=", key)
     machine.deploy("--project", PROJECT, "--yes", answers=deployed())
     assert machine.said("versions add") == []
 
