@@ -315,10 +315,8 @@ def test_files_are_named_from_where_one_stands(machine, tmp_path, monkeypatch):
     """deploy.sh works in a folder of its own; and the doctor is asked about what was deployed."""
     spotwarden = machine.root.parent / "venv/bin/spotwarden"
     spotwarden.rename(spotwarden.with_name("spotwarden-itself"))
-    spotwarden.write_text(
     telling = 'echo "$SPOTWARDEN_POLICY $SPOTWARDEN_PREFIX" >"$HOME/told"'
     spotwarden.write_text(f'#!/bin/sh\n{telling}\nexec "$0-itself" "$@"\n')
-    )
     spotwarden.chmod(0o755)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/hooks").write_text("{}")
