@@ -2,6 +2,7 @@
 
 import base64
 import json
+import ssl
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from importlib.util import find_spec
 from typing import Self
 
 import httpx
+
+from localcloud.plain import NO_TLS
 
 # One push subscription or job has its own, smaller limit; this one protects the machine.
 MOST_CONNECTIONS = 200
@@ -42,8 +45,8 @@ class Outbound:
         # time. Told once that it is not there, pushes are 1.4 times as fast.
         if "sniffio" not in sys.modules and find_spec("sniffio") is None:
             sys.modules["sniffio"] = None  # type: ignore[assignment] # "None: the import fails at once"
-        limits = httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_CONNECTIONS)
-        self._client = httpx.AsyncClient(limits=limits, trust_env=False)
+        self._plain = _connections(NO_TLS)
+        self._secure: httpx.AsyncClient | None = None
 
     async def post(self, call: Outgoing) -> int:
         """Make one call; this method is the `Post` that services take.
@@ -52,7 +55,7 @@ class Outbound:
             UnreachableError: there was no answer.
         """
         try:
-            answer = await self._client.request(
+            answer = await self._client(call.url).request(
                 call.method,
                 call.url,
                 headers=dict(call.headers),
@@ -63,15 +66,30 @@ class Outbound:
             raise UnreachableError(f"{call.url}: {type(error).__name__}: {error}") from error
         return answer.status_code
 
+    def _client(self, url: str) -> httpx.AsyncClient:
+        """Certificates are read when the first call needs them."""
+        if not url.lower().startswith("https:"):
+            return self._plain
+        if self._secure is None:
+            self._secure = _connections(httpx.create_ssl_context(trust_env=False))
+        return self._secure
+
     async def close(self) -> None:
         """Drop the kept connections."""
-        await self._client.aclose()
+        await self._plain.aclose()
+        if self._secure is not None:
+            await self._secure.aclose()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_exc: object) -> None:
         await self.close()
+
+
+def _connections(tls: ssl.SSLContext) -> httpx.AsyncClient:
+    limits = httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_CONNECTIONS)
+    return httpx.AsyncClient(limits=limits, trust_env=False, verify=tls)
 
 
 def bearer(email: str, audience: str) -> str:

@@ -1,6 +1,5 @@
 """Looks at a page as a person would: in a real browser, on a phone and on a desk, by day and by night."""
 
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -10,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 from playwright.sync_api import Browser, Page, Route, sync_playwright
+
+from tests.long import ASKED
 
 FLAGS = (
     "--headless",
@@ -57,7 +58,6 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     overflow: int
     targets: tuple[Target, ...]
     remote: tuple[str, ...]
-    screenshot: Path
     text: str
 
     @property
@@ -84,12 +84,13 @@ def started(path: str) -> Iterator[Browser]:
 
 
 class Eyes:
-    """Looks; keeps a screenshot of each look in `folder`, or in SPOTWARDEN_SCREENSHOTS."""
+    """Looks; keeps a screenshot of each look in `folder` where there is one."""
 
-    def __init__(self, browser: Browser, folder: Path) -> None:
+    def __init__(self, browser: Browser, folder: Path | None) -> None:
         self.browser = browser
-        self.folder = Path(os.environ.get("SPOTWARDEN_SCREENSHOTS") or folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
 
     def __call__(self, what: str, width: int, *, name: str, dark: bool = False) -> Seen:
         """Look at HTML, or at a URL on this machine, in a window of this width."""
@@ -97,12 +98,9 @@ class Eyes:
         return seen
 
     def everywhere(self, what: str, *, name: str) -> list[Seen]:
-        """Look by phone and at the desk, light and dark."""
-        return self._looks(what, [(width, dark) for width in (PHONE, DESK) for dark in (False, True)], name)
-
-    def twice(self, what: str, *, name: str) -> list[Seen]:
-        """Look by phone in the dark and at the desk by day: both widths, both lights, half the time."""
-        return self._looks(what, [(PHONE, True), (DESK, False)], name)
+        """Look by phone in the dark and at the desk by day; from all four sides where all is asked for."""
+        sides = [(width, dark) for width in (PHONE, DESK) for dark in (False, True)]
+        return self._looks(what, sides if ASKED else sides[1:3], name)
 
     def _looks(self, what: str, views: list[tuple[int, bool]], name: str) -> list[Seen]:
         """Open it once, and look at it from each of these sides."""
@@ -140,15 +138,14 @@ class Eyes:
 
     def seen(self, page: Page, remote: list[str], *, name: str) -> Seen:
         """Examine what a page shows now."""
-        picture = self.folder / f"{name}.png"
         measured = page.evaluate(_MEASURE)
-        page.screenshot(path=picture, full_page=measured["height"] < _TALL)
+        if self.folder:
+            page.screenshot(path=self.folder / f"{name}.png", full_page=measured["height"] < _TALL)
         return Seen(
             violations=tuple(violations(page)),
             overflow=measured["overflow"],
             targets=tuple(Target(**one) for one in measured["targets"]),
             remote=tuple(remote),
-            screenshot=picture,
             text=page.inner_text("body"),
         )
 

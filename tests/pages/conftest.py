@@ -1,5 +1,8 @@
 """A real browser for the tests of pages; without one they are skipped, and say so."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from tests.pages.browser import Eyes, chromium, started
@@ -16,6 +19,10 @@ def browser():
 
 
 @pytest.fixture
-def look(browser, tmp_path):
-    """Look at a page: `look(html_or_url, 320, name="…", dark=True)`, or `look.everywhere(…, name="…")`."""
-    return Eyes(browser, tmp_path)
+def look(browser):
+    """Look at a page: `look(html_or_url, 320, name="…", dark=True)`, or `look.everywhere(…, name="…")`.
+
+    Pictures are kept where SPOTWARDEN_SCREENSHOTS names a folder.
+    """
+    folder = os.environ.get("SPOTWARDEN_SCREENSHOTS")
+    return Eyes(browser, Path(folder) if folder else None)

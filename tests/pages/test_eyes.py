@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pages.browser import DESK, PHONE
+from tests.pages.browser import DESK, PHONE, Eyes
 
 GOOD = (
     "<!doctype html><html lang=en><head><title>Fine</title>"
@@ -11,11 +11,13 @@ GOOD = (
 )
 
 
-def test_a_plain_page_has_no_faults(look):
-    """Nothing is found where nothing is wrong, at any width, light or dark."""
-    for seen in look.everywhere(GOOD.format(""), name="fine"):
-        assert seen.faults == []
-        assert seen.screenshot.stat().st_size > 1000
+def test_a_plain_page_has_no_faults(browser, tmp_path):
+    """Nothing is found where nothing is wrong, at any width, light or dark; each look leaves a picture."""
+    looks = Eyes(browser, tmp_path).everywhere(GOOD.format(""), name="fine")
+    assert [seen.faults for seen in looks] == [[] for _ in looks]
+    pictures = [picture.stat().st_size for picture in tmp_path.glob("fine-*.png")]
+    assert len(pictures) == len(looks)
+    assert min(pictures) > 1000
 
 
 @pytest.mark.parametrize(

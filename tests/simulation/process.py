@@ -7,6 +7,7 @@ which sweep is next; all of it runs on one thread, and the same history always r
 import contextlib
 import io
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import msgspec
@@ -45,15 +46,12 @@ class Process:
         self.lost = 0
         self.swept: Any = None
         self.failure: BaseException | None = None
+        self.alive = False
+        self._sweep: Callable[[], object] = bool
         self._left = 0
         self._changes = False
         self._then = Then.GO_ON
         self._body: greenlet | None = None
-
-    @property
-    def alive(self) -> bool:
-        """Whether it can go on."""
-        return self._body is not None and not self._body.dead
 
     def begin(self, sweep: Callable[[Cloud], object], cloud: Cloud, wrap: Callable[[Cloud], Cloud]) -> None:
         """Get ready to sweep; nothing is called yet. `wrap` stands between the sweep and the ports."""
@@ -63,43 +61,49 @@ class Process:
             notices=Door(cloud.notices, self),  # type: ignore[arg-type]
             metrics=cloud.metrics,
         )
-        seen = wrap(doors)
+        self._sweep = partial(sweep, wrap(doors))
+        self.alive = True
 
-        def body() -> None:
-            try:
-                self.swept = sweep(seen)
-            except Killed:
-                pass
-            except Exception as failure:  # noqa: BLE001 — judged by whoever started it
-                self.failure = failure
-
-        self._body = greenlet(body)
+    def _live(self) -> None:
+        try:
+            self.swept = self._sweep()
+        except Killed:
+            pass
+        except Exception as failure:  # noqa: BLE001 — judged by whoever started it
+            self.failure = failure
+        self.alive = False
 
     def run(self, calls: int, then: Then, *, changes: bool = False) -> None:
         """Make so many calls, the last of them with that fate, then wait; with `GO_ON` run to the end."""
-        if self._body is None or self._body.dead:
+        if not self.alive:
             return
         self._left, self._then, self._changes = (-1 if then is Then.GO_ON else max(calls, 1)), then, changes
+        if self._body is None and then is Then.GO_ON:
+            self._live()  # It never waits, and needs no stack of its own.
+            return
+        self._body = self._body or greenlet(self._live)
         self._body.parent = getcurrent()
         self._body.switch()
 
     def kill(self) -> None:
         """End it where it stands."""
-        if self._body is not None and not self._body.dead:
+        if self.alive and self._body is not None:
             self._body.parent = getcurrent()
             self._body.throw(Killed)
+        self.alive = False
 
-    def pass_call(self, call: str, work: Callable[[], Any]) -> Any:
-        """Carry out one call, with whatever fate it has."""
+    def passes(self, *, changes: bool) -> bool:
+        """Wait for the turn to make one call more; whether nothing befalls that call."""
         if self._left == 0:
             self._body.parent.switch()  # type: ignore[union-attr]
         self.calls += 1
-        if self._changes and call not in CHANGES:
-            return work()
+        if self._changes and not changes:
+            return True
         self._left -= 1
-        return work() if self._left else self._last(call, work)
+        return self._left != 0
 
-    def _last(self, call: str, work: Callable[[], Any]) -> Any:
+    def last(self, call: str, work: Callable[[], Any]) -> Any:
+        """Carry out the last call before it waits again, with the fate that it has."""
         match self._then:
             case Then.KILL_BEFORE:
                 raise Killed
@@ -127,21 +131,37 @@ class Door:
         self._process = process
 
     def __getattr__(self, call: str) -> Callable[..., Any]:
-        do, process = getattr(self._port, call), self._process
-
-        def made(*arguments: Any, **named: Any) -> Any:
-            def work() -> Any:
-                if call not in CHANGES:
-                    return do(*arguments, **named)
-                before = process.observer.asking(process, call, arguments, named)
-                result = do(*arguments, **named)
-                process.observer.asked(process, call, arguments, before)
-                return result
-
-            return process.pass_call(call, work)
-
+        made = (_change if call in CHANGES else _look)(self._process, call, getattr(self._port, call))
         setattr(self, call, made)
         return made
+
+
+def _look(process: Process, call: str, do: Callable[..., Any]) -> Callable[..., Any]:
+    """A call that changes nothing, and that nobody watches."""
+
+    def made(*arguments: Any, **named: Any) -> Any:
+        if process.passes(changes=False):
+            return do(*arguments, **named)
+        return process.last(call, partial(do, *arguments, **named))
+
+    return made
+
+
+def _change(process: Process, call: str, do: Callable[..., Any]) -> Callable[..., Any]:
+    """A call whose beginning and end are told to whoever watches."""
+
+    def watched(*arguments: Any, **named: Any) -> Any:
+        before = process.observer.asking(process, call, arguments, named)
+        result = do(*arguments, **named)
+        process.observer.asked(process, call, arguments, before)
+        return result
+
+    def made(*arguments: Any, **named: Any) -> Any:
+        if process.passes(changes=True):
+            return watched(*arguments, **named)
+        return process.last(call, partial(watched, *arguments, **named))
+
+    return made
 
 
 class Count(msgspec.Struct, kw_only=True):

@@ -8,6 +8,7 @@ import click
 import httpx
 
 from localcloud import running
+from localcloud.plain import NO_TLS
 
 
 def call(method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 — any JSON value
@@ -16,7 +17,7 @@ def call(method: str, path: str, body: Mapping[str, Any] | None = None) -> Any: 
     if url is None:
         raise click.ClickException("no local cloud runs here; start one with `spotwarden local serve`")
     try:
-        answer = httpx.request(method, url + path, json=body, timeout=60, trust_env=False)
+        answer = httpx.request(method, url + path, json=body, timeout=60, trust_env=False, verify=NO_TLS)
     except httpx.TransportError as error:
         raise click.ClickException(f"no local cloud answers at {url}: {error}") from error
     if answer.is_error:

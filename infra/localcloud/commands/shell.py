@@ -9,6 +9,7 @@ import click
 import httpx
 
 from localcloud import running
+from localcloud.plain import NO_TLS
 
 
 @click.command()
@@ -28,7 +29,14 @@ def shell(node: str, command: str) -> None:
 def _run(url: str, node: str, command: str) -> int:
     """Print what it says, as it says it; gives its status."""
     body = {"node": node, "command": command}
-    with httpx.stream("POST", f"{url}/local/shell", json=body, timeout=None, trust_env=False) as answer:  # noqa: S113 — a command takes as long as it takes
+    with httpx.stream(
+        "POST",
+        f"{url}/local/shell",
+        json=body,
+        timeout=None,  # noqa: S113 — a command takes as long as it takes
+        trust_env=False,
+        verify=NO_TLS,
+    ) as answer:
         if answer.is_error:
             raise click.ClickException(str(json.loads(answer.read())["error"]["message"]))
         for line in answer.iter_lines():

@@ -8,6 +8,7 @@ import msgspec
 
 from localcloud.deployment.manifest import Function, Manifest
 from localcloud.mailbox import NOTICES
+from localcloud.plain import NO_TLS
 
 TICK = "spotwarden-tick"
 NOTHING = "e30="
@@ -39,7 +40,7 @@ async def wire(manifest: Manifest, where: Where, *, base: str, urls: Mapping[str
     for function in manifest.functions:
         calls += wires(function, where, urls[function.name])
         calls += listens(function, manifest, where.project, urls[function.name])
-    async with httpx.AsyncClient(base_url=base, timeout=30, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=base, timeout=30, trust_env=False, verify=NO_TLS) as client:
         await _forget_notifications(client, where)
         for call in calls:
             answer = await client.request(call.method, call.path, json=call.body)

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import httpx
 
+from localcloud.plain import NO_TLS
 from localcloud.story.browsing import Page, read_page
 
 EVERY_SECONDS = 0.05
@@ -27,7 +28,7 @@ class Watcher:
     """Reads objects, instances, audit entries and the mailbox."""
 
     def __init__(self, *, base: str, project: str, bucket: str) -> None:
-        self._http = httpx.AsyncClient(base_url=base, timeout=SHORT, trust_env=False)
+        self._http = httpx.AsyncClient(base_url=base, timeout=SHORT, trust_env=False, verify=NO_TLS)
         self._project = project
         self._bucket = bucket
 

@@ -6,7 +6,7 @@ python3 - <<'TRAIN'
 import time
 
 while True:
-    until = time.process_time() + 0.2
+    until = time.process_time() + 0.05
     while time.process_time() < until:
         pass
     time.sleep(0.25)

@@ -9,7 +9,7 @@ python3 - <<'TRAINING'
 import time
 
 for step in range(1_000_000):
-    until = time.process_time() + 0.15
+    until = time.process_time() + 0.05
     while time.process_time() < until:
         pass
     if step % 10 == 0:

@@ -1,11 +1,12 @@
 """The metadata server as HTTP proxy: plain requests of a virtual machine for hosts elsewhere."""
 
-import ssl
 from collections.abc import AsyncIterator
 
 import httpx
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
+
+from localcloud.plain import NO_TLS
 
 HOP_BY_HOP = frozenset(
     {
@@ -23,9 +24,6 @@ HOP_BY_HOP = frozenset(
 """Headers that belong to one connection and must not be passed on (RFC 9110 section 7.6.1)."""
 
 CONNECT_SECONDS = 10
-
-NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""Only plain http goes through here; httpx would read all certificates, which takes a fifth of a second."""
 
 
 class Forwarder:
