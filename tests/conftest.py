@@ -1,7 +1,11 @@
 """What holds for all tests."""
 
 import gc
+from collections.abc import Iterator
+from pathlib import Path
 
+import certifi
+import pytest
 from hypothesis import settings
 
 from tests.long import ASKED
@@ -16,3 +20,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A client reads one certificate: to read all takes each of httpx 40 ms, even one of plain http."""
+    first, end, _ = Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----\n")
+    file = tmp_path_factory.mktemp("certifi") / "one.pem"
+    file.write_text(first + end, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certifi, "where", lambda: str(file))
+        yield

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -12,7 +13,8 @@ import httpx
 from localcloud.plain import NO_TLS
 from localcloud.story.browsing import Page, read_page
 
-EVERY_SECONDS = 0.05
+SOON, SELDOM = 0.05, 0.5
+"""Seconds between two looks: a tenth of what one has waited for already, within these bounds."""
 SHORT, LONG = 30.0, 120.0
 """How many seconds an answer may take; a journey in time restarts every function."""
 LOCATION = "us-central1"
@@ -163,10 +165,11 @@ async def until(
     look: Callable[[], Any], good: Callable[[Any], bool], *, within: timedelta, waiting_for: str
 ) -> Any:  # noqa: ANN401 — whatever the look gives
     """Look again and again until what is seen is good; `StoryError` after the time."""
+    began = time.monotonic()
     try:
         async with asyncio.timeout(within.total_seconds()):
-            while not good(seen := await look()):  # noqa: ASYNC110 — a look from outside, as a person would
-                await asyncio.sleep(EVERY_SECONDS)
+            while not good(seen := await look()):
+                await asyncio.sleep(min(max(SOON, (time.monotonic() - began) / 10), SELDOM))
             return seen
     except TimeoutError:
         raise StoryError(f"waited {within.total_seconds():g} s for {waiting_for}, in vain") from None
