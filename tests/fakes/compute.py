@@ -30,7 +30,7 @@ class MemoryCompute(Governed):
 
     def instances(self, *, names: Collection[str] = (), job: str = "") -> Instances:
         """As `Compute.instances`."""
-        return self.trouble.around("instances", job, lambda: self._instances(names, job))
+        return self.trouble.around("instances", job, self._instances, names, job)
 
     def _instances(self, names: Collection[str], job: str) -> Instances:
         self.vms.catch_up()
@@ -45,7 +45,7 @@ class MemoryCompute(Governed):
 
     def operations(self, since: datetime) -> Operations:
         """As `Compute.operations`."""
-        return self.trouble.around("operations", "", lambda: self._operations(since))
+        return self.trouble.around("operations", "", self._operations, since)
 
     def _operations(self, since: datetime) -> Operations:
         self.vms.catch_up()
@@ -60,7 +60,7 @@ class MemoryCompute(Governed):
             self._in_time(before)
             return self._create(read(request), request_id)
 
-        return self.trouble.around("launch", request.path, lambda: self._once(request_id, launch))
+        return self.trouble.around("launch", request.path, self._once, request_id, launch)
 
     def start(
         self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
@@ -71,7 +71,7 @@ class MemoryCompute(Governed):
             self._in_time(before)
             return self._start(self._there(zone, instance_id))
 
-        return self.trouble.around("start", instance_id, lambda: self._once(request_id, start))
+        return self.trouble.around("start", instance_id, self._once, request_id, start)
 
     def _start(self, vm: Vm) -> Operation:
         if vm.seen.status in {*BEING_MADE, Status.STOPPING}:
@@ -102,7 +102,7 @@ class MemoryCompute(Governed):
             self.vms.take_down(vm, operation, self._while_stopping(vm), remove=True)
             return operation
 
-        return self.trouble.around("delete", instance_id, lambda: self._once(request_id, delete))
+        return self.trouble.around("delete", instance_id, self._once, request_id, delete)
 
     def _while_stopping(self, vm: Vm) -> timedelta:
         runs = vm.seen.status is Status.RUNNING
@@ -110,7 +110,7 @@ class MemoryCompute(Governed):
 
     def operation(self, place: str, name: str) -> Operation:
         """As `Compute.operation`."""
-        return self.trouble.around("operation", name, lambda: self._operation(place, name))
+        return self.trouble.around("operation", name, self._operation, place, name)
 
     def _operation(self, place: str, name: str) -> Operation:
         self.vms.catch_up()
@@ -140,7 +140,7 @@ class MemoryCompute(Governed):
 
     def offers(self, machine: str, accelerators: Collection[str]) -> frozenset[str]:
         """As `Compute.offers`."""
-        return self.trouble.around("offers", machine, lambda: self._offered({machine, *accelerators}))
+        return self.trouble.around("offers", machine, self._offered, {machine, *accelerators})
 
     def _offered(self, kinds: Collection[str]) -> frozenset[str]:
         everywhere = frozenset(self.zones)

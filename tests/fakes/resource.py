@@ -38,10 +38,12 @@ def resource(vm: Vm) -> Mapping[str, Any]:
 
 def disk_of(vm: Vm, link: str) -> Mapping[str, Any] | None:
     """The disk of this link as `disks.get` gives it; None where it is not this VM's."""
-    disks = resource(vm)["disks"]
-    index = next((place for place, disk in enumerate(disks) if disk["source"] == link), None)
-    if index is None:
+    at = f"{_ROOT}/zones/{vm.seen.zone}"
+    asked_for = vm.body.get("disks", ())
+    sources = [_disk(at, vm.seen.name, index, disk)["source"] for index, disk in enumerate(asked_for)]
+    if link not in sources:
         return None
+    index = sources.index(link)
     asked = vm.body["disks"][index].get("initializeParams", {})
     zone, _, name = link.rpartition("/disks/")
     return {

@@ -1,9 +1,8 @@
 """A bucket in memory, with the generations of the real one."""
 
 import re
-from bisect import bisect_left, insort
-from datetime import datetime
-from itertools import islice
+from bisect import bisect_left, bisect_right, insort
+from datetime import UTC, datetime, timedelta
 
 from spotwarden.ports import BrokenError, ConflictError, Entry, Stored
 from tests.fakes.clock import VirtualClock
@@ -11,6 +10,10 @@ from tests.fakes.trouble import Trouble
 
 _GLOB = re.compile(r"\*\*/|\*\*|\*|\?|\[[^]]+]|[{},]|.", re.DOTALL)
 _AS_PATTERN = {"**/": "(.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]", "{": "(", "}": ")", ",": "|"}
+
+
+_BEGAN = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class MemoryStore:
@@ -26,7 +29,7 @@ class MemoryStore:
 
     def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
         """As `Store.entries`."""
-        return self.trouble.around("entries", prefix, lambda: self._entries(prefix, glob, limit))
+        return self.trouble.around("entries", prefix, self._entries, prefix, glob, limit)
 
     def _entries(self, prefix: str, glob: str, limit: int | None) -> list[Entry]:
         names = self._below(prefix)
@@ -37,19 +40,12 @@ class MemoryStore:
 
     def _below(self, prefix: str) -> list[str]:
         first = bisect_left(self._names, prefix)
-        after = next(
-            (
-                index
-                for index, name in enumerate(islice(self._names, first, None), first)
-                if not name.startswith(prefix)
-            ),
-            len(self._names),
-        )
+        after = bisect_right(self._names, prefix, first, key=lambda name: name[: len(prefix)])
         return self._names[first:after]
 
     def folders(self, prefix: str) -> list[str]:
         """As `Store.folders`."""
-        return self.trouble.around("folders", prefix, lambda: self._folders(prefix))
+        return self.trouble.around("folders", prefix, self._folders, prefix)
 
     def _folders(self, prefix: str) -> list[str]:
         below = (name[len(prefix) :] for name in self._below(prefix))
@@ -57,7 +53,7 @@ class MemoryStore:
 
     def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
         """As `Store.read`."""
-        return self.trouble.around("read", name, lambda: self._read(name, at_most))
+        return self.trouble.around("read", name, self._read, name, at_most)
 
     def _read(self, name: str, at_most: int) -> Stored | None:
         found = self._objects.get(name)
@@ -68,7 +64,7 @@ class MemoryStore:
     def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
         """As `Store.write`; the content type is forgotten."""
         del content_type
-        return self.trouble.around("write", name, lambda: self._write(name, data, generation))
+        return self.trouble.around("write", name, self._write, name, data, generation)
 
     def _write(self, name: str, data: bytes, generation: int | None) -> int:
         if generation is not None and generation != self._generation(name):
@@ -82,7 +78,7 @@ class MemoryStore:
 
     def delete(self, name: str, *, generation: int) -> bool:
         """As `Store.delete`."""
-        return self.trouble.around("delete", name, lambda: self._delete(name, generation))
+        return self.trouble.around("delete", name, self._delete, name, generation)
 
     def _delete(self, name: str, generation: int) -> bool:
         if name not in self._objects or self._generation(name) != generation:
@@ -111,4 +107,4 @@ def _piece(piece: str) -> str:
 
 
 def _microseconds(moment: datetime) -> int:
-    return int(moment.timestamp()) * 1_000_000 + moment.microsecond
+    return (moment - _BEGAN) // _MICROSECOND

@@ -28,7 +28,7 @@ class MemoryTopic:
     def publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
         """As `Topic.publish`."""
         subject = data.decode(errors="replace")
-        return self.trouble.around("publish", subject, lambda: self._publish(data, attributes))
+        return self.trouble.around("publish", subject, self._publish, data, attributes)
 
     def _publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
         message = Message(id=str(len(self.messages) + 1), data=data, attributes=dict(attributes))

@@ -3,13 +3,14 @@
 import re
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple
 
 import msgspec
 
 from spotwarden.ports import ConflictError, RejectedError, UnansweredError
 
 T = TypeVar("T")
+Given = TypeVarTuple("Given")
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,14 +61,14 @@ class Trouble:
         """Let nothing fail any more."""
         self._orders.clear()
 
-    def around(self, call: str, subject: str, work: Callable[[], T]) -> T:
-        """Do the work, unless a failure was ordered for it."""
+    def around(self, call: str, subject: str, work: Callable[[*Given], T], *given: *Given) -> T:
+        """Do the work with what it is given, unless a failure was ordered for it."""
         with self._lock:
             failure = self._next(call, subject) if self._orders else None
             if failure is None:
-                return work()
+                return work(*given)
             if failure.after_work:
-                work()
+                work(*given)
             raise failure.error
 
     def _next(self, call: str, subject: str) -> Failure | None:

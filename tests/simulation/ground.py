@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from spotwarden.layout import Layout
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
-from spotwarden.ports import Cloud
+from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
@@ -18,6 +18,8 @@ from tests.simulation.watch import UP, Watch
 
 WAITING_AT_MOST = 3
 """How many sweeps may stand still at once; Cloud Run starts no more of this function."""
+KNOWN = (ConflictError, RejectedError, UnansweredError)
+"""What the trouble of the cloud explains."""
 Wrap = Callable[[Cloud], Cloud]
 
 
@@ -148,8 +150,5 @@ class Ground:
 
 def expected_only(process: Process) -> list[str]:
     """What a sweep raised that no trouble of the cloud explains."""
-    from spotwarden.ports import ConflictError, RejectedError, UnansweredError  # noqa: PLC0415
-
     raised = [*([process.failure] if process.failure else []), *getattr(process.swept, "failures", ())]
-    known = (ConflictError, RejectedError, UnansweredError)
-    return [f"{process.tick.sweep} raised {one!r}" for one in raised if not isinstance(one, known)]
+    return [f"{process.tick.sweep} raised {one!r}" for one in raised if not isinstance(one, KNOWN)]

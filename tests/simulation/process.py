@@ -1,7 +1,8 @@
 """A sweep as a process of its own: stopped, failed or killed at any call, and gone on with later.
 
-Each sweep is a greenlet. It gives the control back before a call of a port, so that the history decides
-which sweep is next; all of it runs on one thread, and the same history always runs the same way.
+Each sweep that may be stopped is a greenlet. It gives the control back before a call of a port, so that
+the history decides which sweep is next; all of it runs on one thread, and the same history always runs the
+same way.
 """
 
 import contextlib

@@ -14,6 +14,8 @@ from tests.simulation.jobs import CRASHED, ENDED, STOPPED, UNBORN, ZONES, Job, n
 from tests.simulation.process import Process
 from tests.simulation.submit import submit
 
+NO_EVENTS = (c.Pass, c.Sweep, c.Run)
+
 
 class World(Ground):
     """One history in the making."""
@@ -23,7 +25,7 @@ class World(Ground):
         self.sequence += 1
         if self.verbose:
             self.note(c.told(command))
-        self.count.events += not isinstance(command, c.Pass | c.Sweep | c.Run)
+        self.count.events += not isinstance(command, NO_EVENTS)
         getattr(self, f"_{type(command).__name__.lower()}")(command)
 
     def _submit(self, command: c.Submit) -> None:
