@@ -77,10 +77,11 @@ def test_a_command_sees_what_is_configured_and_leaves_no_trace(home):
 
 
 def test_no_repository_sees_the_file_of_one_above_it(home, tmp_path):
-    """The search ends at .git; without one it goes up."""
+    """The search ends at .git; outside of a repository, which may be anybody's folder, it does not go up."""
     write(tmp_path / ".spotwarden.toml", 'bucket = "strange"\n')
     assert project_file(tmp_path / "work/src") is None
-    assert project_file(tmp_path / "xdg") == tmp_path / ".spotwarden.toml"
+    assert project_file(tmp_path / "xdg") is None
+    assert project_file(tmp_path) == tmp_path / ".spotwarden.toml"
     assert files(os.environ) == [home[0]]
 
 

@@ -1,7 +1,7 @@
 """What a developer has configured: two files, which fill in what the environment does not say.
 
 Precedence, the strongest first: an option of `spotwarden` itself, the environment, the project's own file
-(`.spotwarden.toml` in this folder or above it, in the same repository), the user's file.
+(`.spotwarden.toml` in this folder, or above it in the same repository), the user's file.
 """
 
 import contextlib
@@ -87,13 +87,13 @@ def user_file(environ: Mapping[str, str]) -> Path:
 
 
 def project_file(folder: Path) -> Path | None:
-    """The file of the project that this folder is in, no further up than its repository; None for none."""
-    for one in (folder, *folder.parents):
-        if (one / PROJECT_FILE).is_file():
-            return one / PROJECT_FILE
-        if (one / ".git").exists():
-            return None
-    return None
+    """The file of the project that this folder is in, no further up than its repository; None for none.
+
+    Outside of any repository only this folder's own counts: those above it may be anybody's, such as /tmp.
+    """
+    above = (folder, *folder.parents)
+    root = next((at for at, one in enumerate(above) if (one / ".git").exists()), 0)
+    return next((one / PROJECT_FILE for one in above[: root + 1] if (one / PROJECT_FILE).is_file()), None)
 
 
 def files(environ: Mapping[str, str]) -> list[Path]:

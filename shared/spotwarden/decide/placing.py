@@ -169,7 +169,8 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
     if operation is None or operation.name != last.operation:
         return Look(place=last.place, operation=last.operation)
     if not operation.done:
-        return Wait(reason=f"{last.place} is still at it")
+        doing = "starting" if last.deed is Deed.START else "making"
+        return Wait(reason=f"Compute Engine is still {doing} it in {last.place}")
     if operation.error:
         return _refused(facts, newest, operation.error, policy, tick)
     if last.deed is Deed.START:

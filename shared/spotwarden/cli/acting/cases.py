@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 import click
-import msgspec
 
 from spotwarden import clock
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
+from spotwarden.cli.json_text import json_text
 from spotwarden.cli.table import duration, plain, render
 from spotwarden.cli.times import Moment, Span
 from spotwarden.decide.cases.answering import answered
@@ -51,7 +51,7 @@ def list_(rule: str | None, *, as_json: bool) -> None:
     found = sorted((one.case for one in opened.filed), key=lambda case: case.opened)
     now = clock.now()
     if as_json:
-        click.echo(_json(found))
+        click.echo(json_text(found))
     elif found:
         click.echo(render(HEAD, [_cells(case, now) for case in found]))
     elif not opened.broken:
@@ -71,7 +71,7 @@ def show(rule: str, key: str, *, as_json: bool) -> None:
     """
     case = _find(open_context(), rule, key)
     if as_json:
-        click.echo(_json(case))
+        click.echo(json_text(case))
         return
     now = clock.now()
     click.echo(plain(f"{case.rule} {case.key}: {name_of(case)}, {standing(case, now)}"))
@@ -207,7 +207,3 @@ def _facts(case: Case, now: datetime) -> list[tuple[str, str]]:
         ("failures", str(case.failures) if case.failures else ""),
         *((key, value) for key, value in case.evidence.items()),
     ]
-
-
-def _json(what: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(what)).decode()

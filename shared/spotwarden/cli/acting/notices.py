@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from uuid import uuid4
 
 import click
-import msgspec
 
 from spotwarden import clock
 from spotwarden.cli.acting import outbox
 from spotwarden.cli.acting.outbox import Item, NotDoneError, Outbox, read_outbox
 from spotwarden.cli.context import Context, new_tick, open_context
+from spotwarden.cli.json_text import json_text
 from spotwarden.cli.table import duration, plain, render
 from spotwarden.decide.letters.kinds import KINDS
 from spotwarden.decide.letters.samples import samples
@@ -48,7 +48,7 @@ def list_(*, undelivered: bool, as_json: bool) -> None:
     context = open_context()
     found = read_outbox(context, waiting=not undelivered)
     if as_json:
-        click.echo(_json([_fields(one) for one in found.items]))
+        click.echo(json_text([_fields(one) for one in found.items]))
     elif found.items:
         now = clock.now()
         click.echo(
@@ -71,7 +71,7 @@ def show(key: str, to: str, *, as_json: bool) -> None:
     """
     items = _named(read_outbox(open_context()), key, to)
     if as_json:
-        click.echo(_json([_fields(one) for one in items]))
+        click.echo(json_text([_fields(one) for one in items]))
         return
     notice = items[0].pending.notice
     click.echo(plain(f"{notice.id}: {notice.what}"))
@@ -215,7 +215,3 @@ def _facts(notice: Notice) -> list[tuple[str, str]]:
         ("to do", notice.todo),
         *notice.evidence.items(),
     ]
-
-
-def _json(what: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(what)).decode()

@@ -7,6 +7,7 @@ import msgspec
 
 from spotwarden import clock
 from spotwarden.cli.context import Context, new_tick, open_context
+from spotwarden.cli.json_text import json_text
 from spotwarden.cli.table import duration, render
 from spotwarden.layout import MarkerName, NotInLayoutError, Quarantined, node_problem
 from spotwarden.model.action import Change, DropObject, StoreObject
@@ -43,7 +44,7 @@ def list_(*, as_json: bool) -> None:
     context = open_context()
     kept = _read(context)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode([one.aside for one in kept])).decode())
+        click.echo(json_text([one.aside for one in kept]))
         return
     if not kept:
         click.echo(f"the quarantine of gs://{context.settings.bucket} is empty")

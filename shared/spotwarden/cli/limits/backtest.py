@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from spotwarden import clock
 from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.json_text import json_text
 from spotwarden.cli.limits.backtest_words import told
 from spotwarden.cli.times import Span
 from spotwarden.decide.aftermath import ended_well
@@ -86,7 +87,7 @@ def backtest(
     since = clock.now() - span
     results = [compare(context, name, since, new, now) for name in functions or FUNCTIONS]
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(results)).decode())
+        click.echo(json_text(results))
         return
     click.echo("\n\n".join(told(one, everything=everything) for one in results))
 

@@ -12,6 +12,7 @@ import msgspec
 from spotwarden import clock
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, new_tick, open_context
+from spotwarden.cli.json_text import json_text
 from spotwarden.cli.table import plain, render
 from spotwarden.decide.rules.calendar import open_at
 from spotwarden.decide.rules.exemptions import exempt
@@ -90,7 +91,7 @@ def explain_(job: str, rule: str | None, file: Path | None, *, as_json: bool) ->
     known = _read(file or context.settings.policy_file, context.settings.mode)
     said = _explained(context, known, job, (rule,) if rule else tuple(RULES))
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(said)).decode())
+        click.echo(json_text(said))
         return
     team = f", of the team {said.team}" if said.team else ", of no team"
     click.echo(plain(f"{job}: owner {said.owner or 'unknown'}{team if known.teams else ''}"))

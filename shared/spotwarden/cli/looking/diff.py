@@ -4,13 +4,13 @@ import sys
 from collections.abc import Iterator
 
 import click
-import msgspec
 
 from spotwarden import clock
 from spotwarden.cli.colours import coloured
 from spotwarden.cli.complaints import complaint
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.json_text import json_text
 from spotwarden.cli.looking.comparing import Difference, Side, difference
 from spotwarden.cli.looking.details import read_details
 from spotwarden.cli.looking.show import figure
@@ -56,7 +56,7 @@ def diff(ctx: click.Context, one: str, other: str, *, as_json: bool) -> None:
         raise
     found = difference(*sides, bars=_bars())
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(_fields(sides, found))).decode())
+        click.echo(json_text(_fields(sides, found)))
     else:
         for line in _page(sides, found):
             click.echo(line)

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 import click
-import msgspec
 
 from spotwarden import clock
 from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.json_text import json_text
 from spotwarden.cli.looking.choosing import SORTS, Choice, Tag
 from spotwarden.cli.looking.rows import Rows, Table
 from spotwarden.cli.table import duration, plain, render
@@ -110,7 +110,7 @@ def _print(context: Context, choice: Choice, table: Table, *, as_json: bool) -> 
     found = choice.of(table.rows)
     shown = choice.cut(found)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(shown)).decode())
+        click.echo(json_text(shown))
     elif shown:
         click.echo(render(HEAD, [_cells(context, row) for row in shown]))
     elif not table.broken:

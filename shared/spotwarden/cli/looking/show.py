@@ -10,6 +10,7 @@ import msgspec
 from spotwarden import clock
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import open_context
+from spotwarden.cli.json_text import json_text
 from spotwarden.cli.looking.costs import Costs, costs
 from spotwarden.cli.looking.details import Details, cases_of, read_details
 from spotwarden.cli.table import duration, plain
@@ -70,7 +71,7 @@ def show(job: str, *, as_json: bool) -> None:
         timeline=tuple(timeline(details.facts)),
     )
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(_fields(shown))).decode())
+        click.echo(json_text(_fields(shown)))
         return
     for line in lines(shown, now):
         click.echo(line)
