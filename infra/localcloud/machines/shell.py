@@ -71,10 +71,11 @@ async def _lines(start: Start, argv: Sequence[str]) -> AsyncIterator[bytes]:
     try:
         while not ending.done():
             piece = asyncio.create_task(said.get())
-            await asyncio.wait({piece, ending}, return_when=asyncio.FIRST_COMPLETED)
-            if piece.done():
-                yield _line(piece.result())
-            else:
+            try:
+                await asyncio.wait({piece, ending}, return_when=asyncio.FIRST_COMPLETED)
+                if piece.done():
+                    yield _line(piece.result())
+            finally:
                 piece.cancel()
         await asyncio.wait(readers, timeout=LAST_WORDS.total_seconds())
         while not said.empty():
