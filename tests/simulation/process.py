@@ -128,19 +128,21 @@ class Door:
     """A port as one process sees it."""
 
     def __init__(self, port: object, process: Process) -> None:
-        self._port = port
-        self._process = process
+        self.port = port
+        self.process = process
 
     def __getattr__(self, call: str) -> Callable[..., Any]:
-        made = (_change if call in CHANGES else _look)(self._process, call, getattr(self._port, call))
-        setattr(self, call, made)
+        # All doors have the method from now on: there are as many doors as sweeps, but few calls.
+        setattr(Door, call, (_change if call in CHANGES else _look)(call))
+        made: Callable[..., Any] = getattr(self, call)
         return made
 
 
-def _look(process: Process, call: str, do: Callable[..., Any]) -> Callable[..., Any]:
+def _look(call: str) -> Callable[..., Any]:
     """A call that changes nothing, and that nobody watches."""
 
-    def made(*arguments: Any, **named: Any) -> Any:
+    def made(door: Door, *arguments: Any, **named: Any) -> Any:
+        do, process = getattr(door.port, call), door.process
         if process.passes(changes=False):
             return do(*arguments, **named)
         return process.last(call, partial(do, *arguments, **named))
@@ -148,19 +150,20 @@ def _look(process: Process, call: str, do: Callable[..., Any]) -> Callable[..., 
     return made
 
 
-def _change(process: Process, call: str, do: Callable[..., Any]) -> Callable[..., Any]:
+def _change(call: str) -> Callable[..., Any]:
     """A call whose beginning and end are told to whoever watches."""
 
-    def watched(*arguments: Any, **named: Any) -> Any:
+    def watched(door: Door, *arguments: Any, **named: Any) -> Any:
+        do, process = getattr(door.port, call), door.process
         before = process.observer.asking(process, call, arguments, named)
         result = do(*arguments, **named)
         process.observer.asked(process, call, arguments, before)
         return result
 
-    def made(*arguments: Any, **named: Any) -> Any:
-        if process.passes(changes=True):
-            return watched(*arguments, **named)
-        return process.last(call, partial(watched, *arguments, **named))
+    def made(door: Door, *arguments: Any, **named: Any) -> Any:
+        if door.process.passes(changes=True):
+            return watched(door, *arguments, **named)
+        return door.process.last(call, partial(watched, door, *arguments, **named))
 
     return made
 

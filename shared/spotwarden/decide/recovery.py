@@ -4,6 +4,7 @@ Rows are read from the top; the first that fits decides. `None` fits anything.
 """
 
 from enum import Enum
+from functools import cache
 
 import msgspec
 
@@ -92,9 +93,14 @@ def judge(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool = 
     """Say what is to be done about an instance of a job that is open; `early` where the job wants that."""
     fate, now = fate_of(node, limits, tick), now_of(node, limits, tick, early=early)
     marked = node.marker is not None
-    row = next(row for row in TABLE if fits(row, marker=marked, fate=fate, now=now))
+    row = _row(marked, fate, now)
     why = f"{row.why} ({node.unsure})" if now is Now.HIDDEN else row.why
     return Judgement(verdict=row.verdict, fate=fate, now=now, why=why, soon=row.soon)
+
+
+@cache
+def _row(marked: bool, fate: Fate, now: Now) -> Row:  # noqa: FBT001 — a key
+    return next(row for row in TABLE if fits(row, marker=marked, fate=fate, now=now))
 
 
 def fits(row: Row, *, marker: bool, fate: Fate, now: Now) -> bool:

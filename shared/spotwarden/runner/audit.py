@@ -46,7 +46,8 @@ class Deed(NamedTuple):
 def write_down(store: Store, layout: Layout, author: Author, deeds: Sequence[Deed]) -> None:
     """Add what belongs together to the audit, one object; names sort by time, then sweep, then order."""
     tick = author.tick
-    entry = f"{tick.now:%H%M%S}-{tick.function}-{tick.sweep}-{author.number:04}"
+    at = tick.now.time().isoformat("seconds").replace(":", "")
+    entry = f"{at}-{tick.function}-{tick.sweep}-{author.number:04}"
     name = layout.build(AuditRecord(day=tick.now.date(), entry=entry))
     data = msgspec.json.format(msgspec.json.encode([_record(author, one) for one in deeds]))
     store.write(name, data, generation=None, content_type=JSON)

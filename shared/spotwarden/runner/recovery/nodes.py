@@ -2,8 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -22,20 +23,31 @@ class Shown:
     """What Compute Engine shows at one moment, found by id, by name and by job."""
 
     def __init__(self, instances: Instances, operations: Operations) -> None:
-        self._by_key: dict[tuple[str, str], list[Instance]] = defaultdict(list)
-        for one in instances.items:
+        self._instances = instances.items
+        self._operations = operations.items
+        self._taken = [one for one in operations.items if one.kind in TAKEN]
+        missing = sorted({*instances.unreachable, *operations.unreachable})
+        self.unsure = f"unreachable: {', '.join(missing)}" if missing else ""
+
+    @cached_property
+    def _by_key(self) -> Mapping[tuple[str, str], list[Instance]]:
+        """Made when it is first asked: most sweeps find every job whole, and look for nothing."""
+        found: dict[tuple[str, str], list[Instance]] = defaultdict(list)
+        for one in self._instances:
             keys = [("id", one.id), ("name", one.name), ("job", one.job or "")]
             if gang := NODE_OF_A_GANG.fullmatch(one.name):
                 keys.append(("gang", gang["job"]))
             for key in keys:
-                self._by_key[key].append(one)
-        self._log: dict[tuple[str, str], list[Operation]] = defaultdict(list)
-        for operation in operations.items:
-            self._log["id", operation.target_id].append(operation)
-            self._log["name", operation.target_name].append(operation)
-        self._taken = [one for one in operations.items if one.kind in TAKEN]
-        missing = sorted({*instances.unreachable, *operations.unreachable})
-        self.unsure = f"unreachable: {', '.join(missing)}" if missing else ""
+                found[key].append(one)
+        return found
+
+    @cached_property
+    def _log(self) -> Mapping[tuple[str, str], list[Operation]]:
+        found: dict[tuple[str, str], list[Operation]] = defaultdict(list)
+        for one in self._operations:
+            found["id", one.target_id].append(one)
+            found["name", one.target_name].append(one)
+        return found
 
     def instances(self, *, job: str, names: Iterable[str], ids: Iterable[str]) -> tuple[Instance, ...]:
         """Every instance with the job's label, one of the names or ids, or a name as a gang's node has it."""
@@ -50,8 +62,7 @@ class Shown:
 
     def unlisted(self, known: set[str]) -> list[str]:
         """The names of instances without our label that are not known by id: those there, and those taken."""
-        there = [one for (kind, _), found in self._by_key.items() if kind == "id" for one in found]
-        names = [one.name for one in there if one.job is None and one.id not in known]
+        names = [one.name for one in self._instances if one.job is None and one.id not in known]
         return [*names, *(one.target_name for one in self._taken if one.target_id not in known)]
 
     def taken(self, job: str) -> list[Operation]:
