@@ -14,7 +14,7 @@ from spotwarden.layout import AttemptRecord, JobFile, Layout, SweepTurn
 from tests.e2e.chaos.cloud import BASE, served
 from tests.e2e.conftest import SPOTWARDEN
 
-INFRA = Path(__file__).resolve().parents[2] / "infra"
+INFRA = Path(__file__).resolve().parents[3] / "infra"
 EXAMPLE = INFRA / "job" / "example" / "early"
 JOB = "relay"
 NAMES = Layout()

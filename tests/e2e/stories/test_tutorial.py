@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.conftest import marked
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs/tutorial.md").read_text()
 BLOCK = re.compile(r"```(sh|text)\n(.*?)```", re.DOTALL)
 DONE = "-- typed --"
