@@ -48,8 +48,13 @@ class MemoryStore:
         return self.trouble.around("folders", prefix, self._folders, prefix)
 
     def _folders(self, prefix: str) -> list[str]:
-        below = (name[len(prefix) :] for name in self._below(prefix))
-        return sorted({rest.split("/", 1)[0] for rest in below if "/" in rest})
+        found, at = [], bisect_left(self._names, prefix)
+        while at < len(self._names) and self._names[at].startswith(prefix):
+            folder, slash, _ = self._names[at].removeprefix(prefix).partition("/")
+            found += [folder] if slash else []
+            # The character "0" comes next after "/": this is behind everything in the folder.
+            at = bisect_left(self._names, f"{prefix}{folder}0", at) if slash else at + 1
+        return sorted(found)
 
     def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
         """As `Store.read`."""

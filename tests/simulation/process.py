@@ -65,7 +65,8 @@ class Process:
         self._sweep = partial(sweep, wrap(doors))
         self.alive = True
 
-    def _live(self) -> None:
+    def live(self) -> None:
+        """Sweep, from the beginning to whatever end."""
         try:
             self.swept = self._sweep()
         except Killed:
@@ -80,11 +81,12 @@ class Process:
             return
         self._left, self._then, self._changes = (-1 if then is Then.GO_ON else max(calls, 1)), then, changes
         if self._body is None and then is Then.GO_ON:
-            self._live()  # It never waits, and needs no stack of its own.
+            self.live()  # It never waits, and needs no stack of its own.
             return
-        self._body = self._body or greenlet(self._live)
+        if self._body is None:
+            self._body = _IDLE.pop() if _IDLE else greenlet(_serve)
         self._body.parent = getcurrent()
-        self._body.switch()
+        self._body.switch(self)
 
     def kill(self) -> None:
         """End it where it stands."""
@@ -122,6 +124,19 @@ class Process:
                 self.lost += 1
                 raise UnansweredError("made up: no answer")
         return result
+
+
+_IDLE: list[greenlet] = []
+"""Greenlets whose sweep is over: a new one takes longer to make than many a sweep to go on."""
+
+
+def _serve(process: Process) -> None:
+    """Be the stack of one sweep after another."""
+    here = getcurrent()
+    while True:
+        process.live()
+        _IDLE.append(here)
+        process = here.parent.switch()
 
 
 class Door:

@@ -6,6 +6,7 @@ from typing import Any
 from spotwarden.layout import MARKERS
 from spotwarden.model.instance import Status
 from spotwarden.model.request import Request
+from spotwarden.ports import Stored
 from tests.fakes.cloud import MemoryCloud
 from tests.fakes.vms import Vm
 from tests.fakes.wanted import names_of, read
@@ -84,24 +85,30 @@ class Watch:
         if (before := named.get("before")) and self._cloud.clock.now() >= before:
             return None  # The port refuses to send it.
         match call, arguments:
+            case "write", (str(name), *_):
+                return self._storing(name, named)
             case "launch", (request, request_id):
                 self._launching(process, request, request_id)
             case "start", (zone, vm_id, request_id):
                 self._starting(process, zone, vm_id, request_id)
             case "delete", (zone, vm_id, _):
                 self._removing(zone, vm_id)
-            case ("write" | "delete", (str(name), *_)):
-                before = self._cloud.store.read(name)
-                if call == "delete" and before and before.generation == named.get("generation"):
+            case "delete", (str(name), *_):
+                before = self._storing(name, named)
+                if before and before.generation == named.get("generation"):
                     self._erasing(name, before.generation)
-                if named.get("generation") is None and not self._blind and LAUNCHED in name:
-                    self._fault(f"{name} is written without a generation")
                 return before
             case "publish", _:
                 return None
             case _:
                 self._fault(f"nobody watches {call}{arguments}")
         return None
+
+    def _storing(self, name: str, named: dict[str, Any]) -> Stored | None:
+        """Nobody changes the ledger blindly; gives what stands there."""
+        if named.get("generation") is None and not self._blind and LAUNCHED in name:
+            self._fault(f"{name} is written without a generation")
+        return self._cloud.store.read(name)
 
     def asked(self, process: Process, call: str, arguments: tuple[Any, ...], before: Any) -> None:
         """Judge what a sweep has written."""
