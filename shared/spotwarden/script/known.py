@@ -1,16 +1,18 @@
 """All that is known of how a job can be launched: by its script or what ran, and where."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace
 
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.launch import Launch
+from spotwarden.model.launch import Launch, NoLaunch
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.script.launched import launch_of_resources
 from spotwarden.script.reachable import reachable
-from spotwarden.script.stored import with_choices
+from spotwarden.script.same import Same
+from spotwarden.script.stored import KEPT_CHOICES, with_choices
 
 
 def with_ran(facts: JobFacts, ran: Mapping[str, Any]) -> JobFacts:
@@ -20,9 +22,15 @@ def with_ran(facts: JobFacts, ran: Mapping[str, Any]) -> JobFacts:
     """
     if isinstance(facts.launch, Launch) or not ran:
         return facts
-    disks = {link: disk for one in ran.values() for link, disk in one["disks"].items() if disk is not None}
-    found = launch_of_resources({node: one["instance"] for node, one in ran.items()}, disks)
+    found = _launch_of(Same(ran))
     return replace(facts, launch=found) if isinstance(found, Launch) or facts.launch is None else facts
+
+
+@lru_cache(maxsize=KEPT_CHOICES)
+def _launch_of(same: Same[Mapping[str, Any]]) -> Launch | NoLaunch:
+    ran = same.it
+    disks = {link: disk for one in ran.values() for link, disk in one["disks"].items() if disk is not None}
+    return launch_of_resources({node: one["instance"] for node, one in ran.items()}, disks)
 
 
 def with_places(facts: JobFacts, limits: PlacementLimits) -> JobFacts:

@@ -13,6 +13,7 @@ from spotwarden.model.request import Request
 from spotwarden.script.dns import followed, zonal_mentions
 from spotwarden.script.place import Immovable, move
 from spotwarden.script.requested import launch_of_request, project_of
+from spotwarden.script.same import Same
 
 KEPT_SCRIPTS = 1024
 """Scripts whose launch is remembered between sweeps: a job's script is the same each minute."""
@@ -75,25 +76,12 @@ def with_choices(launch: Launch, zones: Sequence[str]) -> Launch:
 
     A regional request has one choice for each region. `fixed` says why it cannot go to the others.
     """
-    return _with_choices(_Same(launch), tuple(zones))
-
-
-class _Same:
-    """A key that equals only itself: a launch holds JSON, which has no hash."""
-
-    def __init__(self, launch: Launch) -> None:
-        self.launch = launch
-
-    def __hash__(self) -> int:
-        return id(self.launch)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.launch is self.launch
+    return _with_choices(Same(launch), tuple(zones))
 
 
 @lru_cache(maxsize=KEPT_CHOICES)
-def _with_choices(same: _Same, zones: tuple[str, ...]) -> Launch:
-    launch = same.launch
+def _with_choices(same: Same[Launch], zones: tuple[str, ...]) -> Launch:
+    launch = same.it
     choices, fixed = {launch.place: launch.choices[0]}, list[str]()
     for found in _moves(launch, zones):
         if isinstance(found, Choice):

@@ -8,6 +8,9 @@ import msgspec
 from spotwarden.layout import LaunchedRecord, Layout
 from spotwarden.model.facts import JobFacts
 from spotwarden.ports import Store
+from spotwarden.runner.known import Known
+
+_KNOWN: Known[Mapping[str, Any]] = Known(most=1_000)
 
 
 def read_what_ran(store: Store, layout: Layout, facts: JobFacts) -> Mapping[str, Any]:
@@ -16,6 +19,8 @@ def read_what_ran(store: Store, layout: Layout, facts: JobFacts) -> Mapping[str,
         name = layout.build(LaunchedRecord(job=facts.job, attempt=recorded.attempt.number))
         stored = store.read(name)
         if stored is not None:
-            ran: dict[str, Any] = msgspec.json.decode(stored.data)
-            return ran
+            ran = _KNOWN.get(name, stored.generation)
+            return (
+                _KNOWN.keep(name, stored.generation, msgspec.json.decode(stored.data)) if ran is None else ran
+            )
     return {}
