@@ -73,6 +73,8 @@ class Process:
             pass
         except Exception as failure:  # noqa: BLE001 — judged by whoever started it
             self.failure = failure
+        # It holds the doors, and they hold this: what goes at once is no work for the collector of garbage.
+        self._sweep = bool
         self.alive = False
 
     def run(self, calls: int, then: Then, *, changes: bool = False) -> None:
@@ -141,6 +143,8 @@ def _serve(process: Process) -> None:
 
 class Door:
     """A port as one process sees it."""
+
+    __slots__ = ("port", "process")
 
     def __init__(self, port: object, process: Process) -> None:
         self.port = port

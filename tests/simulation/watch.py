@@ -6,7 +6,6 @@ from typing import Any
 from spotwarden.layout import MARKERS
 from spotwarden.model.instance import Status
 from spotwarden.model.request import Request
-from spotwarden.ports import Stored
 from tests.fakes.cloud import MemoryCloud
 from tests.fakes.vms import Vm
 from tests.fakes.wanted import names_of, read
@@ -79,14 +78,15 @@ class Watch:
             self._fault(f"{job.name} has two live instances of one node: {', '.join(names)}")
 
     def asking(self, process: Process, call: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Judge what a sweep is about to ask for; give what was stored under that name before."""
+        """Judge what a sweep is about to ask for; give the record that it is about to change."""
         if self._note:
             self._note(f"    {process.tick.sweep} {call} {_about(arguments)}")
         if (before := named.get("before")) and self._cloud.clock.now() >= before:
             return None  # The port refuses to send it.
         match call, arguments:
             case "write", (str(name), *_):
-                return self._storing(name, named)
+                self._guarded(name, named)
+                return self._cloud.store.read(name) if LAUNCHED in name else None
             case "launch", (request, request_id):
                 self._launching(process, request, request_id)
             case "start", (zone, vm_id, request_id):
@@ -94,21 +94,20 @@ class Watch:
             case "delete", (zone, vm_id, _):
                 self._removing(zone, vm_id)
             case "delete", (str(name), *_):
-                before = self._storing(name, named)
+                self._guarded(name, named)
+                before = self._cloud.store.read(name)
                 if before and before.generation == named.get("generation"):
                     self._erasing(name, before.generation)
-                return before
             case "publish", _:
                 return None
             case _:
                 self._fault(f"nobody watches {call}{arguments}")
         return None
 
-    def _storing(self, name: str, named: dict[str, Any]) -> Stored | None:
-        """Nobody changes the ledger blindly; gives what stands there."""
+    def _guarded(self, name: str, named: dict[str, Any]) -> None:
+        """Nobody changes the ledger blindly."""
         if named.get("generation") is None and not self._blind and LAUNCHED in name:
             self._fault(f"{name} is written without a generation")
-        return self._cloud.store.read(name)
 
     def asked(self, process: Process, call: str, arguments: tuple[Any, ...], before: Any) -> None:
         """Judge what a sweep has written."""

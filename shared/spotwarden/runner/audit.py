@@ -101,4 +101,4 @@ def _where(action: Change) -> Mapping[str, str]:
         only = {"instance_id": targets[0]} if len(targets) == 1 else {}
         job = {"job": action.case.subject.job} if action.case.subject.job else {}
         return {**job, **only, "rule": action.case.rule}
-    return {key: getattr(source, key) for key in WHERE if getattr(source, key, "")}
+    return {key: value for key in WHERE if (value := getattr(source, key, ""))}
