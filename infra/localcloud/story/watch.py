@@ -168,7 +168,7 @@ async def until(
     began = time.monotonic()
     try:
         async with asyncio.timeout(within.total_seconds()):
-            while not good(seen := await look()):
+            while not good(seen := await look()):  # noqa: ASYNC110 - in another process: no event tells of it
                 await asyncio.sleep(min(max(SOON, (time.monotonic() - began) / 10), SELDOM))
             return seen
     except TimeoutError:
