@@ -10,6 +10,7 @@ from google.cloud import compute_v1
 
 from tests.localcloud.compute.conftest import Cloud
 from tests.localcloud.compute.world import PROJECT, REGION, ZONE, request, spot
+from tests.long import long
 
 
 @pytest.fixture
@@ -49,6 +50,7 @@ def test_create_list_describe_and_delete(gcloud, cloud: Cloud):
     assert list(cloud.service.knobs.instances()) == []
 
 
+@long
 def test_several_names_in_one_command(gcloud, cloud: Cloud):
     """Sent as one batch of multipart/mixed, to create and to delete."""
     out = gcloud("instances", "create", "a", "b", f"--zone={ZONE}", "--format=value(name,status)")
@@ -57,21 +59,13 @@ def test_several_names_in_one_command(gcloud, cloud: Cloud):
     assert list(cloud.service.knobs.instances()) == []
 
 
-def test_bulk_create_in_a_zone_and_in_a_region(gcloud):
+@pytest.mark.parametrize("place", [pytest.param(f"--zone={ZONE}", marks=long), f"--region={REGION}"])
+def test_bulk_create_in_a_zone_and_in_a_region(gcloud, place):
     """It then looks for the operations of the group, in a region zone by zone, and for the instances."""
-    for place, pattern in ((f"--zone={ZONE}", "z-#"), (f"--region={REGION}", "r-#")):
-        out = gcloud(
-            "instances",
-            "bulk",
-            "create",
-            place,
-            f"--name-pattern={pattern}",
-            "--count=2",
-            "--format=json",
-        )
-        told = json.loads(out)
-        assert (told["createdInstanceCount"], told["failedInstanceCount"]) == (2, 0)
-        assert [one["name"] for one in told["instances"]] == [f"{pattern[0]}-1", f"{pattern[0]}-2"]
+    words = ("instances", "bulk", "create", place, "--name-pattern=n-#", "--count=2", "--format=json")
+    told = json.loads(gcloud(*words))
+    assert (told["createdInstanceCount"], told["failedInstanceCount"]) == (2, 0)
+    assert [one["name"] for one in told["instances"]] == ["n-1", "n-2"]
 
 
 def test_operations_are_listed_and_found_by_type(gcloud, cloud: Cloud):

@@ -11,6 +11,7 @@ from google.cloud import storage
 
 from localcloud.endpoints import Endpoints
 from tests.localcloud.storage.conftest import PROJECT, Served
+from tests.long import long
 
 Run = Callable[..., str]
 
@@ -73,6 +74,7 @@ def test_gcloud_uploads_what_it_is_piped(run: Run, bucket: storage.Bucket):
     assert bucket.blob("piped").download_as_bytes() == content
 
 
+@long
 def test_gcloud_moves_mirrors_and_removes(run: Run, bucket: storage.Bucket, source: Path):
     """A mirror takes away what is not in the source; a removed folder is gone."""
     bucket.blob("up/extra").upload_from_string("x")
@@ -85,6 +87,7 @@ def test_gcloud_moves_mirrors_and_removes(run: Run, bucket: storage.Bucket, sour
     assert [blob.name for blob in bucket.list_blobs()] == ["moved.txt"]
 
 
+@long
 def test_gcloud_makes_and_removes_a_bucket_with_a_notification(run: Run, client: storage.Client):
     """Bucket, notification, versioning, and all of it removed with what is in it."""
     topic = f"--topic=projects/{PROJECT}/topics/markers"
@@ -96,11 +99,23 @@ def test_gcloud_makes_and_removes_a_bucket_with_a_notification(run: Run, client:
     assert client.lookup_bucket("made") is None
 
 
-def test_gsutil_copies_both_ways(run: Run, bucket: storage.Bucket, source: Path, tmp_path: Path):
-    """With `use_gcloud_storage` in its boto file, as `spotwarden local env` writes it."""
+@pytest.fixture
+def gsutil(run: Run) -> Run:
+    """The real gsutil, with `use_gcloud_storage` in its boto file, as `spotwarden local env` writes it."""
     if not shutil.which("gsutil"):
         pytest.skip("gsutil is not installed: it was not tried")
-    run("gsutil", "cp", source / "large.bin", "gs://bucket/large.bin")
-    assert bucket.blob("large.bin").exists()
-    run("gsutil", "cp", "gs://bucket/large.bin", tmp_path / "down.bin")
-    assert (tmp_path / "down.bin").read_bytes() == (source / "large.bin").read_bytes()
+    return lambda *words: run("gsutil", *words)
+
+
+def test_gsutil_copies_up(gsutil: Run, bucket: storage.Bucket, source: Path):
+    """A file that is large enough to be sent in parts."""
+    gsutil("cp", source / "large.bin", "gs://bucket/large.bin")
+    assert bucket.blob("large.bin").download_as_bytes() == (source / "large.bin").read_bytes()
+
+
+@long
+def test_gsutil_copies_down(gsutil: Run, bucket: storage.Bucket, tmp_path: Path):
+    """The other way."""
+    bucket.blob("here").upload_from_string(b"here")
+    gsutil("cp", "gs://bucket/here", tmp_path / "here")
+    assert (tmp_path / "here").read_bytes() == b"here"

@@ -10,6 +10,7 @@ import pytest
 
 from spotwarden.script.gcloud.defaults import SDK_VERSION
 from spotwarden.script.refusal import Refused
+from tests.long import long
 
 RECORDED = json.loads(Path(__file__).with_name("probes.json").read_text())
 SHARED = os.environ.get("SPOTWARDEN_CREATE_SCRIPTS")
@@ -89,16 +90,19 @@ def test_a_probe_of_the_shared_folder_gives_what_gcloud_sent(name, probe, send):
 
 LIVE = (
     ["compute", "instances", "create", "live", "--provisioning-model=spot", "--metadata=^;^a=1,2;b=3"],
-    [
-        "compute",
-        "instances",
-        "create",
-        "live",
-        "--create-disk=boot=yes,size=1TB",
-        "--boot-disk-interface=NVME",
-    ],
     ["beta", "compute", "instances", "bulk", "create", "--predefined-names=a,b", "--region=us-east1"],
-    ["compute", "instances", "create", "live", "--max-run-duration=2hours"],
+    pytest.param(["compute", "instances", "create", "live", "--max-run-duration=2hours"], marks=long),
+    pytest.param(
+        [
+            "compute",
+            "instances",
+            "create",
+            "live",
+            "--create-disk=boot=yes,size=1TB",
+            "--boot-disk-interface=NVME",
+        ],
+        marks=long,
+    ),
 )
 
 
