@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
-import psutil
 
 VARIABLE = "SPOTWARDEN_LOCAL_URL"
 
@@ -37,6 +36,8 @@ def write_down(running: Running, environ: Mapping[str, str]) -> Path:
 
 def newest(environ: Mapping[str, str]) -> Running | None:
     """The one that was started last and still lives; notes of dead ones are cleared away."""
+    import psutil  # noqa: PLC0415 — a shell that was told where the local cloud is never looks for it
+
     living: list[tuple[float, Running]] = []
     for file in folder(environ).glob("*.json"):
         running = msgspec.json.decode(file.read_bytes(), type=Running)

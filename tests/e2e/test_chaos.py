@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.e2e.chaos.run import Plan, play
 
-SMALL = Plan(seed=20261121, jobs=10, preemptions=12, kill_every=4.0)
+SMALL = Plan(seed=20261121, jobs=10, preemptions=8, kill_every=4.0)
 
 
 def test_recovery_keeps_its_promises_whatever_happens(tmp_path: Path):

@@ -1,32 +1,61 @@
-"""Talking to a running local cloud."""
+"""Talking to a running local cloud.
 
+By the standard library: a command makes one call, and to import httpx would take longer than all the rest.
+"""
+
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPException, HTTPResponse
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, Request, build_opener
 
 import click
-import httpx
 
 from localcloud import running
-from localcloud.plain import NO_TLS
+
+TIMEOUT_SECONDS = 60
 
 
 def call(method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 — any JSON value
     """Call the admin API and give its JSON; a `ClickException` says what to do where that fails."""
+    with answering(method, path, body, timeout=TIMEOUT_SECONDS) as answer:
+        content = answer.read()
+    return json.loads(content) if content else None
+
+
+@contextmanager
+def answering(
+    method: str, path: str, body: Mapping[str, Any] | None = None, *, timeout: float | None
+) -> Iterator[HTTPResponse]:
+    """The answer of the admin API, to be read as it comes; `timeout` seconds may pass between two pieces.
+
+    Raises:
+        ClickException: none runs, it does not answer, or it refuses; says what to do.
+    """
     url = running.url(os.environ)
     if url is None:
         raise click.ClickException("no local cloud runs here; start one with `spotwarden local serve`")
+    data = None if body is None else json.dumps(body).encode()
+    # It is on this machine: no proxy is in between, whatever the environment says.
+    opener = build_opener(ProxyHandler({}))
     try:
-        answer = httpx.request(method, url + path, json=body, timeout=60, trust_env=False, verify=NO_TLS)
-    except httpx.TransportError as error:
+        request = Request(url + path, data=data, method=method, headers={"content-type": "application/json"})  # noqa: S310 — the user's own
+        with opener.open(request, timeout=timeout) as answer:
+            yield answer
+    except HTTPError as error:
+        raise click.ClickException(_message(error)) from error
+    except BrokenPipeError:
+        raise  # whoever read what a command prints has heard enough
+    except (OSError, HTTPException, ValueError) as error:
         raise click.ClickException(f"no local cloud answers at {url}: {error}") from error
-    if answer.is_error:
-        raise click.ClickException(_message(answer))
-    return answer.json() if answer.content else None
 
 
-def _message(answer: httpx.Response) -> str:
+def _message(error: HTTPError) -> str:
+    text = error.read().decode(errors="replace")
     try:
-        return str(answer.json()["error"]["message"])
+        return str(json.loads(text)["error"]["message"])
     except (ValueError, KeyError, TypeError):
-        return f"{answer.status_code}: {answer.text[:500]}"
+        return f"{error.code}: {text[:500]}"

@@ -2,7 +2,6 @@
 
 import click
 
-from spotwarden.cli.complaints import complaint
 from spotwarden.cli.configured import configured
 from spotwarden.cli.lazy import LazyGroup
 
@@ -78,7 +77,11 @@ class Commands(LazyGroup):
         """Run the command."""
         try:
             return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
         except Exception as error:
+            from spotwarden.cli.complaints import complaint  # noqa: PLC0415 — most commands have none
+
             if said := complaint(error):
                 raise click.ClickException(said) from error
             raise
