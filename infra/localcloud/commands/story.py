@@ -1,6 +1,7 @@
 """`spotwarden local story`, which `./deploy.sh local` runs."""
 
 import asyncio
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -28,5 +29,11 @@ def story(*, name: str, once: bool, state: Path | None) -> None:
 
     stay = not once and sys.stdin.isatty() and sys.stdout.isatty()
     with tempfile.TemporaryDirectory(prefix="spotwarden-", ignore_cleanup_errors=True) as temporary:
-        code = asyncio.run(tell_story((state or Path(temporary)).resolve(), stay=stay, story=STORIES[name]))
+        folder = (state or Path(temporary)).resolve()
+        try:
+            code = asyncio.run(tell_story(folder, stay=stay, story=STORIES[name]))
+        except* BrokenPipeError:
+            # Whoever listened has heard enough; what is left in the buffer must not fail at the end, too.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 1
     raise SystemExit(code)

@@ -119,11 +119,29 @@ def test_an_interrupted_story_ends_cleanly(start, home):
     story = start("local", "story", "--once")
     assert story.stdout is not None
     for line in story.stdout:
-        if "the training has reached" in line:
+        if "attempt 1 runs in" in line:
             break
     story.send_signal(signal.SIGINT)
     story.communicate(timeout=30)
     assert story.returncode == 130
+    assert marked(home) == []
+
+
+def test_a_story_that_nobody_listens_to_ends_cleanly(home):
+    """`… | head -2`: no traceback, and nothing runs on."""
+    story = f"{SPOTWARDEN} local story --once | head -2"
+    environment = {**os.environ, "XDG_STATE_HOME": str(home)}
+    heard = subprocess.run(
+        ["bash", "-c", story],
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_SECONDS,
+        stdin=subprocess.DEVNULL,
+        env=environment,
+        check=True,
+    )
+    assert "test-vm: one VM is preempted" in heard.stdout
+    assert heard.stderr == ""
     assert marked(home) == []
 
 

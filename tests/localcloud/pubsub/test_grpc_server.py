@@ -148,7 +148,7 @@ def test_a_fault_befalls_calls_and_streams_of_its_service():
         faults.add(Rule(service="monitoring", status=503))
         faults.add(Rule(service="pubsub", status=429, message="slow down", count=2))
         async with server(faults=faults) as running:
-            # The stream says nothing: a client still at its first message takes the refusal for its own error.
+            # The stream says nothing: a client still at its first message takes a refusal for its own error.
             for work in (say(running.target, "x"), stream(running.target)):
                 with pytest.raises(grpc.aio.AioRpcError) as refused:
                     await work
