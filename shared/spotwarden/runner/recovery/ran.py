@@ -10,7 +10,8 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.ports import Store
 from spotwarden.runner.known import Known
 
-_KNOWN: Known[Mapping[str, Any]] = Known(most=1_000)
+_KNOWN: Known[Mapping[str, Any]] = Known(most=128)
+"""Few: one holds the metadata values of its VMs, up to half a megabyte each."""
 
 
 def read_what_ran(store: Store, layout: Layout, facts: JobFacts) -> Mapping[str, Any]:
