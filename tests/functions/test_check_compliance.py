@@ -135,6 +135,20 @@ def test_after_an_event_a_tick_tells_nothing_twice(world):
     assert world.kinds() == ["compliance_warning"]
 
 
+def test_of_a_flood_of_events_the_tick_sees_the_rest(world):
+    """Twelve of a minute are looked at, the next minute has its own twelve, and no VM is forgotten."""
+    vms = [world.vm(f"vm-{number}") for number in range(14)]
+    waits = [world.sweep(about=f"vm-{number}") for number in range(13)]
+    assert [bool(world.case("compliance", vm)) for vm in vms] == [True] * 12 + [False] * 2
+    assert [(len(one.waiting), one.soon) for one in waits] == [(0, False)] * 12 + [(1, False)]
+    world.wait(minutes=1)
+    world.sweep(about="vm-13")
+    assert world.case("compliance", vms[13])
+    assert not world.case("compliance", vms[12])
+    world.sweep()
+    assert world.case("compliance", vms[12])
+
+
 def test_an_event_is_about_its_own_vm_only(world):
     """And never closes or acts on what it has not seen."""
     one, other = world.vm("vm-1"), world.vm("vm-2")

@@ -25,6 +25,7 @@ from spotwarden.runner.apply import Applier
 from spotwarden.runner.each import Each, Swept, each, swept
 from spotwarden.runner.governance.cases import read_cases
 from spotwarden.runner.governance.deliveries import with_deliveries
+from spotwarden.runner.governance.pace import too_many
 from spotwarden.runner.governance.recording import record
 from spotwarden.runner.governance.silence import Silent, last_sweeps
 from spotwarden.runner.governance.steady import check_clock, check_event_clock, steady_since, with_steady
@@ -79,6 +80,8 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
 
 def govern(duty: Duty, governed: Governed[Facts]) -> Swept:
     """One sweep. An event's looks at its own VM and never acts: the next tick does, with all in view."""
+    if duty.tick.about and too_many(duty.tick):
+        return swept([Wait(reason="many VMs are made at once: the next tick looks at all", soon=False)], ())
     if duty.tick.about:
         sight = _look(duty, governed, duty.tick.now)
         if any(one.finding for one in sight.cases):
