@@ -43,7 +43,11 @@ def typed(blocks, home):
     script = home / "typed.sh"
     script.write_text("".join(f"{block}\necho; echo '{DONE}'\n" for block in blocks))
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SPOTWARDEN")}
-    told = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(home)}
+    told = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(home),
+        "PYTHONFAULTHANDLER": "1",  # an interpreter that crashes says where
+    }
     done = subprocess.run(
         ["bash", str(script)],
         stdin=subprocess.DEVNULL,
