@@ -105,6 +105,8 @@ new_keys() {
     old=,$(tr ',' '\n' <<<"$old" | head -"$OLD_KEYS" | paste -sd, -)
   fi
   key=$(head -c 32 /dev/urandom | base64 | tr '+/' '-_')
+  # An empty key would sign as well, and everybody could.
+  [[ $key =~ ^[A-Za-z0-9_-]{43}=$ ]] || refuse "no signing key could be made: head, base64 or tr of this machine fails; nothing was deployed"
   printf 'k%d:%s%s' $((${last:-0} + 1)) "$key" "$old"
 }
 

@@ -355,6 +355,16 @@ def test_signing_keys_are_made_once(machine):
     assert machine.said("versions add") == []
 
 
+def test_a_key_that_could_not_be_made_is_no_key(machine):
+    """A machine whose base64 says nothing: an empty key would sign, and anybody could."""
+    machine.pretend("base64")
+    done = machine.deploy(*ALL, "--yes")
+    assert done.returncode != 0
+    assert "no signing key could be made" in done.stderr
+    assert machine.said("versions add") == []
+    assert machine.said("terraform", "apply") == []
+
+
 def test_rotated_keys_sign_with_a_new_one_and_still_know_the_old(machine):
     """The newest stands first."""
     done = machine.deploy("--project", PROJECT, "--rotate-keys", "--yes", answers=deployed())

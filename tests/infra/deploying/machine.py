@@ -120,6 +120,10 @@ class Machine:
         for tool in ("python", "spotwarden"):
             self._fake(self._venv / "bin" / tool)
 
+    def pretend(self, tool: str) -> None:
+        """Have one tool more that says nothing and does nothing."""
+        self._fake(self.tools / tool)
+
     def _fake(self, tool: Path) -> None:
         tool.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(FAKE, tool)
