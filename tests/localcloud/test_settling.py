@@ -143,3 +143,14 @@ def test_a_command_says_what_it_has_not_waited_for(monkeypatch, left, said):
     """Nothing where all is done."""
     monkeypatch.setattr("localcloud.commands.knobs.call", lambda *_: {"at_work": left})
     assert CliRunner().invoke(main, ["tick"]).output == said
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9", "nonsense"])
+def test_a_command_that_reaches_nobody_says_so_in_a_line(monkeypatch, url):
+    """No name of an exception, no traceback."""
+    monkeypatch.setenv("SPOTWARDEN_LOCAL_URL", url)
+    said = CliRunner().invoke(main, ["tick"])
+    assert said.exit_code == 1
+    assert said.output.startswith(f"Error: no local cloud answers at {url}: ")
+    assert said.output.count("\n") == 1
+    assert "<" not in said.output

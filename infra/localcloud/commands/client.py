@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPException, HTTPResponse
 from typing import Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.request import ProxyHandler, Request, build_opener
 
 import click
@@ -50,7 +50,8 @@ def answering(
     except BrokenPipeError:
         raise  # whoever read what a command prints has heard enough
     except (OSError, HTTPException, ValueError) as error:
-        raise click.ClickException(f"no local cloud answers at {url}: {error}") from error
+        why = error.reason if isinstance(error, URLError) else error
+        raise click.ClickException(f"no local cloud answers at {url}: {why}") from error
 
 
 def _message(error: HTTPError) -> str:
