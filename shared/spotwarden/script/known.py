@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch, NoLaunch
 from spotwarden.model.limits import PlacementLimits
+from spotwarden.model.same import Same
 from spotwarden.script.launched import launch_of_resources
 from spotwarden.script.reachable import reachable
-from spotwarden.script.same import Same
 from spotwarden.script.stored import KEPT_CHOICES, with_choices
 
 

@@ -10,10 +10,10 @@ from spotwarden.model.attempt import Script
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Choice, Launch, NoLaunch, StoredScript
 from spotwarden.model.request import Request
+from spotwarden.model.same import Same
 from spotwarden.script.dns import followed, zonal_mentions
 from spotwarden.script.place import Immovable, move
 from spotwarden.script.requested import launch_of_request, project_of
-from spotwarden.script.same import Same
 
 KEPT_SCRIPTS = 1024
 """Scripts whose launch is remembered between sweeps: a job's script is the same each minute."""

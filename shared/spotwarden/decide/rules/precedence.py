@@ -12,6 +12,7 @@ from spotwarden.model.governance import Limits
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.leniency import LENIENT, Lenient, leniency
 from spotwarden.model.policy import RULES, Policy
+from spotwarden.model.same import Same
 from spotwarden.model.values import meant, read_limit, written
 
 NOBODY = JobFile()
@@ -39,33 +40,18 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-class _Same:
-    """A policy as the key of a cache: by identity, for its values are not hashable."""
-
-    __slots__ = ("policy",)
-
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
-
-    def __hash__(self) -> int:
-        return id(self.policy)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.policy is other.policy
-
-
 def limits(policy: Policy, rule: str, *, owner: str = "", job_file: JobFile = NOBODY) -> Limits:
     """The limits of a rule for a job of this owner; `KeyError` where there is no such rule."""
     if not policy.teams and not job_file.rules:
         return policy.rule(rule)
     if not job_file.rules.get(rule):
-        return _of_owner(_Same(policy), rule, owner)
+        return _of_owner(Same(policy), rule, owner)
     return _settled(policy.rule(rule), explain(policy, rule, owner=owner, job_file=job_file))
 
 
 def team_of(policy: Policy, owner: str) -> str:
     """The name of the owner's team, "" for none; where several fit, the first by name."""
-    return _team(_Same(policy), owner) if owner and policy.teams else ""
+    return _team(Same(policy), owner) if owner and policy.teams else ""
 
 
 def everybodys(policy: Policy, rule: str) -> tuple[Limits, ...]:
@@ -103,14 +89,14 @@ def misread(rule: str, job_file: JobFile) -> str:
 
 
 @lru_cache(OWNERS_KNOWN)
-def _of_owner(same: _Same, rule: str, owner: str) -> Limits:
-    return _settled(same.policy.rule(rule), explain(same.policy, rule, owner=owner))
+def _of_owner(same: Same[Policy], rule: str, owner: str) -> Limits:
+    return _settled(same.it.rule(rule), explain(same.it, rule, owner=owner))
 
 
 @lru_cache(OWNERS_KNOWN)
-def _team(same: _Same, owner: str) -> str:
+def _team(same: Same[Policy], owner: str) -> str:
     said = owner.casefold()
-    for name, team in sorted(same.policy.teams.items()):
+    for name, team in sorted(same.it.teams.items()):
         if any(fnmatchcase(said, pattern.casefold()) for pattern in team.owners):
             return name
     return ""

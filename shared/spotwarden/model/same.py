@@ -1,4 +1,4 @@
-"""Keys for what holds JSON, which has no hash."""
+"""Keys of caches for what has no hash: a policy's values, or what holds JSON."""
 
 from typing import Generic, TypeVar
 
