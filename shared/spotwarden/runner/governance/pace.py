@@ -9,7 +9,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.runner.known import Known
 
 MOST = 12
-"""Events a minute, of one instance of a function; each of them three lists at most."""
+"""Events a minute, of one instance of a function: by three lists each, ten instances take half of them."""
 
 _SEEN: Known[int] = Known(most=8)
 
