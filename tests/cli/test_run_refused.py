@@ -1,5 +1,7 @@
 """What `spotwarden run` does not take, and what it says instead of trying."""
 
+from pathlib import Path
+
 import pytest
 
 from spotwarden.layout import AttemptRecord, StatusCode
@@ -89,11 +91,14 @@ def test_a_mistake_is_told_and_nothing_is_written(desk, here, words, says):
 def test_the_longest_name_of_a_gang_is_taken(desk):
     """One letter less than is refused."""
     desk.ok("run", "--job", "j" * 61, *PLAIN[2:], "--nodes", "2", "--script-only", *COMMAND)
+    assert "--count=2" in Path(f".spotwarden/{'j' * 61}/create-instance.sh").read_text()
 
 
 def test_a_value_of_the_longest_size_is_taken(desk):
     """One byte more is refused: 262,144 with the end of the line."""
     desk.ok("run", *PLAIN, "--env", "A=" + "x" * 262_141, "--script-only", *COMMAND)
+    written = [file.stat().st_size for file in Path(".spotwarden/job").iterdir()]
+    assert max(written) == 262_144
 
 
 def test_a_zone_of_the_shell_counts_where_none_is_said(desk, monkeypatch):
@@ -110,6 +115,8 @@ def test_a_zone_of_the_shell_counts_where_none_is_said(desk, monkeypatch):
 def test_sixty_tags_are_taken(desk):
     """One less than is refused."""
     desk.ok("run", *PLAIN, *(f"--tag=t{n}=x" for n in range(60)), "--script-only", *COMMAND)
+    script = Path(".spotwarden/job/create-instance.sh").read_text()
+    assert [f"t{n}=x" in script for n in range(60)] == [True] * 60
 
 
 def test_a_command_is_needed(desk):

@@ -122,7 +122,7 @@ def test_a_random_command_line_is_translated_or_refused(line, content):
 @given(st.dictionaries(st.sampled_from(sorted(flags_of(CREATE, "v1"))).map("--{}".format), TREES, max_size=4))
 def test_a_random_flags_file_is_translated_or_refused(flags):
     """JSON is YAML, and any tree may stand behind a flag."""
-    outcome([*LEADS[CREATE], "--flags-file=f"], {"f": json.dumps(flags).encode()})
+    assert outcome([*LEADS[CREATE], "--flags-file=f"], {"f": json.dumps(flags).encode()})
 
 
 @settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -135,7 +135,7 @@ def test_a_random_flags_file_is_translated_or_refused(flags):
 @example("[" * 5000, "--csek-key-file")
 def test_a_random_file_is_read_or_refused(content, flag):
     """Whichever parser it meets."""
-    outcome([*LEADS[CREATE], f"{flag}=f"], {"f": content.encode()})
+    assert outcome([*LEADS[CREATE], f"{flag}=f"], {"f": content.encode()})
 
 
 MEGABYTE = 1_000_000
