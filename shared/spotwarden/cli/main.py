@@ -3,6 +3,7 @@
 import click
 
 from spotwarden.cli.configured import configured
+from spotwarden.cli.interrupted import farewell, interruptible, said_so_far
 from spotwarden.cli.lazy import LazyGroup
 
 COMMANDS = {
@@ -74,16 +75,25 @@ class Commands(LazyGroup):
     """All commands; what a person can mend is told in a sentence."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command."""
+        """Run the command; one that is interrupted says what it has done by then."""
         try:
-            return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            with interruptible():
+                return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise farewell(interrupt) from None
+        except click.Abort as abort:
+            # At a question, click makes one of Ctrl-C.
+            if isinstance(abort.__context__, KeyboardInterrupt):
+                raise farewell(abort.__context__) from None
+            raise
+        except (click.ClickException, click.exceptions.Exit):
             raise
         except Exception as error:
             from spotwarden.cli.complaints import complaint  # noqa: PLC0415 — most commands have none
 
             if said := complaint(error):
-                raise click.ClickException(said) from error
+                told = said_so_far()
+                raise click.ClickException(f"{said}\n{told}" if told else said) from error
             raise
 
 
@@ -107,7 +117,7 @@ def main(ctx: click.Context, bucket: str | None, project: str | None, prefix: st
     See what runs:           spotwarden jobs
     Stop it:                 spotwarden stop my-job
 
-    Exit status: 0 it was done, 1 it was not, and why was said, 2 the command makes no sense.
+    Exit status: 0 it was done, 1 it was not, and why was said, 2 the command makes no sense, 130 Ctrl-C.
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
     if ctx.invoked_subcommand not in UNCONFIGURED:
         ctx.with_resource(configured(bucket=bucket, project=project, prefix=prefix))

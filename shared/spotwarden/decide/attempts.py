@@ -7,6 +7,7 @@ a claim is created once, a try is written down before it is asked, ids are store
 from msgspec.structs import replace
 
 from spotwarden.decide import placing
+from spotwarden.decide.begun import unrecorded
 from spotwarden.decide.claiming import claim, record
 from spotwarden.decide.ending import clear, close, end_watch, ended
 from spotwarden.decide.fates import Fate, Now
@@ -42,7 +43,7 @@ def next_step(
         return seen
     finding = find(facts, policy.recovery, tick) if _open(facts) else None
     if finding is None:
-        return _nothing_found(facts)
+        return _nothing_found(facts, tick)
     return _found(facts, finding, policy, tick, compare)
 
 
@@ -52,9 +53,11 @@ def _open(facts: JobFacts) -> bool:
     return not over or any(not closed(facts, node) for node in facts.nodes)
 
 
-def _nothing_found(facts: JobFacts) -> Step | None:
+def _nothing_found(facts: JobFacts, tick: Tick) -> Step | None:
     if facts.outdated:
         return Wait(reason="a marker has come meanwhile")
+    if step := unrecorded(facts, tick):
+        return step
     return None if _open(facts) else end_watch(facts, "the job is closed")
 
 

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from spotwarden.decide import notices
+from spotwarden.decide.begun import unrecorded
 from spotwarden.decide.lifecycle import Event, follow
 from spotwarden.model.action import ClearMarker, EndWatch, Step, Tell, WriteAttempt
 from spotwarden.model.attempt import CLOSED, Attempt, Recorded, State
@@ -21,6 +22,9 @@ def ended(facts: JobFacts, tick: Tick) -> Step | None:
             facts.newest, state=follow(facts.newest.state, Event.END), lease=None, updated=tick.now
         )
         return WriteAttempt(reason=why, record=over, generation=facts.ledger[-1].generation)
+    if step := unrecorded(facts, tick):
+        # Its end stands until whoever launches it again has taken it back.
+        return step
     return end_watch(facts, why)
 
 

@@ -1,5 +1,7 @@
 """The first step of a job's life: its developer's own launch."""
 
+from msgspec.structs import replace
+
 from spotwarden.decide.attempts import IN_FLIGHT
 from spotwarden.decide.placing import lease
 from spotwarden.model.action import WriteAttempt
@@ -25,7 +27,18 @@ def problem(facts: JobFacts, *, again: bool) -> str:
 
 def in_flight(facts: JobFacts) -> bool:
     """Whether an earlier submit has claimed the attempt and not finished it: it is then carried on."""
-    return bool(facts.ledger) and facts.ledger[-1].attempt.state in IN_FLIGHT
+    is_open = bool(facts.ledger) and facts.status_code is None
+    return is_open and facts.ledger[-1].attempt.state in IN_FLIGHT
+
+
+def let_go(facts: JobFacts, tick: Tick) -> WriteAttempt | None:
+    """Give the attempt's lease back, so that the next sweep goes on at once; None where it is not ours."""
+    newest = facts.ledger[-1] if facts.ledger else None
+    held = newest.attempt.lease if newest else None
+    if newest is None or held is None or held.holder != tick.sweep or not in_flight(facts):
+        return None
+    free = replace(newest.attempt, lease=None, updated=tick.now)
+    return WriteAttempt(reason="its launch was interrupted", record=free, generation=newest.generation)
 
 
 def claim(facts: JobFacts, launch: Launch, owner: str, limits: RecoveryLimits, tick: Tick) -> WriteAttempt:

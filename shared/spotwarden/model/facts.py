@@ -85,5 +85,6 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def owner(self) -> str:
-        """Who is told: the job's own file first, then whoever submitted it."""
-        return self.file.owner or (self.newest.owner if self.newest else "")
+        """Who is told: the job's own file first, then whoever submitted it, or began to."""
+        begun = self.watched.watch.owner if self.watched else ""
+        return self.file.owner or (self.newest.owner if self.newest else "") or begun

@@ -44,8 +44,14 @@ def each(items: Iterable[Item], do: Callable[[Item], Result | None], workers: in
             one(item)
         return done
     here = copy_context()
-    with ThreadPoolExecutor(workers) as pool:
+    pool = ThreadPoolExecutor(workers)
+    try:
         list(pool.map(lambda item: here.copy().run(one, item), items))
+    except BaseException:
+        # Somebody has pressed Ctrl-C: a call that nobody answers must not hold the command up.
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
     return done
 
 

@@ -9,6 +9,7 @@ import click
 from spotwarden.cli.acting.job_file import change_job_file
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
+from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.table import plain
 from spotwarden.cli.times import Moment, Span
 from spotwarden.decide.answers.sparing import raised
@@ -94,6 +95,10 @@ def extend(job: str, *, span: timedelta, why: str) -> None:
       spotwarden extend my-job --by 1d --why "two more epochs"
     """  # noqa: D301 — as above
     word = _open("extend", job)
+    so_far(
+        f"nobody knows whether {job} has more time now; `spotwarden policy explain {job}` tells. The same "
+        "command again may add it twice"
+    )
     about = [case for case in _about(word) if case.rule == "job_cap"]
     if about:
         _answer(word, about, lambda _case: Extend(by=word.by, hours=span / timedelta(hours=1), why=why))

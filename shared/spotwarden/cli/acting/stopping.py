@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from spotwarden import clock
 from spotwarden.cli.acting.asking import Desk, open_desk, refuse, report, say
 from spotwarden.cli.completing import job_names
+from spotwarden.cli.interrupted import so_far
 from spotwarden.decide import answers
 from spotwarden.model.attempt import State
 from spotwarden.model.notice import Way
@@ -42,6 +43,7 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
       spotwarden stop my-job --yes --why "wrong learning rate"
       spotwarden stop my-job --delete
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    so_far("nothing was changed")
     desk = open_desk("stop", job, Way.STOP)
     affair = look_at_all(desk.duty, desk.offer)
     verdict = _ending(affair, delete=delete, why=why)
@@ -51,6 +53,8 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
         say(verdict)
         if not yes:
             click.confirm(f"Stop {job}?", abort=True)
+    again = f"spotwarden stop {job}{' --delete' if delete else ''} --yes"
+    so_far(f"nobody knows whether {job} is stopped; `{again}` makes sure of it, and does nothing twice")
     report(end_job(desk, affair, partial(_ending, delete=delete, why=why)))
     if affair.job and affair.job.unsure:
         raise click.ClickException(f"{affair.job.unsure}: a VM there may run on; run the command again")
@@ -73,6 +77,11 @@ def end_job(
 
     applier = desk.duty.applier
     carried = carry_out(applier, ending(affair), again)
+    if carried.done:
+        so_far(
+            f"{carried.verdict.done}; whether a request that was under way makes another VM was still being "
+            "watched: the same command again looks once more"
+        )
     done, left = (
         carried.verdict.done,
         WATCH if _is_placing(affair) else EACH if carried.done else timedelta(0),
@@ -108,6 +117,7 @@ def restart(job: str) -> None:
       spotwarden restart my-job
       spotwarden restart my-job && spotwarden logs -f my-job
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    so_far("nothing was changed")
     desk = open_desk("restart", job, Way.RESTART)
 
     def again() -> Verdict:
@@ -119,4 +129,8 @@ def restart(job: str) -> None:
     if verdict.standing is Standing.OPEN:
         for note in verdict.notes:
             click.echo(note)
+    so_far(
+        f"nobody knows whether the next attempt of {job} is on record; the same command again makes sure of "
+        f"it, and makes no second one; `spotwarden show {job}` tells how it stands"
+    )
     report(carry_out(desk.duty.applier, verdict, again))

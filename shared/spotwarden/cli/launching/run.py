@@ -12,6 +12,7 @@ import msgspec
 from spotwarden import clock
 from spotwarden.cli.bars import amount
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
+from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.asked import Asked
 from spotwarden.cli.launching.folder import KEPT, KIT, digest, read_kit, write
 from spotwarden.cli.launching.limits_file import job_file
@@ -20,7 +21,7 @@ from spotwarden.cli.launching.package import has_requirements
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.sending import send_input
 from spotwarden.cli.launching.starting import start, told
-from spotwarden.cli.launching.storing import look, store, store_code
+from spotwarden.cli.launching.storing import look, store, store_code, storing
 from spotwarden.cli.launching.writing import SCRIPT, files_of, image_of, script_of, setup_of
 from spotwarden.decide import submission
 from spotwarden.decide.letters.words import count
@@ -51,6 +52,7 @@ def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are opt
       spotwarden run --job eval --gpu t4:1 --zone us-west1-a --input-job mnist --wait -- python eval.py
       spotwarden run --job mnist --gpu l4:1 --zone us-central1-a --dry-run -- python train.py
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    so_far("nothing was stored or launched")
     context = open_context()
     asked = asked_of(said, context)
     kit = read_kit()
@@ -71,6 +73,7 @@ def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are opt
         return
     record = _record(asked, setup, digest({name: kit[name] for name in KIT}))
     click.echo(_launch(context, asked, folder, record, limits), err=True)
+    so_far(f"the job goes on; `spotwarden logs -f {asked.job}` shows it")
     if said["follow"]:
         _follow(context, asked.job, since=record.at if said["again"] else None)
 
@@ -143,6 +146,7 @@ def _record(asked: Asked, setup: str, kit: str) -> Run:
 def _launch(context: Context, asked: Asked, folder: Path, record: Run, limits: str) -> str:
     """Store everything and launch it, as `submit` does; gives where it runs, in a sentence."""
     package = read_script(context, folder / SCRIPT, resolve=False)
+    storing(asked.job)
     _send_inputs(context, asked)
     if asked.code is not None:
         inputs = [one.local for one in asked.inputs if one.local is not None]

@@ -72,11 +72,12 @@ def _wanted(job: str, one: Input, layout: Layout) -> Mapping[str, Path]:
 
 def _upload(files: Transfers, wanted: Mapping[str, Path], label: str, size: int) -> None:
     """Send them all; the first failure ends it, and what has arrived need not be sent again."""
-    with bar(label, size) as moved, ThreadPoolExecutor(AT_ONCE) as pool:
+    with bar(label, size) as moved:
+        pool = ThreadPoolExecutor(AT_ONCE)
         waiting = [pool.submit(files.upload, file, name, moved=moved) for name, file in wanted.items()]
         try:
             for one in waiting:
                 one.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+        finally:
+            # Nothing is waited for: all are done, or the bar cuts short those that still run.
+            pool.shutdown(wait=False, cancel_futures=True)

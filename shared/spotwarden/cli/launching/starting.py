@@ -1,28 +1,48 @@
 """A job whose script is stored → its instances."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
+from typing import NamedTuple
 
 import click
 from msgspec.structs import replace
 
 from spotwarden.cli.context import Context, new_tick
+from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.storing import look
 from spotwarden.decide import submission
 from spotwarden.decide.attempts import next_step
+from spotwarden.decide.begun import begin, reopen
 from spotwarden.decide.progress import after
+from spotwarden.layout import StatusCode
 from spotwarden.model.action import Wait
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
-from spotwarden.model.outcome import Lost
-from spotwarden.runner import Places, advance
+from spotwarden.model.outcome import Lost, Outcome, Unanswered
+from spotwarden.model.tick import Tick
+from spotwarden.ports import BrokenError, UnansweredError
+from spotwarden.runner import Applier, Places, advance
 from spotwarden.script.known import with_places
 
 FIRST_LOOK_SECONDS = 0.05
 LOOK_EVERY_SECONDS = 0.5
 PATIENCE_SECONDS = 120
 """In the public traces 99 % of the insert operations end within 76 s."""
+OPENINGS = 3
+"""How often the entry of a job is written anew that a sweep changes at the same moment."""
+
+
+class Starting(NamedTuple):
+    """What one launch is recorded with."""
+
+    context: Context
+    applier: Applier
+    launch: Launch
+    owner: str
+    tick: Tick
 
 
 def start(context: Context, facts: JobFacts, launch: Launch, owner: str) -> JobFacts:
@@ -31,29 +51,96 @@ def start(context: Context, facts: JobFacts, launch: Launch, owner: str) -> JobF
     applier = context.applier(tick)
     launch = _as_stored(launch, facts)
     if not submission.in_flight(facts):
-        first = submission.claim(facts, launch, owner, context.policy.recovery, tick)
-        if isinstance(applier.apply(first), Lost):
-            raise click.ClickException(f"{facts.job} was submitted by somebody else at the same moment")
+        _record(Starting(context, applier, launch, owner, tick), facts)
+        facts = look(context, facts.job)
+    number = facts.ledger[-1].attempt.number
+    so_far(
+        f"attempt {number} of {facts.job} is on record; each minute's tick goes on with it. "
+        f"`spotwarden show {facts.job}` tells how it stands, `spotwarden stop {facts.job}` ends it"
+    )
+    with _letting_go(context, applier, facts.job, tick):
+        return _carry_on(context, applier, facts, launch, tick)
+
+
+def _next(facts: JobFacts) -> int:
+    return (facts.ledger[-1].attempt.number if facts.ledger else 0) + 1
+
+
+def _record(starting: Starting, facts: JobFacts) -> None:
+    """Put the job on the list of open ones, take its last end back, and claim the attempt, in this order.
+
+    Whatever is interrupted after the first of these is found by the next tick (`decide/begun.py`).
+    """
+    so_far(
+        f"all of {facts.job} is stored, and nothing is known to be launched; the same command again goes on, "
+        f"and `spotwarden show {facts.job}` tells how it stands"
+    )
+    number = _next(facts)
+    for _ in range(OPENINGS):
+        if not any(isinstance(outcome, Lost) for outcome in _recording(starting, facts)):
+            return
+        # A sweep has taken an older entry off the list, or has just closed the job; or it is somebody else.
+        facts = look(starting.context, facts.job)
+        if _next(facts) != number:
+            break
+    raise click.ClickException(
+        f"{facts.job} was launched or stopped by somebody else at the same moment; "
+        f"`spotwarden show {facts.job}` tells how it stands"
+    )
+
+
+def _recording(starting: Starting, facts: JobFacts) -> Iterator[Outcome]:
+    """The outcomes, up to the first that was lost."""
+    context, applier, launch, owner, tick = starting
+    stored = None
+    if facts.status_code is not None:
+        stored = context.cloud.store.read(name := context.settings.layout.build(StatusCode(job=facts.job)))
+    status = (name, stored.generation) if stored else None
+    claim = submission.claim(facts, launch, owner, context.policy.recovery, tick)
+    for step in (begin(facts, owner), *reopen(facts, status, "launched again", tick.now), claim):
+        outcome = applier.apply(step)
+        if isinstance(outcome, Unanswered):
+            raise UnansweredError(outcome.detail)
+        yield outcome
+        if isinstance(outcome, Lost):
+            return
+
+
+def _carry_on(context: Context, applier: Applier, known: JobFacts, launch: Launch, tick: Tick) -> JobFacts:
     decide = partial(next_step, policy=context.policy, tick=tick)
     places = Places(context.cloud, context.settings.layout, context.policy, tick)
     told, until, pause = "", time.monotonic() + PATIENCE_SECONDS, FIRST_LOOK_SECONDS
-    known = look(context, facts.job)
+    job = known.job
     while time.monotonic() < until:
         known = with_places(places.recall(replace(known, launch=launch)), context.policy.placement)
         waiting = advance(known, next_step=decide, after=after, apply=applier.apply)
         # Each write of a step names the generation that was read here, so one look a turn is enough.
-        known = look(context, facts.job)
-        if known.ledger[-1].attempt.state in {State.RUNNING, State.ENDED}:
+        known = look(context, job)
+        newest = known.ledger[-1].attempt
+        if newest.state is State.RUNNING or (newest.state is State.ENDED and newest.instances):
             return known
-        _stop_if_refused(known.ledger[-1].attempt)
+        _stop_if_over(newest)
         if isinstance(waiting, Wait) and waiting.reason != told:
             click.echo(waiting.reason, err=True)
             told = waiting.reason
         time.sleep(pause)
         pause = min(2 * pause, LOOK_EVERY_SECONDS)
-    raise click.ClickException(
-        f"{facts.job} is still being created; `spotwarden show {facts.job}` tells more"
-    )
+    raise click.ClickException(f"{job} is still being created; `spotwarden show {job}` tells more")
+
+
+@contextmanager
+def _letting_go(context: Context, applier: Applier, job: str, tick: Tick) -> Iterator[None]:
+    """Whoever goes on with the attempt need not wait until our lease on it is over.
+
+    A request that is under way now is sent again with the same id, so it makes nothing twice.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        with suppress(UnansweredError, BrokenError, click.ClickException):
+            if step := submission.let_go(look(context, job), tick):
+                applier.apply(step)
+        raise
 
 
 def _as_stored(launch: Launch, facts: JobFacts) -> Launch:
@@ -63,10 +150,14 @@ def _as_stored(launch: Launch, facts: JobFacts) -> Launch:
     return replace(launch, script=version)
 
 
-def _stop_if_refused(attempt: Attempt) -> None:
+def _stop_if_over(attempt: Attempt) -> None:
     error = attempt.tries[-1].error if attempt.tries else ""
     if attempt.state is State.GAVE_UP:
         raise click.ClickException(f"Compute Engine refuses it: {error or attempt.reason}")
+    if attempt.state in {State.STOPPED, State.ENDED}:
+        raise click.ClickException(
+            f"attempt {attempt.number} of {attempt.job} {attempt.state.value} meanwhile: {attempt.reason}"
+        )
     if attempt.state is State.BACKING_OFF:
         hint = f"each minute's tick goes on trying; `spotwarden show {attempt.job}` tells how it stands"
         raise click.ClickException(f"Compute Engine has no room for it now: {error}; {hint}")
@@ -75,4 +166,5 @@ def _stop_if_refused(attempt: Attempt) -> None:
 def told(attempt: Attempt) -> str:
     """Where the attempt runs, in a sentence."""
     ids = ", ".join(attempt.instances.values())
-    return f"{attempt.job}: attempt {attempt.number} runs in {attempt.tries[-1].place} as instance {ids}"
+    place = f" in {attempt.tries[-1].place}" if attempt.tries else ""
+    return f"{attempt.job}: attempt {attempt.number} runs{place} as instance {ids}"

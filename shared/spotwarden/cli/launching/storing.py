@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from spotwarden.cli.context import Context, new_tick
+from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.package import packed
 from spotwarden.cli.launching.reading import Package
 from spotwarden.cli.launching.sending import AT_ONCE, send_code
@@ -15,12 +16,12 @@ from spotwarden.layout import (
     NotInLayoutError,
     ResolvedScript,
     ScriptFile,
-    StatusCode,
     Thing,
 )
 from spotwarden.model.action import DropObject, StoreObject
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.outcome import Done
+from spotwarden.model.outcome import Done, Unanswered
+from spotwarden.ports import UnansweredError
 from spotwarden.runner import look_at_job
 from spotwarden.runner.each import each
 
@@ -35,6 +36,14 @@ def look(context: Context, job: str, *, script: bool = False) -> JobFacts:
         ) from error
 
 
+def storing(job: str) -> None:
+    """From now on an interrupted command leaves something behind."""
+    so_far(
+        f"nothing was launched; what {job} has stored by now is kept, and the same command again goes on "
+        "without sending it anew"
+    )
+
+
 def store_code(context: Context, job: str, code: Path, without: Collection[Path] = ()) -> tuple[str, int]:
     """Pack the code and store it where it has changed; gives its checksum and its size."""
     with packed(code, without) as done:
@@ -45,11 +54,13 @@ def store_code(context: Context, job: str, code: Path, without: Collection[Path]
 
 
 def store(context: Context, facts: JobFacts, package: Package, more: Mapping[Thing, bytes]) -> None:
-    """Store the script with its files, and `more`; what is left of an earlier launch goes."""
+    """Store the script with its files, and `more`; a resolved script of an earlier launch goes."""
     with context.applier(new_tick("submit")).together() as apply:
 
         def do(action: StoreObject | DropObject) -> None:
             outcome = apply(action)
+            if isinstance(outcome, Unanswered):
+                raise UnansweredError(f"{action.name}: {outcome.detail}")
             if not isinstance(outcome, Done):
                 raise click.ClickException(
                     f"{action.name} could not be stored: {outcome}; nothing was launched"
@@ -72,9 +83,6 @@ def _actions(
     }
     for thing, data in things.items():
         yield StoreObject(reason="submitted", job=job, name=build(thing), data=data)
-    outdated: list[Thing] = [] if package.resolved is not None else [ResolvedScript(job=job)]
-    if facts.status_code is not None:
-        outdated.append(StatusCode(job=job))
-    for thing in outdated:
-        if old := context.cloud.store.read(build(thing)):
-            yield DropObject(reason="launched again", job=job, name=build(thing), generation=old.generation)
+    outdated = build(ResolvedScript(job=job))
+    if package.resolved is None and (old := context.cloud.store.read(outdated)):
+        yield DropObject(reason="launched again", job=job, name=outdated, generation=old.generation)

@@ -5,9 +5,10 @@ from pathlib import Path
 import click
 
 from spotwarden.cli.context import default_owner, open_context
+from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.starting import start, told
-from spotwarden.cli.launching.storing import look, store, store_code
+from spotwarden.cli.launching.storing import look, store, store_code, storing
 from spotwarden.decide import submission
 
 
@@ -33,13 +34,16 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
       spotwarden submit create-instance.sh --code .
       spotwarden submit create-instance.sh --job my-job --again
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    so_far("nothing was stored or launched")
     context = open_context()
     package = read_script(context, script, resolve=resolve)
     facts = look(context, job or package.launch.job)
     if problem := submission.problem(facts, again=again):
         raise click.ClickException(problem)
+    storing(facts.job)
     if code:
         store_code(context, facts.job, code)
     store(context, facts, package, {})
     launched = start(context, look(context, facts.job, script=True), package.launch, owner)
+    so_far("")
     click.echo(told(launched.ledger[-1].attempt))

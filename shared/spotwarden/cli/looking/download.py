@@ -10,6 +10,7 @@ import msgspec
 from spotwarden.cli.bars import amount, bar
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.looking.landing import Landed, Landing, UnsafeError, insist, safe
 from spotwarden.cli.table import plain
 from spotwarden.decide.letters.words import count
@@ -92,6 +93,7 @@ def download(  # noqa: PLR0913 — each is an option
     if dry_run:
         _say_what(wishes, target)
     else:
+        so_far(f"what has arrived in {target} stays, and the same command again fetches the rest")
         landed, more = fetch(wishes, target, files, context.settings.workers)
         failed += more
         _sum_up(landed, target)

@@ -10,6 +10,7 @@ import click
 from spotwarden import clock
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, open_context
+from spotwarden.cli.interrupted import status_of
 from spotwarden.cli.looking.reading import Reader, Wanted
 from spotwarden.cli.looking.saying import Teller
 from spotwarden.cli.looking.sources import Cloud, Desk, Glance
@@ -25,7 +26,6 @@ LAST_WORDS = timedelta(seconds=10)
 """So long after a job's end its last lines are waited for."""
 OVER = {State.STOPPED: 143, State.GAVE_UP: 75}
 """What following ends with where the job wrote no status: as if terminated, and EX_TEMPFAIL."""
-INTERRUPTED = 130
 MOST_STATUS = 255
 
 
@@ -85,7 +85,8 @@ def follow(
 ) -> int:
     """Tell a job's log until it ends; give the exit status of the command that did so.
 
-    That is the job's own; 143 where it was stopped, 75 where it was given up, 130 after Ctrl-C.
+    That is the job's own; 143 where it was stopped, 75 where it was given up, 130 after Ctrl-C, 143 after
+    SIGTERM.
     """
     desk, reader = _open(context, job, wanted, times=times)
     teller = News()
@@ -104,9 +105,9 @@ def follow(
         if not local and reader.said:
             pause(LAST_WORDS.total_seconds())
         reader.read(_glance(context, desk, job))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         _note(f"the job goes on; `spotwarden logs -f {job}` shows it again")
-        return INTERRUPTED
+        return status_of(interrupt)
     _note(_farewell(glance))
     return status
 

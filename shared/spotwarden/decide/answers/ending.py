@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from spotwarden.decide.answers.standing import NOT_FOUND, asked, barred, names, settled
 from spotwarden.decide.answers.stopping import IN_TIME
+from spotwarden.decide.begun import begun
 from spotwarden.decide.fates import GOING, KEPT, alive
 from spotwarden.decide.lifecycle import Event, follow
 from spotwarden.model.action import Change, DeleteInstance, StopInstance, WriteAttempt
@@ -65,6 +66,9 @@ def _closing(affair: Affair, facts: JobFacts, now: datetime, why: str) -> tuple[
     """The record that says that the job is over: an open one is closed, a launch of no record gets one."""
     offer = affair.offer
     said = f"stopped by {offer.to}" + (f": {why}" if why else "")
+    if number := begun(facts):
+        # The record that a launch is about to write: it comes second, and launches nothing.
+        return (_record(affair, facts, said, now, number=number),)
     if facts.status_code is not None:
         return ()
     if not facts.ledger:

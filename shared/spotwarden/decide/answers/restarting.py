@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from spotwarden.decide.answers.standing import NOT_FOUND, SILENT, asked, barred, names, settled
 from spotwarden.decide.attempts import IN_FLIGHT
+from spotwarden.decide.begun import begin, reopen
 from spotwarden.decide.bounds import SHORTEST_RUN, time_left
 from spotwarden.decide.fates import GOING, KEPT, alive
 from spotwarden.decide.times import moment
-from spotwarden.model.action import Change, DropObject, KeepWatch, WriteAttempt
+from spotwarden.model.action import Change, KeepWatch, WriteAttempt
 from spotwarden.model.attempt import CLOSED, Attempt, Script, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.governance import Mode
@@ -140,10 +141,7 @@ def _facts(facts: JobFacts, newest: Attempt) -> tuple[tuple[str, str], ...]:
 def _steps(
     affair: Affair, facts: JobFacts, newest: Attempt, kept: list[Instance], now: datetime
 ) -> tuple[Change, ...]:
-    """The end is taken back before the claim, or a sweep between the two would close the claim.
-
-    The job goes on the list of open ones after the claim, or a sweep between would take it off again.
-    """
+    """The job goes on the list of open ones first: the ticks find whatever is interrupted after that."""
     offer = affair.offer
     reason = asked(offer)
     record = Attempt(
@@ -158,10 +156,7 @@ def _steps(
         owner=newest.owner,
     )
     claim = WriteAttempt(reason=reason, record=record, generation=0)
-    if affair.status is None:
-        return claim, _watch(facts)
-    name, generation = affair.status
-    return DropObject(reason=reason, job=facts.job, name=name, generation=generation), claim, _watch(facts)
+    return begin(facts, newest.owner), *reopen(facts, affair.status, reason, now), claim
 
 
 def _script(facts: JobFacts) -> Script | None:
