@@ -8,7 +8,14 @@ import pytest
 from spotwarden import clock
 from spotwarden.cli.looking import show as command
 from spotwarden.cli.main import main
-from spotwarden.layout import AttemptRecord, CaseRecord, Heartbeat, JobFile, MetricsFile, RunRecord
+from spotwarden.layout import (
+    AttemptRecord,
+    CaseRecord,
+    Heartbeat,
+    JobFile,
+    MetricsFile,
+    RunRecord,
+)
 from spotwarden.model.attempt import State, Try
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.run import Run
@@ -127,35 +134,6 @@ def test_an_open_case_is_shown_and_where_to_answer_it(running, run):
     (found,) = said(page, "case")
     assert found.startswith("stall: nothing moves, ")
     assert found.endswith("`spotwarden cases show stall 21`")
-
-
-@pytest.mark.parametrize(
-    ("state", "step"),
-    [
-        (State.STOPPED, "`spotwarden restart train` goes on where it stopped"),
-        (State.GAVE_UP, "`spotwarden restart train` goes on where it stopped"),
-        (State.PLACING, "nothing: it is tried again by itself"),
-    ],
-)
-def test_the_next_step_fits_how_the_job_stands(speaker, run, state, step):
-    """A command that can be copied, or nothing to do."""
-    speaker.attempt(2, state=state)
-    assert said(run(), "next") == [step]
-
-
-@pytest.mark.parametrize(("code", "words"), [("0", "download train"), ("1", "restart train")])
-def test_the_next_step_of_a_job_that_ended(speaker, run, code, words):
-    """Its output, or what went wrong."""
-    speaker.attempt(1)
-    speaker.end(code)
-    assert words in said(run(), "next")[0]
-
-
-def test_a_wait_says_until_when(speaker, run):
-    """The moment of the next try."""
-    later = speaker.cloud.clock.now()
-    speaker.attempt(2, state=State.BACKING_OFF, not_before=later)
-    assert said(run(), "next") == ["nothing: it is tried again at 09:00:00 UTC by itself"]
 
 
 def test_a_job_with_hardly_anything_on_record_has_a_page_too(speaker, run):

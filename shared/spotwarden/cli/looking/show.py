@@ -9,18 +9,23 @@ import msgspec
 
 from spotwarden import clock
 from spotwarden.cli.completing import job_names
-from spotwarden.cli.context import open_context
+from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.json_text import json_text
 from spotwarden.cli.looking.costs import Costs, costs
 from spotwarden.cli.looking.details import Details, cases_of, read_details
 from spotwarden.cli.table import duration, plain
+from spotwarden.decide.attempts import IN_FLIGHT
+from spotwarden.decide.begun import begun, counts_until
 from spotwarden.decide.cases.history import standing
 from spotwarden.decide.experiments import Experiment, Moment, experiment, timeline, worded
+from spotwarden.layout import SweepTurn
 from spotwarden.model.case import Case
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.report import Measure, Standing
 
 STALL = "stall"
+SWEEPS_OVERDUE = timedelta(minutes=5)
+"""Recovery looks each minute; after so many that it has missed nobody should count on it."""
 METRICS = 8
 """So many stand on a screen with the rest; --json has all."""
 
@@ -32,18 +37,20 @@ NEXT: Mapping[Standing, str] = {
     Standing.FAILED: "`spotwarden logs {job} --tail 50` shows why; `spotwarden restart {job}` tries it again",
     Standing.STOPPED: "`spotwarden restart {job}` goes on where it stopped",
     Standing.GAVE_UP: "`spotwarden restart {job}` goes on where it stopped",
-    Standing.UNKNOWN: "its first launch is not on record yet",
+    Standing.UNKNOWN: "no launch of it is on record; where a command was cut off, the same one again goes on",
 }
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is shown of a job."""
+    """All that is shown of a job, as it is `now`; `swept` is when recovery last looked at all jobs."""
 
     experiment: Experiment
     details: Details
     costs: Costs
     cases: tuple[Case, ...]
     timeline: tuple[Moment, ...]
+    now: datetime
+    swept: datetime | None = None
 
 
 @click.command()
@@ -69,12 +76,20 @@ def show(job: str, *, as_json: bool) -> None:
         costs=costs(context, details, now),
         cases=cases,
         timeline=tuple(timeline(details.facts)),
+        now=now,
+        swept=_swept(context),
     )
     if as_json:
         click.echo(json_text(_fields(shown)))
         return
     for line in lines(shown, now):
         click.echo(line)
+
+
+def _swept(context: Context) -> datetime | None:
+    """When a sweep last took or gave back the turn of looking at everything."""
+    turn = context.cloud.store.read(context.settings.layout.build(SweepTurn(function="recover_spot")))
+    return turn.updated if turn else None
 
 
 def lines(shown: Shown, now: datetime) -> Iterator[str]:
@@ -152,11 +167,41 @@ def _case(case: Case, now: datetime) -> str:
 
 def next_step(shown: Shown) -> str:
     """What a person would do now."""
-    row, newest = shown.experiment, shown.details.facts.newest
+    row = shown.experiment
+    facts = shown.details.facts
+    if until := counts_until(facts):
+        return (
+            f"the launch of attempt {begun(facts)} was begun and is not on record yet: if the command was "
+            f"interrupted, the same one again goes on. From {until:%H:%M:%S} UTC on the job counts as stopped"
+        )
     if row.status in {Standing.QUEUED, Standing.RECOVERING}:
-        later = newest.not_before if newest else None
-        return f"nothing: it is tried again{f' at {later:%H:%M:%S} UTC' if later else ''} by itself"
+        return _by_itself(shown)
     return NEXT[row.status].format(job=row.job)
+
+
+def _by_itself(shown: Shown) -> str:
+    """What recovery does next about a job that waits, as far as recovery is seen to run."""
+    facts, newest = shown.details.facts, shown.details.facts.newest
+    if newest and newest.state in IN_FLIGHT and facts.watched is None:
+        return (
+            f"attempt {newest.number} is on record, and not on the list of open jobs, so that nothing goes "
+            f"on with it: launch it once more by the same command, or `spotwarden stop {facts.job}`"
+        )
+    swept, now = shown.swept, shown.now
+    if swept is None:
+        return (
+            "recovery has never looked yet, and goes on with it once it does: `spotwarden doctor` tells when"
+        )
+    if now - swept > SWEEPS_OVERDUE:
+        since = f"{swept:%Y-%m-%d %H:%M:%S} UTC"
+        return (
+            f"recovery has not looked since {since}; nothing goes on with it: `spotwarden doctor` tells why"
+        )
+    if newest is None or newest.state not in IN_FLIGHT:
+        return "nothing: recovery looks at it each minute, and brings it back unless somebody stopped it"
+    later = newest.not_before or (newest.lease.until if newest.lease else None)
+    at = f" at {later:%H:%M:%S} UTC" if later and later > now else " within a minute"
+    return f"nothing: recovery goes on with it{at} by itself"
 
 
 def _fields(shown: Shown) -> dict[str, object]:

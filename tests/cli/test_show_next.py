@@ -1,0 +1,132 @@
+"""`spotwarden show`: its line `next` promises only what will happen."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from spotwarden import clock
+from spotwarden.cli.looking import show as command
+from spotwarden.cli.main import main
+from spotwarden.layout import CreateScript, OpenJob, SweepTurn
+from spotwarden.model.attempt import Lease, State
+from spotwarden.model.watch import Watch
+from tests.cli.logged import JOB, Speaker
+
+
+@pytest.fixture
+def speaker(monkeypatch) -> Speaker:
+    """A job without attempts yet; the command's clock is its cloud's."""
+    speaker = Speaker()
+    monkeypatch.setattr(clock, "now", speaker.cloud.clock.now)
+    monkeypatch.setattr(command, "open_context", lambda: speaker.context)
+    return speaker
+
+
+@pytest.fixture
+def run(speaker, capsys):  # noqa: ARG001 — the job that the command finds
+    """Run `spotwarden show train …` and give its output."""
+
+    def run(*words: str) -> str:
+        main(["show", JOB, *words], standalone_mode=False)
+        return capsys.readouterr().out
+
+    return run
+
+
+def said(page: str, word: str) -> list[str]:
+    """What stands behind a word of the page."""
+    lines = (line.strip().partition(" ") for line in page.splitlines()[1:])
+    return [rest.strip() for first, _, rest in lines if first == word]
+
+
+@pytest.mark.parametrize(
+    ("state", "step"),
+    [
+        (State.STOPPED, "`spotwarden restart train` goes on where it stopped"),
+        (State.GAVE_UP, "`spotwarden restart train` goes on where it stopped"),
+    ],
+)
+def test_the_next_step_fits_how_the_job_stands(speaker, run, state, step):
+    """A command that can be copied, or nothing to do."""
+    speaker.attempt(2, state=state)
+    assert said(run(), "next") == [step]
+
+
+@pytest.mark.parametrize(("code", "words"), [("0", "download train"), ("1", "restart train")])
+def test_the_next_step_of_a_job_that_ended(speaker, run, code, words):
+    """Its output, or what went wrong."""
+    speaker.attempt(1)
+    speaker.end(code)
+    assert words in said(run(), "next")[0]
+
+
+def waiting(speaker, number=1, **attempt):
+    """A job that waits, on the list of open jobs, and recovery that has just looked."""
+    speaker.attempt(number, **attempt)
+    speaker.put(OpenJob(job=JOB), msgspec.json.encode(Watch(job=JOB, attempt=number)))
+    speaker.put(SweepTurn(function="recover_spot"), "{}")
+
+
+def take_away(speaker, thing):
+    """Delete an object of the bucket."""
+    name = speaker.layout.build(thing)
+    speaker.cloud.store.delete(name, generation=speaker.cloud.store.read(name).generation)
+
+
+def test_a_wait_says_until_when(speaker, run):
+    """The moment of the next try; where nobody has to wait, the next tick."""
+    later = speaker.cloud.clock.now() + timedelta(minutes=4)
+    waiting(speaker, state=State.BACKING_OFF, not_before=later)
+    assert said(run(), "next") == ["nothing: recovery goes on with it at 09:04:00 UTC by itself"]
+    waiting(speaker, state=State.PLACING)
+    assert said(run(), "next") == ["nothing: recovery goes on with it within a minute by itself"]
+    speaker.wait(299)
+    assert "recovery goes on with it" in said(run(), "next")[0]
+
+
+def test_a_claim_waits_for_its_lease(speaker, run):
+    """Whoever was interrupted may have left one."""
+    until = speaker.cloud.clock.now() + timedelta(minutes=5)
+    waiting(speaker, state=State.CLAIMED, lease=Lease(holder="x", until=until))
+    assert said(run(), "next") == ["nothing: recovery goes on with it at 09:05:00 UTC by itself"]
+
+
+def test_nothing_is_promised_where_nobody_looks(speaker, run):
+    """Recovery that never ran, or has not for five minutes, brings nothing back by itself."""
+    waiting(speaker, state=State.PLACING)
+    speaker.wait(301)
+    (step,) = said(run(), "next")
+    assert step.startswith(
+        "recovery has not looked since 2026-01-05 09:00:00 UTC, so nothing goes on with it"
+    )
+    take_away(speaker, SweepTurn(function="recover_spot"))
+    assert said(run(), "next")[0].startswith("recovery has never looked yet")
+
+
+def test_an_attempt_that_nobody_watches_is_said_to_wait_for_a_person(speaker, run):
+    """Without an entry among the open jobs no sweep finds it."""
+    waiting(speaker, state=State.CLAIMED)
+    take_away(speaker, OpenJob(job=JOB))
+    (step,) = said(run(), "next")
+    assert "nothing goes on with it" in step
+    assert "`spotwarden stop train`" in step
+
+
+def test_a_launch_that_was_begun_is_not_said_to_be_queued(speaker, run):
+    """The script is stored, the entry is there, the record is not: the command was interrupted."""
+    speaker.put(CreateScript(job=JOB), "true")
+    speaker.put(OpenJob(job=JOB), msgspec.json.encode(Watch(job=JOB, attempt=1)))
+    page = run()
+    assert page.splitlines()[0].startswith("train: unknown")
+    (step,) = said(page, "next")
+    assert "the launch of attempt 1 was begun and is not on record" in step
+    assert "From 09:10:00 UTC on the job counts as stopped" in step
+
+
+def test_a_job_whose_vm_is_gone_is_brought_back_unless_somebody_stopped_it(speaker, run):
+    """More is not known before the operation log has been read."""
+    waiting(speaker, 2, state=State.RUNNING)
+    assert said(run(), "next")[0].startswith(
+        "nothing: recovery looks at it each minute, and brings it back unless"
+    )
