@@ -97,9 +97,7 @@ def test_nothing_is_promised_where_nobody_looks(speaker, run):
     waiting(speaker, state=State.PLACING)
     speaker.wait(301)
     (step,) = said(run(), "next")
-    assert step.startswith(
-        "recovery has not looked since 2026-01-05 09:00:00 UTC, so nothing goes on with it"
-    )
+    assert step.startswith("recovery has not looked since 2026-01-05 09:00:00 UTC; nothing goes on with it")
     take_away(speaker, SweepTurn(function="recover_spot"))
     assert said(run(), "next")[0].startswith("recovery has never looked yet")
 

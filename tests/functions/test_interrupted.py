@@ -4,7 +4,8 @@ import pytest
 
 from spotwarden.model.attempt import State
 from tests.functions.conftest import load
-from tests.functions.typed import JOB, RUN_WORDS, Interruption, Typed, ctrl_c, killed
+from tests.functions.interrupting import Interruption, ctrl_c, killed, offline
+from tests.functions.typed import JOB, RUN_WORDS, Typed
 
 MOST_CALLS = 150
 ENDS = {"SIGINT": ctrl_c, "SIGKILL": killed}
@@ -70,6 +71,8 @@ def test_sweeps_alone_bring_an_interrupted_launch_to_the_end_that_was_told(
     ends = set()
     for call, world, done in at_every_call(worlds, launching, lambda _: ENDS[end](), after_work=after_work):
         number = len(world.attempts())
+        if done is not None and number:
+            assert world.attempts()[-1].lease is None, (call, "the lease was not given back")
         world.swept()
         assert world.runs() or world.is_at_rest(), (call, world.attempts(), world.entry())
         ends.add(world.runs())
@@ -127,6 +130,41 @@ def test_sweeps_between_any_two_calls_disturb_no_launch(worlds, launching, pause
         assert done.exit_code == 0 or any(words in done.output for words in said), (call, done.output)
         world.swept()
         assert world.runs() or (done.exit_code and world.is_at_rest()), (call, done.output, world.attempts())
+
+
+@pytest.mark.parametrize("after_work", [False, True], ids=["before", "after a change"])
+def test_a_command_that_is_offline_from_any_call_on_says_what_holds(worlds, launching, after_work):
+    """One line on why, one on how to go on, status 1; the sweeps bring the job to its end all the same."""
+    words = ("nothing", "on record", "again", "`spotwarden show")
+    for call, world, done in at_every_call(worlds, launching, lambda _: offline(), after_work=after_work):
+        if done.exit_code == 0:
+            assert world.runs(), (call, done.output)
+            continue
+        assert (done.exit_code, type(done.exception)) == (1, SystemExit), (call, done.output, done.exception)
+        assert any(word in done.output for word in words), (call, done.output)
+        world.swept()
+        assert world.runs() or world.is_at_rest(), (call, world.attempts())
+
+
+@pytest.mark.parametrize("after_work", [False, True], ids=["before", "after a change"])
+def test_a_stop_between_any_two_calls_of_a_launch_is_not_lost(worlds, launching, after_work):
+    """Where it says that it closes the job, nothing brings it back, and the same stop again finds it over."""
+    said = []
+
+    def stop(world):
+        said.append(world.type("stop", JOB, "--yes").output)
+
+    for call, world, _ in at_every_call(worlds, launching, stop, after_work=after_work):
+        world.swept()
+        if "closed as stopped" in said[-1]:
+            assert world.attempts()[-1].state is State.STOPPED, (call, said[-1])
+            # A request that was sent only after the stop had looked makes a VM that stands on no record.
+            assert world.type("stop", JOB, "--yes").exit_code == 0
+            world.swept()
+            assert world.is_at_rest(), (call, said[-1], world.attempts())
+        else:
+            assert world.runs(), (call, said[-1])
+    assert any("closed as stopped" in text for text in said)
 
 
 STOPS = {"stop": (Typed.launched, ("stop", JOB, "--yes"))}

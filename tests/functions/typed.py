@@ -1,6 +1,5 @@
 """A developer who types `spotwarden …` at a cloud in memory, and is interrupted at any call."""
 
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -27,78 +26,15 @@ from spotwarden.runner.known import Known
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 from tests.fakes.files import MemoryFiles
 from tests.functions.conftest import SCRIPT, World
+from tests.functions.interrupting import Door, Interruption, KilledError
 
 JOB = "test-vm"
-CHANGES = {"write", "delete", "launch", "start", "stop", "publish", "upload"}
 RUN = ("run", "--job", JOB, "--machine", "e2-small", "--zone", "us-central1-a", "--no-code", "--no-follow")
 RUN_WORDS = (*RUN, "--", "true")
 STEP_SECONDS = 10
 TICKS = (0, 1, 1, 2, 3, 4, 1, 1, 1)
 """Minutes between sweeps: beyond a lease, and beyond what a launch that was begun is waited for."""
 ALIVE = {Status.RUNNING, Status.STAGING, Status.PROVISIONING}
-
-
-class KilledError(BaseException):
-    """The process is gone: nothing that it makes any more reaches a port."""
-
-
-class Interruption:
-    """What befalls a command before its n-th call, or after its n-th call that changes something."""
-
-    def __init__(self, at: int, happen: Callable[[], object], *, after_work: bool) -> None:
-        self.left = at
-        self.dead = False
-        self._happen = happen
-        self._after_work = after_work
-
-    @property
-    def came(self) -> bool:
-        """Whether the command made so many calls."""
-        return self.left <= 0
-
-    def call(self, name: str, work: Callable[[], Any]) -> Any:
-        """Carry out one call."""
-        if self.dead:
-            raise KilledError
-        if self._after_work and name not in CHANGES:
-            return work()
-        self.left -= 1
-        now = self.left == 0
-        if now and not self._after_work:
-            self._strike()
-        result = work()
-        if now and self._after_work:
-            self._strike()
-        return result
-
-    def _strike(self) -> None:
-        try:
-            self._happen()
-        except KilledError:
-            self.dead = True
-            raise
-
-
-def killed() -> None:
-    """SIGKILL."""
-    raise KilledError
-
-
-def ctrl_c() -> None:
-    """SIGINT."""
-    raise KeyboardInterrupt
-
-
-class Door:
-    """A port as an interrupted command sees it; where nothing is to befall it, the port itself."""
-
-    def __init__(self, port: object, interruption: Interruption) -> None:
-        self._port = port
-        self._interruption = interruption
-
-    def __getattr__(self, name: str) -> Any:
-        port = getattr(self._port, name)
-        return lambda *words, **named: self._interruption.call(name, lambda: port(*words, **named))
 
 
 class AtShell(Context, frozen=True, kw_only=True):

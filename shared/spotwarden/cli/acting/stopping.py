@@ -120,10 +120,13 @@ def restart(job: str) -> None:
     so_far("nothing was changed")
     desk = open_desk("restart", job, Way.RESTART)
 
-    def again() -> Verdict:
-        return answers.consider(look(desk.duty, desk.offer), desk.policy, clock.now())
+    first = look(desk.duty, desk.offer)
 
-    verdict = again()
+    def again() -> Verdict:
+        affair = look(desk.duty, desk.offer)
+        return _stopped_since(first, affair) or answers.consider(affair, desk.policy, clock.now())
+
+    verdict = answers.consider(first, desk.policy, clock.now())
     if verdict.standing is Standing.BARRED:
         raise refuse(verdict)
     if verdict.standing is Standing.OPEN:
@@ -134,3 +137,13 @@ def restart(job: str) -> None:
         f"it, and makes no second one; `spotwarden show {job}` tells how it stands"
     )
     report(carry_out(desk.duty.applier, verdict, again))
+
+
+def _stopped_since(first: Affair, now: Affair) -> Verdict | None:
+    """The verdict that somebody has stopped the job while it was being started: that word counts."""
+    before = first.job.newest.number if first.job and first.job.newest else 0
+    newest = now.job.newest if now.job else None
+    if newest is None or newest.number <= before or newest.state is not State.STOPPED:
+        return None
+    says = f"Attempt {newest.number} was closed meanwhile: {newest.reason}."
+    return Verdict(standing=Standing.BARRED, title=f"{newest.job} is not started", says=says, code=409)

@@ -50,15 +50,15 @@ def start(context: Context, facts: JobFacts, launch: Launch, owner: str) -> JobF
     tick = new_tick("submit")
     applier = context.applier(tick)
     launch = _as_stored(launch, facts)
-    if not submission.in_flight(facts):
-        _record(Starting(context, applier, launch, owner, tick), facts)
-        facts = look(context, facts.job)
-    number = facts.ledger[-1].attempt.number
-    so_far(
-        f"attempt {number} of {facts.job} is on record; each minute's tick goes on with it. "
-        f"`spotwarden show {facts.job}` tells how it stands, `spotwarden stop {facts.job}` ends it"
-    )
     with _letting_go(context, applier, facts.job, tick):
+        if not submission.in_flight(facts):
+            _record(Starting(context, applier, launch, owner, tick), facts)
+            facts = look(context, facts.job)
+        number = facts.ledger[-1].attempt.number
+        so_far(
+            f"attempt {number} of {facts.job} is on record; each minute's tick goes on with it. "
+            f"`spotwarden show {facts.job}` tells how it stands, `spotwarden stop {facts.job}` ends it"
+        )
         return _carry_on(context, applier, facts, launch, tick)
 
 

@@ -1,0 +1,85 @@
+"""Ctrl-C and SIGTERM at a real process: its status, its last words, and no traceback."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+SCRIPT = "gcloud compute instances create test-vm --zone=us-central1-a --machine-type=e2-small\n"
+SPOTWARDEN = [sys.executable, "-c", "from spotwarden.cli.main import main; main()"]
+WAIT = 60
+
+
+@pytest.fixture
+def mute() -> Iterator[socket.socket]:
+    """A server that takes a connection and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(WAIT)
+        yield server
+
+
+@pytest.fixture
+def interrupted(mute, tmp_path):
+    """Type `spotwarden …`, and send a signal once it waits for an answer; gives its status and words."""
+    (tmp_path / "create-instance.sh").write_text(SCRIPT)
+    (tmp_path / "train.py").write_text("")
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("SPOTWARDEN")},
+        "SPOTWARDEN_PROJECT": "p",
+        "SPOTWARDEN_BUCKET": "b",
+        "SPOTWARDEN_NOTICES": "n",
+        "SPOTWARDEN_OWNER": "ada@example.com",
+        "STORAGE_EMULATOR_HOST": f"http://127.0.0.1:{mute.getsockname()[1]}",
+        "SPOTWARDEN_COMPUTE_ENDPOINT": f"http://127.0.0.1:{mute.getsockname()[1]}",
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "NO_PROXY": "*",
+    }
+
+    def run(number, *words):
+        process = subprocess.Popen(
+            [*SPOTWARDEN, *words], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            connection, _ = mute.accept()
+            with connection:
+                process.send_signal(number)
+                return process.wait(WAIT), process.communicate(timeout=WAIT)[1]
+        finally:
+            process.kill()
+
+    return run
+
+
+RUN = ("run", "--job", "x", "--machine", "e2-small", "--zone", "us-central1-a", "--", "true")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("submit", "create-instance.sh"), "interrupted: nothing was stored or launched"),
+        (RUN, "interrupted: nothing was stored or launched"),
+        (("stop", "x", "--yes"), "interrupted: nothing was changed"),
+        (("restart", "x"), "interrupted: nothing was changed"),
+        (("extend", "x", "--by", "4h"), "interrupted"),
+        (("download", "x"), "interrupted"),
+        (("shell", "--job", "x", "--", "true"), "interrupted"),
+        (("show", "x"), "interrupted"),
+    ],
+    ids=lambda words: words[0] if isinstance(words, tuple) else "",
+)
+def test_ctrl_c_ends_a_command_that_waits_with_130_and_a_word(interrupted, words, says):
+    """At once, though a call is under way that nobody answers."""
+    status, said = interrupted(signal.SIGINT, *words)
+    assert status == 130, said
+    assert says in said
+    assert "Traceback" not in said
+
+
+def test_sigterm_ends_it_as_well_with_143(interrupted):
+    """A session that is closed, or `timeout`, is told what Ctrl-C is told."""
+    status, said = interrupted(signal.SIGTERM, "submit", "create-instance.sh")
+    assert (status, "interrupted: nothing was stored" in said, "Traceback" in said) == (143, True, False)
