@@ -152,7 +152,10 @@ def test_a_stop_between_any_two_calls_of_a_launch_is_not_lost(worlds, launching,
     said = []
 
     def stop(world):
+        entry = world.entry() or {}
+        is_begun = entry.get("attempt", 0) > len(world.attempts())
         said.append(world.type("stop", JOB, "--yes").output)
+        assert "closed as stopped" in said[-1] or not is_begun
 
     for call, world, _ in at_every_call(worlds, launching, stop, after_work=after_work):
         world.swept()
