@@ -9,6 +9,8 @@ from typing import Any
 
 from spotwarden.script.refusal import Refused
 
+# "About bulk creation of VMs": up to 5,000 with each call.
+_MOST_MACHINES = 5_000
 _PATTERN = re.compile(r"([^#]*)(#{1,18})([^#]*)")
 
 
@@ -19,6 +21,8 @@ def nodes_of(body: Mapping[str, Any]) -> tuple[str, ...]:
         Refused: the names cannot be told from the request alone.
     """
     each, count = body.get("perInstanceProperties"), int(body.get("count", 0))
+    if count > _MOST_MACHINES:
+        raise Refused(f"it asks for {count} machines, and one bulk create makes at most {_MOST_MACHINES}")
     if not each:
         return _numbered(body.get("namePattern", ""), count)
     if len(each) != count:

@@ -92,6 +92,14 @@ def test_names_that_are_left_open_are_refused(flags, reason, read):
     assert reason in launch.reason
 
 
+def test_a_bulk_create_makes_as_many_machines_as_compute_engine_takes_and_no_more(read, gang):
+    """5,000 with each call ("About bulk creation of VMs"); a greater number would only be names to write."""
+    assert len(gang("--name-pattern=w-####", "--count=5000").nodes) == 5_000
+    over = read(BULK + "--name-pattern=w-####### --count=5001")
+    assert isinstance(over, NoLaunch)
+    assert "one bulk create makes at most 5000" in over.reason
+
+
 def test_a_request_that_creates_nothing_launches_nothing():
     """The reason names the path."""
     stop = Request(method="POST", path="/compute/v1/projects/p/zones/z/instances/vm/stop", query={}, body={})
