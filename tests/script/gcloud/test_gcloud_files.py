@@ -31,6 +31,14 @@ def test_a_flags_file_may_name_others(create):
     assert create("--flags-file", "f", files=files) == create("--preemptible", "--no-address")
 
 
+def test_the_flags_files_of_one_script_are_read_up_to_a_number_of_characters(create):
+    """YAML takes ten microseconds a character, so fifty large files would take a function's half minute."""
+    files = {"half": b"--preemptible: # " + b"x" * 24_000 + b"\n"}
+    assert create("--flags-file=half", "--flags-file=half", files=files)["scheduling"]["preemptible"] is True
+    with pytest.raises(Refused, match="more than 50000 characters of YAML"):
+        create("--flags-file=half", "--flags-file=half", "--flags-file=half", files=files)
+
+
 def test_a_switch_in_a_flags_file_is_on_whatever_stands_behind_it(create):
     """Gcloud looks at neither true nor false; any other word is refused."""
     for text in (b"--preemptible: false", b"--preemptible: true", b"--preemptible:"):
