@@ -200,8 +200,6 @@ ENDLESS = {
     "a growing array": 'a=(1 2 3 4); while :; do a+=("${a[@]}"); done',
     "a huge brace": "echo {1..1000000000}",
     "many braces": "echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}",
-    "a hungry pattern": "x=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; shopt -s extglob\n[[ $x == +(+(a))b ]]",
-    "a hungry expression": "[[ aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa =~ ^(a+)+$ ]]",
     "a wide format": "printf -v x %999999999d 1",
     "a huge exponent": "x=$((9 ** 999999999999)); while :; do ((x **= x)); done",
     "a variable that is itself": "x=x; echo $((x))",

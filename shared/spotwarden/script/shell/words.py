@@ -1,5 +1,6 @@
 """The shapes of words after reading, before anything is expanded."""
 
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -97,10 +98,16 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
 def join(parts: list[Part]) -> list[Part]:
     """Put neighbouring literals together."""
     joined: list[Part] = []
-    for part in parts:
-        last = joined[-1] if joined else None
-        if isinstance(part, Literal) and isinstance(last, Literal) and part.quoted == last.quoted:
-            joined[-1] = Literal(last.text + part.text, part.quoted)
+    for kind, group in groupby(parts, key=_kind):
+        found = list(group)
+        if kind is None or len(found) == 1:
+            joined.extend(found)
         else:
-            joined.append(part)
+            text = "".join(part.text for part in found if isinstance(part, Literal))
+            joined.append(Literal(text, quoted=kind))
     return joined
+
+
+def _kind(part: Part) -> bool | None:
+    """Return whether a literal is quoted, None for any other part."""
+    return part.quoted if isinstance(part, Literal) else None

@@ -18,11 +18,14 @@ def expand_braces(word: Word, budget: Budget) -> list[Word]:
     if word.text is not None or not any(_opens(part) for part in word.parts):
         return [word]
     tokens = [token for part in word.parts for token in _tokens(part)]
+    budget.items(len(tokens), word.line)
     if len(tokens) > MAX_BRACES:
         raise Refused(f"a word with braces has more than {MAX_BRACES} parts", line=word.line)
-    words = _expand(tokens, word.line, 0)
-    for _ in words:
+    words = _expand(tokens, word.line, 0, budget)
+    for parts in words:
         budget.node(lambda: word.line)
+        budget.pieces(len(parts), word.line)
+        budget.text(sum(len(part.text) for part in parts if isinstance(part, Literal)), word.line)
     # What a choice leaves empty, as `{a,}` does, is no word at all.
     return [make_word(parts, word.line) for parts in words if parts]
 
@@ -37,17 +40,20 @@ def _tokens(part: Part) -> list[Part]:
     return [Literal(text, quoted=False) for text in _SIGNS.findall(part.text)]
 
 
-def _expand(tokens: list[Part], line: int, depth: int) -> list[list[Part]]:
+def _expand(tokens: list[Part], line: int, depth: int, budget: Budget) -> list[list[Part]]:
     depth = nested(depth, line)
+    budget.pieces(len(tokens), line)
     pairs = _pairs(tokens)
     words: list[list[Part]] = [[]]
     index = 0
     while index < len(tokens):
-        choices = _choices(tokens, index, pairs, line, depth)
+        choices = _choices(tokens, index, pairs, line, depth, budget)
         if choices is None:
+            budget.items(len(words), line)
             words = _product(words, [[tokens[index]]], line)
             index += 1
         else:
+            budget.items(len(words) * len(choices), line)
             words = _product(words, choices, line)
             index = pairs[index][0] + 1
     return words
@@ -79,8 +85,13 @@ def _pairs(tokens: list[Part]) -> dict[int, tuple[int, list[int]]]:
     return pairs
 
 
-def _choices(
-    tokens: list[Part], index: int, pairs: dict[int, tuple[int, list[int]]], line: int, depth: int
+def _choices(  # noqa: PLR0913, PLR0917 — a place in a word, and what may be spent there
+    tokens: list[Part],
+    index: int,
+    pairs: dict[int, tuple[int, list[int]]],
+    line: int,
+    depth: int,
+    budget: Budget,
 ) -> list[list[Part]] | None:
     if index not in pairs:
         return None
@@ -88,7 +99,11 @@ def _choices(
     if commas:
         starts = [index, *commas]
         pieces = zip(starts, [*commas, closing], strict=True)
-        return [choice for start, end in pieces for choice in _expand(tokens[start + 1 : end], line, depth)]
+        return [
+            choice
+            for start, end in pieces
+            for choice in _expand(tokens[start + 1 : end], line, depth, budget)
+        ]
     inner = tokens[index + 1 : closing]
     if len(inner) == 1 and isinstance(inner[0], Literal) and not inner[0].quoted:
         return _sequence(inner[0].text, line)

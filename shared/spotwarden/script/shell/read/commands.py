@@ -107,6 +107,7 @@ def read_assignment(cursor: Cursor) -> Assignment | None:
         subscript = read_expression(cursor, "]")
         equals = cursor.match(_EQUALS) if cursor.take("]") else None
     if not equals:
+        cursor.budget.text(cursor.position - start, line)  # it is read once more
         cursor.position = start
         return None
     value = _array(cursor) if cursor.at("(") else _value(cursor)
@@ -134,6 +135,7 @@ def _items(cursor: Cursor) -> list[Item]:
         equals = cursor.match(_EQUALS) if cursor.take("]") else None
         if equals:
             return [Item(subscript, equals == "+=", _value(cursor))]
+        cursor.budget.text(cursor.position - start, cursor.line())  # it is read once more
         cursor.position = start
     word = read_word(cursor)
     if word is None:

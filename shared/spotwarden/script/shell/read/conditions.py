@@ -29,6 +29,7 @@ def read_condition(cursor: Cursor) -> Condition:
 def _space(cursor: Cursor) -> None:
     cursor.blanks()
     while cursor.take("\n"):
+        cursor.budget.items(1)
         if cursor.pending:
             read_bodies(cursor)
         cursor.blanks()
@@ -100,6 +101,7 @@ def _expression(cursor: Cursor) -> Word:
         if cursor.at("("):
             read_group(cursor, parts)
         elif cursor.at("|") and not cursor.at("||"):
+            cursor.budget.node(cursor.line)
             parts.append(_bar(cursor))
         elif not read_part(cursor, parts):
             break

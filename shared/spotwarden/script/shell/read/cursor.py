@@ -50,6 +50,8 @@ class Cursor:
         self.extended_patterns = False
         self.depth = 0
         self._first_line = first_line
+        budget.text(len(text))
+        budget.items(text.count("\n"))
         self._ends = [found.start() for found in re.finditer("\n", text)]
 
     def line(self, position: int | None = None) -> int:

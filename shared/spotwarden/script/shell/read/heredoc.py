@@ -42,6 +42,7 @@ def _body(cursor: Cursor, document: Document) -> Word:
     pattern = _JOINED_LINE if document.expands else _RAW_LINE
     lines: list[str] = []
     while not cursor.ended:
+        cursor.budget.pieces(1, line)
         text = cursor.match(pattern) or ""
         if _plain_line(text, document) == document.end:
             break
@@ -73,6 +74,7 @@ def skip_lines(cursor: Cursor) -> None:
     """Step over blanks, comments and line ends, and read the here-documents that follow them."""
     cursor.blanks()
     while cursor.pending and cursor.take("\n"):
+        cursor.budget.items(1)
         read_bodies(cursor)
         cursor.blanks()
     if not cursor.pending:

@@ -118,6 +118,7 @@ def _read_pipeline(cursor: Cursor) -> Node:
     line = cursor.line()
     negated = prefixed = False
     while (keyword := _KEYWORD.match(cursor.text, cursor.position)) and keyword.group() in ("!", "time"):
+        cursor.budget.node(cursor.line)
         prefixed = True
         negated ^= keyword.group() == "!"
         cursor.position = keyword.end()

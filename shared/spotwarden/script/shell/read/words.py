@@ -125,6 +125,7 @@ def _dollar(cursor: Cursor, parts: list[Part]) -> bool:
         found = _ANSI.match(cursor.text, cursor.position)
         if found is None:
             raise cursor.broken("a quote opened by $' is never closed")
+        cursor.budget.pieces(found.group(1).count("\\"), cursor.line())
         parts.append(Literal(ansi(found.group(1), cursor.line()), quoted=True))
         cursor.position = found.end()
     elif cursor.at('$"'):
@@ -166,6 +167,7 @@ def read_group(cursor: Cursor, parts: list[Part]) -> None:
     parts.append(Literal("(", quoted=False))
     with cursor.deeper():
         while not cursor.at(")"):
+            cursor.budget.node(cursor.line)
             if cursor.at("("):
                 read_group(cursor, parts)
             elif cursor.peek() and cursor.peek() in "|<>&; \t":

@@ -10,27 +10,9 @@ from spotwarden.script.shell.run.scanner import Scanner
 from spotwarden.script.shell.run.values import Text
 
 _ASSIGNMENTS = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "^=", "|=", "<<=", ">>="])
-_BINDING = {
-    "||": 3,
-    "&&": 4,
-    "|": 5,
-    "^": 6,
-    "&": 7,
-    "==": 8,
-    "!=": 8,
-    "<": 9,
-    ">": 9,
-    "<=": 9,
-    ">=": 9,
-    "<<": 10,
-    ">>": 10,
-    "+": 11,
-    "-": 11,
-    "*": 12,
-    "/": 12,
-    "%": 12,
-    "**": 13,
-}
+# From the loosest to the tightest.
+_LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %", "**")
+_BINDING = {sign: level for level, signs in enumerate(_LEVELS, start=3) for sign in signs.split()}
 _COMMA, _ASSIGN, _CHOICE, _POWER, _UNARY = 0, 1, 2, 13, 14
 
 
@@ -42,6 +24,9 @@ class Memory(Protocol):
 
     def store(self, name: str, subscript: str | None, value: Text) -> None:
         """Set a variable."""
+
+    def charge(self, size: int) -> None:
+        """Account for an expression of so many characters; raise `Refused` where that is too much."""
 
 
 class Uncertain(Exception):  # noqa: N818 — it carries a value, and no fault
@@ -236,6 +221,7 @@ def evaluate(text: Text, memory: Memory, line: int) -> int | Unknown:
 
 def evaluate_certain(text: str, memory: Memory, line: int, depth: int) -> int:
     """Compute an expression whose values are all known; raise `Uncertain` otherwise."""
+    memory.charge(len(text))
     if text.isdecimal() and text.isascii() and not text.startswith("0"):
         return number(text)
     if not text.strip():

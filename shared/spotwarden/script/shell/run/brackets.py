@@ -103,6 +103,7 @@ def _and(shell: Shell, values: list[Text]) -> Status:
 
 def _split(shell: Shell, values: list[Text], operator: str) -> Status:
     """Cut at `-o`, and the pieces at `-a`: both outside parentheses and not as a value to compare."""
+    shell.budget.items(len(values))
     inner = _and if operator == "-o" else _short
     level = 0
     for place in range(1, len(values) - 1):
@@ -114,6 +115,7 @@ def _split(shell: Shell, values: list[Text], operator: str) -> Status:
 
 
 def _short(shell: Shell, values: list[Text]) -> Status:
+    shell.budget.items(len(values))
     if values and values[0] == "!":
         return negated(_short(shell, values[1:]))
     if len(values) > len(_BY_COUNT) - 2 and values[0] == "(" and values[-1] == ")":

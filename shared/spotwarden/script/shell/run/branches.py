@@ -2,9 +2,9 @@
 
 from spotwarden.script.command import Unknown
 from spotwarden.script.shell.run.expand import expand_pattern, expand_text
+from spotwarden.script.shell.run.fitting import matches
 from spotwarden.script.shell.run.loops import condition
 from spotwarden.script.shell.run.machine import Shell
-from spotwarden.script.shell.run.pattern import matches
 from spotwarden.script.shell.run.values import Outcome
 from spotwarden.script.shell.tree import Case, Clause, If
 
@@ -15,6 +15,7 @@ def run_if(shell: Shell, node: If) -> None:
 
 
 def _branch(shell: Shell, node: If, place: int) -> None:
+    shell.budget.pieces()
     if place == len(node.branches):
         shell.state.status = 0
         if node.otherwise is not None:
@@ -43,6 +44,7 @@ def run_case(shell: Shell, node: Case) -> None:
 
 def _clauses(shell: Shell, node: Case, word: str | Unknown, start: int) -> None:
     for place in range(start, len(node.clauses)):
+        shell.budget.pieces()
         clause = node.clauses[place]
         fits = _fits(shell, clause, word)
         if isinstance(fits, Unknown):
@@ -65,14 +67,14 @@ def _fits(shell: Shell, clause: Clause, word: str | Unknown) -> bool | Unknown:
             return pattern
         if isinstance(word, Unknown):
             return word
-        shell.budget.text(len(word) + len(pattern), written.line)
-        if matches(pattern, word):
+        if matches(shell, pattern, word):
             return True
     return False
 
 
 def _take(shell: Shell, node: Case, word: str | Unknown, place: int) -> None:
     clause = node.clauses[place]
+    shell.budget.pieces()
     shell.programs.block(shell, clause.body)
     if clause.end == ";&" and place + 1 < len(node.clauses):
         _take(shell, node, word, place + 1)

@@ -77,6 +77,7 @@ def _functions(shell: Shell, letters: str) -> Status:
 
 def _declaration(shell: Shell, options: list[Text], letters: str, *, inside: bool) -> _Declaration:
     changes: dict[str, Any] = {}
+    shell.budget.items(sum(len(str(option)) for option in options))
     for letter in letters:
         if letter not in _FLAGS and letter not in _HARMLESS:
             raise Refused(f"the option -{letter} of declare is not known", line=shell.line)

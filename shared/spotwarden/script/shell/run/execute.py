@@ -45,6 +45,7 @@ def run_block(shell: Shell, block: Block) -> None:
 
 def run_node(shell: Shell, node: Node) -> None:
     """Run one command of any kind."""
+    shell.budget.pieces()
     _RUNNERS[type(node)](shell, node)
 
 
@@ -76,13 +77,13 @@ def _after(shell: Shell, operator: str, command: Node, *, lenient: bool) -> None
         _expected(shell, run, status)
     else:
         arm = shell.attempt(run, status)
-        shell.settle([Arm(shell.state.fork(), None, expected=True), arm], status)
+        shell.settle([Arm(shell.fork(), None, expected=True), arm], status)
         shell.state.status = status
 
 
 def _expected(shell: Shell, run: Callable[[], None], why: Outcome) -> None:
     """Run what follows a program that is taken to succeed; only what it makes of variables stays in doubt."""
-    otherwise = shell.state.fork()
+    otherwise = shell.fork()
     try:
         run()
     except Leave as leave:

@@ -40,6 +40,7 @@ from spotwarden.script.shell.words import Word as Written
 def expand_words(shell: Shell, written: Written) -> list[Word]:
     """Return the words that one written word becomes: none, one, or several."""
     if written.text is not None:
+        shell.budget.text(PIECE_COST + len(written.text), written.line)
         return [Word(value=written.text, line=written.line)]
     return to_words(shell, _pieces(shell, written.parts), written.line)
 
@@ -47,6 +48,7 @@ def expand_words(shell: Shell, written: Written) -> list[Word]:
 def expand_text(shell: Shell, written: Written) -> Text:
     """Return a written word as one text, as in an assignment."""
     if written.text is not None:
+        shell.budget.text(PIECE_COST + len(written.text), written.line)
         return written.text
     text = to_text(_pieces(shell, written.parts))
     if isinstance(text, str):
@@ -73,12 +75,15 @@ def _plain_expression(piece: Piece) -> Piece:
 def _pieces(shell: Shell, parts: tuple[Part, ...]) -> list[Piece]:
     pieces: list[Piece] = []
     for part in parts:
-        pieces.extend(_EXPANDERS[type(part)](shell, part))
-    cost = sum(
-        PIECE_COST if isinstance(piece.text, Unknown) else PIECE_COST + len(piece.text) for piece in pieces
-    )
-    shell.budget.text(cost, shell.line)
+        found = _EXPANDERS[type(part)](shell, part)
+        # Each part by itself: a word may name one array many times.
+        shell.budget.text(sum(map(_cost, found)), shell.line)
+        pieces.extend(found)
     return pieces
+
+
+def _cost(piece: Piece) -> int:
+    return PIECE_COST if isinstance(piece.text, Unknown) else PIECE_COST + len(piece.text)
 
 
 def _literal(_: Shell, part: Literal) -> list[Piece]:

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from spotwarden.script.command import Unknown, Word
 from spotwarden.script.refusal import Refused
+from spotwarden.script.shell.run import fitting
 from spotwarden.script.shell.run import pattern as patterns
-from spotwarden.script.shell.run.folder import Path, resolve
+from spotwarden.script.shell.run.folder import Path
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import get
 from spotwarden.script.shell.run.values import Outcome, Text, glue
@@ -101,6 +102,7 @@ def to_words(shell: Shell, pieces: list[Piece], line: int) -> list[Word]:
         elif isinstance(piece, Quoted) or piece.text:
             fields.add(piece)
     fields.close()
+    shell.budget.pieces(len(fields.done), line)
     return [Word(value=value, line=line) for field in fields.done for value in _file_names(shell, field)]
 
 
@@ -127,6 +129,7 @@ def _split(shell: Shell, fields: _Fields, piece: Split) -> None:
         leading, separator = _separator(signs)
         position = _skip_leading(fields, leading, text)
         for found in separator.finditer(text, position):
+            shell.budget.pieces(2)
             if found.start() > position:
                 fields.add(Split(text[position : found.start()]))
             fields.close(empty=found.lastgroup == "visible")
@@ -159,7 +162,7 @@ def _file_names(shell: Shell, field: list[Piece]) -> list[Text]:
         return [text]
     pattern = to_pattern(field)
     assert isinstance(pattern, str)  # noqa: S101
-    if not patterns.has_signs(pattern):
+    if not fitting.has_signs(shell, pattern):
         return [text]
     found = match_files(shell, pattern)
     if isinstance(found, Unknown):
@@ -185,7 +188,8 @@ def _unmatched(shell: Shell, text: str) -> list[Text]:
 def match_files(shell: Shell, pattern: str) -> list[str] | Unknown:
     """Return the files that a pattern matches, sorted; unknown outside the folder of the script."""
     steps = pattern.split("/")
-    start = resolve(shell.state.place, "/" if pattern.startswith(("/", "\\/")) else "", shell.line)
+    shell.budget.items(len(steps))
+    start = shell.path("/" if pattern.startswith(("/", "\\/")) else "")
     if isinstance(start, Unknown):
         return start
     if any(patterns.literal(step) == ".." for step in steps):
@@ -193,6 +197,7 @@ def match_files(shell: Shell, pattern: str) -> list[str] | Unknown:
     matched = _walk(shell, start, [step for step in steps if step and patterns.literal(step) != "."])
     only_folders = pattern.endswith("/")
     matched = [path for path in matched if not only_folders or shell.folder.is_folder(path)]
+    shell.budget.pieces(len(matched))
     for path in matched:  # whoever keeps the files of a script learns so which ones it sees
         shell.folder.content(path)
     names = sorted("/".join(path[len(start) :]) + "/" * only_folders for path in matched)
@@ -208,10 +213,14 @@ def _walk(shell: Shell, start: Path, steps: list[str]) -> list[Path]:
     depth = len(start) + len(steps)
     candidates = [path for path in shell.folder.paths() if len(path) == depth and path[: len(start)] == start]
     shell.budget.text(sum(len(step) for step in steps) * (len(candidates) + 1), shell.line)
-    return [path for path in candidates if all(map(_fits, steps, path[len(start) :]))]
+    return [
+        path
+        for path in candidates
+        if all(_fits(shell, *pair) for pair in zip(steps, path[len(start) :], strict=True))
+    ]
 
 
-def _fits(step: str, name: str) -> bool:
+def _fits(shell: Shell, step: str, name: str) -> bool:
     if name.startswith(".") and not patterns.literal(step).startswith("."):
         return False
-    return patterns.matches(step, name)
+    return fitting.matches(shell, step, name)

@@ -76,6 +76,7 @@ def trap(shell: Shell, words: list[Word]) -> Status:
             shell.state.traps.pop(_signal(name), None)
         return 0
     for name in names:
+        shell.budget.items(1)
         if name in _RUNS_BEFORE_COMMANDS:
             raise Refused(f"a trap for {name} runs commands between all others", line=shell.line)
         shell.state.traps[_signal(name)] = text
@@ -94,6 +95,7 @@ def evaluate(shell: Shell, words: list[Word]) -> Status:
     """
     texts = []
     for word in words[1:]:
+        shell.budget.pieces()
         if isinstance(word.value, Unknown):
             raise Refused(f"`eval` runs what is not known: {word.value.reason}", line=word.line)
         texts.append(word.value)
@@ -148,6 +150,7 @@ def execute(shell: Shell, words: list[Word]) -> Status:
         and isinstance(rest[0].value, str)
         and (rest[0].value == "-a" or _EXEC_OPTION.fullmatch(rest[0].value))
     ):
+        shell.budget.text(len(rest))
         rest = rest[2:] if rest[0].value == "-a" else rest[1:]
     status = run_program(shell, rest) if rest else 0
     shell.note("`exec` ends the script here", shell.line)
@@ -159,6 +162,7 @@ def command(shell: Shell, words: list[Word]) -> Status:
     rest = words[1:]
     asks = False
     while rest and rest[0].value in ("-p", "-v", "-V", "-pv", "-pV", "--"):
+        shell.budget.text(len(rest))
         asks = asks or "v" in str(rest[0].value).lower()
         rest = rest[1:]
     if not rest:
@@ -180,6 +184,7 @@ def builtin(shell: Shell, words: list[Word]) -> Status:
     """Run `builtin`: a builtin in spite of a function of that name."""
     from spotwarden.script.shell.run.builtins import BUILTINS  # noqa: PLC0415 — the table that holds this function
 
+    shell.budget.text(len(words))
     rest = words[1:]
     if not rest:
         return 0

@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from spotwarden.script.command import Unknown
 from spotwarden.script.refusal import Refused
+from spotwarden.script.shell.limits import MAX_FOLDERS, Budget
 
 Path: TypeAlias = tuple[str, ...]
 Place: TypeAlias = Path | Unknown
@@ -18,6 +19,8 @@ def resolve(place: Place, path: str, line: int) -> Place:
     if isinstance(place, Unknown):
         return place
     steps = list(place)
+    if path.count("/") > MAX_FOLDERS * 2:
+        return Unknown(reason=f"{path[:80]} leads through too many folders", line=line)
     for step in path.split("/"):
         if step == ".." and not steps:
             return Unknown(reason=f"{path} leads out of the folder of the script", line=line)
@@ -25,6 +28,8 @@ def resolve(place: Place, path: str, line: int) -> Place:
             steps.pop()
         elif step not in ("", "."):
             steps.append(step)
+    if len(steps) > MAX_FOLDERS:
+        return Unknown(reason=f"{path[:80]} lies in too many folders", line=line)
     return tuple(steps)
 
 
@@ -35,8 +40,9 @@ class Folder:
     Nobody stores which files are `executable`: only those are known that the script makes so itself.
     """
 
-    def __init__(self, stored: Mapping[str, bytes]) -> None:
+    def __init__(self, stored: Mapping[str, bytes], budget: Budget) -> None:
         self._stored = stored
+        self._budget = budget
         self._changes: Mapping[Path, Unknown | None] = {}
         self._made: frozenset[Path] = frozenset()
         self.executable: frozenset[Path] = frozenset()
@@ -51,6 +57,7 @@ class Folder:
     ) -> bytes | Unknown | None:
         """Return a file's content; None where there is no such file."""
         changes = self._changes if changes is None else changes
+        self._budget.items(1 + len(path))
         if path in changes:
             return changes[path]
         if any(path[:length] in changes for length in range(1, len(path))):
@@ -64,12 +71,14 @@ class Folder:
         """Whether a folder is known to be there."""
         if path in self._made or not path:
             return True
+        self._budget.items(1 + len(path))
         return any(file[: len(path)] == path and len(file) > len(path) for file in self._files())
 
     def paths(self) -> Iterator[Path]:
         """Yield all files and folders but the folder of the script itself."""
         seen = set(self._made)
         for file in self._files():
+            self._budget.items(len(file))
             seen.update(file[:length] for length in range(1, len(file) + 1))
         yield from seen
 
@@ -77,6 +86,7 @@ class Folder:
         if self._names is None:
             found = (resolve((), name, 0) for name in self._stored)
             self._names = frozenset(path for path in found if not isinstance(path, Unknown))
+        self._budget.items(len(self._names) + len(self._changes))
         yield from (path for path in self._names | self._changes.keys() if not self._removed(path))
 
     def _removed(self, path: Path) -> bool:
@@ -86,18 +96,21 @@ class Folder:
 
     def taint(self, path: Path, why: Unknown) -> None:
         """Note that a file is there, with a content that is not known."""
+        self._budget.items(1 + len(self._changes))
         # A new mapping each time: the views given out before keep the files of their moment.
         self._changes = {**self._changes, path: why}
 
     def remove(self, path: Path) -> None:
         """Forget a file, or a folder with all that is in it."""
         size = len(path)
+        self._budget.items(1 + len(self._changes) + len(self._made))
         kept = {file: why for file, why in self._changes.items() if file[:size] != path}
         self._changes = {**kept, path: None}
         self._made = frozenset(folder for folder in self._made if folder[:size] != path)
 
     def make_folder(self, path: Path) -> None:
         """Note a new folder and those above it."""
+        self._budget.items(len(self._made) + len(path))
         self._made |= {path[:length] for length in range(1, len(path) + 1)}
 
 

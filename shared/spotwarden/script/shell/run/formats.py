@@ -5,6 +5,7 @@ import re
 from spotwarden.script.command import Unknown, Word
 from spotwarden.script.refusal import Refused
 from spotwarden.script.shell.escapes import printed
+from spotwarden.script.shell.limits import PIECE_COST
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import assign, calculate
 from spotwarden.script.shell.run.values import Status, Text
@@ -36,12 +37,19 @@ def _formatted(shell: Shell, template: Text, arguments: list[Text]) -> Text:
         if isinstance(value, Unknown):
             return value
     texts = [value for value in arguments if isinstance(value, str)]
-    pieces = list(_FORMAT.finditer(printed(str(template), shell.line)))
+    shell.budget.pieces(str(template).count("\\"))
+    pieces: list[re.Match[str]] = []
+    for piece in _FORMAT.finditer(printed(str(template), shell.line)):
+        shell.budget.pieces()
+        pieces.append(piece)
     result: list[str] = []
     while True:
         before = len(texts)
-        result.extend(_piece(shell, piece, texts) for piece in pieces)
-        shell.budget.text(sum(map(len, result[-len(pieces) :])) + 1, shell.line)
+        for piece in pieces:
+            shell.budget.text(PIECE_COST + len(texts))
+            text = _piece(shell, piece, texts)
+            shell.budget.text(len(text))
+            result.append(text)
         if not texts or len(texts) == before:
             return "".join(result)
 
@@ -75,6 +83,7 @@ def _text(shell: Shell, kind: str, argument: str) -> str:
     if kind == "c":
         return argument[:1]
     if kind == "b":
+        shell.budget.pieces(argument.count("\\"))
         return printed(argument, shell.line)
     if kind == "q" and not _PLAIN.fullmatch(argument):
         raise Refused("`%q` is computed for plain words only", line=shell.line)

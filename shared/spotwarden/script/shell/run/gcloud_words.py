@@ -4,8 +4,8 @@ import re
 
 from spotwarden.script.command import Unknown, Word
 
-# A text that another program might run, or that is a script itself.
-_CREATES = re.compile(r"gcloud\b.*?\bcompute\b.*?\binstances\b.*?\bcreate", re.DOTALL)
+# A text that another program might run, or that is a script itself: these words, in this order.
+_CREATES = tuple(map(re.compile, (r"gcloud\b", r"\bcompute\b", r"\binstances\b", r"\bcreate")))
 _CREATING = frozenset(["create", "create-with-container"])
 _CONFIGURING = frozenset(["set", "unset", "configurations", "import"])
 _TRACKS = frozenset(["alpha", "beta", "preview"])
@@ -54,4 +54,10 @@ def configures(words: list[Word]) -> bool:
 
 def mentions_create(text: str) -> bool:
     """Whether a text holds a gcloud command that launches instances."""
-    return "gcloud" in text and _CREATES.search(text) is not None
+    position = 0
+    for word in _CREATES:  # each where it first comes: looking for all at once takes the fourth power
+        found = word.search(text, position)
+        if found is None:
+            return False
+        position = found.end()
+    return True

@@ -33,6 +33,7 @@ def getopts(shell: Shell, words: list[Word]) -> Status:
     given = values[2:] or shell.state.positional
     if isinstance(given, Unknown):
         return given
+    shell.budget.items(len(given))
     known = [value for value in (*values[:2], *given) if isinstance(value, str)]
     if len(known) < len(values[:2]) + len(given):
         return next(value for value in (*values[:2], *given) if isinstance(value, Unknown))

@@ -39,10 +39,12 @@ def read(shell: Shell, words: list[Word]) -> Status:
     if unknown is not None:
         return _read_unknown(shell, given, names, unknown)
     line = _take_line(shell, stream, given)
+    shell.budget.items(len(line.text))  # it is cut into words below
     if "N" in given:
         assign(shell, names[0] if names else "REPLY", line.text)
     elif "a" in given:
         parts = [text for text, _ in _parts(line, str(signs))]
+        shell.budget.pieces(len(parts))
         assign_array(shell, given["a"], dict(enumerate(parts)))
     elif not names:
         assign(shell, "REPLY", line.text)
@@ -79,6 +81,7 @@ def _take_line(shell: Shell, stream: Stream, given: dict[str, str]) -> _Line:
     escaped: list[bool] = []
     position, size, complete = stream.position, len(stream.text), False
     while position < size and not (limit and len(text) == limit):
+        shell.budget.items(1)
         sign = stream.text[position]
         position += 1
         if sign == end and not exact:
@@ -93,7 +96,6 @@ def _take_line(shell: Shell, stream: Stream, given: dict[str, str]) -> _Line:
         else:
             escaped.append(False)
         text.append(sign)
-    shell.budget.text(position - stream.position, shell.line)
     stream.position = position
     return _Line("".join(text), escaped, complete or bool(limit and len(text) == limit))
 
@@ -152,6 +154,7 @@ def mapfile(shell: Shell, words: list[Word]) -> Status:
     end = given["d"][:1] or "\0" if "d" in given else "\n"
     rest = stream.text[stream.position :]
     shell.budget.text(len(rest), shell.line)
+    shell.budget.pieces(rest.count(end), shell.line)
     lines = [line + end for line in rest.split(end)]
     lines[-1] = lines[-1][:-1]
     lines = [line for line in lines if line]

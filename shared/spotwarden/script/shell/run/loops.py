@@ -100,7 +100,10 @@ def run_for(shell: Shell, node: For) -> None:
 def _items(shell: Shell, node: For) -> list[Text] | Unknown:
     if node.words is None:
         positional = shell.state.positional
-        return positional if isinstance(positional, Unknown) else list(positional)
+        if isinstance(positional, Unknown):
+            return positional
+        shell.budget.items(len(positional))
+        return list(positional)
     items: list[Text] = []
     for written in node.words:
         for word in expand_words(shell, written):
@@ -183,7 +186,7 @@ def _open_end(shell: Shell, cycle: _Cycle, why: Unknown) -> None:
     for _ in range(MAX_ROUNDS):
         arm = shell.attempt(once, why)
         if arm.leave is not None and arm.leave.kind not in ("break", "continue"):
-            shell.settle([arm, Arm(shell.state.fork(), None, expected=True)], why)
+            shell.settle([arm, Arm(shell.fork(), None, expected=True)], why)
         if not shell.agree(arm.state, why):
             shell.state.status = Outcome(reason=why.reason, line=why.line)
             return

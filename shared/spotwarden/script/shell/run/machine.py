@@ -7,12 +7,14 @@ from spotwarden.script.command import Command, Unknown, Word
 from spotwarden.script.refusal import Refused
 from spotwarden.script.shell.limits import MAX_COMMANDS, Budget, nested
 from spotwarden.script.shell.run.certainty import require_certain
-from spotwarden.script.shell.run.folder import Folder
+from spotwarden.script.shell.run.folder import Folder, Place, resolve
 from spotwarden.script.shell.run.frames import Frame, Leave
 from spotwarden.script.shell.run.state import State, join_states
 from spotwarden.script.shell.run.values import Outcome, Status, Text, Variable
 from spotwarden.script.shell.tree import Block, Node
 
+# A reason may quote a word of the script, and that may be a whole startup script.
+_LONGEST_NOTE = 1_000
 _LEFT_BY = {"break": "loop", "continue": "loop"}
 
 
@@ -45,9 +47,10 @@ class Shell:
         budget: Budget,
     ) -> None:
         self.programs = programs
-        self.folder = Folder(files)
+        self.folder = Folder(files, budget)
         self.state = State(variables)
         self.budget = budget
+        budget.place = lambda: self.line
         self.commands: list[Command] = []
         self.notes: list[Unknown] = []
         self.frames = [Frame("shell")]
@@ -74,13 +77,13 @@ class Shell:
             return
         frame = frames[min(levels, len(frames)) - 1]
         frame.doubt = frame.doubt or why
-        frame.left.append(self.state.fork())
+        frame.left.append(self.fork())
 
     def attempt(self, body: Callable[[], None], why: Unknown, *, expected: bool = False) -> Arm:
         """Run something that may or may not run, on a copy of the memory."""
         before = self.state
         self.budget.step(why.line)
-        self.state = before.fork()
+        self.state = self.fork()
         self.unsure.append(why)
         leave = None
         try:
@@ -118,7 +121,7 @@ class Shell:
     def _agree(self, other: State, why: Unknown) -> bool:
         if self.state.options != other.options:
             self.cast_doubt(why)
-        return join_states(self.state, other, why)
+        return join_states(self.state, other, why, self.budget)
 
     def agree(self, other: State, why: Unknown) -> bool:
         """Keep only what is so in both memories; return whether that changed anything."""
@@ -137,9 +140,19 @@ class Shell:
 
     # --- running
 
+    def fork(self) -> State:
+        """Return a copy of the memory."""
+        self.budget.items(self.state.size)
+        return self.state.fork()
+
+    def path(self, name: str) -> Place:
+        """Return where a name of a file leads from the folder that the shell is in."""
+        self.budget.items(1 + name.count("/"))
+        return resolve(self.state.place, name, self.line)
+
     def child(self, body: Callable[[], None]) -> Status:
         """Run something in a subshell and return its status."""
-        before, self.state = self.state, self.state.fork()
+        before, self.state = self.state, self.fork()
         self.state.traps = {}
         lenient = self.lenient
         self.depth = nested(self.depth, self.line)
@@ -201,7 +214,8 @@ class Shell:
 
     def note(self, reason: str, line: int) -> None:
         """Remember something worth telling about this run."""
-        why = Unknown(reason=reason, line=line)
+        self.budget.pieces(1, line)
+        why = Unknown(reason=reason[:_LONGEST_NOTE], line=line)
         self.stopped = why
         self.notes.append(why)
 
@@ -213,6 +227,8 @@ class Shell:
         Raises:
             Refused: it is not.
         """
+        self.budget.pieces(len(words), line)
+        self.budget.items(len(environment), line)
         doubt = self.doubt()
         if matters:
             require_certain(words, line, doubt, environment)

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from spotwarden.script.command import Unknown
 from spotwarden.script.refusal import Refused
+from spotwarden.script.shell.limits import COPY_COST
 from spotwarden.script.shell.run.arithmetic import evaluate
 from spotwarden.script.shell.run.frames import Leave
 from spotwarden.script.shell.run.machine import Shell
@@ -27,6 +28,10 @@ class Variables:
         if value is None:
             require_set(self._shell, name)
         return value
+
+    def charge(self, size: int) -> None:
+        """Account for an expression of so many characters."""
+        self._shell.budget.pieces(size)
 
     def store(self, name: str, subscript: str | None, value: Text) -> None:
         """Set a variable."""
@@ -94,6 +99,7 @@ def key_of(shell: Shell, variable: Variable | None, subscript: Text) -> int | st
         values = elements(variable)
         if isinstance(values, Unknown):
             return values
+        shell.budget.items(len(values))
         index += 1 + max((key for key in values if isinstance(key, int)), default=-1)
         if index < 0:
             raise Refused(f"the subscript {subscript} lies before the array", line=shell.line)
@@ -126,7 +132,7 @@ def _assign_element(shell: Shell, name: str, value: Text, subscript: Text, *, ap
         why = values if isinstance(values, Unknown) else key
         shell.state.put(name, replace(variable, value=why, array=True))
         return
-    shell.budget.text(len(values), shell.line)
+    shell.budget.text(COPY_COST * len(values), shell.line)
     changed = {**values, key: _converted(shell, variable, values.get(key, ""), value, append=append)}
     shell.state.put(name, replace(variable, value=changed, array=not variable.associative))
 
@@ -166,6 +172,7 @@ def assign_array(
 def exported(shell: Shell) -> dict[str, Text]:
     """Return the exported variables that are set."""
     found: dict[str, Text] = {}
+    shell.budget.items(shell.state.size)
     for scope in shell.state.scopes:
         for name, variable in scope.items():
             found.pop(name, None)

@@ -80,6 +80,7 @@ def _length(shell: Shell, part: Parameter, values: Values, _: Expander) -> Value
 def _names(shell: Shell, part: Parameter, _: Values, expander: Expander) -> Values:
     many = _many(shell, part, expander)
     unknown = outside(part.name, part.line)
+    shell.budget.items(shell.state.size)
     found = sorted(name for name in shell.state.variables() if name.startswith(part.name))
     return Values(unknown or [*found], many)
 

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from spotwarden.script.command import Unknown, Word
 from spotwarden.script.refusal import Refused
+from spotwarden.script.shell.limits import COPY_COST, PIECE_COST
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import calculate, key_of, require_writable, target
 from spotwarden.script.shell.run.values import Status, Text, elements
@@ -76,6 +77,7 @@ def parse_options(shell: Shell, words: list[Word], letters: str) -> tuple[dict[s
     values = [_known(word, str(words[0].value)) for word in words[1:]]
     given: dict[str, str] = {}
     while values and values[0].startswith("-") and values[0] != "-":
+        shell.budget.text(PIECE_COST * len(values[0]) + len(values))
         word = values.pop(0)[1:]
         if word == "-":
             break
@@ -101,6 +103,7 @@ def set_options(shell: Shell, words: list[Word]) -> Status:
     """Run `set`: options, and new positional parameters."""
     values = [word.value for word in words[1:]]
     while values:
+        shell.budget.text(len(values))
         value = values[0]
         if not isinstance(value, str) or value[:1] not in ("-", "+") or value in ("-", "--", "+"):
             break
@@ -126,6 +129,7 @@ def _set_positional(shell: Shell, values: list[Text]) -> Status:
 def _set_letters(shell: Shell, value: str, values: list[Text]) -> Status:
     on = value[0] == "-"
     for letter in value[1:]:
+        shell.budget.text(PIECE_COST + len(values))
         if letter == "o":
             named = values.pop(0) if values else ""
             name = named if isinstance(named, str) else "?"
@@ -149,6 +153,7 @@ def shopt(shell: Shell, words: list[Word]) -> Status:
     """Run `shopt`."""
     given, names = parse_options(shell, words, "supqo")
     for name in names:
+        shell.budget.pieces()
         if "o" in given and given.keys() & {"s", "u"}:
             _set_option(shell, name, on="s" in given)
         elif "s" in given and name in _STRANGE_SHOPTS:
@@ -165,6 +170,7 @@ def unset(shell: Shell, words: list[Word]) -> Status:
     """Run `unset`."""
     given, names = parse_options(shell, words, "fvn")
     for name in names:
+        shell.budget.pieces()
         bare, bracket, subscript = name.removesuffix("]").partition("[")
         if "f" in given or (shell.state.find(bare) is None and "v" not in given):
             shell.state.functions.pop(bare, None)
@@ -189,6 +195,7 @@ def _unset_element(shell: Shell, name: str, subscript: str) -> None:
     elif isinstance(key, Unknown):
         shell.state.put(name, replace(variable, value=key))
     elif not isinstance(values, Unknown):
+        shell.budget.text(COPY_COST * len(values))
         left = {known: value for known, value in values.items() if known != key}
         shell.state.put(name, replace(variable, value=left, array=not variable.associative))
 
@@ -204,5 +211,6 @@ def shift(shell: Shell, words: list[Word]) -> Status:
         return why
     if count < 0 or count > len(positional):
         return 1
+    shell.budget.text(len(positional))
     shell.state.positional = positional[count:]
     return 0

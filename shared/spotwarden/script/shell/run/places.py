@@ -1,7 +1,7 @@
 """`cd`, `pushd`, `popd`: where in the folder of the script the shell is."""
 
 from spotwarden.script.command import Unknown, Word
-from spotwarden.script.shell.run.folder import Place, resolve
+from spotwarden.script.shell.run.folder import Place
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import get
 from spotwarden.script.shell.run.values import Outcome, Status, Text
@@ -14,7 +14,7 @@ def _destination(shell: Shell, path: Text | None) -> Place:
         )
     if isinstance(path, Unknown):
         return Unknown(reason=f"`cd` goes to a folder that is not known: {path.reason}", line=shell.line)
-    place = resolve(shell.state.place, path, shell.line)
+    place = shell.path(path)
     if isinstance(place, Unknown) or shell.folder.is_folder(place):
         return place
     return Unknown(reason=f"the folder {path} is not stored beside the script", line=shell.line)
@@ -49,6 +49,7 @@ def push(shell: Shell, words: list[Word]) -> Status:
     """Run `pushd`."""
     path = _operand(words)
     state = shell.state
+    shell.budget.items(len(state.places))
     if path is None or (isinstance(path, str) and path[:1] in ("+", "-")):
         if path is not None or not state.places:
             return _go(shell, Unknown(reason="`pushd` turns a stack of folders", line=shell.line))
@@ -62,6 +63,7 @@ def push(shell: Shell, words: list[Word]) -> Status:
 def pop(shell: Shell, words: list[Word]) -> Status:
     """Run `popd`."""
     state = shell.state
+    shell.budget.items(len(state.places))
     if _operand(words) is not None:
         return _go(shell, Unknown(reason="`popd` takes a folder out of a stack", line=shell.line))
     if not state.places:

@@ -7,7 +7,6 @@ from spotwarden.script.command import Unknown, Word
 from spotwarden.script.refusal import Refused
 from spotwarden.script.shell.limits import nested
 from spotwarden.script.shell.run import wrappers
-from spotwarden.script.shell.run.folder import resolve
 from spotwarden.script.shell.run.gcloud_words import configures, creates, mentions_create
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import exported
@@ -40,7 +39,7 @@ def run_program(shell: Shell, words: list[Word]) -> Status:
         return Outcome(reason="whether a program succeeds depends on the machine", line=shell.line)
     name = call.words[0].value
     if isinstance(name, Unknown):
-        return _unknown_program(call.words, name)
+        return _unknown_program(shell, call.words, name)
     if name.rsplit("/", 1)[-1] == "gcloud":
         return _gcloud(shell, call)
     return _program(shell, call.words, name)
@@ -58,13 +57,14 @@ def _program(shell: Shell, words: list[Word], name: str) -> Status:
     return _other(shell, words, base)
 
 
-def _unknown_program(words: list[Word], name: Unknown) -> Status:
-    if name.splits or mentions_create("gcloud compute " + _text(words)):
+def _unknown_program(shell: Shell, words: list[Word], name: Unknown) -> Status:
+    if name.splits or mentions_create("gcloud compute " + _text(shell, words)):
         raise Refused(f"the command itself is not known: {name.reason}", line=name.line)
     return Outcome(reason=name.reason, line=name.line)
 
 
-def _text(words: list[Word]) -> str:
+def _text(shell: Shell, words: list[Word]) -> str:
+    shell.budget.text(sum(len(word.value) for word in words if isinstance(word.value, str)))
     return " ".join(word.value for word in words if isinstance(word.value, str))
 
 
@@ -88,6 +88,7 @@ def _shell(shell: Shell, words: list[Word]) -> Status:
     rest = words[1:]
     inline = False
     while rest and isinstance(rest[0].value, str) and _SHELL_OPTION.fullmatch(rest[0].value):
+        shell.budget.text(len(rest))
         option = rest[0].value
         inline = inline or "c" in option
         if "o" in option or "n" in option:
@@ -150,7 +151,7 @@ INITIAL_VARIABLES = {
 
 def _file(shell: Shell, words: list[Word], name: str) -> Status:
     """Follow a script beside this one; a program elsewhere leaves no traces that matter."""
-    path = resolve(shell.state.place, name, shell.line)
+    path = shell.path(name)
     if isinstance(path, Unknown):
         return _other(shell, words, name.rsplit("/", 1)[-1])
     text, there = read_file(shell, name)
@@ -179,15 +180,12 @@ def _other(shell: Shell, words: list[Word], base: str) -> Status:
 
 
 def _require_no_create(shell: Shell, words: list[Word]) -> None:
-    if mentions_create(_text(words)):
+    if mentions_create(_text(shell, words)):
         raise Refused(f"`{words[0].value}` runs a create in a way that is not followed", line=shell.line)
     for word in words:
-        path = (
-            word.value
-            if isinstance(word.value, Unknown)
-            else resolve(shell.state.place, word.value, shell.line)
-        )
+        path = word.value if isinstance(word.value, Unknown) else shell.path(word.value)
         content = None if isinstance(path, Unknown) else shell.folder.content(path)
+        shell.budget.text(len(content) if isinstance(content, bytes) else 0)
         if isinstance(content, bytes) and mentions_create(content.decode("utf-8", "replace")):
             raise Refused(
                 f"`{words[0].value}` is given {word.value}, which mentions a create", line=shell.line

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from spotwarden.script.command import Unknown
 from spotwarden.script.shell.run.expand import expand_text, expand_words
-from spotwarden.script.shell.run.folder import resolve
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.state import Stream
 from spotwarden.script.shell.run.values import Text
@@ -75,7 +74,7 @@ def _read_from(shell: Shell, redirect: Redirect, name: Text) -> bool:
 
 def read_file(shell: Shell, name: Text) -> tuple[Text, bool]:
     """Return the text of a file, and whether it is there as far as one can know."""
-    path = name if isinstance(name, Unknown) else resolve(shell.state.place, name, shell.line)
+    path = name if isinstance(name, Unknown) else shell.path(name)
     if isinstance(path, Unknown):
         return path, True
     content = shell.folder.content(path)
@@ -84,6 +83,7 @@ def read_file(shell: Shell, name: Text) -> tuple[Text, bool]:
         return "", False
     if isinstance(content, Unknown):
         return content, True
+    shell.budget.text(len(content))
     return content.decode("utf-8", "surrogateescape").replace("\0", ""), True
 
 
@@ -92,7 +92,7 @@ def _write_to(shell: Shell, name: Text, redirect: Redirect) -> bool:
         return True
     if isinstance(name, str) and (not name or name.startswith(_DEVICES)):
         return bool(name)
-    path = name if isinstance(name, Unknown) else resolve(shell.state.place, name, shell.line)
+    path = name if isinstance(name, Unknown) else shell.path(name)
     if isinstance(path, Unknown):
         return True  # taken to succeed, like any other command that is only bookkeeping
     if not shell.folder.is_folder(path[:-1]):

@@ -55,7 +55,10 @@ def look_up(shell: Shell, name: str, subscript: Text | None) -> Values:
     """Return the values of a variable, an element, a positional or special parameter."""
     if name in ("@", "*"):
         positional = shell.state.positional
-        return Values(positional if isinstance(positional, Unknown) else list(positional), name, name)
+        if isinstance(positional, Unknown):
+            return Values(positional, name, name)
+        shell.budget.items(len(positional))
+        return Values(list(positional), name, name)
     if subscript in ("@", "*"):
         assert isinstance(subscript, str)  # noqa: S101
         return _array(shell, name, subscript)
@@ -80,6 +83,7 @@ def _array(shell: Shell, name: str, many: str) -> Values:
     if variable is not None and variable.associative and len(values) > 1:
         why = Unknown(reason=f"the order of the associative array {name} is not defined", line=shell.line)
         return Values(why, many, name)
+    shell.budget.items(len(values))
     return Values([values[key] for key in sorted(values, key=_order)], many, name)
 
 
@@ -96,6 +100,7 @@ def keys_of(shell: Shell, part: Parameter, many: str) -> Values:
     if variable is not None and variable.associative and len(values) > 1:
         why = Unknown(reason=f"the order of the associative array {part.name} is not defined", line=part.line)
         return Values(why, many)
+    shell.budget.items(len(values))
     return Values([str(key) for key in sorted(values, key=_order)], many)
 
 

@@ -32,15 +32,20 @@ class Run(NamedTuple):
     ended: Unknown | None
 
 
-def run_script(text: bytes, *, files: Mapping[str, bytes], environment: Mapping[str, str]) -> Run:
+def run_script(
+    text: bytes, *, files: Mapping[str, bytes], environment: Mapping[str, str], budget: Budget | None = None
+) -> Run:
     """Return what bash would run for the script `text`, started with no arguments in the folder of `files`.
+
+    `budget` is what it may use up; a new one by default.
 
     Raises:
         Refused: what it would run is not certain, or cannot be followed.
     """
     script = _decoded(text)
     variables = {name: Variable(value=value, exported=True) for name, value in environment.items()}
-    shell = Shell(programs=_PROGRAMS, files=files, variables=INITIAL_VARIABLES | variables, budget=Budget())
+    variables = INITIAL_VARIABLES | variables
+    shell = Shell(programs=_PROGRAMS, files=files, variables=variables, budget=budget or Budget())
     try:
         ended = _run(shell, script)
     except RecursionError as error:

@@ -89,6 +89,7 @@ def _restore(shell: Shell, name: str, variable: Variable | None) -> None:
 def run_words(shell: Shell, words: list[Word], line: int) -> None:
     """Run a command by its words: a function, a builtin, or a program."""
     shell.line = line
+    shell.budget.pieces()
     name = words[0].value
     function = shell.state.functions.get(name) if isinstance(name, str) else None
     if isinstance(function, Function):

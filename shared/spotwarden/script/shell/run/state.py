@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from spotwarden.script.command import Unknown
+from spotwarden.script.shell.limits import Budget
 from spotwarden.script.shell.run.folder import Place
 from spotwarden.script.shell.run.values import Status, Text, Variable, join_variables
 from spotwarden.script.shell.tree import Function
@@ -46,6 +47,12 @@ class State:
         copy.traps = dict(self.traps)
         return copy
 
+    @property
+    def size(self) -> int:
+        """How many variables, functions and streams a copy takes along."""
+        rest = len(self.functions) + len(self.streams) + len(self.traps)
+        return 1 + sum(map(len, self.scopes)) + rest
+
     def find(self, name: str) -> Variable | None:
         """Return a variable as the innermost function sees it."""
         for scope in reversed(self.scopes):
@@ -77,13 +84,17 @@ class State:
             self.put(name, join_variables(self.find(name), None, doubt))
 
 
-def join_states(one: State, other: State, doubt: Unknown) -> bool:
+def join_states(one: State, other: State, doubt: Unknown, budget: Budget) -> bool:
     """Make `one` hold only what is so in both; return whether anything in it changed."""
+    budget.items(one.size + other.size)
     changed = False
     for scope, theirs in zip(one.scopes, other.scopes, strict=False):
         for name in scope.keys() | theirs.keys():
             mine = scope.get(name)
-            if mine != theirs.get(name) and not _unknown(mine):
+            if mine is theirs.get(name) or _unknown(mine):
+                continue
+            budget.items(_length(mine))  # two arrays are compared element by element
+            if mine != theirs.get(name):
                 scope[name] = join_variables(mine, theirs.get(name), doubt)
                 changed = True
     for name, function in other.functions.items():
@@ -91,6 +102,10 @@ def join_states(one: State, other: State, doubt: Unknown) -> bool:
             one.functions[name] = doubt
             changed = True
     return _join_rest(one, other, doubt) or changed
+
+
+def _length(variable: Variable | None) -> int:
+    return len(variable.value) if variable is not None and isinstance(variable.value, Mapping) else 1
 
 
 def _unknown(variable: Variable | None) -> bool:

@@ -2,6 +2,7 @@
 
 from spotwarden.script.command import Unknown
 from spotwarden.script.refusal import Refused
+from spotwarden.script.shell.limits import COPY_COST
 from spotwarden.script.shell.run.expand import expand_text, expand_words
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import assign, assign_array, key_of, target
@@ -26,6 +27,7 @@ def _store_array(shell: Shell, assignment: Assignment, items: tuple[Item, ...]) 
     if isinstance(old, Unknown):
         assign_array(shell, assignment.name, old)
         return
+    shell.budget.text(COPY_COST * len(old), assignment.line)
     values = dict(old)
     place = 0 if variable.associative else 1 + max(map(int, old), default=-1)
     for item in items:

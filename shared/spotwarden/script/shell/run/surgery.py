@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from spotwarden.script.command import Unknown
 from spotwarden.script.refusal import Refused
-from spotwarden.script.shell.run import pattern as patterns
+from spotwarden.script.shell.run import fitting
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import calculate, find
 from spotwarden.script.shell.run.operands import Expander, each
@@ -29,14 +29,12 @@ def cut_match(shell: Shell, part: Parameter, values: Values, expander: Expander)
 
 
 def _without_prefix(shell: Shell, pattern: str, text: str, longest: bool) -> str:  # noqa: FBT001
-    shell.budget.text(len(text) + len(pattern), shell.line)
-    end = patterns.prefix(pattern, text, longest=longest)
+    end = fitting.prefix(shell, pattern, text, longest=longest)
     return text if end is None else text[end:]
 
 
 def _without_suffix(shell: Shell, pattern: str, text: str, longest: bool) -> str:  # noqa: FBT001
-    shell.budget.text(len(text) + len(pattern), shell.line)
-    start = patterns.suffix(pattern, text, longest=longest)
+    start = fitting.suffix(shell, pattern, text, longest=longest)
     return text if start is None else text[:start]
 
 
@@ -58,31 +56,19 @@ def replace_matches(shell: Shell, part: Parameter, values: Values, expander: Exp
 def _replaced(shell: Shell, operator: str, pattern: str, text: str, with_what: str) -> str:
     if not pattern and operator in ("/", "//"):
         return text
-    if operator in ("/", "//") and patterns.has_groups(pattern) and patterns.matches(pattern, ""):
+    if fitting.has_groups(shell, pattern) and fitting.matches(shell, pattern, ""):
         raise Refused("a replacement of what may be nothing at all is not understood", line=shell.line)
+    if "[!]" in pattern or "[^]" in pattern:  # bash looks for a shorter text than the one that matches
+        raise Refused(f"bash itself goes wrong where it replaces {pattern[:80]}", line=shell.line)
     if not text:
-        return with_what if patterns.matches(pattern, "") else ""
+        return with_what if fitting.matches(shell, pattern, "") else ""
     if operator == "/#":
-        end = patterns.prefix(pattern, text, longest=True)
+        end = fitting.prefix(shell, pattern, text, longest=True)
         return text if end is None else with_what + text[end:]
     if operator == "/%":
-        start = patterns.suffix(pattern, text, longest=True)
+        start = fitting.suffix(shell, pattern, text, longest=True)
         return text if start is None else text[:start] + with_what
-    cheap = patterns.is_cheap(pattern)
-    shell.budget.text((len(text) + 1) * (1 if cheap else len(text) + len(pattern)), shell.line)
-    return _replaced_inside(shell, pattern, text, with_what, every=operator == "//")
-
-
-def _replaced_inside(shell: Shell, pattern: str, text: str, with_what: str, *, every: bool) -> str:
-    pieces: list[str] = []
-    position = 0
-    while (found := patterns.find(pattern, text, position)) is not None:
-        shell.budget.text(len(with_what), shell.line)
-        pieces.extend((text[position : found[0]], with_what))
-        position = found[1]
-        if not every:
-            break
-    return "".join([*pieces, text[position:]])
+    return fitting.replaced(shell, pattern, text, with_what, every=operator == "//")
 
 
 def take_slice(shell: Shell, part: Parameter, values: Values, expander: Expander) -> Values:
@@ -106,7 +92,10 @@ def take_slice(shell: Shell, part: Parameter, values: Values, expander: Expander
 def _dense(shell: Shell, values: Values) -> Values:
     """Let a slice of an array with holes be unknown: bash counts its indices, not its elements."""
     keys = elements(find(shell, values.name))
-    if isinstance(keys, Unknown) or all(key in keys for key in range(len(keys))):
+    if isinstance(keys, Unknown):
+        return values
+    shell.budget.items(len(keys))
+    if all(key in keys for key in range(len(keys))):
         return values
     why = Unknown(reason=f"a slice of {values.name}, an array with holes, is not computed", line=shell.line)
     return Values(why, values.many)
@@ -142,12 +131,22 @@ def change_letters(shell: Shell, part: Parameter, values: Values, expander: Expa
         return Values(pattern, values.many)
     change = str.upper if part.operator[0] == "^" else str.lower
     every = len(part.operator) == 2  # noqa: PLR2004
-    return each(values, lambda text: _changed_letters(text, change, pattern or "?", every=every))
+    return each(values, lambda text: _changed_letters(shell, text, change, pattern or "?", every=every))
 
 
-def _changed_letters(text: str, change: Callable[[str], str], pattern: str, *, every: bool) -> str:
+def _changed_letters(
+    shell: Shell, text: str, change: Callable[[str], str], pattern: str, *, every: bool
+) -> str:
     head, tail = (text, "") if every else (text[:1], text[1:])
-    return "".join(change(sign) if patterns.matches(pattern, sign) else sign for sign in head) + tail
+    shell.budget.items(len(head))
+    if pattern == "?":
+        return "".join(map(change, head)) + tail
+    return (
+        "".join(
+            change(sign) if fitting.matches(shell, pattern, sign, extended=True) else sign for sign in head
+        )
+        + tail
+    )
 
 
 _TRANSFORMATIONS: dict[str, Callable[[str], str]] = {
@@ -158,10 +157,15 @@ _TRANSFORMATIONS: dict[str, Callable[[str], str]] = {
 }
 
 
-def transform(_: Shell, part: Parameter, values: Values, __: Expander) -> Values:
+def transform(shell: Shell, part: Parameter, values: Values, __: Expander) -> Values:
     """Write a value in another way: `@Q` and its like."""
     change = _TRANSFORMATIONS.get(part.operator)
     if change is None:
         why = Unknown(reason=f"`${{{part.name}{part.operator}}}` is not computed", line=part.line)
         return Values(why, values.many)
-    return each(values, change)
+    return each(values, lambda text: _transformed(shell, text, change))
+
+
+def _transformed(shell: Shell, text: str, change: Callable[[str], str]) -> str:
+    shell.budget.items(len(text))
+    return change(text)

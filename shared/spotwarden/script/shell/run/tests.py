@@ -6,10 +6,9 @@ from spotwarden.script.command import Unknown
 from spotwarden.script.refusal import Refused
 from spotwarden.script.shell.run import regex
 from spotwarden.script.shell.run.expand import expand_expression, expand_pattern, expand_text
-from spotwarden.script.shell.run.folder import resolve
+from spotwarden.script.shell.run.fitting import matches
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.memory import assign_array, calculate, find, get
-from spotwarden.script.shell.run.pattern import matches
 from spotwarden.script.shell.run.values import Outcome, ScriptName, Status, Text
 from spotwarden.script.shell.tree import Test
 from spotwarden.script.shell.words import Word
@@ -54,6 +53,7 @@ _ERROR = 2
 
 def evaluate_condition(shell: Shell, test: Test) -> Status:
     """Return the status of a `[[ … ]]`: 0 for true."""
+    shell.budget.pieces()
     if test.operator in ("&&", "||"):
         return _combined(shell, test)
     if test.operator == "!":
@@ -97,8 +97,7 @@ def _binary(shell: Shell, operator: str, left: Word, right: Word) -> Status:
         pattern = expand_pattern(shell, right)
         if isinstance(one, Unknown) or isinstance(pattern, Unknown):
             return binary(shell, operator, one, pattern)
-        shell.budget.text(len(one) + len(pattern), shell.line)
-        return int(matches(pattern, one) == (operator == "!="))
+        return int(matches(shell, pattern, one, extended=True) == (operator == "!="))
     return binary(shell, operator, one, expand_text(shell, right), computes=True)
 
 
@@ -108,13 +107,11 @@ def _expression(shell: Shell, text: Text, expression: Text) -> Status:
             return value
     assert isinstance(text, str)  # noqa: S101
     assert isinstance(expression, str)  # noqa: S101
-    shell.budget.text(len(text) + len(expression), shell.line)
-    found, certain = regex.search(expression, text)
+    found = regex.search(shell, expression, text)
     if found is None:
         assign_array(shell, "BASH_REMATCH", {})
         return 1
-    why = Unknown(reason=f"what the parts of {expression} match is not certain", line=shell.line)
-    assign_array(shell, "BASH_REMATCH", dict(enumerate(found)) if certain else why)
+    assign_array(shell, "BASH_REMATCH", dict(enumerate(found)))
     return 0
 
 
@@ -146,7 +143,7 @@ def _is_set(shell: Shell, name: str) -> Status:
 def file_test(shell: Shell, operator: str, name: str) -> Status:
     """Return the status of a test of a file, as far as the files beside the script tell."""
     why = Unknown(reason=f"whether {operator} {name} holds depends on the machine", line=shell.line)
-    path = resolve(shell.state.place, name, shell.line) if name else ()
+    path = shell.path(name) if name else ()
     if operator == "-t" or isinstance(path, Unknown):
         return why
     content = shell.folder.content(path) if name else None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from spotwarden.script.command import Unknown, Word
-from spotwarden.script.shell.run.folder import Path, resolve
+from spotwarden.script.shell.run.folder import Path
 from spotwarden.script.shell.run.machine import Shell
 from spotwarden.script.shell.run.values import Status
 
@@ -20,8 +20,9 @@ def _paths(shell: Shell, words: list[Word]) -> list[Path]:
     """
     found = []
     for word in words[1:]:
+        shell.budget.items(1)
         if isinstance(word.value, str) and word.value and not word.value.startswith("-"):
-            path = resolve(shell.state.place, word.value, shell.line)
+            path = shell.path(word.value)
             if not isinstance(path, Unknown):
                 found.append(path)
     return found
@@ -100,6 +101,7 @@ def _make_folder(shell: Shell, words: list[Word]) -> Status | None:
 def _change_mode(shell: Shell, words: list[Word]) -> None:
     modes = [word.value for word in words[1:2] if isinstance(word.value, str)]
     if modes and _MAKES_EXECUTABLE.fullmatch(modes[0]):
+        shell.budget.items(len(shell.folder.executable) + len(words))
         shell.folder.executable |= set(_paths(shell, words[1:]))
 
 

@@ -61,6 +61,7 @@ def unwrap(shell: Shell, words: list[Word], environment: dict[str, Text]) -> Cal
     """Return the command inside its wrappers."""
     uncertain = ""
     while words and isinstance(words[0].value, str):
+        shell.budget.text(len(words))
         name = words[0].value.rsplit("/", 1)[-1]
         wrapper = _WRAPPERS.get(name)
         if wrapper is None:
@@ -74,13 +75,14 @@ def unwrap(shell: Shell, words: list[Word], environment: dict[str, Text]) -> Cal
             option.startswith(("-E", "--preserve")) for option in options
         ):
             uncertain = name
-        words = _skip_assignments(rest, environment) if wrapper.assigns else rest[wrapper.operands :]
+        words = _skip_assignments(shell, rest, environment) if wrapper.assigns else rest[wrapper.operands :]
     return Call(words, environment, uncertain)
 
 
 def _skip_options(shell: Shell, words: list[Word], wrapper: _Wrapper) -> tuple[list[Word], list[str]]:
     options: list[str] = []
     while words:
+        shell.budget.text(len(words))
         value = words[0].value
         if isinstance(value, Unknown):
             if value.prefix.startswith("-") and not value.splits:
@@ -100,8 +102,9 @@ def _skip_options(shell: Shell, words: list[Word], wrapper: _Wrapper) -> tuple[l
     return words, options
 
 
-def _skip_assignments(words: list[Word], environment: dict[str, Text]) -> list[Word]:
+def _skip_assignments(shell: Shell, words: list[Word], environment: dict[str, Text]) -> list[Word]:
     while words:
+        shell.budget.text(len(words))
         value = words[0].value
         prefix = value.prefix if isinstance(value, Unknown) else value
         found = _ASSIGNMENT.match(prefix)

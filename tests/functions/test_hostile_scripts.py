@@ -1,0 +1,61 @@
+"""recover_spot beside a stored script that is written to keep it busy: the other jobs do not wait for it."""
+
+import time
+
+import pytest
+
+from spotwarden.layout import CreateScript, InstanceId
+from tests.script.hostile import GROWTH, MATCHES, RUNS
+
+SECOND = "gcloud compute instances create other-vm --zone=us-central1-a --provisioning-model=SPOT\n"
+MOST_SECONDS = 1.0
+HOSTILE = {
+    "a loop": RUNS["a loop"],
+    "doubled values": GROWTH["doubled values"],
+    "arithmetic": RUNS["a long arithmetic"],
+    "a pattern": MATCHES["one expression always"],
+    "a reference back": MATCHES["a reference back"],
+}
+
+
+def _sweeps_until_back(world) -> int:
+    """How many sweeps it takes until the attempt of `test-vm` runs."""
+    for sweeps in range(1, 30):
+        world.sweep()
+        if world.attempts() and world.attempts()[0].instances:
+            return sweeps
+        world.wait(seconds=10)
+    raise AssertionError("test-vm never came back")
+
+
+def _with_other(world, script: str) -> None:
+    """A second job, whose VM ran from an innocent script that was exchanged since; both are preempted."""
+    for node, instance_id in world.launch_by_hand(SECOND.encode()).items():
+        world.store(InstanceId(job="other-vm", node=node), instance_id.encode())
+    world.store(CreateScript(job="other-vm"), f"# exchanged\n{script}\n".encode())
+    world.preempt()
+    world.preempt(node="other-vm")
+
+
+@pytest.mark.parametrize("script", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_job_comes_back_as_fast_beside_a_hostile_script_as_alone(new_world, script):
+    """As many sweeps, and the hostile one takes no second of the processor."""
+    alone, beside = new_world(), new_world()
+    alone.preempt()
+    _with_other(beside, script)
+    before = time.process_time()
+    swept = _sweeps_until_back(beside)
+    assert time.process_time() - before < MOST_SECONDS * swept
+    assert swept == _sweeps_until_back(alone)
+
+
+@pytest.mark.parametrize("script", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_hostile_script_is_put_aside_with_its_line_and_reason(new_world, script):
+    """Its owner is told where, and nothing starts for it."""
+    world = new_world()
+    _with_other(world, script)
+    world.sweep_until_quiet()
+    assert list(world.quarantined()) == ["other-vm"]
+    line = 1 + len(f"{script}\n".splitlines())
+    assert f"create-instance.sh:{line}: " in world.quarantined()["other-vm"]
+    assert "other-vm" not in {vm.job for vm in world.cloud.compute.instances().items}
