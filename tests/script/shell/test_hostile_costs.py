@@ -90,6 +90,13 @@ def test_an_expression_that_takes_others_forever_is_answered(name: str):
     assert budget.spent[2] < MAX_TEXT
 
 
+def test_arithmetic_that_asks_for_itself_again_and_again_is_charged():
+    """Three short lines, 360,000 evaluations."""
+    script = f"a={'b+' * 600}b; b={'c+' * 600}c; c=1\n((a))\n"
+    with pytest.raises(Refused, match="grow beyond"):
+        run_script(script.encode(), files={}, environment={})
+
+
 def _cost(text: bytes) -> tuple[Budget, float]:
     budget = Budget()
     before = time.process_time()

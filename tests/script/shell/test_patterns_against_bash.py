@@ -214,3 +214,18 @@ def test_expressions_match_what_they_match_in_bash(expression: str, text: str):
 def test_the_parts_of_expressions_are_those_of_bash(expression: str, text: str):
     """One group behind the other, where what each matches is certain."""
     assert _same(_script("=~", expression, text, extended=False))
+
+
+@pytest.mark.parametrize(
+    ("question", "pattern", "text"),
+    [
+        ("=~", "ab|abcd", "abcd"),
+        ("##", "@(a|ab)", "abc"),
+        ("//", "@(a|ab)", "abcab"),
+        ("#", "@(ab|a)", "abc"),
+    ],
+)
+def test_the_longest_of_several_matches_is_taken_where_bash_takes_it(question: str, pattern: str, text: str):
+    """POSIX's rule, not Perl's, where the first would do."""
+    script = _script(question, pattern, text, extended=True)
+    assert _ours(script) == _bash(script)
