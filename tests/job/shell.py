@@ -18,7 +18,17 @@ PARTS = (
     "progress",
     "gang",
     "program",
+    "life",
 )
+BEATING = """
+OUTPUT=$PWD/output CODE=$PWD/code PROGRESS=$PWD/progress LOG=$PWD/log CURVE=$PWD/curve
+HERE=job NODE=vm ATTEMPT=3 NODES=1
+mkdir -p output code
+read_rules
+may_write() { return 0; }
+put() { echo "== ${2#job/metadata/}"; cat "$1"; }
+"""
+"""What a heartbeat needs; what is uploaded is printed."""
 
 
 def functions() -> str:

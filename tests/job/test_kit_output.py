@@ -1,10 +1,11 @@
-"""Which files go up, in which order; what a heartbeat says, and when it says nothing."""
+"""Which files go up, in which order; how much of a log; which attempt this is."""
 
-import json
 import os
 import time
 
 import pytest
+
+from tests.job.shell import BEATING
 
 UPLOADING = """
 OUTPUT=$PWD/output SENT_LIST=$PWD/sent HERE=job TRANSPORT=stub
@@ -85,51 +86,6 @@ def test_a_file_that_fails_holds_up_those_after_it(shell, output):
     done = shell.attempt(f'{UPLOADING} upload_output 60; echo "answer $?"')
     refusal = "spotwarden: the bucket refuses output/refused (status unknown)"
     assert done.stdout.splitlines() == ["first", refusal, "second", "answer 2"]
-
-
-BEATING = """
-OUTPUT=$PWD/output CODE=$PWD/code PROGRESS=$PWD/progress LOG=$PWD/log CURVE=$PWD/curve
-HERE=job NODE=vm ATTEMPT=3 NODES=1
-mkdir -p output code
-read_rules
-may_write() { return 0; }
-put() { echo "== ${2#job/metadata/}"; cat "$1"; }
-"""
-
-
-def test_a_program_that_is_silent_has_no_heartbeat(shell):
-    """Else one that hangs would look alive; each kind of news makes one beat."""
-    news = (
-        "echo line >> log",
-        "echo x > output/x",
-        "echo '{\"step\": 1}' > progress",
-        "touch code/events.out.tfevents.1",
-        "true",
-    )
-    script = BEATING + "beat; " + "".join(f"echo '-- {one[:4]}'; {one}; beat; " for one in news)
-    parts = shell.run(script.replace("'-- ", "'-- ")).split("-- ")
-    assert ["== heartbeat/vm" in part for part in parts] == [True, True, True, True, True, False]
-
-
-def test_a_beat_says_what_is_known_and_new_figures_make_a_line(shell):
-    """The line is the beat itself; the same figures make no second one."""
-    line = '{"step": 5, "steps": 9, "loss": NaN, "acc": 0.5}'
-    said = shell.run(f"{BEATING} echo '{line}' > progress; beat; echo more >> log; beat; cat curve")
-    beats = [json.loads(one) for one in said.splitlines() if one.startswith("{")]
-    known = {"attempt": 3, "step": 5, "steps": 9, "metrics": {"loss": "nan", "acc": 0.5}}
-    assert [{**one, "at": ""} for one in beats] == [{"at": "", **known}] * len(beats)
-    assert said.count("== metrics/vm/3.jsonl") == 1
-    assert len((shell.folder / "curve").read_text().splitlines()) == 1
-
-
-def test_a_long_run_keeps_every_second_figure(shell):
-    """The first ones stay, and so does the shape of the curve."""
-    beats = "for n in 1 2 3 4 5 6 7 8 9; do echo '{\"loss\": '$n'}' > progress; beat; done >/dev/null"
-    shell.run(f"{BEATING} METRICS_AT_MOST=300; {beats}")
-    kept = [json.loads(line)["metrics"]["loss"] for line in (shell.folder / "curve").read_text().splitlines()]
-    assert kept[0] == 1
-    assert kept == sorted(kept)
-    assert len(kept) < 9
 
 
 def test_the_newest_part_of_a_long_log_is_kept(shell):

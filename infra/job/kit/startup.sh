@@ -780,14 +780,15 @@ inside() {
 }
 
 # --- Progress: what the program says of itself, and the heartbeat that tells it. ---
-# A beat is written only when something is new. One that came whatever the program does would hide a program that hangs.
+# The heartbeat comes at a fixed period, whatever the program does: it says that this VM is alive, and when the program
+# last made progress. Who looks for a program that hangs reads the second, never the time of the object.
 
 METRICS_AT_MOST=1000000
 LOG_AT_MOST=8000000
 TAIL_BYTES=65536
 
 declare -A METRICS=()
-STEP="" STEPS="" CHECKPOINT="" OLD_SIGNS=""
+STEP="" STEPS="" CHECKPOINT="" OLD_SIGNS="" PROGRESS_AT=""
 
 # Take over what a line of JSON says: {"step": 5, "steps": 80, "checkpoint": "…", "loss": 0.1}. Fails, and changes
 # nothing, where the line is no such object; a program may be in the middle of writing it.
@@ -896,7 +897,7 @@ read_rules() {
 }
 
 # What may not stand still while a program works: its figures, its log, its output, its TensorBoard events.
-signs_of_life() {
+signs_of_progress() {
   local newest
   newest=$(
     find -L "$OUTPUT" "$CODE" -maxdepth 6 \( -path "$OUTPUT/*" -o -name 'events.out.tfevents.*' \) -type f \
@@ -922,37 +923,59 @@ figures() {
   REPLY=$made
 }
 
-# Write a heartbeat if there is something new, or if it is to be told in any case (`beat JSON`).
-beat() {
-  local moment told=${1:-} signs known run=""
+# Look at the program, and note when it last made progress; its start counts.
+look_at_progress() {
   follow_file
   follow_log
-  signs_of_life
-  signs=$REPLY
-  [ -n "$told" ] || [ "$signs" != "$OLD_SIGNS" ] || return 0
-  may_write || return
-  figures
-  known=$REPLY
-  [ "$NODES" = 1 ] || run=",\"round\":$ROUND"
-  printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
-  printf '{"at":"%s","attempt":%s%s%s}\n' "$moment" "$ATTEMPT" "$run$known" "$told" >"$STATE/beat"
-  put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30 || return
-  OLD_SIGNS=$signs
-  [ -z "$known" ] || [ "$known" = "$(cat "$STATE/figures" 2>/dev/null)" ] || keep_figures "$known"
-  upload_log
+  signs_of_progress
+  [ "$REPLY" != "$OLD_SIGNS" ] || return 0
+  OLD_SIGNS=$REPLY
+  printf -v PROGRESS_AT '%(%Y-%m-%dT%H:%M:%SZ)T' -1
 }
 
-# One more line of the metrics file; every second one goes when it is full.
+# The beginning of what is told: now, this attempt, and of a gang this run.
+told_now() {
+  local run=""
+  [ "$NODES" = 1 ] || run=",\"round\":$ROUND"
+  printf -v REPLY '{"at":"%(%Y-%m-%dT%H:%M:%SZ)T","attempt":%s%s' -1 "$ATTEMPT" "$run"
+}
+
+# Write a heartbeat, with more members of JSON where something has happened (`beat JSON`).
+beat() {
+  local told=${1:-} head
+  look_at_progress
+  may_write || return
+  told_now
+  head=$REPLY
+  figures
+  printf '%s,"progress_at":"%s"%s%s}\n' "$head" "$PROGRESS_AT" "$REPLY" "$told" >"$STATE/beat"
+  put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30
+}
+
+# A line of the metrics file where there are new figures; every second line goes when it is full.
 keep_figures() {
-  printf '%s' "$1" >"$STATE/figures"
-  cat "$STATE/beat" 2>/dev/null >>"$CURVE" || return 0
+  local known
+  figures
+  known=$REPLY
+  [ -n "$known" ] && [ "$known" != "$(cat "$STATE/figures" 2>/dev/null)" ] || return 0
+  may_write || return
+  told_now
+  printf '%s' "$known" >"$STATE/figures"
+  printf '%s%s}\n' "$REPLY" "$known" 2>/dev/null >>"$CURVE" || return 0
   if [ "$(stat -c %s "$CURVE")" -gt "$METRICS_AT_MOST" ]; then
     sed -n 'p;n' "$CURVE" >"$CURVE.thin" && mv -f "$CURVE.thin" "$CURVE"
   fi
   put "$CURVE" "$HERE/metadata/metrics/$NODE/$ATTEMPT.jsonl" "" 60
 }
 
-# The log, its newest part where it is long. What stands on the disk is cut as well before it fills it.
+# The last that is told of a program that has ended: how, its figures, its log.
+tell_end() {
+  beat "$1"
+  keep_figures
+  upload_log
+}
+
+# upload_log [SECONDS]: the log, its newest part where it is long. What stands on the disk is cut as well before it fills it.
 upload_log() {
   local size from=$LOG
   size=$(stat -Lc %s "$LOG" 2>/dev/null) || return 0
@@ -961,7 +984,7 @@ upload_log() {
     from=$STATE/log
     { echo "[the beginning was cut: this is the newest part of the log]" && tail -c $((LOG_AT_MOST - 100)) "$LOG"; } >"$from"
   fi
-  put "$from" "$HERE/metadata/logs/$NODE/$ATTEMPT.log" "" 60 && OLD_LOG_SIZE=$size
+  put "$from" "$HERE/metadata/logs/$NODE/$ATTEMPT.log" "" "${1:-60}" && OLD_LOG_SIZE=$size
   if [ "$size" -gt $((4 * LOG_AT_MOST)) ] && [ -f "$LOG" ]; then
     : >"$LOG.cut"
     tail -c "$LOG_AT_MOST" "$LOG" >"$LOG.tail" && cat "$LOG.tail" >"$LOG"
@@ -1217,6 +1240,8 @@ END
     # Whoever joins the others without torchrun or MPI needs this one, too.
     [ "$NODES" = 1 ] || echo "RANK=$RANK"
     setting env
+    # Python keeps what it prints to a pipe for itself, 8 kB of it, and loses that when it is killed.
+    [[ $'\n'$REPLY == *$'\n'PYTHONUNBUFFERED=* ]] || echo PYTHONUNBUFFERED=1
     while IFS= read -r line; do
       if [[ $line =~ ^[A-Za-z_][A-Za-z0-9_]*= ]]; then
         printf '%s\n' "$line"
@@ -1236,7 +1261,8 @@ choose_command() {
   image=$REPLY
   if [ -z "$image" ]; then
     RUN=(bash -c "$command")
-    return
+    line_by_line && RUN=(stdbuf -oL "${RUN[@]}")
+    return 0
   fi
   find_engine || return
   log_in "${image%%/*}"
@@ -1246,6 +1272,15 @@ choose_command() {
   RUN=("$ENGINE" run --rm --name "spotwarden-$NODE" --network host --env-file "$STATE/environment" -v "$WORK:$WORK" -w "$CODE"
     "${flags[@]}" "$image")
   [ -z "$command" ] || RUN+=(sh -c "$command")
+}
+
+# Whether programs that print by the C library can be made to print each line at once, and nothing else changes: by
+# stdbuf, which preloads a library. A terminal would do more: bars of progress, colours, other ends of lines. Whoever
+# sets stdbuf's own variable has decided.
+line_by_line() {
+  setting env
+  [[ $'\n'$REPLY != *$'\n'_STDBUF_O=* ]] || return
+  command -v stdbuf >/dev/null && REPLY=$(stdbuf -oL env 2>&1) && [[ $REPLY == *_STDBUF_O=L* && $REPLY != *"cannot be preloaded"* ]]
 }
 
 # An engine that works; it may be starting itself.
@@ -1411,10 +1446,30 @@ watch_preemption() {
   done
 }
 
+# The heartbeat at its period, whatever the program does; what it measures is looked at more often.
 send_beats() {
+  local due=0
   while true; do
-    beat
-    sleep "$HEARTBEAT"
+    if [ "$SECONDS" -lt "$due" ]; then
+      look_at_progress
+    elif beat; then
+      due=$((SECONDS + HEARTBEAT))
+    fi
+    keep_figures
+    sleep "$PERIOD"
+  done
+}
+
+# The log whenever it has grown. Each upload is a write of the whole: the first comes within seconds, and those that
+# follow each other each wait twice as long as the one before, up to the period. After a silence a line goes up at once.
+send_log() {
+  local due=0 pause=$LOG_PERIOD size
+  while sleep "$LOG_PERIOD"; do
+    size=$(stat -Lc %s "$LOG" 2>/dev/null)
+    if [ "$SECONDS" -ge "$due" ] && [ "${size:-0}" != "${OLD_LOG_SIZE:-0}" ] && may_write; then
+      upload_log
+      due=$((SECONDS + pause)) pause=$((2 * pause < PERIOD ? 2 * pause : PERIOD))
+    fi
   done
 }
 
@@ -1433,8 +1488,10 @@ send_output() {
 live() {
   while true; do
     : >"$STATE/running"
+    OLD_SIGNS=""
     start_program
     loop send_beats
+    loop send_log
     loop send_output
     [ "$NODES" = 1 ] || loop watch_peers
     while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
@@ -1495,13 +1552,15 @@ hand_over() {
   whole_until
   whole=$REPLY
   if may_write 3 || [ $? = 2 ]; then
+    # What it said comes first: it is small, and the output may take all the time that there is.
+    OLD_LOG_SIZE=""
+    upload_log 5
     upload_output $((end - SECONDS)) "$whole" || answer=$?
     say "the output: $UPLOADED files had changed, $([ "$answer" = 0 ] && echo "all are uploaded" || echo "not all could be uploaded")"
     if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ]; then
       patiently 20 write_marker early && say "the early marker is written"
     fi
-    OLD_LOG_SIZE=""
-    [ "$SECONDS" -ge "$end" ] || beat ',"stopped":true'
+    [ "$SECONDS" -ge "$end" ] || tell_end ',"stopped":true'
   fi
   : >"$STATE/done"
 }
@@ -1514,7 +1573,7 @@ finish() {
   say "the program ended with status $status"
   save_output || answer=$?
   [ "$answer" = 1 ] && return
-  beat ",\"exit\":$status"
+  tell_end ",\"exit\":$status"
   write_status "$status" && leave
 }
 
@@ -1570,7 +1629,7 @@ finish_gang() {
   save_output || answer=$?
   [ "$answer" = 1 ] && return 1
   [ "$answer" = 0 ] || [ "$own" != 0 ] || own=74
-  beat ",\"exit\":$own${STOPPED:+,\"stopped\":true}"
+  tell_end ",\"exit\":$own${STOPPED:+,\"stopped\":true}"
   if [ "$RANK" = 0 ]; then
     judge_gang "$own"
   else
@@ -1648,8 +1707,10 @@ make_place() {
   WORK=${REPLY:-$WORK}
   CODE=$WORK/code OUTPUT=$WORK/output INPUT=$WORK/input ASIDE=$WORK/set-aside
   SENT_LIST=$WORK/sent PROGRESS=$WORK/progress HOSTFILE=$WORK/hostfile
-  number heartbeat 60
-  HEARTBEAT=$((REPLY ? REPLY : 60))
+  number heartbeat 300
+  HEARTBEAT=$((REPLY ? REPLY : 300))
+  # The progress is looked at once a period, and the log goes up as often at most; whether it has grown is looked at sooner.
+  PERIOD=$((HEARTBEAT < 60 ? HEARTBEAT : 60)) LOG_PERIOD=$((HEARTBEAT < 2 ? HEARTBEAT : 2))
   number sync 300
   SYNC=$((REPLY ? REPLY : 300))
   number grace 10

@@ -29,8 +29,10 @@ make_place() {
   WORK=${REPLY:-$WORK}
   CODE=$WORK/code OUTPUT=$WORK/output INPUT=$WORK/input ASIDE=$WORK/set-aside
   SENT_LIST=$WORK/sent PROGRESS=$WORK/progress HOSTFILE=$WORK/hostfile
-  number heartbeat 60
-  HEARTBEAT=$((REPLY ? REPLY : 60))
+  number heartbeat 300
+  HEARTBEAT=$((REPLY ? REPLY : 300))
+  # The progress is looked at once a period, and the log goes up as often at most; whether it has grown is looked at sooner.
+  PERIOD=$((HEARTBEAT < 60 ? HEARTBEAT : 60)) LOG_PERIOD=$((HEARTBEAT < 2 ? HEARTBEAT : 2))
   number sync 300
   SYNC=$((REPLY ? REPLY : 300))
   number grace 10

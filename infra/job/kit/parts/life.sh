@@ -41,10 +41,30 @@ watch_preemption() {
   done
 }
 
+# The heartbeat at its period, whatever the program does; what it measures is looked at more often.
 send_beats() {
+  local due=0
   while true; do
-    beat
-    sleep "$HEARTBEAT"
+    if [ "$SECONDS" -lt "$due" ]; then
+      look_at_progress
+    elif beat; then
+      due=$((SECONDS + HEARTBEAT))
+    fi
+    keep_figures
+    sleep "$PERIOD"
+  done
+}
+
+# The log whenever it has grown. Each upload is a write of the whole: the first comes within seconds, and those that
+# follow each other each wait twice as long as the one before, up to the period. After a silence a line goes up at once.
+send_log() {
+  local due=0 pause=$LOG_PERIOD size
+  while sleep "$LOG_PERIOD"; do
+    size=$(stat -Lc %s "$LOG" 2>/dev/null)
+    if [ "$SECONDS" -ge "$due" ] && [ "${size:-0}" != "${OLD_LOG_SIZE:-0}" ] && may_write; then
+      upload_log
+      due=$((SECONDS + pause)) pause=$((2 * pause < PERIOD ? 2 * pause : PERIOD))
+    fi
   done
 }
 
@@ -63,8 +83,10 @@ send_output() {
 live() {
   while true; do
     : >"$STATE/running"
+    OLD_SIGNS=""
     start_program
     loop send_beats
+    loop send_log
     loop send_output
     [ "$NODES" = 1 ] || loop watch_peers
     while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
@@ -125,13 +147,15 @@ hand_over() {
   whole_until
   whole=$REPLY
   if may_write 3 || [ $? = 2 ]; then
+    # What it said comes first: it is small, and the output may take all the time that there is.
+    OLD_LOG_SIZE=""
+    upload_log 5
     upload_output $((end - SECONDS)) "$whole" || answer=$?
     say "the output: $UPLOADED files had changed, $([ "$answer" = 0 ] && echo "all are uploaded" || echo "not all could be uploaded")"
     if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ]; then
       patiently 20 write_marker early && say "the early marker is written"
     fi
-    OLD_LOG_SIZE=""
-    [ "$SECONDS" -ge "$end" ] || beat ',"stopped":true'
+    [ "$SECONDS" -ge "$end" ] || tell_end ',"stopped":true'
   fi
   : >"$STATE/done"
 }

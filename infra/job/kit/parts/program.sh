@@ -63,6 +63,8 @@ END
     # Whoever joins the others without torchrun or MPI needs this one, too.
     [ "$NODES" = 1 ] || echo "RANK=$RANK"
     setting env
+    # Python keeps what it prints to a pipe for itself, 8 kB of it, and loses that when it is killed.
+    [[ $'\n'$REPLY == *$'\n'PYTHONUNBUFFERED=* ]] || echo PYTHONUNBUFFERED=1
     while IFS= read -r line; do
       if [[ $line =~ ^[A-Za-z_][A-Za-z0-9_]*= ]]; then
         printf '%s\n' "$line"
@@ -82,7 +84,8 @@ choose_command() {
   image=$REPLY
   if [ -z "$image" ]; then
     RUN=(bash -c "$command")
-    return
+    line_by_line && RUN=(stdbuf -oL "${RUN[@]}")
+    return 0
   fi
   find_engine || return
   log_in "${image%%/*}"
@@ -92,6 +95,15 @@ choose_command() {
   RUN=("$ENGINE" run --rm --name "spotwarden-$NODE" --network host --env-file "$STATE/environment" -v "$WORK:$WORK" -w "$CODE"
     "${flags[@]}" "$image")
   [ -z "$command" ] || RUN+=(sh -c "$command")
+}
+
+# Whether programs that print by the C library can be made to print each line at once, and nothing else changes: by
+# stdbuf, which preloads a library. A terminal would do more: bars of progress, colours, other ends of lines. Whoever
+# sets stdbuf's own variable has decided.
+line_by_line() {
+  setting env
+  [[ $'\n'$REPLY != *$'\n'_STDBUF_O=* ]] || return
+  command -v stdbuf >/dev/null && REPLY=$(stdbuf -oL env 2>&1) && [[ $REPLY == *_STDBUF_O=L* && $REPLY != *"cannot be preloaded"* ]]
 }
 
 # An engine that works; it may be starting itself.

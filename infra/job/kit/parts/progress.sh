@@ -1,12 +1,13 @@
 # --- Progress: what the program says of itself, and the heartbeat that tells it. ---
-# A beat is written only when something is new. One that came whatever the program does would hide a program that hangs.
+# The heartbeat comes at a fixed period, whatever the program does: it says that this VM is alive, and when the program
+# last made progress. Who looks for a program that hangs reads the second, never the time of the object.
 
 METRICS_AT_MOST=1000000
 LOG_AT_MOST=8000000
 TAIL_BYTES=65536
 
 declare -A METRICS=()
-STEP="" STEPS="" CHECKPOINT="" OLD_SIGNS=""
+STEP="" STEPS="" CHECKPOINT="" OLD_SIGNS="" PROGRESS_AT=""
 
 # Take over what a line of JSON says: {"step": 5, "steps": 80, "checkpoint": "…", "loss": 0.1}. Fails, and changes
 # nothing, where the line is no such object; a program may be in the middle of writing it.
@@ -115,7 +116,7 @@ read_rules() {
 }
 
 # What may not stand still while a program works: its figures, its log, its output, its TensorBoard events.
-signs_of_life() {
+signs_of_progress() {
   local newest
   newest=$(
     find -L "$OUTPUT" "$CODE" -maxdepth 6 \( -path "$OUTPUT/*" -o -name 'events.out.tfevents.*' \) -type f \
@@ -141,37 +142,59 @@ figures() {
   REPLY=$made
 }
 
-# Write a heartbeat if there is something new, or if it is to be told in any case (`beat JSON`).
-beat() {
-  local moment told=${1:-} signs known run=""
+# Look at the program, and note when it last made progress; its start counts.
+look_at_progress() {
   follow_file
   follow_log
-  signs_of_life
-  signs=$REPLY
-  [ -n "$told" ] || [ "$signs" != "$OLD_SIGNS" ] || return 0
-  may_write || return
-  figures
-  known=$REPLY
-  [ "$NODES" = 1 ] || run=",\"round\":$ROUND"
-  printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
-  printf '{"at":"%s","attempt":%s%s%s}\n' "$moment" "$ATTEMPT" "$run$known" "$told" >"$STATE/beat"
-  put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30 || return
-  OLD_SIGNS=$signs
-  [ -z "$known" ] || [ "$known" = "$(cat "$STATE/figures" 2>/dev/null)" ] || keep_figures "$known"
-  upload_log
+  signs_of_progress
+  [ "$REPLY" != "$OLD_SIGNS" ] || return 0
+  OLD_SIGNS=$REPLY
+  printf -v PROGRESS_AT '%(%Y-%m-%dT%H:%M:%SZ)T' -1
 }
 
-# One more line of the metrics file; every second one goes when it is full.
+# The beginning of what is told: now, this attempt, and of a gang this run.
+told_now() {
+  local run=""
+  [ "$NODES" = 1 ] || run=",\"round\":$ROUND"
+  printf -v REPLY '{"at":"%(%Y-%m-%dT%H:%M:%SZ)T","attempt":%s%s' -1 "$ATTEMPT" "$run"
+}
+
+# Write a heartbeat, with more members of JSON where something has happened (`beat JSON`).
+beat() {
+  local told=${1:-} head
+  look_at_progress
+  may_write || return
+  told_now
+  head=$REPLY
+  figures
+  printf '%s,"progress_at":"%s"%s%s}\n' "$head" "$PROGRESS_AT" "$REPLY" "$told" >"$STATE/beat"
+  put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30
+}
+
+# A line of the metrics file where there are new figures; every second line goes when it is full.
 keep_figures() {
-  printf '%s' "$1" >"$STATE/figures"
-  cat "$STATE/beat" 2>/dev/null >>"$CURVE" || return 0
+  local known
+  figures
+  known=$REPLY
+  [ -n "$known" ] && [ "$known" != "$(cat "$STATE/figures" 2>/dev/null)" ] || return 0
+  may_write || return
+  told_now
+  printf '%s' "$known" >"$STATE/figures"
+  printf '%s%s}\n' "$REPLY" "$known" 2>/dev/null >>"$CURVE" || return 0
   if [ "$(stat -c %s "$CURVE")" -gt "$METRICS_AT_MOST" ]; then
     sed -n 'p;n' "$CURVE" >"$CURVE.thin" && mv -f "$CURVE.thin" "$CURVE"
   fi
   put "$CURVE" "$HERE/metadata/metrics/$NODE/$ATTEMPT.jsonl" "" 60
 }
 
-# The log, its newest part where it is long. What stands on the disk is cut as well before it fills it.
+# The last that is told of a program that has ended: how, its figures, its log.
+tell_end() {
+  beat "$1"
+  keep_figures
+  upload_log
+}
+
+# upload_log [SECONDS]: the log, its newest part where it is long. What stands on the disk is cut as well before it fills it.
 upload_log() {
   local size from=$LOG
   size=$(stat -Lc %s "$LOG" 2>/dev/null) || return 0
@@ -180,7 +203,7 @@ upload_log() {
     from=$STATE/log
     { echo "[the beginning was cut: this is the newest part of the log]" && tail -c $((LOG_AT_MOST - 100)) "$LOG"; } >"$from"
   fi
-  put "$from" "$HERE/metadata/logs/$NODE/$ATTEMPT.log" "" 60 && OLD_LOG_SIZE=$size
+  put "$from" "$HERE/metadata/logs/$NODE/$ATTEMPT.log" "" "${1:-60}" && OLD_LOG_SIZE=$size
   if [ "$size" -gt $((4 * LOG_AT_MOST)) ] && [ -f "$LOG" ]; then
     : >"$LOG.cut"
     tail -c "$LOG_AT_MOST" "$LOG" >"$LOG.tail" && cat "$LOG.tail" >"$LOG"

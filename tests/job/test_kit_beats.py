@@ -1,0 +1,113 @@
+"""What a heartbeat says and when it comes: always at its period, and never as if it were progress."""
+
+import json
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+import pytest
+
+from tests.job.shell import BEATING
+
+TICKING = f"""{BEATING}
+HEARTBEAT=300 PERIOD=60 LOG_PERIOD=2
+put() {{ echo "$SECONDS ${{2#job/metadata/}}"; }}
+sleep() {{
+  SECONDS=$((SECONDS + $1))
+  [ "$SECONDS" -lt "$END" ] || exit 0
+  print_something
+}}
+unset SECONDS
+SECONDS=0
+"""
+"""Hours that pass as fast as they are asked for: uploads are printed with their second."""
+HOUR = 3600
+
+
+def beats_in(said):
+    """The heartbeats among what was uploaded."""
+    return [json.loads(line) for line in said.splitlines() if line.startswith('{"at"')]
+
+
+def uploads(shell, loop, what, *, end=HOUR, prints=":"):
+    """At which seconds a loop uploads this, where the program prints so each time that somebody waits."""
+    said = shell.run(f"{TICKING} END={end}; print_something() {{ {prints}; }}; {loop}")
+    return [int(line.split()[0]) for line in said.splitlines() if line.split()[1].startswith(what)]
+
+
+@pytest.mark.parametrize("prints", [":", "echo line >> log"])
+def test_a_heartbeat_comes_each_five_minutes_whatever_is_printed(shell, prints):
+    """Twelve an hour, 8,640 a month, each a write: that is what the page of costs counts."""
+    assert uploads(shell, "send_beats", "heartbeat/", prints=prints) == list(range(0, HOUR, 300))
+
+
+def test_a_heartbeat_that_could_not_be_written_is_tried_at_the_next_look(shell):
+    """Not five minutes later."""
+    refused = 'may_write() { [ "$SECONDS" -gt 100 ]; };'
+    assert uploads(shell, f"{refused} send_beats", "heartbeat/")[:2] == [120, 420]
+
+
+def test_figures_are_kept_each_minute_though_no_heartbeat_is_due(shell):
+    """A curve has the points that it had when heartbeats came with them; the same figures make none."""
+    grows = 'echo "{\\"step\\": $((SECONDS / 120))}" > progress'
+    assert uploads(shell, "send_beats", "metrics/", end=600, prints=grows) == [60, 120, 240, 360, 480]
+
+
+def test_the_first_line_of_a_log_goes_up_within_seconds(shell):
+    """It is looked for each two seconds, and goes up when it is there."""
+    prints = '[ "$SECONDS" -lt 100 ] || echo line > log'
+    assert uploads(shell, "send_log", "logs/", end=200, prints=prints) == [100]
+
+
+def test_a_log_that_always_grows_goes_up_once_a_minute(shell):
+    """Each upload is a write of the whole; only the first lines come sooner."""
+    seconds = uploads(shell, "send_log", "logs/", end=600, prints="echo line >> log")
+    assert seconds[:7] == [2, 4, 8, 16, 32, 64, 124]
+    assert {later - sooner for sooner, later in pairwise(seconds[6:])} == {60}
+
+
+def test_a_line_after_a_silence_goes_up_at_once(shell):
+    """Nobody waits a minute for the line of an epoch."""
+    prints = "[ $((SECONDS % 1000)) != 500 ] || echo line >> log"
+    assert uploads(shell, "send_log", "logs/", prints=prints) == [500, 1500, 2500, 3500]
+
+
+def test_a_program_that_is_silent_has_heartbeats_that_say_so(shell):
+    """Each kind of news is progress, and a heartbeat without any says when there last was some."""
+    news = (
+        "echo line >> log",
+        "echo x > output/x",
+        "echo '{\"step\": 1}' > progress",
+        "touch code/events.out.tfevents.1",
+        "true",
+    )
+    looks = "".join(f"PROGRESS_AT=none; {each}; beat; " for each in news)
+    beats = beats_in(shell.run(f"{BEATING} beat; {looks}"))
+    assert [beat["progress_at"] != "none" for beat in beats] == [True, True, True, True, True, False]
+    at, progress = (datetime.fromisoformat(beats[0][name]) for name in ("at", "progress_at"))
+    assert timedelta(0) <= at - progress < timedelta(minutes=1)
+
+
+def test_a_heartbeat_says_what_is_known_and_new_figures_make_a_line(shell):
+    """The line says the same; the same figures make no second one."""
+    line = '{"step": 5, "steps": 9, "loss": NaN, "acc": 0.5}'
+    twice = "beat; keep_figures; echo more >> log; beat; keep_figures"
+    said = shell.run(f"{BEATING} echo '{line}' > progress; {twice}")
+    known = {"attempt": 3, "step": 5, "steps": 9, "metrics": {"loss": "nan", "acc": 0.5}}
+    moments = {"at": "", "progress_at": ""}
+    first, point, second = beats_in(said)
+    assert [{**first, **moments}, {**second, **moments}] == [{**known, **moments}] * 2
+    assert {**point, "at": ""} == {**known, "at": ""}
+    assert said.count("== metrics/vm/3.jsonl") == 1
+    assert len((shell.folder / "curve").read_text().splitlines()) == 1
+
+
+def test_a_long_run_keeps_every_second_figure(shell):
+    """The first ones stay, and so does the shape of the curve."""
+    grows = (
+        "for n in 1 2 3 4 5 6 7 8 9; do echo '{\"loss\": '$n'}' > progress; follow_file; keep_figures; done"
+    )
+    shell.run(f"{BEATING} METRICS_AT_MOST=300; {grows} >/dev/null")
+    kept = [json.loads(line)["metrics"]["loss"] for line in (shell.folder / "curve").read_text().splitlines()]
+    assert kept[0] == 1
+    assert kept == sorted(kept)
+    assert len(kept) < 9
