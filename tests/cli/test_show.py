@@ -98,6 +98,14 @@ def test_a_page_has_what_is_known_of_a_job(run):
     assert "2026-01-05 10:00:00 UTC  +   1h00m  attempt 2: preempted" in page
 
 
+def test_a_job_that_is_alive_and_stands_still_is_shown_so(running, run):
+    """That a heartbeat came says that its VM is alive, and nothing of its program."""
+    beat = {"step": 250, "at": "2026-01-05T12:00:00Z", "progress_at": "2026-01-05T09:00:00Z"}
+    running.put(Heartbeat(job=JOB, node=JOB), json.dumps(beat))
+    assert said(run(), "progress") == ["step 250, last progress 3h00m ago, last heard of 0s ago"]
+    assert json.loads(run("--json"))["moved"] < json.loads(run("--json"))["heard"]
+
+
 @pytest.mark.usefixtures("running")
 def test_the_cost_says_what_it_rests_on(run):
     """The day of the prices stands beside the sum."""

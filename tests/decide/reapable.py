@@ -17,6 +17,7 @@ from tests.decide.facts import HOME, NOW
 
 BEGAN = NOW - timedelta(days=1)
 SECOND = timedelta(seconds=1)
+AT_REST = {"1001": 0.1, "1": 0.1, "2": 0.1}
 TICK = Tick(function="reap_vms", sweep="sweep-1", now=NOW)
 
 
@@ -42,8 +43,8 @@ def on_record(**facts: Any) -> JobRecord:
 
 
 def signs(**facts: Any) -> Signs:
-    """What was last heard of a job; nothing unless told."""
-    return Signs(**facts)
+    """What was last heard of a job; unless told, each heartbeat is progress and each CPU is at rest."""
+    return Signs(**{"progress": facts.get("beats", {}), "cpus": AT_REST, **facts})
 
 
 def seen(record: JobRecord, *machines: Machine, **facts: Any) -> ReapFacts:

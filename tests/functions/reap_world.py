@@ -1,7 +1,7 @@
 """A project in memory with jobs that `reap_vms` looks at."""
 
 from collections.abc import Collection, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +20,8 @@ from spotwarden.runner.governance.reaping import look
 from tests.functions.governed import GovernedWorld
 
 DAY = timedelta(days=1)
+AT_REST = 0.5
+"""What a VM's own agents take of its CPUs, in percent."""
 
 
 class ReapWorld(GovernedWorld):
@@ -33,7 +35,9 @@ class ReapWorld(GovernedWorld):
         labels = {JOB_LABEL: job, ATTEMPT_LABEL: str(attempt)} if labelled else {}
         labels |= facts.pop("labels", {})
         name = facts.pop("name", job)
-        return self.cloud.compute.add(name, labels=labels, **{"age": DAY, **facts})
+        made = self.cloud.compute.add(name, labels=labels, **{"age": DAY, **facts})
+        self.cloud.metrics.cpu[made] = AT_REST
+        return made
 
     def job(self, job: str = "test-vm", *, nodes: Collection[str] = (), **facts: Any) -> dict[str, str]:
         """A job whose first attempt has been running for a day; gives the ids by node."""
@@ -70,8 +74,13 @@ class ReapWorld(GovernedWorld):
         self.store(StatusCode(job=job), code.encode())
 
     def beat(self, node: str = "test-vm", job: str = "test-vm") -> None:
-        """A node of the job writes a heartbeat."""
+        """The training loop of a node writes a heartbeat, since it has got on."""
         self.store(Heartbeat(job=job, node=node))
+
+    def report(self, progress: datetime, node: str = "test-vm", job: str = "test-vm", **more: Any) -> None:
+        """The job kit on a node writes a heartbeat, as it always does: its program got on last then."""
+        said = {"at": self.now, "progress_at": progress, "attempt": 1, **more}
+        self.store(Heartbeat(job=job, node=node), msgspec.json.encode(said))
 
     def produce(self, job: str = "test-vm", path: str = "log.txt") -> None:
         """The job writes something below `output/`."""

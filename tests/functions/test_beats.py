@@ -2,11 +2,12 @@
 
 import json
 import math
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from spotwarden.model.heartbeat import Beat, number
-from spotwarden.runner.beats import METRICS_AT_MOST, beat_in, beats_in
+from spotwarden.runner.beats import METRICS_AT_MOST, beat_in, beats_in, progress_in
 
 
 def test_all_that_a_heartbeat_says_is_taken():
@@ -85,3 +86,28 @@ def test_lines_of_a_metrics_file_come_in_order_without_what_was_cut():
 def test_the_share_that_is_done(beat, share):
     """It is not known where the whole is not."""
     assert beat.share == share
+
+
+CAME = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("at", "progress", "moved"),
+    [
+        (None, None, timedelta(0)),
+        (timedelta(0), None, timedelta(0)),
+        (timedelta(hours=-5), None, timedelta(0)),
+        (timedelta(0), timedelta(hours=-2), timedelta(hours=-2)),
+        (timedelta(hours=9), timedelta(hours=7), timedelta(hours=-2)),
+        (timedelta(hours=-9), timedelta(hours=-11), timedelta(hours=-2)),
+        (None, timedelta(hours=-2), timedelta(hours=-2)),
+        (timedelta(0), timedelta(hours=2), timedelta(0)),
+        (timedelta(days=40_000), timedelta(days=-400_000), timedelta(days=-366)),
+    ],
+)
+def test_when_a_program_last_made_progress(at, progress, moved):
+    """By the difference of the VM's own moments: its clock may be wrong. That a heartbeat came is none."""
+    beat = Beat(
+        at=None if at is None else CAME + at, progress_at=None if progress is None else CAME + progress
+    )
+    assert progress_in(beat, CAME) == CAME + moved

@@ -1,10 +1,11 @@
 """What a job's own files tell a sweep: its wishes and how far it has come."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from spotwarden.layout import Heartbeat, JobFile
+from spotwarden.layout import Heartbeat, JobFile, MetricsFile
 from spotwarden.runner.jobs import look_at_job
 
 WHOLE = b"""
@@ -85,6 +86,26 @@ def test_the_newest_heartbeat_tells_how_far_a_job_has_come(world):
     )
     found = progress(world)
     assert (found.share, found.checkpoint, found.at) == (0.25, "output/ck-25", world.cloud.clock.now())
+
+
+def test_the_node_that_measures_tells_how_far_a_job_has_come(world):
+    """All nodes of a gang send heartbeats, and often only one has figures; the newest may have none."""
+    figures = b'{"step": 25, "steps": 100}'
+    world.store(Heartbeat(job="test-vm", node="vm-1"), figures)
+    world.store(MetricsFile(job="test-vm", node="vm-1", attempt=1), figures)
+    world.wait(minutes=1)
+    world.store(Heartbeat(job="test-vm", node="vm-2"), b"{}")
+    assert progress(world).share == 0.25
+    world.store(MetricsFile(job="test-vm", node="vm-2", attempt=2), figures)
+    assert progress(world).share is None
+
+
+def test_that_a_heartbeat_came_is_no_progress(world):
+    """It comes whatever the program does: whoever crashes at once has not moved by it."""
+    now = world.cloud.clock.now()
+    said = {"at": now.isoformat(), "progress_at": (now - timedelta(hours=3)).isoformat()}
+    world.store(Heartbeat(job="test-vm", node="test-vm"), json.dumps(said).encode())
+    assert progress(world).at == now - timedelta(hours=3)
 
 
 @pytest.mark.parametrize(

@@ -265,12 +265,11 @@ def test_doubled_ticks_change_nothing_but_time(world):
 # --- stalls ---
 
 
-def test_a_job_that_hangs_at_full_load_is_stopped(world):
-    """Its CPU is busy, and nothing has moved for two hours: warned, and stopped half an hour later."""
+def test_a_job_that_hangs_is_stopped(world):
+    """Nothing has moved for two hours, and its CPU is at rest: warned, and stopped half an hour later."""
     vm = world.job()["test-vm"]
     world.beat()
     world.produce()
-    world.cloud.metrics.cpu = {vm: 100.0}
     assert until(world, lambda: world.kinds() == ["stall_warning"]) == 120
     assert until(world, lambda: world.asked() == [("stop", vm)]) == 30
     until(world, lambda: over(world, "test-vm", rule="stall"))
@@ -299,18 +298,13 @@ def test_a_job_without_signs_of_life_is_told_how_to_give_one_and_never_stopped(w
     assert world.asked() == []
 
 
-def test_a_gang_with_one_silent_node_is_stopped_as_one(world):
-    """The others wait for it, and cost."""
+def test_a_gang_that_hangs_is_stopped_as_one(world):
+    """All of its nodes cost, and none gets on without the others."""
     ids = world.job("gang", nodes=("gang-1", "gang-2", "gang-3"))
     for node in ids:
         world.beat(node, job="gang")
-    for _ in range(31):
-        world.wait(minutes=5)
-        world.beat("gang-1", job="gang")
-        world.beat("gang-3", job="gang")
-        world.sweep()
+    until(world, lambda: len(world.asked()) == len(ids))
     assert sorted(world.asked()) == [("stop", one) for one in sorted(ids.values())]
-    assert "gang-2" in world.notices()[0].why
 
 
 def test_our_own_outage_is_no_silence(world):

@@ -4,8 +4,9 @@ And until they are, nobody is told of a week.
 """
 
 import gc
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+import msgspec
 import pytest
 
 from spotwarden.layout import Code, Heartbeat, ReportPart
@@ -261,6 +262,16 @@ def test_a_heartbeat_of_a_wrong_clock_spoils_no_page(world, at, zone):
         assert world.get(f"{page}?tz={zone}").status_code == 200
     (metric,) = world.json("/jobs/train.json")["job"]["metrics"]
     assert (metric["last"], metric["at"]) == (2.0, None)
+
+
+def test_the_last_sign_of_a_job_is_its_progress(world):
+    """Its heartbeat comes each five minutes, whether its program hangs or not."""
+    world.job()
+    beat = {"at": world.now, "progress_at": world.now - 3 * HOUR, "step": 7}
+    world.store(Heartbeat(job="train", node="train"), msgspec.json.encode(beat))
+    world.tick()
+    progress = world.json("/jobs/train.json")["job"]["progress"]
+    assert (progress["step"], datetime.fromisoformat(progress["at"])) == (7, world.now - 3 * HOUR)
 
 
 @pytest.mark.parametrize(("ahead", "believed"), [(60, True), (61, False)])

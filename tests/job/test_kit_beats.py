@@ -80,7 +80,7 @@ def test_a_program_that_is_silent_has_heartbeats_that_say_so(shell):
         "touch code/events.out.tfevents.1",
         "true",
     )
-    looks = "".join(f"PROGRESS_AT=none; {each}; beat; " for each in news)
+    looks = "".join(f'echo none > "$STATE/progress-at"; {each}; beat; ' for each in news)
     beats = beats_in(shell.run(f"{BEATING} beat; {looks}"))
     assert [beat["progress_at"] != "none" for beat in beats] == [True, True, True, True, True, False]
     at, progress = (datetime.fromisoformat(beats[0][name]) for name in ("at", "progress_at"))

@@ -788,7 +788,7 @@ LOG_AT_MOST=8000000
 TAIL_BYTES=65536
 
 declare -A METRICS=()
-STEP="" STEPS="" CHECKPOINT="" OLD_SIGNS="" PROGRESS_AT=""
+STEP="" STEPS="" CHECKPOINT="" PROGRESS_AT=""
 
 # Take over what a line of JSON says: {"step": 5, "steps": 80, "checkpoint": "…", "loss": 0.1}. Fails, and changes
 # nothing, where the line is no such object; a program may be in the middle of writing it.
@@ -928,9 +928,14 @@ look_at_progress() {
   follow_file
   follow_log
   signs_of_progress
-  [ "$REPLY" != "$OLD_SIGNS" ] || return 0
-  OLD_SIGNS=$REPLY
+  if [ -s "$STATE/progress-at" ] && [ "$REPLY" = "$(<"$STATE/signs")" ]; then
+    PROGRESS_AT=$(<"$STATE/progress-at")
+    return 0
+  fi
+  # In files: what tells that the program has ended is not the process that has watched it.
+  printf '%s' "$REPLY" >"$STATE/signs"
   printf -v PROGRESS_AT '%(%Y-%m-%dT%H:%M:%SZ)T' -1
+  printf '%s' "$PROGRESS_AT" >"$STATE/progress-at"
 }
 
 # The beginning of what is told: now, this attempt, and of a gang this run.
@@ -1488,7 +1493,7 @@ send_output() {
 live() {
   while true; do
     : >"$STATE/running"
-    OLD_SIGNS=""
+    rm -f "$STATE/progress-at"
     start_program
     loop send_beats
     loop send_log

@@ -1,9 +1,10 @@
 """What a heartbeat says: how far a node's training is, and what it measures.
 
-The job kit writes it as JSON to `<job>/metadata/heartbeat/<node>`, and each one that says something new as a
-line of `<job>/metadata/metrics/<node>/<attempt>.jsonl`. JSON has no *not a number*, no infinity: such values
-are the texts "nan", "inf" and "-inf". A job may write its own; every part may be missing, and so may all of
-them. `spotwarden.runner.beats` reads them.
+The job kit writes it as JSON to `<job>/metadata/heartbeat/<node>` at a fixed period, whether the program gets
+on or not: that it came says that the VM is alive, `progress_at` when the program last moved. New figures are
+a line of `<job>/metadata/metrics/<node>/<attempt>.jsonl`. JSON has no *not a number*, no infinity: such
+values are the texts "nan", "inf" and "-inf". A job may write its own; every part may be missing, and so may
+all of them. `spotwarden.runner.beats` reads them.
 """
 
 import math
@@ -21,11 +22,14 @@ Measured = float | Unreal
 class Beat(msgspec.Struct, frozen=True, kw_only=True):
     """One heartbeat.
 
-    `at` is when it was measured, by the VM's clock. `step` of `steps` is how far the training is, over all
-    attempts; `checkpoint` is the newest one, as the program calls it. `metrics` are what it measures.
+    `at` is when it was measured and `progress_at` when the program last made any progress, both by the VM's
+    clock; a job that writes its own heartbeats may leave them out. `step` of `steps` is how far the training
+    is, over all attempts; `checkpoint` is the newest one, as the program calls it. `metrics` are what it
+    measures.
     """
 
     at: Moment | None = None
+    progress_at: Moment | None = None
     attempt: int | None = None
     step: float | None = None
     steps: float | None = None

@@ -12,17 +12,25 @@ from spotwarden.model.training import Training
 
 
 class Signs(msgspec.Struct, frozen=True, kw_only=True):
-    """When a job last gave each sign of life.
+    """What was last seen of a job: that its VMs are alive, that it makes progress, and whether they work.
 
-    `beats` are its heartbeats by node, `output` its newest object below `output/`, `lines` the last log line
-    by instance id and `cpus` the highest CPU utilisation of the last hour in percent, likewise. Lines and
-    CPUs are asked for only where the rest is silent; `problem` says why they could not be read.
+    `beats` says by node when its heartbeat last came, which shows that the VM is alive and nothing more;
+    `progress` when its program last made progress by what heartbeats said, as far as they were read, and
+    `steps` the step that it reported, if any; of the nodes in `periodic` a heartbeat comes whether there is
+    progress or not. `output` is its newest object below `output/`, `lines` the last
+    log line by instance id; `cpus` and `gpus` are the highest utilisation of the last hour in percent,
+    likewise. The last three are asked for only where the rest is silent; `problem` says why they could not be
+    read.
     """
 
     beats: Mapping[str, datetime] = {}
+    progress: Mapping[str, datetime] = {}
+    steps: Mapping[str, float] = {}
+    periodic: frozenset[str] = frozenset()
     output: datetime | None = None
     lines: Mapping[str, datetime] = {}
     cpus: Mapping[str, float] = {}
+    gpus: Mapping[str, float] = {}
     problem: str = ""
 
 

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -13,6 +14,9 @@ METRICS_AT_MOST = 200
 """Names in one heartbeat; a program that counts its steps in names would fill the bucket otherwise."""
 UNREAL = {"nan": "nan", "inf": "inf", "infinity": "inf", "-inf": "-inf", "-infinity": "-inf"}
 """How programs spell what JSON has no number for."""
+
+STILL_AT_MOST = timedelta(days=366)
+"""What says that it has stood still for longer has a wrong clock."""
 
 _TYPES: Mapping[str, Any] = {
     field.name: field.type for field in msgspec.structs.fields(Beat) if field.name != "metrics"
@@ -31,6 +35,18 @@ def beat_in(data: bytes) -> Beat:
     kept = {name: part for name in _TYPES if (part := _part(name, said)) is not None}
     metrics = said.get("metrics")
     return Beat(**kept, metrics=dict(_measured(metrics)) if isinstance(metrics, Mapping) else {})
+
+
+def progress_in(beat: Beat, came: datetime) -> datetime:
+    """When the program that sent it last made progress, by our clock; it came at that moment.
+
+    A VM's clock may be wrong, so only the difference of its own two moments counts. A heartbeat without
+    `progress_at` is one that a training loop writes when it gets on: that it came is progress.
+    """
+    if beat.progress_at is None:
+        return came
+    still = (beat.at or came) - beat.progress_at
+    return came - min(max(still, timedelta(0)), STILL_AT_MOST)
 
 
 def beats_in(lines: bytes) -> Iterator[Beat]:

@@ -1,6 +1,7 @@
 """A job's own objects, read in an order that matters: its entry among the open jobs first, its end last."""
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple, TypeVar, cast
 
@@ -13,6 +14,7 @@ from spotwarden.layout import (
     InstanceId,
     LaunchedRecord,
     Layout,
+    MetricsFile,
     NotInLayoutError,
     OpenJob,
     ResolvedScript,
@@ -30,7 +32,7 @@ from spotwarden.model.jobfile import JobFile, Progress
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import BrokenError, Entry, Store
-from spotwarden.runner.beats import beat_in
+from spotwarden.runner.beats import beat_in, progress_in
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.known import Known
 from spotwarden.runner.policy.reading import durations, read_toml
@@ -180,15 +182,37 @@ def read_job_file(store: Store, layout: Layout, job: str, folder: Folder | None 
         return JobFile(problem=f"{layout.build(thing)}: {problem}")
 
 
+NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+def telling(folder: Folder) -> Heartbeat | None:
+    """The heartbeat that tells most of a job; None where there is none.
+
+    All nodes of a gang send theirs, and often one alone has figures: the one whose metrics are newest, else
+    the one that came last.
+    """
+    measured: dict[str, datetime] = {}
+    for thing in folder.of(MetricsFile):
+        if isinstance(thing, MetricsFile):
+            measured[thing.node] = max(measured.get(thing.node, NEVER), folder.things[thing].updated)
+    beats = [thing for thing in folder.of(Heartbeat) if isinstance(thing, Heartbeat)]
+    return max(
+        beats,
+        key=lambda beat: (measured.get(beat.node, NEVER), folder.things[beat].updated, beat.node),
+        default=None,
+    )
+
+
 def _progress(store: Store, layout: Layout, folder: Folder) -> Progress:
-    """The newest heartbeat; what it does not say is not known."""
-    beats = [(folder.things[thing].updated, layout.build(thing)) for thing in folder.of(Heartbeat)]
-    if not beats:
+    """By the heartbeat that tells most: what it does not say is not known; that it came is no progress."""
+    thing = telling(folder)
+    if thing is None:
         return Progress()
-    at, name = max(beats)
+    came = folder.things[thing].updated
     try:
-        stored = store.read(name, at_most=OBJECT_AT_MOST)
+        stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
     except BrokenError:
-        return Progress(at=at)
+        return Progress(at=came)
     beat = beat_in(stored.data) if stored else Beat()
+    at = progress_in(beat, stored.updated if stored else came)
     return Progress(at=at, checkpoint=beat.checkpoint, share=beat.share)

@@ -83,7 +83,7 @@ send_output() {
 live() {
   while true; do
     : >"$STATE/running"
-    OLD_SIGNS=""
+    rm -f "$STATE/progress-at"
     start_program
     loop send_beats
     loop send_log

@@ -19,7 +19,7 @@ async def stay(ward: Ward, journey: Journey) -> None:
 
 
 async def hang(ward: Ward, journey: Journey) -> None:
-    """Its GPU is at work and nothing moves: no heartbeat, no output, no log line for two hours."""
+    """Its GPU is at work, and the step that it has told of stands still: nothing moves for two hours."""
     await journey.until(122)
     await ward.told(f"{ward.name} makes no progress")
     ward.stage.say(f"    its GPU, all the while: {await ward.busy():.0f} % busy")

@@ -8,7 +8,7 @@ import msgspec
 
 from spotwarden.cli.context import Context
 from spotwarden.decide.report import beats
-from spotwarden.layout import CaseRecord, Heartbeat, MetricsFile, NotInLayoutError, RunRecord, job_problem
+from spotwarden.layout import CaseRecord, MetricsFile, NotInLayoutError, RunRecord, job_problem
 from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.heartbeat import Beat
@@ -18,20 +18,25 @@ from spotwarden.model.report_job import Curve
 from spotwarden.model.report_kept import Line
 from spotwarden.model.run import Run
 from spotwarden.ports import BrokenError
-from spotwarden.runner.beats import beat_in, beats_in
+from spotwarden.runner.beats import beat_in, beats_in, progress_in
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
-from spotwarden.runner.jobs import Folder, look_at_job, look_into
+from spotwarden.runner.jobs import Folder, look_at_job, look_into, telling
 
 
 class Details(msgspec.Struct, frozen=True, kw_only=True):
-    """One job. `run` is how `spotwarden run` was asked for it, if it was; `beat` came at `beat_at`."""
+    """One job. `run` is how `spotwarden run` was asked for it, if it was.
+
+    `beat` is the heartbeat that tells most; it came at `beat_at`, and says that the program last made progress
+    at `progress_at`.
+    """
 
     facts: JobFacts
     run: Run | None = None
     lines: tuple[Line, ...] = ()
     beat: Beat | None = None
     beat_at: datetime | None = None
+    progress_at: datetime | None = None
 
     @property
     def curves(self) -> tuple[Curve, ...]:
@@ -58,9 +63,14 @@ def read_details(context: Context, job: str) -> Details:
     facts = look_at_job(store, layout, job, folder)
     if not (facts.script or facts.ledger or facts.status_code is not None):
         raise click.ClickException(f"there is no job {job!r} in gs://{context.settings.bucket}")
-    beat_at, beat = _newest_beat(context, folder)
+    beat_at, beat = _beat(context, folder)
     return Details(
-        facts=facts, run=_run(context, folder, job), lines=_lines(context, folder), beat=beat, beat_at=beat_at
+        facts=facts,
+        run=_run(context, folder, job),
+        lines=_lines(context, folder),
+        beat=beat,
+        beat_at=beat_at,
+        progress_at=progress_in(beat, beat_at) if beat and beat_at else None,
     )
 
 
@@ -75,14 +85,12 @@ def _run(context: Context, folder: Folder, job: str) -> Run | None:
         return None
 
 
-def _newest_beat(context: Context, folder: Folder) -> tuple[datetime | None, Beat | None]:
-    found = [
-        (folder.things[thing].updated, context.settings.layout.build(thing)) for thing in folder.of(Heartbeat)
-    ]
-    if not found:
+def _beat(context: Context, folder: Folder) -> tuple[datetime | None, Beat | None]:
+    thing = telling(folder)
+    if thing is None:
         return None, None
-    at, name = max(found)
-    stored = context.cloud.store.read(name)
+    at = folder.things[thing].updated
+    stored = context.cloud.store.read(context.settings.layout.build(thing))
     if stored is None:
         return at, None
     beat = beat_in(stored.data)

@@ -145,6 +145,8 @@ def _progress(details: Details, now: datetime) -> str:
         parts.append(f"step {beat.step:g}{of}{share}")
     if beat and beat.checkpoint:
         parts.append(f"checkpoint {beat.checkpoint}")
+    if details.progress_at and details.progress_at < details.beat_at:
+        parts.append(f"last progress {duration(now - details.progress_at)} ago")
     parts.append(f"last heard of {duration(now - details.beat_at)} ago")
     return ", ".join(parts)
 
@@ -213,6 +215,7 @@ def _fields(shown: Shown) -> dict[str, object]:
         "cost": shown.costs.cost,
         "prices": shown.costs.basis,
         "heard": details.beat_at,
+        "moved": details.progress_at,
         "progress": details.beat,
         "metrics": details.measures,
         "run": details.run,

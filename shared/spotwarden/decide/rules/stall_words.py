@@ -1,5 +1,6 @@
 """What is said about a job of which nothing moves."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -14,15 +15,20 @@ HOW_TO_BEAT = (
     "`date | gcloud storage cp - gs://BUCKET/JOB/metadata/heartbeat/$(hostname)`"
 )
 NAMED = 10
-"""How many silent nodes of a gang are named."""
+"""Of how many nodes of a gang the step is told."""
+HOW_TO_STEP = (
+    "look at the job's log; to have a hang found by itself let the program say its step: a line"
+    ' `{"step": 120}` to the file that `$SPOTWARDEN_PROGRESS` names, or `--metric "step=step (\\d+)"` for one'
+    " that prints it"
+)
+CORES = re.compile(r"-(\d+)$")
+"""How a machine type's name ends that says its CPUs: g2-standard-8."""
 
 
-def reason(record: JobRecord, nodes: Sequence[str], silent: timedelta) -> str:
+def reason(record: JobRecord, silent: timedelta) -> str:
     """What stands still, and for how long."""
-    if nodes:
-        return f"no heartbeat and no log line of {_some(nodes)} for {span(silent)}, while other nodes beat"
     still = {
-        "no heartbeat": record.signs.beats,
+        "no progress by its heartbeats": record.signs.progress,
         "no new object below output/": record.signs.output,
         "no log line": record.signs.lines,
     }
@@ -30,17 +36,33 @@ def reason(record: JobRecord, nodes: Sequence[str], silent: timedelta) -> str:
     return f"nothing of the job {record.job} has moved for {span(silent)}: {said}"
 
 
+def busy(record: JobRecord) -> str:
+    """Why a job at work is only told of; where nothing was measured, it may be at work."""
+    signs = record.signs
+    does = "its VMs are at work" if signs.cpus or signs.gpus else "nobody has measured whether its VMs work"
+    how = "it has not told for as long that its steps stand still" if signs.steps else "it reports no steps"
+    return f"nothing of the job {record.job} has moved, but {does}, and {how}"
+
+
+def at_rest_below(machine: Machine, limits: StallLimits) -> float:
+    """Below which use of its CPUs in percent a VM does nothing: less than half of one of them is none."""
+    named = CORES.search(machine.machine_type)
+    return min(limits.cpu_at_rest, 50.0 / int(named[1])) if named and int(named[1]) else limits.cpu_at_rest
+
+
 def evidence(
-    record: JobRecord, nodes: Sequence[Machine], silent: Sequence[str], limits: StallLimits, now: datetime
+    record: JobRecord, nodes: Sequence[Machine], limits: StallLimits, now: datetime
 ) -> Mapping[str, str]:
-    """Each sign with its age, and the CPUs."""
+    """Each sign with its age, and what its CPUs and GPUs do."""
     signs = record.signs
     said = {
-        "silent nodes": _some(silent),
         "newest heartbeat": _ago(max(signs.beats.values(), default=None), now),
+        "newest progress by a heartbeat": _ago(max(signs.progress.values(), default=None), now),
+        "step": ", ".join(f"{node} {step:g}" for node, step in sorted(signs.steps.items())[:NAMED]),
         "newest object below output/": _ago(signs.output, now),
         "last log line": "unknown" if signs.problem else _ago(max(signs.lines.values(), default=None), now),
         "busiest CPU in the last hour": _cpu(record, nodes, limits),
+        "busiest GPU in the last hour": _gpu(record, nodes),
         "silent at most": span(limits.after),
     }
     return {key: words for key, words in said.items() if words}
@@ -51,13 +73,17 @@ def _ago(at: datetime | None, now: datetime) -> str:
 
 
 def _cpu(record: JobRecord, nodes: Sequence[Machine], limits: StallLimits) -> str:
-    """A CPU at rest makes it likelier that the job hangs; a busy one is no sign of life."""
-    known = [record.signs.cpus[one.id] for one in nodes if one.id in record.signs.cpus]
+    """A CPU at rest makes it likelier that the job hangs; a busy one is no progress."""
+    cpus = record.signs.cpus
+    known = [(machine, cpus[machine.id]) for machine in nodes if machine.id in cpus]
     if not known:
         return "unknown"
-    return f"{max(known):.1f} %{', at rest' if max(known) < limits.cpu_at_rest else ''}"
+    rests = all(cpu < at_rest_below(machine, limits) for machine, cpu in known)
+    return f"{max(cpu for _, cpu in known):.1f} %{', at rest' if rests else ''}"
 
 
-def _some(nodes: Sequence[str]) -> str:
-    more = len(nodes) - NAMED
-    return ", ".join(nodes[:NAMED]) + (f" and {more} more" if more > 0 else "")
+def _gpu(record: JobRecord, nodes: Sequence[Machine]) -> str:
+    known = [record.signs.gpus[machine.id] for machine in nodes if machine.id in record.signs.gpus]
+    if known:
+        return f"{max(known):.1f} %"
+    return "unknown" if any(machine.gpus for machine in nodes) else ""

@@ -1,6 +1,11 @@
-"""Jobs of which nothing moves any more, however busy their processors are."""
+"""Jobs of which nothing moves any more.
 
-from collections.abc import Iterator, Mapping, Sequence
+That a heartbeat comes shows that a VM is alive, not that its job gets on: progress is what a heartbeat says
+of it, output, a log line. Where processors work, silence alone proves nothing: a program may print an epoch
+each third hour. Only a step that the job reports itself, and that stands still, tells a busy hang from work.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import cast
 
@@ -23,15 +28,10 @@ RULE = "stall"
 
 
 class Silence(msgspec.Struct, frozen=True, kw_only=True):
-    """Since when nothing has moved, and from when on that counts.
-
-    `nodes` are those of a gang that are silent while others are not, none where the whole job is. `mute` says
-    that the job has never given any sign.
-    """
+    """Since when nothing has moved, and from when on that counts; `mute` where it never gave any sign."""
 
     since: datetime
     counted: datetime
-    nodes: tuple[str, ...] = ()
     mute: bool = False
 
 
@@ -60,44 +60,59 @@ def silence_of(
 ) -> Silence | None:
     """How a job that is open and runs has been silent for `after`; None where it is not.
 
-    Nothing counts from before its VMs last began to run, nor from before `steady`.
+    Nothing counts from before its VMs last began to run, nor from before `steady`. A gang is as far as its
+    liveliest node: often only the first one prints.
     """
-    there = {one.id: one for one in machines if runs(one)}
-    nodes = {node: there[one] for node, one in record.instances.items() if one in there}
-    moments = [at for one in nodes.values() if (at := begun(one)) is not None]
+    ids = set(record.instances.values())
+    moments = [at for machine in machines if _works_for(ids, machine) and (at := begun(machine)) is not None]
     if record.status_code is not None or record.state not in {State.RUNNING, None} or not moments:
         return None
     began = max(moments)
     counted = max(began, steady or began)
     last = last_sign(record)
-    if now - max(last or counted, counted) >= after:
-        return Silence(
-            since=max(last or began, began), counted=max(last or counted, counted), mute=last is None
-        )
-    own = _own_signs(record, nodes, began)
-    heard = [node for node, at in record.signs.beats.items() if node in nodes and now - at < after]
-    silent = {node: at for node, at in own.items() if now - max(at, counted) >= after}
-    if not heard or not silent:
+    if now - max(last or counted, counted) < after:
         return None
-    since = max(silent.values())
-    return Silence(since=since, counted=max(since, counted), nodes=tuple(sorted(silent)))
+    return Silence(since=max(last or began, began), counted=max(last or counted, counted), mute=last is None)
+
+
+def _works_for(ids: Collection[str], machine: Machine) -> bool:
+    return machine.id in ids and runs(machine)
 
 
 def last_sign(record: JobRecord) -> datetime | None:
-    """When the job as a whole last gave a sign of life."""
+    """When any node of the job last made progress; that a heartbeat came is none."""
     signs = record.signs
-    moments = [*signs.beats.values(), *signs.lines.values()]
+    moments = [*signs.progress.values(), *signs.lines.values()]
     return max([*moments, signs.output] if signs.output else moments, default=None)
 
 
-def _own_signs(record: JobRecord, nodes: Mapping[str, Machine], began: datetime) -> dict[str, datetime]:
-    """The last sign of each node that has beaten since it began: another may have no reason to."""
-    beats, lines = record.signs.beats, record.signs.lines
-    return {
-        node: max(beats[node], lines.get(one.id, beats[node]))
-        for node, one in nodes.items()
-        if node in beats and beats[node] >= began
-    }
+def _at_work(record: JobRecord, nodes: Sequence[Machine], limits: StallLimits, idle: float) -> bool:
+    """Whether a CPU or a GPU of any node works, or nobody has measured any."""
+    signs = record.signs
+    measured = [machine for machine in nodes if machine.id in signs.cpus or machine.id in signs.gpus]
+    return not measured or any(
+        signs.cpus.get(machine.id, 0.0) >= stall_words.at_rest_below(machine, limits)
+        or signs.gpus.get(machine.id, 0.0) >= idle
+        for machine in measured
+    )
+
+
+def _steps_stand(record: JobRecord, nodes: Sequence[Machine], after: timedelta, now: datetime) -> bool:
+    """Whether a node of this attempt reports steps, and has itself told for so long that they stand still.
+
+    Where a periodic heartbeat has ended nobody knows what the program does; one that is written by a training
+    loop tells by not coming.
+    """
+    signs = record.signs
+    began = {machine.id: begun(machine) for machine in nodes}
+    for node in signs.steps:
+        came, since = signs.beats.get(node), began.get(record.instances.get(node, ""))
+        if came is None or since is None or came < since:
+            continue
+        until = came if node in signs.periodic else now
+        if until - max(signs.progress.get(node, came), since) >= after:
+            return True
+    return False
 
 
 def _limits(record: JobRecord, machines: Sequence[Machine], policy: Policy) -> StallLimits:
@@ -117,14 +132,16 @@ def _finding(
         # A gang that has lost a node is recovery's to bring back.
         return None
     proven = _proven(record, allowed.proof)
-    doubt = _doubt(silence, record, missing, proven=proven)
+    doubt = _doubt(silence, record, missing, proven=proven) or _busy(
+        record, nodes, allowed, brief.policy.idle.threshold, brief.tick.now
+    )
     return Finding(
         rule=RULE,
         subject=subject(record.job, record, nodes),
         reading=Reading.UNKNOWN if doubt else Reading.BAD,
-        reason=doubt or stall_words.reason(record, silence.nodes, brief.tick.now - silence.since),
-        todo=stall_words.LOOK if proven else stall_words.HOW_TO_BEAT,
-        evidence=stall_words.evidence(record, nodes, silence.nodes, allowed, brief.tick.now),
+        reason=doubt or stall_words.reason(record, brief.tick.now - silence.since),
+        todo=_todo(record, doubt=doubt, proven=proven),
+        evidence=stall_words.evidence(record, nodes, allowed, brief.tick.now),
         ripe=not doubt,
         since=None if doubt else silence.since,
         due=None if doubt else silence.counted + allowed.after,
@@ -149,6 +166,21 @@ def _doubt(silence: Silence, record: JobRecord, missing: int, *, proven: bool) -
     if not proven:
         return f"the job {record.job} writes no heartbeat, and all else is still, which may be its way"
     return f"{missing} of its VMs cannot be seen: the list of VMs is incomplete" if missing else ""
+
+
+def _busy(
+    record: JobRecord, nodes: Sequence[Machine], limits: StallLimits, idle: float, now: datetime
+) -> str:
+    """Why silence proves nothing where a VM works; "" where none does, or its own steps stand still."""
+    if not _at_work(record, nodes, limits, idle) or _steps_stand(record, nodes, limits.after, now):
+        return ""
+    return stall_words.busy(record)
+
+
+def _todo(record: JobRecord, *, doubt: str, proven: bool) -> str:
+    if not proven:
+        return stall_words.HOW_TO_BEAT
+    return stall_words.HOW_TO_STEP if doubt and not record.signs.steps else stall_words.LOOK
 
 
 def _exempt(record: JobRecord, nodes: Sequence[Machine], brief: Brief) -> str:

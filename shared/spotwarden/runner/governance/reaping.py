@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from spotwarden.layout import RESERVED_JOBS
 from spotwarden.model.fleet import Fleet, Leftover, Machine
+from spotwarden.model.load import Buckets
 from spotwarden.model.policy import Policy
 from spotwarden.model.reaping import JobRecord, ReapFacts
 from spotwarden.model.tick import Tick
@@ -22,6 +23,7 @@ from spotwarden.model.watch import Watch
 from spotwarden.ports import UnansweredError
 from spotwarden.runner.each import each
 from spotwarden.runner.governance.governing import Duty
+from spotwarden.runner.governance.heartbeats import listen, remembered
 from spotwarden.runner.governance.records import read_record
 from spotwarden.runner.governance.trainings import Wanted, read_training
 from spotwarden.runner.log import log
@@ -31,7 +33,7 @@ from spotwarden.runner.recovery.watches import read_watches
 LOOKBACK = timedelta(days=7)
 """How far back a last log line is looked for."""
 CPU_SPAN = timedelta(hours=1)
-"""Over how long a CPU is said to be at rest, or not."""
+"""Over how long a CPU or a GPU is said to be at rest, or not."""
 
 Quiet = Callable[[JobRecord, Sequence[Machine], Policy, Tick], bool]
 
@@ -147,17 +149,27 @@ def _knows(record: JobRecord | None, instance_id: str) -> bool:
 
 
 def _listened(duty: Duty, facts: ReapFacts, quiet: Quiet) -> dict[str, JobRecord]:
-    """The records of silent jobs with more signs of life: what they produce, then log lines and CPUs."""
+    """The records of silent jobs with more signs: heartbeats, output, then log lines, CPUs and GPUs."""
     mine = facts.machines_of()
+    store, layout, workers = duty.cloud.store, duty.settings.layout, duty.settings.workers
 
-    def still(records: Iterable[JobRecord]) -> list[JobRecord]:
-        return [one for one in records if quiet(one, mine.get(one.job, ()), duty.policy, duty.tick)]
+    def is_still(record: JobRecord) -> bool:
+        return quiet(record, mine.get(record.job, ()), duty.policy, duty.tick)
 
-    done = each(still(facts.jobs.values()), lambda one: _with_output(duty, one), duty.settings.workers)
+    def moves(record: JobRecord) -> bool:
+        return not is_still(record)
+
+    known = {job: remembered(layout, record) for job, record in facts.jobs.items()}
+    suspects = [record for record in known.values() if is_still(record)]
+    listened = each(suspects, lambda record: listen(store, layout, record, moves), workers)
+    _rise("heartbeats of jobs", listened.failures)
+    known |= {record.job: record for record in listened.results}
+    suspects = [record for record in listened.results if is_still(record)]
+    done = each(suspects, lambda record: _with_output(duty, record), workers)
     _rise("outputs of jobs", done.failures)
-    silent = still(done.results)
-    ids = {vm.id: vm for one in silent for vm in mine.get(one.job, ())}
-    heard = {one.job: one for one in done.results}
+    silent = [record for record in done.results if is_still(record)]
+    ids = {vm.id: vm for record in silent for vm in mine.get(record.job, ())}
+    heard = known | {record.job: record for record in done.results}
     return heard | ({one.job: one for one in _with_metrics(duty, silent, ids)} if ids else {})
 
 
@@ -191,10 +203,12 @@ def _with_metrics(
     """Ask once for all of them; what cannot be read is unknown, not silent."""
     lines: Mapping[str, datetime] = {}
     cpus: Mapping[str, float] = {}
+    gpus: Mapping[str, float] = {}
     problem, now = "", duty.tick.now
     try:
         lines = _lines(duty, machines)
         cpus = duty.cloud.metrics.cpus(now - CPU_SPAN, now, ids=set(machines))
+        gpus, problem = _gpus(duty, machines)
     except UnansweredError as error:
         problem = str(error)
     for record in records:
@@ -203,9 +217,22 @@ def _with_metrics(
             record.signs,
             lines={one: at for one, at in lines.items() if one in ids},
             cpus={one: cpu for one, cpu in cpus.items() if one in ids},
+            gpus={instance: gpu for instance, gpu in gpus.items() if instance in ids},
             problem=problem,
         )
         yield replace(record, signs=signs)
+
+
+def _gpus(duty: Duty, machines: Mapping[str, Machine]) -> tuple[dict[str, float], str]:
+    """The busiest GPU of each in percent, and why nobody knows; one without an agent reports none."""
+    having = {instance for instance, machine in machines.items() if machine.gpus}
+    if not having:
+        return {}, ""
+    loads = duty.cloud.metrics.gpus(
+        Buckets(end=duty.tick.now, step=CPU_SPAN, count=1), ids=having, counts=False
+    )
+    busiest = {instance: max(loads.rows[instance].top) for instance in having if instance in loads.rows}
+    return {instance: gpu for instance, gpu in busiest.items() if gpu >= 0}, loads.problem
 
 
 def _lines(duty: Duty, machines: Mapping[str, Machine]) -> dict[str, datetime]:

@@ -15,7 +15,6 @@ from spotwarden.layout import (
     AttemptRecord,
     Code,
     CreateScript,
-    Heartbeat,
     InstanceId,
     LaunchedRecord,
     LogFile,
@@ -32,9 +31,9 @@ from spotwarden.model.report_kept import Gathered, Line, Ran, Sources
 from spotwarden.model.reporting import Reporting
 from spotwarden.model.run import Run
 from spotwarden.ports import BrokenError, Entry
-from spotwarden.runner.beats import beat_in, beats_in
+from spotwarden.runner.beats import beat_in, beats_in, progress_in
 from spotwarden.runner.decoding import decoded
-from spotwarden.runner.jobs import Folder, look_into, once, read_job_file
+from spotwarden.runner.jobs import Folder, look_into, once, read_job_file, telling
 from spotwarden.runner.known import Known
 from spotwarden.runner.reporting.kept import Shelf
 
@@ -139,12 +138,13 @@ def _run(name: str, data: bytes) -> Run:
 
 
 def _beat(reader: Reader) -> tuple[Beat | None, datetime | None]:
-    """The newest heartbeat, and when it came."""
-    beats = [(reader.folder.things[one].updated, one) for one in reader.each(Heartbeat)]
-    if not beats:
+    """The heartbeat that tells most, and when the program last made progress by it."""
+    thing = telling(reader.folder)
+    if thing is None:
         return None, None
-    at, thing = max(beats, key=lambda beat: beat[0])
-    return reader.read(thing, TEXT_AT_MOST * 16, lambda _, data: _timed(beat_in(data), at)), at
+    came = reader.folder.things[thing].updated
+    beat = reader.read(thing, TEXT_AT_MOST * 16, lambda _, data: beat_in(data))
+    return (_timed(beat, came), progress_in(beat, came)) if beat else (None, came)
 
 
 def _links(reader: Reader, bucket: str, known: Mapping[str, str]) -> Mapping[str, str]:
