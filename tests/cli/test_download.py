@@ -9,6 +9,7 @@ from spotwarden.cli.looking import download as command
 from spotwarden.cli.looking.landing import PART, UnsafeError, _key, safe
 from spotwarden.cli.main import main
 from spotwarden.layout import LogFile, MetricsFile, Output
+from spotwarden.layout.outputs import object_path
 from spotwarden.ports import UnansweredError
 from tests.cli.logged import JOB, Speaker
 
@@ -181,7 +182,18 @@ def test_an_object_that_is_written_anew_meanwhile_is_fetched_as_it_is_then(speak
 
 @pytest.mark.parametrize(
     "path",
-    ["../outside", "a/../../outside", "/etc/passwd", "a//b", "./a", "a\\..\\b", "a\x00b", "a\nb", "a/..", ""],
+    [
+        "../outside",
+        "a/../../outside",
+        "/etc/passwd",
+        "a//b",
+        "./a",
+        "a\\..\\b",
+        "a\x00b",
+        "a\x1bb",
+        "a/..",
+        "",
+    ],
 )
 def test_a_name_from_the_bucket_leads_nowhere_else(speaker, run, path):
     """It is named, and not written; all else is fetched."""
@@ -198,6 +210,39 @@ def test_a_name_from_the_bucket_leads_nowhere_else(speaker, run, path):
 def test_an_ordinary_name_is_taken(path):
     """However odd."""
     assert safe(path) == path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        b"two\nlines",
+        b"re\rturn",
+        b"caf\xe9.txt",
+        b"100%25",
+        b"50%",
+        b"%0A",
+        b"-rf",
+        b"a b'c\"d",
+        b"\xff/\xfe",
+    ],
+)
+def test_a_file_has_the_name_again_that_it_had_on_its_vm(speaker, run, name):
+    """What Cloud Storage cannot hold stands there percent-encoded, and what only looks so does not."""
+    speaker.put(Output(job=JOB, path=object_path(name)), name)
+    run()
+    assert (os.fsencode(Path("train/output").absolute()) + b"/" + name) in {
+        os.fsencode(path.absolute()) for path in Path("train").rglob("*")
+    }
+    assert Path(os.fsdecode(b"train/output/" + name)).read_bytes() == name
+
+
+def test_two_objects_of_one_path_are_told_of(speaker, run):
+    """One of them was not written by the job kit; neither is lost without a word."""
+    assert object_path(b"a%25") == "a%2525"
+    speaker.put(Output(job=JOB, path="a%25"), "foreign")
+    speaker.put(Output(job=JOB, path="a%2525"), "the kit's")
+    with pytest.raises(Exception, match="another object has its path"):
+        run()
 
 
 def test_a_link_that_leads_out_of_the_folder_is_not_followed(run, tmp_path_factory):

@@ -19,6 +19,7 @@ PARTS = (
     "gang",
     "program",
     "life",
+    "end",
 )
 BEATING = """
 OUTPUT=$PWD/output CODE=$PWD/code PROGRESS=$PWD/progress LOG=$PWD/log CURVE=$PWD/curve

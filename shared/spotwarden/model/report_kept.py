@@ -79,8 +79,9 @@ class Gathered(msgspec.Struct, frozen=True, kw_only=True):
 class Sources(msgspec.Struct, frozen=True, kw_only=True):
     """A job as its objects are now.
 
-    `beat` is the heartbeat that tells most, `beat_at` when the program last made progress by it. `watched` says that it is on the list of open jobs, `marked` are nodes that have a marker. `has` are the
-    parts that there are: code, script, output, logs.
+    `beat` is the heartbeat that tells most, `beat_at` when the program last made progress by it. `watched`
+    says that it is on the list of open jobs, `marked` are nodes that have a marker. `has` are the parts that
+    there are: code, script, output, logs.
     """
 
     job: str

@@ -189,7 +189,8 @@ read_page() {
     elif [ "$word" = : ]; then
       key=$last
     elif [ "$word" = "}" ] && [ -n "$name" ]; then
-      [[ $name == *[[:cntrl:]]* ]] || printf '%s\t%s\n' "${size:-0}" "$name"
+      # Google has no such name; here it would be two lines.
+      [[ $name == *[$'\n\r']* ]] || printf '%s\t%s\n' "${size:-0}" "$name"
       name="" size=""
     fi
     last=$word

@@ -1,16 +1,31 @@
 # --- Output: restored when the program starts, uploaded while it runs and when it ends. ---
 # The bucket is the truth. What was uploaded is remembered by time and size, so that only what changed goes up again.
 
+# Google: "About Cloud Storage objects", the longest name in bytes.
+NAME_BYTES=1024
 BATCH=200 BATCH_BYTES=$((256 * 1024 * 1024))
 
-# Every file of the output, the oldest first: time, size, path. A file that points to another one comes after it.
+# Every file of the output, the oldest first: time, size, path. A file that points to another one comes after it. A name
+# may have any byte, ends of lines as well: what ends each row is a zero. Whoever reads rows does so under LC_ALL=C: else
+# bash takes the zero for a part of the character that a stray byte before it seems to begin.
 look_at_output() {
-  find -L "$OUTPUT" -type f ! -name '*.tmp' ! -name '*.part' ! -name '*.incomplete' ! -name $'*\n*' \
-    -printf '%T@ %s %P\n' 2>/dev/null | LC_ALL=C sort -n
+  find -L "$OUTPUT" -type f ! -name '*.tmp' ! -name '*.part' ! -name '*.incomplete' \
+    -printf '%T@ %s %P\0' 2>/dev/null | LC_ALL=C sort -z -n
 }
 
-# A line of such a list by its parts: WHEN, SIZE and FILE. `read` would take blanks off the end of a name.
+# A row of such a list by its parts: WHEN, SIZE and FILE. `read` would take blanks off the end of a name.
 take_line() { WHEN=${1%% *} FILE=${1#* } SIZE=${FILE%% *} FILE=${FILE#* }; }
+
+# A row of a listing by its parts: SIZE and NAME.
+take_listed() { SIZE=${1%%$'\t'*} NAME=${1#*$'\t'}; }
+
+# The name of the object that a file of the output becomes; fails where Cloud Storage holds no such name.
+output_name() {
+  local LC_ALL=C
+  object_path "$1"
+  REPLY=$HERE/output/$REPLY
+  [ "${#REPLY}" -le "$NAME_BYTES" ]
+}
 
 # Whether a file may go up while it is written: one that is written at its end alone is useful at any length, and a small
 # one is written at once.
@@ -32,10 +47,10 @@ may_be_half() {
 }
 
 recall_sent() {
-  local line
+  local LC_ALL=C line
   declare -gA SENT=()
   [ -e "$SENT_LIST" ] || return 0
-  while IFS= read -r line; do
+  while IFS= read -r -d '' line; do
     take_line "$line"
     SENT[$FILE]="$WHEN $SIZE"
   done <"$SENT_LIST"
@@ -45,13 +60,18 @@ recall_sent() {
 # UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1; with NEW it goes up all the same
 # if it never did before.
 upload_output() {
-  local budget=$1 until=${2:-} new=${3:-} line paths=() looks=() answer=0 waiting=0
+  local LC_ALL=C budget=$1 until=${2:-} new=${3:-} line paths=() looks=() answer=0 waiting=0 unheld=0
   recall_sent
   now
   until=${until:-$((REPLY - 2))}
-  while IFS= read -r line; do
+  while IFS= read -r -d '' line; do
     take_line "$line"
     [ "${SENT[$FILE]:-}" = "$WHEN $SIZE" ] && continue
+    if ! output_name "$FILE"; then
+      unheld=4
+      tell_once "no object can be called ${REPLY:0:200}…: that is longer than $NAME_BYTES bytes"
+      continue
+    fi
     if [ "${WHEN%.*}" -gt "$until" ] && [ "$new${SENT[$FILE]:-}" != new ] && may_be_half; then
       waiting=1
       continue
@@ -60,7 +80,36 @@ upload_output() {
   done < <(look_at_output)
   UPLOADED=${#paths[@]} WAITING=$waiting
   [ "$UPLOADED" = 0 ] || upload_all "$budget" || answer=$?
-  return "$answer"
+  return $((answer ? answer : unheld))
+}
+
+# What holds at each look is said once.
+tell_once() {
+  local LC_ALL=C
+  declare -gA TOLD
+  [ -z "${TOLD[$1]:-}" ] || return 0
+  TOLD[$1]=1
+  say "$1"
+}
+
+# Whether every file of the output is in the bucket, by a list of what it holds: 4 where some are not.
+compare_output() {
+  local LC_ALL=C line missing=() count=0
+  local -A held=()
+  list "$HERE/output/" "$STATE/held" || return 2
+  while IFS= read -r line; do
+    take_listed "$line"
+    held[$NAME]=1
+  done <"$STATE/held"
+  while IFS= read -r -d '' line; do
+    take_line "$line"
+    count=$((count + 1))
+    output_name "$FILE"
+    [ -n "${held[$REPLY]:-}" ] || missing+=("$REPLY")
+  done < <(look_at_output)
+  [ "${#missing[@]}" -gt 0 ] || return 0
+  say "of $count files of the output ${#missing[@]} are not in the bucket, the first is ${missing[0]:0:200}"
+  return 4
 }
 
 # The files of `paths`, as they were in `looks`; ends at the first that fails, since later ones may point to it. Only a
@@ -74,7 +123,8 @@ upload_all() {
     upload_batch "$place" "$count" $((end - SECONDS)) || answer=$?
     place=$((place + SENT_NOW))
     if [ "$answer" = 4 ]; then
-      say "the bucket refuses output/${paths[place]:0:200} (status ${STATUS:-unknown})"
+      object_path "${paths[place]:0:200}"
+      say "the bucket refuses output/$REPLY (status ${STATUS:-unknown})"
       refused=4 place=$((place + 1))
     elif [ "$answer" != 0 ] && [ ! -e "$OUTPUT/${paths[place]}" ]; then
       place=$((place + 1))
@@ -102,12 +152,13 @@ upload_batch() {
   if [ "$TRANSPORT" = curl ]; then
     upload_by_curl "$first" "$count" "$seconds" || answer=$?
   else
-    put "$OUTPUT/${paths[first]}" "$HERE/output/${paths[first]}" "" "$seconds" && SENT_NOW=1 || answer=$?
+    output_name "${paths[first]}"
+    put "$OUTPUT/${paths[first]}" "$REPLY" "" "$seconds" && SENT_NOW=1 || answer=$?
   fi
   # That there is no such bucket will not change.
   [ "$answer" != 1 ] || answer=4
   for ((place = first; place < first + SENT_NOW; place++)); do
-    printf '%s %s\n' "${looks[place]}" "${paths[place]}"
+    printf '%s %s\0' "${looks[place]}" "${paths[place]}"
   done 2>/dev/null >>"$SENT_LIST"
   return "$answer"
 }
@@ -118,9 +169,11 @@ upload_by_curl() {
   authorize
   for ((place = first; place < first + count; place++)); do
     [ "$place" = "$first" ] || echo next
-    upload_url "$HERE/output/${paths[place]}"
+    output_name "${paths[place]}"
+    upload_url "$REPLY"
     curl_words "$REPLY"
-    printf 'upload-file = "%s"\nrequest = POST\noutput = /dev/null\n' "$(curl_text "$OUTPUT/${paths[place]}")"
+    curl_text "$OUTPUT/${paths[place]}"
+    printf 'upload-file = "%s"\nrequest = POST\noutput = /dev/null\n' "$REPLY"
     content_type "${paths[place]}"
     printf 'header = "Content-Type: %s"\n' "$REPLY"
   done >"$plan"
@@ -142,9 +195,12 @@ curl_words() {
   printf 'header = "@%s"\nheader = "Expect:"\nconnect-timeout = 5\nwrite-out = "%%{http_code}\\n"\nfail\n' "$STATE/token"
 }
 
+# A text as a plan of curl's has it between quotes.
 curl_text() {
-  local text=${1//\\/\\\\}
-  printf '%s' "${text//\"/\\\"}"
+  REPLY=${1//\\/\\\\}
+  REPLY=${REPLY//\"/\\\"}
+  REPLY=${REPLY//$'\n'/\\n}
+  REPLY=${REPLY//$'\r'/\\r}
 }
 
 # The output as it is in the bucket. On a disk that has seen the job before, files that are what was uploaded stay; what is
@@ -152,31 +208,38 @@ curl_text() {
 restore_output() {
   list "$HERE/output/" "$STATE/there" || return
   put_aside
-  fetch_listed "$HERE/output/" "$OUTPUT" "$STATE/there" || return
+  fetch_listed "$HERE/output/" "$OUTPUT" "$STATE/there" file_path || return
   look_at_output 2>/dev/null >"$SENT_LIST"
   return 0
 }
 
 put_aside() {
-  local line size name
+  local LC_ALL=C line path
   local -A there=()
-  while IFS=$'\t' read -r size name; do there[${name#"$HERE/output/"}]=$size; done <"$STATE/there"
+  while IFS= read -r line; do
+    take_listed "$line"
+    file_path "${NAME#"$HERE/output/"}"
+    [ -z "$REPLY" ] || there[$REPLY]=$SIZE
+  done <"$STATE/there"
   recall_sent
   find "$OUTPUT/" -type l -delete
-  while IFS= read -r line; do
+  while IFS= read -r -d '' line; do
     take_line "$line"
     [ "${SENT[$FILE]:-}" = "$WHEN $SIZE" ] && [ "${there[$FILE]:-}" = "$SIZE" ] && continue
-    mkdir -p "$ASIDE/$(dirname "$FILE")" && mv -f "$OUTPUT/$FILE" "$ASIDE/$FILE"
-  done < <(find "$OUTPUT/" -type f -printf '%T@ %s %P\n')
+    path=$ASIDE/$FILE
+    mkdir -p "${path%/*}" && mv -f "$OUTPUT/$FILE" "$path"
+  done < <(find "$OUTPUT/" -type f -printf '%T@ %s %P\0')
 }
 
 # The folders that the objects of a list are in. A job may have made a folder where it once had a file: nothing is ever
 # deleted in the bucket, so it has both, and a disk cannot.
 list_folders() {
-  local prefix=$1 name path
+  local prefix=$1 line path
   declare -gA FOLDERS=()
-  while IFS=$'\t' read -r _ name; do
-    path=${name#"$prefix"}
+  while IFS= read -r line; do
+    take_listed "$line"
+    "${3:-as_it_is}" "${NAME#"$prefix"}"
+    path=$REPLY
     while [[ $path == */* ]]; do
       path=${path%/*}
       [ -n "$path" ] && [ -z "${FOLDERS[$path]:-}" ] || break
@@ -185,29 +248,36 @@ list_folders() {
   done <"$2"
 }
 
-# fetch_listed PREFIX FOLDER LIST: the objects of a list that are not there in their size.
+as_it_is() { REPLY=$1; }
+
+# fetch_listed PREFIX FOLDER LIST [PATH]: the objects of a list that are not there in their size; PATH is the function
+# that makes the path of each out of its name.
 fetch_listed() {
-  local prefix=$1 folder=$2 size name path count=0 plan=$STATE/plan.$BASHPID got answer=0
+  local prefix=$1 folder=$2 line path count=0 plan=$STATE/plan.$BASHPID got answer=0 naming=${4:-as_it_is}
   : >"$plan"
   authorize
-  list_folders "$prefix" "$3"
-  while IFS=$'\t' read -r size name; do
-    path=${name#"$prefix"}
+  list_folders "$prefix" "$3" "$naming"
+  while IFS= read -r line; do
+    take_listed "$line"
+    "$naming" "${NAME#"$prefix"}"
+    path=$REPLY
     inside "$path" || continue
     if [ -n "${FOLDERS[$path]:-}" ]; then
-      say "gs://$BUCKET/$name is left out: there is a folder of that name as well"
+      say "gs://$BUCKET/$NAME is left out: there is a folder of that name as well"
       continue
     fi
-    [ -e "$folder/$path" ] && [ "$(stat -Lc %s "$folder/$path")" = "$size" ] && continue
+    [ -e "$folder/$path" ] && [ "$(stat -Lc %s "$folder/$path")" = "$SIZE" ] && continue
+    path=$folder/$path
     if [ "$TRANSPORT" != curl ]; then
-      mkdir -p "$(dirname "$folder/$path")" && get "$name" "$folder/$path" || return
+      mkdir -p "${path%/*}" && get "$NAME" "$path" || return
       continue
     fi
     [ "$count" = 0 ] || echo next >>"$plan"
-    encoded "$name"
+    encoded "$NAME"
     {
       curl_words "$API/storage/v1/b/$BUCKET/o/$REPLY?alt=media"
-      printf 'create-dirs\noutput = "%s"\n' "$(curl_text "$folder/$path")"
+      curl_text "$path"
+      printf 'create-dirs\noutput = "%s"\n' "$REPLY"
     } >>"$plan"
     count=$((count + 1))
   done <"$3"

@@ -27,8 +27,8 @@ from spotwarden.runner.jobs import Folder, look_at_job, look_into, telling
 class Details(msgspec.Struct, frozen=True, kw_only=True):
     """One job. `run` is how `spotwarden run` was asked for it, if it was.
 
-    `beat` is the heartbeat that tells most; it came at `beat_at`, and says that the program last made progress
-    at `progress_at`.
+    `beat` is the heartbeat that tells most; it came at `beat_at`, and says that the program last made
+    progress at `progress_at`.
     """
 
     facts: JobFacts

@@ -1,5 +1,6 @@
 """`spotwarden download`: what a job has produced, into a local folder."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,6 +16,7 @@ from spotwarden.cli.looking.landing import Landed, Landing, UnsafeError, insist,
 from spotwarden.cli.table import plain
 from spotwarden.decide.letters.words import count
 from spotwarden.layout import job_problem
+from spotwarden.layout.outputs import file_path
 from spotwarden.ports import Held, Transfers, UnansweredError
 from spotwarden.runner.each import Each, each
 
@@ -144,16 +146,24 @@ def _all(done: Each[Landed]) -> list[Landed]:
 def _wishes(context: Context, files: Transfers, job: str, kinds: Sequence[str]) -> Iterator[Wish | Failed]:
     """Every object that could be fetched; what has a name that no file should have is none."""
     root = context.settings.layout.folder(job)
+    taken: set[str] = set()
     for kind in kinds:
         prefix = root + FOLDERS[kind]
         for held in files.held(prefix):
             rest = held.name.removeprefix(prefix)
             if rest.endswith("/") and not held.size:
                 continue  # what a browser makes so that a folder is seen
+            rest = os.fsdecode(file_path(rest)) if kind == "output" else rest
             try:
-                yield Wish(path=f"{kind}/{safe(rest)}", held=held)
+                path = f"{kind}/{safe(rest)}"
             except UnsafeError as error:
                 yield Failed(name=held.name, why=str(error))
+                continue
+            if path in taken:
+                yield Failed(name=held.name, why="another object has its path")
+                continue
+            taken.add(path)
+            yield Wish(path=path, held=held)
 
 
 def _is_wanted(wish: Wish, includes: Sequence[str], excludes: Sequence[str]) -> bool:

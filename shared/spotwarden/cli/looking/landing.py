@@ -13,6 +13,8 @@ from spotwarden.ports import Held, Transfers, UnansweredError
 
 TRIES = 3
 """A job that runs may write an object anew while it is fetched."""
+BLANK = "\t\n\r"
+"""Control characters that names of files have by mistake, and that steer no terminal."""
 PART = ".spotwarden-{key}-{generation}.part"
 
 
@@ -38,7 +40,7 @@ def safe(path: str) -> str:
         raise UnsafeError("a part of it is empty, '.' or '..'")
     if "\\" in path:
         raise UnsafeError("it has a backslash, which separates folders on some systems")
-    if any(ord(one) < ord(" ") or ord(one) == 0x7F for one in path):  # noqa: PLR2004 — delete
+    if any((ord(one) < ord(" ") and one not in BLANK) or ord(one) == 0x7F for one in path):  # noqa: PLR2004 — delete
         raise UnsafeError("it has control characters")
     return path
 
