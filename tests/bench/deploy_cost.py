@@ -38,6 +38,9 @@ PAGE_SECONDS = 0.3  # a page of 500 VMs from Compute Engine: assumed, it was nev
 WAIT_SECONDS = 1.0  # everything else that is waited for, side by side
 CHANGES = 6  # class A: the turn taken and given back, the record, lists of markers, jobs and cases
 READS = (5, 0.0125)  # class B: to start with, and for each VM (a job has eight)
+HEARD = 2 / (2 * 60 * 8)  # class B a minute for each VM: of each job one heartbeat in two hours, two calls
+HEARTBEAT_MINUTES = 5  # the job kit, by default: a class A write of each VM, whatever its program does
+LOG_MINUTES = 1  # the job kit: a program that prints all the time; one that prints rarely costs nothing
 SERIES = 1.15  # series for each GPU VM: one, and three more for the twentieth that may idle
 RECORD = 110  # bytes of a sweep's record for each VM; kept for 90 days
 KEPT_DAYS = 90
@@ -97,12 +100,33 @@ def month(vms: int) -> Mapping[str, float]:
             (REPORT[0] + REPORT[1] * vms / JOB_VMS) * CLASS_A
             + (REPORT_READS[0] + REPORT_READS[1] * vms / JOB_VMS) * CLASS_B
         ),
-        "bucket: reads": looks * (READS[0] + READS[1] * vms) * CLASS_B,
+        "bucket: reads": (looks * (READS[0] + READS[1] * vms) + MINUTES * HEARD * vms) * CLASS_B,
         "bucket: 90 days of records": recorded / 30 * KEPT_DAYS * RECORD * vms / 1e9 * GB_MONTH,
         "GPU metrics": idle * vms * SERIES * SERIES_READ,
         "Scheduler, secrets": len(run) * TICKING + 4 * SECRET_VERSION,
         "alerts": CONDITIONS * CONDITION + WATCHED * MINUTES * 2 * SERIES_WATCHED,
     }
+
+
+def kit(vms: int) -> Mapping[str, float]:
+    """What the job kits write, besides output: in the VMs' bucket, and by what they run."""
+    return {
+        "heartbeats": vms * MINUTES / HEARTBEAT_MINUTES * CLASS_A,
+        "log, of programs that always print": vms * MINUTES / LOG_MINUTES * CLASS_A,
+        "metrics, of programs that always measure": vms * MINUTES / LOG_MINUTES * CLASS_A,
+    }
+
+
+def kit_table() -> list[str]:
+    """The table of the job kits, as the page shows it."""
+    months = [kit(vms) for vms in (1, *COUNTS)]
+    rows = [
+        f"| USD a month | 1 VM | {' | '.join(f'{vms:,} VMs' for vms in COUNTS)} |",
+        "|---|" + "---:|" * (len(COUNTS) + 1),
+    ]
+    return rows + [
+        f"| {part} | {' | '.join(f'{month[part]:,.2f}' for month in months)} |" for part in months[0]
+    ]
 
 
 def table() -> list[str]:
@@ -117,7 +141,7 @@ def table() -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write("\n".join(table()) + "\n")
+    sys.stdout.write("\n".join([*table(), "", *kit_table()]) + "\n")
     for number in COUNTS:
         lasts = next(one.seconds for one in sweeps(number) if one.name == "recover_spot")
         sys.stdout.write(f"{number:,} VMs: a sweep of recover_spot lasts {lasts:.1f} s\n")

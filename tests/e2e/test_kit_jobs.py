@@ -188,6 +188,32 @@ def holds(job, steps):
         assert loss == pytest.approx(truth[step], abs=1e-6)
 
 
+UNFLUSHED = """
+import pathlib, time, os
+for number in range(1000):
+    print("line", number)
+    pathlib.Path(os.environ["SPOTWARDEN_OUTPUT"], "said.txt").write_text(str(number))
+    time.sleep(1)
+"""
+
+
+def test_a_program_that_never_flushes_is_seen_and_loses_no_line(laptop, tmp_path):
+    """Its first line is in `spotwarden logs` while it prints; all before a preemption are attempt 1's."""
+    (tmp_path / "talk.py").write_text(UNFLUSHED)
+    job = laptop.start("talk", code=tmp_path, command=("python", "talk.py"))
+    job.until(lambda: "line 0" in laptop.run("logs", "talk").output, "its first line")
+    seen = laptop.run("logs", "talk").output.count("\nline ")
+    # A buffer of eight kilobytes would have been full after some nine hundred.
+    assert seen < 100
+    job.until(lambda: "line 3\n" in job.said(), "some lines")
+    job.preempt()
+    job.until(lambda: "line 0" in job.said(2), "the second attempt")
+    lines = [line for line in job.said(1).splitlines() if line.startswith("line ")]
+    assert lines == [f"line {number}" for number in range(len(lines))]
+    assert len(lines) > 3
+    laptop.ok("stop", "talk", "--delete", "--yes")
+
+
 def test_a_training_that_is_taken_away_goes_on_where_it_was(laptop, tmp_path):
     """Its curves are one, `download` gives the bucket's bytes, and another job works on them."""
     steps = 60

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.bench.deploy_cost import CONDITIONS, table
+from tests.bench.deploy_cost import CONDITIONS, HEARTBEAT_MINUTES, kit, kit_table, table
 from tests.infra.hcl import CONFIG, plain, things
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +61,13 @@ def test_the_costs_are_those_of_the_arithmetic():
     """The table is what tests/bench/deploy_cost.py prints: run it after a change of functions.yaml."""
     page = (DOCS / "cost.md").read_text()
     assert "\n".join(table()) in page
+
+
+def test_what_jobs_write_is_on_the_page_of_costs():
+    """A heartbeat each five minutes, which is what the kit does by default, is four cents a month."""
+    assert "\n".join(kit_table()) in (DOCS / "cost.md").read_text()
+    assert f"number heartbeat {HEARTBEAT_MINUTES * 60}\n" in (ROOT / "infra/job/kit/startup.sh").read_text()
+    assert round(kit(1)["heartbeats"], 2) == 0.04
 
 
 def test_as_many_alerts_are_paid_for_as_there_are():
