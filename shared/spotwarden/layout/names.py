@@ -17,7 +17,7 @@ from spotwarden.layout.table import (
     RESERVED_JOBS,
     TEMPLATES,
 )
-from spotwarden.layout.things import Code, InstanceId, Thing
+from spotwarden.layout.things import Code, Thing
 
 
 class NotInLayoutError(ValueError):
@@ -169,11 +169,6 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     def files(self, job: str) -> str:
         """The prefix of the files stored beside a job's create script."""
         return f"{self.folder(job)}metadata/files/"
-
-    def registrations(self, node: str) -> str:
-        """A glob (`matchGlob` of objects.list) for the registration of this node in any job."""
-        name = self.build(InstanceId(job="job", node=node))
-        return name.replace(f"{self.prefix}job/", f"{self.prefix}*/", 1)
 
 
 @lru_cache(maxsize=16_384)

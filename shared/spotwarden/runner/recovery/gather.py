@@ -10,18 +10,27 @@ from datetime import datetime, timedelta
 from functools import partial
 
 import msgspec
-from msgspec.structs import replace
 
-from spotwarden.layout import RESERVED_JOBS, AttemptRecord, Layout, MarkerName, NotInLayoutError, job_problem
+from spotwarden.layout import (
+    RESERVED_JOBS,
+    AttemptRecord,
+    Layout,
+    MarkerName,
+    NotInLayoutError,
+    OpenJob,
+    job_problem,
+)
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.marker import Marker, UnusableMarker
+from spotwarden.model.marker import Marker
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Cloud, Entry
-from spotwarden.runner.jobs import look_at_job, look_into
+from spotwarden.runner.jobs import look_into
 from spotwarden.runner.pulse import pulse
-from spotwarden.runner.recovery.markers import Markers, read_markers
-from spotwarden.runner.recovery.nodes import LOG_MARGIN, NODE_OF_A_GANG, Shown, with_nodes
+from spotwarden.runner.recovery.crowds import LISTED, told_apart
+from spotwarden.runner.recovery.looking import Looking, Rest
+from spotwarden.runner.recovery.markers import job_names, read_markers
+from spotwarden.runner.recovery.nodes import LOG_MARGIN, Shown
 from spotwarden.runner.recovery.watches import is_whole, log_from, read_watches
 from spotwarden.runner.turn import Taken, end_turn, take_turn
 
@@ -32,51 +41,72 @@ CROWD = 20
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """One look at the world: a look at each job is taken when its turn comes.
 
-    `busy` means that another sweep is looking at everything; `done` is to be called at the end, and told
-    whether every job was looked at to the end.
+    `rest` looks at the markers of no open job, once all jobs had their turn. `busy` means that another sweep
+    is looking at everything; `done` is to be called at the end, and told whether every job was looked at to
+    the end.
     """
 
     jobs: Sequence[Callable[[], JobFacts]] = ()
-    unusable: tuple[UnusableMarker, ...] = ()
+    rest: Callable[[], Rest] = Rest
     busy: bool = False
     done: Callable[[bool], None] = lambda _whole: None
 
 
 def gather(cloud: Cloud, layout: Layout, tick: Tick, workers: int = 1) -> Seen:
     """Look at the one node that an event is about, or at everything."""
-    few = cloud.store.entries(layout.markers(), limit=CROWD + 1) if tick.about else []
-    if tick.about and len(few) <= CROWD and (seen := _one(cloud, layout, tick, few)):
+    few = _few(cloud, layout, tick) if tick.about else None
+    if few is not None and (seen := _one(cloud, layout, tick, few)):
         return seen
     if taken := take_turn(cloud.store, layout, tick):
         return _everything(cloud, layout, tick, taken, workers)
     return Seen(busy=True)
 
 
+def _few(cloud: Cloud, layout: Layout, tick: Tick) -> list[Entry] | None:
+    """The markers, where they are few, or few are of open jobs and this event is about one of them."""
+    entries = cloud.store.entries(layout.markers(), limit=CROWD + 1)
+    if len(entries) <= CROWD:
+        return entries
+    jobs = {entry.name for entry in cloud.store.entries(layout.open_jobs())}
+
+    def is_open(node: str) -> bool:
+        names = (job for job in job_names(node) if job_problem(job) is None)
+        return any(layout.build(OpenJob(job=job)) in jobs for job in names)
+
+    if not is_open(tick.about):
+        return None
+    entries = cloud.store.entries(layout.markers(), limit=LISTED)
+    known = [entry for entry in entries if is_open(entry.name.removeprefix(layout.markers()))]
+    return known if len(known) <= CROWD else None
+
+
 def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry]) -> Seen | None:
     """The job of one node; nothing is asked of Compute Engine where its marker is gone.
 
-    None where the audit log speaks of a node whose job its name does not tell: then everything is looked at.
+    None where the node's name does not tell its job: the list of open jobs may, so everything is looked at.
     """
     name = layout.markers() + tick.about
-    found = read_markers(cloud.store, layout, [one for one in entries if one.name == name])
+    found = read_markers(cloud.store, layout, [entry for entry in entries if entry.name == name])
+    if found.unusable:
+        return None
     jobs: list[Callable[[], JobFacts]] = []
     by_job: dict[str, list[Marker]] = dict(found.by_job)
     if tick.lost and not by_job:
-        by_job = {job: [] for job in _existing(cloud, layout, _job_names(tick.about))}
+        by_job = {job: [] for job in _existing(cloud, layout, job_names(tick.about))}
         if not by_job:
             return None
     for job, mine in by_job.items():
-        others = [one for one in entries if one.name != name and _is_of(layout, one, job)]
+        others = [entry for entry in entries if entry.name != name and _is_of(layout, entry, job)]
         markers = [*mine, *read_markers(cloud.store, layout, others).by_job.get(job, [])]
         shown = _shown_of(cloud, layout, job, markers, tick)
-        jobs.append(partial(_look, cloud, layout, job, markers=markers, shown=shown))
-    return Seen(jobs=jobs, unusable=tuple(found.unusable))
+        jobs.append(partial(Looking(cloud.store, layout, shown=shown).look, job, markers))
+    return Seen(jobs=jobs)
 
 
 def _is_of(layout: Layout, entry: Entry, job: str) -> bool:
     """Whether a marker may be of the same gang, by its name."""
     node = entry.name.removeprefix(layout.markers())
-    return _job_names(node)[-1] == job
+    return job_names(node)[-1] == job
 
 
 def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tick: Tick) -> Shown:
@@ -94,23 +124,23 @@ def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tic
 
 def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: Taken, workers: int) -> Seen:
     """All markers, all open jobs, and instances that look like a job's and are on no list."""
-    written = cloud.store.entries(layout.markers())
-    markers = read_markers(cloud.store, layout, written)
+    written = cloud.store.entries(layout.markers(), limit=LISTED)
     watches, broken = read_watches(cloud.store, layout, workers)
     instances = cloud.compute.instances()
-    alive = {one.id: one for one in instances.items}
-    due = [one.watch.job for one in watches if not is_whole(one.watch, alive)]
+    alive = {instance.id: instance for instance in instances.items}
+    opened = [*(entry.watch.job for entry in watches), *broken]
+    due = [entry.watch.job for entry in watches if not is_whole(entry.watch, alive)]
     swept = taken.turn.swept
-    shown = Shown(instances, cloud.compute.operations(_since(markers, watches, swept, tick)))
+    shown = Shown(instances, cloud.compute.operations(_since(written, watches, swept, tick)))
+    sighted = list(_sighted(cloud, layout, shown, watches))
+    crowd = told_apart(layout, written, watches, {*opened, *sighted})
     # Looking at a job whose entry is broken fails, and so tells of it, without stopping the others.
-    jobs = dict.fromkeys([*markers.by_job, *due, *broken, *_sighted(cloud, layout, shown, watches)])
+    jobs = dict.fromkeys([*crowd.by_job, *due, *broken, *sighted])
     _say_what_was_seen(cloud, layout, tick, written, vms=len(instances.items), jobs=len(jobs))
+    look = Looking(cloud.store, layout, shown=shown, swept=swept, workers=workers)
     return Seen(
-        jobs=[
-            partial(_look, cloud, layout, job, markers=markers.by_job.get(job, ()), shown=shown, swept=swept)
-            for job in jobs
-        ],
-        unusable=tuple(markers.unusable),
+        jobs=[partial(look.at, job, crowd.by_job.get(job, ())) for job in jobs],
+        rest=partial(look.at_the_others, crowd.others),
         # What an incomplete look, or a job's that was broken off, has missed stays to be read from the log.
         done=lambda whole: end_turn(
             cloud.store, layout, taken, tick.now if whole and not shown.unsure else swept
@@ -129,9 +159,8 @@ def _say_what_was_seen(  # noqa: PLR0913 - each is seen at another place
         pulse().saw(quarantined=len(cloud.store.entries(layout.quarantine())))
 
 
-def _since(markers: Markers, watches: list[Watched], swept: datetime | None, tick: Tick) -> datetime:
-    written = [marker.written for mine in markers.by_job.values() for marker in mine]
-    oldest = min([log_from(watches, swept, tick.now), tick.now, *written])
+def _since(markers: list[Entry], watches: list[Watched], swept: datetime | None, tick: Tick) -> datetime:
+    oldest = min([log_from(watches, swept, tick.now), tick.now, *(entry.updated for entry in markers)])
     # Compute Engine keeps its log of operations for some weeks only; asking for more gives nothing.
     return max(oldest, tick.now - timedelta(days=14)) - LOG_MARGIN
 
@@ -144,31 +173,12 @@ def _sighted(cloud: Cloud, layout: Layout, shown: Shown, watches: list[Watched])
         return
     folders = set(cloud.store.folders(layout.prefix)) - RESERVED_JOBS
     for name in names:
-        yield from (job for job in _job_names(name) if job in folders and job_problem(job) is None)
+        yield from (job for job in job_names(name) if job in folders and job_problem(job) is None)
 
 
 def _existing(cloud: Cloud, layout: Layout, jobs: list[str]) -> list[str]:
     known = [job for job in jobs if job_problem(job) is None]
     return [job for job in known if cloud.store.entries(layout.folder(job), limit=1)]
-
-
-def _job_names(node: str) -> list[str]:
-    """The jobs that a node may be of, by its name alone: its own, or a gang's."""
-    gang = NODE_OF_A_GANG.fullmatch(node)
-    return [node, gang["job"]] if gang else [node]
-
-
-def _look(  # noqa: PLR0913 — where, and what is known already
-    cloud: Cloud,
-    layout: Layout,
-    job: str,
-    *,
-    markers: Sequence[Marker],
-    shown: Shown,
-    swept: datetime | None = None,
-) -> JobFacts:
-    facts = with_nodes(look_at_job(cloud.store, layout, job), markers, shown)
-    return replace(facts, last_sweep=swept)
 
 
 def about(layout: Layout, name: str) -> str:

@@ -1,16 +1,20 @@
 """Markers: which job is each of them about, and what does it say?"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
 
-from spotwarden.layout import InstanceId, Layout, MarkerName, NotInLayoutError, job_of
+from spotwarden.layout import InstanceId, Layout, MarkerName, NotInLayoutError, job_of, job_problem
 from spotwarden.model.marker import Marker, MarkerBody, UnusableMarker
 from spotwarden.ports import Entry, Store
+from spotwarden.runner.each import Each, each
+from spotwarden.runner.recovery.nodes import NODE_OF_A_GANG
 
 MARKER_AT_MOST = 64 * 1024
 """Bytes of a marker that are read; the shutdown script writes some hundred."""
+CUTS = 4
+"""Parts that may be cut off the end of a node's name to find its job: each costs a read."""
 
 
 class Markers(NamedTuple):
@@ -20,42 +24,63 @@ class Markers(NamedTuple):
     unusable: list[UnusableMarker]
 
 
-def read_markers(store: Store, layout: Layout, entries: Iterable[Entry]) -> Markers:
-    """Read them all and find each one's job."""
+def read_markers(store: Store, layout: Layout, entries: Iterable[Entry], workers: int = 1) -> Markers:
+    """Read them all, several at a time, and find each one's job; no answer to any of them rises."""
     found = Markers({}, [])
-    for entry in entries:
-        marker = _read(store, layout, entry)
-        owner = _owner(store, layout, marker) if isinstance(marker, Marker) else marker
-        if isinstance(owner, UnusableMarker):
-            found.unusable.append(owner)
-        elif isinstance(marker, Marker) and owner is not None:
-            found.by_job.setdefault(owner, []).append(marker)
+
+    def look(entry: Entry) -> tuple[Marker, str] | UnusableMarker | None:
+        marker = read_marker(store, layout, entry)
+        if not isinstance(marker, Marker):
+            return marker
+        owner = _owner(store, layout, marker)
+        return owner if isinstance(owner, UnusableMarker) else (marker, owner)
+
+    done: Each[tuple[Marker, str] | UnusableMarker] = each(entries, look, workers)
+    if done.failures:
+        raise ExceptionGroup("markers could not be read", done.failures)
+    for seen in done.results:
+        if isinstance(seen, UnusableMarker):
+            found.unusable.append(seen)
+        else:
+            marker, job = seen
+            found.by_job.setdefault(job, []).append(marker)
     return found
 
 
-def _read(store: Store, layout: Layout, entry: Entry) -> Marker | UnusableMarker | None:
-    """The marker; None where it went away between the listing and the reading."""
+def read_marker(store: Store, layout: Layout, entry: Entry) -> Marker | UnusableMarker | None:
+    """The marker; None where it went away, or was written anew, between the listing and the reading.
+
+    An empty one is not read: the listing says all of it.
+    """
     data = b""
     try:
-        node = _node_of(layout, entry.name)
-        stored = store.read(entry.name, at_most=MARKER_AT_MOST)
-        if stored is None:
-            return None
-        data = stored.data
+        node = node_of(layout, entry.name)
+        if entry.size:
+            stored = store.read(entry.name, at_most=MARKER_AT_MOST)
+            if stored is None or stored.generation != entry.generation:
+                return None
+            data = stored.data
         body = msgspec.json.decode(data, type=MarkerBody) if data.strip() else MarkerBody()
         _agree(node, body)
     except NotInLayoutError as problem:
         return _unusable(layout, entry, problem.reason, data)
     except (msgspec.DecodeError, ValueError) as problem:
         return _unusable(layout, entry, f"its content cannot be read: {problem}", data)
-    return Marker(node=node, generation=stored.generation, written=stored.updated, body=body, data=data)
+    return Marker(node=node, generation=entry.generation, written=entry.updated, body=body, data=data)
 
 
-def _node_of(layout: Layout, name: str) -> str:
+def node_of(layout: Layout, name: str) -> str:
+    """The node that a marker is about; `NotInLayoutError` where the name is no marker's."""
     thing = layout.parse(name)
     if not isinstance(thing, MarkerName):
         raise NotInLayoutError(name, "not a marker")
     return thing.node
+
+
+def job_names(node: str) -> list[str]:
+    """The jobs that a node may be of, by its name alone: its own, or a gang's."""
+    gang = NODE_OF_A_GANG.fullmatch(node)
+    return [node, gang["job"]] if gang else [node]
 
 
 def _agree(node: str, body: MarkerBody) -> None:
@@ -72,7 +97,7 @@ def _owner(store: Store, layout: Layout, marker: Marker) -> str | UnusableMarker
     """The job this marker belongs to, or why it belongs to none."""
     candidates = {marker.node, *([marker.body.job] if marker.body.job else [])}
     jobs = {job for job in candidates if _exists(store, layout, job)}
-    registered = _registered(store, layout, marker.node) if not jobs else []
+    registered = list(_registered(store, layout, marker.node)) if not jobs else []
     try:
         return job_of(marker.node, said=marker.body.job, jobs=jobs, registered=registered)
     except NotInLayoutError as problem:
@@ -88,7 +113,15 @@ def _exists(store: Store, layout: Layout, job: str) -> bool:
         return False
 
 
-def _registered(store: Store, layout: Layout, node: str) -> list[str]:
-    found = store.entries(layout.prefix, glob=layout.registrations(node))
-    things = (layout.parse(entry.name) for entry in found)
-    return [thing.job for thing in things if isinstance(thing, InstanceId)]
+def _registered(store: Store, layout: Layout, node: str) -> Iterator[str]:
+    """The jobs that the node's name leads to and that have registered it.
+
+    Looking through all jobs would take a listing of the whole bucket for each marker that somebody makes up.
+    """
+    job = node
+    for _ in range(CUTS):
+        job, dash, _cut = job.rpartition("-")
+        if not dash:
+            return
+        if job_problem(job) is None and store.read(layout.build(InstanceId(job=job, node=node))):
+            yield job

@@ -60,6 +60,10 @@ class Shown:
         found = {one.id: one for key in keys for one in self._by_key.get(key, ())}
         return tuple(found.values())
 
+    def speaks_of(self, node: str) -> bool:
+        """Whether there is an instance of this name, or the log tells of one."""
+        return bool(node) and (("name", node) in self._by_key or ("name", node) in self._log)
+
     def unlisted(self, known: set[str]) -> list[str]:
         """The names of instances without our label that are not known by id: those there, and those taken."""
         names = [one.name for one in self._instances if one.job is None and one.id not in known]

@@ -1,6 +1,6 @@
 """A sweep over jobs: look, decide, apply, each job by itself; what decides is handed in."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -8,7 +8,6 @@ import msgspec
 
 from spotwarden.model.action import Quarantine, Step, Survey, Tell, Wait
 from spotwarden.model.attempt import Attempt
-from spotwarden.model.deed import Action
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
@@ -21,7 +20,7 @@ from spotwarden.runner.apply import Applier
 from spotwarden.runner.each import Each, Swept, each, swept
 from spotwarden.runner.pulse import pulse
 from spotwarden.runner.recovery.advance import Parked, advance, stopped
-from spotwarden.runner.recovery.gather import gather
+from spotwarden.runner.recovery.gather import Seen, gather
 from spotwarden.runner.recovery.places import Learn, Places
 from spotwarden.runner.recovery.ran import read_what_ran
 from spotwarden.runner.recovery.surveying import survey_all
@@ -29,6 +28,8 @@ from spotwarden.runner.settings import Settings
 
 BATCH = 250
 """Jobs that share a list; with more the first claims, and their leases, wait too long for the last."""
+FIRST_BATCH = 32
+"""Fewer share the first list, so that the first requests of a storm are sent at once; then twice as many."""
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,17 +66,36 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
 def sweep_jobs(work: Work, rules: Rules) -> Swept:
     """Sweep over every job that needs a look; one bad marker or job never stops the others."""
-    settings, apply = work.settings, work.applier.apply
+    settings = work.settings
     seen = gather(work.cloud, settings.layout, work.tick, settings.workers)
     if seen.busy:
         # Whoever has the turn looks at this event's marker too, and asks for its own event again.
         return swept([Wait(reason="another sweep looks at everything", soon=False)], ())
-    aside: Iterable[Action] = (one for marker in seen.unusable for one in rules.set_aside(marker))
-    put_aside = each(aside, apply)  # type: ignore[arg-type]
     moved = _bring_back_all(work, rules, seen.jobs)
+    rest = _rest(work, rules, seen)
     work.places.remember(work.applier.written, rules.news, rules.learn)
-    seen.done(_whole(moved))
-    return swept(moved.results, (*put_aside.failures, *moved.failures))
+    seen.done(_whole(moved) and _whole(rest))
+    return swept([*moved.results, *rest.results], (*moved.failures, *rest.failures))
+
+
+def _rest(work: Work, rules: Rules, seen: Seen) -> Each[Wait]:
+    """What no open job's marker says: its jobs first, then what is to be put aside."""
+    looked = each([seen.rest], lambda look: look())
+    waits, failures = [], list(looked.failures)
+    for rest in looked.results:
+        moved = _bring_back_all(work, rules, rest.jobs)
+        aside: Each[None] = each(rest.unusable, partial(_put_aside, work, rules), work.settings.workers)
+        if rest.left:
+            waits.append(Wait(reason=f"{rest.left} markers of no open job wait unread", soon=False))
+        waits += moved.results
+        failures += [*moved.failures, *aside.failures]
+    return Each(waits, failures)
+
+
+def _put_aside(work: Work, rules: Rules, marker: UnusableMarker) -> None:
+    """Tell of it, then move it; where something rises it stays for the next sweep."""
+    for action in rules.set_aside(marker):
+        work.applier.apply(action)
 
 
 def _whole(moved: Each[Wait]) -> bool:
@@ -89,10 +109,16 @@ def _whole(moved: Each[Wait]) -> bool:
 
 def _bring_back_all(work: Work, rules: Rules, looks: Sequence[Callable[[], JobFacts]]) -> Each[Wait]:
     """Take every job as far as it goes, a batch at a time."""
-    slices = [looks[first : first + BATCH] for first in range(0, len(looks), BATCH)]
-    batches = [_bring_back(work, rules, some) for some in slices]
+    batches = [_bring_back(work, rules, some) for some in _batches(looks)]
     waits = [wait for done in batches for wait in done.results]
     return Each(waits, [one for done in batches for one in done.failures])
+
+
+def _batches(looks: Sequence[Callable[[], JobFacts]]) -> Iterator[Sequence[Callable[[], JobFacts]]]:
+    size, first = FIRST_BATCH, 0
+    while first < len(looks):
+        yield looks[first : first + size]
+        first, size = first + size, min(2 * size, BATCH)
 
 
 def _bring_back(work: Work, rules: Rules, looks: Sequence[Callable[[], JobFacts]]) -> Each[Wait]:

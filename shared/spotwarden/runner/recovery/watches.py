@@ -12,6 +12,8 @@ from spotwarden.runner.each import each
 from spotwarden.runner.jobs import watch_in
 from spotwarden.runner.known import Known
 
+READERS = 64
+"""As many entries are read at a time as there are connections."""
 _KNOWN: Known[Watch] = Known()
 
 
@@ -35,7 +37,7 @@ def read_watches(store: Store, layout: Layout, workers: int) -> OpenJobs:
             broken[jobs[entry]] = problem
             return None
 
-    done = each([entry for entry in jobs if known[entry] is None], read, workers)
+    done = each([entry for entry in jobs if known[entry] is None], read, _readers(workers))
     if done.failures:
         raise ExceptionGroup("the list of open jobs could not be read", done.failures)
     known |= dict(done.results)
@@ -45,6 +47,11 @@ def read_watches(store: Store, layout: Layout, workers: int) -> OpenJobs:
         if watch is not None
     ]
     return OpenJobs(watched, broken)
+
+
+def _readers(workers: int) -> int:
+    """A read holds a connection and little else; who works on one thing at a time reads so, too."""
+    return 1 if workers == 1 else min(4 * workers, READERS)
 
 
 def _job(layout: Layout, entry: Entry) -> str:
