@@ -1,8 +1,8 @@
 """Many markers at 40 ms a call: `python tests/bench/marker_crowd.py`.
 
-The sweep is real, with 16 workers; the cloud is in memory, and each call, and each page of a list, really takes
-40 ms. Nothing else runs: what Pub/Sub and Compute Engine take comes on top. The function's own processor time is
-in the figures, on this machine.
+The sweep is real, with 16 workers; the cloud is in memory, and each call, and each page of a list, really
+takes 40 ms. Nothing else runs: what Pub/Sub and Compute Engine take comes on top. The processor time of the
+function is in the figures, on this machine.
 """
 
 import contextlib
@@ -56,12 +56,13 @@ def storm(*, cold: bool) -> list[str]:
     what = f"{JOBS} jobs preempted, {'a new' if cold else 'a warm'} function"
     return [
         f"| {what}: first create | 3 s | {creates[0]:.1f} s |",
-        f"| … last of {len(creates)} creates; the whole sweep ({calls} calls) | 120 s | {creates[-1]:.1f} s; {seconds:.1f} s |",
+        f"| … last of {len(creates)} creates | 120 s | {creates[-1]:.1f} s |",
+        f"| … the whole sweep ({calls} calls) | 120 s | {seconds:.1f} s |",
     ]
 
 
 def among_garbage(*, seen: bool, about: str = "") -> list[str]:
-    """One real preemption among forged markers: of a job that was seen, or of one that nobody has seen yet."""
+    """One real preemption among forged markers, of a job that was seen or of one that nobody has seen."""
     with contextlib.redirect_stdout(io.StringIO()):
         crowd = crowded() if seen else Crowded(World(load("recover_spot")))
     crowd.garbage(GARBAGE)

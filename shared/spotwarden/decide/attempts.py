@@ -6,7 +6,7 @@ a claim is created once, a try is written down before it is asked, ids are store
 
 from msgspec.structs import replace
 
-from spotwarden.decide import placing
+from spotwarden.decide import placing, strays
 from spotwarden.decide.begun import unrecorded
 from spotwarden.decide.claiming import claim, record
 from spotwarden.decide.ending import clear, close, end_watch, ended
@@ -36,6 +36,8 @@ def next_step(
                 reason="the job is open", job=facts.job, watch=Watch(job=facts.job), generation=0
             )
         return placing.carry_on(facts, facts.ledger[-1], policy, tick)
+    if stray := strays.put_aside(facts, tick):
+        return stray
     for node in facts.nodes:
         if past := answered(facts, node):
             return clear(node, past)
