@@ -39,7 +39,8 @@ def test_the_list_asks_for_no_more_than_is_read(google: Scripted, compute: Compu
     assert asked.query == {
         "maxResults": "500",
         "returnPartialSuccess": "true",
-        "fields": "items/*/instances(id,name,status,creationTimestamp,lastStartTimestamp,labels),"
+        "fields": "items/*/instances(id,name,status,creationTimestamp,lastStartTimestamp,labels,"
+        "scheduling/preemptionNoticeDuration),"
         "items/*/warning,nextPageToken,unreachables,warning",
     }
 
@@ -205,3 +206,21 @@ def test_an_operation_is_read_in_full(google: Scripted, compute: ComputeEngine):
         "user": "system",
         "at": datetime(2026, 1, 5, 20, 30, tzinfo=UTC),
     }
+
+
+@pytest.mark.parametrize(
+    ("scheduling", "notice"),
+    [
+        ({}, False),
+        ({"preemptionNoticeDuration": {"seconds": "120"}}, True),
+        ({"preemptionNoticeDuration": {"seconds": "0", "nanos": 1}}, True),
+        ({"preemptionNoticeDuration": {"seconds": "0"}}, False),
+    ],
+)
+def test_an_instance_says_whether_it_hears_of_its_preemption(
+    google: Scripted, compute: ComputeEngine, scheduling: object, *, notice: bool
+):
+    """The API's `Scheduling`: where there is no such duration nobody is told before the soft off."""
+    google.say({"items": {"zones/z": {"instances": [vm("node", scheduling=scheduling)]}}})
+    [instance] = compute.instances().items
+    assert instance.notice is notice

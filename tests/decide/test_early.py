@@ -18,8 +18,8 @@ SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 def announced(some, tick):
     """A job that wants its successor early, whose VM was announced to be taken a minute ago."""
 
-    def build(*places, wants=True, written=tick.now - MINUTE, body=None, **facts):
-        alive = some.instance()
+    def build(*places, wants=True, notice=True, written=tick.now - MINUTE, body=None, **facts):
+        alive = some.instance(notice=notice)
         early = body or MarkerBody(early=True, instance_id="1001")
         node = some.node(instance=alive, history=(), marker=some.marker(written=written, body=early))
         file = JobFile(make_before_break=wants)
@@ -55,6 +55,22 @@ def test_a_job_that_did_not_ask_for_it_waits_for_the_loss(announced, step):
 def test_an_ordinary_marker_starts_nothing_early(announced, step):
     """Only an announcement does."""
     assert isinstance(step(announced(body=MarkerBody(instance_id="1001"))), Wait)
+
+
+def test_an_instance_without_a_notice_is_announced_by_nobody(announced, step):
+    """Its marker says so, and any job VM may write that; Compute Engine does not."""
+    assert isinstance(step(announced(notice=False)), Wait)
+
+
+def test_beside_a_vm_that_was_announced_in_vain_no_second_word_is_believed(some, announced, step, claimed):
+    """Attempt 2 was started early, and the VM before it was not taken; once it is, the next word counts."""
+    running = some.attempt(2, early=True, replaces={"test-vm": "999"}, instances={"test-vm": "1001"})
+    before = some.instance(id="999", zone=B)
+    for there, early in ((before, False), (None, True)):
+        outlived = some.node(instance_id="999", instance=there, history=())
+        facts = announced(ledger=(running,), outlived=(outlived,))
+        assert isinstance(step(facts), Wait) is not early
+    assert claimed(facts).early
 
 
 def test_an_announcement_that_did_not_come_true_starts_nothing(announced, step, claimed, limits, tick):

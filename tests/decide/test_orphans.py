@@ -95,6 +95,12 @@ def verdict(record, *machines, brief_=None, **facts):
             "attempt 2 of the job runs",
         ),
         (
+            on_record(attempt=2, instances=OTHER, past=frozenset({"1001"}), outlived=frozenset({"1001"})),
+            vm(1),
+            Reading.UNKNOWN,
+            "announced to be taken",
+        ),
+        (
             on_record(attempt=2, instances=OTHER, past=frozenset({"1001"}), registered=frozenset({"1001"})),
             vm(1),
             BAD,

@@ -97,6 +97,7 @@ def instance(vm_id: str, name: str, zone: str, body: Mapping[str, Any], now: dat
         job=labels.get("spotwarden-job"),
         attempt=_number(labels, "spotwarden-attempt"),
         turn=_number(labels, "spotwarden-try"),
+        notice="preemptionNoticeDuration" in body.get("scheduling", {}),
     )
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 
+import msgspec
+
 from tests.fakes.clock import VirtualClock
 from tests.fakes.vms import SYSTEM, Timings, Vm, Vms
 
@@ -53,6 +55,11 @@ class Fate:
     def offer(self, kind: str, zones: Collection[str]) -> None:
         """Offer a machine or accelerator type in these zones only; one never named is offered everywhere."""
         self._offers[kind] = frozenset(zones)
+
+    def give_notice(self, name: str) -> None:
+        """Have a VM that hears of a preemption before it is stopped, as if it had been created so."""
+        vm = self.vms.named(name)
+        vm.seen = msgspec.structs.replace(vm.seen, notice=True)
 
     def preempt(self, name: str) -> None:
         """Take a VM away, as its termination action says."""

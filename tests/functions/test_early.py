@@ -10,6 +10,7 @@ from spotwarden.model.attempt import State
 def announced(world):
     """A job that wants its successor early, whose VM was told that it will be taken."""
     world.store(JobFile(job="test-vm"), b"make_before_break = true\n")
+    world.cloud.compute.give_notice("test-vm")
     world.settle()
     world.store("preempted-jobs/test-vm", f'{{"instance_id": "{world.first}", "early": true}}'.encode())
     return world
@@ -63,6 +64,31 @@ def test_a_job_that_did_not_ask_for_it_gets_no_second_vm(world):
     assert of_ours(world) == []
     assert world.vms() == [world.first]
     assert world.names("preempted-jobs/") == []
+
+
+def test_a_vm_that_compute_engine_gives_no_notice_gets_no_successor(world):
+    """Whoever wrote the marker: it is cleared once the VM has settled."""
+    world.store(JobFile(job="test-vm"), b"make_before_break = true\n")
+    world.settle()
+    world.store("preempted-jobs/test-vm", f'{{"instance_id": "{world.first}", "early": true}}'.encode())
+    world.settle(6)
+    assert of_ours(world) == []
+    assert world.vms() == [world.first]
+    assert world.names("preempted-jobs/") == []
+
+
+def test_one_attempt_is_announced_once_however_often_its_marker_is_written(announced):
+    """And while it runs beside its successor, that one is not announced either."""
+    announced.sweep_until_quiet()
+    (attempt,) = of_ours(announced)
+    announced.cloud.compute.give_notice(attempt.instances["test-vm"])
+    for instance_id in (announced.first, attempt.instances["test-vm"], ""):
+        announced.store(
+            "preempted-jobs/test-vm", f'{{"instance_id": "{instance_id}", "early": true}}'.encode()
+        )
+        announced.settle(5)
+    assert [one.number for one in of_ours(announced)] == [attempt.number]
+    assert len(announced.vms()) == len(["the first", "its successor"])
 
 
 @pytest.mark.parametrize("late", [True, False])

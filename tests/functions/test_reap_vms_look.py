@@ -107,6 +107,14 @@ def test_an_older_attempt_is_read_only_where_it_is_needed(world):
     assert whole.registered == frozenset()
 
 
+@pytest.mark.parametrize("early", [True, False])
+def test_a_vm_that_was_replaced_while_it_ran_is_known_as_such(world, early):
+    """By the record of the attempt that its announcement began."""
+    old = world.job()["test-vm"]
+    world.attempt(number=2, instances={"test-vm": "4002"}, replaces={"test-vm": old}, early=early)
+    assert world.look().jobs["test-vm"].outlived == ({old} if early else set())
+
+
 def test_a_list_of_open_jobs_that_is_behind_explains_nothing(world):
     """What it says of a former attempt is no reason to leave a VM alone."""
     old = world.job()["test-vm"]

@@ -105,9 +105,12 @@ def now_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool =
 
 
 def _announced(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> bool:
-    """Whether the very instance that lives was announced to be taken, and not so long ago that it was not."""
+    """Whether the very instance that lives was announced to be taken, and not so long ago that it was not.
+
+    Anybody can write that into a marker. Of an instance without a notice nothing is announced.
+    """
     marker, one = node.marker, node.instance
-    if marker is None or one is None or not alive(one) or node.namesakes:
+    if marker is None or one is None or not alive(one) or not one.notice or node.namesakes:
         return False
     return marker.body.early and tick.now - marker.written < limits.early_notice
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.decide.fates import Now, lost_at
+from spotwarden.decide.fates import Now, alive, lost_at
 from spotwarden.decide.recovery import Judgement, Verdict, judge
 from spotwarden.decide.removal import by_person, removed_beside
 from spotwarden.model.attempt import CLOSED
@@ -38,7 +38,7 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
     it. Not knowing comes before everything else, and a job is stopped by its owner only once nothing of it
     is left.
     """
-    early = facts.file.make_before_break
+    early = facts.file.make_before_break and not _announced_in_vain(facts)
     found = [
         Finding(node=node, judgement=judge(node, limits, tick, early=early))
         for node in facts.nodes
@@ -58,6 +58,11 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
             if one.judgement.verdict is verdict:
                 return _unless_removed(facts, one, tick)
     return None
+
+
+def _announced_in_vain(facts: JobFacts) -> bool:
+    """Whether a VM that was announced to be taken runs on beside its successor: the next is not believed."""
+    return any(node.instance is not None and alive(node.instance) for node in facts.outlived)
 
 
 def _unless_removed(facts: JobFacts, finding: Finding, tick: Tick) -> Finding:

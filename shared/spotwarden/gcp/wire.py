@@ -9,7 +9,9 @@ import msgspec
 
 from spotwarden.model.instance import Instance, Operation, Status
 
-INSTANCE_FIELDS = "id,name,status,creationTimestamp,lastStartTimestamp,labels"
+INSTANCE_FIELDS = (
+    "id,name,status,creationTimestamp,lastStartTimestamp,labels,scheduling/preemptionNoticeDuration"
+)
 OPERATION_FIELDS = (
     "name,zone,region,operationType,status,targetId,targetLink,user,insertTime,"
     "error,httpErrorStatusCode,httpErrorMessage"
@@ -49,6 +51,24 @@ class Labels(msgspec.Struct, frozen=True, gc=False):
     turn: str | None = msgspec.field(name="spotwarden-try", default=None)
 
 
+class WireDuration(msgspec.Struct, frozen=True, gc=False):
+    """A span of time; its seconds are an int64, which Google writes as text."""
+
+    seconds: int | str = 0
+    nanos: int = 0
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it is any time at all."""
+        return str(self.seconds) not in {"", "0"} or self.nanos > 0
+
+
+class WireScheduling(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """How long before its soft off a Spot VM is told; without it there is no wait (the API's `Scheduling`)."""
+
+    preemption_notice_duration: WireDuration = WireDuration()
+
+
 class WireInstance(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """An instance. Everything may be absent: in a partial list a scope may be cut short."""
 
@@ -58,6 +78,7 @@ class WireInstance(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     creation_timestamp: datetime | None = None
     last_start_timestamp: datetime | None = None
     labels: Labels = Labels()
+    scheduling: WireScheduling = WireScheduling()
 
 
 class WireErrorInfo(msgspec.Struct, frozen=True):
@@ -183,6 +204,7 @@ def instance(wire: WireInstance, zone: str) -> Instance | None:
         job=wire.labels.job,
         attempt=_number(wire.labels.attempt),
         turn=_number(wire.labels.turn),
+        notice=wire.scheduling.preemption_notice_duration.lasts,
     )
 
 

@@ -27,7 +27,7 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
     """One VM. `id` is never used again; `name` is, once the VM is gone.
 
     `started` is when it last began to run; `job`, `attempt` and `turn` (which try of the attempt) are what
-    we wrote on it at launch.
+    we wrote on it at launch. `notice` says that it hears of a preemption some time before it is stopped.
     """
 
     id: str
@@ -39,6 +39,7 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
     job: str | None = None
     attempt: int | None = None
     turn: int | None = None
+    notice: bool = False
 
 
 class Instances(msgspec.Struct, frozen=True, kw_only=True):

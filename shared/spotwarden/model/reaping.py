@@ -40,8 +40,9 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     `exists` is false where the bucket holds nothing of it. `status_code` is None while it is open, `ended` is
     when it was written. `attempt`, `state`, `began` and `updated` are its newest attempt's, 0 and None where
     there is none; `instances` are that attempt's ids by node. `past` are the ids that other attempts had or
-    stood in for, `registered` those in the job's metadata; both are read only where a VM of the job is not
-    explained without them. `training` is what it measures, where something hangs on that. `problem` says why
+    stood in for, `outlived` those of them that were said to be taken and were replaced while they ran,
+    `registered` those in the job's metadata; all are read only where a VM of the job is not explained without
+    them. `training` is what it measures, where something hangs on that. `problem` says why
     the record could not be read.
     """
 
@@ -55,6 +56,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     updated: datetime | None = None
     instances: Mapping[str, str] = {}
     past: frozenset[str] = frozenset()
+    outlived: frozenset[str] = frozenset()
     registered: frozenset[str] = frozenset()
     owner: str = ""
     file: JobFile = JobFile()

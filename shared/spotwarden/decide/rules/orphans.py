@@ -128,6 +128,15 @@ def _over(machine: Machine, record: JobRecord) -> Fault:
 def _replaced(machine: Machine, record: JobRecord) -> Fault | None:
     """The job goes on, with other VMs."""
     evidence = {"running attempt": str(record.attempt), "its attempt": str(machine.attempt or "")}
+    if machine.id in record.outlived:
+        # That it would be taken only its marker said, which any job VM can write; it was not.
+        return Fault(
+            reason=f"it was announced to be taken, attempt {record.attempt} of the job runs, and it runs on",
+            since=record.began,
+            reading=Reading.UNKNOWN,
+            todo="look which of the two works, and stop the other",
+            evidence=evidence,
+        )
     if machine.id in record.past or 0 < machine.attempt < record.attempt:
         if _started_again(machine, record):
             return Fault(

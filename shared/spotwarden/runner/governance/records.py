@@ -39,6 +39,7 @@ class Launched(msgspec.Struct, frozen=True, kw_only=True):
     owner: str = ""
     instances: dict[str, str] = {}
     replaces: dict[str, str] = {}
+    early: bool = False
 
 
 def read_record(
@@ -67,15 +68,21 @@ def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: W
     if watch is not None and watch.attempt == (newest.number if newest else 0):
         known |= set(watch.instances.values())
     past: frozenset[str] = frozenset()
+    outlived: frozenset[str] = frozenset()
     registered: frozenset[str] = frozenset()
     if not ids <= known:
-        past = _past(_attempt(store, layout, folder, one) for one in attempts)
+        launched = [_attempt(store, layout, folder, thing) for thing in attempts]
+        past = _past(launched)
+        outlived = frozenset(
+            instance_id for attempt in launched if attempt.early for instance_id in attempt.replaces.values()
+        )
     if not ids <= known | past:
         registered = frozenset(_registered(store, layout, folder))
     record = JobRecord(
         job=job,
         instances=newest.instances if newest else dict(watch.instances) if watch else {},
         past=past - known,
+        outlived=outlived - known,
         registered=registered,
         file=once(
             _KNOWN, layout, folder, JobFile(job=job), lambda: read_job_file(store, layout, job, folder)
