@@ -5,6 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 from spotwarden.decide.rules.orphans import judge
+from spotwarden.decide.rules.reap_words import GOES_ON
 from spotwarden.decide.rules.reaping import judge as judge_all
 from spotwarden.model.attempt import State
 from spotwarden.model.finding import Reading
@@ -12,6 +13,7 @@ from spotwarden.model.governance import Exemption, GovernanceLimits, OrphanLimit
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy
+from spotwarden.model.reaping import Signs
 from tests.decide.facts import NOW
 from tests.decide.reapable import SECOND, ago, brief, case, on_record, seen, vm
 
@@ -22,6 +24,11 @@ BAD, UNKNOWN = Reading.BAD, Reading.UNKNOWN
 ONLY_JOB = {"spotwarden-job": "test-vm"}
 OTHER = {"test-vm": "2002"}
 """What runs as the newest attempt, where it is not the VM 1001."""
+
+
+def beat_at(at):
+    """Signs of a job whose newest heartbeat came at this moment."""
+    return Signs(beats={"test-vm": at})
 
 
 def verdict(record, *machines, brief_=None, **facts):
@@ -37,6 +44,13 @@ def verdict(record, *machines, brief_=None, **facts):
         (on_record(), vm(), None, ""),
         (on_record(**ENDED), vm(), BAD, "ended with status 0"),
         (on_record(**ENDED), vm(status=Status.TERMINATED), BAD, "disks are paid for"),
+        (on_record(**ENDED, signs=beat_at(ENDED["ended"] + GOES_ON)), vm(), BAD, "ended with status 0"),
+        (
+            on_record(**ENDED, signs=beat_at(ENDED["ended"] + GOES_ON + SECOND)),
+            vm(),
+            UNKNOWN,
+            "heartbeats of it came after that",
+        ),
         (on_record(**ENDED), vm(status=Status.STOPPING), None, ""),
         (on_record(**ENDED, state=State.ENDED), vm(), BAD, "ended with status 0"),
         (on_record(**ENDED, state=State.BACKING_OFF), vm(), None, ""),

@@ -73,6 +73,15 @@ class ReapWorld(GovernedWorld):
         """The job writes its status."""
         self.store(StatusCode(job=job), code.encode())
 
+    def id_of(self, node: str = "test-vm", job: str = "test-vm", attempt: int = 1) -> str:
+        """The id of a node's VM in an attempt, by its record, else by the list of open jobs."""
+        names = [
+            self.layout.build(AttemptRecord(job=job, attempt=attempt)),
+            self.layout.build(OpenJob(job=job)),
+        ]
+        stored = next(found for name in names if (found := self.cloud.store.read(name)))
+        return str(msgspec.json.decode(stored.data)["instances"][node])
+
     def beat(self, node: str = "test-vm", job: str = "test-vm") -> None:
         """The training loop of a node writes a heartbeat, since it has got on."""
         self.store(Heartbeat(job=job, node=node))

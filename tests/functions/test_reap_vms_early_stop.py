@@ -28,7 +28,8 @@ def world():
 
 def measure(world, step=10, **metrics):
     """The job kit's heartbeat, and its line in the file of metrics."""
-    line = json.dumps({"step": step, "attempt": 1, "metrics": metrics}).encode()
+    said = {"step": step, "attempt": 1, "instance_id": world.id_of()}
+    line = json.dumps({**said, "metrics": metrics}).encode()
     world.store(Heartbeat(job="test-vm", node="test-vm"), line)
     world.store(MetricsFile(job="test-vm", node="test-vm", attempt=1), line + b"\n")
 
@@ -104,11 +105,12 @@ def test_no_better_for_its_patience_ends_it_too(world):
     world.job()
     measure(world, val=0.5)
     name = MetricsFile(job="test-vm", node="test-vm", attempt=1)
-    rows = [{"step": step, "metrics": {"val": val}} for step, val in ((10, 0.5), (109, 0.6))]
+    wrote = {"instance_id": world.id_of()}
+    rows = [{**wrote, "step": step, "metrics": {"val": val}} for step, val in ((10, 0.5), (109, 0.6))]
     world.store(name, b"\n".join(json.dumps(row).encode() for row in rows))
     world.sweep()
     assert world.kinds() == []
-    rows.append({"step": 110, "metrics": {"val": 0.5}})
+    rows.append({**wrote, "step": 110, "metrics": {"val": 0.5}})
     world.store(name, b"\n".join(json.dumps(row).encode() for row in rows))
     world.sweep()
     assert world.kinds() == ["early_stop_warning"]
@@ -184,7 +186,10 @@ def test_a_job_whose_ledger_nobody_has_written_yet_is_stopped_all_the_same(world
     """There is nothing to close; recovery reads in the operation log who stopped it."""
     vm = world.vm()
     world.watch("test-vm", {"test-vm": vm}, number=0)
-    world.store(Heartbeat(job="test-vm", node="test-vm"), b'{"metrics": {"loss": NaN}}')
+    world.store(
+        Heartbeat(job="test-vm", node="test-vm"),
+        f'{{"instance_id": "{world.id_of()}", "metrics": {{"loss": NaN}}}}'.encode(),
+    )
     world.sweep_for(minutes=10)
     assert world.asked() == [("stop", vm)]
     assert not world.cloud.store.entries(world.layout.attempts("test-vm"))

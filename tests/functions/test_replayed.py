@@ -161,7 +161,7 @@ def test_so_it_does_with_early_stops():
     vms = {job: world.job(job)[job] for job in ("nan", "spike", "high")}
     for minutes in range(0, 60, 5):
         for job, loss in (("nan", "NaN"), ("spike", "Infinity" if minutes == 20 else "0.5"), ("high", "7.5")):
-            body = f'{{"attempt": 1, "metrics": {{"loss": {loss}}}}}'
+            body = f'{{"attempt": 1, "instance_id": "{vms[job]}", "metrics": {{"loss": {loss}}}}}'
             world.store(Heartbeat(job=job, node=job), body.encode())
         world.sweep_for(minutes=5)
     done = was_done(world)

@@ -5,12 +5,13 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from spotwarden.layout import Heartbeat, MetricsFile
 from spotwarden.model.attempt import State
 from spotwarden.model.governance import EarlyStopLimits, Goal
 from spotwarden.model.training import Aim, Track
-from spotwarden.runner.governance.trainings import follow, thinned
+from spotwarden.runner.governance.trainings import follow, read_training, thinned
 from tests.functions.conftest import load
 from tests.functions.reap_world import Calls, ReapWorld
 
@@ -33,8 +34,9 @@ def lines(*points, **more):
 
 def write(world, *points, attempt=1, node="test-vm"):
     """The metrics of an attempt, and the heartbeat that goes with the newest."""
-    world.store(MetricsFile(job="test-vm", node=node, attempt=attempt), lines(*points))
-    world.store(Heartbeat(job="test-vm", node=node), lines(points[-1], attempt=attempt))
+    said = {"instance_id": world.id_of(node, attempt=attempt), "attempt": attempt}
+    world.store(MetricsFile(job="test-vm", node=node, attempt=attempt), lines(*points, **said))
+    world.store(Heartbeat(job="test-vm", node=node), lines(points[-1], **said))
 
 
 def training(world, **facts):
@@ -74,11 +76,37 @@ def test_a_heartbeat_of_an_earlier_attempt_says_nothing_of_this_one(world):
 def test_a_heartbeat_that_names_no_attempt_is_of_the_one_that_ran_when_it_came(world):
     """Jobs may write their own."""
     ids = world.job()
-    world.store(Heartbeat(job="test-vm", node="test-vm"), lines((1, 0.5)))
+    world.store(Heartbeat(job="test-vm", node="test-vm"), lines((1, 0.5), instance_id=ids["test-vm"]))
     assert training(world).measures
     world.wait(minutes=1)
     world.attempt(number=2, instances=ids, created=world.now, started=world.now)
     assert not training(world).measures
+
+
+@pytest.mark.parametrize("instance_id", ["4711", "", None])
+def test_a_heartbeat_that_another_vm_wrote_is_not_believed(world, instance_id):
+    """Every job VM may write every job's: one that does not name the node's own VM measures nothing."""
+    world.job()
+    said = {"attempt": 1} | ({} if instance_id is None else {"instance_id": instance_id})
+    world.store(Heartbeat(job="test-vm", node="test-vm"), lines((10, "nan"), **said))
+    assert not training(world).measures
+
+
+def test_of_a_file_of_metrics_only_what_the_attempts_own_vm_wrote_counts(world):
+    """A line of another VM, or of no VM, is left out; so is a file of an attempt that is on no record."""
+    ids = world.job()
+    write(world, (10, 0.5))
+    world.attempt(number=2, instances={"test-vm": "4002"})
+    forged = lines((20, 0.1)) + lines((30, 0.1), instance_id=ids["test-vm"])
+    own = lines((40, 0.6), instance_id="4002")
+    world.store(MetricsFile(job="test-vm", node="test-vm", attempt=2), forged + own)
+    world.store(MetricsFile(job="test-vm", node="test-vm", attempt=3), lines((50, 0.1), instance_id="4002"))
+    aim = Aim(metric="loss")
+    record = world.look().jobs["test-vm"]
+    found = read_training(
+        world.cloud.store, world.layout, replace(record, instances={"test-vm": "4002"}), aim
+    )
+    assert found.tracks == {"test-vm": Track(step=40, best=0.5, best_step=10)}
 
 
 def test_only_what_has_changed_is_read_again(world):

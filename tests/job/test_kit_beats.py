@@ -92,7 +92,7 @@ def test_a_heartbeat_says_what_is_known_and_new_figures_make_a_line(shell):
     line = '{"step": 5, "steps": 9, "loss": NaN, "acc": 0.5}'
     twice = "beat; keep_figures; echo more >> log; beat; keep_figures"
     said = shell.run(f"{BEATING} echo '{line}' > progress; {twice}")
-    known = {"attempt": 3, "step": 5, "steps": 9, "metrics": {"loss": "nan", "acc": 0.5}}
+    known = {"instance_id": "17", "attempt": 3, "step": 5, "steps": 9, "metrics": {"loss": "nan", "acc": 0.5}}
     moments = {"at": "", "progress_at": ""}
     first, point, second = beats_in(said)
     assert [{**first, **moments}, {**second, **moments}] == [{**known, **moments}] * 2

@@ -52,19 +52,13 @@ class Labels(msgspec.Struct, frozen=True, gc=False):
 
 
 class WireDuration(msgspec.Struct, frozen=True, gc=False):
-    """A span of time; its seconds are an int64, which Google writes as text."""
+    """Whole seconds of a span of time: an int64, which Google writes as text."""
 
     seconds: int | str = 0
-    nanos: int = 0
-
-    @property
-    def lasts(self) -> bool:
-        """Whether it is any time at all."""
-        return str(self.seconds) not in {"", "0"} or self.nanos > 0
 
 
 class WireScheduling(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """How long before its soft off a Spot VM is told; without it there is no wait (the API's `Scheduling`)."""
+    """How long before its soft off a Spot VM is told; without it there is none (the API's `Scheduling`)."""
 
     preemption_notice_duration: WireDuration = WireDuration()
 
@@ -204,7 +198,7 @@ def instance(wire: WireInstance, zone: str) -> Instance | None:
         job=wire.labels.job,
         attempt=_number(wire.labels.attempt),
         turn=_number(wire.labels.turn),
-        notice=wire.scheduling.preemption_notice_duration.lasts,
+        notice=wire.scheduling.preemption_notice_duration.seconds not in {0, "0"},
     )
 
 

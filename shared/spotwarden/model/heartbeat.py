@@ -22,15 +22,16 @@ Measured = float | Unreal
 class Beat(msgspec.Struct, frozen=True, kw_only=True):
     """One heartbeat.
 
-    `at` is when it was measured and `progress_at` when the program last made any progress, both by the VM's
-    clock; a job that writes its own heartbeats may leave them out. `step` of `steps` is how far the training
-    is, over all attempts; `checkpoint` is the newest one, as the program calls it. `metrics` are what it
-    measures.
+    `at` is when it was measured and `progress_at` when the program last made any progress, both by the clock
+    of the VM `instance_id`; a job that writes its own heartbeats may leave them out. `step` of `steps` is how
+    far the training is, over all attempts; `checkpoint` is the newest one, as the program calls it. `metrics`
+    are what it measures.
     """
 
     at: Moment | None = None
     progress_at: Moment | None = None
     attempt: int | None = None
+    instance_id: str = ""
     step: float | None = None
     steps: float | None = None
     checkpoint: str = ""

@@ -99,8 +99,8 @@ def a_job_that_hangs(stage: Stage) -> None:
 @scene("reap_vms", early_stop=EarlyStopLimits(unreal=True, grace=SOON))
 def a_loss_that_is_no_number(stage: Stage) -> None:
     """Its job is closed in the ledger, and its VM stopped."""
-    job(stage)
-    stage.store(Heartbeat(job="train", node="train"), b'{"attempt": 1, "metrics": {"loss": "nan"}}')
+    said = f'{{"attempt": 1, "instance_id": "{job(stage)}", "metrics": {{"loss": "nan"}}}}'
+    stage.store(Heartbeat(job="train", node="train"), said.encode())
     stage.wait(minutes=20)
     stage.sweep_until(lambda: stopped(stage), minutes=6)
     assert "early_stop_warning" in stage.kinds()

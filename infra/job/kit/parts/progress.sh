@@ -161,7 +161,7 @@ look_at_progress() {
 told_now() {
   local run=""
   [ "$NODES" = 1 ] || run=",\"round\":$ROUND"
-  printf -v REPLY '{"at":"%(%Y-%m-%dT%H:%M:%SZ)T","attempt":%s%s' -1 "$ATTEMPT" "$run"
+  printf -v REPLY '{"at":"%(%Y-%m-%dT%H:%M:%SZ)T","instance_id":"%s","attempt":%s%s' -1 "$ID" "$ATTEMPT" "$run"
 }
 
 # Write a heartbeat, with more members of JSON where something has happened (`beat JSON`).

@@ -14,7 +14,8 @@ FIRST = timedelta(hours=2)
 LOOK = "look at its log and its metrics; mend it, and start it again from a checkpoint that was good"
 HOW_TO_MEASURE = (
     "let the heartbeat say it: with the job kit `spotwarden run --metric 'loss=loss: ([^ ,]+)'`, or a line"
-    ' such as {"step": 120, "loss": 0.7} in the file that SPOTWARDEN_PROGRESS names'
+    ' such as {"step": 120, "loss": 0.7} in the file that SPOTWARDEN_PROGRESS names; a heartbeat of your own'
+    " names its VM as instance_id"
 )
 LARGE = 1e15
 """Whole numbers up to here are written out."""

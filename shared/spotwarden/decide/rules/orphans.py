@@ -12,6 +12,7 @@ from spotwarden.decide.rules.reap_words import (
     AT_REST,
     AT_WORK,
     LEAVING,
+    beat_after_end,
     begun,
     over_since,
     owner_of,
@@ -104,6 +105,15 @@ def _over(machine: Machine, record: JobRecord) -> Fault:
     else:
         over, what = record.updated, f"was closed ({record.state.value if record.state else ''})"
     evidence = {"over since": moment(over)}
+    if record.status_code is not None and (beat := beat_after_end(record)):
+        # Every job VM may write every job's status: what one says and the other denies is not known.
+        return Fault(
+            reason=f"its job {what}, and heartbeats of it came after that",
+            since=over,
+            reading=Reading.UNKNOWN,
+            todo="if it runs, remove the job's status-code, which may not be its own; else delete the VM",
+            evidence={**evidence, "newest heartbeat": moment(beat)},
+        )
     began = begun(machine)
     if over is not None and began is not None and began > over:
         return Fault(

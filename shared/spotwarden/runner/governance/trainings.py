@@ -4,7 +4,7 @@ Old attempts' files never change and are folded once; of the attempt that runs t
 where it has another generation.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import cast
 
@@ -37,9 +37,10 @@ _STATES: Known[object] = Known()
 
 
 class Stood(msgspec.Struct, frozen=True, kw_only=True):
-    """An attempt, as far as it tells whether the next one went on where it was."""
+    """An attempt, as far as it tells whether the next one went on where it was, and on which VMs it ran."""
 
     state: State
+    instances: Mapping[str, str] = {}
 
 
 def read_training(store: Store, layout: Layout, record: JobRecord, aim: Aim) -> Training:
@@ -54,13 +55,17 @@ def read_training(store: Store, layout: Layout, record: JobRecord, aim: Aim) -> 
 
 
 def _beats(store: Store, layout: Layout, folder: Folder, record: JobRecord) -> Iterable[tuple[str, Beat]]:
-    """The newest heartbeat of each node, if it is of this attempt: an older one may have been left behind."""
+    """The newest heartbeat of each node, if it is of this attempt and of the node's own VM.
+
+    An older one may have been left behind; and every job VM may write every job's heartbeats.
+    """
     for thing in folder.of(Heartbeat):
         if not isinstance(thing, Heartbeat) or thing.node not in record.instances:
             continue
         beat = _read(store, layout, folder, thing)
         first = record.began is None or folder.things[thing].updated >= record.began
-        if beat.attempt == record.attempt or (beat.attempt is None and first):
+        its_own = beat.instance_id == record.instances[thing.node]
+        if its_own and (beat.attempt == record.attempt or (beat.attempt is None and first)):
             yield thing.node, beat
 
 
@@ -89,8 +94,8 @@ def _tracks(
         course = [
             point
             for thing in files
-            if thing.node == node
-            for point in _course(store, layout, folder, thing, aim)
+            if thing.node == node and (wrote := _vm_of(store, layout, folder, record, thing))
+            for point in _course(store, layout, folder, thing, aim, wrote=wrote)
         ]
         if course:
             yield node, follow(course, aim)
@@ -106,36 +111,48 @@ def _first(store: Store, layout: Layout, folder: Folder) -> int:
     job = next((thing.job for thing in folder.of(AttemptRecord) if isinstance(thing, AttemptRecord)), "")
     first = numbers[-1] if numbers else 1
     for attempt in reversed(numbers[:-1]):
-        if _state(store, layout, folder, AttemptRecord(job=job, attempt=attempt)) in CLOSED:
+        if _stood(store, layout, folder, AttemptRecord(job=job, attempt=attempt)).state in CLOSED:
             break
         first = attempt
     return first
 
 
-def _state(store: Store, layout: Layout, folder: Folder, thing: AttemptRecord) -> State:
+def _vm_of(store: Store, layout: Layout, folder: Folder, record: JobRecord, thing: MetricsFile) -> str:
+    """The id of the VM that may have written the file; "" where no attempt on record had one there."""
+    attempt = AttemptRecord(job=thing.job, attempt=thing.attempt)
+    if thing.attempt != max(record.attempt, 1) and attempt in folder.things:
+        return _stood(store, layout, folder, attempt).instances.get(thing.node, "")
+    return record.instances.get(thing.node, "") if thing.attempt == max(record.attempt, 1) else ""
+
+
+def _stood(store: Store, layout: Layout, folder: Folder, thing: AttemptRecord) -> Stood:
     def read() -> Stood:
         stored = store.read(layout.build(thing))
         if stored is None:
             raise UnansweredError(f"{layout.build(thing)} went while it was read")
         return decoded(layout.build(thing), stored.data, Stood)
 
-    return once(_STATES, layout, folder, thing, read).state
+    return once(_STATES, layout, folder, thing, read)
 
 
-def _course(store: Store, layout: Layout, folder: Folder, thing: MetricsFile, aim: Aim) -> Course:
-    """What matters of one file; each aim sees it in its own way."""
+def _course(  # noqa: PLR0913 - where, what, and whose
+    store: Store, layout: Layout, folder: Folder, thing: MetricsFile, aim: Aim, *, wrote: str
+) -> Course:
+    """What matters of what this VM wrote into the file; each aim sees it in its own way."""
     name, generation = layout.build(thing), folder.things[thing].generation
-    key = f"{name} {aim.goal.value} {aim.metric}"
+    key = f"{name} {wrote} {aim.goal.value} {aim.metric}"
     known = _COURSES.get(key, generation)
     if known is None:
         stored = store.read(name, at_most=FILE_AT_MOST)
-        known = _COURSES.keep(key, generation, thinned(_points(stored.data if stored else b"", aim), aim))
+        known = _COURSES.keep(
+            key, generation, thinned(_points(stored.data if stored else b"", aim, wrote), aim)
+        )
     return cast("Course", known)
 
 
-def _points(data: bytes, aim: Aim) -> Iterable[tuple[float, float]]:
+def _points(data: bytes, aim: Aim, wrote: str) -> Iterable[tuple[float, float]]:
     for beat in beats_in(data):
-        if beat.step is not None and aim.metric in beat.metrics:
+        if beat.instance_id == wrote and beat.step is not None and aim.metric in beat.metrics:
             yield beat.step, number(beat.metrics[aim.metric])
 
 
