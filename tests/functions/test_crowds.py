@@ -5,7 +5,7 @@ import pytest
 from spotwarden.layout import CreateScript, InstanceId, MarkerName
 from spotwarden.runner.known import Known
 from spotwarden.runner.recovery.crowds import OF_A_JOB, UNKNOWN
-from tests.functions.conftest import SCRIPT
+from tests.functions.conftest import GANG, SCRIPT
 from tests.functions.crowd_world import Crowded, Slow
 
 FIRST_CREATE_SECONDS = 3
@@ -116,6 +116,22 @@ def test_a_marker_of_no_job_costs_no_listing_of_the_bucket(crowd):
     crowd.garbage(3)
     slow = slow_sweep(crowd, about="a-1")
     assert "" not in [what for call, what, _ in slow.made if call == "entries"]
+
+
+def test_nodes_that_compute_engine_shows_cost_one_listing_for_all(world):
+    """A gang that was launched by hand, whose nodes bear names of their own: its registered ids tell."""
+    script = GANG.replace(b"gang-1,gang-2", b"one,two")
+    world.store(CreateScript(job="gang"), script)
+    for node, instance_id in world.launch_by_hand(script).items():
+        world.store(InstanceId(job="gang", node=node), instance_id.encode())
+    crowd = Crowded(world)
+    world.wait(minutes=5)
+    for node in ("one", "two"):
+        world.preempt(node=node)
+    world.wait(minutes=1)
+    slow = slow_sweep(crowd, about="one")
+    assert [what for call, what, _ in slow.made if call == "entries"].count("") == 1
+    assert world.names("gang/metadata/attempts/") == ["gang/metadata/attempts/2.json"]
 
 
 def test_a_node_that_the_job_of_its_name_has_registered_is_that_jobs(world):

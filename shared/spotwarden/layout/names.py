@@ -1,7 +1,7 @@
 """Object names, built and read by the table."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 from functools import cache, lru_cache
 from urllib.parse import quote, unquote_to_bytes
@@ -17,7 +17,7 @@ from spotwarden.layout.table import (
     RESERVED_JOBS,
     TEMPLATES,
 )
-from spotwarden.layout.things import Code, Thing
+from spotwarden.layout.things import Code, InstanceId, Thing
 
 
 class NotInLayoutError(ValueError):
@@ -169,6 +169,11 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     def files(self, job: str) -> str:
         """The prefix of the files stored beside a job's create script."""
         return f"{self.folder(job)}metadata/files/"
+
+    def registrations(self, nodes: Collection[str]) -> str:
+        """A glob (`matchGlob` of objects.list) for the registrations of these nodes in any job."""
+        name = self.build(InstanceId(job="job", node="node")).removeprefix(f"{self.prefix}job/")
+        return f"{self.prefix}*/" + name.replace("/node-", f"/{{{','.join(sorted(nodes))}}}-", 1)
 
 
 @lru_cache(maxsize=16_384)

@@ -8,8 +8,8 @@ from spotwarden.layout.names import NotInLayoutError
 def job_of(node: str, *, said: str | None, jobs: Collection[str], registered: Collection[str]) -> str:
     """The job that a marker's node belongs to, never by its suffix alone.
 
-    `said` is what the marker's body names, `jobs` are the jobs known to exist, `registered` those that the
-    node's name leads to and whose metadata holds `<node>-instance-id`. In this order; `NotInLayoutError` says
+    `said` is what the marker's body names, `jobs` are the jobs known to exist, `registered` those whose
+    metadata holds `<node>-instance-id`. In this order; `NotInLayoutError` says
     why none fits.
     """
     if said is not None:
@@ -22,4 +22,4 @@ def job_of(node: str, *, said: str | None, jobs: Collection[str], registered: Co
         return next(iter(registered))
     if registered:
         raise NotInLayoutError(node, f"registered in several jobs: {', '.join(sorted(registered))}")
-    raise NotInLayoutError(node, f"no job of this name, and none that it leads to holds {node}-instance-id")
+    raise NotInLayoutError(node, f"no job of this name, and no job that is asked has {node}-instance-id")

@@ -18,6 +18,8 @@ LISTED = 20_000
 of open jobs still says that its VM is missing."""
 UNKNOWN = 250
 """Markers of no open job that one sweep reads: at 40 ms a call, with 16 workers, some six seconds of work."""
+LOOKED_UP = 20
+"""Nodes that Compute Engine shows and whose names lead to no job: one listing of the bucket finds so many."""
 OF_A_JOB = 100
 """Markers that a job gets by nothing but their names; more are somebody's who makes names up."""
 

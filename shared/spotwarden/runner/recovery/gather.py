@@ -87,7 +87,7 @@ def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry]) -> Seen
     """
     name = layout.markers() + tick.about
     found = read_markers(cloud.store, layout, [entry for entry in entries if entry.name == name])
-    if found.unusable:
+    if found.unusable or found.nameless:
         return None
     jobs: list[Callable[[], JobFacts]] = []
     by_job: dict[str, list[Marker]] = dict(found.by_job)

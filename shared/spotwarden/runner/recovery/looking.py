@@ -12,8 +12,8 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.marker import Marker, UnusableMarker
 from spotwarden.ports import Entry, Store
 from spotwarden.runner.jobs import look_at_job
-from spotwarden.runner.recovery.crowds import UNKNOWN, likeliest
-from spotwarden.runner.recovery.markers import read_marker, read_markers
+from spotwarden.runner.recovery.crowds import LOOKED_UP, UNKNOWN, likeliest
+from spotwarden.runner.recovery.markers import look_up, read_marker, read_markers
 from spotwarden.runner.recovery.nodes import Shown, with_nodes
 
 
@@ -58,10 +58,14 @@ class Looking:
         """Some of the markers of no open job; the rest waits for the next sweep."""
         ranked = likeliest(self._layout, [*self._of_others, *entries], self._shown)
         found = read_markers(self._store, self._layout, ranked[:UNKNOWN], self._workers)
+        shown = [marker for marker, _ in found.nameless if self._shown.speaks_of(marker.node)]
+        made_up = [unusable for marker, unusable in found.nameless if marker not in shown]
+        more = look_up(self._store, self._layout, shown[:LOOKED_UP])
+        jobs = [*found.by_job.items(), *more.by_job.items()]
         return Rest(
-            jobs=[partial(self.look, job, markers) for job, markers in found.by_job.items()],
-            unusable=[*self._unusable, *found.unusable],
-            left=len(ranked[UNKNOWN:]),
+            jobs=[partial(self.look, job, markers) for job, markers in jobs],
+            unusable=[*self._unusable, *found.unusable, *made_up, *more.unusable],
+            left=len(ranked[UNKNOWN:]) + len(shown[LOOKED_UP:]),
         )
 
     def look(self, job: str, markers: Sequence[Marker]) -> JobFacts:

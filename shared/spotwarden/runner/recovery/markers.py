@@ -1,6 +1,6 @@
 """Markers: which job is each of them about, and what does it say?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -18,32 +18,57 @@ CUTS = 4
 
 
 class Markers(NamedTuple):
-    """Markers by job, and those that say nothing we could act on."""
+    """Markers by job, and those that say nothing we could act on.
+
+    `nameless` are further ones whose content is good, each as what it is taken for while nobody knows more.
+    """
 
     by_job: dict[str, list[Marker]]
     unusable: list[UnusableMarker]
+    nameless: list[tuple[Marker, UnusableMarker]]
 
 
 def read_markers(store: Store, layout: Layout, entries: Iterable[Entry], workers: int = 1) -> Markers:
     """Read them all, several at a time, and find each one's job; no answer to any of them rises."""
-    found = Markers({}, [])
+    found = Markers({}, [], [])
 
-    def look(entry: Entry) -> tuple[Marker, str] | UnusableMarker | None:
+    def look(entry: Entry) -> tuple[Marker, str | UnusableMarker] | UnusableMarker | None:
         marker = read_marker(store, layout, entry)
-        if not isinstance(marker, Marker):
-            return marker
-        owner = _owner(store, layout, marker)
-        return owner if isinstance(owner, UnusableMarker) else (marker, owner)
+        return (marker, _owner(store, layout, marker)) if isinstance(marker, Marker) else marker
 
-    done: Each[tuple[Marker, str] | UnusableMarker] = each(entries, look, workers)
+    done: Each[tuple[Marker, str | UnusableMarker] | UnusableMarker] = each(entries, look, workers)
     if done.failures:
         raise ExceptionGroup("markers could not be read", done.failures)
     for seen in done.results:
         if isinstance(seen, UnusableMarker):
             found.unusable.append(seen)
+            continue
+        marker, owner = seen
+        if not isinstance(owner, UnusableMarker):
+            found.by_job.setdefault(owner, []).append(marker)
+        elif marker.body.job is None:
+            found.nameless.append((marker, owner))
         else:
-            marker, job = seen
-            found.by_job.setdefault(job, []).append(marker)
+            found.unusable.append(owner)
+    return found
+
+
+def look_up(store: Store, layout: Layout, markers: Sequence[Marker]) -> Markers:
+    """Find whose registered ids these nodes have, in one listing of the whole bucket for all of them."""
+    found = Markers({}, [], [])
+    if not markers:
+        return found
+    jobs: dict[str, list[str]] = {}
+    for entry in store.entries(layout.prefix, glob=layout.registrations({marker.node for marker in markers})):
+        thing = layout.parse(entry.name)
+        if isinstance(thing, InstanceId):
+            jobs.setdefault(thing.node, []).append(thing.job)
+    for marker in markers:
+        owner = _owned(marker, jobs=(), registered=jobs.get(marker.node, ()))
+        if isinstance(owner, UnusableMarker):
+            found.unusable.append(owner)
+        else:
+            found.by_job.setdefault(owner, []).append(marker)
     return found
 
 
@@ -98,6 +123,10 @@ def _owner(store: Store, layout: Layout, marker: Marker) -> str | UnusableMarker
     candidates = {marker.node, *([marker.body.job] if marker.body.job else [])}
     jobs = {job for job in candidates if _exists(store, layout, job)}
     registered = list(_registered(store, layout, marker.node)) if not jobs else []
+    return _owned(marker, jobs=jobs, registered=registered)
+
+
+def _owned(marker: Marker, *, jobs: Collection[str], registered: Collection[str]) -> str | UnusableMarker:
     try:
         return job_of(marker.node, said=marker.body.job, jobs=jobs, registered=registered)
     except NotInLayoutError as problem:
@@ -114,10 +143,7 @@ def _exists(store: Store, layout: Layout, job: str) -> bool:
 
 
 def _registered(store: Store, layout: Layout, node: str) -> Iterator[str]:
-    """The jobs that the node's name leads to and that have registered it.
-
-    Looking through all jobs would take a listing of the whole bucket for each marker that somebody makes up.
-    """
+    """The jobs that the node's name leads to and that have registered it: no listing, for a made-up name."""
     job = node
     for _ in range(CUTS):
         job, dash, _cut = job.rpartition("-")
