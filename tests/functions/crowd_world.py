@@ -11,6 +11,7 @@ from spotwarden.layout import CreateScript, InstanceId, MarkerName
 from spotwarden.ports import Cloud
 from spotwarden.runner.recovery.watches import READERS
 from tests.functions.conftest import SCRIPT, World
+from tests.functions.job_vm import JobVm
 
 LATENCY = 0.04
 """Seconds of one call."""
@@ -51,9 +52,10 @@ class Crowded:
 
     def garbage(self, count: int) -> None:
         """Markers of nodes that nobody has, which claim to be of jobs that are nowhere."""
+        stolen = JobVm(self.world)
         for number in range(count):
             said = {"job": f"nobody-{number}", "instance_id": str(number + 1)}
-            self.world.store(MarkerName(node=f"a-{number}"), msgspec.json.encode(said))
+            stolen.write(MarkerName(node=f"a-{number}"), msgspec.json.encode(said))
 
 
 class Slow:

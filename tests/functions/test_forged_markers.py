@@ -3,13 +3,14 @@
 import pytest
 
 from spotwarden.layout import JobFile
+from tests.functions.job_vm import JobVm
 
 FORGED = '{{"job": "{job}", "instance_id": "1"}}'
 
 
 def forge(world, node, body):
     """Another job's VM writes a marker, and ten minutes pass."""
-    world.store(f"preempted-jobs/{node}", body.encode())
+    JobVm(world).write(f"preempted-jobs/{node}", body.encode())
     world.settle(10)
 
 

@@ -23,7 +23,7 @@ PARTS = (
 )
 BEATING = """
 OUTPUT=$PWD/output CODE=$PWD/code PROGRESS=$PWD/progress LOG=$PWD/log CURVE=$PWD/curve
-HERE=job NODE=vm ATTEMPT=3 NODES=1
+HERE=job NODE=vm ID=17 ATTEMPT=3 NODES=1
 mkdir -p output code
 read_rules
 may_write() { return 0; }
