@@ -5,6 +5,8 @@ import pytest
 from spotwarden.layout import CreateScript, InstanceId, MarkerName
 from spotwarden.runner.known import Known
 from spotwarden.runner.recovery.crowds import OF_A_JOB, UNKNOWN
+from spotwarden.runner.recovery.gather import CROWD
+from tests.fakes.trouble import unanswered
 from tests.functions.conftest import GANG, SCRIPT
 from tests.functions.crowd_world import Crowded, Slow
 
@@ -109,6 +111,44 @@ def test_markers_of_an_open_jobs_name_do_not_delay_it(crowd):
     slow = slow_sweep(crowd)
     before = [what for call, what, at in slow.made if call == "read" and at < slow.first("launch")]
     assert len([name for name in before if "preempted-jobs/" in str(name)]) <= OF_A_JOB + 1
+
+
+def test_a_marker_without_an_answer_does_not_stop_the_others(crowd):
+    """It stays, and the sweep fails in the end."""
+    crowd.garbage(3)
+    crowd.world.cloud.store.trouble.order("read", unanswered(after_work=False), about="/a-1$")
+    assert len(crowd.world.sweep().failures) == 1
+    assert crowd.world.names("preempted-jobs/") == ["preempted-jobs/a-1"]
+
+
+def test_another_markers_event_looks_at_nothing_in_a_crowd_while_somebody_else_does(crowd):
+    """A forged one's: it costs no list of all markers."""
+    crowd.garbage(GARBAGE)
+    slow = slow_sweep(crowd, about="a-1")
+    listed = [at for call, what, at in slow.made if call == "entries" and what == "preempted-jobs/"]
+    assert len(listed) == len(["whether there is a crowd", "all, under the turn"])
+
+
+def test_an_event_in_a_crowd_looks_at_its_own_job_alone(crowd):
+    """However many markers there are of no open job; a look at everything would list by no name."""
+    crowd.garbage(GARBAGE)
+    crowd.preempt("test-vm")
+    crowd.world.wait(minutes=1)
+    slow = slow_sweep(crowd, "test-vm")
+    assert slow.times("launch")
+    assert not any(call == "read" and "preempted-jobs/a-" in str(what) for call, what, _ in slow.made)
+    assert "spotwarden/turns/recover_spot.json" not in [what for _, what, _ in slow.made]
+
+
+@pytest.mark.parametrize(("others", "alone"), [(CROWD - 1, True), (CROWD, False)])
+def test_an_event_of_an_open_job_in_a_storm_of_open_jobs_looks_at_everything(crowd, others, alone):
+    """With more than a crowd of them one sweep over all beats one for each."""
+    names = crowd.jobs(others)
+    crowd.garbage(CROWD)
+    crowd.preempt("test-vm", *names)
+    crowd.world.wait(minutes=1)
+    slow = slow_sweep(crowd, "test-vm")
+    assert len(slow.times("launch")) == (1 if alone else others + 1)
 
 
 def test_a_marker_of_no_job_costs_no_listing_of_the_bucket(crowd):

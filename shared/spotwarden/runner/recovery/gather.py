@@ -87,6 +87,8 @@ def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry]) -> Seen
     """
     name = layout.markers() + tick.about
     found = read_markers(cloud.store, layout, [entry for entry in entries if entry.name == name])
+    for failure in found.failures:
+        raise failure
     if found.unusable or found.nameless:
         return None
     jobs: list[Callable[[], JobFacts]] = []

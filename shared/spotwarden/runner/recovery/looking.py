@@ -22,6 +22,7 @@ class Rest(msgspec.Struct, frozen=True, kw_only=True):
 
     jobs: Sequence[Callable[[], JobFacts]] = ()
     unusable: Sequence[UnusableMarker] = ()
+    failures: Sequence[Exception] = ()
     left: int = 0
 
 
@@ -65,6 +66,7 @@ class Looking:
         return Rest(
             jobs=[partial(self.look, job, markers) for job, markers in jobs],
             unusable=[*self._unusable, *found.unusable, *made_up, *more.unusable],
+            failures=found.failures,
             left=len(ranked[UNKNOWN:]) + len(shown[LOOKED_UP:]),
         )
 

@@ -21,24 +21,24 @@ class Markers(NamedTuple):
     """Markers by job, and those that say nothing we could act on.
 
     `nameless` are further ones whose content is good, each as what it is taken for while nobody knows more.
+    `failures` are what was raised about the rest, which stay as they are.
     """
 
     by_job: dict[str, list[Marker]]
     unusable: list[UnusableMarker]
     nameless: list[tuple[Marker, UnusableMarker]]
+    failures: list[Exception]
 
 
 def read_markers(store: Store, layout: Layout, entries: Iterable[Entry], workers: int = 1) -> Markers:
-    """Read them all, several at a time, and find each one's job; no answer to any of them rises."""
-    found = Markers({}, [], [])
+    """Read them all, several at a time, and find each one's job."""
 
     def look(entry: Entry) -> tuple[Marker, str | UnusableMarker] | UnusableMarker | None:
         marker = read_marker(store, layout, entry)
         return (marker, _owner(store, layout, marker)) if isinstance(marker, Marker) else marker
 
     done: Each[tuple[Marker, str | UnusableMarker] | UnusableMarker] = each(entries, look, workers)
-    if done.failures:
-        raise ExceptionGroup("markers could not be read", done.failures)
+    found = Markers({}, [], [], done.failures)
     for seen in done.results:
         if isinstance(seen, UnusableMarker):
             found.unusable.append(seen)
@@ -55,7 +55,7 @@ def read_markers(store: Store, layout: Layout, entries: Iterable[Entry], workers
 
 def look_up(store: Store, layout: Layout, markers: Sequence[Marker]) -> Markers:
     """Find whose registered ids these nodes have, in one listing of the whole bucket for all of them."""
-    found = Markers({}, [], [])
+    found = Markers({}, [], [], [])
     if not markers:
         return found
     jobs: dict[str, list[str]] = {}

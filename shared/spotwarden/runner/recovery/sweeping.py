@@ -88,7 +88,7 @@ def _rest(work: Work, rules: Rules, seen: Seen) -> Each[Wait]:
         if rest.left:
             waits.append(Wait(reason=f"{rest.left} markers of no open job wait unread", soon=False))
         waits += moved.results
-        failures += [*moved.failures, *aside.failures]
+        failures += [*rest.failures, *moved.failures, *aside.failures]
     return Each(waits, failures)
 
 
