@@ -121,12 +121,13 @@ def test_a_marker_without_an_answer_does_not_stop_the_others(crowd):
     assert crowd.world.names("preempted-jobs/") == ["preempted-jobs/a-1"]
 
 
-def test_another_markers_event_looks_at_nothing_in_a_crowd_while_somebody_else_does(crowd):
-    """A forged one's: it costs no list of all markers."""
+def test_an_event_of_no_open_job_looks_at_everything_in_a_crowd(crowd):
+    """Under the turn, so that further ones cost little meanwhile."""
     crowd.garbage(GARBAGE)
     slow = slow_sweep(crowd, about="a-1")
     listed = [at for call, what, at in slow.made if call == "entries" and what == "preempted-jobs/"]
     assert len(listed) == len(["whether there is a crowd", "all, under the turn"])
+    assert "spotwarden/turns/recover_spot.json" in [what for _, what, _ in slow.made]
 
 
 def test_an_event_in_a_crowd_looks_at_its_own_job_alone(crowd):
