@@ -18,7 +18,7 @@ from spotwarden.runner.recovery.nodes import Shown, with_nodes
 
 
 class Rest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the markers of no open job lead to: jobs, markers to be put aside, failures; `left` wait unread."""
+    """What the markers of no open job lead to: jobs, markers to put aside, failures; `left` wait unread."""
 
     jobs: Sequence[Callable[[], JobFacts]] = ()
     unusable: Sequence[UnusableMarker] = ()
