@@ -158,7 +158,10 @@ def announced(some, limits, tick, **facts):
     written = facts.pop("written", tick.now - limits.early_notice + SECOND)
     marker = facts.pop("marker", some.marker(written=written, body=MarkerBody(early=True)))
     return now_of(
-        some.node(**{"instance": some.instance(), "marker": marker, **facts}), limits, tick, early=True
+        some.node(**{"instance": some.instance(notice=True), "marker": marker, **facts}),
+        limits,
+        tick,
+        early=True,
     )
 
 
@@ -175,3 +178,4 @@ def test_only_the_announced_instance_itself_is_doomed(some, limits, tick):
         announced(some, limits, tick, instance=None, namesakes=(some.instance(id="2002"),)) is not Now.DOOMED
     )
     assert announced(some, limits, tick, marker=some.marker(written=tick.now)) is not Now.DOOMED
+    assert announced(some, limits, tick, instance=some.instance(notice=False)) is not Now.DOOMED

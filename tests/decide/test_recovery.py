@@ -67,7 +67,9 @@ def facts_of(some, limits, tick):
         hides = now is Now.HIDDEN or (fate is Fate.UNTOLD and now is not Now.GONE)
         when = tick.now if (fate is Fate.UNTOLD and now is Now.GONE) else written
         started = tick.now if now is Now.FRESH else written
-        there = some.instance(status=status.get(now, Status.RUNNING), started=started)
+        there = some.instance(
+            status=status.get(now, Status.RUNNING), started=started, notice=now is Now.DOOMED
+        )
         return some.node(
             marker=some.marker(written=when, body=MarkerBody(early=now is Now.DOOMED)) if marker else None,
             instance=None if now in {Now.HIDDEN, Now.GONE} else there,
