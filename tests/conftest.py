@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from tests.long import ASKED
+from tests.typed.first_use import watched
 
 # How long an example takes says nothing about the code: machines differ, and are busy.
 settings.register_profile("unhurried", deadline=None, max_examples=100 if ASKED else 40)
@@ -31,3 +32,11 @@ def _one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(certifi, "where", lambda: str(file))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_is_built_in_a_pool() -> Iterator[None]:
+    """Whatever the tests have functions and commands do: each type was built at the import of its reader."""
+    with watched() as first_use:
+        yield
+    assert first_use.late == []

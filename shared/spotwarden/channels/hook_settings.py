@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.channels.addresses import is_loopback
 from spotwarden.channels.nouns import ChannelSettingsError, Hook, Secret
 from spotwarden.model.letter import Shape
@@ -23,12 +24,15 @@ class _Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     secret: str = ""
 
 
+typed.prepare(dict[str, msgspec.Raw], _Said)
+
+
 def read_hooks(said: str) -> Mapping[str, Hook]:
     """The hooks by name; none where nothing is set."""
     if not said.strip():
         return {}
     try:
-        rows = msgspec.json.decode(said, type=dict[str, msgspec.Raw])
+        rows = typed.decode(said, dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeEncodeError):
         raise ChannelSettingsError(f"SPOTWARDEN_HOOKS is no JSON object of hooks; {RIGHT}") from None
     return {name: _hook(name, row) for name, row in rows.items()}
@@ -38,7 +42,7 @@ def _hook(name: str, row: msgspec.Raw) -> Hook:
     if not _NAME.fullmatch(name):
         raise _wrong(name, "has a name with other than small letters, digits and hyphens, or a long one")
     try:
-        said = msgspec.json.decode(row, type=_Said)
+        said = typed.decode(row, _Said)
     except msgspec.DecodeError as error:
         raise _wrong(name, f"is not as it should be ({_without_values(error)})") from None
     _check_url(name, said.url)

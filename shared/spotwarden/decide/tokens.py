@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.model.moment import Moment
 from spotwarden.model.notice import CaseRef, Way
 from spotwarden.model.offer import Offer, Unfit, Wish
@@ -88,6 +89,9 @@ class _Wish(msgspec.Struct, frozen=True, array_like=True, tag="w"):
     expires: Moment
 
 
+typed.prepare(_Offer | _Wish)
+
+
 def sign(what: Offer | Wish, keys: Keys) -> str:
     """Make the token; `ValueError` where it would be longer than anybody may read."""
     name, key = next(iter(keys.keys.items()))
@@ -109,7 +113,7 @@ def read(token: str, keys: Keys, now: datetime) -> Offer | Wish | Unfit:
     if not compare_digest(signature.encode(), parts["signature"].encode()):
         return Unfit.BROKEN
     try:
-        what = _unpacked(msgspec.msgpack.decode(_bytes(parts["payload"]), type=_Offer | _Wish))
+        what = _unpacked(typed.unpack(_bytes(parts["payload"]), _Offer | _Wish))  # type: ignore[arg-type]
     except ValueError:
         return Unfit.BROKEN
     return what if now < what.expires else Unfit.EXPIRED

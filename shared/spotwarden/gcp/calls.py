@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from spotwarden import clock
+from spotwarden import clock, typed
 from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.rest import Rest
 from spotwarden.gcp.wire import Held, Page
@@ -71,7 +71,7 @@ class Calls:
 def decode(answer: bytes, kind: type[T]) -> T:
     """The answer as data; one that is cut short is no answer."""
     try:
-        return msgspec.json.decode(answer, type=kind)
+        return typed.decode(answer, kind)
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError as error:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from spotwarden import typed
 from spotwarden.gcp import offers, wire
 from spotwarden.gcp.calls import InTime, decode
 from spotwarden.gcp.filters import Wanted, any_name
@@ -17,6 +18,8 @@ from spotwarden.model.request import Request
 from spotwarden.ports import RejectedError
 
 _PAGE = wire.Page[wire.Scope]
+
+typed.prepare(dict[str, Any], wire.WireOperation, _PAGE)
 _DISK = re.compile(r"projects/[^/?#]+/(zones|regions)/[^/?#]+/disks/[^/?#]+$")
 _REGION = re.compile(r"[a-z]+-[a-z]+\d+")
 _PATH = re.compile(r"/compute/(v1|beta|alpha)/projects/[^/?#]+/[^?#]+")

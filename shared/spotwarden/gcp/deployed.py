@@ -8,10 +8,13 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
+from spotwarden import typed
 from spotwarden.gcp.calls import decode
 from spotwarden.gcp.errors import refusal
 from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.rest import Rest
+
+typed.prepare(dict[str, Any])
 
 Json = Mapping[str, Any]
 

@@ -11,6 +11,7 @@ import urllib3
 from google.api_core import exceptions as api
 from google.auth.exceptions import GoogleAuthError
 
+from spotwarden import typed
 from spotwarden.ports import RejectedError, UnansweredError
 
 _NO_ANSWER = (
@@ -66,6 +67,9 @@ class _Answer(msgspec.Struct, frozen=True):
     error: ErrorBody = ErrorBody()
 
 
+typed.prepare(_Answer)
+
+
 def leaves_open(status: int, reasons: Sequence[str] = ()) -> bool:
     """Whether an answer of this HTTP status leaves it open what was done, or only asks for patience."""
     if REFUSED.intersection(reasons):
@@ -114,6 +118,6 @@ def refusal(call: str, status: int, body: bytes) -> RejectedError | UnansweredEr
 
 def _read(body: bytes) -> ErrorBody:
     try:
-        return msgspec.json.decode(body, type=_Answer).error
+        return typed.decode(body, _Answer).error
     except msgspec.DecodeError:  # a proxy or a load balancer answers in HTML
         return ErrorBody(message=body[:300].decode(errors="replace"))

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.gcp import leftovers, wire
 from spotwarden.gcp.calls import MOST, Calls, InTime, decode
 from spotwarden.gcp.fleet import FIELDS, FleetPage, Gathered, by_id
@@ -26,6 +27,9 @@ class Labelled(msgspec.Struct, frozen=True, rename="camel"):
 
     label_fingerprint: str
     labels: dict[str, str] = {}
+
+
+typed.prepare(Labelled, wire.WireOperation, Snapshots, FleetPage, ThingsPage)
 
 
 class Governed(Calls):

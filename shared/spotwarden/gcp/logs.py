@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.gcp.calls import ID_ONLY, decode
 from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.rest import Rest
@@ -74,6 +75,9 @@ class _Entry(msgspec.Struct, frozen=True, rename="camel"):
 class _Page(msgspec.Struct, frozen=True, rename="camel"):
     entries: Sequence[_Entry] = ()
     next_page_token: str = ""
+
+
+typed.prepare(_Page)
 
 
 class CloudLogging:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from google.api_core import exceptions as api
 
-from spotwarden import clock
+from spotwarden import clock, typed
 from spotwarden.gcp.calls import decode
 from spotwarden.gcp.errors import refusal
 from spotwarden.gcp.patience import Patience
@@ -21,6 +21,9 @@ GOOGLE = "https://pubsub.googleapis.com"
 
 class _Accepted(msgspec.Struct, frozen=True, rename="camel"):
     message_ids: Sequence[str] = ()
+
+
+typed.prepare(_Accepted)
 
 
 class CloudTopic:

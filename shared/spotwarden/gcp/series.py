@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.gcp.calls import ID_ONLY, decode
 from spotwarden.gcp.rest import Rest
 from spotwarden.ports import RejectedError, UnansweredError
@@ -159,6 +160,9 @@ class Page(msgspec.Struct, frozen=True, rename="camel"):
             raise UnansweredError(f"Monitoring answered in part: {'; '.join(said)}")
 
 
+typed.prepare(datetime, Page)
+
+
 def listed(rest: Rest, project: str, ask: Ask, ids: Collection[str] = ()) -> Iterator[Series]:
     """The series of the answer; none where the metric was never written, which Monitoring says with a 404.
 
@@ -196,7 +200,7 @@ def _pages(rest: Rest, project: str, query: Query) -> Iterator[Page]:
 @lru_cache(maxsize=4096)
 def moment(text: str) -> datetime:
     """A moment as Google writes it."""
-    return msgspec.convert(text, datetime)
+    return typed.convert(text, datetime)
 
 
 def _stamp(moment: datetime) -> str:

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.model.governance import (
     ComplianceLimits,
     EarlyStopLimits,
@@ -67,7 +68,7 @@ def read_value(name: str, kind: Any, said: object) -> Any:  # noqa: ANN401 — a
     if timedelta in (kind, *get_args(kind)):
         read = [_time(one) for one in said] if isinstance(said, list | tuple) else _time(said)
     try:
-        value = msgspec.convert(read, kind)
+        value = typed.convert(read, kind)
     except msgspec.ValidationError as error:
         raise ValueError(_expected(kind, said)) from error
     if isinstance(value, Mapping):

@@ -8,11 +8,18 @@ from typing import Any
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.model.heartbeat import Beat, Measured
 
 METRICS_AT_MOST = 200
 """Names in one heartbeat; a program that counts its steps in names would fill the bucket otherwise."""
-UNREAL = {"nan": "nan", "inf": "inf", "infinity": "inf", "-inf": "-inf", "-infinity": "-inf"}
+UNREAL: Mapping[str, Measured] = {
+    "nan": "nan",
+    "inf": "inf",
+    "infinity": "inf",
+    "-inf": "-inf",
+    "-infinity": "-inf",
+}
 """How programs spell what JSON has no number for."""
 
 STILL_AT_MOST = timedelta(days=366)
@@ -21,6 +28,8 @@ STILL_AT_MOST = timedelta(days=366)
 _TYPES: Mapping[str, Any] = {
     field.name: field.type for field in msgspec.structs.fields(Beat) if field.name != "metrics"
 }
+
+typed.prepare(*_TYPES.values())
 
 
 def beat_in(data: bytes) -> Beat:
@@ -58,7 +67,7 @@ def beats_in(lines: bytes) -> Iterator[Beat]:
 
 def _part(name: str, said: Mapping[str, Any]) -> Any:  # noqa: ANN401 — the type is the field's
     try:
-        value = msgspec.convert(said.get(name), _TYPES[name])
+        value = typed.convert(said.get(name), _TYPES[name])
     except (msgspec.ValidationError, OverflowError):
         return None
     return value if not isinstance(value, float) or math.isfinite(value) else None
@@ -80,4 +89,4 @@ def _value(value: object) -> Measured | None:
     if found is not None and math.isfinite(found):
         return found
     text = str(value if found is None else found).strip().lower()
-    return msgspec.convert(UNREAL[text], Measured) if text in UNREAL else None
+    return UNREAL.get(text)

@@ -4,6 +4,7 @@ from typing import TypeVar
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.ports import BrokenError
 
 Kind = TypeVar("Kind")
@@ -12,6 +13,6 @@ Kind = TypeVar("Kind")
 def decoded(name: str, data: bytes, kind: type[Kind]) -> Kind:
     """The object's JSON as what its name promises; `BrokenError` names it and says what is wrong."""
     try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, RecursionError) as problem:
+        return typed.decode(data, kind)
+    except msgspec.DecodeError as problem:
         raise BrokenError(f"{name}: {problem}") from problem

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar, cast
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.layout import (
     AttemptRecord,
     CreateScript,
@@ -36,6 +37,8 @@ from spotwarden.runner.beats import beat_in, progress_in
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.known import Known
 from spotwarden.runner.policy.reading import durations, read_toml
+
+typed.prepare(Watch, Attempt, JobFile)
 
 OBJECT_AT_MOST = 1024 * 1024
 
@@ -177,7 +180,7 @@ def read_job_file(store: Store, layout: Layout, job: str, folder: Folder | None 
         return JobFile()
     try:
         stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
-        return msgspec.convert(durations(read_toml(stored.data)), JobFile) if stored else JobFile()
+        return typed.convert(durations(read_toml(stored.data)), JobFile) if stored else JobFile()
     except (ValueError, msgspec.DecodeError, RecursionError) as problem:
         return JobFile(problem=f"{layout.build(thing)}: {problem}")
 

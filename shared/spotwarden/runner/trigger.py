@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import msgspec
 
-from spotwarden import clock
+from spotwarden import clock, typed
 from spotwarden.layout import Layout, node_problem
 from spotwarden.model.tick import Tick
 from spotwarden.runner.each import Swept
@@ -51,12 +51,15 @@ class _LogEntry(msgspec.Struct, frozen=True, rename="camel"):
     proto_payload: _Payload = _Payload()
 
 
+typed.prepare(_LogEntry)
+
+
 def _instance_in(data: object) -> str:
     """The instance's name in an audit log entry as Pub/Sub carries it; "" for anything else."""
     if not isinstance(data, str | bytes):
         return ""
     try:
-        entry = msgspec.json.decode(b64decode(data), type=_LogEntry)
+        entry = typed.decode(b64decode(data), _LogEntry)
     except (ValueError, msgspec.DecodeError):
         return ""
     *_, kind, name = ["", *entry.proto_payload.resource_name.split("/")]

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.layout import Layout, SweepTurn
 from spotwarden.model.moment import Moment
 from spotwarden.model.tick import Tick
@@ -28,6 +29,9 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     swept: Moment | None = None
     steady: Moment | None = None
     told: str = ""
+
+
+typed.prepare(Turn)
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden import clock
+from spotwarden import clock, typed
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.layout import (
     NotInLayoutError,
@@ -22,6 +22,8 @@ from spotwarden.model.post import Channel, Pending, Recipient, Round, Undelivere
 from spotwarden.ports import BrokenError
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
+
+typed.prepare(Undelivered, Round, Pending)
 
 UNREADABLE = "unreadable"
 """The kind of a notice that stands for something that is none."""

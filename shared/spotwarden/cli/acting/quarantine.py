@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import click
 import msgspec
 
-from spotwarden import clock
+from spotwarden import clock, typed
 from spotwarden.cli.context import Context, new_tick, open_context
 from spotwarden.cli.json_text import json_text
 from spotwarden.cli.table import duration, render
@@ -13,6 +13,8 @@ from spotwarden.layout import MarkerName, NotInLayoutError, Quarantined, node_pr
 from spotwarden.model.action import Change, DropObject, StoreObject
 from spotwarden.model.marker import Aside
 from spotwarden.model.outcome import Done
+
+typed.prepare(Aside)
 
 HEAD = ("MARKER", "SINCE", "JOB", "REASON")
 
@@ -102,7 +104,7 @@ def _read(context: Context) -> list[Kept]:
             continue
         stored = store.read(entry.name) if ours else None
         if stored is not None:
-            aside = msgspec.json.decode(stored.data, type=Aside)
+            aside = typed.decode(stored.data, Aside)
             found.append(Kept(name=entry.name, generation=stored.generation, aside=aside))
     return sorted(found, key=lambda one: one.aside.at)
 

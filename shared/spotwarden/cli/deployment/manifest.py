@@ -7,6 +7,8 @@ import click
 import msgspec
 import yaml
 
+from spotwarden import typed
+
 MANIFEST = Path(__file__).resolve().parents[4] / "infra" / "functions.yaml"
 
 
@@ -45,9 +47,12 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     topics: Mapping[str, str]
 
 
+typed.prepare(Manifest)
+
+
 def read_manifest(file: Path) -> Manifest:
     """Read it; a `ClickException` says why not."""
     try:
-        return msgspec.convert(yaml.safe_load(file.read_text(encoding="utf-8")), Manifest)
+        return typed.convert(yaml.safe_load(file.read_text(encoding="utf-8")), Manifest)
     except (OSError, yaml.YAMLError, msgspec.ValidationError) as error:
         raise click.ClickException(f"{file}: {error}; name the manifest with --manifest") from error

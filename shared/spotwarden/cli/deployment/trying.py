@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.cli.deployment.examining import TICK, Finding, State
 from spotwarden.cli.deployment.manifest import Function, Manifest
@@ -21,6 +22,8 @@ from spotwarden.layout import AuditRecord, MarkerName, Quarantined, SweepTurn, n
 from spotwarden.model.notice import Notice
 from spotwarden.ports import RejectedError, Topic, UnansweredError
 from spotwarden.runner.turn import Turn
+
+typed.prepare(Turn)
 
 STEP = timedelta(milliseconds=250)
 NUDGE = timedelta(seconds=5)
@@ -96,7 +99,7 @@ def _sweeps(context: Context, function: Function, topics: Topics) -> Trial:
         now = store.read(name)
         if now is None or (before is not None and now.generation == before.generation):
             return None
-        turn = msgspec.json.decode(now.data, type=Turn)
+        turn = typed.decode(now.data, Turn)
         return None if turn.holder else Finding(what=what, state=State.GOOD)
 
     _tick(topics, function)

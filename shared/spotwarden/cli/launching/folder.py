@@ -7,6 +7,10 @@ from pathlib import Path
 import click
 import msgspec
 
+from spotwarden import typed
+
+typed.prepare(dict[str, str])
+
 KEPT = ".spotwarden"
 CONFIDED = "environment"
 """Variables may be secrets: the file is its developer's alone, and git is told to pass it by."""
@@ -79,7 +83,7 @@ def _edited(folder: Path, texts: Mapping[str, str], before: Mapping[str, str]) -
 
 def _written(folder: Path) -> dict[str, str]:
     try:
-        return msgspec.json.decode((folder / WRITTEN).read_bytes(), type=dict[str, str])
+        return typed.decode((folder / WRITTEN).read_bytes(), dict[str, str])
     except (OSError, msgspec.DecodeError):
         return {}
 

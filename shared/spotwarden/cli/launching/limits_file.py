@@ -7,11 +7,14 @@ from pathlib import Path
 import click
 import msgspec
 
+from spotwarden import typed
 from spotwarden.cli.launching.asked import Asked
 from spotwarden.decide.rules.precedence import misread
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.values import written
 from spotwarden.runner.policy.reading import durations, read_toml
+
+typed.prepare(JobFile)
 
 
 def job_file(asked: Asked) -> str:
@@ -41,7 +44,7 @@ def _own(path: Path) -> str:
 def _hold(text: str, what: str) -> None:
     """Whether it is a job.toml that can be followed, as those who will read it understand it."""
     try:
-        file = msgspec.convert(durations(read_toml(text.encode())), JobFile)
+        file = typed.convert(durations(read_toml(text.encode())), JobFile)
     except (ValueError, msgspec.DecodeError, RecursionError) as error:
         raise click.UsageError(f"--job-toml: {what} cannot be followed: {error}") from error
     # Any rule's name leads to whatever is wrong with the names, each one's own to its limits.

@@ -9,7 +9,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden import clock
+from spotwarden import clock, typed
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.json_text import json_text
 from spotwarden.cli.limits.backtest_words import told
@@ -28,7 +28,7 @@ from spotwarden.model.idling import IdleFacts
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
 from spotwarden.model.reaping import ReapFacts
-from spotwarden.model.seen import Unreadable
+from spotwarden.model.seen import Seen, Unreadable
 from spotwarden.runner import PolicyError, read_policy
 from spotwarden.runner.governance.prices import read_prices
 from spotwarden.runner.governance.recording import read
@@ -49,6 +49,8 @@ FUNCTIONS: Mapping[str, Replayable] = {
     "cap_runtime": Replayable(CapFacts, capping.judge),
     "check_compliance": Replayable(ComplianceFacts, compliance.judge),
 }
+
+typed.prepare(*(Seen[replayable.facts] for replayable in FUNCTIONS.values()))
 
 
 @click.command()

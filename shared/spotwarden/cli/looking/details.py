@@ -6,6 +6,7 @@ from datetime import datetime
 import click
 import msgspec
 
+from spotwarden import typed
 from spotwarden.cli.context import Context
 from spotwarden.decide.report import beats
 from spotwarden.layout import CaseRecord, MetricsFile, NotInLayoutError, RunRecord, job_problem
@@ -22,6 +23,8 @@ from spotwarden.runner.beats import beat_in, beats_in, progress_in
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
 from spotwarden.runner.jobs import Folder, look_at_job, look_into, telling
+
+typed.prepare(Run, Case)
 
 
 class Details(msgspec.Struct, frozen=True, kw_only=True):

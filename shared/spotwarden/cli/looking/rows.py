@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.cli.context import Context
 from spotwarden.cli.looking.remembered import NOTHING, remembered
 from spotwarden.decide.experiments import Experiment, experiment
@@ -181,10 +182,13 @@ class _Tagged(msgspec.Struct, frozen=True):
     tags: Mapping[str, str] = {}
 
 
+typed.prepare(_Tagged, Attempt)
+
+
 def tags_in(data: bytes) -> Mapping[str, str]:
     """The tags in a job's record of how it was asked for; none where it cannot be read."""
     try:
-        return msgspec.json.decode(data, type=_Tagged).tags
+        return typed.decode(data, _Tagged).tags
     except (msgspec.DecodeError, UnicodeDecodeError):
         return {}
 

@@ -8,6 +8,7 @@ from datetime import datetime
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.decide.whereabouts import Stay, stays
 from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, StatusCode, Thing
 from spotwarden.model.attempt import Attempt, State
@@ -16,6 +17,8 @@ from spotwarden.ports import Entry, Logs, RejectedError, Store, UnansweredError
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.jobs import look_into
 from spotwarden.runner.known import Known
+
+typed.prepare(Attempt)
 
 FILE_AT_MOST = 16 * 1024 * 1024
 """Twice what the job kit stores."""

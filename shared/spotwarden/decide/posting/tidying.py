@@ -8,8 +8,11 @@ from hashlib import sha256
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden import typed
 from spotwarden.model.notice import CaseRef, Notice, Severity, Table
 from spotwarden.model.post import Channel, Pending, Recipient, Undelivered
+
+typed.prepare(Notice)
 
 MOST_ID = 1_000
 MOST_TEXT = 4_000
@@ -30,8 +33,8 @@ class UnreadableError(ValueError):
 def read(data: bytes) -> Notice:
     """The notice, no longer than a letter can show; what was cut says so. `UnreadableError`."""
     try:
-        notice = msgspec.json.decode(data, type=Notice)
-    except (msgspec.DecodeError, RecursionError) as problem:
+        notice = typed.decode(data, Notice)
+    except msgspec.DecodeError as problem:
         raise UnreadableError(str(problem)) from problem
     if not 0 < len(notice.id) <= MOST_ID:
         raise UnreadableError(f"its id has {len(notice.id)} characters; it must have 1 to {MOST_ID}")

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from spotwarden import typed
 from spotwarden.layout import CaseRecord, StatusCode
 from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
@@ -14,6 +15,8 @@ from spotwarden.model.reply import Affair
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.governance.governing import Duty
 from spotwarden.runner.jobs import look_at_job, read_job_file
+
+typed.prepare(Case)
 
 SCRATCH = "SCRATCH"
 """The type of a local SSD among an instance's disks (Google: "REST Resource: instances")."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden import typed
 from spotwarden.layout import CaseRecord, UsedOffer
 from spotwarden.model.action import Change, StoreObject
 from spotwarden.model.answer import Accepted, Answer, Answered
@@ -30,6 +31,8 @@ from spotwarden.runner.answers.writing import write_answer
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.governance.governing import Duty
 from spotwarden.runner.log import log
+
+typed.prepare(Used)
 
 
 class Take(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.layout import PreferenceRecord, person_key
 from spotwarden.model.action import StoreObject
 from spotwarden.model.offer import Wish
@@ -10,6 +11,8 @@ from spotwarden.model.post import Pace, Preference
 from spotwarden.model.reply import Failed, Reply, Trouble, Wishes
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.governance.governing import Duty
+
+typed.prepare(Preference)
 
 
 def show_wish(duty: Duty, wish: Wish) -> Reply:

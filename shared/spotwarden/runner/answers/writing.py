@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from spotwarden import typed
 from spotwarden.layout import CaseRecord, Layout
 from spotwarden.model.action import FileCase
 from spotwarden.model.answer import Accepted, Answered, Refused
@@ -10,6 +11,8 @@ from spotwarden.model.outcome import Done, Lost, Unanswered
 from spotwarden.ports import Store
 from spotwarden.runner.apply import Applier
 from spotwarden.runner.decoding import decoded
+
+typed.prepare(Case)
 
 TRIES = 10
 """How often a case that changes under our hands is read anew; a sweep changes one a few times at most."""

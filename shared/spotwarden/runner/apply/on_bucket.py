@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.layout import (
     AttemptRecord,
     CaseRecord,
@@ -36,6 +37,8 @@ from spotwarden.model.outcome import Done
 from spotwarden.ports import ConflictError
 from spotwarden.runner.apply.hands import JSON, Hands
 from spotwarden.runner.decoding import decoded
+
+typed.prepare(Attempt)
 
 CLOSINGS = 3
 """How often a job is closed anew that changes under our hands."""

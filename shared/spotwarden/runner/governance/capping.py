@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from spotwarden import typed
 from spotwarden.layout import AttemptRecord, JobFile, Layout, StatusCode, Thing, quarantine_key
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.capping import CapFacts, Records
@@ -26,6 +27,8 @@ from spotwarden.runner.governance.usage import Meter, Metering
 from spotwarden.runner.governance.whose import jobs_of
 from spotwarden.runner.jobs import Folder, look_into, once, read_job_file
 from spotwarden.runner.known import Known
+
+typed.prepare(Attempt)
 
 RUNS = {Status.RUNNING, Status.PENDING_STOP}
 

@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from spotwarden import typed
 from spotwarden.layout import CaseRecord, Layout, NotInLayoutError
 from spotwarden.model.case import Case, Filed
 from spotwarden.ports import BrokenError, Entry, Store, UnansweredError
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
 from spotwarden.runner.known import Known
+
+typed.prepare(Case)
 
 _KNOWN: Known[Case] = Known()
 

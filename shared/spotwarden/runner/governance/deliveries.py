@@ -5,6 +5,7 @@ from itertools import filterfalse
 
 from msgspec.structs import replace
 
+from spotwarden import typed
 from spotwarden.layout import Layout, notice_key
 from spotwarden.model.case import CaseState, Filed, Warned
 from spotwarden.model.policy import Policy
@@ -13,6 +14,8 @@ from spotwarden.ports import BrokenError, Entry, Store, UnansweredError
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
 from spotwarden.runner.governance.cases import OpenCases
+
+typed.prepare(Delivered)
 
 
 def with_deliveries(

@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden import typed
 from spotwarden.model.prices import PriceTable, Rate
 
 USD = Annotated[float, msgspec.Meta(ge=0)]
@@ -37,10 +38,13 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     sheet: tuple[_Sheet, ...]
 
 
+typed.prepare(_File)
+
+
 def read_prices(file: Path) -> PriceTable:
     """Every rate of `prices.toml`; where it cannot be read, none, and why."""
     try:
-        read = msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), _File)
+        read = typed.convert(tomllib.loads(file.read_text(encoding="utf-8")), _File)
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as problem:
         return PriceTable(problem=f"{file.name} cannot be read: {problem}")
     return PriceTable(rates=tuple(_rate(sheet, row) for sheet in read.sheet for row in sheet.rows))

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.layout import Layout, NotInLayoutError, SweepRecord
 from spotwarden.model.brief import Brief
 from spotwarden.model.seen import Facts, Seen, Unreadable
@@ -55,7 +56,7 @@ def read_one(store: Store, name: str, facts: type[Facts]) -> Seen[Facts] | Unrea
         return None
     try:
         kind = Seen[facts]  # type: ignore[valid-type]
-        seen: Seen[Facts] = msgspec.json.decode(gzip.decompress(stored.data), type=kind)
+        seen: Seen[Facts] = typed.decode(gzip.decompress(stored.data), kind)
     except (msgspec.DecodeError, OSError, EOFError, zlib.error) as error:
         return Unreadable(name=name, why=str(error))
     return seen

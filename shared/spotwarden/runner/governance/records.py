@@ -6,6 +6,7 @@ from typing import cast
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.layout import (
     AttemptRecord,
     Heartbeat,
@@ -40,6 +41,9 @@ class Launched(msgspec.Struct, frozen=True, kw_only=True):
     instances: dict[str, str] = {}
     replaces: dict[str, str] = {}
     early: bool = False
+
+
+typed.prepare(Launched)
 
 
 def read_record(

@@ -10,6 +10,7 @@ from typing import cast
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.layout import AttemptRecord, Heartbeat, Layout, MetricsFile, NotInLayoutError, Thing
 from spotwarden.model.attempt import CLOSED, State
 from spotwarden.model.fleet import Machine
@@ -41,6 +42,9 @@ class Stood(msgspec.Struct, frozen=True, kw_only=True):
 
     state: State
     instances: Mapping[str, str] = {}
+
+
+typed.prepare(Stood)
 
 
 def read_training(store: Store, layout: Layout, record: JobRecord, aim: Aim) -> Training:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.layout import Layout, UsageRecord
 from spotwarden.model.tick import Tick
 from spotwarden.model.usage import DayTotal, Metered, UsageDay
@@ -18,6 +19,8 @@ from spotwarden.ports import ConflictError, Store, UnansweredError
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.known import Known
 from spotwarden.runner.log import log
+
+typed.prepare(UsageDay)
 
 TRIES = 5
 """So often a day is read anew where another sweep was first; what is lost then, the next sweep writes."""

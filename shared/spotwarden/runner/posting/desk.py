@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
+from spotwarden import typed
 from spotwarden.layout import PostRound, PreferenceRecord, UndeliveredRecord
 from spotwarden.model.action import Change, SendLetter, Wait
 from spotwarden.model.letter import Letter
@@ -22,6 +23,8 @@ from spotwarden.runner.decoding import decoded
 from spotwarden.runner.posting.office import Office
 from spotwarden.runner.posting.outbox import Box, as_it_stands, by_key, opened
 from spotwarden.runner.posting.rounds import HeldRound, LostError
+
+typed.prepare(Preference)
 
 Apply = Callable[[Change], Outcome]
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from spotwarden import typed
 from spotwarden.layout import Layout, NotInLayoutError, OutboxEntry, notice_key, person_key
 from spotwarden.model.post import Channel, Pending, Recipient
 from spotwarden.model.posting import Waiting
@@ -11,6 +12,8 @@ from spotwarden.ports import BrokenError, Entry, Store
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.each import each
 from spotwarden.runner.known import Known
+
+typed.prepare(Pending)
 
 SMALL = 8 * 1024
 """Larger records are not remembered: a warm function has little memory."""

@@ -5,6 +5,7 @@ Each is created once, at generation 0: whoever comes second finds it and has not
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.layout import (
     DeliveredRecord,
     Layout,
@@ -18,6 +19,8 @@ from spotwarden.model.post import Delivered, Pending, Recipient, Undelivered
 from spotwarden.model.posting import Waiting
 from spotwarden.ports import BrokenError, ConflictError, Entry, Store
 from spotwarden.runner.decoding import decoded
+
+typed.prepare(Delivered)
 
 JSON = "application/json"
 ASIDE = "topic"

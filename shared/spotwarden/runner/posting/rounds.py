@@ -5,11 +5,14 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden import typed
 from spotwarden.layout import Layout, PostRound
 from spotwarden.model.post import Round
 from spotwarden.ports import BrokenError, ConflictError, Store
 from spotwarden.runner.decoding import decoded
 from spotwarden.runner.posting.records import JSON
+
+typed.prepare(Round)
 
 
 class LostError(Exception):

@@ -1,9 +1,12 @@
 """What a person has asked for, as the post room reads it."""
 
+from spotwarden import typed
 from spotwarden.layout import Layout, PreferenceRecord, person_key
 from spotwarden.model.post import Channel, Preference, Recipient
 from spotwarden.ports import Store
 from spotwarden.runner.decoding import decoded
+
+typed.prepare(Preference)
 
 
 def preference(store: Store, layout: Layout, recipient: Recipient) -> Preference | None:

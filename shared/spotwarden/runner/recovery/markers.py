@@ -5,11 +5,14 @@ from typing import NamedTuple
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.layout import InstanceId, Layout, MarkerName, NotInLayoutError, job_of, job_problem
 from spotwarden.model.marker import Marker, MarkerBody, UnusableMarker
 from spotwarden.ports import Entry, Store
 from spotwarden.runner.each import Each, each
 from spotwarden.runner.recovery.nodes import NODE_OF_A_GANG
+
+typed.prepare(MarkerBody)
 
 MARKER_AT_MOST = 64 * 1024
 """Bytes of a marker that are read; the shutdown script writes some hundred."""
@@ -85,7 +88,7 @@ def read_marker(store: Store, layout: Layout, entry: Entry) -> Marker | Unusable
             if stored is None or stored.generation != entry.generation:
                 return None
             data = stored.data
-        body = msgspec.json.decode(data, type=MarkerBody) if data.strip() else MarkerBody()
+        body = typed.decode(data, MarkerBody) if data.strip() else MarkerBody()
         _agree(node, body)
     except NotInLayoutError as problem:
         return _unusable(layout, entry, problem.reason, data)

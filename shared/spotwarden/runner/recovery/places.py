@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden import typed
 from spotwarden.layout import Layout, PlacementMemory
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
@@ -13,6 +14,8 @@ from spotwarden.model.placement import News, PlacementRecord
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, UnansweredError
+
+typed.prepare(PlacementRecord)
 
 Learn = Callable[[PlacementRecord, Iterable[News]], PlacementRecord]
 JSON = "application/json"
@@ -79,7 +82,7 @@ class Places:
         stored = self._cloud.store.read(self._layout.build(PlacementMemory(machine=key)))
         if stored is None:
             return PlacementRecord(machine=key), 0
-        return msgspec.json.decode(stored.data, type=PlacementRecord), stored.generation
+        return typed.decode(stored.data, PlacementRecord), stored.generation
 
     def _write(self, record: PlacementRecord, generation: int) -> None:
         name = self._layout.build(PlacementMemory(machine=record.machine))

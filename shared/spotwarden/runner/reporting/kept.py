@@ -13,10 +13,13 @@ from typing import TypeVar
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.layout import Layout, ReportPart
 from spotwarden.model.report_kept import EDITION, AuditDay, Index, Summary
 from spotwarden.ports import BrokenError, Store
 from spotwarden.runner.known import Known
+
+typed.prepare(Index, Summary, AuditDay)
 
 LARGEST = 256 * 1024 * 1024
 """Bytes that are read of one of them, packed; an index of 10,000 jobs has some three million."""
@@ -92,8 +95,8 @@ def _unpacked(data: bytes, kind: type[Part]) -> Part | None:
     """What it says, if it is of this edition."""
     try:
         with no_collecting():
-            found = msgspec.json.decode(gzip.decompress(data), type=kind)
-    except (msgspec.DecodeError, OSError, EOFError, zlib.error, RecursionError):
+            found = typed.decode(gzip.decompress(data), kind)
+    except (msgspec.DecodeError, OSError, EOFError, zlib.error):
         return None
     return found if found.edition == EDITION else None
 

@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.layout import AuditRecord, NotInLayoutError, SweepRecord, UsageRecord
 from spotwarden.model.idling import IdleFacts
 from spotwarden.model.report_kept import SLOT, AuditDay, Entry, Index, Metered, News, Record
@@ -23,6 +24,8 @@ from spotwarden.runner.each import each
 from spotwarden.runner.governance.recording import read_one
 from spotwarden.runner.governance.usage import LARGEST
 from spotwarden.runner.reporting.kept import Shelf
+
+typed.prepare(list[Record], UsageDay, Seen[IdleFacts])
 
 JOBS = 2_000
 """With news about more jobs than that the rest waits for the next tick: a report that is made anew."""
@@ -203,8 +206,8 @@ def _read_all(
         if stored is None:
             return None
         try:
-            records = msgspec.json.decode(stored.data, type=list[Record])
-        except (msgspec.DecodeError, RecursionError):
+            records = typed.decode(stored.data, list[Record])
+        except msgspec.DecodeError:
             records = []
         return entry, reporting.deeds(names[entry], day.isoformat(), entry, records)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden import typed
 from spotwarden.layout import (
     AttemptRecord,
     Code,
@@ -36,6 +37,8 @@ from spotwarden.runner.decoding import decoded
 from spotwarden.runner.jobs import Folder, look_into, once, read_job_file, telling
 from spotwarden.runner.known import Known
 from spotwarden.runner.reporting.kept import Shelf
+
+typed.prepare(Attempt, Run, dict[str, dict[str, Any]])
 
 METRICS_AT_MOST = 4 * 1024 * 1024
 LAUNCHED_AT_MOST = 16 * 1024 * 1024

@@ -1,0 +1,58 @@
+"""JSON and plain values, read as the types that we name, from any thread.
+
+msgspec builds what it knows of a type at its first use. Two threads that do so at the same time end the
+process by SIGSEGV: one reads what the other has half built. So every module names the types that it reads to
+`prepare`, at its import. A type that nobody prepared is built by one thread at a time.
+"""
+
+from threading import Lock
+from typing import Any, TypeVar
+
+import msgspec
+
+Kind = TypeVar("Kind")
+
+_MALFORMED = (RecursionError, UnicodeError)
+"""Raised by msgspec besides its own errors: for what is nested too deeply, and for what is no UTF-8."""
+
+_building = Lock()
+_decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+
+
+def prepare(*kinds: Any) -> None:  # noqa: ANN401 — a type form: a class, a union, a list of something
+    """Build what is known of these types, and of all that they hold, now: at the import of who reads them."""
+    for kind in kinds:
+        if kind not in _decoders:
+            _build(kind)
+
+
+def decode(data: bytes | str, kind: type[Kind]) -> Kind:
+    """This JSON as the type; `msgspec.DecodeError` for any that is none of it, however it is malformed."""
+    try:
+        found: Kind = (_decoders.get(kind) or _build(kind)).decode(data)
+    except _MALFORMED as problem:
+        raise msgspec.DecodeError(str(problem)) from problem
+    return found
+
+
+def unpack(data: bytes, kind: type[Kind]) -> Kind:
+    """The same from MessagePack."""
+    prepare(kind)
+    try:
+        return msgspec.msgpack.decode(data, type=kind)
+    except _MALFORMED as problem:
+        raise msgspec.DecodeError(str(problem)) from problem
+
+
+def convert(value: object, kind: type[Kind]) -> Kind:
+    """The same from plain values; `msgspec.ValidationError`."""
+    prepare(kind)
+    return msgspec.convert(value, kind)
+
+
+def _build(kind: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 — as above
+    with _building:
+        # Its construction builds everything: the type, and each that it names in turn.
+        decoder = msgspec.json.Decoder(kind)
+        _decoders[kind] = decoder
+    return decoder
