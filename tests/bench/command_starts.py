@@ -25,10 +25,10 @@ COMMANDS = (
     ("show", "job-3"),
     ("jobs",),
     ("logs", "job-4"),
-    ("cases",),
+    ("cases", "list"),
     ("diff", "job-1", "job-2"),
-    ("notices",),
-    ("quarantine",),
+    ("notices", "list"),
+    ("quarantine", "list"),
 )
 MAIN = (
     "import sys; sys.setswitchinterval(float(sys.argv.pop(1))); from spotwarden.cli.main import main; main()"

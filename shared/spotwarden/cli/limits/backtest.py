@@ -50,7 +50,7 @@ FUNCTIONS: Mapping[str, Replayable] = {
     "check_compliance": Replayable(ComplianceFacts, compliance.judge),
 }
 
-typed.prepare(*(Seen[replayable.facts] for replayable in FUNCTIONS.values()))
+typed.prepare(Seen[ReapFacts], Seen[IdleFacts], Seen[CapFacts], Seen[ComplianceFacts])
 
 
 @click.command()
