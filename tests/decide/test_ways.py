@@ -36,7 +36,7 @@ def case(rule: str, subject: Subject, remedy: Remedy) -> Case:
 def test_a_warning_offers_what_prevents_or_hastens_what_will_happen(rule, remedy, ways):
     """A limit can be extended, a disk cannot be stopped, and where nothing follows nothing is asked."""
     finding = Finding(rule=rule, subject=VM, reason="why", limits=Limits(remedy=remedy))
-    said = notices.warning(case(rule, VM, remedy), finding, POLICY, TICK, hindered="", due=NOW)
+    said = notices.warning(case(rule, VM, remedy), finding, POLICY, TICK, hindered="", due=NOW, latest=None)
     assert said.ways == ways
 
 
@@ -44,7 +44,9 @@ def test_nobody_can_stop_what_is_no_jobs_by_a_link():
     """A stranger's VM is told about, and is nobody's to stop."""
     stranger = Subject(key="1", targets=VM.targets, ours=False)
     finding = Finding(rule="idle", subject=stranger, reason="why", limits=Limits(remedy=Remedy.STOP))
-    said = notices.warning(case("idle", stranger, Remedy.STOP), finding, POLICY, TICK, hindered="", due=NOW)
+    said = notices.warning(
+        case("idle", stranger, Remedy.STOP), finding, POLICY, TICK, hindered="", due=NOW, latest=None
+    )
     assert Way.STOP not in said.ways
 
 

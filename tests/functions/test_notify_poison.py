@@ -49,9 +49,10 @@ def told(room):
         {"at": "9998-01-01T00:00:00Z"},
         {"at": "0001-01-01T00:00:00+14:00"},
         {"due": "9999-12-31T23:59:59-14:00"},
+        {"latest": "9999-12-31T23:59:59-14:00"},
         {"case": {"rule": "idle", "key": "1", "opened": "0001-01-01T00:00:00+14:00"}},
     ],
-    ids=["late", "before time", "after time", "a case before time"],
+    ids=["late", "before time", "after time", "at the latest after time", "a case before time"],
 )
 def test_a_moment_that_nobody_can_reckon_with_holds_up_nobody(room, said):
     """Such a notice is put aside as one that cannot be read; what else waits for the same person goes."""
@@ -90,6 +91,15 @@ def test_what_stops_the_writer_of_letters_is_put_aside_and_stops_nothing_else(fl
     assert all("nobody can write this" in one.reason for one in room.undelivered())
     assert room.waiting() == []
     assert '"severity":"ERROR"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("grace", ["P36500000D", "-PT1H"])
+def test_a_grace_that_nobody_can_mean_is_none(room, grace):
+    """The letter names the moment that the notice names."""
+    room.message(odd(due="2026-01-05T12:00:00Z", grace=grace, todo="look"))
+    room.wait(seconds=5)
+    room.tick()
+    assert "To do by 12:00 UTC" in room.mails()[0].text
 
 
 @pytest.mark.parametrize("data", [b"{}", b"x" * 5_000_000], ids=["no record", "5 MB"])

@@ -145,6 +145,9 @@ def test_a_later_warning_may_name_an_earlier_moment(world: MadeUp):
     world.sweep()
     assert world.asked() == [("stop", vm)]
     assert world.kinds() == ["idle_warning", "idle_warning", "idle_acted"]
+    first, second = world.notices()[:2]
+    assert (first.grace, first.latest) == (GRACE, None)
+    assert (second.grace, second.latest) == (GRACE, first.due)
 
 
 def test_a_new_warning_about_a_remedy_that_was_planned_leaves_it_due(world: MadeUp):

@@ -10,7 +10,6 @@ import pytest
 
 from spotwarden import typed
 
-
 MAIN = {"read_value", "read_one"}
 """What may build a type when it reads it, in the main thread."""
 

@@ -1,7 +1,7 @@
 """One message to a developer or to ops."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 
 import msgspec
@@ -49,9 +49,12 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
     """What happened, why, and what to do. Two notices with one `id` are one notice told twice.
 
-    `then` is what will happen if nobody does anything, at the moment `due`. `instances` are the VMs that it
-    is about, `case` what it can be answered to, in one of the `ways`. `tables` are for whoever reads at
-    leisure: nothing that matters stands in them alone.
+    `then` is what will happen if nobody does anything, at the moment `due`, and with a `grace` no sooner than
+    that after the notice has arrived: a letter that is late names a later moment, in `due` and in `then`,
+    where it stands as `decide.times.moment` writes it; but none after `latest`, which is when an earlier
+    warning lets it happen whether this one arrives or not. `instances` are the VMs that it is about, `case`
+    what it can be answered to, in one of the `ways`. `tables` are for whoever reads at leisure: nothing that
+    matters stands in them alone.
     """
 
     id: str
@@ -64,6 +67,8 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     todo: str = ""
     then: str = ""
     due: datetime | None = None
+    grace: timedelta | None = None
+    latest: datetime | None = None
     owner: str = ""
     evidence: Mapping[str, str] = {}
     instances: tuple[Target, ...] = ()

@@ -73,6 +73,7 @@ class Next(msgspec.Struct, frozen=True, kw_only=True):
 class Posting(msgspec.Struct, frozen=True, kw_only=True):
     """The pure functions that decide.
 
+    `as_of` is what a notice says where it is sent now, having arrived at somebody then or nowhere yet.
     `once_more` is a letter of which nobody knows whether it arrived as it goes out again, or why it does not.
     """
 
@@ -81,6 +82,7 @@ class Posting(msgspec.Struct, frozen=True, kw_only=True):
     addressed: Callable[[Notice, JobFile, Policy], Addressed]
     stand_ins: Callable[[Pending, str, Policy, datetime], tuple[Pending, ...]]
     due: Callable[[Sequence[Waiting], Wanted], tuple[tuple[Waiting, ...], ...]]
+    as_of: Callable[[Pending, datetime, datetime | None], Pending]
     asks_pace: Callable[[Sequence[Waiting]], bool]
     batch: Callable[[Sequence[Waiting], str, datetime], Batch]
     once_more: Callable[[Batch, datetime], Batch | str]

@@ -90,9 +90,9 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     given = case.warnings if hindered else _given(case, finding, policy, tick)
     if any(one.level >= finding.level for one in given):
         return None
-    due = soonest(case, finding, tick)
+    due, latest = soonest(case, finding, tick), min(_graces(case, finding), default=None)
     fresh = seen(case, finding, tick)
-    notice = notices.warning(fresh, finding, policy, tick, hindered=hindered, due=due)
+    notice = notices.warning(fresh, finding, policy, tick, hindered=hindered, due=due, latest=latest)
     if notice.id not in facts.told:
         return Tell(reason=f"warning {finding.level}: {finding.reason}", notice=notice)
     at = max(tick.now, facts.told[notice.id])
@@ -123,9 +123,14 @@ def _given(case: Case, finding: Finding, policy: Policy, tick: Tick) -> tuple[Wa
 def soonest(case: Case, finding: Finding, tick: Tick) -> datetime:
     """When the remedy may be applied at the earliest, to the minute: after a grace, when the rule says so."""
     grace = finding.limits.grace
-    over = [at for one in fitting(case, finding) if (at := graced(one, grace)) is not None]
-    first = min([tick.now + grace, *over])
+    first = min([tick.now + grace, *_graces(case, finding)])
     return max(first, finding.due or first).replace(second=0, microsecond=0)
+
+
+def _graces(case: Case, finding: Finding) -> list[datetime]:
+    """From when on the remedy may follow each of the warnings that have arrived."""
+    over = (graced(warned, finding.limits.grace) for warned in fitting(case, finding))
+    return [at for at in over if at is not None]
 
 
 def _label(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
@@ -171,8 +176,7 @@ def may_act(case: Case, finding: Finding, policy: Policy, tick: Tick) -> bool:
         return False
     if vetoed(case, tick) or case.looks < finding.limits.looks:
         return False
-    over = (graced(one, finding.limits.grace) for one in fitting(case, finding))
-    warned = any(at is not None and tick.now >= at for at in over)
+    warned = any(tick.now >= at for at in _graces(case, finding))
     return warned and not open_at(policy.governance.calendar, tick.now)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 
+from spotwarden.decide.times import moment
 from spotwarden.model.case import Case, Strike
 from spotwarden.model.finding import Finding
 from spotwarden.model.governance import Remedy
@@ -37,11 +38,21 @@ MOST_INSTANCES = 256
 
 
 def warning(  # noqa: PLR0913 — all that a warning says
-    case: Case, finding: Finding, policy: Policy, tick: Tick, *, hindered: str, due: datetime
+    case: Case,
+    finding: Finding,
+    policy: Policy,
+    tick: Tick,
+    *,
+    hindered: str,
+    due: datetime,
+    latest: datetime | None,
 ) -> Notice:
-    """Say what is wrong, what will happen when, and how to prevent it."""
+    """Say what is wrong, what will happen when, and how to prevent it.
+
+    `latest` is from when on it may happen after an earlier warning, whether this one arrives or not.
+    """
     deed = DEEDS[case.remedy][0]
-    at = f"{due:%Y-%m-%d %H:%M} UTC"
+    at = moment(due)
     if not deed:
         then = "nothing will be done; you are only told"
     elif hindered:
@@ -61,6 +72,8 @@ def warning(  # noqa: PLR0913 — all that a warning says
         todo=_either(finding.todo, f"{keep} keeps it as it is" if deed else ""),
         then=then,
         due=due if deed and not hindered else None,
+        grace=finding.limits.grace if deed and not hindered else None,
+        latest=latest if deed and not hindered else None,
         evidence=finding.evidence,
         ways=_ways(case) if deed else (),
     )

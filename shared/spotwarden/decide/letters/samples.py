@@ -134,7 +134,7 @@ def _of_cases(tick: Tick) -> Iterator[Notice]:
         case = _case(finding, trouble.remedy, tick)
         due = tick.now + _HOUR / 2
         strike = Strike(target=ID, request_id="", at=tick.now, error="403 permission denied")
-        yield case_notices.warning(case, finding, policy, tick, hindered="", due=due)
+        yield case_notices.warning(case, finding, policy, tick, hindered="", due=due, latest=None)
         yield case_notices.unknown(case, finding, policy, tick)
         yield case_notices.acted(case, policy, tick)
         yield case_notices.cleared(case, "it works again", policy, tick)

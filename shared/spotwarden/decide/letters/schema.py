@@ -21,6 +21,8 @@ _FIELDS = {
     "todo": "What the reader can do; commands stand between backticks.",
     "then": "What will happen if nobody does anything.",
     "due": "When that will happen at the earliest; null where nothing will be done.",
+    "grace": "How long after its arrival that will happen at the earliest; null for none.",
+    "latest": "When it may happen whether this notice arrives or not; null where no earlier one lets it.",
     "owner": "Whom it is for: a mail address, or the name of an owner that the policy's teams know.",
     "evidence": "The figures and names behind it.",
     "instances": "The VMs that it is about.",
@@ -38,6 +40,7 @@ def schema() -> Mapping[str, Any]:
     fields = {name: {"description": _FIELDS[name], **part} for name, part in notice["properties"].items()}
     fields["at"] |= _MOMENT
     fields["due"] |= {"anyOf": [_MOMENT, {"type": "null"}]}
+    fields["latest"] |= {"anyOf": [_MOMENT, {"type": "null"}]}
     known["Notice"] = {**notice, "properties": fields}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

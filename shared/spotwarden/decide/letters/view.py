@@ -24,7 +24,8 @@ MOST_SHORT = 12
 """Lines of a post for what has no room; a post that warns has 15 notices at most, and room for three."""
 AGAIN = (
     "This may be a second copy of a letter that you have: nobody could tell whether the first one arrived, "
-    "so it is sent once more. Both say the same, and what you answer to either counts one time."
+    "so it is sent once more. What you answer to either counts one time. Where they name two times, "
+    "the later one holds."
 )
 
 

@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 import msgspec
@@ -23,6 +23,8 @@ MOST_INSTANCES = 256
 MOST_TABLES, MOST_COLUMNS, MOST_LINES, MOST_CELL = 4, 8, 50, 200
 YEARS = range(1970, 9000)
 """Beyond them a moment cannot be reckoned with: adding ten years to it, or another time zone, overflows."""
+NOTHING, LONGEST_GRACE = timedelta(0), timedelta(days=366)
+"""A grace beyond them is none that a policy can mean."""
 _SHORTENED = ("kind", "job", "what", "why", "todo", "then", "owner")
 
 
@@ -48,6 +50,8 @@ def tidied(notice: Notice) -> Notice:
         notice,
         at=_moment(notice.at),
         due=_moment(notice.due) if notice.due else None,
+        latest=_moment(notice.latest) if notice.latest else None,
+        grace=notice.grace if notice.grace and NOTHING <= notice.grace <= LONGEST_GRACE else None,
         evidence=_rows(notice.evidence),
         instances=notice.instances[:MOST_INSTANCES],
         case=_case(notice.case),

@@ -56,11 +56,11 @@ def _known(store: Store, layout: Layout, policy: Policy, warned: Warned) -> Warn
         return warned
     if not policy.tells:
         return replace(warned, delivered=warned.at)
-    arrived = _arrived(store, layout, warned.notice)
-    return replace(warned, delivered=max(warned.at, arrived)) if arrived else warned
+    at = arrived(store, layout, warned.notice)
+    return replace(warned, delivered=max(warned.at, at)) if at else warned
 
 
-def _arrived(store: Store, layout: Layout, notice: str) -> datetime | None:
+def arrived(store: Store, layout: Layout, notice: str) -> datetime | None:
     """When it came to somebody; `BrokenError` where only a record could tell that cannot be read."""
     broken: BrokenError | None = None
     for entry in store.entries(layout.delivered(notice_key(notice))):
