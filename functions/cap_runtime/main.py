@@ -22,7 +22,7 @@ from spotwarden.runner.governance.usage import Metering
 @runner.reported
 def cap_runtime(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look."""
-    runner.wake("cap_runtime", event.data["message"], os.environ, connect=connect, sweep=sweep)
+    runner.wake("cap_runtime", runner.message_in(event.data), os.environ, connect=connect, sweep=sweep)
 
 
 def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:

@@ -20,7 +20,7 @@ from spotwarden.runner.governance.complying import look
 @runner.reported
 def check_compliance(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look, and perhaps at which VM."""
-    runner.wake("check_compliance", event.data["message"], os.environ, connect=connect, sweep=sweep)
+    runner.wake("check_compliance", runner.message_in(event.data), os.environ, connect=connect, sweep=sweep)
 
 
 def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:

@@ -20,7 +20,7 @@ from spotwarden.runner.governance.idling import look
 @runner.reported
 def flag_idle_gpus(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look."""
-    runner.wake("flag_idle_gpus", event.data["message"], os.environ, connect=connect, sweep=sweep)
+    runner.wake("flag_idle_gpus", runner.message_in(event.data), os.environ, connect=connect, sweep=sweep)
 
 
 def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:

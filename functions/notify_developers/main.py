@@ -20,7 +20,7 @@ from spotwarden.runner.posting import deliver, take_in
 def notify_developers(event: CloudEvent) -> None:
     """Entry point. A notice is only written down; the next tick brings it to its people."""
     settings, said = runner.Settings.read(os.environ), channels.ChannelSettings.read(os.environ)
-    message = event.data["message"]
+    message = runner.message_in(event.data)
     tick = runner.open_tick("notify_developers", message, settings.layout)
     policy = runner.read_policy(settings.policy_file, settings.mode, settings.ops)
     cloud = replace(connect(**settings.connection()), post=channels.open_post(said))

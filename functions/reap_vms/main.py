@@ -21,7 +21,7 @@ from spotwarden.runner.governance.reaping import look
 @runner.reported
 def reap_vms(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look."""
-    runner.wake("reap_vms", event.data["message"], os.environ, connect=connect, sweep=sweep)
+    runner.wake("reap_vms", runner.message_in(event.data), os.environ, connect=connect, sweep=sweep)
 
 
 def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:

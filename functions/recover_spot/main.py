@@ -19,7 +19,7 @@ from spotwarden.script import compare, known, stored
 @runner.reported
 def recover_spot(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look, and perhaps where first."""
-    runner.wake("recover_spot", event.data["message"], os.environ, connect=connect, sweep=sweep)
+    runner.wake("recover_spot", runner.message_in(event.data), os.environ, connect=connect, sweep=sweep)
 
 
 def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:

@@ -62,6 +62,20 @@ def preference(web, to=ADA):
     return said.pace if said else None
 
 
+@pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded", "text/plain"])
+@pytest.mark.parametrize(
+    "body",
+    [b"[" * 4_000, b'{"t": ' * 1_000, b'{"t": NaN}', b'{"t": "a", "t": "b"}', b"t=\xff", b"t[" * 2_000],
+    ids=["deep", "deep objects", "no number", "twice", "no UTF-8", "deep names"],
+)
+def test_a_malformed_post_is_a_bad_request(web, body, kind):
+    """It is answered by a page, and nothing is done."""
+    before = objects(web)
+    page = web.send(method="POST", data=body, content_type=kind)
+    assert (page.status_code, "</html>" in page.text) == (400, True)
+    assert objects(web) == before
+
+
 # --- tokens that are no good ---
 
 

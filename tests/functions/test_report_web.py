@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from werkzeug.exceptions import BadRequest
 from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request
 
@@ -179,11 +180,29 @@ def test_a_push_of_pubsub_is_a_tick():
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b'{"message": 7}', b"{}", b'{"message": {}, "x": "' + b"x" * LARGEST + b'"}']
+    "body", [b"", b"[]", b'{"message": 7}', b"{}", b'{"message": {}, "x": "' + b"x" * LARGEST + b'"}']
 )
 def test_what_is_no_push_is_no_tick(body):
     """Nor is one that is far too large."""
     assert ticked(request(body)) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"[" * 100_000,
+        b'{"message": ' + b"[" * 100_000,
+        b'{"message": NaN}',
+        b'{"message": "\xff"}',
+        b"x",
+    ],
+    ids=["half", "deep", "deep message", "no number", "no UTF-8", "a word"],
+)
+def test_a_post_that_is_no_json_is_a_bad_request(body):
+    """However it is malformed, whoever posts it is told so."""
+    with pytest.raises(BadRequest):
+        ticked(request(body))
 
 
 def test_a_get_is_no_tick():

@@ -12,7 +12,7 @@ from spotwarden.runner.recovery.advance import advance
 from spotwarden.runner.recovery.places import Places
 from spotwarden.runner.recovery.sweeping import Rules, Work, know, sweep_jobs
 from spotwarden.runner.settings import Settings, SettingsError
-from spotwarden.runner.trigger import close_tick, open_tick
+from spotwarden.runner.trigger import close_tick, message_in, open_tick
 
 __all__ = [
     "Applier",
@@ -30,6 +30,7 @@ __all__ = [
     "govern",
     "know",
     "look_at_job",
+    "message_in",
     "open_tick",
     "read_policy",
     "reported",

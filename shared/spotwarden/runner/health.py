@@ -57,7 +57,24 @@ def reported(function: Callable[P, T]) -> Callable[P, T]:
                 end_line(pulse.tick, pulse)
             CURRENT.reset(token)
 
+    _acknowledge_the_unreadable(function.__name__)
     return run
+
+
+def _acknowledge_the_unreadable(function: str) -> None:
+    """An event that functions-framework itself cannot read is logged and acknowledged: it gets no better.
+
+    It reads the event before it calls the function.
+    """
+    from cloudevents.exceptions import GenericException  # noqa: PLC0415 — commands import this room, too
+    from functions_framework import errorhandler  # noqa: PLC0415 — as above
+
+    def tell(error: Exception) -> tuple[str, int]:
+        tick = Tick(function=function, sweep="", now=clock.now())
+        log(tick, "ERROR", f"an event that cannot be read is dropped: {str(error)[:MOST_TEXT]}", event=FAILED)
+        return "", 204
+
+    errorhandler(GenericException)(tell)
 
 
 def end_line(tick: Tick, pulse: Pulse) -> None:

@@ -19,13 +19,20 @@ TICK = "spotwarden-tick"
 """The attribute that a Scheduler job sets on its message; events have others."""
 
 
+def message_in(event: object) -> Mapping[str, Any]:
+    """The Pub/Sub message that an event carries; an empty one, which means a look at everything, for none."""
+    message = event.get("message") if isinstance(event, Mapping) else None
+    return message if isinstance(message, Mapping) else {}
+
+
 def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout()) -> Tick:  # noqa: B008 - frozen
     """Begin a sweep, from the Pub/Sub message that woke the function (the event's `message`).
 
     An event of the bucket (Google: "Pub/Sub notifications for Cloud Storage") names the object it is
     about, an entry of the audit log its instance; every other one means a look at everything.
     """
-    attributes = message.get("attributes") or {}
+    said = message.get("attributes")
+    attributes = said if isinstance(said, Mapping) else {}
     marked = about(layout, str(attributes.get("objectId", "")))
     patient = TICK in attributes
     lost = "" if marked or patient else _instance_in(message.get("data"))

@@ -30,7 +30,8 @@ def take_in(duty: Duty, posting: Posting, message: Mapping[str, Any]) -> Swept:
         return swept((), ())
     data = b""
     try:
-        data = b64decode(message.get("data") or b"")
+        said = message.get("data")
+        data = b64decode(said if isinstance(said, str | bytes) else b"")
         notice = posting.read(data)
     except ValueError as problem:
         _set_aside(duty, posting.unreadable(data, str(problem), duty.tick.now), UNREADABLE)

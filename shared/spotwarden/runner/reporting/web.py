@@ -6,6 +6,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
+import msgspec
+
+from spotwarden import typed
 from spotwarden.layout import job_problem
 from spotwarden.model.opening import zone_of
 from spotwarden.model.report import Experiments
@@ -18,6 +21,8 @@ from spotwarden.runner.reporting.looking import Looker
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Request, Response
+
+typed.prepare(Any)
 
 METHODS = ("GET", "HEAD")
 LARGEST = 1024 * 1024
@@ -42,10 +47,19 @@ class Answer(NamedTuple):
 
 
 def ticked(request: "Request") -> Mapping[str, Any] | None:
-    """The message that Pub/Sub pushes (Google: "Push subscriptions"); None for any other request."""
+    """The message that Pub/Sub pushes (Google: "Push subscriptions"); None for any other request.
+
+    Raises:
+        BadRequest: a POST of what is no JSON.
+    """
     if request.method != "POST" or (request.content_length or LARGEST) >= LARGEST:
         return None
-    body = request.get_json(force=True, silent=True)
+    try:
+        body = typed.decode(request.get_data(), Any)
+    except msgspec.DecodeError as problem:
+        from werkzeug.exceptions import BadRequest  # noqa: PLC0415 — as below
+
+        raise BadRequest(f"This is no JSON: {problem}") from problem
     message = body.get("message") if isinstance(body, dict) else None
     return message if isinstance(message, dict) else None
 
