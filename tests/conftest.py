@@ -10,10 +10,17 @@ from hypothesis import settings
 
 from tests.long import ASKED
 from tests.typed.first_use import watched
+from tests.watchdog import watch_the_end
 
 # How long an example takes says nothing about the code: machines differ, and are busy.
 settings.register_profile("unhurried", deadline=None, max_examples=100 if ASKED else 40)
 settings.load_profile("unhurried")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Nothing that a test has left behind keeps the process from ending."""
+    watch_the_end()
 
 
 def pytest_collection_finish() -> None:

@@ -88,7 +88,7 @@ def start(words: tuple[str, ...], environment: Mapping[str, str], interval: floa
 
 
 def soak(times: int) -> tuple[Counter[tuple[str, int]], list[float], list[str]]:
-    """So many starts: each status by command, seconds of those with the usual interval, ends by a signal."""
+    """So many starts: each status by command, seconds of those with the usual interval, what went wrong."""
     statuses: Counter[tuple[str, int]] = Counter()
     seconds: list[float] = []
     ended: list[str] = []
@@ -97,7 +97,7 @@ def soak(times: int) -> tuple[Counter[tuple[str, int]], list[float], list[str]]:
             tiny = number // len(COMMANDS) % 2
             status, took, said = start(words, environment, TINY if tiny else sys.getswitchinterval())
             statuses[words[0], status] += 1
-            if status < 0:
+            if status:
                 ended.append(f"{' '.join(words)}: {status}\n{said[-3000:]}")
             if not tiny:
                 seconds.append(took)
@@ -110,7 +110,8 @@ def main(times: int) -> None:
     print(f"{times:,} starts, every second eight of them with a switch interval of {TINY:g} s")
     for (command, status), count in sorted(statuses.items()):
         print(f"  {command:12} status {status:4} {count:6}")
-    print(f"  median start {median(seconds):.3f} s; ended by a signal: {len(ended)} (goal: 0)")
+    signals = sum(count for (_, status), count in statuses.items() if status < 0)
+    print(f"  median start {median(seconds):.3f} s; ended by a signal: {signals} (goal: 0)")
     for said in ended[:5]:
         print(said)
 

@@ -55,7 +55,7 @@ def throughput(stand: Stand, publisher: PublisherClient, count: int) -> float:
     """Pushes a second when all messages are published as fast as possible."""
     seen = len(stand.receiver.heard)
     began = time.perf_counter()
-    sender = threading.Thread(target=publish_all, args=(publisher, count))
+    sender = threading.Thread(target=publish_all, args=(publisher, count), daemon=True)
     sender.start()
     stand.receiver.wait_for(seen + count)
     sender.join()

@@ -6,7 +6,6 @@ import json
 import os
 import runpy
 import sys
-import time
 from pathlib import Path
 
 import httpx
@@ -15,6 +14,7 @@ from click.testing import CliRunner
 
 from spotwarden.cli.main import main
 from tests.e2e.chaos.cloud import served
+from tests.waiting import wait
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "infra/job/example"
 POLICY = """
@@ -34,6 +34,7 @@ QUICK = (
     "--flag=--metadata=spotwarden-heartbeat=1,spotwarden-sync=1,spotwarden-grace=2,spotwarden-engine-wait=0"
 )
 """What lets a test see within seconds what takes minutes by default."""
+
 LIMIT_SECONDS = 60
 NEEDS_TORCH = pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="torch is not installed; it is no dependency of ours"
@@ -63,13 +64,8 @@ class Laptop:
         return Job(laptop=self, name=job)
 
     def until(self, fact, what):
-        """Wait until something is so, looking ever more rarely; gives what it came to."""
-        end, pause = time.monotonic() + LIMIT_SECONDS, 0.05
-        while not (value := fact()):
-            assert time.monotonic() < end, f"waited in vain for {what}"
-            time.sleep(pause)
-            pause = min(1.0, pause * 1.3)
-        return value
+        """Wait until something is so; gives what it came to."""
+        return wait(LIMIT_SECONDS, fact, f"waited in vain for {what}", every=0.2)
 
     def tick(self, name):
         """Let a function's tick come now."""

@@ -138,7 +138,7 @@ def test_two_sweeps_at_once_make_one_attempt_and_one_vm(project, capsys):
             together.wait()
             project.sweep(cloud, job)
 
-        sweeps = [threading.Thread(target=sweep, args=(cloud,)) for cloud in project.clouds]
+        sweeps = [threading.Thread(target=sweep, args=(cloud,), daemon=True) for cloud in project.clouds]
         for one in sweeps:
             one.start()
         for one in sweeps:

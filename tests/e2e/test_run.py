@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import subprocess
-import time
 import urllib.request
 
 import pytest
@@ -14,6 +13,7 @@ from spotwarden.cli.main import main
 from spotwarden.gcp.storage import CloudStorage
 from tests.e2e.conftest import SPOTWARDEN, marked
 from tests.long import long
+from tests.waiting import looks
 
 PROGRAM = """\
 import json, os, pathlib, sys
@@ -172,7 +172,7 @@ def test_output_of_a_job_is_input_of_the_next(laptop):
     assert "say --zone or --region; e2-small is offered in" in lost.output
     assert "us-central1-a" in lost.output
     # Where its VM is still there, the command becomes another program: never in this process.
-    end = time.monotonic() + 30
-    while not (gone := laptop.start("shell", "--job", "after", "--", "true")).returncode:
-        assert time.monotonic() < end
+    for _ in looks(30, every=0.2):
+        if (gone := laptop.start("shell", "--job", "after", "--", "true")).returncode:
+            break
     assert "after has no VM now: it ended with status 0" in gone.stderr

@@ -29,7 +29,7 @@ PUSHED = ROOT / "tests/infra/pushed.json"
 """Bodies as Pub/Sub pushes them, with no more headers than it sends (Google: "Push subscriptions")."""
 EXPORTED = 315532801
 """1980-01-01 00:00:01, the date of all files in an image that buildpacks made (buildpacks/lifecycle 1358)."""
-PATIENCE = 60
+PATIENCE = 180
 SET = {
     "SPOTWARDEN_BUCKET": "jobs",
     "SPOTWARDEN_NOTICES": "spotwarden-notices",

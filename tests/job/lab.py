@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import json
 import threading
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,14 @@ from urllib.parse import quote
 import httpx
 
 from localcloud.cloud import LocalCloud, Options
+from tests.waiting import wait
 
 KIT = Path(__file__).parents[2] / "infra/job/kit"
 ZONE = "projects/demo/zones/us-central1-a"
 LIMIT_SECONDS = 40
+"""So long nothing may move."""
+HARD_SECONDS = 300
+"""What only ends a call that hangs."""
 QUICK = {"spotwarden-heartbeat": "1", "spotwarden-sync": "1", "spotwarden-grace": "2"}
 """What lets a test see within seconds what takes minutes by default."""
 SPOT = {"provisioningModel": "SPOT", "instanceTerminationAction": "DELETE"}
@@ -29,12 +32,12 @@ class Lab:
         self.folder = folder
         self._names = (f"job{number}" for number in itertools.count(1))
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._cloud = LocalCloud(Options(project="demo", state=folder))
         self._run(self._cloud.__aenter__())
         self.url = self._cloud.endpoints.http
-        self._client = httpx.Client(base_url=self.url, trust_env=False, timeout=LIMIT_SECONDS)
+        self._client = httpx.Client(base_url=self.url, trust_env=False, timeout=HARD_SECONDS)
         self.post("/storage/v1/b?project=demo", {"name": "jobs"})
 
     def close(self) -> None:
@@ -117,11 +120,7 @@ class Lab:
 
     def until(self, fact: Callable[[], Any], what: str) -> Any:
         """Wait until something is so; fail if it never is."""
-        end = time.monotonic() + LIMIT_SECONDS
-        while not (value := fact()):
-            assert time.monotonic() < end, f"waited in vain for {what}"
-            time.sleep(0.02)
-        return value
+        return wait(LIMIT_SECONDS, fact, f"waited in vain for {what}")
 
     def call(self, method: str, path: str) -> Any:
         """Call the API of Compute Engine, with success."""

@@ -28,7 +28,7 @@ from tests.localcloud.conformance.recorder import Recorder
 Result = TypeVar("Result")
 
 PROJECT = "project"
-PATIENCE = 20.0
+PATIENCE = 120.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +100,7 @@ class Stand:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._closers: list[Callable[[], Coroutine[Any, Any, None] | None]] = []
         self.recorder = Recorder()

@@ -76,7 +76,7 @@ def serving(site):
     server = make_server(
         "127.0.0.1", 0, Request.application(site.answer), threaded=True, request_handler=Quiet
     )
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/"

@@ -33,7 +33,7 @@ def web():
 def site(web):
     """Where the function answers: over real HTTP, on this machine."""
     server = make_server("127.0.0.1", 0, Request.application(web._respond), threaded=True)
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()

@@ -31,7 +31,7 @@ def url(world):
         return respond(request, world.duty(), PRESS)
 
     server = make_server("127.0.0.1", 0, Request.application(answer), request_handler=Quiet)
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()

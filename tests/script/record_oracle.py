@@ -225,7 +225,7 @@ class Oracle:
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         server.daemon_threads = True
         server.diary, server.tls = Diary(), self.tls
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
             yield server

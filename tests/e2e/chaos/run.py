@@ -14,6 +14,7 @@ from tests.e2e.chaos.cloud import Cloud, served
 from tests.e2e.chaos.dead import bury
 from tests.e2e.chaos.judge import OVER, Witness, verdicts, witness
 from tests.e2e.chaos.trouble import Trouble
+from tests.waiting import wait
 
 POLICY = """\
 version = "chaos"
@@ -110,10 +111,11 @@ class Director:
         for one in (*self.strangers, *self.jobs):
             one.launch(self._cloud)
         wanted = {node for job in self.jobs for node in job.nodes} | {one.name for one in self.strangers}
-        end = time.monotonic() + self._plan.peace_within
-        while {vm["name"] for vm in self._cloud.instances() if vm["status"] == RUNNING} != wanted:
-            assert time.monotonic() < end, "not all VMs have started"
-            time.sleep(LOOK_SECONDS)
+
+        def all_run() -> bool:
+            return {vm["name"] for vm in self._cloud.instances() if vm["status"] == RUNNING} == wanted
+
+        wait(self._plan.peace_within, all_run, "not all VMs have started", every=LOOK_SECONDS)
         found = self._cloud.instances()
         for job in self.jobs:
             job.register(self._cloud, [vm for vm in found if vm["name"] in job.nodes])

@@ -125,7 +125,9 @@ def test_of_sixteen_threads_with_one_request_id_all_get_one_operation(instances:
     )
     names: list[str] = []
     threads = [
-        threading.Thread(target=lambda: names.append(instances.insert_unary(request=request).name))
+        threading.Thread(
+            target=lambda: names.append(instances.insert_unary(request=request).name), daemon=True
+        )
         for _ in range(16)
     ]
     for thread in threads:
@@ -146,7 +148,7 @@ def test_of_sixteen_threads_with_one_name_one_wins(instances: compute_v1.Instanc
         except exceptions.Conflict:
             outcomes.append("lost")
 
-    threads = [threading.Thread(target=insert) for _ in range(16)]
+    threads = [threading.Thread(target=insert, daemon=True) for _ in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:

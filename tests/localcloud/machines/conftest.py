@@ -5,7 +5,6 @@ import contextlib
 import os
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -25,8 +24,12 @@ from localcloud.cloud import LocalCloud, Options
 from localcloud.http import Listener, build_app
 from localcloud.machines import ProcessMachines
 from localcloud.ports import Point
+from tests.waiting import looks, wait
 
 LIMIT_SECONDS = 20
+"""So long nothing may move."""
+HARD_SECONDS = 300
+"""What only ends a scene that hangs."""
 ZONE = "https://www.googleapis.com/compute/v1/projects/demo/zones/us-central1-a"
 EMAIL = "123456-compute@developer.gserviceaccount.com"
 
@@ -43,7 +46,7 @@ def run(cleanup: contextlib.AsyncExitStack):
 
     def runner(work: Coroutine[Any, Any, Any]) -> Any:
         async def limited():
-            async with asyncio.timeout(2 * LIMIT_SECONDS), cleanup:
+            async with asyncio.timeout(HARD_SECONDS), cleanup:
                 return await work
 
         return asyncio.run(limited())
@@ -55,14 +58,14 @@ def run(cleanup: contextlib.AsyncExitStack):
 def eventually():
     """Wait, without blocking the loop, until something is so; fail if it never is."""
 
-    async def wait(fact: Callable[[], Any], what: str = "it never came true") -> Any:
-        end = time.monotonic() + LIMIT_SECONDS
-        while not (value := fact()):
-            assert time.monotonic() < end, what
-            await asyncio.sleep(0.01)
-        return value
+    async def waiting(fact: Callable[[], Any], what: str = "it never came true") -> Any:
+        for pause in looks(LIMIT_SECONDS, 0.01):
+            if value := fact():
+                return value
+            await asyncio.sleep(pause)
+        raise AssertionError(what)
 
-    return wait
+    return waiting
 
 
 @pytest.fixture
@@ -219,10 +222,12 @@ class Vm:
 
     async def finished(self) -> str:
         """The raw output of the startup script, once it has ended."""
-        end = time.monotonic() + LIMIT_SECONDS
-        while "startup-script exit status" not in self.console:
-            assert time.monotonic() < end, self.console
-            await asyncio.sleep(0.01)
+        for pause in looks(LIMIT_SECONDS, 0.01):
+            if "startup-script exit status" in self.console:
+                break
+            await asyncio.sleep(pause)
+        else:
+            raise AssertionError(self.console)
         return (self.folder / "var/log/startup.log").read_text()
 
     def read(self, name: str) -> str:
@@ -237,7 +242,7 @@ class Cloud:
     def __init__(self, folder: Path) -> None:
         self.state = folder
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._cloud = LocalCloud(Options(project="demo", state=folder))
         self._run(self._cloud.__aenter__())
@@ -286,14 +291,10 @@ class Cloud:
 
     def wait_until(self, fact: Callable[[], Any], what: str = "it never came true") -> Any:
         """Wait until something is so; fail if it never is."""
-        end = time.monotonic() + LIMIT_SECONDS
-        while not (value := fact()):
-            assert time.monotonic() < end, what
-            time.sleep(0.02)
-        return value
+        return wait(LIMIT_SECONDS, fact, what)
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=LIMIT_SECONDS)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=HARD_SECONDS)
 
 
 @pytest.fixture(scope="session")

@@ -258,7 +258,7 @@ class Breaking(http.server.BaseHTTPRequestHandler):
 def test_a_download_that_breaks_off_is_an_error_and_leaves_no_half_file(shell, tmp_path, tool):
     """The name appears only with the whole content."""
     with http.server.HTTPServer(("127.0.0.1", 0), Breaking) as server:
-        serving = threading.Thread(target=server.serve_forever)
+        serving = threading.Thread(target=server.serve_forever, daemon=True)
         serving.start()
         url = f"http://127.0.0.1:{server.server_address[1]}"
         said = shell(f"SPOTWARDEN_LOCAL_URL={url} {tool} cp gs://bucket/x local; echo status $?")

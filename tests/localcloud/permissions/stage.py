@@ -38,7 +38,7 @@ PROJECT, BUCKET, NOTICES = "demo", "demo-jobs", "spotwarden-notices"
 ZONE = "us-central1-a"
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 BOOT = {"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": IMAGE}}
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 AT_ONCE = ("accepting", "changing", "provisioning", "staging", "stopping", "deleting")
 
 loaded = cache(load)
@@ -78,7 +78,7 @@ class Stage:
         Known.forget()
         folder = self._undo.enter_context(TemporaryDirectory(prefix="stage-"))
         self._loop = asyncio.new_event_loop()
-        thread = threading.Thread(target=self._loop.run_forever)
+        thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         thread.start()
         self._undo.callback(self._loop.close)
         self._undo.callback(thread.join)

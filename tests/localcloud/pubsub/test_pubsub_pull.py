@@ -110,7 +110,7 @@ def test_a_pull_waits_for_the_first_message(
     publisher: pubsub_v1.PublisherClient, subscription: str, pull: Pull
 ):
     """Nobody has to ask again and again."""
-    publishing = threading.Thread(target=lambda: publisher.publish(TOPIC, b"x").result())
+    publishing = threading.Thread(target=lambda: publisher.publish(TOPIC, b"x").result(), daemon=True)
     publishing.start()
     assert [each.message.data for each in pull(subscription, wait=True)] == [b"x"]
     publishing.join()
@@ -121,6 +121,7 @@ def test_a_pull_of_a_subscription_that_is_deleted_meanwhile_ends(
 ):
     """The waiting call learns that it is gone."""
     deleting = threading.Timer(0, subscriber.delete_subscription, kwargs={"subscription": subscription})
+    deleting.daemon = True
     deleting.start()
     with pytest.raises(exceptions.NotFound):
         pull(subscription, wait=True)

@@ -58,7 +58,7 @@ class Served:
         self.url = ""
         self._port = 0
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._run(self._start())
 

@@ -174,7 +174,7 @@ class Writer:
         self._dice = dice
         self._more = threading.Condition()
         self._count = 0
-        self._thread = threading.Thread(target=self._write)
+        self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
 
     def wait(self, count: int) -> None:
