@@ -24,8 +24,7 @@ MOST_SHORT = 12
 """Lines of a post for what has no room; a post that warns has 15 notices at most, and room for three."""
 AGAIN = (
     "This may be a second copy of a letter that you have: nobody could tell whether the first one arrived, "
-    "so it is sent once more. What you answer to either counts one time. Where they name two times, "
-    "the later one holds."
+    "so it is sent once more. An answer to either counts one time, and of two moments the later one holds."
 )
 
 

@@ -8,7 +8,6 @@ and has the same message id. That is the one way in which somebody gets a notice
 """
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 
 from msgspec.structs import replace
 
@@ -17,11 +16,10 @@ from spotwarden.layout import PostRound, PreferenceRecord, UndeliveredRecord
 from spotwarden.model.action import Change, SendLetter, Wait
 from spotwarden.model.letter import Letter
 from spotwarden.model.outcome import Done, Outcome
-from spotwarden.model.post import Batch, Channel, Delivered, Pace, Pending, Preference, Undelivered
+from spotwarden.model.post import Batch, Channel, Delivered, Pace, Preference, Undelivered
 from spotwarden.model.posting import Waiting, Wanted
 from spotwarden.ports import BrokenError, UnansweredError
 from spotwarden.runner.decoding import decoded
-from spotwarden.runner.governance.deliveries import arrived
 from spotwarden.runner.posting.office import Office
 from spotwarden.runner.posting.outbox import Box, as_it_stands, by_key, opened
 from spotwarden.runner.posting.rounds import HeldRound, LostError
@@ -170,33 +168,21 @@ class Desk:
         """Send one letter and write down what came of it; whether one may go on."""
         writing, limits = self._office.writing, self._office.limits
         letter = self._written(some, batch, again=again)
-        until = writing.now() + limits.lease
-        holder = self._office.duty.tick.sweep
+        until, holder = writing.now() + limits.lease, self._office.duty.tick.sweep
         self._round.become(replace(self._round.now, holder=holder, until=until, sending=batch, sent=None))
         if writing.now() >= until:
             raise LostError(self._box.person)
         ids = tuple(one.pending.notice.id for one in some)
-        outcome = self._apply(SendLetter(reason=_why(some, again=again), letter=letter, notices=ids))
-        return self._follow(some, batch, outcome)
+        sent = SendLetter(reason=_why(some, again=again), letter=letter, notices=ids)
+        return self._follow(some, batch, self._apply(sent))
 
     def _written(self, some: Sequence[Waiting], batch: Batch, *, again: bool) -> Letter:
         """The letter; `UnwritableError` where some word or moment of a notice stops its writer."""
         try:
-            pendings = [self._as_of(one.pending, batch.sent_at) for one in some]
+            pendings = [self._office.as_of(waiting.pending, batch.sent_at) for waiting in some]
             return self._office.writing.letter(pendings, batch.message_id, batch.sent_at, again)
         except (ValueError, TypeError, LookupError, ArithmeticError) as problem:
             raise UnwritableError(f"no letter can be made of it: {problem}") from problem
-
-    def _as_of(self, pending: Pending, now: datetime) -> Pending:
-        """What it says now; whether it has arrived is asked only of what depends on it."""
-        if pending.notice.grace is None:
-            return pending
-        try:
-            there = arrived(self._office.store, self._office.layout, pending.notice.id)
-        except BrokenError:
-            # Nothing is done about a case of which nobody can read whether its warning has arrived.
-            there = None
-        return self._office.posting.as_of(pending, now, there)
 
     def _follow(self, some: Sequence[Waiting], batch: Batch, outcome: Outcome) -> bool:
         office = self._office

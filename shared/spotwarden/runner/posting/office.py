@@ -1,9 +1,13 @@
 """What the desks of one sweep share."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
+from spotwarden.model.post import Pending
 from spotwarden.model.posting import Posting, Waiting, Writing
+from spotwarden.ports import BrokenError
 from spotwarden.runner.each import each
+from spotwarden.runner.governance.deliveries import arrived
 from spotwarden.runner.governance.governing import Duty
 from spotwarden.runner.log import log
 from spotwarden.runner.posting.records import Records
@@ -28,6 +32,17 @@ class Office:
             raise ExceptionGroup("not all records could be written", done.failures)
         given = {one.key for one in done.results}
         return [one for one in some if one.key in given]
+
+    def as_of(self, pending: Pending, now: datetime) -> Pending:
+        """What it says now; whether it has arrived is asked only of what depends on it."""
+        if pending.notice.grace is None:
+            return pending
+        try:
+            there = arrived(self.store, self.layout, pending.notice.id)
+        except BrokenError:
+            # Nothing is done about a case of which nobody can read whether its warning has arrived.
+            there = None
+        return self.posting.as_of(pending, now, there)
 
     def say(self, severity: str, message: str) -> None:
         """Log it."""

@@ -6,7 +6,7 @@ One object that is broken, or was never meant so, costs its own figures: the job
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -227,7 +227,8 @@ def _ran(name: str, data: bytes) -> dict[str, Ran]:
 
 def _vm(resource: Mapping[str, Any]) -> Ran:
     zone = _last(resource.get("zone"))
-    cards = [one for one in _seq(resource.get("guestAccelerators")) if isinstance(one, Mapping)]
+    listed = resource.get("guestAccelerators")
+    cards = [one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, Mapping)]
     scheduling = resource.get("scheduling")
     how = scheduling if isinstance(scheduling, Mapping) else {}
     spot = how.get("provisioningModel") == "SPOT" or how.get("preemptible") is True
@@ -243,10 +244,6 @@ def _vm(resource: Mapping[str, Any]) -> Ran:
 
 def _last(link: object) -> str:
     return link.rpartition("/")[2] if isinstance(link, str) else ""
-
-
-def _seq(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def _count(value: object) -> int:
