@@ -92,7 +92,12 @@ class Call:
     @property
     def ask(self) -> Ask:
         """The call as operations and audit log need it."""
-        return Ask(caller=self.caller, body=self.body, request_id=self.query.get("requestId", ""))
+        return Ask(
+            caller=self.caller,
+            body=self.body,
+            request_id=self.query.get("requestId", ""),
+            discard_local_ssd=self.switch("discardLocalSsd") if "discardLocalSsd" in self.query else None,
+        )
 
     def switch(self, name: str, *, default: bool = False) -> bool:
         """A query parameter that is true or false.

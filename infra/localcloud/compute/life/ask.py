@@ -12,12 +12,16 @@ from localcloud.compute.site import Site
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """Who asks, with which body; `request_id` and `group` where there are such."""
+    """Who asks, with which body; `request_id` and `group` where there are such.
+
+    `discard_local_ssd` is what a stop says about local SSDs; None where it says nothing.
+    """
 
     caller: Caller
     body: Mapping[str, Any] = field(default_factory=dict)
     request_id: str = ""
     group: str = ""
+    discard_local_ssd: bool | None = None
 
 
 SYSTEM_ASK = Ask(caller=Caller(email=SYSTEM_PRINCIPAL))

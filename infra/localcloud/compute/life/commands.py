@@ -4,9 +4,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from localcloud.compute.build import Built
-from localcloud.compute.life.ask import Ask, begin
+from localcloud.compute.life.ask import SYSTEM_ASK, Ask, begin
 from localcloud.compute.life.steps import Steps
 from localcloud.compute.life.tasks import Tasks
+from localcloud.compute.local_ssd import has_local_ssd
 from localcloud.compute.operations import Running
 from localcloud.compute.refusals import Failure, internal_failure, not_ready
 from localcloud.compute.registry import Vm
@@ -16,6 +17,10 @@ from localcloud.errors import ApiError
 Work = Callable[[Vm], Coroutine[Any, Any, Failure | None]]
 
 PROTECTED = "Invalid resource usage: 'Resource cannot be deleted if it's protected against deletion.'."
+UNDECIDED_LOCAL_SSD = (
+    "VM has a Local SSD attached but an undefined value for `discard-local-ssd`. If using gcloud, please add "
+    "`--discard-local-ssd=false` or `--discard-local-ssd=true` to your command."
+)
 
 
 class Commands:
@@ -45,10 +50,14 @@ class Commands:
         """Stop it; one that is stopped already stays so.
 
         Raises:
-            ApiError: 400 when it is only just being created.
+            ApiError: 400 when it is only just being created, or has a local SSD and the call does not say
+                whether that is to be discarded.
         """
         self._refuse_while(vm, "PROVISIONING", "STAGING")
-        return self._begin("stop", vm, ask, self._stop)
+        said = ask is SYSTEM_ASK or ask.discard_local_ssd is not None
+        if vm.status != "TERMINATED" and not said and has_local_ssd(vm.resource):
+            raise ApiError(400, "badRequest", UNDECIDED_LOCAL_SSD)
+        return self._begin("stop", vm, ask, self._stop if ask.discard_local_ssd is not False else self._save)
 
     def start(self, vm: Vm, ask: Ask) -> Running:
         """Start it again; one that runs goes on.
@@ -108,13 +117,16 @@ class Commands:
                 await self._steps.destroy(vm, self._site.timings.stop_grace)
         return None
 
-    async def _stop(self, vm: Vm) -> Failure | None:
+    async def _stop(self, vm: Vm, *, save_local_ssd: bool = False) -> Failure | None:
         async with vm.turn:
             if vm.gone:
                 return self._gone(vm)
             if vm.status == "RUNNING":
-                await self._steps.halt(vm, self._site.timings.stop_grace)
+                await self._steps.halt(vm, self._site.timings.stop_grace, save_local_ssd=save_local_ssd)
         return None
+
+    async def _save(self, vm: Vm) -> Failure | None:
+        return await self._stop(vm, save_local_ssd=True)
 
     async def _start(self, vm: Vm) -> Failure | None:
         async with vm.turn:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+from localcloud.compute import local_ssd
 from localcloud.compute.build import network, scheduling
 from localcloud.compute.build.instance import UNKNOWN_PLATFORM, Built
 from localcloud.compute.build.machine import attachment
@@ -93,13 +94,17 @@ class Steps:
         if vm.booted and not vm.empty:
             self._site.machines.update({**vm.resource, "preempted": vm.preempted})
 
-    async def halt(self, vm: Vm, grace: timedelta) -> None:
-        """RUNNING to TERMINATED: the shutdown script has `grace`, then everything is killed."""
+    async def halt(self, vm: Vm, grace: timedelta, *, save_local_ssd: bool = False) -> None:
+        """RUNNING to TERMINATED: the shutdown script has `grace`, then everything is killed.
+
+        Local SSDs lose what is on them unless it is to be saved.
+        """
         self._unwatch(vm)
         self.move(vm, Event.STOP)
         await self._shut_down(vm, grace)
         await self._site.pace.pause(self._site.timings.stopping)
-        self.move(vm, Event.STOPPED, self._stopped(vm))
+        saved = {"disks": local_ssd.saved(vm.resource)} if save_local_ssd else {}
+        self.move(vm, Event.STOPPED, {**self._stopped(vm), **saved})
 
     async def restart(self, vm: Vm) -> None:
         """End every process and boot again; the instance is RUNNING all the time."""
@@ -127,7 +132,8 @@ class Steps:
     def revive(self, vm: Vm) -> None:
         """TERMINATED to PROVISIONING, with new external addresses for those that were not reserved."""
         cards = network.with_ephemeral(self._site, vm.resource)
-        self.move(vm, Event.START, {"networkInterfaces": cards})
+        disks = local_ssd.restored(vm.resource)
+        self.move(vm, Event.START, {"networkInterfaces": cards, "disks": disks})
 
     def turn_away(self, vm: Vm) -> None:
         """PROVISIONING back to TERMINATED."""
