@@ -5,7 +5,7 @@ import contextlib
 import os
 import subprocess
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -268,13 +268,16 @@ class Cloud:
         assert answer.is_success, answer.text
         return answer.json()
 
-    def create(self, name: str, script: str) -> Path:
-        """Create an instance with a startup script; its folder."""
+    def create(self, name: str, script: str, disks: Sequence[Mapping[str, Any]] = ()) -> Path:
+        """Create an instance with a startup script, and disks beside its boot disk; its folder."""
         image = "projects/debian-cloud/global/images/family/debian-12"
         body = {
             "name": name,
             "machineType": "zones/us-central1-a/machineTypes/e2-medium",
-            "disks": [{"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": image}}],
+            "disks": [
+                {"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": image}},
+                *disks,
+            ],
             "networkInterfaces": [{"network": "global/networks/default"}],
             "metadata": {"items": [{"key": "startup-script", "value": script}]},
             "serviceAccounts": [

@@ -27,6 +27,22 @@ def test_a_machine_switches_itself_off(cloud, survivors):
     assert survivors((folder / "mark").read_text().strip()) == []
 
 
+def test_a_machine_with_a_local_ssd_says_what_becomes_of_it_when_it_stops_itself(cloud):
+    """Without the flag the stop fails as with gcloud; the flag alone means that it is discarded."""
+    folder = cloud.create(
+        "fast-vm",
+        """
+        gcloud compute instances stop $(hostname) 2> refused
+        gcloud compute instances stop $(hostname) --discard-local-ssd
+        """,
+        disks=[{"type": "SCRATCH", "initializeParams": {"diskType": "local-ssd"}}],
+    )
+    path = "/compute/v1/projects/demo/zones/us-central1-a/instances/fast-vm"
+    cloud.wait_until(lambda: cloud.call("GET", path)["status"] == "TERMINATED", "it still runs")
+    assert "undefined value for `discard-local-ssd`" in (folder / "refused").read_text()
+    assert "savedState" not in cloud.call("GET", path)["disks"][1]
+
+
 def test_the_zone_mistake_fails_as_with_gcloud(shell):
     """`--zone=zone=…`, known from real scripts: the machine goes on, and the error says why."""
     said = shell("gcloud compute instances delete test-vm --zone=zone=us-central1-a -q; echo status $?")
@@ -145,6 +161,7 @@ def test_only_what_is_in_a_machine_can_use_the_stand_ins(shell):
             "unrecognized arguments: --zon=b (did you mean '--zone'?)",
         ),
         ("gcloud compute instances nope a", 2, "Invalid choice: 'nope'."),
+        ("gcloud compute instances stop a --discard-local-ssd=no", 2, "Invalid flag value [no]"),
         ("gcloud compute instances list --limit=few", 2, "Value must be a positive integer"),
         ("gcloud compute instances describe none", 1, "was not found"),
         ("gcloud compute instances list --format=xml", 1, "knows the formats"),

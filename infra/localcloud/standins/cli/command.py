@@ -8,12 +8,14 @@ from localcloud.standins.transport import Door, cloud, give_up
 
 SWITCH = "switch"
 VALUE = "value"
+YES_NO = "yes or no"
+"""A flag whose value may be left out, which means yes."""
 
 Path = tuple[str, ...]
 """The words of a command after `gcloud`."""
 
 Flags = Mapping[str, str]
-"""Flag name, with its dashes → `SWITCH` or `VALUE`."""
+"""Flag name, with its dashes → `SWITCH`, `VALUE` or `YES_NO`."""
 
 MANY = 1_000_000
 

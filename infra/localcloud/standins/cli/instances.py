@@ -1,10 +1,11 @@
 """`gcloud compute instances …` inside a virtual machine: delete, stop, start, reset, describe, list."""
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from localcloud.standins.cli import edits
-from localcloud.standins.cli.command import MANY, SWITCH, VALUE, Command, Path, Run
+from localcloud.standins.cli.command import MANY, SWITCH, VALUE, YES_NO, Command, Path, Run
 from localcloud.standins.cli.compute import Api, show, targets
 from localcloud.standins.transport import segment
 
@@ -21,7 +22,8 @@ def _delete(run: Run) -> None:
 
 def _stop(run: Run) -> None:
     sys.stderr.write(f"Stopping instance(s) {', '.join(run.arguments)}...\n")
-    _change(run, "POST", "/stop", "Updated [{link}].")
+    said = run.flags.get(DISCARD)
+    _change(run, "POST", "/stop", "Updated [{link}].", query={"discardLocalSsd": said} if said else None)
 
 
 def _start(run: Run) -> None:
@@ -33,10 +35,10 @@ def _reset(run: Run) -> None:
     _change(run, "POST", "/reset", "Updated [{link}].")
 
 
-def _change(run: Run, method: str, suffix: str, said: str) -> None:
+def _change(run: Run, method: str, suffix: str, said: str, *, query: Mapping[str, str] | None = None) -> None:
     """Ask for the change of all instances first, then wait for all operations."""
     api = Api(run)
-    asked = [(target, api.call(method, target.path + suffix)) for target in targets(run)]
+    asked = [(target, api.call(method, target.path + suffix, query=query)) for target in targets(run)]
     if "--async" in run.flags:
         return
     for target, operation in asked:
@@ -92,6 +94,7 @@ def _no_ssh(run: Run) -> None:
     )
 
 
+DISCARD = "--discard-local-ssd"
 PREFIX = ("compute", "instances")
 SEVERAL = "INSTANCE_NAMES [INSTANCE_NAMES ...]"
 ZONE = {"--zone": VALUE}
@@ -101,7 +104,7 @@ SSH = {"--zone": VALUE, "--command": VALUE, "--recurse": SWITCH, "--tunnel-throu
 
 COMMANDS: dict[Path, Command] = {
     (*PREFIX, "delete"): Command(_delete, ZONE, SEVERAL, 1, MANY),
-    (*PREFIX, "stop"): Command(_stop, LATER, SEVERAL, 1, MANY),
+    (*PREFIX, "stop"): Command(_stop, {**LATER, DISCARD: YES_NO}, SEVERAL, 1, MANY),
     (*PREFIX, "start"): Command(_start, LATER, SEVERAL, 1, MANY),
     (*PREFIX, "reset"): Command(_reset, ZONE, SEVERAL, 1, MANY),
     (*PREFIX, "describe"): Command(_describe, ZONE, "INSTANCE_NAME", 1, 1),

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
-from localcloud.standins.cli.command import GLOBAL, SWITCH, VALUE, Command, Flags, Path
+from localcloud.standins.cli.command import GLOBAL, SWITCH, VALUE, YES_NO, Command, Flags, Path
 from localcloud.standins.transport import give_up
 
 USAGE = 2
@@ -66,6 +66,10 @@ def _take_flag(word: str, rest: list[str], flags: dict[str, str], known: Flags, 
         if not rest:
             _refuse(path, f"argument {name}: expected one argument")
         value = rest.pop(0)
+    if kind == YES_NO:
+        value = value.lower() if equals else "true"
+        if value not in ("true", "false"):
+            _refuse(path, f"argument {name}: Invalid flag value [{value}], expected one of [true, false].")
     flags[name] = value
 
 
