@@ -7,6 +7,7 @@ from typing import Any, Self
 import grpc
 import grpc.aio
 
+from localcloud.access import Owner, owner
 from localcloud.errors import ApiError
 from localcloud.faults import Faults
 from localcloud.http import HOST, STOP_GRACE
@@ -37,8 +38,10 @@ class GrpcServer:
         port: int = 0,
         faults: Faults | None = None,
         account: Account | None = None,
+        user: Owner | None = None,
     ) -> None:
         self._handlers = handlers
+        self._owner = user or owner()
         self._account = account
         self._port = port
         self._faults = faults or Faults()
@@ -66,7 +69,8 @@ class GrpcServer:
         ]
         # Two servers that share a port would each get half of the calls.
         server = grpc.aio.server(
-            interceptors=[_Around(self._faults, self._account)], options=[*sizes, ("grpc.so_reuseport", 0)]
+            interceptors=[_Around(self._faults, self._account, self._stranger)],
+            options=[*sizes, ("grpc.so_reuseport", 0)],
         )
         server.add_generic_rpc_handlers(tuple(self._handlers))
         try:
@@ -83,6 +87,11 @@ class GrpcServer:
             await self._server.stop(grace.total_seconds())
             self._server = None
 
+    def _stranger(self, context: grpc.aio.ServicerContext[Any, Any]) -> str:
+        """Why this call is not answered, "" where it is: its peer is `ipv4:127.0.0.1:PORT`."""
+        host, _, port = context.peer().removeprefix("ipv4:").rpartition(":")
+        return self._owner.refusal((host, int(port)), (HOST, self._port))
+
     async def __aenter__(self) -> Self:
         return await self.start()
 
@@ -93,7 +102,8 @@ class GrpcServer:
 class _Around(grpc.aio.ServerInterceptor):
     """Puts the fault rules around every call, and turns an `ApiError` into its status."""
 
-    def __init__(self, faults: Faults, account: Account | None) -> None:
+    def __init__(self, faults: Faults, account: Account | None, stranger: Callable[[Any], str]) -> None:
+        self._stranger = stranger
         self._faults = faults
         self._account = account
 
@@ -109,8 +119,14 @@ class _Around(grpc.aio.ServerInterceptor):
             return _rebuilt(handler, self._unary(name, method, handler.unary_unary))
         return _rebuilt(handler, self._stream(name, method, handler.stream_stream))
 
+    async def _refuse_strangers(self, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+        # Each call anew: C core tells nobody of connections, and a port soon has another's.
+        if why := self._stranger(context):
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, why)
+
     def _unary(self, service: str, method: str, behave: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
         async def around(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:  # noqa: ANN401
+            await self._refuse_strangers(context)
             try:
                 async with self._faults.around(service, method, resource(request)):
                     call_as(self._account)
@@ -127,6 +143,7 @@ class _Around(grpc.aio.ServerInterceptor):
         async def around(
             requests: AsyncIterator[Any], context: grpc.aio.ServicerContext[Any, Any]
         ) -> AsyncIterator[Any]:
+            await self._refuse_strangers(context)
             try:
                 async with self._faults.around(service, method):
                     call_as(self._account)

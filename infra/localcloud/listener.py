@@ -9,13 +9,15 @@ import logging
 import socket
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Self
+from typing import Any, Self
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from localcloud.access import Owner, Rules, owner
+from localcloud.access.gate import ABSOLUTE, STRANGER, Gate
 from localcloud.faults import CUT
 
 HOST = "127.0.0.1"
@@ -77,18 +79,36 @@ class Door:
 
 
 class _Protocol(HttpToolsProtocol):
-    """Hands the fault middleware the means to cut a connection."""
+    """Hands the fault middleware the means to cut a connection, and the gate what it cannot see itself."""
+
+    owner: Owner
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
+        super().connection_made(transport)
+        self._stranger = self.owner.refusal_of(transport)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self.scope["extensions"] = {CUT: {"abort": self.transport.abort}}
+        told: dict[str, Any] = {CUT: {"abort": self.transport.abort}, STRANGER: self._stranger}
+        self.scope["extensions"] = told
+
+    def on_headers_complete(self) -> None:
+        told: dict[str, Any] = self.scope["extensions"]
+        told[ABSOLUTE] = not self.url.startswith(b"/")
+        super().on_headers_complete()
 
 
 class Listener:
-    """Serves one app: no signal handlers, no access log, no polling. Any number can run in one loop."""
+    """Serves one app: no signal handlers, no access log, no polling. Any number can run in one loop.
 
-    def __init__(self, app: ASGIApp, *, port: int = 0) -> None:
-        self._app = app
+    It answers its owner's programs and pages only, and what keeps to the rules of this door.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, port: int = 0, rules: Rules | None = None, user: Owner | None = None
+    ) -> None:
+        self._app = Gate(app, rules or Rules())
+        self._owner = user or owner()
         self._port = port
         self._state = ServerState()
         self._door: Door | None = None
@@ -126,7 +146,9 @@ class Listener:
         config.load()
 
         def connect() -> asyncio.Protocol:
-            return _Protocol(config=config, server_state=self._state, app_state={})
+            protocol = _Protocol(config=config, server_state=self._state, app_state={})
+            protocol.owner = self._owner
+            return protocol
 
         self._stopping = False
         try:

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from localcloud.access.services import SERVICES
 from localcloud.endpoints import Endpoints
 from localcloud.faults import Faults
 from localcloud.grpc_server import GrpcServer
@@ -132,7 +133,7 @@ class Stand:
             faults=self.faults,
             middleware=[self.recorder.middleware()],
         )
-        listener = self.run(Listener(app).start())
+        listener = self.run(Listener(app, rules=SERVICES).start())
         ears = self.run(Listener(build_app(self.receiver.routes())).start())
         server = self.run(GrpcServer(handlers, faults=self.faults).start())
         closing = [each.close for each in services if hasattr(each, "close")]

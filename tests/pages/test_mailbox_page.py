@@ -5,6 +5,7 @@ from email.message import EmailMessage
 
 import pytest
 
+from localcloud.access.services import SERVICES
 from localcloud.clock import Clock
 from localcloud.http import Listener, build_app
 from localcloud.mailbox import Mailbox
@@ -28,11 +29,11 @@ def mailbox():
     stand = Stand()
     try:
         box = stand.run(stand.call(Mailbox, clock=Clock()).start())
-        listener = stand.run(Listener(build_app(box.routes())).start())
+        listener = stand.run(Listener(build_app(box.routes()), rules=SERVICES).start())
         letter = EmailMessage()
         letter["Subject"], letter["From"] = "nap: idle GPUs, stopped at 14:30 UTC", "ops@example.com"
         letter["To"], letter["Message-ID"] = "ada@example.com", f"<{'long' * 30}@example.com>"
-        link = f"{listener.url}/local/mailbox.json?{'t' * 200}"
+        link = f"{listener.url}/local/mailbox?{'t' * 200}"
         letter.set_content(f"To keep it:\n{link}\n")
         letter.add_alternative(PAGE.format(link=link), subtype="html")
         with smtplib.SMTP("127.0.0.1", box.port) as smtp:

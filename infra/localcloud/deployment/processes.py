@@ -8,16 +8,19 @@ import asyncio
 import contextlib
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from localcloud.deployment.front import Front
 from localcloud.deployment.manifest import Function, Manifest
 from localcloud.deployment.stem import Stem
 from localcloud.leash import Leashed, start
 from localcloud.listener import HOST
 from localcloud.place import Place
+from localcloud.surroundings import without_settings
 
 START_WITHIN = timedelta(seconds=60)
 """A cold start takes a second; a first one on a loaded machine, nothing compiled, some more."""
@@ -62,6 +65,12 @@ class Processes:
         self._environment: Mapping[str, str] = {}
         self._logs = logs
         self._places = {function.name: Place() for function in manifest.functions}
+        # Not in the state folder: the path of a Unix socket has 107 characters at most.
+        self._sockets = tempfile.TemporaryDirectory(prefix="spotwarden-", ignore_cleanup_errors=True)
+        self._fronts = {
+            function.name: Front(function, self._places[function.name], Path(self._sockets.name))
+            for function in manifest.functions
+        }
         self._keeping: list[asyncio.Task[None]] = []
         self.stem: Stem | None = None
         self.kept: dict[str, Kept] = {}
@@ -77,6 +86,7 @@ class Processes:
         self._logs.mkdir(parents=True, exist_ok=True)
         mains = [self._folder(function) / "main.py" for function in self._manifest.functions]
         self.stem = await Stem.grow(mains, env=self._everybodys(), log=self._logs / "stem.log")
+        await asyncio.gather(*(front.start() for front in self._fronts.values()))
         await asyncio.gather(*(self._start(function) for function in self._manifest.functions))
 
     async def stop(self) -> None:
@@ -85,8 +95,10 @@ class Processes:
         await asyncio.gather(*(one.process.terminate(STOP_GRACE) for one in self.kept.values()))
         if self.stem:
             await self.stem.stop()
+        await asyncio.gather(*(front.stop() for front in self._fronts.values()))
         for place in self._places.values():
             place.close()
+        self._sockets.cleanup()
 
     async def restart(self, environment: Mapping[str, str]) -> None:
         """Start all anew, at the same places, in another environment; when this returns, each answers.
@@ -105,14 +117,14 @@ class Processes:
         place = self._places[function.name]
         kept = Kept(function=function, place=place, process=await self._run(function, place))
         self.kept[function.name] = kept
-        await self._answers(function, kept.process, place.port)
+        await self._answers(function, kept.process)
         self._watch(kept)
 
     async def _again(self, kept: Kept) -> None:
         await kept.process.kill()
         kept.process = await self._run(kept.function, kept.place)
         kept.starts += 1
-        await self._answers(kept.function, kept.process, kept.place.port)
+        await self._answers(kept.function, kept.process)
         self._watch(kept)
 
     async def _unwatch(self) -> None:
@@ -136,7 +148,8 @@ class Processes:
     async def _run(self, function: Function, place: Place) -> Leashed:
         folder = self._folder(function)
         arguments = ["--source", str(folder / "main.py"), "--target", function.name]
-        arguments += ["--signature-type", function.signature, "--host", HOST, "--port", str(place.port)]
+        host = self._fronts[function.name].host
+        arguments += ["--signature-type", function.signature, "--host", host, "--port", str(place.port)]
         environment = self._environment_of(function)
         with self.log_of(function).open("ab") as log:
             if self.stem:
@@ -151,25 +164,26 @@ class Processes:
     def _everybodys(self) -> Mapping[str, str]:
         """This machine's environment without anybody's secrets, and ours."""
         secret = {name for one in self._manifest.functions for name in one.secrets}
-        machines = {name: value for name, value in os.environ.items() if name not in secret}
+        machines = {name: value for name, value in without_settings(os.environ).items() if name not in secret}
         return {**machines, **self._environment}
 
     def _environment_of(self, function: Function) -> Mapping[str, str]:
-        every = {**os.environ, **self._secrets}
+        every = {**without_settings(os.environ), **self._secrets}
         told = {name: every[name] for name in function.secrets if name in every}
         own = {"FUNCTION_TARGET": function.name, "K_SERVICE": function.deployed_name}
         mine = self._own.get(function.name, {})
         return {**self._everybodys(), **mine, **told, **own}
 
-    async def _answers(self, function: Function, process: Leashed, port: int) -> None:
+    async def _answers(self, function: Function, process: Leashed) -> None:
+        front = self._fronts[function.name]
         ended = asyncio.create_task(process.wait())
         try:
             async with asyncio.timeout(START_WITHIN.total_seconds()):
-                while not ended.done() and not await _connects(port):
+                while not ended.done() and not await _connects(front.socket):
                     await asyncio.wait([ended], timeout=0.02)
         except TimeoutError:
             pass
-        if ended.done() or not await _connects(port):
+        if ended.done() or not await _connects(front.socket):
             raise RuntimeError(f"the function {function.name} did not start; see {self.log_of(function)}")
         ended.cancel()
 
@@ -179,9 +193,9 @@ def url_of(place: Place) -> str:
     return f"http://{HOST}:{place.port}"
 
 
-async def _connects(port: int) -> bool:
+async def _connects(place: Path) -> bool:
     try:
-        _, writer = await asyncio.open_connection(HOST, port)
+        _, writer = await asyncio.open_unix_connection(place)
     except OSError:
         return False
     writer.close()

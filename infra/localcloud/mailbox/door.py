@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
+from localcloud.access import owner
 from localcloud.listener import HOST
 from localcloud.place import Place
 
@@ -21,6 +22,31 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     down: bool = False
     refuses: tuple[str, ...] = ()
     mute: int = 0
+
+
+class _Smtp(SMTP):
+    """Speaks with the owner's programs only, and with no browser."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._stranger = owner().refusal_of(transport)
+        super().connection_made(transport)
+
+    async def _handle_client(self) -> None:
+        if self._stranger:
+            await self._hang_up(f"554 5.7.1 {self._stranger}")
+        else:
+            await super()._handle_client()
+
+    async def smtp_POST(self, _argument: str | None) -> None:  # noqa: N802 - as below
+        """Hang up: a web page can send the commands of a mail as the body of a form."""
+        await self._hang_up("421 4.7.0 this is no web server")
+
+    smtp_GET = smtp_HEAD = smtp_PUT = smtp_OPTIONS = smtp_POST  # noqa: N815 - aiosmtpd's names
+
+    async def _hang_up(self, reply: str) -> None:
+        await self.push(reply)
+        if self.transport is not None:
+            self.transport.close()
 
 
 class Door:
@@ -82,7 +108,7 @@ class Door:
     async def _listen(self) -> None:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
-            lambda: SMTP(self, hostname="localcloud", enable_SMTPUTF8=True), HOST, self.port
+            lambda: _Smtp(self, hostname="localcloud", enable_SMTPUTF8=True), HOST, self.port
         )
 
     def _hush(self) -> None:

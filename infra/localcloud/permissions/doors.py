@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from localcloud.access.services import SERVICES
 from localcloud.deployment import Function, Manifest, Where
 from localcloud.endpoints import Endpoints
 from localcloud.faults import Faults
@@ -46,7 +47,7 @@ class Doors:
         return environments
 
     async def _open(self, app: ASGIApp, account: Account) -> str:
-        http = await self._undo.enter_async_context(Listener(_Entering(app, account)))
+        http = await self._undo.enter_async_context(Listener(_Entering(app, account), rules=SERVICES))
         account.entrance = http.url
         server = GrpcServer(self._handlers, faults=self._faults, account=account)
         await self._undo.enter_async_context(server)

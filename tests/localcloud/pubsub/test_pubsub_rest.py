@@ -54,7 +54,7 @@ def test_a_request_that_cannot_be_read_is_refused(
     http: httpx.Client, method: str, path: str, body: str | None, words: str
 ):
     """With 400 and the name of what does not fit."""
-    answer = http.request(method, path, content=body)
+    answer = http.request(method, path, content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 400
     assert words in answer.json()["error"]["message"]
 

@@ -1,5 +1,5 @@
 """The metadata server of one virtual machine."""
 
-from localcloud.machines.metadata.server import MetadataServer
+from localcloud.machines.metadata.server import RULES, MetadataServer
 
-__all__ = ["MetadataServer"]
+__all__ = ["RULES", "MetadataServer"]

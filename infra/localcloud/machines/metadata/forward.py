@@ -1,6 +1,7 @@
-"""The metadata server as HTTP proxy: plain requests of a virtual machine for hosts elsewhere."""
+"""Passing requests on: as the HTTP proxy of a virtual machine, and to a function's own socket."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import httpx
 from starlette.requests import Request
@@ -27,9 +28,13 @@ CONNECT_SECONDS = 10
 
 
 class Forwarder:
-    """Passes requests on through this computer's own network settings, byte by byte."""
+    """Passes requests on through this computer's own network settings, byte by byte.
 
-    def __init__(self) -> None:
+    With `uds` all of them go to whoever listens at this Unix socket, each by a connection of its own.
+    """
+
+    def __init__(self, uds: Path | None = None) -> None:
+        self._uds = uds
         self._client: httpx.AsyncClient | None = None
 
     async def forward(self, request: Request) -> Response:
@@ -38,22 +43,21 @@ class Forwarder:
         if request.method == "CONNECT":
             return PlainTextResponse("This proxy passes on plain http only; use https without it.\n", 501)
         try:
-            answer = await self._send(request, host)
+            answer = await self.send(request, host)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             said = f"{type(error).__name__}: {error}"
             return PlainTextResponse(f"The virtual machine cannot reach {host}: {said}\n", 502)
-        return _relay(answer)
+        return relay(answer)
 
     async def close(self) -> None:
         """Let go of the connections."""
         if self._client is not None:
             await self._client.aclose()
 
-    async def _send(self, request: Request, host: str) -> httpx.Response:
+    async def send(self, request: Request, host: str) -> httpx.Response:
+        """Pass a request on; `httpx.HTTPError` where nobody answers."""
         if self._client is None:
-            timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
-            limits = httpx.Limits(max_connections=None)
-            self._client = httpx.AsyncClient(timeout=timeout, limits=limits, verify=NO_TLS)
+            self._client = _connections(self._uds)
         target = request.scope["raw_path"].decode("latin-1")
         if question := request.scope["query_string"].decode("latin-1"):
             target += f"?{question}"
@@ -69,11 +73,24 @@ class Forwarder:
         return await self._client.send(outgoing, stream=True)
 
 
+def _connections(uds: Path | None) -> httpx.AsyncClient:
+    timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
+    if uds is None:
+        limits = httpx.Limits(max_connections=None)
+        return httpx.AsyncClient(timeout=timeout, limits=limits, verify=NO_TLS)
+    # A kept connection may be closed by a server just as it is used again; a new one costs next to nothing.
+    alone = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+    transport = httpx.AsyncHTTPTransport(uds=str(uds), limits=alone, verify=NO_TLS)
+    return httpx.AsyncClient(timeout=timeout, transport=transport)
+
+
 def _has_body(request: Request) -> bool:
     return "content-length" in request.headers or "transfer-encoding" in request.headers
 
 
-def _relay(answer: httpx.Response) -> Response:
+def relay(answer: httpx.Response) -> Response:
+    """The answer of another server as ours, as it comes."""
+
     async def body() -> AsyncIterator[bytes]:
         try:
             async for chunk in answer.aiter_raw():

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from localcloud.access import Rules
 from localcloud.machines.metadata import guest_attributes, nodes, tokens, tree
 from localcloud.machines.metadata.forward import Forwarder
 from localcloud.machines.metadata.query import Query
@@ -23,6 +24,8 @@ from localcloud.ports import Resource
 ROOT = "/computeMetadata/v1/"
 LISTINGS = {"/": "computeMetadata/\n", "/computeMetadata/": "v1/\n"}
 NAMES = frozenset({"metadata.google.internal", "metadata.google.internal.", "metadata", "169.254.169.254"})
+RULES = Rules(names=NAMES, proxy=True)
+"""What a virtual machine sends to others by way of us is for them to judge."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost"})
 HEADERS = {
     "Metadata-Flavor": "Google",

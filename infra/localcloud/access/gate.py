@@ -1,0 +1,52 @@
+"""Asks the owner and the rules about each request that a door took, and says no where they do."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from localcloud.access.rules import Asked, Rules
+from localcloud.errors import ApiError
+
+STRANGER = "localcloud.stranger"
+"""Extension of a scope: why the connection is nobody's who is served, "" where it is."""
+ABSOLUTE = "localcloud.absolute"
+"""Extension of a scope: whether the request line has a whole URL."""
+
+
+class Gate:
+    """Passes on what may come in; all else gets 403 and a sentence."""
+
+    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+        self._app = app
+        self._rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        extensions = scope.get("extensions", {})
+        why = extensions.get(STRANGER, "") or self._rules.refusal(_asked(scope, extensions))
+        await (_refuse(why) if why else self._app)(scope, receive, send)
+
+
+def _asked(scope: Scope, extensions: Mapping[str, bool]) -> Asked:
+    return Asked(
+        method=scope["method"],
+        path=scope["path"],
+        headers=_headers(scope["headers"]),
+        port=scope["server"][1],
+        absolute=extensions.get(ABSOLUTE, False),
+    )
+
+
+def _headers(pairs: Sequence[tuple[bytes, bytes]]) -> Mapping[str, Sequence[str]]:
+    headers: dict[str, list[str]] = defaultdict(list)
+    for name, value in pairs:
+        headers[name.decode("latin-1").lower()].append(value.decode("latin-1").strip())
+    return headers
+
+
+def _refuse(why: str) -> Response:
+    body = msgspec.json.encode(ApiError(403, "forbidden", why).body())
+    return Response(body, 403, media_type="application/json; charset=UTF-8", headers={"connection": "close"})
