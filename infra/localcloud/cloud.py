@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from localcloud.access.services import SERVICES
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
 from localcloud.deployment import Manifest, Processes, Where, secrets, settings, wire
@@ -27,6 +28,7 @@ from localcloud.monitoring import MonitoringService
 from localcloud.outbound import Outbound
 from localcloud.permissions import checked_routes
 from localcloud.permissions.doors import Doors
+from localcloud.private import tighten
 from localcloud.pubsub import PubSubService
 from localcloud.scheduler import SchedulerService
 from localcloud.settling import Settling
@@ -46,15 +48,18 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     grpc_port: int = 0
     metric_period: timedelta = timedelta(seconds=60)
     machines: bool = True
+    umask: int = -1
+    """That of the processes in VMs; -1 for our own."""
 
 
 class Deployment(msgspec.Struct, frozen=True, kw_only=True):
-    """The functions to run, and what they watch."""
+    """The functions to run, what they watch, and secrets that they are told beside the local cloud's own."""
 
     manifest: Manifest
     bucket: str
     policy: Path
     prefix: str = ""
+    confided: Mapping[str, str] = {}
 
 
 class LocalCloud:
@@ -62,6 +67,7 @@ class LocalCloud:
 
     def __init__(self, options: Options) -> None:
         self._options = options
+        tighten(options.state)
         project, clock = options.project, Clock()
         self._clock = clock
         self._outbound = Outbound()
@@ -99,7 +105,7 @@ class LocalCloud:
         handlers = [*self.pubsub.handlers(), *self.monitoring.handlers()]
         self.doors = Doors(handlers=handlers, faults=self.faults)
         self.app = build_app(self._routes(), faults=self.faults)
-        self._http = Listener(self.app, port=options.http_port)
+        self._http = Listener(self.app, port=options.http_port, rules=SERVICES)
         self._grpc = GrpcServer(handlers, faults=self.faults, port=options.grpc_port)
         self._deployed: Mapping[str, str] = {}
         self._processes: Processes | None = None
@@ -114,6 +120,7 @@ class LocalCloud:
             on_poweroff=self._powered_off,
             metric_period=self._options.metric_period,
             write=self.logs.write,
+            umask=self._options.umask,
         )
 
     @property
@@ -168,7 +175,7 @@ class LocalCloud:
         """Start the functions and wire them to this cloud."""
         state, manifest = self._options.state, deployment.manifest
         where = Where(project=self._options.project, bucket=deployment.bucket, prefix=deployment.prefix)
-        confided = secrets(state, mail_port=self.mailbox.port)
+        confided = {**deployment.confided, **secrets(state, mail_port=self.mailbox.port)}
         own = await self.doors.open(self.app, manifest, where, home=self.endpoints.home)
         processes = Processes(manifest=manifest, logs=state / "logs", secrets=confided, own=own)
         self._later(processes.stop)

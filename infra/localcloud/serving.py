@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -15,15 +15,23 @@ from localcloud.cloud import Deployment, LocalCloud, Options
 from localcloud.deployment import ManifestError, read_manifest
 from localcloud.storage import StateInUseError
 
+HOOKS = "SPOTWARDEN_HOOKS"
+
 
 class CannotStartError(Exception):
     """Something that was asked for cannot be had: says what."""
 
 
-def options(
-    *, project: str, state: Path, ports: tuple[int, int], metric_seconds: float, machines: bool = True
+def options(  # noqa: PLR0913 - one parameter per option
+    *,
+    project: str,
+    state: Path,
+    ports: tuple[int, int],
+    metric_seconds: float,
+    machines: bool = True,
+    umask: int = -1,
 ) -> Options:
-    """How to start; `ports` are those of HTTP and gRPC."""
+    """How to start; `ports` are those of HTTP and gRPC, `umask` that of VMs."""
     http_port, grpc_port = ports
     return Options(
         project=project,
@@ -32,16 +40,23 @@ def options(
         grpc_port=grpc_port,
         metric_period=timedelta(seconds=metric_seconds),
         machines=machines,
+        umask=umask,
     )
 
 
-def deployment(infra: Path, *, bucket: str, prefix: str, policy: Path) -> Deployment:
-    """The functions of the manifest in `infra`; `CannotStartError` where it cannot be read."""
+def deployment(
+    infra: Path, *, bucket: str, prefix: str, policy: Path, environ: Mapping[str, str] | None = None
+) -> Deployment:
+    """The functions of the manifest in `infra`; `CannotStartError` where it cannot be read.
+
+    Of a developer's environment they are told where hooks are, and no other setting of Spotwarden's.
+    """
     try:
         manifest = read_manifest(infra / "functions.yaml")
     except ManifestError as error:
         raise CannotStartError(str(error)) from error
-    return Deployment(manifest=manifest, bucket=bucket, policy=policy, prefix=prefix)
+    confided = {HOOKS: environ[HOOKS]} if environ and HOOKS in environ else {}
+    return Deployment(manifest=manifest, bucket=bucket, policy=policy, prefix=prefix, confided=confided)
 
 
 async def serve(options: Options, deployment: Deployment | None) -> None:

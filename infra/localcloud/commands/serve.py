@@ -1,6 +1,7 @@
 """`spotwarden local serve`: a local cloud alone, or with the functions."""
 
 import asyncio
+import os
 import tempfile
 from pathlib import Path
 
@@ -42,7 +43,9 @@ def serve(  # noqa: PLR0913 — one parameter per option
     """Start a local cloud; prints one JSON line when it is ready, ends at Ctrl-C or SIGTERM."""
     # The services take a second to import, which the other commands of this group are spared.
     from localcloud import serving  # noqa: PLC0415
+    from localcloud.private import keep_private  # noqa: PLC0415
 
+    umask = keep_private()
     with tempfile.TemporaryDirectory(prefix="spotwarden-", ignore_cleanup_errors=True) as temporary:
         options = serving.options(
             project=project,
@@ -50,11 +53,16 @@ def serve(  # noqa: PLR0913 — one parameter per option
             ports=(http_port, grpc_port),
             metric_seconds=metric_seconds,
             machines=not no_machines,
+            umask=umask,
         )
         try:
             deployment = (
                 serving.deployment(
-                    INFRA, bucket=bucket or f"{project}-jobs", prefix=prefix, policy=policy.resolve()
+                    INFRA,
+                    bucket=bucket or f"{project}-jobs",
+                    prefix=prefix,
+                    policy=policy.resolve(),
+                    environ=os.environ,
                 )
                 if functions
                 else None

@@ -146,17 +146,19 @@ class Leashed:
                 self._empty = True
 
 
-async def start(
+async def start(  # noqa: PLR0913 - what a process is made of
     argv: Sequence[str],
     *,
     env: Mapping[str, str],
     cwd: Path,
     stdout: Output = subprocess.DEVNULL,
     stderr: Output = subprocess.STDOUT,
+    umask: int = -1,
 ) -> Leashed:
     """Start a command that dies with us. It has no input, this environment and its mark, and nothing of ours.
 
     (Where the environment sets no locale, the guardian's Python adds `LC_CTYPE=C.UTF-8`, see PEP 538.)
+    A `umask` of -1 is ours.
     Raises `FileNotFoundError` if there is no such command on `env["PATH"]`, `NotADirectoryError` if there is
     no such folder, `ChildProcessError` if the guardian died before it had started the command.
     """
@@ -173,6 +175,7 @@ async def start(
             stderr=stderr,
             pass_fds=[theirs.fileno()],
             start_new_session=True,
+            umask=umask,
         )
     return await _or_nothing(_started(guardian, ours, mark))
 

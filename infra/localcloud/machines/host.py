@@ -21,7 +21,8 @@ class Host:
     `folder` holds the machines' folders and `standins` the commands that come first on their PATH. `cloud` is
     asked at each boot for the settings that point clients at the local cloud; `environment` is our own.
     `on_poweroff` is told the id of an instance whose guest wants to be switched off; `agents` knows which
-    machines tell of their GPUs and logs, and `write` takes a line of the latter as an entry of Logging.
+    machines tell of their GPUs and logs, and `write` takes a line of the latter as an entry of Logging. The
+    processes in machines have the `umask`, or ours where it is -1.
     """
 
     folder: Path
@@ -34,3 +35,4 @@ class Host:
     metric_period: timedelta
     agents: Agents = field(default_factory=Agents)
     write: Audit = nobody
+    umask: int = -1

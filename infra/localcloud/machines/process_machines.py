@@ -38,6 +38,7 @@ class ProcessMachines:
         on_poweroff: Callable[[str], None],
         metric_period: timedelta,
         write: Audit = nobody,
+        umask: int = -1,
     ) -> None:
         self.agents = Agents()
         self._host = Host(
@@ -51,6 +52,7 @@ class ProcessMachines:
             metric_period=metric_period,
             agents=self.agents,
             write=write,
+            umask=umask,
         )
         self._machines: dict[str, Machine] = {}
 

@@ -21,7 +21,7 @@ from localcloud.machines.gpus.report import GpuReport
 from localcloud.machines.guest_calls import GuestCalls
 from localcloud.machines.host import Host
 from localcloud.machines.measuring import CpuReport, LogReport, Report, labels, tell
-from localcloud.machines.metadata import MetadataServer
+from localcloud.machines.metadata import RULES, MetadataServer
 from localcloud.machines.metadata.tree import attributes
 from localcloud.machines.telling import send
 from localcloud.ports import Resource
@@ -47,7 +47,7 @@ class Uptime:
         self._console = console
         self._agent = Agent(self._folder, start=self.start, fetch=self._fetch, say=self._say)
         self._metadata = MetadataServer(instance, now=host.clock.now)
-        self._listener = Listener(GuestCalls(self, self._metadata))
+        self._listener = Listener(GuestCalls(self, self._metadata), rules=RULES)
         self._leashes: list[leash.Leashed] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._changing = asyncio.Lock()
@@ -135,7 +135,12 @@ class Uptime:
                 raise PoweredOffError(f"{self._instance['name']} was switched off")
             environment = self._environment()
             leashed = await leash.start(
-                argv, env=environment, cwd=self._folder.path, stdout=output, stderr=errors
+                argv,
+                env=environment,
+                cwd=self._folder.path,
+                stdout=output,
+                stderr=errors,
+                umask=self._host.umask,
             )
             self._leashes.append(leashed)
             return leashed

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from localcloud.cloud import Deployment, LocalCloud
 from localcloud.story.watch import StoryError, Watcher, moment_of, until
+from localcloud.surroundings import without_settings
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "job" / "example"
 PATIENCE = timedelta(seconds=60)
@@ -49,7 +50,7 @@ class Stage:
         process = await asyncio.create_subprocess_exec(
             str(Path(sys.executable).with_name("spotwarden")),
             *words,
-            env={**os.environ, **self._environment(), **environment},
+            env={**without_settings(os.environ), **self._environment(), **environment},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )

@@ -13,6 +13,7 @@ import msgspec
 
 from localcloud import serving
 from localcloud.cloud import Deployment, LocalCloud, Options
+from localcloud.private import keep_private
 from localcloud.serving import end_at_a_signal, noted
 from localcloud.story import plot
 from localcloud.story.governance import plot as governance
@@ -58,7 +59,7 @@ async def tell_story(state: Path, *, stay: bool, story: Story = RECOVERY) -> int
 
     ended = end_at_a_signal()
     deployment = serving.deployment(INFRA, bucket=BUCKET, prefix="", policy=story.policy)
-    options = Options(project=PROJECT, state=state, metric_period=story.metric_period)
+    options = Options(project=PROJECT, state=state, metric_period=story.metric_period, umask=keep_private())
     async with LocalCloud(options) as cloud, noted(cloud, state):
         await cloud.deploy(deployment)
         names = ", ".join(function.name for function in deployment.manifest.functions)
