@@ -61,5 +61,5 @@ def test_a_link_in_a_mail_opens_in_a_new_tab(look, mailbox):
         with page.expect_popup() as opened:
             frame.get_by_role("link", name="Keep for 8 h").click()
         opened.value.wait_for_load_state()
-        assert opened.value.url.startswith(f"{mailbox}.json?ttt")
+        assert opened.value.url.startswith(f"{mailbox}?ttt")
         assert frame.locator("body[data-ran]").count() == 0
