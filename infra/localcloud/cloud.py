@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from localcloud.access import owner
 from localcloud.access.services import SERVICES
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
@@ -131,6 +132,7 @@ class LocalCloud:
             grpc=f"127.0.0.1:{self._grpc.port}",
             project=self._options.project,
             home=self._options.state / "home",
+            token=owner().token,
         )
 
     async def __aenter__(self) -> Self:

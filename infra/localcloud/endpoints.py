@@ -7,12 +7,16 @@ from pathlib import Path
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoints:
-    """`http` is a URL (`http://127.0.0.1:P`), `grpc` a host and port, `home` a folder for gcloud's files."""
+    """`http` is a URL (`http://127.0.0.1:P`), `grpc` a host and port, `home` a folder for gcloud's files.
+
+    `token` is that of the run, which `http` carries already; "" where none is needed.
+    """
 
     http: str
     grpc: str
     project: str
     home: Path
+    token: str = ""
 
     def environment(self) -> Mapping[str, str]:
         """The environment of a client: documented settings only, nothing changed inside a library."""
@@ -28,6 +32,7 @@ class Endpoints:
             "SPOTWARDEN_MONITORING_ENDPOINT": self.http,
             "SPOTWARDEN_LOGGING_ENDPOINT": self.http,
             "SPOTWARDEN_PUBSUB_ENDPOINT": self.http,
+            **({"SPOTWARDEN_LOCAL_TOKEN": self.token} if self.token else {}),
             **self._gcloud(),
         }
 

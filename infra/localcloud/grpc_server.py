@@ -8,6 +8,7 @@ import grpc
 import grpc.aio
 
 from localcloud.access import Owner, owner
+from localcloud.access.gate import NO_TOKEN
 from localcloud.errors import ApiError
 from localcloud.faults import Faults
 from localcloud.http import HOST, STOP_GRACE
@@ -20,6 +21,9 @@ SERVICES: Mapping[str, str] = {
     "google.monitoring.v3": "monitoring",
 }
 """The name that fault rules give to a gRPC package."""
+
+TOKEN = "x-spotwarden-token"  # noqa: S105 - its name
+"""The metadata in which a call carries the token of the run, where there has to be one."""
 
 # Above the services' own limits (10 MB a publish), so that it is they who say what is too much.
 MOST_BYTES = 64 * 1024 * 1024
@@ -89,6 +93,9 @@ class GrpcServer:
 
     def _stranger(self, context: grpc.aio.ServicerContext[Any, Any]) -> str:
         """Why this call is not answered, "" where it is: its peer is `ipv4:127.0.0.1:PORT`."""
+        told = dict(context.invocation_metadata() or ())
+        if self._owner.token and told.get(TOKEN) != self._owner.token:
+            return NO_TOKEN
         host, _, port = context.peer().removeprefix("ipv4:").rpartition(":")
         return self._owner.refusal((host, int(port)), (HOST, self._port))
 

@@ -107,8 +107,10 @@ class Listener:
     def __init__(
         self, app: ASGIApp, *, port: int = 0, rules: Rules | None = None, user: Owner | None = None
     ) -> None:
-        self._app = Gate(app, rules or Rules())
         self._owner = user or owner()
+        # The client of a proxy has no place for a token: it sends whole URLs of others.
+        self._prefix = "" if rules and rules.proxy else self._owner.prefix
+        self._app = Gate(app, rules or Rules(), prefix=self._prefix)
         self._port = port
         self._state = ServerState()
         self._door: Door | None = None
@@ -121,8 +123,8 @@ class Listener:
 
     @property
     def url(self) -> str:
-        """The base URL, without a slash at the end."""
-        return f"http://{HOST}:{self._port}"
+        """The base URL, without a slash at the end; it carries the token, where there has to be one."""
+        return f"http://{HOST}:{self._port}{self._prefix}"
 
     async def start(self) -> Self:
         """Listen; when this returns, a client can connect.

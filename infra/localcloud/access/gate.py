@@ -1,5 +1,6 @@
 """Asks the owner and the rules about each request that a door took, and says no where they do."""
 
+import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -15,19 +16,40 @@ STRANGER = "localcloud.stranger"
 ABSOLUTE = "localcloud.absolute"
 """Extension of a scope: whether the request line has a whole URL."""
 
+NO_TOKEN = 'Every call carries the token of this run on this machine: eval "$(spotwarden local env)"'  # noqa: S105
+"""Why a call is refused where users cannot be told from each other."""
+
 
 class Gate:
-    """Passes on what may come in; all else gets 403 and a sentence."""
+    """Passes on what may come in; all else gets 403 and a sentence.
 
-    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+    With a `prefix` only paths that begin with it may; it is taken away before they are passed on.
+    """
+
+    def __init__(self, app: ASGIApp, rules: Rules, *, prefix: str = "") -> None:
         self._app = app
         self._rules = rules
+        self._prefix = prefix
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         extensions = scope.get("extensions", {})
+        if self._prefix:
+            if not _carries(scope, self._prefix):
+                await _refuse(NO_TOKEN)(scope, receive, send)
+                return
+            scope = _without(scope, self._prefix)
         why = extensions.get(STRANGER, "") or self._rules.refusal(_asked(scope, extensions))
         await (_refuse(why) if why else self._app)(scope, receive, send)
+
+
+def _carries(scope: Scope, prefix: str) -> bool:
+    return secrets.compare_digest(scope["path"][: len(prefix) + 1].encode(), f"{prefix}/".encode())
+
+
+def _without(scope: Scope, prefix: str) -> Scope:
+    raw = scope["raw_path"][len(prefix) :]
+    return {**scope, "path": scope["path"][len(prefix) :], "raw_path": raw}
 
 
 def _asked(scope: Scope, extensions: Mapping[str, bool]) -> Asked:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from localcloud.access import owner
 from localcloud.deployment.front import Front
 from localcloud.deployment.manifest import Function, Manifest
 from localcloud.deployment.stem import Stem
@@ -190,7 +191,7 @@ class Processes:
 
 def url_of(place: Place) -> str:
     """The URL of whoever listens there."""
-    return f"http://{HOST}:{place.port}"
+    return f"http://{HOST}:{place.port}{owner().prefix}"
 
 
 async def _connects(place: Path) -> bool:

@@ -34,7 +34,7 @@ def mailbox_page(mails: Sequence[Message], notices: Sequence[Message]) -> str:
 def mail_page(mail: Mail) -> str:
     """One mail: who and when, its own page, its text, and the way to its source."""
     message = mail.message
-    at = f"/local/mailbox/mails/{message.number}"
+    at = message.number  # links are relative: what leads to the mailbox may carry a token
     headers = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>"
         for name, value in mail.headers
@@ -47,7 +47,7 @@ def mail_page(mail: Mail) -> str:
         else ""
     )
     body = f"""
-<nav aria-label="Back"><a href="/local/mailbox">Mailbox</a></nav>
+<nav aria-label="Back"><a href="../../mailbox">Mailbox</a></nav>
 <main>
 <h1>{escape(message.subject) or "(no subject)"}</h1>
 <dl>{headers}</dl>
@@ -77,7 +77,7 @@ def _list(rows: Iterable[str]) -> str:
 
 
 def _mail_row(message: Message) -> str:
-    link = f'<a href="/local/mailbox/mails/{message.number}">{escape(message.subject) or "(no subject)"}</a>'
+    link = f'<a href="mailbox/mails/{message.number}">{escape(message.subject) or "(no subject)"}</a>'
     return f"<li><h3>{link}</h3>{_by(message)}</li>"
 
 

@@ -38,7 +38,7 @@ class Door:
     """A kept connection to one server; every answer that is not success is raised as `CloudError`."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        self._host = urlsplit(url).netloc
+        _, self._host, self._base, _, _ = urlsplit(url)
         self._headers = headers
         self._connection: http.client.HTTPConnection | None = None
 
@@ -54,7 +54,7 @@ class Door:
         """Make a call and give the answer for reading; it must be read to its end before the next call."""
         if self._connection is None:
             self._connection = http.client.HTTPConnection(self._host)
-        target = f"{path}?{urlencode(query)}" if query else path
+        target = self._base + (f"{path}?{urlencode(query)}" if query else path)
         try:
             self._connection.request(method, target, body=body, headers={**self._headers, **(headers or {})})
             answer = self._connection.getresponse()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from localcloud.access.inet_diag import InetDiag
-from localcloud.access.owner import Owner, best_table
+from localcloud.access.peers import Owner, best_table
 from localcloud.access.proc_net import ProcNet
 from localcloud.access.sockets import Address, Other, Table
 
@@ -148,7 +148,8 @@ def test_a_table_that_does_not_know_us_is_not_taken(first):
     """It is tried on a connection of our own; where none is left, users cannot be told from each other."""
     assert isinstance(best_table((first, ProcNet)), ProcNet)
     assert best_table((first,)) is None
-    assert not Owner(None, uid=ME).is_known
+    assert not Owner(ProcNet(), uid=ME).token
+    assert Owner(None, uid=ME).token != Owner(None, uid=ME).token
 
 
 def test_the_list_is_read_as_proc_5_has_it(tmp_path: Path):

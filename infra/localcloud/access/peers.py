@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -12,20 +13,25 @@ from localcloud.access.inet_diag import InetDiag
 from localcloud.access.proc_net import ProcNet
 from localcloud.access.sockets import Address, Table
 
+TOKEN_BYTES = 16
 _NOWHERE: Address = ("0.0.0.0", 0)  # noqa: S104 - nobody listens there: it is who is gone already
 
 
 class Owner:
-    """Looks up who is at the other end of a connection. Without a `table` that cannot be told."""
+    """Looks up who is at the other end of a connection.
+
+    Without a `table` that cannot be told: then whoever knows the `token` of this run is the owner.
+    """
 
     def __init__(self, table: Table | None, *, uid: int) -> None:
         self._table = table
         self._uid = uid
+        self.token = "" if table else secrets.token_urlsafe(TOKEN_BYTES)
 
     @property
-    def is_known(self) -> bool:
-        """Whether users can be told from each other on this machine."""
-        return self._table is not None
+    def prefix(self) -> str:
+        """The first part of the path in every URL that carries the token; "" where there is none."""
+        return f"/~{self.token}" if self.token else ""
 
     def refusal(self, theirs: Address, ours: Address) -> str:
         """Why this connection is not answered, in a sentence; "" where it is the owner's, or nobody can tell.
