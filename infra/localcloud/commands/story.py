@@ -25,13 +25,14 @@ import click
 def story(*, name: str, once: bool, state: Path | None) -> None:
     """Tell a story as it happens on a local cloud; exits non-zero if it did not come true."""
     # The services take a second to import, which the other commands of this group are spared.
+    from localcloud.private import keep_private  # noqa: PLC0415
     from localcloud.story.telling import STORIES, tell_story  # noqa: PLC0415
 
     stay = not once and sys.stdin.isatty() and sys.stdout.isatty()
     with tempfile.TemporaryDirectory(prefix="spotwarden-", ignore_cleanup_errors=True) as temporary:
         folder = (state or Path(temporary)).resolve()
         try:
-            code = asyncio.run(tell_story(folder, stay=stay, story=STORIES[name]))
+            code = asyncio.run(tell_story(folder, stay=stay, story=STORIES[name], umask=keep_private()))
         except* BrokenPipeError:
             # Whoever listened has heard enough; what is left in the buffer must not fail at the end, too.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from localcloud.access import Rules
 from localcloud.deployment.manifest import Function
-from localcloud.faults import CUT
+from localcloud.faults.middleware import cut
 from localcloud.listener import Listener
 from localcloud.machines.metadata.forward import Forwarder, relay
 from localcloud.place import Place
@@ -45,7 +45,7 @@ class Front:
         try:
             answer = await self._forwarder.send(request, request.headers.get("host", ""))
         except httpx.HTTPError:
-            scope["extensions"][CUT]["abort"]()  # as where nobody listens, or somebody dies over it
+            await cut(scope, receive)  # as where nobody listens, or somebody dies over it
             return
         await relay(answer)(scope, receive, send)
 

@@ -64,7 +64,7 @@ def _late(effect: Effect, send: Send) -> Send:
 
 async def _lose(effect: Effect, scope: Scope, receive: Receive, send: Send) -> None:
     if effect.error is None:
-        await _cut(scope, receive)
+        await cut(scope, receive)
         return
     response = JSONResponse(
         effect.error.body(), status_code=effect.error.status, headers=dict(effect.headers)
@@ -72,7 +72,7 @@ async def _lose(effect: Effect, scope: Scope, receive: Receive, send: Send) -> N
     await response(scope, receive, send)
 
 
-async def _cut(scope: Scope, receive: Receive) -> None:
+async def cut(scope: Scope, receive: Receive) -> None:
     """Drop the connection and wait until the server has noticed, or it would still try to answer."""
     scope["extensions"][CUT]["abort"]()
     while (await receive())["type"] != "http.disconnect":

@@ -13,7 +13,6 @@ import msgspec
 
 from localcloud import serving
 from localcloud.cloud import Deployment, LocalCloud, Options
-from localcloud.private import keep_private
 from localcloud.serving import end_at_a_signal, noted
 from localcloud.story import plot
 from localcloud.story.governance import plot as governance
@@ -48,7 +47,7 @@ STORIES = {
 RECOVERY = STORIES["recovery"]
 
 
-async def tell_story(state: Path, *, stay: bool, story: Story = RECOVERY) -> int:
+async def tell_story(state: Path, *, stay: bool, story: Story = RECOVERY, umask: int = -1) -> int:
     """Start a local cloud and tell; gives the exit status. With `stay` it goes on until a signal comes."""
     began = time.monotonic()
 
@@ -59,7 +58,7 @@ async def tell_story(state: Path, *, stay: bool, story: Story = RECOVERY) -> int
 
     ended = end_at_a_signal()
     deployment = serving.deployment(INFRA, bucket=BUCKET, prefix="", policy=story.policy)
-    options = Options(project=PROJECT, state=state, metric_period=story.metric_period, umask=keep_private())
+    options = Options(project=PROJECT, state=state, metric_period=story.metric_period, umask=umask)
     async with LocalCloud(options) as cloud, noted(cloud, state):
         await cloud.deploy(deployment)
         names = ", ".join(function.name for function in deployment.manifest.functions)

@@ -28,7 +28,8 @@ def told(tmp_path_factory):
         text=True,
         timeout=WITHIN_SECONDS,
         stdin=subprocess.DEVNULL,
-        env={**os.environ, "XDG_STATE_HOME": str(home)},
+        # As in the shell of a developer who works with a real deployment.
+        env={**os.environ, "XDG_STATE_HOME": str(home), "SPOTWARDEN_SMTP_PASSWORD": "sesame"},
         check=False,
     )
     assert story.returncode == 0, story.stdout + story.stderr

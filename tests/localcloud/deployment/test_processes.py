@@ -13,8 +13,9 @@ import psutil
 import pytest
 
 from localcloud.deployment import Function, Manifest, Processes
+from localcloud.deployment.front import Front
 from localcloud.deployment.manifest import Http, Retry
-from localcloud.deployment.processes import Kept
+from localcloud.deployment.processes import Kept, url_of
 from localcloud.listener import HOST
 from localcloud.place import Place
 
@@ -186,3 +187,20 @@ def test_where_a_function_answers_is_known_before_it_runs(processes: Processes):
         await processes.stop()
 
     asyncio.run(story())
+
+
+def test_who_comes_before_the_function_is_cut_off(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    """As where nobody listens: what is pushed comes again. No fault is logged, for it is none."""
+    place = Place()
+    front = Front(row("echo"), place, tmp_path)
+
+    async def story() -> bool:
+        await front.start()
+        try:
+            return await is_taken(url_of(place))
+        finally:
+            await front.stop()
+            place.close()
+
+    assert not asyncio.run(story())
+    assert caplog.records == []
