@@ -113,7 +113,7 @@ def _record(facts: JobFacts, newest: Attempt, tick: Tick, compare: Compare) -> S
             one = there.get(instance_id)
             return Fetch(node=node, zone=one.zone, instance_id=instance_id) if one else None
     ran = {node: facts.fetched[node] for node in newest.instances}
-    if None in ran.values():
+    if not all(map(_is_whole, ran.values())):
         return None
     if newest.seen and isinstance(facts.launch, Launch) and not facts.launch.gang:
         first = next(iter(ran.values()))["instance"]
@@ -129,3 +129,8 @@ def _record(facts: JobFacts, newest: Attempt, tick: Tick, compare: Compare) -> S
     return KeepWatch(
         reason="what runs is on record", job=facts.job, watch=noted, generation=facts.watched.generation
     )
+
+
+def _is_whole(found: Mapping[str, Any] | None) -> bool:
+    """Whether the instance and each of its disks were there: without its boot disk it cannot be made again."""
+    return found is not None and None not in found["disks"].values()

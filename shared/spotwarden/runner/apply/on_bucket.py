@@ -140,8 +140,11 @@ def end_watch(hands: Hands, action: EndWatch) -> Done:
 
 
 def record_launched(hands: Hands, action: RecordLaunched) -> Done:
-    """Write down what was launched."""
-    return _write(hands, LaunchedRecord(job=action.job, attempt=action.attempt), _pretty(action.ran), None)
+    """Write down what was launched, unless it is on record: who comes later may have seen less of it."""
+    try:
+        return _write(hands, LaunchedRecord(job=action.job, attempt=action.attempt), _pretty(action.ran), 0)
+    except ConflictError:
+        return Done()
 
 
 def register(hands: Hands, action: RegisterInstance) -> Done:
