@@ -6,13 +6,20 @@ The traces stand in tests/bench/data, with their licences. Nothing is random: a 
 The numbers of `[placement]` in infra/policy.toml were chosen on even seeds; tables are over odd ones.
 """
 
-from spot_traces import calibration, deadlines, outages, placing, tuning
+from spot_traces import calibration, deadlines, outages, placing, restarts, tuning
 from spot_traces.table import show
 
 
 def main() -> None:
     """Run every study."""
-    for study in (calibration.study, outages.study, placing.study, deadlines.study, tuning.study):
+    for study in (
+        calibration.study,
+        outages.study,
+        placing.study,
+        restarts.study,
+        deadlines.study,
+        tuning.study,
+    ):
         for table in study():
             show(table)
 

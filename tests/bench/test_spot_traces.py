@@ -8,6 +8,7 @@ from tests.bench.spot_traces.calibration import us, window
 from tests.bench.spot_traces.market import h100
 from tests.bench.spot_traces.ours import Ours, homed
 from tests.bench.spot_traces.replay import replay
+from tests.bench.spot_traces.restarts import LIMITS, given_up, losses
 from tests.bench.spot_traces.rules import ByPrice, Uniform
 
 ZONES = us(list(h100(1, held=True).values()))
@@ -35,3 +36,10 @@ def test_ours_costs_less_than_eager_failover_and_is_never_late():
     runs = [(job, replay(job, Ours(homed(ZONES, "us-east4-a")), ZONES)) for job in WINDOWS]
     assert all(state.left == 0 and state.now <= job.deadline for job, state in runs)
     assert mean(state.cost for _, state in runs) < cost(lambda: ByPrice(zones=ZONES, eager=True))
+
+
+def test_no_gang_is_given_up_for_being_preempted():
+    """Half of those that stay 100 h in their zone lose more than `max_restarts` VMs, and all are healthy."""
+    lost = losses(list(h100(16, held=False).values()))
+    assert mean(times > LIMITS.max_restarts for times in lost) > 0.5
+    assert not any(given_up(lost))

@@ -3,7 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
+from spotwarden.decide.attempts import next_step
 from spotwarden.decide.bounds import time_left, time_up, work_left
 from spotwarden.decide.fates import Fate
 from spotwarden.model.action import EndWatch, LaunchInstances, Tell, WriteAttempt
@@ -20,37 +22,77 @@ def gives_up(steps):
     return kinds[:2] == [Tell, WriteAttempt] and steps[1].record.state is State.GAVE_UP
 
 
-def restarted(some, times):
-    """The ledger of a job that we have started so often."""
-    again = [some.attempt(number, lost=some.marker().written) for number in range(2, times + 2)]
+def restarted(some, times, fate=Fate.SILENT):
+    """The ledger of a job that we have started so often, after ends like this."""
+    numbers = range(2, times + 2)
+    again = [some.attempt(one, lost=some.marker().written, fate=fate.value) for one in numbers]
     return (some.attempt(1, instances={"test-vm": "1001"}), *again)
 
 
+@pytest.fixture
+def ends(some):
+    """A job with this ledger and file, whose newest VM went without a word, or was taken as `fate` says."""
+    kinds = {Fate.PREEMPTED: "compute.instances.preempted", Fate.HOST_ERROR: "compute.instances.hostError"}
+
+    def build(ledger, file=JobFile(), fate=Fate.SILENT):  # noqa: B008 — frozen
+        history = (some.operation(kinds[fate]),) if fate in kinds else ()
+        return some.job(ledger=ledger, file=file, nodes=(some.node(history=history),))
+
+    return build
+
+
 @pytest.mark.parametrize("said", [None, 3, 0])
-def test_as_many_restarts_are_made_as_policy_or_job_say(some, walk, limits, said):
+def test_as_many_restarts_are_made_as_policy_or_job_say(some, ends, walk, limits, said):
     """The last one is made, one more is not; the job's own word comes first."""
     most = limits.max_restarts if said is None else said
     file = JobFile(max_restarts=said)
     if most:
-        steps, _ = walk(some.job(ledger=restarted(some, most - 1), file=file))
+        steps, _ = walk(ends(restarted(some, most - 1), file))
         assert steps[0].record.state is State.CLAIMED
-    steps, _ = walk(some.job(ledger=restarted(some, most), file=file))
+    steps, _ = walk(ends(restarted(some, most), file))
     assert gives_up(steps)
     assert steps[1].record.number == most + 2
     assert f"restarted {most} times" in steps[1].record.reason
 
 
-def test_a_job_that_its_developer_launched_again_starts_to_count_anew(some, claimed, limits):
+@pytest.mark.parametrize("taken", [Fate.PREEMPTED, Fate.HOST_ERROR])
+def test_what_compute_engine_takes_uses_up_no_restart(some, ends, claimed, limits, taken):
+    """Neither the losses before nor this one, however many: a healthy job in a bad zone loses one each hour."""
+    before = restarted(some, 10 * limits.max_restarts, taken)
+    assert claimed(ends(before)).number == len(before) + 1
+    assert claimed(ends(before, fate=taken)).number == len(before) + 1
+    spent = restarted(some, limits.max_restarts)
+    assert claimed(ends(spent, fate=taken)).number == len(spent) + 1
+
+
+@pytest.mark.parametrize("taken", [Fate.PREEMPTED, Fate.HOST_ERROR])
+@pytest.mark.parametrize("said", ["policy", "job"])
+def test_preemptions_have_a_bound_of_their_own_where_somebody_sets_it(some, ends, policy, tick, said, taken):
+    """The last one is made, one more is not; ends of the job's own do not count toward it."""
+    file = JobFile(max_preemptions=3 if said == "job" else None)
+    recovery = replace(policy.recovery, max_preemptions=1000 if said == "job" else 3)
+    bounded = replace(policy, recovery=recovery)
+
+    def begins(times):
+        return next_step(ends(restarted(some, times, taken), file, taken), bounded, tick)
+
+    assert begins(2).record.state is State.CLAIMED
+    assert isinstance(begins(3), Tell)
+    assert "3 times after Compute Engine took it" in begins(3).reason
+    assert next_step(ends(restarted(some, 3), file, taken), bounded, tick).record.state is State.CLAIMED
+
+
+def test_a_job_that_its_developer_launched_again_starts_to_count_anew(some, ends, claimed, limits):
     """What we did for the former launch is over."""
     ledger = restarted(some, limits.max_restarts)
     number = len(ledger) + 1
     by_hand = some.attempt(number, seen=True, instances={"test-vm": "1001"})
-    assert claimed(some.job(ledger=(*ledger, by_hand))).number == number + 1
+    assert claimed(ends((*ledger, by_hand))).number == number + 1
 
 
 def test_a_job_that_is_given_up_leaves_the_list_and_keeps_its_marker_answered(some, walk):
     """Nothing is looked at any more."""
-    steps, facts = walk(some.job(file=JobFile(max_restarts=0)))
+    steps, facts = walk(some.job(file=JobFile(max_preemptions=0)))
     assert isinstance(steps[-1], EndWatch)
     assert facts.newest.markers == {"test-vm": 11}
 

@@ -119,6 +119,6 @@ def test_both_markers_of_the_old_vm_have_their_answer(some, announced, step, gen
 
 def test_what_a_limit_forbids_is_not_given_up_while_the_old_vm_runs(announced, step):
     """It may run on; a successor is all that is refused."""
-    waits = step(announced(file=JobFile(make_before_break=True, max_restarts=0)))
+    waits = step(announced(file=JobFile(make_before_break=True, max_preemptions=0)))
     assert isinstance(waits, Wait)
-    assert "restarted 0 times" in waits.reason
+    assert "brought back 0 times" in waits.reason

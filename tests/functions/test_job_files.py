@@ -12,6 +12,7 @@ WHOLE = b"""
 owner = "ann"
 email = "ann@example.com"
 max_restarts = 3
+max_preemptions = 40
 max_runtime = "2d"
 budget = 12.5
 price_per_hour = 0.5
@@ -37,7 +38,8 @@ def said(world):
 def test_a_job_may_set_every_limit_of_its_own(said):
     """Durations as in the policy, a deadline with its zone of time."""
     file = said(WHOLE)
-    assert (file.owner, file.max_restarts, file.on_demand_after) == ("ann", 3, 4)
+    assert (file.owner, file.max_restarts, file.max_preemptions) == ("ann", 3, 40)
+    assert file.on_demand_after == 4
     assert (file.max_runtime, file.work) == (timedelta(days=2), timedelta(hours=36))
     assert file.deadline == datetime(2026, 12, 1, 12, tzinfo=UTC)
     assert file.places == ("us-central1", "us-east1-b")

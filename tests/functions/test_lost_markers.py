@@ -235,7 +235,7 @@ def test_a_job_launched_again_before_its_end_was_written_down_lives_again(seen, 
 
 def test_a_job_that_has_had_its_restarts_is_given_up_with_all_that_a_person_needs(seen):
     """Last place, last checkpoint, and the command to resume."""
-    seen.store(JobFile(job="test-vm"), b"max_restarts = 1\n")
+    seen.store(JobFile(job="test-vm"), b"max_preemptions = 1\n")
     seen.store(Heartbeat(job="test-vm", node="test-vm"), b'{"step": 5, "checkpoint": "output/ck-5"}')
     for _ in range(2):
         seen.preempt()

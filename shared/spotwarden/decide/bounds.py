@@ -73,9 +73,8 @@ def work_left(facts: JobFacts, now: datetime) -> timedelta | None:
 
 def exceeded(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits, tick: Tick) -> str:
     """Why the job must not be started once more; "" where it may be."""
-    restarts = facts.file.max_restarts if facts.file.max_restarts is not None else limits.max_restarts
-    if _restarts(facts) >= restarts:
-        return f"restarted {restarts} times, the limit"
+    if spent := _spent(facts, fate, limits):
+        return spent
     left = time_left(facts, min(lost, tick.now))
     if left is not None and left < SHORTEST_RUN:
         return "its runtime or its budget is used up"
@@ -87,12 +86,24 @@ def exceeded(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits
     return ""
 
 
-def _restarts(facts: JobFacts) -> int:
-    """How often we have started it since its developer last did."""
-    if facts.newest is None:
-        return 0
-    by_hand = [one.attempt.number for one in facts.ledger if one.attempt.lost is None]
-    return facts.newest.number - (by_hand[-1] if by_hand else 1)
+def _spent(facts: JobFacts, fate: Fate, limits: RecoveryLimits) -> str:
+    """Which count of ends is used up, of those like this one; a preemption says nothing about the job."""
+    file, taken = facts.file, fate.value in TAKEN
+    if not taken:
+        most = file.max_restarts if file.max_restarts is not None else limits.max_restarts
+        return f"restarted {most} times after it ended by itself, the limit" if _ends(facts) >= most else ""
+    most_taken = file.max_preemptions if file.max_preemptions is not None else limits.max_preemptions
+    if most_taken is None or _ends(facts, taken=True) < most_taken:
+        return ""
+    return f"brought back {most_taken} times after Compute Engine took it, the limit (max_preemptions)"
+
+
+def _ends(facts: JobFacts, *, taken: bool = False) -> int:
+    """How often we have started it since its developer last did: after ends of its own, or after others."""
+    by_us: list[Attempt] = []
+    for recorded in facts.ledger:
+        by_us = [] if recorded.attempt.lost is None else [*by_us, recorded.attempt]
+    return sum((attempt.fate in TAKEN) is taken for attempt in by_us)
 
 
 def _only_crashes(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits) -> bool:

@@ -26,6 +26,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     owner: str = ""
     email: str = ""
     max_restarts: int | None = None
+    max_preemptions: int | None = None
     max_runtime: timedelta | None = None
     budget: Amount | None = None
     price_per_hour: Amount | None = None

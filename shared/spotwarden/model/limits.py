@@ -6,14 +6,20 @@ import msgspec
 
 
 class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All durations in seconds or ISO 8601 in the policy file."""
+    """All durations in seconds or ISO 8601 in the policy file.
+
+    `max_restarts` counts ends that are the job's own, `max_preemptions` those by Compute Engine (None: no
+    bound). A create that is forbidden is tried again for `forbidden_for`.
+    """
 
     max_restarts: int = 50
+    max_preemptions: int | None = None
     lease: timedelta = timedelta(minutes=5)
     settle: timedelta = timedelta(minutes=3)
     log_delay: timedelta = timedelta(minutes=2)
     first_backoff: timedelta = timedelta(seconds=30)
     longest_backoff: timedelta = timedelta(minutes=10)
+    forbidden_for: timedelta = timedelta(hours=1)
     short_life: timedelta = timedelta(minutes=5)
     short_lives: int = 2
     start_tries: int = 2
