@@ -1,6 +1,7 @@
 """Which of the many errors of Google's libraries leave a call open, and which do not."""
 
 import http.client
+import json
 
 import pytest
 import requests
@@ -8,8 +9,8 @@ import urllib3
 from google.api_core import exceptions as api
 from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
 
-from spotwarden.gcp.errors import is_unanswered, unanswered
-from spotwarden.ports import UnansweredError
+from spotwarden.gcp.errors import is_unanswered, refusal, unanswered
+from spotwarden.ports import RejectedError, UnansweredError
 
 
 def caused(error: Exception, cause: Exception) -> Exception:
@@ -80,3 +81,42 @@ def test_everything_else_rises_as_it_is(error: Exception):
     with pytest.raises(type(error)) as risen, unanswered():
         raise error
     assert risen.value is error
+
+
+def forbidden(*reasons: str, details: str = "") -> bytes:
+    """The body of a 403 with these reasons, in the older form, or in the newer one."""
+    body = {
+        "code": 403,
+        "message": "no",
+        "errors": [{"reason": one, "domain": "global"} for one in reasons],
+        "details": [{"reason": details}] if details else [],
+        "status": "PERMISSION_DENIED",
+    }
+    return json.dumps({"error": body}).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (forbidden("forbidden"), "forbidden"),
+        (forbidden("forbidden", details="IAM_PERMISSION_DENIED"), "forbidden"),
+        (forbidden(), "PERMISSION_DENIED"),
+        (forbidden("quotaExceeded"), "quotaExceeded"),
+        (forbidden("forbidden", "quotaExceeded"), "quotaExceeded"),
+        (forbidden("forbidden", details="QUOTA_EXCEEDED"), "QUOTA_EXCEEDED"),
+        (b"<html>", "http403"),
+    ],
+)
+def test_a_403_is_told_apart_by_its_reasons(body: bytes, code: str):
+    """A quota is one wherever it stands among them; a right that is missing keeps Compute Engine's word."""
+    refused = refusal("insert", 403, body)
+    assert isinstance(refused, RejectedError)
+    assert refused.code == code
+
+
+@pytest.mark.parametrize(
+    "body", [forbidden("rateLimitExceeded"), forbidden("forbidden", details="RATE_LIMIT_EXCEEDED")]
+)
+def test_a_403_that_is_a_rate_limit_is_no_refusal(body: bytes):
+    """The same request may be sent again."""
+    assert isinstance(refusal("insert", 403, body), UnansweredError)

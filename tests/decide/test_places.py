@@ -130,7 +130,7 @@ def test_a_place_that_does_not_offer_it_is_never_asked_again(some, asks, asked, 
     assert after(STOCKOUT) == [A]
 
 
-@pytest.mark.parametrize("code", ["invalid", "forbidden", "notFound"])
+@pytest.mark.parametrize("code", ["invalid", "badRequest", "notFound"])
 def test_a_lasting_refusal_of_home_tries_the_others(some, asks, code):
     """Only once every place has said so is there nothing left to try."""
     no = {LaunchInstances: Rejected(code=code, message="no")}

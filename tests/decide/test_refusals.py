@@ -19,7 +19,12 @@ STOCKOUT = "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS: The zone does not have en
         ("alreadyExists: The resource 'x' already exists", Refusal.NAME_TAKEN),
         ("RESOURCE_ALREADY_EXISTS: 'x'", Refusal.NAME_TAKEN),
         ("invalid: no such machine type", Refusal.FAULTY),
-        ("forbidden: required 'compute.instances.create' permission", Refusal.FAULTY),
+        ("forbidden: required 'compute.instances.create' permission", Refusal.FORBIDDEN),
+        ("PERMISSION_DENIED: no", Refusal.FORBIDDEN),
+        ("http403: no explanation was given", Refusal.FORBIDDEN),
+        ("badRequest: The user does not have access to service account 'a@b'.", Refusal.FORBIDDEN),
+        ("rateLimitExceeded: Rate Limit Exceeded (insert: 403)", Refusal.OTHER),
+        ("quotaExceeded: Quota 'GPUS' exceeded (insert: 403)", Refusal.QUOTA),
         ("notFound: the image", Refusal.FAULTY),
         ("UNSUPPORTED_OPERATION: not with this machine", Refusal.NOT_OFFERED),
         ("INTERNAL_ERROR: code 1234", Refusal.OTHER),
@@ -31,12 +36,17 @@ def test_an_error_means_what_it_says(error, kind):
     assert refusal(error) is kind
 
 
-@pytest.mark.parametrize("error", ["invalid: quota", "forbidden: not supported", "notFound: alreadyExists"])
+@pytest.mark.parametrize("error", ["invalid: quota", "notFound: alreadyExists"])
 def test_computes_own_word_comes_before_the_message(error):
     """A faulty request stays faulty, whatever its message talks about."""
     assert refusal(error) is Refusal.FAULTY
 
 
+def test_a_right_that_is_missing_is_told_by_the_word_alone():
+    """Whatever its message talks about."""
+    assert refusal("forbidden: not supported") is Refusal.FORBIDDEN
+
+
 def test_only_what_asking_again_cannot_change_lasts():
-    """A stockout, a quota and a taken name pass."""
+    """A stockout, a quota, a right that is missing and a taken name pass."""
     assert {Refusal.NOT_OFFERED, Refusal.FAULTY} == LASTING

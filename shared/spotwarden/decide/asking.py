@@ -17,6 +17,7 @@ from spotwarden.model.launch import NoLaunch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
+from spotwarden.model.values import written
 
 TRIES_KEPT = 60
 """More tries than a person wants to read; the record of a job that waits for weeks stays small."""
@@ -27,7 +28,10 @@ def noted(attempt: Attempt, *, operation: str = "", error: str = "") -> Attempt:
     """The attempt with what is known of its newest try."""
     last = attempt.tries[-1]
     known = replace(last, operation=operation or last.operation, error=error or last.error)
-    return replace(attempt, tries=(*attempt.tries[:-1], known))
+    since = attempt.forbidden_since
+    if error:
+        since = (since or last.at) if refusal(error) is Refusal.FORBIDDEN else None
+    return replace(attempt, tries=(*attempt.tries[:-1], known), forbidden_since=since)
 
 
 def wait(attempt: Attempt, tick: Tick) -> Wait:
@@ -70,11 +74,44 @@ def ask(  # noqa: PLR0913 — what is known, who asks, and whether it has waited
     return WriteAttempt(reason=f"asks {chosen.place}{why}", record=asking, generation=newest.generation)
 
 
+def ask_again(newest: Recorded, tick: Tick, *, lease: Lease) -> WriteAttempt:
+    """Forget an operation that answers 404, and send the same try once more, under this lease.
+
+    It keeps its request id: as long as Compute Engine remembers that, nothing is made twice.
+    """
+    attempt, last = newest.attempt, newest.attempt.tries[-1]
+    tries = (*attempt.tries[:-1], replace(last, operation=""))
+    again = replace(attempt, tries=tries, lease=lease, updated=tick.now)
+    reason = f"the operation {last.operation} is not known any more, and nothing came of it: asks again"
+    return WriteAttempt(reason=reason, record=again, generation=newest.generation)
+
+
 def go_on(facts: JobFacts, failed: Recorded, policy: Policy, tick: Tick, *, lease: Lease) -> Step:
     """After a try that is known to have failed: the next place at once, where one is open."""
-    if refusal(failed.attempt.tries[-1].error) is Refusal.NOT_READY:
-        return _back_off(facts, failed, policy, tick)
+    match refusal(failed.attempt.tries[-1].error):
+        case Refusal.NOT_READY:
+            return _back_off(facts, failed, policy, tick)
+        case Refusal.FORBIDDEN:
+            return _forbidden(facts, failed, policy, tick)
     return ask(facts, failed, policy, tick, lease=lease, waited=False)
+
+
+def _forbidden(facts: JobFacts, failed: Recorded, policy: Policy, tick: Tick) -> Step:
+    """Tell ops of the first refusal for want of a right, and back off; give up once it has lasted too long.
+
+    Another place is not asked at once: rights are the project's as a rule, and nothing is lost by waiting.
+    """
+    last = failed.attempt.tries[-1]
+    since = failed.attempt.forbidden_since or last.at
+    if tick.now - since >= policy.recovery.forbidden_for:
+        lasted = written(policy.recovery.forbidden_for)
+        return give_up(
+            facts, failed, f"it was forbidden for {lasted} (recovery.forbidden_for): {last.error}", tick
+        )
+    notice = notices.forbidden(facts, failed.attempt, policy, tick)
+    if since == last.at and notice.id not in facts.told:
+        return Tell(reason=last.error, notice=notice)
+    return _back_off(facts, failed, policy, tick)
 
 
 def _last_word(facts: JobFacts, attempt: Attempt) -> str:

@@ -6,6 +6,7 @@ from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.notice import Notice, Severity, Way
+from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
 
@@ -59,6 +60,26 @@ def gave_up(facts: JobFacts, attempt: Attempt, reason: str, tick: Tick) -> Notic
         owner=facts.owner,
         evidence=_state_of(facts, attempt),
         ways=(Way.RESTART,),
+    )
+
+
+def forbidden(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> Notice:
+    """Tell ops that a job cannot be brought back for want of a right, while there is time to mend that."""
+    since = attempt.forbidden_since or tick.now
+    until = since + policy.recovery.forbidden_for
+    return Notice(
+        id=f"forbidden/{attempt.job}/{attempt.number}/{since:%Y%m%dT%H%M%S}",
+        kind="launch_failing",
+        severity=Severity.URGENT,
+        job=attempt.job,
+        at=tick.now,
+        what=f"Compute Engine does not allow us to start {attempt.job} again",
+        why=attempt.tries[-1].error,
+        todo="give the function's service account the right that the reason names; a new grant takes some minutes",
+        then=f"it is tried again; if it is still forbidden at {until:%Y-%m-%d %H:%M} UTC the job is given up",
+        due=until,
+        owner=policy.governance.ops or facts.owner,
+        evidence=_state_of(facts, attempt),
     )
 
 

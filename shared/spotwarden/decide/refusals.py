@@ -12,7 +12,8 @@ class Refusal(Enum):
     NOT_OFFERED = "the zone does not offer it"
     NOT_READY = "the instance is in the middle of something"
     NAME_TAKEN = "the name is still taken there"
-    FAULTY = "the request is faulty, or not allowed"
+    FORBIDDEN = "we are not allowed to, at the moment"
+    FAULTY = "the request is faulty"
     OTHER = "something that may pass"
 
 
@@ -26,15 +27,39 @@ _WORDS = (
     (Refusal.QUOTA, r"quota"),
     (Refusal.NAME_TAKEN, r"^alreadyExists|RESOURCE_ALREADY_EXISTS|resourceInUse|RESOURCE_IN_USE"),
 )
-_FAULTY = frozenset(
-    ("invalid", "required", "badRequest", "forbidden", "notFound", "notAuthorized", "accessDenied")
-)
+_FAULTY = frozenset(("invalid", "required", "badRequest", "notFound"))
 """Refusals that asking again cannot change (reason words of Compute's `errors[].reason`)."""
+_FORBIDDEN = frozenset(
+    (
+        "forbidden",
+        "notAuthorized",
+        "accessDenied",
+        "accessNotConfigured",
+        "insufficientPermissions",
+        "PERMISSION_DENIED",
+        "IAM_PERMISSION_DENIED",
+        "SERVICE_DISABLED",
+        "BILLING_DISABLED",
+        "PERMISSIONS_ERROR",
+        "SERVICE_ACCOUNT_ACCESS_DENIED",
+        "http403",
+        "HTTP 403",
+    )
+)
+"""Refusals for want of a right: a grant takes minutes to hold everywhere, and a slip of somebody's is mended.
+
+A quota or a rate limit comes with 403 as well, and says so by its reason ("Troubleshooting API errors").
+"""
+_NO_ACCOUNT = "does not have access to service account"
+"""How Compute Engine words that we may not act as the VM's account, whatever the reason word."""
 
 
 def refusal(error: str) -> Refusal:
     """What kind of refusal this error is; the first word is Compute's own code."""
-    if error.partition(":")[0] in _FAULTY:
+    word = error.partition(":")[0]
+    if word in _FORBIDDEN or _NO_ACCOUNT in error:
+        return Refusal.FORBIDDEN
+    if word in _FAULTY:
         return Refusal.FAULTY
     for kind, pattern in _WORDS:
         if re.search(pattern, error, re.IGNORECASE):

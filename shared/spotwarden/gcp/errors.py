@@ -1,5 +1,6 @@
 """Google's errors, sorted once: what left a call open, what refused it. Everything else rises as it is."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -41,6 +42,10 @@ LATER = frozenset(
 
 REFUSED = frozenset({"insufficientCapacity"})
 """Reasons that come with a 503 and yet are a plain no (Google: "Troubleshooting bulk VM creation")."""
+
+
+QUOTA = re.compile("quota", re.IGNORECASE)
+"""What a reason says that comes with a 403 for want of quota, beside `forbidden` or instead of it."""
 
 
 class Complaint(msgspec.Struct, frozen=True):
@@ -109,7 +114,8 @@ def unanswered() -> Iterator[None]:
 def refusal(call: str, status: int, body: bytes) -> RejectedError | UnansweredError:
     """The error for a REST answer that is no success; `call` says what was asked."""
     error = _read(body)
-    first = error.reasons[0] if error.reasons else error.status or f"http{status}"
+    quota = next(filter(QUOTA.search, error.reasons), "")
+    first = quota or (error.reasons[0] if error.reasons else error.status or f"http{status}")
     message = f"{error.message or 'no explanation was given'} ({call}: {status})"
     if leaves_open(status, error.reasons):
         return UnansweredError(f"{first}: {message}")

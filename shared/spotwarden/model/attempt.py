@@ -71,7 +71,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     when its instances were there; `lost` is when those it replaces were lost, `lost_in` where, `fate` how,
     and `cause` the name of the operation that did it, which no other attempt may answer. `early` means
     that the instances it replaces may still run. `seen` means that its developer launched it and we only
-    saw it. `machine` is the key of what is remembered of places.
+    saw it. `machine` is the key of what is remembered of places. `forbidden_since` is when the first of its
+    newest tries was asked that were all refused for want of a right.
     """
 
     job: str
@@ -96,6 +97,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     early: bool = False
     seen: bool = False
     machine: str = ""
+    forbidden_since: Moment | None = None
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ _OF_JOBS = {
         "A job was preempted and cannot be started again until something is mended.", Severity.URGENT
     ),
     "gave_up": _kind("A job could not be started again, and will not be tried again.", Severity.URGENT),
+    "launch_failing": _kind("Compute Engine forbids us to start a job again; for ops.", Severity.URGENT),
     "stopped": _kind("A job is over, since somebody stopped it or its limit was reached.", Severity.WARNING),
     "script_differs": _kind(
         "A job runs on another VM than its stored create script makes.", Severity.WARNING

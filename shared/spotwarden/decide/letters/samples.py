@@ -108,6 +108,8 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
         job=JOB, number=1, state=State.RUNNING, created=tick.now, updated=tick.now, reason="submitted"
     )
     again = replace(first, number=2, tries=(tried,), reason=f"{VM} was preempted", replaces={VM: ID})
+    word = "forbidden: Required 'compute.instances.create' permission for 'projects/sample'"
+    refused = replace(again, tries=(replace(tried, error=word),))
     facts = JobFacts(
         job=JOB,
         progress=Progress(at=tick.now - _HOUR, checkpoint="step-12000"),
@@ -119,7 +121,8 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     yield notices.not_recoverable(
         facts, node, "the create script names a machine type that is not allowed", tick
     )
-    yield notices.gave_up(facts, again, "50 restarts are the limit", tick)
+    yield notices.gave_up(facts, again, "it ended by itself and was restarted 50 times, the limit", tick)
+    yield notices.forbidden(facts, refused, Policy(version="sample"), tick)
     yield notices.closed(facts, again, "stopped by hand: a stop operation by a person", State.STOPPED, tick)
     yield notices.differs(facts, first, ["machine type: g2-standard-8 runs, g2-standard-4 is stored"], tick)
     yield notices.unreadable_file(facts, tick)
