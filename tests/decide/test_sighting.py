@@ -150,7 +150,7 @@ def test_a_vm_that_is_gone_before_it_is_fetched_is_not_recorded(settling, walk):
 
 
 def test_a_vm_whose_disk_is_gone_before_it_is_read_is_not_recorded(settling, walk):
-    """Preempted between the two: nothing could be made again from the rest, and it would hide a good record."""
+    """Preempted between the two: the rest makes nothing again, and would hide a good record."""
     half = {"instance": {"id": "1001"}, "disks": {"zones/z/disks/a": {"id": "1"}, "zones/z/disks/b": None}}
     steps, _ = walk(settling(), {Fetch: Done(resource=half)})
     assert [type(one) for one in steps] == [Fetch]

@@ -18,6 +18,8 @@ class Answering(Creating):
         super().__init__(clock, timings, zones)
         self.trouble = Trouble()
         self._answers: dict[str, str] = {}
+        self._forgotten: set[str] = set()
+        self._forbidden = False
 
     def _there(self, zone: str, instance_id: str) -> Vm:
         found = self.find(zone, instance_id)
@@ -34,6 +36,24 @@ class Answering(Creating):
         operation = work()
         self._answers[request_id] = operation.name
         return operation
+
+    def forbid(self, *, forbidden: bool = True) -> bool:
+        """Refuse creates and starts for want of a right, also repeated ones; gives how it was."""
+        before, self._forbidden = self._forbidden, forbidden
+        return before
+
+    def _ask(self, request_id: str, work: Callable[[], Operation]) -> Operation:
+        """Do it once, where it is allowed at all."""
+        if self._forbidden:
+            raise RejectedError("forbidden", "Required 'compute.instances.create' permission (403)")
+        return self._once(request_id, work)
+
+    def forget_operations(self, *, requests: bool = False) -> None:
+        """Answer 404 about every operation so far; with `requests` forget the ids of what is done, too."""
+        self.vms.catch_up()
+        self._forgotten.update(self.vms.log)
+        if requests:
+            self._answers = {key: name for key, name in self._answers.items() if not self.vms.log[name].done}
 
     def _in_time(self, before: datetime | None) -> None:
         if before is not None and self.clock.now() >= before:

@@ -60,7 +60,7 @@ class MemoryCompute(Governed):
             self._in_time(before)
             return self._create(read(request), request_id)
 
-        return self.trouble.around("launch", request.path, self._once, request_id, launch)
+        return self.trouble.around("launch", request.path, self._ask, request_id, launch)
 
     def start(
         self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
@@ -71,7 +71,7 @@ class MemoryCompute(Governed):
             self._in_time(before)
             return self._start(self._there(zone, instance_id))
 
-        return self.trouble.around("start", instance_id, self._once, request_id, start)
+        return self.trouble.around("start", instance_id, self._ask, request_id, start)
 
     def _start(self, vm: Vm) -> Operation:
         if vm.seen.status in {*BEING_MADE, Status.STOPPING}:
@@ -115,7 +115,7 @@ class MemoryCompute(Governed):
     def _operation(self, place: str, name: str) -> Operation:
         self.vms.catch_up()
         found = self.vms.log.get(name)
-        if found is None or found.zone != place:
+        if found is None or found.zone != place or name in self._forgotten:
             raise RejectedError("notFound", f"The resource 'zones/{place}/operations/{name}' was not found")
         return found
 

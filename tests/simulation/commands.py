@@ -138,6 +138,18 @@ class Hide(Command, frozen=True, kw_only=True, tag=True):
     hidden: bool = True
 
 
+class Forget(Command, frozen=True, kw_only=True, tag=True):
+    """Compute Engine answers 404 about all operations so far; with `requests` it forgets their ids."""
+
+    requests: bool = False
+
+
+class Forbid(Command, frozen=True, kw_only=True, tag=True):
+    """Somebody takes the right from us to create and to start VMs, or gives it back."""
+
+    forbidden: bool = True
+
+
 class Pass(Command, frozen=True, kw_only=True, tag=True):
     """Time passes."""
 
@@ -179,6 +191,8 @@ AnyCommand = (
     | Stray
     | Stock
     | Hide
+    | Forget
+    | Forbid
     | Pass
     | Sweep
     | Run

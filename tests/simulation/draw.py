@@ -49,6 +49,9 @@ BLOWS: dict[str, tuple[int, Maker]] = {
     "restock": (5, lambda chance: c.Stock(zone=_any(chance), left=None)),
     "hide": (3, lambda chance: c.Hide(zone=_any(chance))),
     "show": (4, lambda chance: c.Hide(zone=_any(chance), hidden=False)),
+    "forget": (4, lambda chance: c.Forget(requests=chance.random() < 0.5)),
+    "forbid": (2, lambda _chance: c.Forbid()),
+    "permit": (3, lambda _chance: c.Forbid(forbidden=False)),
 }
 """What may befall the world, how often, and how it is drawn."""
 

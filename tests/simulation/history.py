@@ -43,6 +43,7 @@ def end(world: World) -> Outcome:
     for zone in compute.zones:
         compute.restock(zone)
         compute.show(zone)
+    compute.forbid(forbidden=False)
     world.let_go()
     quiet = 0
     for number in range(ROUNDS):

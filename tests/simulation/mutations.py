@@ -3,16 +3,18 @@
 A mutation stands between a sweep and its ports, so that it breaks the promise and not a line of code.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import count
 from random import Random
 from typing import Any
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 import msgspec
 
-from spotwarden.model.instance import Status
-from spotwarden.ports import Cloud, Stored
+from spotwarden.model.instance import Operation, Status
+from spotwarden.ports import Cloud, RejectedError, Stored
 
 LEDGER = "/metadata/attempts/"
 
@@ -111,6 +113,50 @@ def failure_is_assumed(cloud: Cloud) -> Cloud:
     return _with(cloud, compute=Bent(cloud.compute, operation=operation))
 
 
+def forgotten_is_refused(cloud: Cloud) -> Cloud:
+    """An operation that answers 404 counts as a refusal, so that the next place is asked."""
+
+    def operation(place: str, name: str) -> Any:
+        try:
+            return cloud.compute.operation(place, name)
+        except RejectedError:
+            return Operation(
+                name=name,
+                zone=place,
+                kind="insert",
+                target_id="",
+                target_name="",
+                done=True,
+                error="ZONE_RESOURCE_POOL_EXHAUSTED: assumed",
+            )
+
+    return _with(cloud, compute=Bent(cloud.compute, operation=operation))
+
+
+def repeated_requests_are_new(cloud: Cloud) -> Cloud:
+    """What is asked once more is asked under another id."""
+    sent = _SENT.setdefault(cloud.compute.port, Counter())  # type: ignore[attr-defined]
+
+    def launch(request: Any, request_id: str, **how: Any) -> Any:
+        sent[request_id] += 1
+        return cloud.compute.launch(request, f"{request_id}-{sent[request_id]}", **how)
+
+    return _with(cloud, compute=Bent(cloud.compute, launch=launch))
+
+
+def forbidden_is_for_good(cloud: Cloud) -> Cloud:
+    """A right that is missing counts as a faulty request, which no later try can change."""
+
+    def launch(*arguments: Any, **how: Any) -> Any:
+        try:
+            return cloud.compute.launch(*arguments, **how)
+        except RejectedError as refused:
+            code = "invalid" if refused.code == "forbidden" else refused.code
+            raise RejectedError(code, refused.message) from refused
+
+    return _with(cloud, compute=Bent(cloud.compute, launch=launch))
+
+
 def requests_are_sent_late(cloud: Cloud) -> Cloud:
     """A sweep that slept sends its request all the same, though its lease is over."""
 
@@ -156,6 +202,8 @@ def markers_go_first(cloud: Cloud) -> Cloud:
 
 
 _CLOUDS = count()
+_SENT: WeakKeyDictionary[object, Counter[str]] = WeakKeyDictionary()
+"""How often each request was sent to a Compute Engine, by whichever sweep."""
 
 
 def _unleased(stored: Stored) -> Stored:
@@ -174,6 +222,9 @@ MUTATIONS: Mapping[str, Callable[[Cloud], Cloud]] = {
     "what is stopping counts as gone": stopping_is_gone,
     "no lease, and request ids by chance": no_lease_and_any_request_id,
     "no answer yet counts as a refusal": failure_is_assumed,
+    "an operation that is forgotten counts as a refusal": forgotten_is_refused,
+    "what is asked again gets another id": repeated_requests_are_new,
+    "what is forbidden is so for good": forbidden_is_for_good,
     "requests are sent after the lease": requests_are_sent_late,
     "the end of a job is not seen": no_end_is_seen,
     "an owner's delete is not seen": no_delete_is_seen,

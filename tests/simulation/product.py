@@ -16,7 +16,9 @@ from tests.simulation.jobs import PROJECT
 
 ROOT = Path(next(iter(spotwarden.__path__))).resolve().parents[1]
 SETTINGS = Settings(project=PROJECT, bucket="b", notices="n", policy_file=Path("policy.toml"))
-POLICY = Policy(version="simulation", mode=Mode.ENFORCE, recovery=RecoveryLimits(max_restarts=50))
+LIMITS = RecoveryLimits(max_restarts=50, forbidden_for=timedelta(days=1))
+"""None of them is ever reached in a history."""
+POLICY = Policy(version="simulation", mode=Mode.ENFORCE, recovery=LIMITS)
 LEASE = POLICY.recovery.lease
 LONG = LEASE + timedelta(seconds=130)
 """Longer than a lease, by any clock there is."""

@@ -77,6 +77,16 @@ class Recovery(RuleBasedStateMachine):
         """A zone is left out of the lists, or shown again."""
         self.do(c.Hide(zone=zone, hidden=hidden))
 
+    @rule(requests=st.booleans())
+    def forget(self, *, requests: bool) -> None:
+        """Operations answer 404."""
+        self.do(c.Forget(requests=requests))
+
+    @rule(forbidden=st.booleans())
+    def forbid(self, *, forbidden: bool) -> None:
+        """A right is taken from us, or given back."""
+        self.do(c.Forbid(forbidden=forbidden))
+
     @rule(seconds=st.sampled_from((1, 10, 40, 60, 130, 430)))
     def wait(self, seconds: int) -> None:
         """Time passes."""

@@ -58,7 +58,10 @@ class World(Ground):
     def _launch(self, job: Job, *, seen: bool) -> None:
         """Ticks come each minute: what lives that long is seen at least once."""
         job.launches += 1
+        # Its developer has rights of his own.
+        forbidden = self.cloud.compute.forbid(forbidden=False)
         self.cloud.compute.launch(job.request, f"{job.name} by hand {job.launches}")
+        self.cloud.compute.forbid(forbidden=forbidden)
         self.pass_time(timedelta(seconds=40))
         if seen:
             self.sweep_now()
@@ -145,6 +148,12 @@ class World(Ground):
     def _hide(self, command: c.Hide) -> None:
         act = self.cloud.compute.hide if command.hidden else self.cloud.compute.show
         act(ZONES[command.zone % len(ZONES)])
+
+    def _forget(self, command: c.Forget) -> None:
+        self.cloud.compute.forget_operations(requests=command.requests)
+
+    def _forbid(self, command: c.Forbid) -> None:
+        self.cloud.compute.forbid(forbidden=command.forbidden)
 
     def _pass(self, command: c.Pass) -> None:
         self.pass_time(timedelta(seconds=command.seconds))

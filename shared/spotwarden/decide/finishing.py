@@ -8,7 +8,7 @@ from spotwarden.decide import notices
 from spotwarden.decide.fates import alive
 from spotwarden.decide.lifecycle import Event, follow
 from spotwarden.model.action import RegisterInstance, Step, Tell, WriteAttempt
-from spotwarden.model.attempt import Attempt, Recorded
+from spotwarden.model.attempt import Attempt, Deed, Recorded
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
@@ -57,6 +57,18 @@ def made_and_gone(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     there = {one.id for one in facts.instances}
     gone = {node: one for node, one in facts.inserted.items() if one not in there}
     return {**gone, **made(facts, attempt, dead=True)}
+
+
+def came_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """What there is of the newest try, whose operation nobody knows any more, by node.
+
+    Of a gang only what is there: in the log an earlier try of the same minute looks the same.
+    """
+    if attempt.tries[-1].deed is Deed.START:
+        running = {one.id for one in facts.instances if alive(one)}
+        return {node: one for node, one in attempt.replaces.items() if one in running}
+    gang = isinstance(facts.launch, Launch) and facts.launch.gang
+    return made(facts, attempt, dead=True) if gang else made_and_gone(facts, attempt)
 
 
 def whole(facts: JobFacts, ids: Mapping[str, str]) -> bool:

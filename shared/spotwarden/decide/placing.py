@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.decide import asking
+from spotwarden.decide import asking, finishing
 from spotwarden.decide.bounds import time_left
 from spotwarden.decide.clearing import clear_the_way, in_the_way
 from spotwarden.decide.ending import stop
@@ -167,6 +167,8 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
         noted = replace(asking.noted(attempt, operation=operation.name), lease=None, updated=tick.now)
         return WriteAttempt(reason="the request was accepted", record=noted, generation=newest.generation)
     if operation is None or operation.name != last.operation:
+        if facts.forgotten:
+            return _forgotten(facts, newest, policy, tick)
         return Look(place=last.place, operation=last.operation)
     if not operation.done:
         doing = "starting" if last.deed is Deed.START else "making"
@@ -178,6 +180,20 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
     if not isinstance(facts.launch, Launch) or not facts.launch.gang:
         return finish(facts, newest, {operation.target_name: operation.target_id}, tick)
     return _gang_created(facts, newest, policy, tick)
+
+
+def _forgotten(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
+    """Adopt what a request has made whose operation answers 404; where there is nothing, send it again."""
+    if not facts.surveyed:
+        return _survey(facts, newest.attempt)
+    if facts.unsure:
+        return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
+    ids = finishing.came_of(facts, newest.attempt)
+    if ids and isinstance(facts.launch, Launch) and facts.launch.gang:
+        return _gang_created(facts, newest, policy, tick)
+    if whole(facts, ids):
+        return finish(facts, newest, ids, tick)
+    return asking.ask_again(newest, tick, lease=lease(policy.recovery, tick))
 
 
 def _gang_created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:

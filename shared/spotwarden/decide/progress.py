@@ -43,22 +43,34 @@ def after(facts: JobFacts, step: Step, outcome: Outcome) -> JobFacts | None:
         return replace(facts, unanswered=facts.unanswered + 1)
     if isinstance(step, Survey) and isinstance(outcome, Unanswered):
         return replace(facts, unanswered=UNANSWERED_AT_MOST)
-    if isinstance(step, DeleteInstance) and isinstance(outcome, Rejected) and outcome.code == "notFound":
-        return _without_instance(facts, step)
+    if isinstance(outcome, Rejected) and outcome.code == "notFound":
+        return _not_there(facts, step)
     if not isinstance(outcome, Done) or type(step) not in _LEARN:
         return None
     return _LEARN[type(step)](facts, step, outcome)
+
+
+def _not_there(facts: JobFacts, step: Step) -> JobFacts | None:
+    """An instance to be deleted that is gone, or an operation that nobody knows: the lists must tell instead."""
+    match step:
+        case DeleteInstance():
+            return _without_instance(facts, step)
+        case Look():
+            return replace(facts, forgotten=True, surveyed=False)
+    return None
 
 
 def _record(facts: JobFacts, step: WriteAttempt, outcome: Done) -> JobFacts:
     recorded = Recorded(attempt=step.record, generation=outcome.generation)
     kept = tuple(one for one in facts.ledger if one.attempt.number != recorded.attempt.number)
     asked = step.record.state is State.PLACING and bool(step.record.tries[-1].operation)
+    same = not _new_try(facts, step.record)
     learnt = replace(
         facts,
         ledger=(*kept, recorded),
         operation=facts.operation if asked else None,
-        surveyed=facts.surveyed and not _new_try(facts, step.record),
+        forgotten=facts.forgotten and same,
+        surveyed=facts.surveyed and same,
         registered=frozenset(),
     )
     return _only_answered(learnt, step.record) if step.record.state is State.RUNNING else learnt

@@ -132,5 +132,5 @@ def _record(facts: JobFacts, newest: Attempt, tick: Tick, compare: Compare) -> S
 
 
 def _is_whole(found: Mapping[str, Any] | None) -> bool:
-    """Whether the instance and each of its disks were there: without its boot disk it cannot be made again."""
+    """Whether the instance and each of its disks were there: without a boot disk it is lost."""
     return found is not None and None not in found["disks"].values()
