@@ -1,6 +1,7 @@
 """What Compute Engine promises governance: in memory, and over REST."""
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.model.fleet import Leftover, Machine
 from spotwarden.model.instance import Status
@@ -83,6 +84,35 @@ def test_the_same_request_never_stops_twice(world: World):
     finished(world, world.compute.start(ZONE, vm_id, new_id()))
     assert world.compute.stop(ZONE, vm_id, request_id).name == first.name
     assert status(world, "node") is Status.RUNNING
+
+
+def with_local_ssds(world: World) -> str:
+    """A VM that runs and has two local SSDs; gives its id."""
+    request = spot("node")
+    local = {"type": "SCRATCH", "autoDelete": True, "initializeParams": {"diskType": "local-ssd"}}
+    disks = [*request.body["disks"], local, local]
+    made = world.compute.launch(replace(request, body={**request.body, "disks": disks}), new_id())
+    finished(world, made)
+    return made.target_id
+
+
+def test_a_vm_with_local_ssds_is_stopped_only_by_who_discards_their_data(world: World):
+    """Without that word it is refused and runs on; the fleet says how many it has."""
+    vm_id = with_local_ssds(world)
+    assert machine(world, "node").local_ssds == 2
+    with pytest.raises(RejectedError, match="badRequest"):
+        world.compute.stop(ZONE, vm_id, new_id())
+    assert status(world, "node") is Status.RUNNING
+    finished(world, world.compute.stop(ZONE, vm_id, new_id(), discard_local_ssd=True))
+    assert status(world, "node") is Status.TERMINATED
+
+
+def test_a_vm_without_local_ssds_is_stopped_by_that_word_as_well(world: World):
+    """It means nothing to it."""
+    vm_id = running(world, "node")
+    assert machine(world, "node").local_ssds == 0
+    finished(world, world.compute.stop(ZONE, vm_id, new_id(), discard_local_ssd=True))
+    assert status(world, "node") is Status.TERMINATED
 
 
 def test_to_stop_what_is_stopped_changes_nothing(world: World):

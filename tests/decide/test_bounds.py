@@ -57,7 +57,7 @@ def test_as_many_restarts_are_made_as_policy_or_job_say(some, ends, walk, limits
 
 @pytest.mark.parametrize("taken", [Fate.PREEMPTED, Fate.HOST_ERROR])
 def test_what_compute_engine_takes_uses_up_no_restart(some, ends, claimed, limits, taken):
-    """Neither the losses before nor this one, however many: a healthy job in a bad zone loses one each hour."""
+    """Neither the losses before nor this one, however many: a healthy job may lose one each hour."""
     before = restarted(some, 10 * limits.max_restarts, taken)
     assert claimed(ends(before)).number == len(before) + 1
     assert claimed(ends(before, fate=taken)).number == len(before) + 1

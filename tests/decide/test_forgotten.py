@@ -1,4 +1,4 @@
-"""An operation that Compute Engine does not know any more: what came of it is adopted, else asked for anew."""
+"""An operation that Compute Engine has forgotten: what came of it is adopted, else asked for anew."""
 
 import pytest
 

@@ -42,7 +42,13 @@ class Governed(Answering):
         return Fleet(items=tuple(shown), unreachable=tuple(sorted(self._hidden)))
 
     def stop(
-        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+        self,
+        zone: str,
+        instance_id: str,
+        request_id: str,
+        *,
+        discard_local_ssd: bool = False,
+        before: datetime | None = None,
     ) -> Operation:
         """As `Compute.stop`."""
 
@@ -51,6 +57,10 @@ class Governed(Answering):
             vm = self._there(zone, instance_id)
             if vm.seen.status in BEING_MADE:
                 raise RejectedError("resourceNotReady", f"{vm.seen.name} is {vm.seen.status.value}")
+            if _local_ssds(vm) and not discard_local_ssd:
+                raise RejectedError(
+                    "badRequest", f"{vm.seen.name} has local SSDs; say whether to discard them"
+                )
             operation = self.vms.begin("stop", vm.seen, self.caller)
             if vm.seen.status in AT_REST:
                 self.vms.end(operation)
@@ -151,6 +161,7 @@ class Governed(Answering):
         gpus: int = 0,
         gpu: str = "nvidia-l4",
         provisioning: str = "STANDARD",
+        local_ssds: int = 0,
         labels: Mapping[str, str] | None = None,
     ) -> str:
         """Have a VM that runs since `age` ago, whoever made it; gives its id."""
@@ -159,6 +170,7 @@ class Governed(Answering):
             "machineType": f"zones/{zone}/machineTypes/{machine_type}",
             "labels": dict(labels or {}),
             "scheduling": {"provisioningModel": provisioning},
+            "disks": [{"type": "PERSISTENT", "boot": True}, *[{"type": "SCRATCH"}] * local_ssds],
         }
         if gpus:
             kind = f"zones/{zone}/acceleratorTypes/{gpu}"
@@ -184,8 +196,13 @@ def machine(vm: Vm) -> Machine:
         gpus=sum(int(card.get("acceleratorCount", 0)) for card in cards),
         gpu=_last(cards[0].get("acceleratorType", "")) if cards else "",
         provisioning=str(scheduling.get("provisioningModel", spot)),
+        local_ssds=_local_ssds(vm),
         labels=dict(vm.body.get("labels", {})),
     )
+
+
+def _local_ssds(vm: Vm) -> int:
+    return sum(disk.get("type") == "SCRATCH" for disk in vm.body.get("disks", ()))
 
 
 def _last(path: object) -> str:

@@ -8,8 +8,10 @@ import msgspec
 
 from spotwarden import runner
 from spotwarden.decide import cases
+from spotwarden.decide.rules.reap_words import target
 from spotwarden.model.brief import Brief
-from spotwarden.model.finding import Finding, Judged, Reading, Subject, Target
+from spotwarden.model.finding import Finding, Judged, Reading, Subject
+from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import Limits
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
@@ -40,7 +42,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """The VMs that run, and what is said of them."""
 
-    running: Mapping[str, tuple[str, str]]
+    running: Mapping[str, Machine]
     said: Mapping[str, Said]
     hidden: tuple[str, ...] = ()
 
@@ -83,7 +85,7 @@ class MadeUp(GovernedWorld):
     def _look(self, duty: runner.Duty, only: Collection[str]) -> Facts:
         self.looks.append(frozenset(only))
         fleet = duty.cloud.compute.fleet(ids=() if self.wide else only)
-        running = {one.id: (one.name, one.zone) for one in fleet.items if one.status is Status.RUNNING}
+        running = {one.id: one for one in fleet.items if one.status is Status.RUNNING}
         said = {**self.said, **self.then} if only else self.said
         known = {key: one for key, one in said.items() if one is not None}
         return Facts(running=running, said=known, hidden=fleet.unreachable)
@@ -102,9 +104,9 @@ class MadeUp(GovernedWorld):
             fleet=len(facts.running),
         )
 
-    def _finding(self, key: str, said: Said, running: Mapping[str, tuple[str, str]]) -> Finding:
-        places = {one: running[one] for one in (key, *said.beside) if one in running}
-        targets = tuple(Target(id=one, name=name, zone=zone) for one, (name, zone) in places.items())
+    def _finding(self, key: str, said: Said, running: Mapping[str, Machine]) -> Finding:
+        machines = [running[one] for one in (key, *said.beside) if one in running]
+        targets = tuple(target(machine) for machine in machines)
         return Finding(
             rule=RULE,
             subject=Subject(

@@ -373,10 +373,28 @@ def test_a_vm_in_a_zone_that_does_not_answer_may_run(web):
     assert web.used(web.offer(Way.STOP)) is None
 
 
-def test_a_vm_with_local_ssds_is_left_to_its_owner(web):
-    """Compute Engine wants to know what becomes of their data, and so does the page."""
+def with_local_ssds(web):
+    """The VM has two."""
     vm = web.world.cloud.compute.vms.named("vm")
-    vm.body = {**vm.body, "disks": [{"boot": True}, {"type": "SCRATCH"}]}
+    vm.body = {**vm.body, "disks": [{"boot": True}, {"type": "SCRATCH"}, {"type": "SCRATCH"}]}
+
+
+def test_a_vm_with_local_ssds_is_stopped_and_the_page_says_what_is_lost(web):
+    """Before the click and after it, and so does the audit."""
+    with_local_ssds(web)
+    token = web.token(Way.STOP)
+    assert "The data on its local SSDs is discarded" in web.open(token).text
+    assert "the data on its local SSDs is discarded" in web.click(token).text
+    assert web.world.asked() == [("stop", web.world.id)]
+    (stop,) = [record for record in web.audit() if record["action"] == "StopInstance"]
+    assert "the data on its local SSDs is discarded" in stop["why"]
+    assert stop["detail"]["discard_local_ssd"] is True
+
+
+def test_a_vm_with_local_ssds_is_left_to_its_owner_where_the_policy_keeps_their_data(web):
+    """The page says how to do it by hand."""
+    with_local_ssds(web)
+    web.world.set_policy(governance=GovernanceLimits(ops="ops@x.org", discard_local_ssd=False))
     token = web.token(Way.STOP)
     for page in (web.open(token), web.click(token)):
         assert page.status_code == 409

@@ -4,10 +4,12 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden import clock
 from spotwarden.cli.acting.stopping import _ending, end_job
 from spotwarden.model.attempt import State
+from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
@@ -30,6 +32,7 @@ class Owner:
     def __init__(self, world):
         self.world = world
         self.pauses = []
+        self.policy = ENFORCE
 
     def stop(self, *, delete=False, why=""):
         """`spotwarden stop`, without its questions."""
@@ -46,7 +49,7 @@ class Owner:
             at=tick.now,
             expires=tick.now,
         )
-        ending = partial(_ending, delete=delete, why=why)
+        ending = partial(_ending, policy=self.policy, delete=delete, why=why)
         desk = SimpleNamespace(duty=duty, offer=offer)
         return end_job(desk, look_at_all(duty, offer), ending, self._pause)
 
@@ -227,3 +230,32 @@ def test_a_refusal_says_what_was_done_and_what_was_not(ada):
     assert verdict.standing is Standing.BARRED
     assert "no right to" in verdict.says
     assert owner.world.attempts()[-1].state is State.STOPPED
+
+
+def with_local_ssds(owner):
+    """The VM has one."""
+    vm = owner.world.cloud.compute.vms.named("test-vm")
+    vm.body = {**vm.body, "disks": [{"boot": True}, {"type": "SCRATCH"}]}
+    owner.world.settle(2)
+
+
+def test_a_job_with_local_ssds_is_stopped_and_told_what_is_lost(ada):
+    """Before anybody is asked, and in the ledger's own order: closed, then stopped."""
+    owner = ada()
+    with_local_ssds(owner)
+    owner.stop()
+    assert running(owner.world) == []
+    assert owner.world.attempts()[-1].state is State.STOPPED
+
+
+@pytest.mark.parametrize("delete", [False, True])
+def test_a_job_whose_local_ssds_the_policy_keeps_can_only_be_deleted(ada, delete):
+    """Nothing is closed where nothing can be stopped: its VM would be nobody's."""
+    owner = ada()
+    with_local_ssds(owner)
+    owner.policy = replace(ENFORCE, governance=GovernanceLimits(discard_local_ssd=False))
+    verdict = owner.stop(delete=delete).verdict
+    assert (verdict.standing is Standing.BARRED) is not delete
+    assert (running(owner.world) == []) is delete
+    assert owner.world.attempts()[-1].state is (State.STOPPED if delete else State.RUNNING)
+    assert delete or "spotwarden stop test-vm --delete" in verdict.command

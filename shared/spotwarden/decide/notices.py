@@ -75,7 +75,7 @@ def forbidden(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> 
         at=tick.now,
         what=f"Compute Engine does not allow us to start {attempt.job} again",
         why=attempt.tries[-1].error,
-        todo="give the function's service account the right that the reason names; a new grant takes some minutes",
+        todo="give the function's service account the right that the reason names; a grant takes minutes",
         then=f"it is tried again; if it is still forbidden at {until:%Y-%m-%d %H:%M} UTC the job is given up",
         due=until,
         owner=policy.governance.ops or facts.owner,

@@ -51,7 +51,7 @@ def after(facts: JobFacts, step: Step, outcome: Outcome) -> JobFacts | None:
 
 
 def _not_there(facts: JobFacts, step: Step) -> JobFacts | None:
-    """An instance to be deleted that is gone, or an operation that nobody knows: the lists must tell instead."""
+    """An instance to be deleted that is gone, or an operation that nobody knows: then the lists must tell."""
     match step:
         case DeleteInstance():
             return _without_instance(facts, step)

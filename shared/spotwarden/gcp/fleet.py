@@ -15,8 +15,12 @@ from spotwarden.model.fleet import Fleet, Machine
 
 FIELDS = (
     "instances(id,name,status,creationTimestamp,lastStartTimestamp,machineType,"
-    "guestAccelerators(acceleratorType,acceleratorCount),scheduling(provisioningModel,preemptible),labels)"
+    "guestAccelerators(acceleratorType,acceleratorCount),scheduling(provisioningModel,preemptible),disks/type,labels)"
 )
+
+
+LOCAL_SSD = "SCRATCH"
+"""The type of a local SSD among an instance's disks (Google: "REST Resource: instances")."""
 
 
 class WireCard(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -24,6 +28,12 @@ class WireCard(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     accelerator_type: str = ""
     accelerator_count: int = 0
+
+
+class WireDisk(msgspec.Struct, frozen=True, gc=False):
+    """An attached disk, `SCRATCH` for a local SSD."""
+
+    type: str = ""
 
 
 class WireScheduling(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -49,6 +59,7 @@ class WireMachine(msgspec.Struct, frozen=True, rename="camel"):
     machine_type: str = ""
     guest_accelerators: Sequence[WireCard] = ()
     scheduling: WireScheduling = WireScheduling()
+    disks: Sequence[WireDisk] = ()
     labels: dict[str, str] = {}
 
 
@@ -104,6 +115,7 @@ class Gathered:
             gpus=cards,
             gpu=self._word(gpu),
             provisioning=self._word(item.scheduling.model),
+            local_ssds=sum(disk.type == LOCAL_SSD for disk in item.disks),
             labels=self._same(item.labels),
         )
 

@@ -43,11 +43,20 @@ class Governed(Calls):
         return gathered.fleet()
 
     def stop(
-        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+        self,
+        zone: str,
+        instance_id: str,
+        request_id: str,
+        *,
+        discard_local_ssd: bool = False,
+        before: datetime | None = None,
     ) -> Operation:
-        """As `Compute.stop`; `ValueError` where this is no id."""
+        """As `Compute.stop` (Google: "Method: instances.stop"); `ValueError` where this is no id."""
         path = self._instance(zone, instance_id)
-        answer = self._rest.post(f"{path}/stop", {"requestId": request_id}, None, ready=InTime(before))
+        query = {"requestId": request_id}
+        if discard_local_ssd:
+            query["discardLocalSsd"] = "true"
+        answer = self._rest.post(f"{path}/stop", query, None, ready=InTime(before))
         return wire.operation(decode(answer, wire.WireOperation))
 
     def label(self, zone: str, instance_id: str, labels: Mapping[str, str]) -> Operation:

@@ -60,7 +60,7 @@ class DeleteInstance(Action, frozen=True, kw_only=True, tag=True):
 
 
 class StopInstance(Action, frozen=True, kw_only=True, tag=True):
-    """Stop an instance, by its id, not at or after `before`: its disks stay, and it can be started again."""
+    """Stop an instance, by its id, not at or after `before`: its disks stay, but for local SSDs."""
 
     job: str
     node: str
@@ -68,6 +68,7 @@ class StopInstance(Action, frozen=True, kw_only=True, tag=True):
     instance_id: str
     request_id: str
     before: datetime | None = None
+    discard_local_ssd: bool = False
 
 
 class LabelInstance(Action, frozen=True, kw_only=True, tag=True):

@@ -44,12 +44,12 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     carry the job's label, one of its ids or one of its names. `outlived` are VMs whose successor started
     while they ran: when that one is lost, they may be all that their owner has left to remove. `operation`
     is the answer about the newest attempt's request, once somebody has looked, and `forgotten` means that
-    Compute Engine does not know it any more; `surveyed` is true once the instances were listed after it, and `inserted` are the ids that were made since the newest try, by node.
-    `outdated` means that a marker came which these facts cannot judge. `registered`, `told`, `unanswered`
-    (requests without an answer) and `fetched` (resources of the newest attempt's instances, by node) are
-    what this sweep has done already. `registrations` are the ids in the job's metadata, by node. `recorded`
-    says that what was launched as the newest attempt is written down. `last_sweep` is when all jobs were
-    last looked at.
+    Compute Engine does not know it any more; `surveyed` is true once the instances were listed after it, and
+    `inserted` are the ids that were made since the newest try, by node. `outdated` means that a marker came
+    which these facts cannot judge. `registered`, `told`, `unanswered` (requests without an answer) and
+    `fetched` (resources of the newest attempt's instances, by node) are what this sweep has done already.
+    `registrations` are the ids in the job's metadata, by node. `recorded` says that what was launched as the
+    newest attempt is written down. `last_sweep` is when all jobs were last looked at.
     """
 
     job: str

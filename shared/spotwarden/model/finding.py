@@ -17,11 +17,12 @@ class Reading(Enum):
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """A VM that the remedy is for."""
+    """A VM that the remedy is for. A stop discards the data on its `local_ssds`."""
 
     id: str
     name: str
     zone: str
+    local_ssds: int = 0
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):

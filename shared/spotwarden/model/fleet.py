@@ -19,7 +19,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """One VM. `gpus` counts its accelerators, `gpu` is their type's short name, "" for none.
 
     `provisioning` is Compute Engine's provisioning model (`STANDARD`, `SPOT`, …); `started` is when it last
-    began to run.
+    began to run. `local_ssds` counts its local SSDs, whose data does not outlive a stop.
     """
 
     id: str
@@ -32,6 +32,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     gpus: int = 0
     gpu: str = ""
     provisioning: str = "STANDARD"
+    local_ssds: int = 0
     labels: Mapping[str, str] = {}
 
     @property

@@ -191,7 +191,8 @@ class GovernanceLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     a single job may always be acted upon as a whole. No VM is judged
     before it is `launch_grace` old. Silence counts only while our sweeps came at most `outage` apart. A
     clock that is off by more than `clock_skew` judges nothing. A veto lasts `longest_keep` at most. After
-    `failures` failed tries in a row ops are told. Prices older than `prices_old` are said to be old.
+    `failures` failed tries in a row ops are told. Prices older than `prices_old` are said to be old. Without
+    `discard_local_ssd` no VM with local SSDs is stopped, and ops are told.
     """
 
     scope: Scope = Scope.JOBS
@@ -204,6 +205,7 @@ class GovernanceLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     longest_keep: timedelta = timedelta(days=7)
     failures: int = 3
     prices_old: timedelta = timedelta(days=180)
+    discard_local_ssd: bool = True
     ops: str = ""
     calendar: Calendar = Calendar()
     exemptions: tuple[Exemption, ...] = ()

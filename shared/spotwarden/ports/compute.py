@@ -56,9 +56,18 @@ class Compute(Protocol):
         """Every VM of the project, in one aggregated list; with `ids` only these."""
 
     def stop(
-        self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
+        self,
+        zone: str,
+        instance_id: str,
+        request_id: str,
+        *,
+        discard_local_ssd: bool = False,
+        before: datetime | None = None,
     ) -> Operation:
-        """Stop an instance, by its id; errors and `before` as `delete`. One that is stopped stays so."""
+        """Stop an instance, by its id; errors and `before` as `delete`. One that is stopped stays so.
+
+        One with local SSDs is refused (badRequest) without `discard_local_ssd`; with it their data is lost.
+        """
 
     def label(self, zone: str, instance_id: str, labels: Mapping[str, str]) -> Operation:
         """Put labels on it; an empty value takes one off, all others stay as they are. Errors as `delete`."""

@@ -15,6 +15,7 @@ from spotwarden.cli.interrupted import so_far
 from spotwarden.decide import answers
 from spotwarden.model.attempt import State
 from spotwarden.model.notice import Way
+from spotwarden.model.policy import Policy
 from spotwarden.model.reply import Affair, Standing, Verdict
 from spotwarden.runner.answers.affairs import look, look_at_all
 from spotwarden.runner.answers.carrying import Carried, carry_out
@@ -34,8 +35,8 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
     """Stop a job, all nodes of it, and do not bring it back.
 
     Its ledger is closed first, so that neither a preemption nor a sweep under way can start it again; then
-    its VMs are stopped. Their disks stay and are paid for, until --delete. A job that waits for a place is
-    stopped as well. Exit status 1: it was not stopped, or nobody knows.
+    its VMs are stopped. Their disks stay and are paid for, until --delete; what is on local SSDs is lost. A
+    job that waits for a place is stopped as well. Exit status 1: it was not stopped, or nobody knows.
 
     \b
     Examples:
@@ -46,7 +47,8 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
     so_far("nothing was changed")
     desk = open_desk("stop", job, Way.STOP)
     affair = look_at_all(desk.duty, desk.offer)
-    verdict = _ending(affair, delete=delete, why=why)
+    ending = partial(_ending, policy=desk.policy, delete=delete, why=why)
+    verdict = ending(affair)
     if verdict.standing is Standing.BARRED:
         raise refuse(verdict)
     if verdict.standing is Standing.OPEN:
@@ -55,13 +57,13 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
             click.confirm(f"Stop {job}?", abort=True)
     again = f"spotwarden stop {job}{' --delete' if delete else ''} --yes"
     so_far(f"nobody knows whether {job} is stopped; `{again}` makes sure of it, and does nothing twice")
-    report(end_job(desk, affair, partial(_ending, delete=delete, why=why)))
+    report(end_job(desk, affair, ending))
     if affair.job and affair.job.unsure:
         raise click.ClickException(f"{affair.job.unsure}: a VM there may run on; run the command again")
 
 
-def _ending(affair: Affair, *, delete: bool, why: str) -> Verdict:
-    return answers.end(affair, clock.now(), delete=delete, why=why)
+def _ending(affair: Affair, *, policy: Policy, delete: bool, why: str) -> Verdict:
+    return answers.end(affair, policy, clock.now(), delete=delete, why=why)
 
 
 def end_job(

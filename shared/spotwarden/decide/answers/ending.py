@@ -7,7 +7,7 @@ from uuid import NAMESPACE_URL, uuid5
 from msgspec.structs import replace
 
 from spotwarden.decide.answers.standing import NOT_FOUND, asked, barred, names, settled
-from spotwarden.decide.answers.stopping import IN_TIME
+from spotwarden.decide.answers.stopping import IN_TIME, reason
 from spotwarden.decide.begun import begun
 from spotwarden.decide.fates import GOING, KEPT, alive
 from spotwarden.decide.lifecycle import Event, follow
@@ -15,10 +15,11 @@ from spotwarden.model.action import Change, DeleteInstance, StopInstance, WriteA
 from spotwarden.model.attempt import CLOSED, Attempt, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
+from spotwarden.model.policy import Policy
 from spotwarden.model.reply import Affair, Standing, Verdict
 
 
-def end(affair: Affair, now: datetime, *, delete: bool = False, why: str = "") -> Verdict:
+def end(affair: Affair, policy: Policy, now: datetime, *, delete: bool = False, why: str = "") -> Verdict:
     """What stopping the job, or deleting its VMs, would do; nothing where it is over and nothing runs."""
     facts = affair.job
     if facts is None or not (facts.ledger or facts.instances or facts.script):
@@ -31,10 +32,11 @@ def end(affair: Affair, now: datetime, *, delete: bool = False, why: str = "") -
     closing = _closing(affair, facts, now, why)
     if not meant and not closing:
         return _over_already(facts)
-    if affair.scratch and not delete and meant:
+    if affair.scratch and not policy.governance.discard_local_ssd and not delete and meant:
         return barred(
             f"{facts.job} has local SSDs",
-            "Compute Engine stops such a VM only if somebody says that its data may go. Nothing was changed.",
+            "A stop discards their data, and the policy keeps that (governance.discard_local_ssd)."
+            " Nothing was changed.",
             instead="Delete its VMs, and lose what is on them:",
             command=f"spotwarden stop {facts.job} --delete",
         )
@@ -111,6 +113,8 @@ def _over_already(facts: JobFacts) -> Verdict:
 
 def _notes(affair: Affair, facts: JobFacts, meant: list[Instance], *, delete: bool) -> tuple[str, ...]:
     notes = []
+    if meant and affair.scratch:
+        notes.append("The data on their local SSDs is discarded.")
     count, each = len(meant), affair.gb_kept if delete else affair.gb
     if count and each:
         total = f"{count * each:,} GB of disks"
@@ -146,11 +150,12 @@ def _step(affair: Affair, one: Instance, now: datetime, *, delete: bool) -> Chan
             before=now + IN_TIME,
         )
     return StopInstance(
-        reason=asked(offer),
+        reason=reason(affair),
         job=offer.job,
         node=one.name,
         zone=one.zone,
         instance_id=one.id,
         request_id=request,
         before=now + IN_TIME,
+        discard_local_ssd=affair.scratch,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from spotwarden.decide.cases.history import is_kept, standing
-from spotwarden.decide.cases.notices import DEEDS, TITLES, name_of
+from spotwarden.decide.cases.notices import TITLES, deeds_of, name_of
 from spotwarden.decide.times import moment
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.governance import Mode, Remedy
@@ -79,7 +79,7 @@ def _otherwise(case: Case, policy: Policy) -> str:
     if not said or case.state is CaseState.ACTED:
         return ""
     held = ", but this deployment only observes" if policy.mode is Mode.OBSERVE else ""
-    return f"it will {DEEDS[said[-1].remedy][0]}, not before {moment(said[-1].due)}{held}"
+    return f"it will {deeds_of(said[-1].remedy, case)[0]}, not before {moment(said[-1].due)}{held}"
 
 
 def names(said: list[str]) -> str:

@@ -13,7 +13,6 @@ from spotwarden.model.action import StopInstance
 from spotwarden.model.case import Case
 from spotwarden.model.finding import Target
 from spotwarden.model.governance import Mode
-from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Policy
 from spotwarden.model.reply import Affair, Standing, Verdict
 
@@ -35,19 +34,19 @@ def stop(affair: Affair, policy: Policy, now: datetime) -> Verdict:
     if not running:
         says = f"{names([one.name for one in meant])} is stopped, or on its way there, or gone."
         return settled(f"{name_of(case)} does not run", says, done=f"{name_of(case)} does not run any more")
-    if affair.scratch:
+    if affair.scratch and not policy.governance.discard_local_ssd:
         return replace(_has_scratch(case, running), facts=facts(case, policy, now))
     return Verdict(
         standing=Standing.OPEN,
         title=f"Stop {name_of(case)} now?",
-        says=f"{named} will be stopped at once. Its disks stay, and it can be started again.",
+        says=f"{named} will be stopped at once. {_what_stays(affair)}",
         notes=(_aftermath(case),) if case.subject.job else (),
         facts=facts(case, policy, now),
         button="Stop now",
         instead="The same by hand:",
         command=f"spotwarden stop {case.subject.job}" if case.subject.job else _by_hand(running[0]),
-        steps=tuple(_step(affair.offer, case, one, now) for one in running),
-        done=f"{named} was told to stop; its disks stay",
+        steps=tuple(_step(affair, case, one, now) for one in running),
+        done=f"{named} was told to stop; {_stayed(affair)}",
     )
 
 
@@ -93,10 +92,20 @@ def _unseen(affair: Affair, case: Case, meant: Sequence[Target]) -> Verdict | No
 def _has_scratch(case: Case, running: Sequence[Target]) -> Verdict:
     return barred(
         f"{name_of(case)} has local SSDs",
-        "Compute Engine stops such a VM only if somebody says what becomes of their data, and that is you.",
+        "A stop discards their data, and the policy leaves that to you (governance.discard_local_ssd).",
         instead="Stop it yourself, and lose what is on them:",
         command=f"{_by_hand(running[0])} --discard-local-ssd=true",
     )
+
+
+def _what_stays(affair: Affair) -> str:
+    if affair.scratch:
+        return "The data on its local SSDs is discarded; its other disks stay, and it can be started again."
+    return "Its disks stay, and it can be started again."
+
+
+def _stayed(affair: Affair) -> str:
+    return "the data on its local SSDs is discarded" if affair.scratch else "its disks stay"
 
 
 def _aftermath(case: Case) -> str:
@@ -107,14 +116,21 @@ def _by_hand(target: Target) -> str:
     return f"gcloud compute instances stop {target.name} --zone={target.zone}"
 
 
-def _step(offer: Offer, case: Case, target: Target, now: datetime) -> StopInstance:
+def _step(affair: Affair, case: Case, target: Target, now: datetime) -> StopInstance:
     """The same request however often the button is pressed."""
+    offer = affair.offer
     return StopInstance(
-        reason=asked(offer),
+        reason=reason(affair),
         job=case.subject.job,
         node=target.name,
         zone=target.zone,
         instance_id=target.id,
         request_id=str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{target.id}")),
         before=now + IN_TIME,
+        discard_local_ssd=affair.scratch,
     )
+
+
+def reason(affair: Affair) -> str:
+    """Who wants the stop, and what goes with it, for the audit."""
+    return asked(affair.offer) + ("; the data on its local SSDs is discarded" if affair.scratch else "")

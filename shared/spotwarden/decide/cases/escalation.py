@@ -19,6 +19,7 @@ from spotwarden.decide.cases.sight import (
     fitting,
     graced,
     hindrance,
+    kept_data,
     look_once_more,
     new_case,
     open_case,
@@ -170,11 +171,26 @@ def _act(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     return FileCase(reason=f"due: {finding.reason}", case=due, generation=generation)
 
 
+def _withhold(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
+    """Tell ops once of a stop that is due and not tried, since the policy keeps what it would discard."""
+    case, finding, generation = open_case(facts)
+    why = kept_data(finding, policy) if finding.ripe and enforced(finding, policy) else ""
+    if not why or vetoed(case, tick) or case.looks < finding.limits.looks:
+        return None
+    notice = notices.withheld(case, why, policy, tick)
+    if notice.id in case.told:
+        return None
+    if notice.id not in facts.told:
+        return Tell(reason=why, notice=notice)
+    told = seen(case, finding, tick, told=(*case.told, notice.id))
+    return FileCase(reason=f"not stopped: {why}", case=told, generation=generation)
+
+
 def may_act(case: Case, finding: Finding, policy: Policy, tick: Tick) -> bool:
     """Whether the remedy may be applied now, as far as this one case goes."""
     if not finding.ripe or remedy_of(finding) is Remedy.NONE or not enforced(finding, policy):
         return False
-    if vetoed(case, tick) or case.looks < finding.limits.looks:
+    if vetoed(case, tick) or case.looks < finding.limits.looks or kept_data(finding, policy):
         return False
     warned = any(tick.now >= at for at in _graces(case, finding))
     return warned and not open_at(policy.governance.calendar, tick.now)
@@ -206,4 +222,4 @@ def _look_after(facts: CaseFacts, case: Case, tick: Tick) -> CaseStep | None:
     return FileCase(reason="the remedy has not worked", case=case, generation=facts.filed.generation)
 
 
-_ORDER: tuple[Rule, ...] = (_open, look_once_more, _warn, _label, _act)
+_ORDER: tuple[Rule, ...] = (_open, look_once_more, _warn, _label, _withhold, _act)

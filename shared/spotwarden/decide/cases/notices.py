@@ -29,8 +29,11 @@ DEEDS: Mapping[Remedy, tuple[str, str]] = {
     Remedy.STOP: ("be stopped (its disks stay)", "was stopped; its disks stay"),
     Remedy.DELETE: ("be deleted", "was deleted"),
 }
-
-
+DISCARDS = (
+    "be stopped (the data on its local SSDs is discarded; its other disks stay)",
+    "was stopped; the data on its local SSDs was discarded, its other disks stay",
+)
+"""The same for a stop of VMs with local SSDs, as far as the policy lets us."""
 OVER = frozenset({"orphan", "leftover"})
 """Rules whose jobs are over: there is nothing to start again."""
 MOST_INSTANCES = 256
@@ -51,7 +54,7 @@ def warning(  # noqa: PLR0913 — all that a warning says
 
     `latest` is from when on it may happen after an earlier warning, whether this one arrives or not.
     """
-    deed = DEEDS[case.remedy][0]
+    deed = deeds_of(case.remedy, case)[0]
     at = moment(due)
     if not deed:
         then = "nothing will be done; you are only told"
@@ -98,7 +101,7 @@ def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
 
 def acted(case: Case, policy: Policy, tick: Tick) -> Notice:
     """Say what was done, and how to go on."""
-    deed = DEEDS[case.remedy][1] or "was acted upon"
+    deed = deeds_of(case.remedy, case)[1] or "was acted upon"
     return _notice(
         case,
         policy,
@@ -147,6 +150,25 @@ def failing(case: Case, strikes: Sequence[Strike], failures: int, policy: Policy
     )
 
 
+def withheld(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
+    """Tell ops once that a stop is due and not tried, and how to do it by hand."""
+    first = case.subject.targets[0]
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/withheld",
+        kind=f"{case.rule}_failing",
+        severity=Severity.URGENT,
+        what=f"{name_of(case)} should be stopped, and is not",
+        why=f"{case.reason}; {why}",
+        todo=f"stop it by hand: `gcloud compute instances stop {first.name} --zone={first.zone}"
+        " --discard-local-ssd=true`; it still runs and costs",
+        then="nothing is done, and you are not told again, until the policy allows it or the case is over",
+        owner=policy.governance.ops or case.subject.owner,
+    )
+
+
 def too_many(rule: str, cases: Collection[Case], allowed: int, policy: Policy, tick: Tick) -> Notice:
     """Tell ops that a rule wants to act on more VMs than it may, so that it acted on none."""
     names = [name_of(case) for case in cases]
@@ -164,6 +186,12 @@ def too_many(rule: str, cases: Collection[Case], allowed: int, policy: Policy, t
         owner=policy.governance.ops,
         evidence={"cases": shown + (", …" if len(names) > 20 else "")},  # noqa: PLR2004 — as shown above
     )
+
+
+def deeds_of(remedy: Remedy, case: Case) -> tuple[str, str]:
+    """What will be done to the VMs of a case, and what was, in words; "" where nothing is."""
+    discards = remedy is Remedy.STOP and any(target.local_ssds for target in case.subject.targets)
+    return DISCARDS if discards else DEEDS[remedy]
 
 
 def name_of(case: Case) -> str:
@@ -206,9 +234,7 @@ def _either(todo: str, keep: str) -> str:
 
 
 def _go_on(case: Case) -> str:
-    if not case.subject.job:
-        return ""
-    return f"to go on, `spotwarden restart {case.subject.job}`"
+    return f"to go on, `spotwarden restart {case.subject.job}`" if case.subject.job else ""
 
 
 def _notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notice:

@@ -34,7 +34,15 @@ def hindrance(finding: Finding, policy: Policy) -> str:
         return "this rule only observes"
     if not finding.subject.owner and not policy.governance.ops:
         return "nobody would hear of it: it has no owner, and the policy names no governance.ops"
-    return ""
+    return kept_data(finding, policy)
+
+
+def kept_data(finding: Finding, policy: Policy) -> str:
+    """Why a stop is not even tried: the policy keeps what it would discard; "" where it would nothing."""
+    ssds = any(target.local_ssds for target in finding.subject.targets)
+    if remedy_of(finding) is not Remedy.STOP or policy.governance.discard_local_ssd or not ssds:
+        return ""
+    return "the policy keeps the data on local SSDs, and a stop discards it (governance.discard_local_ssd)"
 
 
 def counting(case: Case) -> tuple[Warned, ...]:

@@ -51,13 +51,16 @@ def _remedy(case: Case, target: Target, planned: Strike, before: datetime) -> Ca
             before=before,
         )
     return StopInstance(
-        reason=case.reason,
+        reason=f"{case.reason}; the data on its local SSDs is discarded"
+        if target.local_ssds
+        else case.reason,
         job=job,
         node=node,
         zone=target.zone,
         instance_id=target.id,
         request_id=planned.request_id,
         before=before,
+        discard_local_ssd=bool(target.local_ssds),
     )
 
 

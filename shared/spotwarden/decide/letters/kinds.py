@@ -49,7 +49,7 @@ _OF_CASES = {
     "unknown": ("Nobody can tell whether a VM or job {}; nothing will be done.", (Severity.INFO,)),
     "acted": ("A VM or job {}, and the remedy was applied.", (Severity.URGENT,)),
     "cleared": ("The warning that a VM or job {} no longer holds.", (Severity.INFO,)),
-    "failing": ("A VM or job {}, and the remedy goes on failing; for ops.", (Severity.URGENT,)),
+    "failing": ("A VM or job {}, and the remedy fails or may not be applied; for ops.", (Severity.URGENT,)),
 }
 
 KINDS: Mapping[str, Kind] = {

@@ -141,7 +141,10 @@ def _of_cases(tick: Tick) -> Iterator[Notice]:
         yield case_notices.unknown(case, finding, policy, tick)
         yield case_notices.acted(case, policy, tick)
         yield case_notices.cleared(case, "it works again", policy, tick)
-        yield case_notices.failing(case, [strike], 3, policy, tick)
+        if rule == "early_stop":
+            yield case_notices.withheld(case, "the policy keeps the data on local SSDs", policy, tick)
+        else:
+            yield case_notices.failing(case, [strike], 3, policy, tick)
         if rule == "idle":
             yield case_notices.too_many(rule, [case] * 40, 10, policy, tick)
 

@@ -65,7 +65,9 @@ def unread(plain: Finding, records: Records) -> Finding:
 
 def targets(machines: Sequence[Machine]) -> tuple[Target, ...]:
     """The VMs as a remedy is addressed to them."""
-    return tuple(Target(id=one.id, name=one.name, zone=one.zone) for one in machines)
+    return tuple(
+        Target(id=one.id, name=one.name, zone=one.zone, local_ssds=one.local_ssds) for one in machines
+    )
 
 
 def up_since(machine: Machine) -> datetime:

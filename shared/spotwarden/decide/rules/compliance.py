@@ -129,7 +129,7 @@ def _unknown(subject: Subject, word: JobWord, held: ComplianceLimits) -> Finding
 
 
 def _subject(machine: Machine, job: str, word: JobWord) -> Subject:
-    target = Target(id=machine.id, name=machine.name, zone=machine.zone)
+    target = Target(id=machine.id, name=machine.name, zone=machine.zone, local_ssds=machine.local_ssds)
     owner = word.owner or machine.labels.get(OWNER_LABEL, "")
     return Subject(key=machine.id, job=job, owner=owner, targets=(target,), ours=bool(job))
 

@@ -97,7 +97,7 @@ def _finding(facts: IdleFacts, machine: Machine, brief: Brief) -> Finding | None
     seen = verdict(machine, facts.loads, limits, now, able) if able else CONTENT
     if able is None or seen.state is State.CONTENT:
         return None
-    target = Target(id=machine.id, name=machine.name, zone=machine.zone)
+    target = Target(id=machine.id, name=machine.name, zone=machine.zone, local_ssds=machine.local_ssds)
     subject = Subject(key=machine.id, job=job, owner=owner, targets=(target,), ours=bool(job))
     spared = exempt(policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=file)
     if seen.since is None:

@@ -6,6 +6,7 @@ from typing import cast
 
 import msgspec
 
+from spotwarden.decide.cases.sight import vetoed
 from spotwarden.decide.rules.exemptions import exempt
 from spotwarden.decide.rules.precedence import limits
 from spotwarden.decide.rules.reap_words import (
@@ -21,6 +22,7 @@ from spotwarden.decide.rules.reap_words import (
 from spotwarden.decide.times import moment, span
 from spotwarden.model.attempt import CLOSED, State
 from spotwarden.model.brief import Brief
+from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import OrphanLimits, Remedy, Scope
@@ -47,6 +49,8 @@ def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
         record = facts.jobs.get(job)
         if record is None or machine.status in LEAVING or _is_young(machine, brief):
             continue
+        if _is_being_stopped(machine, record, brief):
+            continue
         if machine.id in facts.whose:
             fault = fault_of(machine, record, bare=facts.bare)
             finding = _finding(machine, record, fault, brief) if fault else None
@@ -60,6 +64,14 @@ def _is_young(machine: Machine, brief: Brief) -> bool:
     """Whether it has just begun to run; one of unknown age is never judged."""
     began = begun(machine)
     return began is None or brief.tick.now - began < brief.policy.governance.launch_grace
+
+
+def _is_being_stopped(machine: Machine, record: JobRecord, brief: Brief) -> bool:
+    """Whether its early stop has closed the job and is still to stop it: that case goes on."""
+    case = brief.cases.get(("early_stop", record.job))
+    if case is None or record.state is not State.STOPPED or machine.status in AT_REST:
+        return False
+    return case.state in {CaseState.DUE, CaseState.ACTED} or vetoed(case, brief.tick)
 
 
 def fault_of(machine: Machine, record: JobRecord, *, bare: bool = False) -> Fault | None:

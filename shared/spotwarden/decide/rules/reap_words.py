@@ -45,7 +45,7 @@ def beat_after_end(record: JobRecord) -> datetime | None:
 
 def target(machine: Machine) -> Target:
     """The VM, addressed by its id."""
-    return Target(id=machine.id, name=machine.name, zone=machine.zone)
+    return Target(id=machine.id, name=machine.name, zone=machine.zone, local_ssds=machine.local_ssds)
 
 
 def owner_of(record: JobRecord, machines: Iterable[Machine]) -> str:

@@ -49,11 +49,9 @@ def _on_vms(duty: Duty, offer: Offer) -> Affair:
     if not targets:
         return affair
     fleet = duty.cloud.compute.fleet(ids=sorted(targets))
-    # The VMs of a job are made alike: one of them tells for all.
-    first = next((targets[one.id] for one in fleet.items if one.id in targets), None)
-    found = duty.cloud.compute.resource(first.zone, first.id) if first else None
-    disks = found.get("disks", ()) if found else ()
-    return replace(affair, fleet=fleet, scratch=any(_lost(one) for one in disks))
+    return replace(
+        affair, fleet=fleet, scratch=any(one.local_ssds for one in fleet.items if one.id in targets)
+    )
 
 
 def _on_job(duty: Duty, offer: Offer) -> Affair:

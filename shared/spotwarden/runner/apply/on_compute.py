@@ -64,7 +64,13 @@ def delete(hands: Hands, action: DeleteInstance) -> Done:
 def stop(hands: Hands, action: StopInstance) -> Done:
     """Stop a VM."""
     compute = hands.cloud.compute
-    stopped = compute.stop(action.zone, action.instance_id, action.request_id, before=action.before)
+    stopped = compute.stop(
+        action.zone,
+        action.instance_id,
+        action.request_id,
+        discard_local_ssd=action.discard_local_ssd,
+        before=action.before,
+    )
     return Done(operation=stopped)
 
 
