@@ -69,6 +69,17 @@ def test_where_the_policy_keeps_their_data_nothing_is_tried_and_ops_are_told_onc
     assert "gcloud compute instances stop vm --zone=us-central1-a --discard-local-ssd=true" in withheld.todo
 
 
+def test_a_policy_that_keeps_their_data_holds_after_the_warning_too():
+    """The stop was announced in earnest; the newer word counts."""
+    world = MadeUp(STOP)
+    world.vm(said=RIPE, local_ssds=2)
+    world.sweep()
+    world.set_policy(governance=KEEP)
+    world.sweep_for(hours=1)
+    assert world.asked() == []
+    assert "idle_failing" in world.kinds()
+
+
 def test_a_gang_is_withheld_for_the_sake_of_one_node():
     """Half a gang is no use."""
     world = MadeUp(STOP, governance=KEEP)

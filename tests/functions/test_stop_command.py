@@ -1,5 +1,6 @@
 """A job that is stopped by a command stays stopped, whatever recovery is in the middle of."""
 
+from datetime import UTC, datetime
 from functools import partial
 from types import SimpleNamespace
 
@@ -24,6 +25,8 @@ from tests.functions.conftest import GANG, KEPT, SCRIPT
 from tests.functions.reap_world import Calls
 
 ENFORCE = Policy(version="command", mode=Mode.ENFORCE)
+
+NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class Owner:
@@ -52,6 +55,12 @@ class Owner:
         ending = partial(_ending, policy=self.policy, delete=delete, why=why)
         desk = SimpleNamespace(duty=duty, offer=offer)
         return end_job(desk, look_at_all(duty, offer), ending, self._pause)
+
+    def told(self):
+        """What the command says of what it would do, before it asks."""
+        offer = Offer(id="s", way=Way.STOP, notice="", to="ada", job=self.world.job, at=NEVER, expires=NEVER)
+        duty = SimpleNamespace(cloud=self.world.cloud.ports(), settings=self.world.settings)
+        return _ending(look_at_all(duty, offer), policy=self.policy, delete=False, why="").notes
 
     def _pause(self, seconds):
         self.pauses.append(seconds)
@@ -242,7 +251,9 @@ def with_local_ssds(owner):
 def test_a_job_with_local_ssds_is_stopped_and_told_what_is_lost(ada):
     """Before anybody is asked, and in the ledger's own order: closed, then stopped."""
     owner = ada()
+    assert not [note for note in owner.told() if "SSD" in note]
     with_local_ssds(owner)
+    assert "The data on their local SSDs is discarded." in owner.told()
     owner.stop()
     assert running(owner.world) == []
     assert owner.world.attempts()[-1].state is State.STOPPED
