@@ -92,7 +92,7 @@ def test_when_no_zone_has_room_the_job_waits_and_comes_back(world):
 
 def test_a_lasting_refusal_of_every_zone_is_given_up(world):
     """A person is told why."""
-    world.cloud.compute.trouble.order("launch", rejected("forbidden", "no quota of this kind"), times=9)
+    world.cloud.compute.trouble.order("launch", rejected("badRequest", "no such field"), times=9)
     world.preempt()
     world.sweep_until_quiet()
     assert world.attempts()[-1].state is State.GAVE_UP
@@ -172,3 +172,18 @@ def test_a_vm_that_its_owner_starts_while_the_job_waits_is_taken_as_it_runs(kept
     kept.sweep_until_quiet()
     assert (kept.attempts()[-1].state, kept.attempts()[-1].instances) == (State.RUNNING, kept.ids)
     assert kept.vms() == [kept.first]
+
+
+def test_a_job_that_is_forbidden_for_some_minutes_comes_back(world):
+    """Ops are told once, and nobody that it is given up."""
+    world.cloud.compute.forbid()
+    world.preempt()
+    for _ in range(20):
+        world.sweep()
+        world.wait(minutes=1)
+    assert (world.attempts()[-1].state, world.notices()) == (State.BACKING_OFF, ["launch_failing"])
+    world.cloud.compute.forbid(forbidden=False)
+    world.wait(minutes=15)
+    world.sweep_until_quiet()
+    assert world.attempts()[-1].state is State.RUNNING
+    assert world.notices() == ["launch_failing", "recovered"]
