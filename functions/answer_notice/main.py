@@ -8,7 +8,7 @@ from flask import Request, Response
 
 from spotwarden import runner
 from spotwarden.decide import answers, pages, tokens
-from spotwarden.gcp import connect
+from spotwarden.gcp.rest_only import connect
 from spotwarden.runner.answers.taking import Desk, Take
 from spotwarden.runner.answers.web import respond
 from spotwarden.runner.audience import audience

@@ -10,7 +10,7 @@ from spotwarden import runner
 from spotwarden.decide import cases
 from spotwarden.decide.rules import capping, usage
 from spotwarden.decide.silence import silent
-from spotwarden.gcp import connect
+from spotwarden.gcp.connect import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud

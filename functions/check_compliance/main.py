@@ -9,7 +9,7 @@ from cloudevents.http import CloudEvent
 from spotwarden import runner
 from spotwarden.decide import cases
 from spotwarden.decide.rules import compliance
-from spotwarden.gcp import connect
+from spotwarden.gcp.connect import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud

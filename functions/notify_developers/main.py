@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from spotwarden import channels, clock, runner
 from spotwarden.decide.posting import POSTING, Scribe
 from spotwarden.decide.tokens import VARIABLE, Keys
-from spotwarden.gcp import connect
+from spotwarden.gcp.rest_only import connect
 from spotwarden.model.posting import Writing
 from spotwarden.runner.audience import audience
 from spotwarden.runner.posting import deliver, take_in

@@ -8,7 +8,7 @@ from cloudevents.http import CloudEvent
 
 from spotwarden import runner
 from spotwarden.decide import admission, attempts, news, placement, progress, quarantine
-from spotwarden.gcp import connect
+from spotwarden.gcp.connect import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud

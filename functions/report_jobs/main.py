@@ -9,7 +9,7 @@ from flask import Request, Response
 from spotwarden import runner
 from spotwarden.decide.report import REPORTING
 from spotwarden.decide.report.press import PRESS
-from spotwarden.gcp import connect
+from spotwarden.gcp.connect import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud

@@ -29,9 +29,9 @@ class Endpoints:
             "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
             "PUBSUB_EMULATOR_HOST": self.grpc,
             "SPOTWARDEN_COMPUTE_ENDPOINT": self.http,
-            "SPOTWARDEN_MONITORING_ENDPOINT": self.http,
+            "SPOTWARDEN_MONITORING_ENDPOINT": f"http://{self.grpc}",
             "SPOTWARDEN_LOGGING_ENDPOINT": self.http,
-            "SPOTWARDEN_PUBSUB_ENDPOINT": self.http,
+            "SPOTWARDEN_PUBSUB_ENDPOINT": f"http://{self.grpc}",
             **({"SPOTWARDEN_LOCAL_TOKEN": self.token} if self.token else {}),
             **self._gcloud(),
         }

@@ -25,7 +25,7 @@ from tests.contract.scripted import Scripted  # noqa: E402 - the repository is n
 from tests.contract.served import PROJECT, Served  # noqa: E402
 
 OPEN = (
-    "import os; from spotwarden.gcp import connect; "
+    "import os; from spotwarden.gcp.connect import connect; "
     f"cloud = connect(project='{PROJECT}', bucket='bench', topic='bench', "
     "compute_endpoint=os.environ['SPOTWARDEN_COMPUTE_ENDPOINT'], "
     "pubsub_endpoint=os.environ['SPOTWARDEN_PUBSUB_ENDPOINT']); "
@@ -118,7 +118,7 @@ def main(rounds: int) -> None:
             "PUBSUB_EMULATOR_HOST": served.grpc,
             "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
             "SPOTWARDEN_COMPUTE_ENDPOINT": google.url,
-            "SPOTWARDEN_PUBSUB_ENDPOINT": served.url,
+            "SPOTWARDEN_PUBSUB_ENDPOINT": f"http://{served.grpc}",
         }
         make_topic(environment)
         google.say({"items": {}})

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+import grpc
+from google.cloud.monitoring_v3 import Aggregation, ListTimeSeriesResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from localcloud.clock import Clock
@@ -26,6 +28,7 @@ from localcloud.compute import ComputeService, Timings
 from localcloud.compute.fleet import Fleet
 from localcloud.faults import Faults
 from localcloud.faults.rule import service_of
+from localcloud.grpc_server import GrpcServer
 from localcloud.http import Listener, build_app
 from localcloud.identity import Identity
 from localcloud.monitoring import MonitoringService
@@ -43,6 +46,8 @@ JOB = 8
 ZONES = ("us-central1-a", "us-central1-b", "us-central1-c", "europe-west4-a")
 LARGEST = 20_000
 """With more VMs than this the metrics are given in the form of Monitoring's answers, without its work."""
+PAGE = type(ListTimeSeriesResponse.pb(ListTimeSeriesResponse()))
+COUNT = Aggregation.Reducer.REDUCE_COUNT
 KEPT = ("/aggregated/instances", "/timeSeries")
 TIMES = ("interval.startTime", "interval.endTime", "interval_startTime", "interval_endTime")
 
@@ -106,6 +111,41 @@ class Kept:
             await send(message)
 
 
+class KeptCalls(grpc.GenericRpcHandler):
+    """The same for gRPC: a list of Monitoring's is answered once, and given again as it was."""
+
+    def __init__(self, inner: grpc.GenericRpcHandler, series: "Series | None", kept: Kept) -> None:
+        self._inner = inner
+        self._series = series
+        self._kept = kept
+        self._answers: dict[bytes, bytes] = {}
+
+    def service(self, details: grpc.HandlerCallDetails) -> Any:
+        """The handler of a call."""
+        handler = self._inner.service(details)
+        if handler is None or not details.method.endswith("/ListTimeSeries"):
+            return handler
+
+        async def again(asked: bytes, context: Any) -> bytes:
+            self._kept.calls["monitoring ListTimeSeries"] += 1
+            if delay := self._kept.delays.get("monitoring", 0.0):
+                await asyncio.sleep(delay / 1000)
+            request = handler.request_deserializer(asked)
+            request.ClearField("interval")
+            key = request.SerializeToString(deterministic=True)
+            if key not in self._answers:
+                whole = handler.request_deserializer(asked)
+                if self._series:
+                    self._answers[key] = self._series.answer(whole)
+                else:
+                    self._answers[key] = handler.response_serializer(
+                        await handler.unary_unary(whole, context)
+                    )
+            return self._answers[key]
+
+        return grpc.unary_unary_rpc_method_handler(again)
+
+
 class Series:
     """What Monitoring says of a fleet so large that its local stand-in would take minutes to work it out.
 
@@ -138,6 +178,28 @@ class Series:
         if first + most < len(self.vms):
             said["nextPageToken"] = str(first + most)
         return json.dumps(said).encode()
+
+    def answer(self, request: Any) -> bytes:
+        """The same page as a message."""
+        page = PAGE()
+        if GPU in request.filter:
+            first, end = int(request.page_token or 0), request.interval.end_time.seconds
+            step = request.aggregation.alignment_period.seconds
+            ends = range(end, request.interval.start_time.seconds, -step)
+            reducer = request.secondary_aggregation.cross_series_reducer
+            most = request.page_size // len(ends)
+            for instance_id, quiet in self.vms[first : first + most]:
+                series = page.time_series.add(value_type=2 if reducer else 3)
+                series.resource.labels.update(instance_id=instance_id, project_id=PROJECT)
+                number = (1 if reducer == COUNT else 10) if reducer else (1.5 if quiet else 78.0)
+                for at in ends:
+                    point = series.points.add()
+                    point.interval.end_time.seconds = at
+                    setattr(point.value, "int64_value" if reducer else "double_value", number)
+            if first + most < len(self.vms):
+                page.next_page_token = str(first + most)
+        whole: bytes = page.SerializeToString()
+        return whole
 
 
 def _value(query: dict[str, str], *, quiet: bool) -> dict[str, Any]:
@@ -242,7 +304,9 @@ async def serve(count: int, idle: int, folder: Path) -> None:
     listener = Listener(app)
     await listener.start()
     url[0] = listener.url
-    said = {"http": listener.url, "now": now.isoformat()}
+    handlers = [*(KeptCalls(one, series, app) for one in monitoring.handlers()), *pubsub.handlers()]
+    rpc = await GrpcServer(handlers).start()
+    said = {"http": listener.url, "grpc": rpc.target, "now": now.isoformat()}
     sys.stdout.write(json.dumps(said) + "\n")
     sys.stdout.flush()
     await asyncio.Event().wait()

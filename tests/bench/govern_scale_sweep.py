@@ -1,10 +1,11 @@
 """One sweep of `flag_idle_gpus` in a process of its own, through the real adapters.
 
-    python tests/bench/govern_scale_sweep.py SERVER STAGE WORKERS
+    python tests/bench/govern_scale_sweep.py SERVER STAGE WORKERS [rest]
 
 SERVER is what `govern_scale_server.py` has said. STAGE is `look` (look and judge, which is all that a policy
 without actions does), `warm` (the same, and the second look, so that the server knows all answers),
-`observe`, `warn` (enforced, and no room for the remedy) or `act`. Prints what was found and how long the
+`observe`, `warn` (enforced, and no room for the remedy) or `act`. With `rest` Monitoring is read
+over REST. Prints what was found and how long the
 sweep took.
 """
 
@@ -19,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def main(server: dict[str, Any], stage: str, workers: int) -> None:
+def main(server: dict[str, Any], stage: str, workers: int, door: str = "") -> None:
     """Do it, and say what came of it."""
     os.environ |= {
         "STORAGE_EMULATOR_HOST": server["http"],
@@ -29,16 +30,21 @@ def main(server: dict[str, Any], stage: str, workers: int) -> None:
     import main as function  # noqa: PLC0415 - as a function's server does, after its environment is set
 
     from spotwarden import runner  # noqa: PLC0415
-    from spotwarden.gcp import connect  # noqa: PLC0415
+    from spotwarden.gcp.connect import connect  # noqa: PLC0415
     from spotwarden.model.tick import Tick  # noqa: PLC0415
 
+    if door == "rest":
+        sys.path.insert(0, str(ROOT))
+        from tests.bench.govern_scale_rest import use  # noqa: PLC0415
+
+        use(server["http"])
     settings = runner.Settings(
         project="project",
         bucket="jobs",
         notices="notices",
         compute_endpoint=server["http"],
-        monitoring_endpoint=server["http"],
-        pubsub_endpoint=server["http"],
+        monitoring_endpoint="http://" + server["grpc"],
+        pubsub_endpoint="http://" + server["grpc"],
         policy_file=Path("policy.toml"),
         prices_file=ROOT / "infra/prices.toml",
         workers=workers,
@@ -97,4 +103,4 @@ def look(cloud: Any, settings: Any, policy: Any, tick: Any, *, again: bool) -> i
 
 
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    main(json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3]), *sys.argv[4:])

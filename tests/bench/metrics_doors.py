@@ -3,7 +3,7 @@
     python tests/bench/metrics_doors.py [ROUNDS]
 
 Each row is a fresh process from its start to its end, as in `cold_start_clients.py`. The first table asks a
-small question through our adapter and through google-cloud-monitoring; the others read 10,000 and 100,000
+small question; the others read 10,000 and 100,000
 VMs, and their GPUs of two hours in buckets of five minutes, from a server that answers at once.
 """
 
@@ -17,10 +17,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from google.cloud.monitoring_v3 import ListTimeSeriesResponse  # noqa: E402
+
 from localcloud.clock import Clock  # noqa: E402 - the repository is not installed
 from localcloud.monitoring import MonitoringService  # noqa: E402
 from tests.bench.cold_start_clients import table  # noqa: E402
 from tests.contract.scripted import Scripted  # noqa: E402
+from tests.contract.scripted_rpc import ScriptedRpc  # noqa: E402
 from tests.localcloud.stand import PROJECT, Stand  # noqa: E402
 
 NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
@@ -30,24 +33,15 @@ POINTS = 50_000
 FIRST = 4_000_000_000_000_000_000
 
 OPEN = (
-    "import os; from datetime import UTC, datetime, timedelta; from spotwarden.gcp import connect; "
+    "import os; from datetime import UTC, datetime, timedelta; from spotwarden.gcp.connect import connect; "
     "from spotwarden.model.load import Buckets; "
     f"cloud = connect(project='{PROJECT}', bucket='b', topic='t', "
-    "compute_endpoint=os.environ['SPOTWARDEN_MONITORING_ENDPOINT'], "
+    "compute_endpoint=os.environ['SPOTWARDEN_COMPUTE_ENDPOINT'], "
     "monitoring_endpoint=os.environ['SPOTWARDEN_MONITORING_ENDPOINT']); "
     "now = datetime(2026, 11, 21, 8, 0, tzinfo=UTC); "
     f"grid = Buckets(end=now, step=timedelta(minutes=5), count={BUCKETS}); "
 )
 OURS = OPEN + "cloud.metrics.cpus(now - timedelta(hours=1), now); "
-THEIRS = (
-    "import os, grpc; from google.cloud import monitoring_v3 as m; "
-    "from google.cloud.monitoring_v3.services.metric_service.transports import "
-    "MetricServiceGrpcTransport as T; "
-    "client = m.MetricServiceClient(transport=T(channel=grpc.insecure_channel(os.environ['BENCH_GRPC']))); "
-    f"list(client.list_time_series(name='projects/{PROJECT}', "
-    "filter='metric.type = \"compute.googleapis.com/instance/cpu/utilization\"', "
-    "interval=m.TimeInterval(start_time={'seconds': 1}, end_time={'seconds': 1795000000}), view=0)); "
-)
 FLEET = OPEN + "found = cloud.compute.fleet().items; "
 TOP = OPEN + "found = cloud.metrics.gpus(grid, counts=False).rows; "
 ALL = OPEN + "found = cloud.metrics.gpus(grid).rows; "
@@ -74,45 +68,47 @@ def vms(count: int) -> Iterator[Mapping[str, object]]:
         yield answer if first + 500 >= count else {**answer, "nextPageToken": str(first)}
 
 
-def series(count: int, kind: str) -> Iterator[Mapping[str, object]]:
+def series(count: int, kind: str) -> Iterator[bytes]:
     """Pages of the answer to one question: a point for each VM and bucket."""
-    ends = [f"{NOW - STEP * back:%Y-%m-%dT%H:%M:%SZ}" for back in range(BUCKETS)]
+    ends = [int((NOW - STEP * back).timestamp()) for back in range(BUCKETS)]
     each = POINTS // BUCKETS
     for first in range(0, count, each):
-        found = [
-            {
-                "resource": {"labels": {"project_id": PROJECT, "instance_id": str(FIRST + number)}},
-                "points": [
-                    {"interval": {"endTime": end}, "value": _value(kind, number + back)}
-                    for back, end in enumerate(ends)
-                ],
-            }
-            for number in range(first, min(count, first + each))
-        ]
-        more = {} if first + each >= count else {"nextPageToken": str(first)}
-        yield {"timeSeries": found, **more}
-
-
-def _value(kind: str, seed: int) -> Mapping[str, object]:
-    return {"doubleValue": seed * 7919 % 9973 / 99.73} if kind == "top" else {"int64Value": "5"}
+        page = ListTimeSeriesResponse.pb(ListTimeSeriesResponse())
+        for number in range(first, min(count, first + each)):
+            found = page.time_series.add(value_type=3 if kind == "top" else 2)
+            found.resource.labels.update(project_id=PROJECT, instance_id=str(FIRST + number))
+            for back, end in enumerate(ends):
+                point = found.points.add()
+                point.interval.end_time.seconds = end
+                if kind == "top":
+                    point.value.double_value = (number + back) * 7919 % 9973 / 99.73
+                else:
+                    point.value.int64_value = 5
+        if first + each < count:
+            page.next_page_token = str(first + each)
+        yield page.SerializeToString()
 
 
 def read(count: int, rounds: int, environment: Mapping[str, str]) -> None:
     """Print what it takes to read so many VMs."""
     questions = {
-        "fleet": (FLEET, ["vms"]),
+        "fleet": (FLEET, []),
         "GPUs, the highest value": (TOP, ["top", "none"]),
         "GPUs, with counts": (ALL, ["count", "count", "top", "none"]),
     }
     for name, (script, parts) in questions.items():
-        pages: list[Mapping[str, object]] = []
-        for part in parts:
-            pages += vms(count) if part == "vms" else [{}] if part == "none" else series(count, part)
-        with Scripted() as google:
+        with Scripted() as google, ScriptedRpc() as rpc:
+            pages = [page for part in parts for page in ([b""] if part == "none" else series(count, part))]
             for _ in range(rounds + 1):
                 for page in pages:
-                    google.say(page)
-            there = {**environment, "SPOTWARDEN_MONITORING_ENDPOINT": google.url}
+                    rpc.say(page)
+                for vm_page in [] if parts else vms(count):
+                    google.say(vm_page)
+            there = {
+                **environment,
+                "SPOTWARDEN_MONITORING_ENDPOINT": rpc.url,
+                "SPOTWARDEN_COMPUTE_ENDPOINT": google.url,
+            }
             rows = {name: f"{script} assert len(found) == {count}"}
             table(f"{count:,} VMs, median of {rounds}", rows, rounds, there)
 
@@ -126,10 +122,10 @@ def main(rounds: int) -> None:
             environment = {
                 **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
                 "PYTHONPYCACHEPREFIX": folder,
-                "SPOTWARDEN_MONITORING_ENDPOINT": stand.http,
-                "BENCH_GRPC": stand.grpc,
+                "SPOTWARDEN_COMPUTE_ENDPOINT": stand.http,
+                "SPOTWARDEN_MONITORING_ENDPOINT": f"http://{stand.grpc}",
             }
-            rows = {"ours: first question": OURS, "google-cloud-monitoring: first question": THEIRS}
+            rows = {"first question": OURS}
             table(f"Cold start, median of {rounds}", rows, rounds, environment)
             for count in (10_000, 100_000):
                 read(count, max(1, rounds // 3), environment)

@@ -53,7 +53,7 @@ def step(server: dict[str, str], stage: str, count: int, people: int, workers: i
 
     from spotwarden import runner  # noqa: PLC0415
     from spotwarden.decide.posting import POSTING, Scribe  # noqa: PLC0415
-    from spotwarden.gcp import connect  # noqa: PLC0415
+    from spotwarden.gcp.connect import connect  # noqa: PLC0415
     from spotwarden.model.limits import NotifyLimits  # noqa: PLC0415
     from spotwarden.model.policy import Mode, Policy  # noqa: PLC0415
     from spotwarden.model.posting import Writing  # noqa: PLC0415

@@ -80,5 +80,5 @@ def desk(served: Served, tmp_path) -> Iterator[Desk]:
     bucket = f"commands-{next(_buckets)}"
     served.run(lambda: served.storage.ensure_bucket(bucket))
     store = CloudStorage(project=PROJECT, bucket=bucket, patience=QUICK)
-    yield Desk(store, bucket, str(tmp_path / "policy.toml"), served.url)
+    yield Desk(store, bucket, str(tmp_path / "policy.toml"), f"http://{served.grpc}")
     store.close()

@@ -13,6 +13,7 @@ from spotwarden.ports import Store
 from tests.contract.local_world import LocalWorld
 from tests.contract.patience import QUICK, SHORT, OpenStore
 from tests.contract.scripted import Scripted
+from tests.contract.scripted_rpc import ScriptedRpc
 from tests.contract.served import PROJECT, Served
 from tests.contract.worlds import FakeWorld, World
 from tests.fakes.store import MemoryStore
@@ -67,6 +68,13 @@ def store(request: pytest.FixtureRequest) -> Store:
 def google() -> Iterator[Scripted]:
     """A server that says what a test tells it to."""
     with Scripted() as scripted:
+        yield scripted
+
+
+@pytest.fixture
+def rpc() -> Iterator[ScriptedRpc]:
+    """The same for gRPC."""
+    with ScriptedRpc() as scripted:
         yield scripted
 
 

@@ -4,9 +4,8 @@ import json
 from datetime import UTC, datetime
 
 from spotwarden.gcp.compute import ComputeEngine
-from spotwarden.gcp.pubsub import CloudTopic
 from spotwarden.model.request import Request
-from tests.contract.patience import QUICK, OpenStore
+from tests.contract.patience import OpenStore
 from tests.contract.scripted import Asked, Scripted
 from tests.contract.served import Served
 from tests.localcloud.conformance.discovery import Discovery, Exchange
@@ -99,13 +98,3 @@ def test_cloud_storage_is_asked_as_its_document_says(served: Served, open_store:
     api = Discovery.load("storage", "v1")
     assert len(seen) >= 6
     assert requests_only([text for one in seen for text in api.check(one)]) == []
-
-
-def test_a_topic_is_published_to_as_its_document_says(google: Scripted):
-    """Path and body of the one call that there is."""
-    google.say({"messageIds": ["1"]})
-    topic = CloudTopic(project="demo", topic="notices", endpoint=google.url, patience=QUICK)
-    topic.publish(b"{}", {"kind": "recovered"})
-    topic.close()
-    [asked] = google.asked
-    assert requests_only(Discovery.load("pubsub", "v1").check(exchange(asked))) == []

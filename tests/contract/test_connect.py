@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 from google.api_core.exceptions import NotFound
+from google.cloud.monitoring_v3 import ListTimeSeriesResponse
 
-from spotwarden.gcp import connect
+from spotwarden.gcp.connect import connect
 from spotwarden.gcp.endpoint import GOOGLE, checked_endpoint
 from tests.contract.scripted import Scripted
+from tests.contract.scripted_rpc import ScriptedRpc
 from tests.contract.served import PROJECT, Served
 
 NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
@@ -18,6 +20,7 @@ WATCHED = (
     "google.auth",
     "google.api_core",
     "google.cloud.storage",
+    "google.pubsub_v1",
     "google.cloud.pubsub_v1",
     "google.cloud.compute_v1",
     "google.cloud.monitoring_v3",
@@ -27,7 +30,7 @@ WATCHED = (
 )
 SCRIPT = """
 import json, sys
-from spotwarden.gcp import connect
+from spotwarden.gcp.connect import connect
 cloud = connect(project="demo", bucket="b", topic="t", compute_endpoint="http://127.0.0.1:9")
 {use}
 print(json.dumps([name for name in {watched!r} if name in sys.modules]))
@@ -57,23 +60,37 @@ def test_compute_engine_imports_no_client_of_its_own():
     assert imported("cloud.compute.instances") == ["google.auth", "google.api_core", "spotwarden.gcp.compute"]
 
 
-def test_the_metrics_import_no_client_of_their_own():
+def test_the_metrics_import_nothing_else():
     """Nor the rest of the cloud."""
-    assert imported("cloud.metrics.gpus") == ["google.auth", "google.api_core", "spotwarden.gcp.monitoring"]
+    assert imported("cloud.metrics.gpus") == [
+        "google.auth",
+        "google.api_core",
+        "google.cloud.monitoring_v3",
+        "spotwarden.gcp.monitoring",
+    ]
 
 
 def test_the_topic_imports_no_bucket():
-    """What only tells people needs only Pub/Sub, and no client of its own."""
-    assert imported("cloud.notices.publish") == ["google.auth", "google.api_core", "spotwarden.gcp.pubsub"]
+    """What only tells people needs only Pub/Sub, and no thread that publishes later."""
+    assert imported("cloud.notices.publish") == [
+        "google.auth",
+        "google.api_core",
+        "google.pubsub_v1",
+        "spotwarden.gcp.pubsub",
+    ]
 
 
 def test_an_opened_cloud_is_the_one_that_the_settings_name(served: Served):
     """Through Google's own variables and the endpoint: bucket, Compute Engine and topic answer."""
     served.run(lambda: served.storage.ensure_bucket("connect"))
     cloud = connect(
-        project=PROJECT, bucket="connect", topic="t", compute_endpoint=served.url, pubsub_endpoint=served.url
+        project=PROJECT,
+        bucket="connect",
+        topic="t",
+        compute_endpoint=served.url,
+        pubsub_endpoint=f"http://{served.grpc}",
     )
-    with pytest.raises(NotFound, match="topics/t"):
+    with pytest.raises(NotFound, match="resource=t"):
         cloud.notices.publish(b"x", {})
     generation = cloud.store.write("x", b"1", generation=0)
     found = cloud.store.read("x")
@@ -81,13 +98,16 @@ def test_an_opened_cloud_is_the_one_that_the_settings_name(served: Served):
     assert found.generation == generation
 
 
-def test_the_local_cloud_is_reached_past_a_proxy(google: Scripted, monkeypatch: pytest.MonkeyPatch):
+def test_the_local_cloud_is_reached_past_a_proxy(
+    google: Scripted, rpc: ScriptedRpc, monkeypatch: pytest.MonkeyPatch
+):
     """A laptop in an office has `http_proxy` set; loopback is not the proxy's business."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)
     google.say({})
+    rpc.say(ListTimeSeriesResponse())
     cloud = connect(
-        project=PROJECT, bucket="b", topic="t", compute_endpoint=google.url, monitoring_endpoint=google.url
+        project=PROJECT, bucket="b", topic="t", compute_endpoint=google.url, monitoring_endpoint=rpc.url
     )
     assert cloud.compute.instances().items == ()
     assert cloud.metrics.cpus(NOW, NOW) == {}

@@ -2,16 +2,22 @@
 
 import itertools
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 
+import grpc
 import pytest
-from google.api_core.exceptions import NotFound
+from google.api_core.exceptions import Forbidden, InvalidArgument, NotFound
+from google.auth.credentials import AnonymousCredentials
 from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
+from google.pubsub_v1 import PublishResponse
+from grpc import StatusCode
 
 from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.pubsub import CloudTopic
+from spotwarden.gcp.tally import calls
 from spotwarden.ports import Topic, UnansweredError
 from tests.contract.patience import QUICK, SHORT
-from tests.contract.scripted import Scripted
+from tests.contract.scripted_rpc import ScriptedRpc
 from tests.contract.served import PROJECT, Served
 from tests.fakes.topic import MemoryTopic
 from tests.fakes.trouble import unanswered
@@ -58,7 +64,7 @@ class Wired:
 @pytest.fixture
 def wired(served: Served) -> Iterator[Wired]:
     """A topic on the local cloud."""
-    wired = Wired(served.url)
+    wired = Wired(f"http://{served.grpc}")
     yield wired
     wired.close()
 
@@ -94,7 +100,7 @@ def test_an_attribute_may_be_called_anything(
 
 def test_a_storm_that_passes_goes_unnoticed(wired: Wired, faults: Callable[..., str]):
     """A notice gets through once Pub/Sub answers again."""
-    faults(service="pubsub", path=":publish$", status=503, count=5)
+    faults(service="pubsub", method="Publish", status=503, count=5)
     wired.open().publish(b"x", {})
     assert [data for _, data, _ in wired.arrived()] == [b"x"]
 
@@ -102,7 +108,7 @@ def test_a_storm_that_passes_goes_unnoticed(wired: Wired, faults: Callable[..., 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_storm_that_does_not_pass_is_no_answer(wired: Wired, faults: Callable[..., str], status: int):
     """The notice may or may not be out; the caller has to know that nobody knows."""
-    faults(service="pubsub", path=":publish$", status=status)
+    faults(service="pubsub", method="Publish", status=status)
     with pytest.raises(UnansweredError):
         wired.open(SHORT).publish(b"x", {})
 
@@ -126,10 +132,98 @@ def test_the_fake_loses_answers_on_order():
     assert [message.data for message in fake.messages] == [b"x", b"y"]
 
 
-def test_an_answer_without_an_id_is_no_answer(google: Scripted):
+def test_an_answer_without_an_id_is_no_answer(rpc: ScriptedRpc):
     """Nobody knows whether that is out: a proxy may have made it up."""
-    google.say({})
-    topic = CloudTopic(project=PROJECT, topic="t", endpoint=google.url, patience=SHORT)
+    rpc.say(PublishResponse())
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=SHORT)
     with pytest.raises(UnansweredError, match="no id"):
         topic.publish(b"x", {})
+    topic.close()
+
+
+@pytest.mark.parametrize("code", [StatusCode.ABORTED, StatusCode.CANCELLED, StatusCode.UNKNOWN])
+def test_what_google_says_to_try_again_is_tried_again(rpc: ScriptedRpc, code: StatusCode):
+    """Once more, and it is out; each try is counted."""
+    rpc.refuse(code, "not now")
+    rpc.say(PublishResponse(message_ids=["7"]))
+    before = calls().get("pubsub", 0)
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=QUICK)
+    assert topic.publish(b"x", {}).id == "7"
+    topic.close()
+    assert len(rpc.asked) == 2
+    assert calls()["pubsub"] == before + 2
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [(StatusCode.PERMISSION_DENIED, Forbidden), (StatusCode.INVALID_ARGUMENT, InvalidArgument)],
+)
+def test_a_refusal_rises_at_once(rpc: ScriptedRpc, code: StatusCode, error: type[Exception]):
+    """A fault of the deployment, which no waiting mends."""
+    rpc.refuse(code, "pubsub.topics.publish denied")
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=QUICK)
+    with pytest.raises(error, match=r"pubsub\.topics\.publish"):
+        topic.publish(b"x", {})
+    topic.close()
+    assert len(rpc.asked) == 1
+
+
+def test_a_try_has_a_deadline(rpc: ScriptedRpc):
+    """A server that never answers is given up on after the time for one answer, not after gRPC's hour."""
+    rpc.hang()
+    patience = Patience(answer=timedelta(milliseconds=80), in_all=timedelta(milliseconds=50))
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=patience)
+    with pytest.raises(UnansweredError, match="Deadline"):
+        topic.publish(b"x", {})
+    topic.close()
+
+
+def test_the_audit_log_is_told_who_publishes(rpc: ScriptedRpc, monkeypatch: pytest.MonkeyPatch):
+    """By the user agent, as over REST."""
+    monkeypatch.setenv("K_SERVICE", "reap-vms")
+    rpc.say(PublishResponse(message_ids=["7"]))
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=QUICK)
+    topic.publish(b"x", {})
+    topic.close()
+    assert "spotwarden/reap-vms" in rpc.metadata[0]["x-goog-api-client"] + rpc.metadata[0]["user-agent"]
+
+
+def test_a_closed_topic_opens_again(rpc: ScriptedRpc):
+    """A function that was frozen in between publishes as before."""
+    rpc.say(PublishResponse(message_ids=["7"]))
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=QUICK)
+    for _ in range(2):
+        assert topic.publish(b"x", {}).id == "7"
+        topic.close()
+
+
+def test_google_is_spoken_to_with_credentials(monkeypatch: pytest.MonkeyPatch):
+    """Without an endpoint: Google's host, encrypted, by the credentials that the process finds."""
+    opened: list[tuple[str, object]] = []
+    found = AnonymousCredentials()
+    monkeypatch.delenv("PUBSUB_EMULATOR_HOST", raising=False)
+    monkeypatch.setattr("google.auth.default", lambda **_: (found, "p"))
+    monkeypatch.setattr(
+        "google.api_core.grpc_helpers.create_channel",
+        lambda host, **more: (
+            opened.append((host, more["credentials"])) or grpc.insecure_channel("127.0.0.1:9")
+        ),
+    )
+    for endpoint in ("", "https://pubsub-psc.p.example.com"):
+        topic = CloudTopic(project=PROJECT, topic="t", endpoint=endpoint, patience=SHORT)
+        with pytest.raises(UnansweredError):
+            topic.publish(b"x", {})
+        topic.close()
+    assert opened == [("pubsub.googleapis.com:443", found), ("pubsub-psc.p.example.com:443", found)]
+
+
+def test_the_local_cloud_is_published_to_past_a_proxy(rpc: ScriptedRpc, monkeypatch: pytest.MonkeyPatch):
+    """GRPC reads the environment's proxies as well; loopback is not their business."""
+    for name in ("http_proxy", "https_proxy", "grpc_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("no_proxy", "no_grpc_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    rpc.say(PublishResponse(message_ids=["7"]))
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=SHORT)
+    assert topic.publish(b"x", {}).id == "7"
     topic.close()

@@ -15,7 +15,7 @@ from localcloud.compute import ComputeService, Timings
 from localcloud.machines import NoMachines
 from localcloud.pubsub import PubSubService
 from localcloud.storage import StorageService
-from spotwarden.gcp import connect
+from spotwarden.gcp.connect import connect
 from spotwarden.layout import CreateScript, InstanceId, Layout, MarkerName
 from spotwarden.model.attempt import State
 from spotwarden.model.policy import Mode, Policy
@@ -65,7 +65,7 @@ class Project:
             bucket=BUCKET,
             notices=TOPIC,
             compute_endpoint=stand.http,
-            pubsub_endpoint=stand.http,
+            pubsub_endpoint=f"http://{stand.grpc}",
             policy_file=Path("policy.toml"),
         )
         self.clouds = [connect(**self.settings.connection()) for _ in range(2)]

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping
-from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -84,18 +83,6 @@ def test_what_cannot_be_followed_is_refused(tmp_path: Path, line: str, says: str
     """Rather than left out and missed at the first event."""
     with pytest.raises(SystemExit, match=says):
         reached(tmp_path, line, {})
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_package_that_a_function_imports_is_named_by_it(name: str):
-    """By its folder's list or by what that brings; `google.cloud` is the bucket's."""
-    listed = (ROOT / "functions" / name / "requirements.txt").read_text().splitlines()
-    brought = needs.closure(line for line in listed if not line.startswith("#"))
-    owners = packages_distributions()
-    for module in reach(ROOT / "functions" / name / "main.py", ROOT / "shared").others:
-        if not module.startswith("google."):
-            assert {needs.normal(one) for one in owners[module]} & brought, module
-    assert {"google-auth", "google-api-core", "google-cloud-storage"} <= brought
 
 
 def test_a_package_brings_what_it_needs_and_no_extra_that_nobody_asked_for():

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from spotwarden import clock
-from spotwarden.gcp import connect
+from spotwarden.gcp.connect import connect
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, Logs, Transfers

@@ -1,5 +1,1 @@
-"""The only door to Google: adapters behind the ports. Importing it imports nothing of Google's."""
-
-from spotwarden.gcp.connect import connect
-
-__all__ = ["connect"]
+"""The only door to Google: adapters behind the ports, opened by `connect` (or `rest_only`)."""

@@ -1,14 +1,8 @@
 """Opens the cloud. Nothing of Google's is imported or asked before the first call that needs it."""
 
-import threading
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast
-
-from spotwarden.gcp.deferred import importing
 from spotwarden.gcp.endpoint import checked_endpoint
+from spotwarden.gcp.first_use import calls, on_first_use
 from spotwarden.ports import Cloud, Compute, Metrics, Store, Topic
-
-T = TypeVar("T")
 
 
 def connect(  # noqa: PLR0913 - each is a setting of its own
@@ -53,35 +47,9 @@ def connect(  # noqa: PLR0913 - each is a setting of its own
         return CloudMonitoring(project=project, endpoint=metrics_endpoint)
 
     return Cloud(
-        store=_on_first_use(store),
-        compute=_on_first_use(compute),
-        notices=_on_first_use(notices),
-        metrics=_on_first_use(metrics),
-        calls=_calls,
+        store=on_first_use(store),
+        compute=on_first_use(compute),
+        notices=on_first_use(notices),
+        metrics=on_first_use(metrics),
+        calls=calls,
     )
-
-
-def _calls() -> Mapping[str, int]:
-    from spotwarden.gcp.tally import calls  # noqa: PLC0415 - first use
-
-    return calls()
-
-
-def _on_first_use(opener: Callable[[], T]) -> T:
-    return cast("T", _OnFirstUse(opener))
-
-
-class _OnFirstUse:
-    """Stands in for an adapter until something of it is asked for."""
-
-    def __init__(self, opener: Callable[[], object]) -> None:
-        self._opener = opener
-        self._lock = threading.Lock()
-        self._opened: object | None = None
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the adapter has
-        with self._lock:
-            if self._opened is None:
-                with importing():
-                    self._opened = self._opener()
-        return getattr(self._opened, name)

@@ -20,6 +20,9 @@ _NO_ANSWER = (
     TimeoutError,
     HTTPException,
     api.RetryError,
+    # Of gRPC alone, and what Google's own publisher tries again ("Retry requests", Pub/Sub).
+    api.Aborted,
+    api.Cancelled,
     requests.ConnectionError,
     requests.Timeout,
     requests.exceptions.ChunkedEncodingError,
@@ -97,7 +100,8 @@ def is_unanswered(error: BaseException) -> bool:
 
 
 def _reasons(error: api.GoogleAPICallError) -> list[str]:
-    return [str(item.get("reason", "")) for item in error.errors if isinstance(item, dict)]
+    listed = [str(item.get("reason", "")) for item in error.errors if isinstance(item, dict)]
+    return [*listed, error.reason] if error.reason else listed
 
 
 @contextmanager

@@ -1,10 +1,11 @@
 """Points of many instances, put into rows on one grid; a hundred thousand rows have few distinct values."""
 
 from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
 from math import isfinite
 from typing import TypeVar
 
-from spotwarden.gcp.series import Series, moment
+from spotwarden.gcp.series import Series, instance_id, number_of
 from spotwarden.model.load import Buckets
 
 UNKNOWN = -1.0
@@ -22,7 +23,7 @@ class Rows:
         self._grid = grid
         self._scale = scale
         self._ids = ids
-        self._places: dict[str, int | None] = {}
+        self._places: dict[int, int | None] = {}
         self._rows: dict[str, list[float]] = {}
         self._values: dict[float, float] = {}
 
@@ -31,27 +32,31 @@ class Rows:
 
     def take(self, series: Series) -> None:
         """Add the points of a series, or of the part of it that stands on one page."""
-        if self._ids and series.instance_id not in self._ids:
+        instance = instance_id(series)
+        if self._ids and instance not in self._ids:
             return
-        row = self._rows.get(series.instance_id)
+        row = self._rows.get(instance)
         if row is None:
-            row = self._rows[series.instance_id] = [UNKNOWN] * self._grid.count
-        self._fill(row, series)
+            row = self._rows[instance] = [UNKNOWN] * self._grid.count
+        if series.points:
+            self._fill(row, series)
 
     def _fill(self, row: list[float], series: Series) -> None:
-        # Millions of points come along here, so names are looked up once.
+        # Millions of points come along here, and each attribute of a message costs as much as decoding it.
         places, values, scale = self._places, self._values, self._scale
+        field = number_of(series)
         for point in series.points:
-            end = point.interval.end_time
+            moment = point.interval.end_time
+            end = moment.seconds + (moment.nanos > 0)
             place = places[end] if end in places else self._place(end)
-            told = point.value.double_value
-            number = told if type(told) is float else point.value.number
+            number = getattr(point.value, field)
             if place is not None and isfinite(number):
                 value = round(number * scale, 2)
                 row[place] = values.setdefault(value, value)
 
-    def _place(self, end: str) -> int | None:
-        back = (self._grid.end - moment(end)) // self._grid.step
+    def _place(self, end: int) -> int | None:
+        """Which bucket a point is in, by its second, or the next one where it is after the full second."""
+        back = (self._grid.end - datetime.fromtimestamp(end, UTC)) // self._grid.step
         place = self._grid.count - 1 - back if 0 <= back < self._grid.count else None
         return self._places.setdefault(end, place)
 

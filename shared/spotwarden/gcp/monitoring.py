@@ -1,23 +1,21 @@
 """Cloud Monitoring behind `Metrics`: a few questions about the whole project, never one for each VM.
 
-Spoken as REST through google-auth rather than through google-cloud-monitoring; `README.md` has the figures.
 Monitoring itself makes one number of all points of an instance in a bucket, by the instance's *id*.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import ceil
 
 import msgspec
+from google.cloud.monitoring_v3 import MetricServiceClient
 
 from spotwarden.gcp.gathering import Rows
 from spotwarden.gcp.patience import Patience
-from spotwarden.gcp.rest import Rest
-from spotwarden.gcp.series import SHORTEST, Ask, Series, listed, moment
+from spotwarden.gcp.series import SHORTEST, Ask, Series, instance_id, listed, number_of
+from spotwarden.gcp.typed import Typed
 from spotwarden.model.load import Buckets, Load, Loads
 from spotwarden.ports import RejectedError, UnansweredError
-
-GOOGLE = "https://monitoring.googleapis.com"
 
 PERCENT = 100.0
 LOG_BUCKETS = 30
@@ -67,11 +65,13 @@ class CloudMonitoring:
         patience: Patience = Patience(),  # noqa: B008 - frozen
     ) -> None:
         self._project = project
-        self._rest = Rest(endpoint=endpoint or GOOGLE, patience=patience)
+        self._monitoring = Typed(
+            MetricServiceClient, service="monitoring", endpoint=endpoint, patience=patience
+        )
 
     def close(self) -> None:
-        """Give the connections back; the next call opens new ones."""
-        self._rest.close()
+        """Give the connection back; the next call opens a new one."""
+        self._monitoring.close()
 
     def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> Loads:
         """As `Metrics.gpus`, from the first source that knows an instance; see `SOURCES`."""
@@ -115,7 +115,7 @@ class CloudMonitoring:
             step=grid.step,
         )
         rows = Rows(grid, question.scale, ids)
-        for series in listed(self._rest, self._project, ask, ids):
+        for series in listed(self._monitoring, self._project, ask, ids):
             rows.take(series)
         return rows
 
@@ -132,9 +132,9 @@ class CloudMonitoring:
         )
         wanted = frozenset(ids)
         return {
-            series.instance_id: max(point.value.number for point in series.points) * PERCENT
+            instance_id(series): max(_numbers(series)) * PERCENT
             for series in self._answered(ask, ids)
-            if series.points and (not wanted or series.instance_id in wanted)
+            if series.points and (not wanted or instance_id(series) in wanted)
         }
 
     def logged(
@@ -156,14 +156,20 @@ class CloudMonitoring:
         newest: dict[str, datetime] = {}
         wanted = frozenset(ids)
         for series in self._answered(ask, ids):
-            for point in series.points:
-                if point.value.number > 0:
-                    at = min(until, moment(point.interval.end_time))
-                    newest[series.instance_id] = max(at, newest.get(series.instance_id, at))
+            instance = instance_id(series)
+            for point, number in zip(series.points, _numbers(series), strict=True):
+                if number > 0:
+                    at = min(until, point.interval.end_time.ToDatetime(UTC))
+                    newest[instance] = max(at, newest.get(instance, at))
         return {key: at for key, at in newest.items() if not wanted or key in wanted}
 
     def _answered(self, ask: Ask, ids: Collection[str]) -> Iterator[Series]:
         try:
-            yield from listed(self._rest, self._project, ask, ids)
+            yield from listed(self._monitoring, self._project, ask, ids)
         except RejectedError as refused:
             raise UnansweredError(str(refused)) from refused
+
+
+def _numbers(series: Series) -> Iterator[float]:
+    field = number_of(series)
+    return (getattr(point.value, field) for point in series.points)

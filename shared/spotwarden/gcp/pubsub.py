@@ -1,29 +1,18 @@
-"""A Pub/Sub topic behind `Topic`: one call (Google: "Method: projects.topics.publish").
+"""A Pub/Sub topic behind `Topic`: one call through google-cloud-pubsub (Google: "rpc Publish").
 
-Spoken as REST through google-auth rather than through google-cloud-pubsub; `README.md` has the figures.
+The generated client, not the one in `google.cloud.pubsub_v1`: that one publishes from a thread of its own,
+and a function that has answered gets no time for threads. Import this where something is published; the
+client brings gRPC's channel and the messages of Pub/Sub along.
 """
 
-from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-import msgspec
-from google.api_core import exceptions as api
+from google.pubsub_v1 import PublisherClient, PubsubMessage
 
-from spotwarden import clock, typed
-from spotwarden.gcp.calls import decode
-from spotwarden.gcp.errors import refusal
+from spotwarden import clock
 from spotwarden.gcp.patience import Patience
-from spotwarden.gcp.rest import Rest
+from spotwarden.gcp.typed import Typed
 from spotwarden.ports import Published, UnansweredError
-
-GOOGLE = "https://pubsub.googleapis.com"
-
-
-class _Accepted(msgspec.Struct, frozen=True, rename="camel"):
-    message_ids: Sequence[str] = ()
-
-
-typed.prepare(_Accepted)
 
 
 class CloudTopic:
@@ -37,27 +26,24 @@ class CloudTopic:
         endpoint: str = "",
         patience: Patience = Patience(),  # noqa: B008 - frozen
     ) -> None:
-        self._path = f"/v1/projects/{project}/topics/{topic}:publish"
-        self._rest = Rest(endpoint=endpoint or GOOGLE, patience=patience, refused=_risen)
+        self._topic = f"projects/{project}/topics/{topic}"
+        self._pubsub = Typed(PublisherClient, service="pubsub", endpoint=endpoint, patience=patience)
 
     def close(self) -> None:
-        """Give the connections back; the next call opens new ones."""
-        self._rest.close()
+        """Give the connection back; the next call opens a new one."""
+        self._pubsub.close()
 
     def publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
         """As `Topic.publish`; any attribute name is allowed. A topic that does not exist rises as NotFound.
 
         Tried again within the patience, so a message may be published twice: readers tell by its content.
         """
-        message = {"data": b64encode(data).decode(), "attributes": dict(attributes)}
-        answer = self._rest.post(self._path, {}, {"messages": [message]})
-        accepted = decode(answer, _Accepted).message_ids
-        if not accepted:
-            raise UnansweredError(f"{self._path} gave no id for the message")
-        return Published(id=accepted[0], at=clock.now())
-
-
-def _risen(call: str, status: int, body: bytes) -> Exception:
-    """What rises instead of a refusal: a topic that is gone or forbidden is a fault of the deployment."""
-    error = refusal(call, status, body)
-    return error if isinstance(error, UnansweredError) else api.from_http_status(status, str(error))
+        message = PubsubMessage(data=data, attributes=dict(attributes))
+        answer = self._pubsub.call(
+            lambda client, seconds: client.publish(
+                topic=self._topic, messages=[message], retry=None, timeout=seconds
+            )
+        )
+        if not answer.message_ids:
+            raise UnansweredError(f"{self._topic} gave no id for the message")
+        return Published(id=answer.message_ids[0], at=clock.now())

@@ -28,13 +28,18 @@ def calls() -> Mapping[str, int]:
         return dict(_counts)
 
 
+def count(service: str) -> None:
+    """Count a request that goes out."""
+    with _lock:
+        _counts[service] += 1
+
+
 class CountingAdapter(HTTPAdapter):
     """Sends, and counts what it sends."""
 
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:  # noqa: ANN401 - as requests has it
         """Count it, whatever comes of it."""
-        with _lock:
-            _counts[service_of(request.url or "")] += 1
+        count(service_of(request.url or ""))
         return super().send(request, *args, **kwargs)
 
 

@@ -21,7 +21,7 @@ from localcloud.cloud import LocalCloud, Options
 from localcloud.deployment import Function, Manifest, Where, read_manifest
 from localcloud.permissions import Account
 from localcloud.ports import Point
-from spotwarden.gcp import connect
+from spotwarden.gcp.connect import connect
 from spotwarden.layout import Layout, Thing
 from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.notice import Notice

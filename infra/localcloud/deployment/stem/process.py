@@ -38,7 +38,6 @@ SERVER = (
 """What the command line of functions-framework imports, at once or when it serves."""
 
 LATER = (
-    "spotwarden.gcp.deferred:defer",
     "spotwarden.gcp.storage",
     "spotwarden.gcp.compute",
     "spotwarden.gcp.monitoring",
@@ -52,8 +51,8 @@ LATER = (
     "jinja2",
     "yaml",
 )
-"""What the functions import at first use, or call (`module:name`) before they do. One that is not there, or
-that no main module leads to, is left out; one that is missing here only costs time."""
+"""What the functions import at first use. One that is not there, or that no main module leads to, is left
+out; one that is missing here only costs time."""
 
 
 def main() -> None:
@@ -94,7 +93,7 @@ def load(mains: Sequence[str]) -> None:
     for name in LATER:
         if name.partition(".")[0] in sys.modules:
             with contextlib.suppress(ImportError):
-                import_or_call(name)
+                importlib.import_module(name)
 
 
 def imports(main_module: Path) -> Iterator[tuple[str, list[str]]]:
@@ -117,14 +116,6 @@ def import_from(name: str, parts: Sequence[str]) -> None:
     for part in parts:
         if not hasattr(module, part):
             importlib.import_module(f"{name}.{part}")
-
-
-def import_or_call(name: str) -> None:
-    """Import a module, and call what is named after a colon."""
-    module, _, function = name.partition(":")
-    loaded = importlib.import_module(module)
-    if function:
-        getattr(loaded, function)()
 
 
 @contextlib.contextmanager

@@ -1,0 +1,37 @@
+"""Adapters that are imported and opened when something of them is asked for."""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
+
+from spotwarden.gcp.importing import importing
+
+T = TypeVar("T")
+
+
+def calls() -> Mapping[str, int]:
+    """How often each of Google's services was asked so far."""
+    from spotwarden.gcp.tally import calls as counted  # noqa: PLC0415 - first use
+
+    return counted()
+
+
+def on_first_use(opener: Callable[[], T]) -> T:
+    """What `opener` opens, once something of it is asked for."""
+    return cast("T", _OnFirstUse(opener))
+
+
+class _OnFirstUse:
+    """Stands in for an adapter until something of it is asked for."""
+
+    def __init__(self, opener: Callable[[], object]) -> None:
+        self._opener = opener
+        self._lock = threading.Lock()
+        self._opened: object | None = None
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the adapter has
+        with self._lock:
+            if self._opened is None:
+                with importing():
+                    self._opened = self._opener()
+        return getattr(self._opened, name)

@@ -1,0 +1,132 @@
+"""Cloud Monitoring's lists over REST, as our adapter had them: what `govern_scale_clients.py` compares."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from math import isfinite
+
+import msgspec
+
+from spotwarden.gcp import gathering, monitoring, series
+from spotwarden.gcp.calls import decode
+from spotwarden.gcp.gathering import UNKNOWN
+from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.rest import Rest
+
+Query = Mapping[str, str | list[str]]
+FIELDS = (
+    "timeSeries(resource/labels,points(interval/endTime,value)),nextPageToken,executionErrors,unreachable"
+)
+
+
+class Value(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """A number, of either type; 64-bit integers are text in JSON."""
+
+    double_value: float | None = None
+    int64_value: str | None = None
+
+
+class Interval(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """Of an aligned point only the end counts. Kept as text: few moments are told of many points."""
+
+    end_time: str
+
+
+class Point(msgspec.Struct, frozen=True, gc=False):
+    """One aligned value."""
+
+    interval: Interval
+    value: Value
+
+
+class Resource(msgspec.Struct, frozen=True, gc=False):
+    """What a series is about."""
+
+    labels: dict[str, str] = {}
+
+
+class Series(msgspec.Struct, frozen=True, gc=False):
+    """One series, or what of it stands on this page."""
+
+    resource: Resource = Resource()
+    points: Sequence[Point] = ()
+
+
+class Page(msgspec.Struct, frozen=True, rename="camel"):
+    """One page of an answer."""
+
+    time_series: Sequence[Series] = ()
+    next_page_token: str = ""
+
+
+def use(endpoint: str) -> None:
+    """Have the adapter ask this server from now on."""
+    rest = Rest(endpoint=endpoint, patience=Patience())
+
+    def listed(_: object, project: str, ask: series.Ask, ids: Collection[str] = ()) -> Iterator[Series]:
+        wanted = sorted(set(ids))
+        most = series.MOST_IDS
+        calls = [wanted[first : first + most] for first in range(0, len(wanted), most)]
+        for named in calls if 0 < len(calls) <= series.MOST_CALLS else [[]]:
+            query, token = _query(ask, project, named), {}
+            while True:
+                page = decode(rest.get(f"/v3/projects/{project}/timeSeries", {**query, **token}), Page)
+                yield from page.time_series
+                if not page.next_page_token:
+                    break
+                token = {"pageToken": page.next_page_token}
+
+    monitoring.listed = listed  # type: ignore[assignment]
+    gathering.Rows.take = _take  # type: ignore[assignment, method-assign]
+
+
+def _query(ask: series.Ask, project: str, ids: Collection[str]) -> Query:
+    request = ask.request(project, ids)
+    query: dict[str, str | list[str]] = {
+        "filter": request.filter,
+        "interval.startTime": _stamp(ask.start),
+        "interval.endTime": _stamp(ask.end),
+        "view": "FULL",
+        "pageSize": str(request.page_size),
+        "fields": FIELDS,
+    }
+    for name, step in (
+        ("aggregation", request.aggregation),
+        ("secondaryAggregation", request.secondary_aggregation),
+    ):
+        if step:
+            query |= {
+                f"{name}.alignmentPeriod": f"{int(ask.step.total_seconds())}s",
+                f"{name}.perSeriesAligner": step.per_series_aligner.name,
+                f"{name}.crossSeriesReducer": step.cross_series_reducer.name,
+                f"{name}.groupByFields": list(step.group_by_fields),
+            }
+    return query
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _take(self: gathering.Rows, found: Series) -> None:
+    instance = found.resource.labels.get("instance_id", "")
+    if self._ids and instance not in self._ids:
+        return
+    row = self._rows.get(instance)
+    if row is None:
+        row = self._rows[instance] = [UNKNOWN] * self._grid.count
+    values, scale = self._values, self._scale
+    for point in found.points:
+        place = _place(self._grid, point.interval.end_time)
+        told = point.value.double_value
+        number = told if told is not None else float(point.value.int64_value or "nan")
+        if place is not None and isfinite(number):
+            value = round(number * scale, 2)
+            row[place] = values.setdefault(value, value)
+
+
+@lru_cache(maxsize=4096)
+def _place(grid: object, end: str) -> int | None:
+    back = (grid.end - msgspec.convert(end, datetime)) // grid.step  # type: ignore[attr-defined]
+    count: int = grid.count  # type: ignore[attr-defined]
+    return count - 1 - back if 0 <= back < count else None
