@@ -47,6 +47,18 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         return int(said) if said.isascii() and said.isdigit() else 0
 
 
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """A VM as a list shows it, in Google's own words: what two lists of one fleet must agree on."""
+
+    id: str
+    name: str
+    zone: str
+    status: str
+    machine_type: str = ""
+    provisioning: str = "STANDARD"
+    labels: Mapping[str, str] = {}
+
+
 class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     """A list of VMs; with a scope (a zone, or `project`) in `unreachable`, what it lacks may be there."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from spotwarden.cli.context import Context, open_context
-from spotwarden.cli.deployment import trying
+from spotwarden.cli.deployment import comparing, trying
 from spotwarden.cli.deployment.examining import Finding, State, Where, examine
 from spotwarden.cli.deployment.manifest import MANIFEST, Manifest, read_manifest
 from spotwarden.cli.table import render
@@ -54,7 +54,7 @@ def doctor(  # noqa: PLR0913 - each is an option
     if project:
         os.environ["SPOTWARDEN_PROJECT"] = project
     context, wanted = open_context(), read_manifest(manifest)
-    findings = list(_examined(context, wanted, region, build))
+    findings = [*_examined(context, wanted, region, build), _compared(context)]
     if not look_only:
         findings += _tried(context, wanted, mail_to or context.settings.ops, within)
     click.echo(render(HEAD, [(one.what, one.state.value, one.why, one.todo) for one in findings]))
@@ -73,6 +73,16 @@ def _examined(context: Context, wanted: Manifest, region: str, build: Path | Non
     )
     deployed = Deployed(project=settings.project, region=region, endpoint=settings.compute_endpoint)
     return examine(deployed, wanted, where)
+
+
+def _compared(context: Context) -> Finding:
+    from spotwarden.gcp import second_opinion  # noqa: PLC0415 - Google's libraries take a while to import
+
+    settings = context.settings
+    return comparing.second_opinion(
+        context.cloud.compute.fleet,
+        lambda: second_opinion.fleet(settings.project, endpoint=settings.compute_endpoint),
+    )
 
 
 def _tried(context: Context, wanted: Manifest, mail_to: str, within: timedelta) -> list[Finding]:
