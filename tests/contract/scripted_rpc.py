@@ -18,6 +18,8 @@ class ScriptedRpc(grpc.GenericRpcHandler):
     def __init__(self) -> None:
         self.asked: list[tuple[str, bytes]] = []
         self.metadata: list[Mapping[str, str]] = []
+        self.seconds: list[float] = []
+        """How long each caller would wait."""
         self._script: list[bytes | tuple[grpc.StatusCode, str] | None] = []
         self._over = threading.Event()
         self._server = grpc.server(
@@ -56,6 +58,7 @@ class ScriptedRpc(grpc.GenericRpcHandler):
 
         def behave(request: bytes, context: grpc.ServicerContext) -> bytes:
             self.asked.append((details.method, request))
+            self.seconds.append(context.time_remaining())
             self.metadata.append({key: str(value) for key, value in context.invocation_metadata()})
             answer = self._script.pop(0) if len(self._script) > 1 else self._script[0]
             if answer is None:

@@ -9,6 +9,7 @@ import pytest
 from google.api_core.exceptions import NotFound
 from google.cloud.monitoring_v3 import ListTimeSeriesResponse
 
+from spotwarden.gcp import rest_only
 from spotwarden.gcp.connect import connect
 from spotwarden.gcp.endpoint import GOOGLE, checked_endpoint
 from tests.contract.scripted import Scripted
@@ -78,6 +79,30 @@ def test_the_topic_imports_no_bucket():
         "google.pubsub_v1",
         "spotwarden.gcp.pubsub",
     ]
+
+
+def test_without_grpc_the_bucket_and_compute_engine_are_there():
+    """And nothing of gRPC's clients is imported, whatever is asked of them."""
+    use = "from spotwarden.gcp.rest_only import connect as only\n"
+    use += "cloud = only(project='demo', bucket='b', topic='t', compute_endpoint='http://127.0.0.1:9')\n"
+    use += "cloud.store.entries; cloud.compute.instances"
+    assert imported(use) == [
+        "google.auth",
+        "google.api_core",
+        "google.cloud.storage",
+        "spotwarden.gcp.compute",
+    ]
+
+
+def test_without_grpc_there_is_no_topic_and_no_metric():
+    """Who asks for one is told how the cloud is to be opened, and no endpoint is less checked."""
+    cloud = rest_only.connect(project="demo", bucket="b", topic="t", monitoring_endpoint="")
+    with pytest.raises(RuntimeError, match=r"publishes nothing: open the cloud by spotwarden\.gcp\.connect"):
+        cloud.notices.publish(b"x", {})
+    with pytest.raises(RuntimeError, match="reads no metrics"):
+        cloud.metrics.cpus(NOW, NOW)
+    with pytest.raises(ValueError, match="leave it empty for Google"):
+        rest_only.connect(project="demo", bucket="b", compute_endpoint="http://10.0.0.1")
 
 
 def test_an_opened_cloud_is_the_one_that_the_settings_name(served: Served):

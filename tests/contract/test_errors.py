@@ -8,6 +8,7 @@ import requests
 import urllib3
 from google.api_core import exceptions as api
 from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
+from google.rpc.error_details_pb2 import ErrorInfo
 
 from spotwarden.gcp.errors import is_unanswered, refusal, unanswered
 from spotwarden.ports import RejectedError, UnansweredError
@@ -44,6 +45,9 @@ def reason(error: type[api.GoogleAPICallError], word: str) -> Exception:
         api.RetryError("m", cause=TimeoutError()),
         reason(api.Forbidden, "rateLimitExceeded"),
         reason(api.Forbidden, "RATE_LIMIT_EXCEEDED"),
+        api.Forbidden("m", error_info=ErrorInfo(reason="RATE_LIMIT_EXCEEDED")),
+        api.Aborted("m"),
+        api.Cancelled("m"),
         RefreshError("the metadata server is busy", retryable=True),
         caused(TransportError("m"), requests.ConnectionError("refused")),
         caused(RefreshError("m"), caused(TransportError("m"), requests.ConnectionError("refused"))),

@@ -178,6 +178,16 @@ def test_a_try_has_a_deadline(rpc: ScriptedRpc):
     topic.close()
 
 
+def test_the_deadline_of_a_try_is_that_of_every_other_call(rpc: ScriptedRpc):
+    """As the patience has it, and the server is told."""
+    rpc.say(PublishResponse(message_ids=["7"]))
+    patience = Patience(answer=timedelta(seconds=300))
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=patience)
+    topic.publish(b"x", {})
+    topic.close()
+    assert 60 < rpc.seconds[0] <= 300
+
+
 def test_the_audit_log_is_told_who_publishes(rpc: ScriptedRpc, monkeypatch: pytest.MonkeyPatch):
     """By the user agent, as over REST."""
     monkeypatch.setenv("K_SERVICE", "reap-vms")

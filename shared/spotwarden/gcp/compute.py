@@ -1,6 +1,6 @@
 """Compute Engine behind `Compute`.
 
-Spoken as REST through google-auth rather than through google-cloud-compute; `README.md` has the figures.
+Spoken as REST through google-auth rather than through google-cloud-compute; docs/adr/0001 has the figures.
 """
 
 import re

@@ -103,7 +103,7 @@ def listed(
 ) -> Iterator[Series]:
     """The series of the answer; none where the metric was never written, which Monitoring says by NOT_FOUND.
 
-    They are raw messages: reading a point through the client's own classes takes twenty times as long.
+    They are raw messages: reading a point through the client's own classes takes 18 times as long.
 
     Raises:
         RejectedError: the question was refused.
