@@ -25,7 +25,6 @@ USED_OTHERWISE: Mapping[str, str] = {
     "tzdata": "the time zones that zoneinfo reads where the machine has none",
     "pip": "`./deploy.sh local` and the clean-room tests run it",
     "hatchling": "builds the package without a network",
-    "google-re2": "matches stored scripts in linear time",
     "httptools": "uvicorn reads HTTP by it",
     "axe-playwright-python": "carries the rules of axe-core, which the tests of pages read as a file",
     "python-multipart": "Starlette reads uploads through it",

@@ -11,9 +11,9 @@ import msgspec
 from google.cloud.monitoring_v3 import MetricServiceClient
 
 from spotwarden.gcp.gathering import Rows
+from spotwarden.gcp.grpc_service import Typed
 from spotwarden.gcp.patience import Patience
 from spotwarden.gcp.series import SHORTEST, Ask, Series, instance_id, listed, number_of
-from spotwarden.gcp.typed import Typed
 from spotwarden.model.load import Buckets, Load, Loads
 from spotwarden.ports import RejectedError, UnansweredError
 

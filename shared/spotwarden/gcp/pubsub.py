@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from google.pubsub_v1 import PublisherClient, PubsubMessage
 
 from spotwarden import clock
+from spotwarden.gcp.grpc_service import Typed
 from spotwarden.gcp.patience import Patience
-from spotwarden.gcp.typed import Typed
 from spotwarden.ports import Published, UnansweredError
 
 

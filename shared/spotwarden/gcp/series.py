@@ -16,7 +16,7 @@ from google.cloud.monitoring_v3 import (
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from spotwarden.gcp.calls import ID_ONLY
-from spotwarden.gcp.typed import Typed
+from spotwarden.gcp.grpc_service import Typed
 from spotwarden.ports import RejectedError, UnansweredError
 
 SHORTEST = timedelta(minutes=1)
