@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from spotwarden.script.gcloud.files import MOST_READ
 from spotwarden.script.refusal import Refused
 
 DISKS = "https://www.googleapis.com/compute/v1/projects/demo-project/zones/us-central1-a/disks/"
+CREATE = ("compute", "instances", "create", "vm")
 KEY = "acXTX3rxrKAFTF0tYVLvydU1riRZTvUNC4g5I11NY+c="
 
 
@@ -37,6 +39,22 @@ def test_the_flags_files_of_one_script_are_read_up_to_a_number_of_characters(cre
     assert create("--flags-file=half", "--flags-file=half", files=files)["scheduling"]["preemptible"] is True
     with pytest.raises(Refused, match="more than 50000 characters of YAML"):
         create("--flags-file=half", "--flags-file=half", "--flags-file=half", files=files)
+
+
+def test_the_files_of_one_script_are_read_up_to_a_number_of_bytes(create):
+    """A large file that is named a thousand times would fill a function's memory."""
+    files = {"half": b"x" * (MOST_READ // 2), "more": b"x" * (MOST_READ // 2 + 1)}
+    body = create("--metadata-from-file=a=half,b=half", files=files)
+    assert len(body["metadata"]["items"]) == len("ab")
+    with pytest.raises(Refused, match=f"more than {MOST_READ} bytes that are read of the files"):
+        create("--metadata-from-file=a=half,b=more", files=files)
+
+
+def test_json_of_partners_is_read_up_to_the_same_number_of_characters_as_yaml(send):
+    """Three characters make an object of a hundred bytes."""
+    files = {"p": b'{"a": {"b": "c"}}' + b" " * 50_000}
+    with pytest.raises(Refused, match="more than 50000 characters of YAML and JSON"):
+        send(["alpha", *CREATE, "--partner-metadata-from-file=p"], files=files)
 
 
 def test_a_switch_in_a_flags_file_is_on_whatever_stands_behind_it(create):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spotwarden.script.gcloud.argv import Token
-from spotwarden.script.gcloud.files import yaml_text
+from spotwarden.script.gcloud.files import parsed_text
 from spotwarden.script.gcloud.values import Misfit, Raw
 from spotwarden.script.gcloud.yamls import load_flags
 from spotwarden.script.refusal import Refused
@@ -50,7 +50,7 @@ class _Reader:
         if self._left < 0:
             raise Refused(f"{_FLAG}: {path!r} is one file too many, or names files in a circle", line=line)
         try:
-            data = load_flags(yaml_text(self._files, path))
+            data = load_flags(parsed_text(self._files, path))
         except Misfit as error:
             raise Refused(f"{_FLAG}: {path!r}: {error}", line=line) from None
         groups = data if isinstance(data, list) else [data]

@@ -81,7 +81,7 @@ def _from_file(scene: Scene) -> dict[str, Any]:
     if not path:
         return {}
     with scene.blame(flag):
-        found = _json(scene.text(flag, path))
+        found = _json(scene.parsed_text(flag, path))
         if not isinstance(found, dict) or not all(isinstance(value, dict) for value in found.values()):
             raise Misfit("the file must hold an object of namespaces")
     return {name: value if "entries" in value else {"entries": value} for name, value in found.items()}

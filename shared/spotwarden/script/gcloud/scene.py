@@ -72,10 +72,10 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
         with self.blame(flag):
             return files.text(self.files, path)
 
-    def yaml_text(self, flag: str, path: str) -> str:
-        """Give a YAML file that a flag names as text; a refusal names the flag and its line."""
+    def parsed_text(self, flag: str, path: str) -> str:
+        """Give a file of YAML or JSON that a flag names as text; a refusal names the flag and its line."""
         with self.blame(flag):
-            return files.yaml_text(self.files, path)
+            return files.parsed_text(self.files, path)
 
 
 def compact(**fields: Raw) -> dict[str, Any]:

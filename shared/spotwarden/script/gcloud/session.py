@@ -9,7 +9,7 @@ from spotwarden.script.gcloud.argv import Token
 from spotwarden.script.gcloud.commands import Line, check_name, may_create, read_line
 from spotwarden.script.gcloud.config import Config
 from spotwarden.script.gcloud.create import requests_of
-from spotwarden.script.gcloud.files import Rationed, portions
+from spotwarden.script.gcloud.files import Rationed, Rations
 from spotwarden.script.gcloud.request import Defaults, Note, Request
 from spotwarden.script.refusal import Refused
 
@@ -26,7 +26,7 @@ class Session:
         self.config = Config(defaults)
         self.requests: list[Request] = []
         self.notes: list[Note] = []
-        self._portions = portions()
+        self._rations = Rations()
 
     def read(self, command: Command) -> None:
         """Take in one command; raise `Refused` if it is a create that cannot be translated."""
@@ -63,7 +63,7 @@ class Session:
     def _create(self, command: Command, line: Line) -> None:
         _require_text(command)
         try:
-            files = Rationed(command.files, self._portions)
+            files = Rationed(command.files, self._rations)
             self.requests += requests_of(line, replace(command, files=files), self.config)
         except Refused as refused:
             reason = refused.reason if len(refused.reason) <= _LONGEST else refused.reason[:_LONGEST] + "…"

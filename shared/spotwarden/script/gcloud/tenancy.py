@@ -27,7 +27,7 @@ def node_affinities(scene: Scene) -> list[dict[str, Any]]:
 def _from_file(scene: Scene) -> list[dict[str, Any]]:
     flag = "node-affinity-file"
     with scene.blame(flag):
-        wanted = load(scene.yaml_text(flag, scene.args[flag]))
+        wanted = load(scene.parsed_text(flag, scene.args[flag]))
         if not isinstance(wanted, list) or not wanted:
             raise Misfit("the file must hold a list of labels, each with key, operator and values")
         return [_affinity(item) for item in wanted]
