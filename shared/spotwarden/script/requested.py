@@ -20,6 +20,11 @@ _PATH = re.compile(
 )
 
 
+# "Metadata" in the reference of the Compute Engine API: keys and values together, and one value.
+_MOST_METADATA = 512 * 1024
+_MOST_OF_A_VALUE = 256 * 1024
+
+
 def launch_of_request(request: Request, script: Script | None = None) -> Launch | NoLaunch:
     """The launch that this request makes, in its own place only.
 
@@ -28,6 +33,8 @@ def launch_of_request(request: Request, script: Script | None = None) -> Launch 
     path = _PATH.fullmatch(request.path)
     if path is None:
         return NoLaunch(reason=f"{request.path} creates no instances")
+    if reason := _too_much(request.body):
+        return NoLaunch(reason=reason)
     # The translation marks URLs by a type of its own; what is sent and stored is plain JSON.
     body, query = (json.loads(json.dumps(part)) for part in (request.body, request.query))
     gang = path["bulk"] is not None
@@ -46,6 +53,19 @@ def launch_of_request(request: Request, script: Script | None = None) -> Launch 
         spot=is_spot(machine.get("scheduling", {})),
         gang=gang,
     )
+
+
+def _too_much(body: Mapping[str, Any]) -> str:
+    """Why Compute Engine takes no such metadata; "" where it does."""
+    items = body.get("instanceProperties", body).get("metadata", {}).get("items", ())
+    sizes = {item["key"]: len(item.get("value", "").encode()) for item in items}
+    for key, size in sizes.items():
+        if size > _MOST_OF_A_VALUE:
+            return f"the metadata {key} has {size} bytes, and Compute Engine takes {_MOST_OF_A_VALUE}"
+    whole = sum(sizes.values()) + sum(len(key.encode()) for key in sizes)
+    if whole >= _MOST_METADATA:
+        return f"the metadata has {whole} bytes, and Compute Engine takes less than {_MOST_METADATA}"
+    return ""
 
 
 def project_of(request: Request) -> str:

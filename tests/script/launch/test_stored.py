@@ -156,3 +156,21 @@ def test_facts_without_a_script_have_no_launch(stored):
     assert with_launch(facts, "demo-project").launch is None
     with_script = JobFacts(job="trainer", script=stored(PLAIN))
     assert isinstance(with_launch(with_script, "demo-project").launch, Launch)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "reason"),
+    [
+        ((262_144,), ""),
+        ((262_145,), "the metadata k0 has 262145 bytes, and Compute Engine takes 262144"),
+        ((262_000, 262_000), ""),
+        ((262_144, 262_144), "the metadata has 524292 bytes, and Compute Engine takes less than 524288"),
+    ],
+)
+def test_metadata_that_compute_engine_does_not_take_launches_nothing(stored, sizes, reason):
+    """It would be written again for each place that is asked, and refused by each."""
+    files = {f"f{number}": b"x" * size for number, size in enumerate(sizes)}
+    named = ",".join(f"k{number}=f{number}" for number in range(len(sizes)))
+    text = f"{PLAIN.rstrip()} --metadata-from-file={named}\n"
+    found = launch_of(stored(text, files=files), "demo-project")
+    assert (found.reason if isinstance(found, NoLaunch) else "") == (f"create.sh: {reason}" if reason else "")
