@@ -13,7 +13,9 @@ from functools import partial
 
 from spotwarden.model.launch import NoLaunch, StoredScript
 from spotwarden.script.shell.limits import MAX_SCRIPT_BYTES
-from spotwarden.script.stored import launch_of
+from spotwarden.script.stored import launch_of, with_choices
+from tests.script import hostile_launches
+from tests.script.hostile_launches import LAUNCHES, ZONES
 from tests.script.hostile_places import PLACES
 
 SIZE = MAX_SCRIPT_BYTES - 4_000
@@ -178,7 +180,7 @@ RUNS = {
 
 def hostile() -> Iterator[tuple[str, str]]:
     """Yield each by name, one after another: all together they fill more memory than a script may."""
-    yield from {**MATCHES, **GROWTH, **RUNS}.items()
+    yield from {**MATCHES, **GROWTH, **RUNS, **LAUNCHES}.items()
     for (before, after), unit in PLACES:  # one shape, over and over, up to the largest script that is read
         name = f"{before!r} {unit!r} {after!r}"
         yield name, before + unit * ((SIZE - 100) // len(unit)) + after
@@ -201,11 +203,14 @@ def measured(work: Callable[[], object]) -> dict[str, float]:
 
 
 def evaluate(text: str) -> str:
-    """Read one script as a function does; the reason, where it launches nothing."""
-    files = {**FILES, "x.txt": b"gcloud compute instances " * 5_000}
+    """Read one script as a function does, for each place there is; the reason, where it launches nothing."""
+    files = {**FILES, **hostile_launches.FILES, "x.txt": b"gcloud compute instances " * 5_000}
     script = StoredScript(name="create.sh", text=text.encode(), generation=1, files=files)
     launch = launch_of(script, "demo-project")
-    return launch.reason if isinstance(launch, NoLaunch) else ""
+    if isinstance(launch, NoLaunch):
+        return launch.reason
+    with_choices(launch, ZONES)
+    return ""
 
 
 def main(names: list[str]) -> None:

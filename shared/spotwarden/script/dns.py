@@ -19,25 +19,30 @@ _END = r"(?![\w-]|\.\w)"
 
 def followed(request: Request, nodes: Collection[str], source: str, target: str) -> Request:
     """The request, with its own nodes' names in zone `source` written for zone `target`."""
-    tail = _tail(request)
+    tail, own = _tail(request), frozenset(nodes)
     name = re.compile(rf"{_NODE}\.{re.escape(source)}{re.escape(tail)}{_END}")
 
     def renamed(found: re.Match[str]) -> str:
-        return f"{found['node']}.{target}{tail}" if found["node"] in nodes else found[0]
+        return f"{found['node']}.{target}{tail}" if found["node"] in own else found[0]
 
-    if not any(f".{source}{tail}" in value for _, value in _values(request)):
+    if not size_of_mentions(request, source):
         return request
     return _with_values(request, lambda value: name.sub(renamed, value))
 
 
 def zonal_mentions(request: Request, nodes: Collection[str]) -> tuple[str, ...]:
     """The keys of the metadata values that name one of these nodes in a zone."""
+    own = frozenset(nodes)
     name = re.compile(rf"{_NODE}\.[a-z]+-[a-z0-9-]+-[a-z]{re.escape(_tail(request))}{_END}")
     return tuple(
-        key
-        for key, value in _values(request)
-        if any(found["node"] in nodes for found in name.finditer(value))
+        key for key, value in _values(request) if any(found["node"] in own for found in name.finditer(value))
     )
+
+
+def size_of_mentions(request: Request, zone: str) -> int:
+    """The characters of all metadata values that name a machine in this zone: written anew elsewhere."""
+    tail = _tail(request)
+    return sum(len(value) for _, value in _values(request) if f".{zone}{tail}" in value)
 
 
 def _tail(request: Request) -> str:

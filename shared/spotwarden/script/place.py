@@ -78,6 +78,15 @@ def move(request: Request, zone: str) -> Request | Immovable:
     )
 
 
+def without_texts(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a request's body is looked at when it is moved: all but the words of its user."""
+    return {
+        key: without_texts(value) if key == "instanceProperties" else value
+        for key, value in body.items()
+        if key not in _TEXTS
+    }
+
+
 def _region(zone: str) -> str:
     return zone.rsplit("-", 1)[0]
 
@@ -93,7 +102,10 @@ def _renamed(value: Any, way: _Move) -> Any:  # noqa: ANN401 — JSON of any sha
 
 # Fields that hold words of the user, in which nothing is renamed.
 _TEXTS = frozenset(
-    ("metadata", "labels", "description", "tags", "hostname", "name", "deviceName", "diskName")
+    (
+        *("metadata", "partnerMetadata", "labels", "description", "tags", "hostname", "name", "deviceName"),
+        *("diskName", "perInstanceProperties"),
+    )
 )
 
 

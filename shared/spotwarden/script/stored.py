@@ -1,5 +1,6 @@
 """A stored script → what one attempt of its job sends, and where else it can be sent."""
 
+import json
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
@@ -11,14 +12,18 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Choice, Launch, NoLaunch, StoredScript
 from spotwarden.model.request import Request
 from spotwarden.model.same import Same
-from spotwarden.script.dns import followed, zonal_mentions
-from spotwarden.script.place import Immovable, move
+from spotwarden.script.dns import followed, size_of_mentions, zonal_mentions
+from spotwarden.script.place import Immovable, move, without_texts
 from spotwarden.script.requested import launch_of_request, project_of
 
 KEPT_SCRIPTS = 1024
 """Scripts whose launch is remembered between sweeps: a job's script is the same each minute."""
 KEPT_CHOICES = 128
 """Launches whose other places are remembered; these are larger."""
+MOST_WRITTEN = 2 * 1024 * 1024
+"""Characters of one launch that are looked at or written anew for its other places, all together.
+
+One with 15,000 characters besides its metadata still has all zones that there are."""
 
 
 def with_launch(facts: JobFacts, project: str) -> JobFacts:
@@ -94,11 +99,24 @@ def _with_choices(same: Same[Launch], zones: tuple[str, ...]) -> Launch:
 def _moves(launch: Launch, zones: Sequence[str]) -> Iterator[Choice | Immovable]:
     home = launch.choices[0]
     regional = "/regions/" in home.request.path
+    keys = zonal_mentions(launch.request, launch.nodes) if regional else ()
+    left, size = MOST_WRITTEN, _size(launch)
     for zone in zones:
         place = zone.rpartition("-")[0] if regional else zone
-        if place != home.place:
-            moved = _moved_region(launch, zone) if regional else _moved_zone(launch, zone)
-            yield moved if isinstance(moved, Immovable) else Choice(place=place, request=moved)
+        if place == home.place:
+            continue
+        left -= size
+        if left < 0:
+            yield Immovable(reasons=("its request is too large to be written for any further place",))
+            return
+        moved = _moved_region(launch, zone, keys) if regional else _moved_zone(launch, zone)
+        yield moved if isinstance(moved, Immovable) else Choice(place=place, request=moved)
+
+
+def _size(launch: Launch) -> int:
+    """Characters that are looked at or written for each other place: not the words of its user."""
+    request = launch.request
+    return len(json.dumps(without_texts(request.body))) + size_of_mentions(request, launch.place)
 
 
 def _moved_zone(launch: Launch, zone: str) -> Request | Immovable:
@@ -108,9 +126,8 @@ def _moved_zone(launch: Launch, zone: str) -> Request | Immovable:
     return followed(moved, launch.nodes, launch.place, zone)
 
 
-def _moved_region(launch: Launch, zone: str) -> Request | Immovable:
+def _moved_region(launch: Launch, zone: str, keys: Sequence[str]) -> Request | Immovable:
     moved = move(launch.request, zone)
-    keys = zonal_mentions(launch.request, launch.nodes)
     if isinstance(moved, Immovable) or not keys:
         return moved
     names = ", ".join(keys)

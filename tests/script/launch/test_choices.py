@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.script.stored import with_choices
+from spotwarden.script.stored import MOST_WRITTEN, with_choices
 
 HOME, NEXT, ABROAD = "us-central1-a", "us-central1-f", "europe-west4-b"
 REGION = "--region=us-central1"
@@ -173,3 +173,23 @@ def test_a_regional_gang_may_name_the_machines_of_others(gang):
     value = OWN.replace("w-1", "nfs")
     launch = gang("--name-pattern=w-#", "--count=2", f"--metadata=NFS={value}", place=REGION)
     assert places(with_choices(launch, [ABROAD])) == ["us-central1", "europe-west4"]
+
+
+def test_a_large_request_is_written_for_some_places_only(one):
+    """Metadata that names a node is another text in each zone, and a hundred large ones fill a function."""
+    value = f"{OWN} " * 2_000
+    launch = one(f"--metadata=a={value}")
+    zones = [f"us-east{number}-b" for number in range(100)]
+    found = with_choices(launch, zones)
+    most = MOST_WRITTEN // len(value)
+    assert most - 1 <= len(found.choices) - 1 <= most
+    assert places(found) == [HOME, *zones[: len(found.choices) - 1]]
+    assert found.fixed == ("its request is too large to be written for any further place",)
+
+
+def test_words_of_the_user_cost_no_place(one):
+    """What is the same in each zone is one text."""
+    zones = [f"us-east{number}-b" for number in range(100)]
+    found = with_choices(one(f"--metadata=a={'x' * 100_000}"), zones)
+    assert places(found) == [HOME, *zones]
+    assert found.fixed == ()

@@ -44,9 +44,19 @@ def test_what_every_zone_offers_is_renamed(request_of):
 
 def test_nothing_else_changes(request_of):
     """Global resources, and the words of the user, are the same in every zone."""
-    request = request_of("--metadata=where=projects/p/zones/us-central1-a/x", "--labels=zone=us-central1-a")
+    link = "projects/p/zones/us-central1-a/x"
+    request = request_of(f"--metadata=where={link}", "--labels=zone=us-central1-a")
+    request.body["partnerMetadata"] = {"a": {"entries": {"where": link}}}
     moved = move(request, NEXT)
-    for field in ("metadata", "labels", "networkInterfaces", "disks", "serviceAccounts", "name"):
+    for field in (
+        "metadata",
+        "partnerMetadata",
+        "labels",
+        "networkInterfaces",
+        "disks",
+        "serviceAccounts",
+        "name",
+    ):
         assert moved.body[field] == request.body[field]
 
 

@@ -16,12 +16,13 @@ from spotwarden.script.shell.limits import MAX_NODES, MAX_STEPS, MAX_TEXT, Budge
 from spotwarden.script.shell.run.script import run_script
 from tests.long import ASKED, examples
 from tests.script.hostile import GROWTH, MATCHES, RUNS, hostile
+from tests.script.hostile_launches import LAUNCHES
 from tests.script.hostile_places import FRAMES, UNITS
 
 MOST_SECONDS = 1.0
 MOST_BYTES = 128 * 1024 * 1024
 HOME = Path(__file__).parents[3]
-BY_HAND = {**MATCHES, **GROWTH, **RUNS}
+BY_HAND = {**MATCHES, **GROWTH, **RUNS, **LAUNCHES}
 
 
 def _costs(names: list[str]) -> list[dict[str, float]]:
