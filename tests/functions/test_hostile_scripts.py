@@ -4,7 +4,9 @@ import time
 
 import pytest
 
-from spotwarden.layout import CreateScript, InstanceId
+from spotwarden.layout import CreateScript, InstanceId, ScriptFile
+from spotwarden.runner.jobs import FILES_AT_MOST, MANY_FILES, SCRIPT_AT_MOST
+from tests.functions.crowd_world import Slow
 from tests.script.hostile import GROWTH, MATCHES, RUNS
 
 SECOND = "gcloud compute instances create other-vm --zone=us-central1-a --provisioning-model=SPOT\n"
@@ -59,3 +61,41 @@ def test_a_hostile_script_is_put_aside_with_its_line_and_reason(new_world, scrip
     line = 1 + len(f"{script}\n".splitlines())
     assert f"create-instance.sh:{line}: " in world.quarantined()["other-vm"]
     assert "other-vm" not in {vm.job for vm in world.cloud.compute.instances().items}
+
+
+@pytest.mark.parametrize(
+    ("stored", "reason"),
+    [
+        ({"": b"#" * (SCRIPT_AT_MOST + 1)}, f"it has {SCRIPT_AT_MOST + 1} bytes"),
+        (
+            dict.fromkeys("abc", b"x" * (FILES_AT_MOST // 3 + 1)),
+            f"the files beside it have {FILES_AT_MOST + 1} bytes",
+        ),
+        (dict.fromkeys(map(str, range(MANY_FILES + 1)), b""), f"{MANY_FILES + 1} files are stored beside it"),
+    ],
+    ids=["a long script", "large files", "many files"],
+)
+def test_what_is_stored_beside_a_script_cannot_fill_or_delay_a_function(new_world, stored, reason):
+    """It is refused by its size in the listing, and not read; its owner is told, the other job comes back."""
+    world = new_world()
+    _with_other(world, SECOND)
+    for path, data in stored.items():
+        name = ScriptFile(job="other-vm", path=path) if path else CreateScript(job="other-vm")
+        world.store(name, data)
+    slow = Slow(world.cloud.ports())
+    world.sweep_over(slow.cloud)
+    assert not [what for call, what, _ in slow.made if call == "read" and "/files/" in str(what)]
+    world.sweep_until_quiet()
+    assert world.attempts()[0].instances
+    assert reason in world.quarantined()["other-vm"]
+
+
+def test_as_many_files_as_are_read_are_no_trouble(new_world):
+    """One fewer, and the job comes back."""
+    world = new_world()
+    for number in range(MANY_FILES):
+        size = FILES_AT_MOST // MANY_FILES
+        world.store(ScriptFile(job=world.job, path=str(number)), b"x" * size)
+    world.preempt()
+    world.sweep_until_quiet()
+    assert world.attempts()[0].instances

@@ -9,12 +9,16 @@ from spotwarden.model.request import Request
 
 
 class StoredScript(msgspec.Struct, frozen=True, kw_only=True):
-    """A create script as it stands in the bucket, with the files stored beside it by relative path."""
+    """A create script as it stands in the bucket, with the files stored beside it by relative path.
+
+    `problem` says why it was not read, and then there is neither text nor file.
+    """
 
     name: str
     text: bytes
     generation: int
     files: Mapping[str, bytes] = {}
+    problem: str = ""
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):

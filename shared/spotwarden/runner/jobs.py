@@ -41,6 +41,12 @@ from spotwarden.runner.policy.reading import durations, read_toml
 typed.prepare(Watch, Attempt, JobFile)
 
 OBJECT_AT_MOST = 1024 * 1024
+SCRIPT_AT_MOST = 1024 * 1024
+"""Bytes of a create script that are read; a fourth of them is more than is understood."""
+FILES_AT_MOST = 8 * 1024 * 1024
+"""Bytes of all files beside a job's script: twice what its creates may read of them."""
+MANY_FILES = 100
+"""Files beside a job's script: each is a call, and all other jobs of the batch wait for them."""
 
 Read = TypeVar("Read")
 
@@ -149,16 +155,32 @@ def _registrations(store: Store, layout: Layout, folder: Folder) -> dict[str, st
 def _script(store: Store, layout: Layout, job: str, folder: Folder) -> StoredScript | None:
     """The script that is re-run: the resolved one, where it was made from this very create script."""
     thing: Thing = CreateScript(job=job)
-    script = store.read(layout.build(thing)) if thing in folder.things else None
+    entry = folder.things.get(thing)
+    if entry is not None and entry.size > SCRIPT_AT_MOST:
+        problem = f"it has {entry.size} bytes, and at most {SCRIPT_AT_MOST} are read"
+        return StoredScript(name=entry.name, text=b"", generation=entry.generation, problem=problem)
+    script = store.read(layout.build(thing)) if entry is not None else None
     if script is None:
         return None
     if (other := ResolvedScript(job=job)) in folder.things:
         resolved = store.read(layout.build(other))
         if resolved and sha256(script.data).hexdigest().encode() in resolved.data:
             thing, script = other, resolved
-    files = _files(store, layout, folder)
     name = layout.build(thing)
+    if problem := _too_much(folder):
+        return StoredScript(name=name, text=script.data, generation=script.generation, problem=problem)
+    files = _files(store, layout, folder)
     return StoredScript(name=name, text=script.data, generation=script.generation, files=files)
+
+
+def _too_much(folder: Folder) -> str:
+    """Why the files beside the script are not read; "" where they are: by the listing alone."""
+    sizes = [folder.things[thing].size for thing in folder.of(ScriptFile)]
+    if len(sizes) > MANY_FILES:
+        return f"{len(sizes)} files are stored beside it, and at most {MANY_FILES} are read"
+    if sum(sizes) > FILES_AT_MOST:
+        return f"the files beside it have {sum(sizes)} bytes, and at most {FILES_AT_MOST} are read"
+    return ""
 
 
 def _files(store: Store, layout: Layout, folder: Folder) -> Mapping[str, bytes]:

@@ -35,18 +35,37 @@ def with_launch(facts: JobFacts, project: str) -> JobFacts:
 
 def launch_of(script: StoredScript, project: str) -> Launch | NoLaunch:
     """The one request of this script, at home; or why a person must look at it."""
+    if script.problem:
+        return NoLaunch(reason=f"{script.name}: {script.problem}")
     if not isinstance(script.files, dict):  # files that are read when asked for, and only those
         return _read(script, project)
-    return _remembered(
-        script.name, script.text, script.generation, tuple(sorted(script.files.items())), project
-    )
+    return _remembered(_Key(script), project)
+
+
+class _Key:
+    """Equal for the same script and files, by their digests: the bytes themselves are not kept."""
+
+    def __init__(self, script: StoredScript) -> None:
+        files = tuple((path, sha256(data).digest()) for path, data in sorted(script.files.items()))
+        self._said = (script.name, sha256(script.text).digest(), script.generation, files)
+        self._script: StoredScript | None = script
+
+    def __hash__(self) -> int:
+        return hash(self._said)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and other._said == self._said
+
+    def script(self) -> StoredScript:
+        """The script, once."""
+        script, self._script = self._script, None
+        assert script is not None  # noqa: S101 — asked for where the key is new
+        return script
 
 
 @lru_cache(maxsize=KEPT_SCRIPTS)
-def _remembered(
-    name: str, text: bytes, generation: int, files: tuple[tuple[str, bytes], ...], project: str
-) -> Launch | NoLaunch:
-    return _read(StoredScript(name=name, text=text, generation=generation, files=dict(files)), project)
+def _remembered(key: _Key, project: str) -> Launch | NoLaunch:
+    return _read(key.script(), project)
 
 
 def _read(script: StoredScript, project: str) -> Launch | NoLaunch:

@@ -1,5 +1,7 @@
 """A stored script → the launch of its job."""
 
+import gc
+import sys
 from collections import UserDict
 from hashlib import sha256
 
@@ -174,3 +176,15 @@ def test_metadata_that_compute_engine_does_not_take_launches_nothing(stored, siz
     text = f"{PLAIN.rstrip()} --metadata-from-file={named}\n"
     found = launch_of(stored(text, files=files), "demo-project")
     assert (found.reason if isinstance(found, NoLaunch) else "") == (f"create.sh: {reason}" if reason else "")
+
+
+def test_a_script_that_is_remembered_keeps_no_file_in_memory(stored):
+    """A thousand are remembered, and each may have megabytes beside it."""
+    files = {"start.sh": b"# " + b"x" * 1_000, "other.bin": bytes(1_000)}
+    before = [sys.getrefcount(data) for data in files.values()]
+    first = launch_of(stored(WITH_FILE, files=dict(files)), "demo-project")
+    gc.collect()
+    assert [sys.getrefcount(data) for data in files.values()] == before
+    assert launch_of(stored(WITH_FILE, files=dict(files)), "demo-project") is first
+    other = launch_of(stored(WITH_FILE, files={**files, "start.sh": b"# y"}), "demo-project")
+    assert text_of(other) == "# y"
