@@ -75,7 +75,7 @@ def _found(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick, compar
         case Verdict.CLOSE:
             return close(facts, record(facts, finding, tick), judgement.why, State.STOPPED, tick)
         case Verdict.RECOVER | Verdict.REPLACE:
-            return claim(facts, finding, policy, tick)
+            return strays.never_seen(facts, finding.node, tick) or claim(facts, finding, policy, tick)
 
 
 def _wait(facts: JobFacts, finding: Finding) -> Step:

@@ -103,8 +103,12 @@ def closed(facts: JobFacts, node: NodeFacts) -> str:
     newest = facts.newest
     if newest is None or newest.state not in CLOSED:
         return ""
-    known = {*newest.instances.values(), *newest.replaces.values()}
-    # A marker alone says anything: somebody else must know of the instance, too.
-    real = node.instance or node.history or facts.registrations.get(node.node) == node.instance_id
-    relaunched = node.instance_id and node.instance_id not in known and real
+    past = {*newest.instances.values(), *newest.replaces.values()}
+    relaunched = node.instance_id and node.instance_id not in past and known(facts, node)
     return "" if relaunched else f"the job is closed: {newest.reason or newest.state.value}"
+
+
+def known(facts: JobFacts, node: NodeFacts) -> bool:
+    """Whether somebody else knows of the instance than a marker, which alone says anything."""
+    registered = facts.registrations.get(node.node)
+    return bool(node.instance or node.history or (registered and registered == node.instance_id))

@@ -1,10 +1,11 @@
 """Markers of nodes that the job does not have: anybody on a VM of any job can make up a name."""
 
 from spotwarden.decide import notices
+from spotwarden.decide.judging import known
 from spotwarden.model.action import Quarantine, Tell
-from spotwarden.model.facts import JobFacts
+from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.launch import Launch
-from spotwarden.model.marker import UnusableMarker
+from spotwarden.model.marker import Marker, UnusableMarker
 from spotwarden.model.tick import Tick
 
 
@@ -18,16 +19,30 @@ def put_aside(facts: JobFacts, tick: Tick) -> Tell | Quarantine | None:
         if node.marker is None or not nodes or node.node in nodes:
             continue
         reason = f"{node.node} is no node of {facts.job}: neither its records nor its script name it"
-        marker = UnusableMarker(
-            name=node.node, generation=node.marker.generation, reason=reason, data=node.marker.data
-        )
-        notice = notices.unusable(marker, tick)
-        if notice.id not in facts.told:
-            return Tell(reason=reason, notice=notice)
-        return Quarantine(
-            reason=reason, name=marker.name, generation=marker.generation, data=marker.data, job=facts.job
-        )
+        return _aside(facts, node.node, node.marker, reason, tick)
     return None
+
+
+def never_seen(facts: JobFacts, node: NodeFacts, tick: Tick) -> Tell | Quarantine | None:
+    """Put a marker aside of a job that nobody has seen run; None where somebody else than it tells of the VM.
+
+    The job's script is stored, and perhaps nobody has launched it yet: a marker must not.
+    """
+    if facts.newest is not None or node.marker is None or known(facts, node):
+        return None
+    reason = (
+        f"nobody has seen an instance {node.node} of {facts.job}: Compute Engine shows none, its log tells of"
+        " none, and none is registered"
+    )
+    return _aside(facts, node.node, node.marker, reason, tick)
+
+
+def _aside(facts: JobFacts, name: str, marker: Marker, reason: str, tick: Tick) -> Tell | Quarantine:
+    unusable = UnusableMarker(name=name, generation=marker.generation, reason=reason, data=marker.data)
+    notice = notices.unusable(unusable, tick)
+    if notice.id not in facts.told:
+        return Tell(reason=reason, notice=notice)
+    return Quarantine(reason=reason, name=name, generation=marker.generation, data=marker.data, job=facts.job)
 
 
 def nodes_of(facts: JobFacts) -> set[str]:
