@@ -36,6 +36,10 @@ NAMES = (
     b"folder \n/\xe9/file",
     b"\x01\x7f",
     b"x" * 250,
+    # Both sides of what is UTF-8: surrogates, forms that are too long, and what is beyond Unicode.
+    *(b"\xed\x9f\xbf", b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xee\x80\x80"),
+    *(b"\xc1\xbf", b"\xc2\x80", b"\xe0\x9f\xbf", b"\xe0\xa0\x80", b"\xf0\x8f\xbf\xbf", b"\xf0\x90\x80\x80"),
+    *(b"\xf4\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80"),
 )
 WHOLE = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
