@@ -16,9 +16,8 @@ _TAKES_NAMES = re.compile(r"\b(?:read|mapfile|readarray|local|declare|export|let
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SINGLE_QUOTED = re.compile(r"'[^']*'")
 _COMMENT = re.compile(r"(?m)(^|\s)#.*$")
-_QUOTED_DOCUMENT = re.compile(
-    r"<<-?\s*(?:'(\w+)'|\"(\w+)\"|\\(\w+)).*?\n\s*(?:\1|\2|\3)\s*$", re.DOTALL | re.MULTILINE
-)
+_QUOTED_DOCUMENT = re.compile(r"<<-?[ \t]*(?:'(\w+)'|\"(\w+)\"|\\(\w+))")
+_READS_A_FILE = re.compile(r"(?m)^[ \t]*(?:source|\.)\s")
 _OWN_NAMES = """
 BASH_SOURCE HOME HOSTNAME IFS LINENO OPTARG OPTIND PATH PWD RANDOM REPLY SECONDS USER UID BASH_REMATCH
 FUNCNAME EPOCHSECONDS PIPESTATUS
@@ -56,12 +55,12 @@ def typographic_signs(facts: Facts) -> Iterator[Finding]:
 
 def unset_variables(facts: Facts) -> Iterator[Finding]:
     """Variables that nothing in the script sets: empty when it is run again."""
-    text = _QUOTED_DOCUMENT.sub(_blank, facts.source)
+    text = "\n".join(_without_documents(facts.source))
     text = _COMMENT.sub(_blank, _SINGLE_QUOTED.sub(_blank, text))
     known = {name for found in _SET.findall(text) for name in found if name} | _OWN_VARIABLES
     for names in _TAKES_NAMES.findall(text):
         known.update(_NAME.findall(names))
-    if re.search(r"(?m)^\s*(?:source|\.)\s", text):
+    if _READS_A_FILE.search(text):
         return  # the file that is read may set any
     for found in _USED.finditer(text):
         name = found.group(1) or found.group(2)
@@ -70,6 +69,20 @@ def unset_variables(facts: Facts) -> Iterator[Finding]:
             line = text.count("\n", 0, found.start()) + 1
             told = f"${name} is never set, and a re-run has no environment: set it, or write ${{{name}:-…}}"
             yield Finding(line, "unset-variable", told)
+
+
+def _without_documents(source: str) -> Iterator[str]:
+    """The lines, with nothing in those of a here-document in which nothing is replaced."""
+    end = ""
+    for line in source.split("\n"):
+        if end:
+            end = "" if line.strip() == end else end
+            yield ""
+        elif found := _QUOTED_DOCUMENT.search(line):
+            end = found[1] or found[2] or found[3]
+            yield line[: found.start()]
+        else:
+            yield line
 
 
 def _blank(found: re.Match[str]) -> str:
