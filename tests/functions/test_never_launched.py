@@ -1,9 +1,10 @@
-"""A marker of a job whose script is stored, and that nobody has seen run: it launches nothing."""
+"""A marker of an instance that nobody has seen, of a job whose script is stored: it launches nothing."""
 
 import msgspec
 import pytest
 
 from spotwarden.layout import CreateScript, InstanceId, MarkerName, OpenJob
+from spotwarden.model.attempt import State
 from spotwarden.model.watch import Watch
 from tests.functions.conftest import GANG, SCRIPT
 from tests.functions.job_vm import JobVm
@@ -80,3 +81,22 @@ def test_a_vm_that_was_taken_before_anybody_saw_it_is_brought_back(stored):
     assert "other" not in [vm.name for vm in stored.instances()]
     assert sorted(swept(stored)) == ["other", "test-vm"]
     assert stored.quarantined() == {}
+
+
+def test_a_marker_of_an_id_that_is_nowhere_does_not_launch_a_job_whose_vm_shut_itself_down(world):
+    """The job is closed, as without the marker."""
+    world.settle()
+    world.cloud.compute.power_off("test-vm")
+    JobVm(world).write(MarkerName(node="test-vm"), b'{"instance_id": "77"}')
+    assert swept(world) == ["test-vm"]
+    assert [attempt.state for attempt in world.attempts()] == [State.STOPPED]
+    assert "77" in world.quarantined()["test-vm"]
+
+
+def test_a_marker_of_an_id_that_is_nowhere_does_not_keep_a_job_from_coming_back(world):
+    """Its VM was taken, and somebody has replaced its own marker."""
+    world.settle()
+    world.preempt()
+    JobVm(world).write(MarkerName(node="test-vm"), b'{"instance_id": "77"}')
+    swept(world, minutes=5)
+    assert [attempt.number for attempt in world.attempts()] == [1, 2]

@@ -24,15 +24,19 @@ def put_aside(facts: JobFacts, tick: Tick) -> Tell | Quarantine | None:
 
 
 def never_seen(facts: JobFacts, node: NodeFacts, tick: Tick) -> Tell | Quarantine | None:
-    """Put a marker aside of a job that nobody has seen run; None where somebody else than it tells of the VM.
+    """Put a marker aside of an instance that nobody has seen; None where somebody else than it tells of that.
 
-    The job's script is stored, and perhaps nobody has launched it yet: a marker must not.
+    The job's script is stored, and perhaps nobody has launched it yet; or its VM has shut itself down, and
+    the marker names another one, that is nowhere. Neither must be launched for a marker.
     """
-    if facts.newest is not None or node.marker is None or known(facts, node):
+    ledger = [recorded.attempt for recorded in facts.ledger]
+    recorded_ids = {one for of in ledger for ids in (of.instances, of.replaces) for one in ids.values()}
+    if node.marker is None or node.instance_id in recorded_ids - {""} or known(facts, node):
         return None
+    which = f" with the id {node.instance_id}" if node.instance_id else ""
     reason = (
-        f"nobody has seen an instance {node.node} of {facts.job}: Compute Engine shows none, its log tells of"
-        " none, and none is registered"
+        f"nobody has seen an instance {node.node} of {facts.job}{which}:"
+        " Compute Engine shows none, its log tells of none, and none is registered"
     )
     return _aside(facts, node.node, node.marker, reason, tick)
 
