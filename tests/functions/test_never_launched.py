@@ -5,6 +5,7 @@ import pytest
 
 from spotwarden.layout import CreateScript, InstanceId, MarkerName, OpenJob
 from spotwarden.model.attempt import State
+from spotwarden.model.instance import Operations
 from spotwarden.model.watch import Watch
 from tests.functions.conftest import GANG, SCRIPT
 from tests.functions.job_vm import JobVm
@@ -100,3 +101,14 @@ def test_a_marker_of_an_id_that_is_nowhere_does_not_keep_a_job_from_coming_back(
     JobVm(world).write(MarkerName(node="test-vm"), b'{"instance_id": "77"}')
     swept(world, minutes=5)
     assert [attempt.number for attempt in world.attempts()] == [1, 2]
+
+
+def test_a_vm_that_is_on_record_is_brought_back_although_the_log_is_silent(world):
+    """Its record is the job's own, and its marker names it; the id that was registered is of another one."""
+    world.settle()
+    world.store(InstanceId(job="test-vm", node="test-vm"), b"76")
+    world.preempt(f'{{"instance_id": "{world.ids["test-vm"]}"}}'.encode())
+    world.cloud.compute.operations = lambda _since: Operations(items=())
+    swept(world, minutes=10)
+    assert [attempt.number for attempt in world.attempts()] == [1, 2]
+    assert world.quarantined() == {}
