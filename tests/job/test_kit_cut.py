@@ -83,7 +83,8 @@ def test_an_upload_that_hangs_is_given_up_and_one_that_went_up_before_it_is_know
         (shell.folder / "output").mkdir(exist_ok=True)
         (shell.folder / "output" / name).write_text(name)
     assert shell.run(f"{OPEN} STALLED=1; upload_output 86400; echo $?") == "2\n"
-    assert [line.rpartition(" ")[2] for line in (shell.folder / "sent").read_text().splitlines()] == ["a"]
+    sent = (shell.folder / "sent").read_text().split("\0")
+    assert [line.rpartition(" ")[2] for line in sent] == ["a", ""]
 
 
 def test_what_cannot_be_written_does_not_become_better_by_asking_again(shell, bucket):

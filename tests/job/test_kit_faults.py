@@ -67,13 +67,13 @@ def test_a_full_disk_ends_the_log_and_not_the_program(lab, tmp_path):
 
 
 def test_output_that_cannot_go_up_is_no_success(lab):
-    """A file is refused for good: the others go up, the status says failure, the VM stays with its disk."""
+    """No object can have its name: the others go up, the status says failure, the VM stays with its disk."""
     name = "/".join(["d" * 200] * 6)
     vm = lab.job(f'cd "$SPOTWARDEN_OUTPUT"; mkdir -p {name}; echo x > {name}/x; echo y > y')
     assert vm.status() == "74"
     assert vm.object("output/y") == "y\n"
     vm.until_said("on this VM, which is not deleted")
-    assert "the bucket refuses output/ddd" in vm.said
+    assert "no object can be called" in vm.said
     vm.delete()
 
 

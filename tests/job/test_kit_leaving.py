@@ -79,7 +79,7 @@ def test_a_file_that_was_deleted_meanwhile_holds_up_nothing(shell):
     for name in ("gone", "newer"):
         (shell.folder / "output" / name).write_text("x")
     put = 'put() { [ -e "$1" ] || return 2; echo "${2#job/output/}"; }; '
-    look = 'look_at_output() { printf "1.0 1 gone\\n2.0 1 newer\\n"; }; rm output/gone; '
+    look = 'look_at_output() { printf "1.0 1 gone\\0002.0 1 newer\\0"; }; rm output/gone; '
     assert uploaded(shell, put + look) == ["newer"]
 
 
