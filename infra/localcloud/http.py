@@ -46,7 +46,7 @@ async def read_json(request: Request) -> dict[str, Any]:
         return {}
     try:
         value = json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ApiError(400, "parseError", f"Parse Error: the body is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise ApiError(400, "parseError", "Parse Error: the body must be a JSON object.")

@@ -127,11 +127,12 @@ def test_a_notice_without_an_owner_goes_to_ops():
     assert message["to"] == "ops"
 
 
-def test_a_push_that_is_no_notice_is_refused():
+@pytest.mark.parametrize("pushed", [b"[1]", b"[" * 100_000], ids=["a list", "deeper than Python goes"])
+def test_a_push_that_is_no_notice_is_refused(pushed):
     """It comes again and shows in the topic's backlog, rather than being taken for one."""
 
     def step(_port, url):
-        data = base64.b64encode(b"[1]").decode()
+        data = base64.b64encode(pushed).decode()
         answer = httpx.post(url + NOTICES, json={"message": {"data": data}}, trust_env=False)
         assert answer.status_code == 400
 

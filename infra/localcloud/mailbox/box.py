@@ -80,7 +80,7 @@ class Mailbox:
         message = (await read_json(request)).get("message", {})
         try:
             self.notice(json.loads(base64.b64decode(message.get("data", ""))))
-        except (ValueError, AttributeError) as error:
+        except (ValueError, AttributeError, RecursionError) as error:
             raise ApiError(400, "invalid", f"The notice is not a JSON object: {error}") from error
         return Response(status_code=204)
 

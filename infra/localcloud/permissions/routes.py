@@ -95,6 +95,6 @@ async def _read(receive: Receive) -> tuple[Mapping[str, Any], Receive]:
 
     try:
         body = json.loads(whole)
-    except ValueError:
+    except (ValueError, RecursionError):
         body = {}
     return body if isinstance(body, dict) else {}, again

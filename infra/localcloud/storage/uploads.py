@@ -122,7 +122,7 @@ def _grow(metadata: bytearray | None, data: bytes) -> bytearray:
 def _object(raw: bytes) -> dict[str, Any]:
     try:
         body = json.loads(raw.strip() or b"{}")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ApiError(400, "parseError", f"Parse Error: the metadata is not JSON: {error}") from error
     if not isinstance(body, dict):
         raise ApiError(400, "parseError", "Parse Error: the metadata must be a JSON object.")

@@ -90,7 +90,10 @@ def test_every_failure_has_googles_error_body(method: str, path: str, status: in
     assert says in error["message"]
 
 
-@pytest.mark.parametrize("body", [b"{", b"[]", b'"text"', b"\xff"])
+DEEP = pytest.param(b"[" * 100_000, id="deeper than Python goes")
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b'"text"', b"\xff", DEEP])
 def test_a_body_that_is_no_json_object_is_refused(body: bytes):
     """It is 400 parseError, never a bug of ours."""
     answer = _ask(lambda client: client.post("/b/x/o/y", content=body))

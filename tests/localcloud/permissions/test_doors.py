@@ -198,6 +198,10 @@ def test_grpc_has_a_door_as_well(stage: Stage):
 def test_rest_comes_to_the_same(door: httpx.Client):
     """The same methods, the same refusals."""
     assert door.post(f"/v1/{TOPIC}:publish", json={"messages": [{"data": "eA=="}]}).status_code == 200
+    deep = door.post(
+        f"/v1/{TOPIC}:publish", content=b"[" * 100_000, headers={"content-type": "application/json"}
+    )
+    assert deep.status_code == 400
     refused = door.put(f"/v1/projects/{PROJECT}/topics/another", json={})
     assert message(refused) == "User not authorized to perform this action."
     refused = door.get(f"/v3/projects/{PROJECT}/timeSeries")

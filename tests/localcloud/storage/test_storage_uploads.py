@@ -172,3 +172,14 @@ def test_files_go_with_their_objects(served: Served, bucket: storage.Bucket):
     bucket.blob("a").delete()
     assert len(served.files()) == 1
     assert copy.download_as_bytes() == b"2"
+
+
+def test_metadata_that_is_too_deep_is_refused(http: httpx.Client, bucket: storage.Bucket):
+    """400 as for any that is no JSON, by a resumable upload as well."""
+    assert bucket.name == "bucket"
+    deep = b"[" * 100_000
+    params = {"uploadType": "resumable", "name": "a"}
+    json_sent = {"content-type": "application/json"}
+    answer = http.post(UPLOAD, params=params, content=deep, headers=json_sent)
+    assert answer.status_code == 400
+    assert "not JSON" in answer.json()["error"]["message"]
