@@ -13,6 +13,8 @@ import httpx
 import pytest
 
 SPOTWARDEN = Path(sys.executable).with_name("spotwarden")
+STILL_SECONDS = 30
+"""Where nothing moves for so long, nothing will."""
 UMASK = 0o027
 """That of the developer's shell; neither the usual one nor the local cloud's own."""
 SETTINGS = {

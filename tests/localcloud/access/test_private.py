@@ -9,7 +9,8 @@ import pytest
 
 from localcloud.private import tighten
 from localcloud.surroundings import without_settings
-from tests.localcloud.access.conftest import SETTINGS, UMASK, Served, vm
+from tests.localcloud.access.conftest import SETTINGS, STILL_SECONDS, UMASK, Served, vm
+from tests.waiting import wait
 
 
 def mode(path: Path) -> int:
@@ -48,10 +49,10 @@ def test_programs_in_vms_have_the_umask_that_the_developer_has(served: Served):
     """What they write is as readable as it would be without a local cloud."""
     script = "umask > said; touch file; mkdir folder; mv said umask; sleep 1000"
     httpx.post(served.instances, json=vm("umask", script), trust_env=False).raise_for_status()
-    while not (found := list(served.state.glob("vms/umask-*/umask"))):
-        httpx.get(f"{served.http}/local/status", trust_env=False)
-    folder = found[0].parent
-    assert int(found[0].read_text(), 8) == UMASK
+    wait(STILL_SECONDS, lambda: list(served.state.glob("vms/umask-*/umask")), "its script says nothing")
+    (said,) = served.state.glob("vms/umask-*/umask")
+    folder = said.parent
+    assert int(said.read_text(), 8) == UMASK
     assert (mode(folder / "file"), mode(folder / "folder")) == (0o666 & ~UMASK, 0o777 & ~UMASK)
     assert (mode(folder), mode(folder.parent)) == (0o700, 0o700)
 

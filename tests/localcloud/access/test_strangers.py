@@ -9,7 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.localcloud.access.conftest import Served, vm
+from tests.localcloud.access.conftest import STILL_SECONDS, Served, vm
+from tests.waiting import wait
 
 STRANGER = Path(__file__).with_name("stranger.py")
 NOBODY = "65534"
@@ -46,8 +47,7 @@ def test_no_way_in_is_open_to_another_user(served: Served):
     """HTTP, gRPC, the mailbox, SMTP, functions, a VM's metadata server: each says whom it serves."""
     script = "echo $GCE_METADATA_HOST > here && mv here where && sleep 1000"
     httpx.post(served.instances, json=vm("ours", script), trust_env=False).raise_for_status()
-    while not list(served.state.glob("vms/ours-*/where")):
-        httpx.get(f"{served.http}/local/status", trust_env=False)
+    wait(STILL_SECONDS, lambda: list(served.state.glob("vms/ours-*/where")), "its script says nothing")
     functions = {each["name"]: each["url"] for each in served.functions()}
     event = json.dumps({"message": {"data": "e30=", "messageId": "1"}, "subscription": "s"})
     publisher = "/google.pubsub.v1.Publisher/"

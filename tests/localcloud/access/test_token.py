@@ -14,7 +14,8 @@ from google.cloud import compute_v1, storage
 from localcloud.access.gate import NO_TOKEN
 from localcloud.access.peers import owner
 from localcloud.cloud import LocalCloud, Options
-from tests.localcloud.access.conftest import vm
+from tests.localcloud.access.conftest import STILL_SECONDS, vm
+from tests.waiting import wait
 
 INSTANCES = "/compute/v1/projects/demo/zones/us-central1-a/instances"
 
@@ -96,8 +97,7 @@ def test_a_vm_carries_it_by_itself(tmp_path: Path):
     def step(cloud: LocalCloud) -> None:
         url = cloud.endpoints.http + INSTANCES
         httpx.post(url, json=vm("mortal", script), trust_env=False).raise_for_status()
-        while httpx.get(url, trust_env=False).json().get("items"):
-            pass
+        wait(STILL_SECONDS, lambda: not httpx.get(url, trust_env=False).json().get("items"), "it lives on")
 
     visit(tmp_path, step, machines=True)
 
