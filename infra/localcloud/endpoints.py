@@ -58,5 +58,5 @@ class Endpoints:
     def prepare(self) -> None:
         """Write the few files that gcloud and gsutil want to find: a token and a boto configuration."""
         (self.home / "gcloud").mkdir(parents=True, exist_ok=True)
-        (self.home / "token").write_text("local-cloud\n", encoding="utf-8")
+        (self.home / "token").write_text(f"{self.token or 'local-cloud'}\n", encoding="utf-8")
         (self.home / "boto").write_text("[GSUtil]\nuse_gcloud_storage = True\n", encoding="utf-8")

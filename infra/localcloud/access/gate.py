@@ -8,6 +8,7 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from localcloud.access.peers import BEFORE_TOKEN
 from localcloud.access.rules import Asked, Rules
 from localcloud.errors import ApiError
 
@@ -23,7 +24,8 @@ NO_TOKEN = 'Every call carries the token of this run on this machine: eval "$(sp
 class Gate:
     """Passes on what may come in; all else gets 403 and a sentence.
 
-    With a `prefix` only paths that begin with it may; it is taken away before they are passed on.
+    With a `prefix` only paths that begin with it may, where it is taken away before they are passed on; and
+    calls whose access token is the prefix's, since gcloud uploads to the root of its endpoint.
     """
 
     def __init__(self, app: ASGIApp, rules: Rules, *, prefix: str = "") -> None:
@@ -34,17 +36,22 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         extensions = scope.get("extensions", {})
-        if self._prefix:
-            if not _carries(scope, self._prefix):
-                await _refuse(NO_TOKEN)(scope, receive, send)
-                return
+        if self._prefix and _carries(scope, self._prefix):
             scope = _without(scope, self._prefix)
+        elif self._prefix and not _bears(scope, self._prefix.removeprefix(BEFORE_TOKEN)):
+            await _refuse(NO_TOKEN)(scope, receive, send)
+            return
         why = extensions.get(STRANGER, "") or self._rules.refusal(_asked(scope, extensions))
         await (_refuse(why) if why else self._app)(scope, receive, send)
 
 
 def _carries(scope: Scope, prefix: str) -> bool:
     return secrets.compare_digest(scope["path"][: len(prefix) + 1].encode(), f"{prefix}/".encode())
+
+
+def _bears(scope: Scope, token: str) -> bool:
+    said = _headers(scope["headers"]).get("authorization", [""])
+    return len(said) == 1 and secrets.compare_digest(said[0].encode(), f"Bearer {token}".encode())
 
 
 def _without(scope: Scope, prefix: str) -> Scope:

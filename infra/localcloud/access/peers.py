@@ -14,6 +14,7 @@ from localcloud.access.proc_net import ProcNet
 from localcloud.access.sockets import Address, Table
 
 TOKEN_BYTES = 16
+BEFORE_TOKEN = "/~"  # noqa: S105 - what stands before it in a path
 _NOWHERE: Address = ("0.0.0.0", 0)  # noqa: S104 - nobody listens there: it is who is gone already
 
 
@@ -31,7 +32,7 @@ class Owner:
     @property
     def prefix(self) -> str:
         """The first part of the path in every URL that carries the token; "" where there is none."""
-        return f"/~{self.token}" if self.token else ""
+        return f"{BEFORE_TOKEN}{self.token}" if self.token else ""
 
     def refusal(self, theirs: Address, ours: Address) -> str:
         """Why this connection is not answered, in a sentence; "" where it is the owner's, or nobody can tell.

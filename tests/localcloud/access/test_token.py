@@ -1,6 +1,9 @@
 """A machine on which users cannot be told from each other: calls carry the token of the run."""
 
 import asyncio
+import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -55,6 +58,24 @@ def test_a_call_without_the_token_is_refused(tmp_path: Path):
     visit(tmp_path, step)
 
 
+def test_a_call_may_bear_it_as_its_access_token(tmp_path: Path):
+    """The right one, and once (RFC 6750); a page cannot send that without being asked first (CORS)."""
+
+    def step(cloud: LocalCloud) -> None:
+        base, _, token = cloud.endpoints.http.partition("/~")
+
+        def status(*bearers: str) -> int:
+            headers = [("authorization", bearer) for bearer in bearers]
+            return httpx.get(base + INSTANCES, headers=headers, trust_env=False).status_code
+
+        assert status(f"Bearer {token}") == 200
+        wrong = ["", "Bearer", f"Bearer {token[:-1]}", f"Bearer {token}x", token, "Bearer local-cloud"]
+        assert [status(bearer) for bearer in wrong] == [403] * len(wrong)
+        assert status(f"Bearer {token}", f"Bearer {token}") == 403
+
+    visit(tmp_path, step)
+
+
 def test_googles_clients_carry_it_in_their_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """What `spotwarden local env` exports is enough for Compute Engine and Cloud Storage."""
 
@@ -100,6 +121,31 @@ def test_a_vm_carries_it_by_itself(tmp_path: Path):
         wait(STILL_SECONDS, lambda: not httpx.get(url, trust_env=False).json().get("items"), "it lives on")
 
     visit(tmp_path, step, machines=True)
+
+
+@pytest.mark.skipif(not shutil.which("gcloud"), reason="gcloud is not installed")
+def test_gcloud_carries_it_in_its_endpoints(tmp_path: Path):
+    """The real one, with what `spotwarden local env` exports: Compute Engine, Cloud Storage and Pub/Sub."""
+
+    def step(cloud: LocalCloud) -> None:
+        env = {**os.environ, **cloud.client_environment()}
+
+        def gcloud(*words: str) -> str:
+            return subprocess.run(
+                ["gcloud", *words], env=env, capture_output=True, text=True, check=True
+            ).stdout
+
+        httpx.post(cloud.endpoints.http + INSTANCES, json=vm("seen"), trust_env=False).raise_for_status()
+        assert gcloud("compute", "instances", "list", "--format=value(name)") == "seen\n"
+        source = tmp_path / "model"
+        source.write_text("weights")
+        gcloud("storage", "buckets", "create", "gs://bucket")
+        gcloud("storage", "cp", str(source), "gs://bucket/model")
+        assert gcloud("storage", "cat", "gs://bucket/model") == "weights"
+        gcloud("pubsub", "topics", "create", "news")
+        assert gcloud("pubsub", "topics", "list", "--format=value(name)") == "projects/demo/topics/news\n"
+
+    visit(tmp_path / "state", step)
 
 
 def test_the_mailbox_is_walked_with_it(tmp_path: Path):
