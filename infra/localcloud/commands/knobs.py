@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from localcloud.commands.client import call
+from localcloud.running import VARIABLE
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
 
@@ -136,7 +137,12 @@ def mail(*, down: bool, refuses: tuple[str, ...], mute: int, off: bool) -> None:
 
 @click.command()
 def status() -> None:
-    """Show the instances and topics of the running local cloud, and where its report is."""
+    """Show where the running local cloud, its mailbox and its report are, its instances and topics."""
+    settings: Mapping[str, str] = call("GET", "/local/env")
+    click.echo(f"the local cloud: {settings[VARIABLE]}")
+    click.echo(f"the mailbox: {settings[VARIABLE]}/local/mailbox")
+    if report := settings.get("SPOTWARDEN_REPORT"):
+        click.echo(f"the report: {report}")
     instances = call("GET", "/local/instances")["instances"]
     click.echo(f"{len(instances)} instances")
     for one in instances:
@@ -145,8 +151,6 @@ def status() -> None:
     click.echo(f"{len(topics)} topics")
     for one in topics:
         click.echo(f"  {one['name']}")
-    if report := call("GET", "/local/env").get("SPOTWARDEN_REPORT"):
-        click.echo(f"the report: {report}")
 
 
 @click.command()

@@ -17,7 +17,7 @@ from google.cloud import compute_v1, storage
 from localcloud.access.gate import NO_TOKEN
 from localcloud.access.peers import owner
 from localcloud.cloud import LocalCloud, Options
-from tests.localcloud.access.conftest import STILL_SECONDS, vm
+from tests.localcloud.access.conftest import SPOTWARDEN, STILL_SECONDS, vm
 from tests.waiting import wait
 
 INSTANCES = "/compute/v1/projects/demo/zones/us-central1-a/instances"
@@ -146,6 +146,21 @@ def test_gcloud_carries_it_in_its_endpoints(tmp_path: Path):
         assert gcloud("pubsub", "topics", "list", "--format=value(name)") == "projects/demo/topics/news\n"
 
     visit(tmp_path / "state", step)
+
+
+def test_local_status_prints_the_addresses_with_it(tmp_path: Path):
+    """What a browser needs, and what the pages of the documentation promise."""
+
+    def step(cloud: LocalCloud) -> None:
+        env = {**os.environ, "SPOTWARDEN_LOCAL_URL": cloud.endpoints.http}
+        argv = [SPOTWARDEN, "local", "status"]
+        told = subprocess.run(argv, env=env, capture_output=True, text=True, check=True).stdout.splitlines()
+        assert f"the local cloud: {cloud.endpoints.http}" in told
+        (mailbox,) = [line for line in told if line.startswith("the mailbox: ")]
+        page = httpx.get(mailbox.removeprefix("the mailbox: "), trust_env=False)
+        assert "Nothing yet" in page.text
+
+    visit(tmp_path, step)
 
 
 def test_the_mailbox_is_walked_with_it(tmp_path: Path):
