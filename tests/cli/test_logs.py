@@ -160,6 +160,73 @@ def test_a_vm_that_was_replaced_before_anybody_wrote_it_down_is_not_forgotten(sp
     assert run()[1] == [ONE, "before", TWO, "after"]
 
 
+def soon_over(speaker) -> None:
+    """Attempt 2 was asked for and has ended before anybody wrote down what its VM is."""
+    speaker.attempt(1)
+    speaker.register(JOB, "11")
+    speaker.say("11", "epoch 1")
+    speaker.wait(60)
+    speaker.attempt(2, state=State.PLACING, zone="us-central1-b", replaces={JOB: "11"})
+
+
+def test_an_attempt_that_ended_before_its_vm_was_written_down_is_told_by_what_it_stored(speaker, run):
+    """A program that fails at once: why it did stands in the log, whose VM nobody can name any more."""
+    soon_over(speaker)
+    speaker.store(2, "no module named torch\n")
+    speaker.end("1")
+    unnamed = "-- attempt 2, an instance that is not on record, us-central1-b --"
+    assert run()[1] == [ONE, "epoch 1", unnamed, "no module named torch"]
+    assert run("--tail", "1")[1] == [unnamed, "no module named torch"]
+
+
+def test_an_attempt_whose_vm_was_not_written_down_is_known_by_what_it_registered(speaker, run):
+    """Cloud Logging has more than what the job kit stores; nothing is told twice."""
+    soon_over(speaker)
+    speaker.register(JOB, "21")
+    speaker.say("21", "no module named torch", "deleting train")
+    speaker.store(2, "no module named torch\n")
+    speaker.end("1")
+    assert run()[1] == [ONE, "epoch 1", TWO, "no module named torch", "deleting train"]
+
+
+def test_the_registration_of_the_attempt_before_is_not_the_new_ones(speaker, run):
+    """It stays until the next VM writes its own."""
+    soon_over(speaker)
+    assert run()[1] == [ONE, "epoch 1"]
+
+
+def test_following_an_attempt_that_is_over_before_it_is_written_down_tells_its_log_once(speaker, follower):
+    """Its record stays as it is, or names the VM at the last moment."""
+    soon_over(speaker)
+
+    def over():
+        speaker.store(2, "no module named torch\n")
+        speaker.end("1")
+
+    status, lines, _ = follower(over)
+    assert (status, lines[-1], lines.count("no module named torch")) == (1, "no module named torch", 1)
+
+
+def test_what_is_stored_while_the_record_may_still_name_the_vm_waits_for_that(speaker, follower):
+    """Cloud Logging knows the VM then, and nothing is told twice."""
+    soon_over(speaker)
+    ends = [
+        lambda: speaker.store(2, "epoch 2\n"),
+        lambda: (speaker.attempt(2, zone="us-central1-b"), speaker.say("21", "epoch 2")),
+        lambda: speaker.end("0"),
+    ]
+    status, lines, _ = follower(*ends)
+    assert (status, lines) == (0, [ONE, "epoch 1", TWO, "epoch 2"])
+
+
+def test_an_attempt_that_was_only_claimed_has_no_vm(speaker, run):
+    """Whoever has registered is somebody's of before."""
+    soon_over(speaker)
+    speaker.register(JOB, "21")
+    speaker.attempt(2, state=State.CLAIMED, tries=())
+    assert run()[1] == [ONE, "epoch 1"]
+
+
 def test_silence_is_said_to_be_silence(speaker, run):
     """Beside the output, which stays empty."""
     speaker.attempt(1)

@@ -1,6 +1,6 @@
 """Where a job's words are: every VM that any of its attempts had, oldest first."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -23,8 +23,17 @@ class Stay(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime
 
 
-def stays(ledger: Sequence[Attempt], registrations: Mapping[str, str], now: datetime) -> list[Stay]:
-    """All of them, by attempt and node; where no ledger is, what the VMs have registered."""
+def stays(
+    ledger: Sequence[Attempt],
+    registrations: Mapping[str, str],
+    now: datetime,
+    *,
+    stored: Collection[str] = (),
+) -> list[Stay]:
+    """All of them, by attempt and node; where no record names them, what the VMs have registered.
+
+    `stored` are the nodes that have left a log of the newest attempt.
+    """
     if not ledger:
         long_ago = now - KEPT
         return [
@@ -36,7 +45,33 @@ def stays(ledger: Sequence[Attempt], registrations: Mapping[str, str], now: date
     for attempt in ledger:
         for stay in (*_before(attempt, known), *_of(attempt)):
             found.setdefault((stay.attempt, stay.node, stay.instance_id), stay)
+    if is_unnamed(ledger[-1]):
+        for stay in _unnamed(ledger[-1], known | _replaced(ledger), registrations, stored):
+            found[stay.attempt, stay.node, stay.instance_id] = stay
     return [found[key] for key in sorted(found)]
+
+
+def is_unnamed(attempt: Attempt) -> bool:
+    """Whether VMs were asked for, and the record names none: not yet, or they were gone too soon."""
+    return bool(attempt.tries) and not attempt.instances
+
+
+def _replaced(ledger: Sequence[Attempt]) -> set[str]:
+    return {instance_id for attempt in ledger for instance_id in attempt.replaces.values()}
+
+
+def _unnamed(
+    attempt: Attempt, others: set[str], registrations: Mapping[str, str], stored: Collection[str]
+) -> Iterator[Stay]:
+    own = {node: said for node, said in registrations.items() if said and said not in others}
+    for node in {*own, *stored}:
+        yield Stay(
+            attempt=attempt.number,
+            node=node,
+            instance_id=own.get(node, ""),
+            zone=attempt.tries[-1].place,
+            since=attempt.created - SLACK,
+        )
 
 
 def _before(attempt: Attempt, known: set[str]) -> Iterator[Stay]:

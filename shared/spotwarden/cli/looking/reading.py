@@ -8,6 +8,7 @@ import msgspec
 from spotwarden.cli.looking.saying import Teller
 from spotwarden.cli.looking.sources import Cloud, Desk, Glance
 from spotwarden.decide.whereabouts import Stay
+from spotwarden.layout import LogFile
 from spotwarden.model.logline import LogLine
 
 OVERLAP = timedelta(seconds=30)
@@ -50,8 +51,8 @@ class Reader:
         self._newest: datetime | None = None
         self._floor: datetime | None = None
         self._by_cloud: set[str] = set()
-        self._by_file: dict[str, str] = {}
-        self._generations: dict[str, int] = {}
+        self._by_file: dict[LogFile, str] = {}
+        self._generations: dict[LogFile, int] = {}
         self._trouble = ""
 
     @property
@@ -80,7 +81,7 @@ class Reader:
         left = list(stays)
         for line in self._cloud.lines(asked, self._since(asked)):
             stay = whose.get(line.instance_id)
-            if stay is None or _key(line) in self._told or stay.instance_id in self._by_file:
+            if stay is None or _key(line) in self._told or self._desk.log_of(stay) in self._by_file:
                 continue
             while left and left[0].attempt < stay.attempt:
                 self._tell_file(glance, left.pop(0), stays)
@@ -103,9 +104,11 @@ class Reader:
         self._by_cloud |= {stay.instance_id for stay, _, _ in told}
         self._told |= {_key(line): line.at for line in lines}
         every: list[tuple[Stay, str, datetime | None]] = [*told]
-        if len(lines) < count:
-            every += [(stay, text, None) for stay in stays for text in self._stored(glance, stay)]
-            every.sort(key=lambda one: one[0].attempt)
+        # Of an attempt after all that Cloud Logging has told of, what is stored is newer than these lines.
+        last = max((stay.attempt for stay, _, _ in told), default=0)
+        silent = [stay for stay in stays if len(lines) < count or stay.attempt > last]
+        every += [(stay, text, None) for stay in silent for text in self._stored(glance, stay)]
+        every.sort(key=lambda one: one[0].attempt)
         for stay, text, at in every[-count:]:
             self._teller.tell(stay, text, among=_among(stay, stays), at=at)
         self._newest = self._floor = max((line.at for line in lines), default=None)
@@ -134,12 +137,12 @@ class Reader:
             return ""
         if self._wanted.since and entry.updated < self._wanted.since:
             return ""
-        if self._generations.get(stay.instance_id) == entry.generation:
+        if self._generations.get(thing) == entry.generation:
             return ""
         text = self._desk.file(thing)
-        self._generations[stay.instance_id] = entry.generation
-        new = beyond(self._by_file.get(stay.instance_id, ""), text)
-        self._by_file[stay.instance_id] = text
+        self._generations[thing] = entry.generation
+        new = beyond(self._by_file.get(thing, ""), text)
+        self._by_file[thing] = text
         return new
 
     def _forget(self) -> None:

@@ -48,9 +48,10 @@ class Teller:
 
 def heading(stays: Sequence[Stay]) -> str:
     """The line above an attempt."""
-    vms = ", ".join(
-        f"{one.node} is instance {one.instance_id}" if len(stays) > 1 else f"instance {one.instance_id}"
-        for one in stays
-    )
+    vms = ", ".join(f"{stay.node} is {_vm(stay)}" if len(stays) > 1 else _vm(stay) for stay in stays)
     zone = stays[0].zone
     return plain(f"-- attempt {stays[0].attempt}, {vms}{f', {zone}' if zone else ''} --")
+
+
+def _vm(stay: Stay) -> str:
+    return f"instance {stay.instance_id}" if stay.instance_id else "an instance that is not on record"

@@ -9,9 +9,9 @@ from datetime import datetime
 import msgspec
 
 from spotwarden import typed
-from spotwarden.decide.whereabouts import Stay, stays
+from spotwarden.decide.whereabouts import Stay, is_unnamed, stays
 from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, StatusCode, Thing
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, State
 from spotwarden.model.logline import LogLine
 from spotwarden.ports import Entry, Logs, RejectedError, Store, UnansweredError
 from spotwarden.runner.decoding import decoded
@@ -58,13 +58,18 @@ class Desk:
         registered = {
             thing.node: self._registered(folder.things, thing)
             for thing in folder.of(InstanceId)
-            if isinstance(thing, InstanceId) and not ledger
+            if isinstance(thing, InstanceId) and (not ledger or is_unnamed(ledger[-1]))
         }
+        status = self._status(folder.things, ledger)
+        files = {thing: entry for thing, entry in folder.things.items() if isinstance(thing, LogFile)}
+        # While it runs its record may come to name its VMs; what has ended so soon is never named.
+        over = status is not None or (ledger and ledger[-1].state in CLOSED)
+        stored = {thing.node for thing in files if over and ledger and thing.attempt == ledger[-1].number}
         return Glance(
             ledger=tuple(ledger),
-            stays=tuple(stays(ledger, registered, now)),
-            files={thing: entry for thing, entry in folder.things.items() if isinstance(thing, LogFile)},
-            status=self._status(folder.things, ledger),
+            stays=tuple(stays(ledger, registered, now, stored=stored)),
+            files=files,
+            status=status,
             exists=bool(folder.things),
         )
 
