@@ -166,7 +166,8 @@ class Processes:
         """This machine's environment without anybody's secrets, and ours."""
         secret = {name for one in self._manifest.functions for name in one.secrets}
         machines = {name: value for name, value in without_settings(os.environ).items() if name not in secret}
-        return {**machines, **self._environment}
+        # gunicorn's control socket is there; else in the home folder, where it replaces any other gunicorn's.
+        return {**machines, **self._environment, "XDG_RUNTIME_DIR": self._sockets.name}
 
     def _environment_of(self, function: Function) -> Mapping[str, str]:
         every = {**without_settings(os.environ), **self._secrets}

@@ -35,14 +35,17 @@ def test_nothing_in_the_state_folder_is_open_to_others(served: Served):
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at open sockets")
-def test_the_folder_of_the_functions_sockets_is_the_owners(served: Served):
-    """The sockets themselves are gunicorn's, which opens them to all who may enter the folder."""
+def test_the_functions_sockets_are_the_owners(served: Served):
+    """So is the folder that they are in; and gunicorn's control socket is there, not in the home folder."""
     (row,) = [each for each in served.functions() if each["name"] == "recover_spot"]
     argv = Path(f"/proc/{row['pid']}/cmdline").read_bytes().decode().split("\0")
     host = argv[argv.index("--host") + 1]
     folder = Path(host.removeprefix("unix:")).parent
     assert mode(folder) == 0o700
-    assert Path(f"{host.removeprefix('unix:')}:{row['url'].rpartition(':')[2]}").is_socket()
+    wait(STILL_SECONDS, (folder / "gunicorn.ctl").is_socket, "gunicorn has no control socket there")
+    sockets = [path for path in folder.iterdir() if path.is_socket()]
+    assert {path.name.partition(":")[0] for path in sockets} >= {"recover_spot", "report_jobs"}
+    assert {str(path): oct(mode(path)) for path in sockets if mode(path) & 0o077} == {}
 
 
 def test_programs_in_vms_have_the_umask_that_the_developer_has(served: Served):

@@ -212,8 +212,9 @@ def serve(arguments: Sequence[str]) -> None:
         signal.signal(ignored, signal.SIG_IGN)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     here = str(Path.cwd())
-    # gunicorn goes back to where it was imported.
+    # gunicorn goes back to where it was imported, and opens its socket to everybody.
     sys.modules["gunicorn.config"].Chdir.default = here
+    sys.modules["gunicorn.config"].Umask.default = 0o077
     sys.path.insert(0, here)
     sys.argv = ["functions_framework", *arguments]
     runpy.run_module("functions_framework", run_name="__main__", alter_sys=True)
