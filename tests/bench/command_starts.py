@@ -2,6 +2,7 @@
 
 `python -m tests.bench.command_starts [1000]`. One local cloud with some jobs; every second eight commands run
 with a tiny thread switch interval, so that threads meet where they seldom do. Goal: none ends negative.
+`SPOTWARDEN_LONG=all` has a short one of them among the tests.
 Printed besides: how long a start takes.
 """
 
@@ -69,7 +70,7 @@ def cloud() -> Iterator[Mapping[str, str]]:
             yield env
         finally:
             serving.terminate()
-            serving.wait(60)
+            serving.communicate(timeout=60)
 
 
 def start(words: tuple[str, ...], environment: Mapping[str, str], interval: float) -> tuple[int, float, str]:
