@@ -178,7 +178,9 @@ def test_a_marker_that_was_put_aside_is_listed_put_back_and_dropped(shell):
     put(shell, "preempted-jobs/nobodys-vm", b"")
     until(lambda: "nobodys-vm" in shell.ok("quarantine", "list"))
     (aside,) = json.loads(shell.ok("quarantine", "list", "--json"))
-    assert aside["reason"].endswith("no job's metadata holds nobodys-vm-instance-id")
+    assert aside["reason"].endswith(
+        "no job of this name, and no job that is asked has nobodys-vm-instance-id"
+    )
     assert "put back" in shell.ok("quarantine", "retry", "nobodys-vm")
     until(lambda: "nobodys-vm" in shell.ok("quarantine", "list"))
     assert "dropped" in shell.ok("quarantine", "drop", "nobodys-vm", "--yes")
