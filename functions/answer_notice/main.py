@@ -6,23 +6,28 @@ from functools import partial
 import functions_framework
 from flask import Request, Response
 
-from spotwarden import runner
-from spotwarden.decide import answers, pages, tokens
+from spotwarden.engine.health import reported
+from spotwarden.engine.policy_file.reading import read_policy
+from spotwarden.engine.settings import Settings
+from spotwarden.engine.trigger import open_tick
 from spotwarden.gcp.rest_only import connect
-from spotwarden.runner.answers.taking import Desk, Take
-from spotwarden.runner.answers.web import respond
-from spotwarden.runner.audience import audience
+from spotwarden.governance.sweep import Duty
+from spotwarden.notify import links as answers
+from spotwarden.notify.links import pages, tokens
+from spotwarden.notify.links.audience import audience
+from spotwarden.notify.links.taking import Desk, Take
+from spotwarden.notify.links.web import respond
 
 
 @functions_framework.http
-@runner.reported
+@reported
 def answer_notice(request: Request) -> Response:
     """Entry point. A GET shows what a click would do, and a POST is the click."""
-    settings = runner.Settings.read(os.environ)
-    policy = runner.read_policy(settings.policy_file, settings.mode, settings.ops)
+    settings = Settings.read(os.environ)
+    policy = read_policy(settings.policy_file, settings.mode, settings.ops)
     keys = tokens.Keys.read(os.environ.get(tokens.VARIABLE, ""), audience(settings))
-    tick = runner.open_tick("answer_notice", {}, settings.layout)
-    duty = runner.Duty.open(connect(**settings.connection()), settings, policy, tick)
+    tick = open_tick("answer_notice", {}, settings.layout)
+    duty = Duty.open(connect(**settings.connection()), settings, policy, tick)
     return respond(request, Desk(duty, rules(keys)), pages.HEADERS)
 
 

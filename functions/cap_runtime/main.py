@@ -6,33 +6,39 @@ from functools import partial
 import functions_framework
 from cloudevents.http import CloudEvent
 
-from spotwarden import runner
-from spotwarden.decide import cases
-from spotwarden.decide.rules import capping, usage
-from spotwarden.decide.silence import silent
+from spotwarden.engine.entry import wake
+from spotwarden.engine.fan_out import Swept
+from spotwarden.engine.health import reported
+from spotwarden.engine.settings import Settings
+from spotwarden.engine.trigger import message_in
 from spotwarden.gcp.connect import connect
+from spotwarden.governance import cases
+from spotwarden.governance.caps import rule as capping
+from spotwarden.governance.caps import usage
+from spotwarden.governance.caps.gather import look
+from spotwarden.governance.caps.meter import Metering
+from spotwarden.governance.silence import silent
+from spotwarden.governance.sweep import Duty, Governed, govern
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner.governance.capping import look
-from spotwarden.runner.governance.usage import Metering
 
 
 @functions_framework.cloud_event
-@runner.reported
+@reported
 def cap_runtime(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look."""
-    runner.wake("cap_runtime", runner.message_in(event.data), os.environ, connect=connect, sweep=sweep)
+    wake("cap_runtime", message_in(event.data), os.environ, connect=connect, sweep=sweep)
 
 
-def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:
+def sweep(cloud: Cloud, settings: Settings, policy: Policy, tick: Tick) -> Swept:
     """Look, judge, warn, look again, act; one bad job never stops the others."""
     metering = Metering(days=usage.days, add=usage.add, total=usage.total)
-    governed = runner.Governed(
+    governed = Governed(
         rules=capping.RULES,
         look=partial(look, metering=metering),
         judge=capping.judge,
         escalation=cases.ESCALATION,
         silent=silent,
     )
-    return runner.govern(runner.Duty.open(cloud, settings, policy, tick), governed)
+    return govern(Duty.open(cloud, settings, policy, tick), governed)

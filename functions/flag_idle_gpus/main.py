@@ -6,29 +6,34 @@ from functools import partial
 import functions_framework
 from cloudevents.http import CloudEvent
 
-from spotwarden import runner
-from spotwarden.decide import cases
-from spotwarden.decide.rules import idleness
+from spotwarden.engine.entry import wake
+from spotwarden.engine.fan_out import Swept
+from spotwarden.engine.health import reported
+from spotwarden.engine.settings import Settings
+from spotwarden.engine.trigger import message_in
 from spotwarden.gcp.connect import connect
+from spotwarden.governance import cases
+from spotwarden.governance.idle import rule as idleness
+from spotwarden.governance.idle.gather import look
+from spotwarden.governance.sweep import Duty, Governed, govern
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner.governance.idling import look
 
 
 @functions_framework.cloud_event
-@runner.reported
+@reported
 def flag_idle_gpus(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look."""
-    runner.wake("flag_idle_gpus", runner.message_in(event.data), os.environ, connect=connect, sweep=sweep)
+    wake("flag_idle_gpus", message_in(event.data), os.environ, connect=connect, sweep=sweep)
 
 
-def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:
+def sweep(cloud: Cloud, settings: Settings, policy: Policy, tick: Tick) -> Swept:
     """Look, judge, warn, look again, act; one bad VM never stops the others."""
-    governed = runner.Governed(
+    governed = Governed(
         rules=idleness.RULES,
         look=partial(look, grid=idleness.grid, suspects=idleness.suspects),
         judge=idleness.judge,
         escalation=cases.ESCALATION,
     )
-    return runner.govern(runner.Duty.open(cloud, settings, policy, tick), governed)
+    return govern(Duty.open(cloud, settings, policy, tick), governed)

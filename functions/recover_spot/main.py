@@ -6,25 +6,31 @@ from functools import partial
 import functions_framework
 from cloudevents.http import CloudEvent
 
-from spotwarden import runner
-from spotwarden.decide import admission, attempts, news, placement, progress, quarantine
+from spotwarden.create_script.request import cache as known
+from spotwarden.create_script.request import compare, stored
+from spotwarden.engine.entry import wake
+from spotwarden.engine.fan_out import Swept
+from spotwarden.engine.health import reported
+from spotwarden.engine.settings import Settings
+from spotwarden.engine.trigger import message_in
 from spotwarden.gcp.connect import connect
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.script import compare, known, stored
+from spotwarden.recovery import admission, attempts, news, placement, progress, quarantine
+from spotwarden.recovery.sweep import Rules, Work, sweep_jobs
 
 
 @functions_framework.cloud_event
-@runner.reported
+@reported
 def recover_spot(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look, and perhaps where first."""
-    runner.wake("recover_spot", runner.message_in(event.data), os.environ, connect=connect, sweep=sweep)
+    wake("recover_spot", message_in(event.data), os.environ, connect=connect, sweep=sweep)
 
 
-def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:
+def sweep(cloud: Cloud, settings: Settings, policy: Policy, tick: Tick) -> Swept:
     """Look, decide, apply; one bad marker or job never stops the others."""
-    rules = runner.Rules(
+    rules = Rules(
         set_aside=partial(quarantine.set_aside, tick=tick),
         launch=partial(stored.with_launch, project=settings.project),
         admit=partial(admission.admit, limits=policy.admission, project=settings.project),
@@ -35,4 +41,4 @@ def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -
         news=partial(news.news, tick=tick),
         learn=partial(placement.learn, limits=policy.placement),
     )
-    return runner.sweep_jobs(runner.Work.open(cloud, settings, policy, tick), rules)
+    return sweep_jobs(Work.open(cloud, settings, policy, tick), rules)

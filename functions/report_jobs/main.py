@@ -6,32 +6,38 @@ from functools import partial
 import functions_framework
 from flask import Request, Response
 
-from spotwarden import runner
-from spotwarden.decide.report import REPORTING
-from spotwarden.decide.report.press import PRESS
+from spotwarden.engine.entry import wake
+from spotwarden.engine.fan_out import Swept
+from spotwarden.engine.health import reported
+from spotwarden.engine.policy_file.reading import read_policy
+from spotwarden.engine.settings import Settings
+from spotwarden.engine.trigger import open_tick
 from spotwarden.gcp.connect import connect
+from spotwarden.governance.sweep import Duty
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner.reporting.refreshing import refresh
-from spotwarden.runner.reporting.site import publish, tell
-from spotwarden.runner.reporting.web import respond, ticked
+from spotwarden.report.figures import REPORTING
+from spotwarden.report.rendering import PRESS
+from spotwarden.report.site import publish, tell
+from spotwarden.report.sweep import refresh
+from spotwarden.report.web import respond, ticked
 
 
 @functions_framework.http
-@runner.reported
+@reported
 def report_jobs(request: Request) -> Response:
     """Entry point. Pub/Sub posts the ticks; people get pages and figures."""
     if (message := ticked(request)) is not None:
-        runner.wake("report_jobs", message, os.environ, connect=connect, sweep=sweep)
+        wake("report_jobs", message, os.environ, connect=connect, sweep=sweep)
         return Response(status=204)
-    settings = runner.Settings.read(os.environ)
-    policy = runner.read_policy(settings.policy_file, settings.mode, settings.ops)
-    tick = runner.open_tick("report_jobs", {}, settings.layout)
-    return respond(request, runner.Duty.open(connect(**settings.connection()), settings, policy, tick), PRESS)
+    settings = Settings.read(os.environ)
+    policy = read_policy(settings.policy_file, settings.mode, settings.ops)
+    tick = open_tick("report_jobs", {}, settings.layout)
+    return respond(request, Duty.open(connect(**settings.connection()), settings, policy, tick), PRESS)
 
 
-def sweep(cloud: Cloud, settings: runner.Settings, policy: Policy, tick: Tick) -> runner.Swept:
+def sweep(cloud: Cloud, settings: Settings, policy: Policy, tick: Tick) -> Swept:
     """Read what has changed, write it down, write its pages, and once a week tell people."""
-    duty = runner.Duty.open(cloud, settings, policy, tick)
+    duty = Duty.open(cloud, settings, policy, tick)
     return refresh(duty, REPORTING, partial(publish, duty, PRESS), partial(tell, duty, PRESS))

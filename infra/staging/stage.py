@@ -41,8 +41,8 @@ class Inputs(NamedTuple):
     def data(self) -> list[tuple[str, str, Path]]:
         """Files that are read at run time: which module reads it, under which name, and where it is now."""
         return [
-            ("spotwarden/runner/policy/reading.py", "policy.toml", self.policy),
-            ("spotwarden/runner/governance/prices.py", "prices.toml", self.prices),
+            ("spotwarden/engine/policy_file/reading.py", "policy.toml", self.policy),
+            ("spotwarden/governance/price_file.py", "prices.toml", self.prices),
         ]
 
 

@@ -91,7 +91,7 @@ module "woken" {
 }
 
 locals {
-  # What every function is told (shared/spotwarden/runner/settings.py); policy and prices are in the archive.
+  # What every function is told (shared/spotwarden/engine/settings.py); policy and prices are in the archive.
   environment = {
     SPOTWARDEN_PROJECT = var.project
     SPOTWARDEN_BUCKET  = var.bucket

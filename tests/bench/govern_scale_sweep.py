@@ -29,8 +29,10 @@ def main(server: dict[str, Any], stage: str, workers: int, door: str = "") -> No
     sys.path.insert(0, str(ROOT / "functions/flag_idle_gpus"))
     import main as function  # noqa: PLC0415 - as a function's server does, after its environment is set
 
-    from spotwarden import runner  # noqa: PLC0415
+    from spotwarden.engine.settings import Settings
+    from spotwarden.engine.trigger import close_tick
     from spotwarden.gcp.connect import connect  # noqa: PLC0415
+    from spotwarden.governance.sweep import Duty  # noqa: PLC0415
     from spotwarden.model.tick import Tick  # noqa: PLC0415
 
     if door == "rest":
@@ -38,7 +40,7 @@ def main(server: dict[str, Any], stage: str, workers: int, door: str = "") -> No
         from tests.bench.govern_scale_rest import use  # noqa: PLC0415
 
         use(server["http"])
-    settings = runner.Settings(
+    settings = Settings(
         project="project",
         bucket="jobs",
         notices="notices",
@@ -57,7 +59,7 @@ def main(server: dict[str, Any], stage: str, workers: int, door: str = "") -> No
     if stage in ("look", "warm"):
         found = look(cloud, settings, policy, tick, again=stage == "warm")
     else:
-        runner.close_tick(tick, function.sweep(cloud, settings, policy, tick))
+        close_tick(tick, function.sweep(cloud, settings, policy, tick))
         found = -1
     print("done", json.dumps({"found": found, "seconds": time.perf_counter() - began}))
 
@@ -89,12 +91,14 @@ def look(cloud: Any, settings: Any, policy: Any, tick: Any, *, again: bool) -> i
     """Look and judge; gives how many idle."""
     from functools import partial  # noqa: PLC0415
 
-    from spotwarden import runner  # noqa: PLC0415
-    from spotwarden.decide.rules import idleness  # noqa: PLC0415
+    from spotwarden.engine.settings import Settings
+    from spotwarden.engine.trigger import close_tick
+    from spotwarden.governance.idle import rule as idleness  # noqa: PLC0415
+    from spotwarden.governance.idle.gather import look as look_at_gpus  # noqa: PLC0415
+    from spotwarden.governance.sweep import Duty  # noqa: PLC0415
     from spotwarden.model.brief import Brief  # noqa: PLC0415
-    from spotwarden.runner.governance.idling import look as look_at_gpus  # noqa: PLC0415
 
-    duty = runner.Duty.open(cloud, settings, policy, tick)
+    duty = Duty.open(cloud, settings, policy, tick)
     look = partial(look_at_gpus, grid=idleness.grid, suspects=idleness.suspects)
     judged = idleness.judge(look(duty, ()), Brief(policy=policy, tick=tick, steady=tick.now))
     if again:

@@ -16,10 +16,10 @@ from typing import Any
 from spotwarden import clock
 from spotwarden.cli.context import Context
 from spotwarden.cli.looking.rows import Rows
+from spotwarden.engine.cache import Known
+from spotwarden.engine.settings import Settings
 from spotwarden.model.policy import Policy
 from spotwarden.ports import Cloud
-from spotwarden.runner import Settings
-from spotwarden.runner.known import Known
 from tests.bench.report_views import Counted, world
 
 SIZES = (10, 1_000, 10_000)

@@ -24,13 +24,13 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from spotwarden.channels import ChannelSettings, open_post
-from spotwarden.channels.mime import to_bytes
-from spotwarden.channels.nouns import Sender
 from spotwarden.model.letter import Mail
+from spotwarden.notify.channels import ChannelSettings, open_post
+from spotwarden.notify.channels.mime import to_bytes
+from spotwarden.notify.channels.model import Sender
 from spotwarden.ports import Post
-from tests.channels.letters import mail
-from tests.channels.mail_server import PASSWORD, USER, MailServer, authority_file
+from tests.notify.channels.letters import mail
+from tests.notify.channels.mail_server import PASSWORD, USER, MailServer, authority_file
 
 ONE_WAY_SECONDS = 0.01
 LETTER = mail(text="Please look.\n" * 40, html="<p>Please look.</p>\n" * 300)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from spotwarden.runner.known import Known
-from tests.functions.conftest import World, load
-from tests.functions.crowd_world import Crowded, Slow
+from spotwarden.engine.cache import Known
+from tests.fakes.world import World, load
+from tests.recovery.crowd_world import Crowded, Slow
 
 JOBS, GARBAGE = 1_000, 5_000
 

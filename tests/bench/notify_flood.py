@@ -51,16 +51,18 @@ def step(server: dict[str, str], stage: str, count: int, people: int, workers: i
     }
     from msgspec.structs import replace  # noqa: PLC0415 - as a function's server does, after its environment is set
 
-    from spotwarden import runner  # noqa: PLC0415
-    from spotwarden.decide.posting import POSTING, Scribe  # noqa: PLC0415
+    from spotwarden.engine.settings import Settings
     from spotwarden.gcp.connect import connect  # noqa: PLC0415
+    from spotwarden.governance.sweep import Duty  # noqa: PLC0415
     from spotwarden.model.limits import NotifyLimits  # noqa: PLC0415
     from spotwarden.model.policy import Mode, Policy  # noqa: PLC0415
-    from spotwarden.model.posting import Writing  # noqa: PLC0415
     from spotwarden.model.tick import Tick  # noqa: PLC0415
-    from spotwarden.runner.posting import deliver, take_in  # noqa: PLC0415
+    from spotwarden.notify.outbox import POSTING, Scribe  # noqa: PLC0415
+    from spotwarden.notify.outbox.intake import take_in  # noqa: PLC0415
+    from spotwarden.notify.outbox.model import Writing  # noqa: PLC0415
+    from spotwarden.notify.outbox.sweep import deliver
 
-    settings = runner.Settings(
+    settings = Settings(
         project="project", bucket="jobs", notices="notices", policy_file=Path("policy.toml"), workers=workers
     )
     policy = Policy(version="bench", mode=Mode.ENFORCE, notify=NotifyLimits(email=True))
@@ -68,7 +70,7 @@ def step(server: dict[str, str], stage: str, count: int, people: int, workers: i
     cloud = replace(connect(**settings.connection()), post=post)
     now = datetime.now(UTC) + (timedelta(minutes=1) if stage == "tick" else timedelta(0))
     tick = Tick(function="notify_developers", sweep=f"{time.time_ns():x}", now=now)
-    duty = runner.Duty.open(cloud, settings, policy, tick)
+    duty = Duty.open(cloud, settings, policy, tick)
     if stage == "take":
         with ThreadPoolExecutor(workers) as pool:
             done = pool.map(lambda one: take_in(duty, POSTING, one), messages(count, people))

@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
+from spotwarden.engine.cache import Known
 from spotwarden.model.attempt import Attempt
 from spotwarden.ports import Entry, Stored
-from spotwarden.runner.known import Known
 from tests.fakes.store import MemoryStore
-from tests.functions.report_world import HOUR, MINUTE, ReportWorld
+from tests.report.report_world import HOUR, MINUTE, ReportWorld
 
 SIZES = (10, 1_000, 10_000)
 VIEWS = ("/", "/jobs/job-00001", "/fleet", "/trust", "/trust?about=job-00001", "/index.json", "/fleet.csv")

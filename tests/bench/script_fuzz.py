@@ -1,7 +1,7 @@
 """Fuzz both stages of reading a create script with atheris: `script_fuzz.py [MINUTES] [FOLDER]`.
 
 Anything but `Refused` that escapes, and any input that takes over two seconds, ends the run with the input.
-It starts from the scripts of tests/script/corpus; FOLDER keeps what it finds interesting, for the next run.
+It starts from the scripts of tests/create_script/corpus; FOLDER keeps what it finds interesting, for the next run.
 """
 
 import shutil
@@ -13,9 +13,9 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["spotwarden"]):
-    from spotwarden.script import Defaults, Refused, requests
-    from spotwarden.script.gcloud import session  # noqa: F401 — instrumented now, not at the first script
-    from spotwarden.script.shell.run import script  # noqa: F401 — likewise
+    from spotwarden.create_script import Defaults, Refused, requests
+    from spotwarden.create_script.bash.evaluator import script  # noqa: F401 — likewise
+    from spotwarden.create_script.gcloud import session  # noqa: F401 — instrumented now, not at the first script
 
 CORPUS = Path(__file__).parents[1] / "script" / "corpus"
 DEFAULTS = Defaults(project="demo-project", zone="us-central1-a", region="us-central1")

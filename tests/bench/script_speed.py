@@ -1,6 +1,6 @@
 """Create scripts read a second on one core, beside one call of the real gcloud: `script_speed.py [SECONDS]`.
 
-The scripts are those of tests/script/corpus that gcloud accepts; the same ones again and again, each read
+The scripts are those of tests/create_script/corpus that gcloud accepts; the same ones again and again, each read
 whole: bash, gcloud's command line, request. The peer is gcloud's own parse of one create, dry: `--help` is
 the least it can do, a real create costs more.
 """
@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from spotwarden.script import Defaults, Refused, requests
+from spotwarden.create_script import Defaults, Refused, requests
 
 CORPUS = Path(__file__).parents[1] / "script" / "corpus"
 DEFAULTS = Defaults(project="demo-project", zone="us-central1-a", region="us-central1")
@@ -57,7 +57,7 @@ def import_seconds() -> float:
             times.append(time.perf_counter() - began)
         return statistics.median(times)
 
-    return fresh("import spotwarden.script") - fresh("pass")
+    return fresh("import spotwarden.create_script") - fresh("pass")
 
 
 def main(seconds: float) -> None:
@@ -75,7 +75,7 @@ def main(seconds: float) -> None:
     rate = len(times) / sum(times)
     print(f"| scripts read a second, one core ({len(work)} scripts of the corpus) | {rate:.0f} |")
     print(f"| one script, median | {middle * 1000:.2f} ms |")
-    print(f"| import of spotwarden.script | {import_seconds() * 1000:.0f} ms |")
+    print(f"| import of spotwarden.create_script | {import_seconds() * 1000:.0f} ms |")
     if gcloud := gcloud_seconds():
         print(f"| one gcloud call, median | {gcloud * 1000:.0f} ms |")
         print(f"| ratio gcloud / script | {gcloud / middle:.0f} |")

@@ -6,14 +6,14 @@ from pathlib import Path
 import msgspec
 
 from spotwarden.cli.context import Context
+from spotwarden.engine.cache import Known
+from spotwarden.engine.settings import Settings
 from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, RunRecord, StatusCode, Thing
 from spotwarden.model.attempt import Attempt, State, Try
 from spotwarden.model.fleet import Fleet, Machine
 from spotwarden.model.instance import Instance, Instances, Status
 from spotwarden.model.policy import Policy
 from spotwarden.ports import Logs, Transfers
-from spotwarden.runner import Settings
-from spotwarden.runner.known import Known
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 from tests.fakes.files import MemoryFiles
 from tests.fakes.logs import MemoryLogs

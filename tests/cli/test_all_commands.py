@@ -94,7 +94,7 @@ def test_help_imports_no_command():
         "import sys; from spotwarden.cli.main import main\n"
         "main(['--help'], standalone_mode=False)\n"
         "heavy = ('google.auth', 'google.api_core', 'tree_sitter', 'spotwarden.gcp', 'spotwarden.decide',"
-        " 'spotwarden.runner')\n"
+        " 'spotwarden.engine')\n"
         "sys.exit(str([one for one in sys.modules if one.startswith(heavy)] or 0))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

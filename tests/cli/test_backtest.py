@@ -7,8 +7,8 @@ import pytest
 
 from spotwarden.layout import StatusCode, SweepRecord
 from spotwarden.model.governance import IdleLimits, Remedy
-from tests.functions.conftest import load
-from tests.functions.idle_world import BUSY, IdleWorld
+from tests.fakes.world import load
+from tests.governance.idle.idle_world import BUSY, IdleWorld
 
 EVER = ("--since", "36500d", "--function", "flag_idle_gpus")
 MINUTE = timedelta(minutes=1)

@@ -12,8 +12,8 @@ from spotwarden.cli.looking import diff as command
 from spotwarden.cli.looking.sparks import PLAIN, sparks
 from spotwarden.cli.main import main
 from spotwarden.layout import Code, CreateScript, JobFile, MetricsFile, RunRecord
-from spotwarden.model.report_job import Point
 from spotwarden.model.run import Run
+from spotwarden.report.model.job import Point
 from tests.cli.logged import Speaker
 
 SCRIPT = "gcloud compute instances create {job} --zone=us-central1-a\n# {job}-1 train.py\n"

@@ -7,9 +7,9 @@ import pytest
 
 from spotwarden.cli.acting.job_file import change_job_file
 from spotwarden.cli.context import Context
+from spotwarden.engine.settings import Settings
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
-from spotwarden.runner import Settings
 from tests.fakes.cloud import memory_cloud
 from tests.fakes.trouble import conflict, unanswered
 

@@ -9,10 +9,10 @@ from spotwarden.cli.looking import jobs as command
 from spotwarden.cli.looking import remembered
 from spotwarden.cli.main import main
 from spotwarden.layout import OpenJob
-from spotwarden.model.report import Experiment as Reported
-from spotwarden.model.report import Standing
-from spotwarden.model.report_kept import Entry, Index
-from spotwarden.runner.reporting.kept import Shelf
+from spotwarden.report.model.experiments import Experiment as Reported
+from spotwarden.report.model.experiments import Standing
+from spotwarden.report.model.kept import Entry, Index
+from spotwarden.report.store import Shelf
 from tests.cli.logged import Speaker, four_jobs
 
 

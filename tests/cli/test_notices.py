@@ -11,10 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden import clock
-from spotwarden.decide.letters.kinds import KINDS
 from spotwarden.layout import OutboxEntry, PostRound, UndeliveredRecord, notice_key, person_key
 from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.post import Batch, Channel, Pending, Recipient, Round, Undelivered
+from spotwarden.notify.templates.kinds import KINDS
 
 NOW = datetime.now(UTC)
 HOUR = timedelta(hours=1)

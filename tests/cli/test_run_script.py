@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from spotwarden.cli.launching.package import FILE_AT_MOST, FolderFiles
+from spotwarden.create_script import Defaults, requests
+from spotwarden.create_script.lint import check
+from spotwarden.create_script.request.stored import launch_of
 from spotwarden.model.launch import Launch, StoredScript
-from spotwarden.script import Defaults, requests
-from spotwarden.script.lint import check
-from spotwarden.script.stored import launch_of
 from tests.contract.served import PROJECT
 
 GOOGLE = "https://compute.googleapis.com"

@@ -13,9 +13,9 @@ from spotwarden.cli.launching.limits_file import job_file
 from spotwarden.cli.launching.machines import Machine
 from spotwarden.cli.launching.package import packed
 from spotwarden.cli.launching.sending import send_code, send_input
+from spotwarden.engine.policy_file.reading import durations, read_toml
 from spotwarden.layout import Layout, NotInLayoutError
 from spotwarden.model.jobfile import JobFile
-from spotwarden.runner.policy.reading import durations, read_toml
 from tests.fakes.files import MemoryFiles
 from tests.fakes.store import MemoryStore
 

@@ -8,14 +8,7 @@ import pytest
 from spotwarden import clock
 from spotwarden.cli.looking import show as command
 from spotwarden.cli.main import main
-from spotwarden.layout import (
-    AttemptRecord,
-    CaseRecord,
-    Heartbeat,
-    JobFile,
-    MetricsFile,
-    RunRecord,
-)
+from spotwarden.layout import AttemptRecord, CaseRecord, Heartbeat, JobFile, MetricsFile, RunRecord
 from spotwarden.model.attempt import State, Try
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.run import Run

@@ -7,13 +7,13 @@ from typing import Protocol
 
 import pytest
 
-from spotwarden.channels import ChannelSettings, open_post
 from spotwarden.model.letter import Letter
+from spotwarden.notify.channels import ChannelSettings, open_post
 from spotwarden.ports import NoPost, Post, RejectedError, UnansweredError
-from tests.channels import letters
-from tests.channels.rude import Act, Answer, Rude, Talk, http, smtp
 from tests.fakes.post import MemoryPost
 from tests.fakes.trouble import Failure, rejected, unanswered
+from tests.notify.channels import letters
+from tests.notify.channels.rude import Act, Answer, Rude, Talk, http, smtp
 
 FAILURES = {
     "refused": rejected("refused"),

@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from spotwarden.decide.rules import usage as rules
+from spotwarden.engine.cache import Known
+from spotwarden.governance.caps import meter as usage
+from spotwarden.governance.caps import usage as rules
+from spotwarden.governance.caps.meter import Meter, Metering
 from spotwarden.layout import Layout, UsageRecord
 from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
 from spotwarden.model.usage import Metered, UsageDay
-from spotwarden.runner.governance import usage
-from spotwarden.runner.governance.usage import Meter, Metering
-from spotwarden.runner.known import Known
 
 NOON = datetime(2026, 3, 18, 12, tzinfo=UTC)
 METERING = Metering(days=rules.days, add=rules.add, total=rules.total)

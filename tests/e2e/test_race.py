@@ -15,14 +15,15 @@ from localcloud.compute import ComputeService, Timings
 from localcloud.machines import NoMachines
 from localcloud.pubsub import PubSubService
 from localcloud.storage import StorageService
+from spotwarden.create_script.request.stored import with_launch
+from spotwarden.engine.settings import Settings
 from spotwarden.gcp.connect import connect
 from spotwarden.layout import CreateScript, InstanceId, Layout, MarkerName
 from spotwarden.model.attempt import State
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
-from spotwarden.runner import Settings, look_at_job
-from spotwarden.script.stored import with_launch
-from tests.functions.conftest import load
+from spotwarden.recovery.job_folder import look_at_job
+from tests.fakes.world import load
 from tests.localcloud.stand import Stand
 
 PROJECT, BUCKET, TOPIC = "demo", "demo-jobs", "notices"

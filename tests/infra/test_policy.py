@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from spotwarden.engine.policy_file.reading import PolicyError, read_policy
 from spotwarden.model.governance import Calendar, GovernanceLimits
 from spotwarden.model.leniency import LENIENT
 from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimits, RecoveryLimits
 from spotwarden.model.policy import RULES, Mode, Policy
-from spotwarden.runner import PolicyError, read_policy
 
 FILE = Path(__file__).resolve().parents[2] / "infra/policy.toml"
 SECTIONS = {

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from spotwarden.decide.rules.prices import price_of
+from spotwarden.governance.costs import price_of
+from spotwarden.governance.price_file import only, read_prices
 from spotwarden.model.prices import Kind
-from spotwarden.runner.governance.prices import only, read_prices
 
 FILE = Path(__file__).resolve().parents[2] / "infra/prices.toml"
 TABLE = read_prices(FILE)

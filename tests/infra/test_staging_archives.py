@@ -47,7 +47,7 @@ def test_a_staged_function_is_its_code_its_policy_and_its_requirements(staging: 
     assert {"main.py", "policy.toml", "requirements.txt"} <= loose <= {
         "main.py", "policy.toml", "prices.toml", "requirements.txt"
     }  # fmt: skip
-    served = {one for one in found if one.startswith("spotwarden/runner/reporting/assets/")}
+    served = {one for one in found if one.startswith("spotwarden/report/assets/")}
     assert bool(served) is (name == "report_jobs")
     assert all(one.endswith((".css", ".js", "LICENSE")) for one in served)
     assert all(one.endswith(".py") for one in found - loose - served)
@@ -56,11 +56,11 @@ def test_a_staged_function_is_its_code_its_policy_and_its_requirements(staging: 
 
 def test_a_function_holds_only_what_its_imports_reach(staging: Path):
     """Governance reads no create script; what nobody prices needs no prices."""
-    assert "spotwarden/script/stored.py" in files(staging / "recover_spot")
-    assert "spotwarden/script/stored.py" not in files(staging / "check_compliance")
+    assert "spotwarden/create_script/request/stored.py" in files(staging / "recover_spot")
+    assert "spotwarden/create_script/request/stored.py" not in files(staging / "check_compliance")
     assert "prices.toml" in files(staging / "cap_runtime")
     for name in NAMES:
-        priced = "spotwarden/runner/governance/prices.py" in files(staging / name)
+        priced = "spotwarden/governance/price_file.py" in files(staging / name)
         assert ("prices.toml" in files(staging / name)) is priced
 
 

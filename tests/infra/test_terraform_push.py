@@ -9,7 +9,7 @@ import textwrap
 import pytest
 from functions_framework import create_app
 
-from spotwarden.runner import open_tick
+from spotwarden.engine.trigger import open_tick
 
 PATH = "/projects/a-project/topics/spotwarden-recover-spot"
 

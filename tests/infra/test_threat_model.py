@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.functions.job_vm import patterns
+from tests.recovery.job_vm import patterns
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "deploy" / "threat-model.md").read_text()

@@ -11,7 +11,7 @@ import certifi
 import pytest
 
 from localcloud.outbound import Outbound, Outgoing, UnreachableError
-from tests.channels.mail_server import authority_file, certificate
+from tests.notify.channels.mail_server import authority_file, certificate
 
 
 @asynccontextmanager

@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-from spotwarden.model.report import (
+from spotwarden.report.model.experiments import (
     Advance,
     Experiment,
     Experiments,
@@ -11,8 +11,8 @@ from spotwarden.model.report import (
     Money,
     Standing,
 )
-from spotwarden.model.report_fleet import By, Fleet, Pending, Recovery, Slice, Spans, WeatherHour
-from spotwarden.model.report_job import (
+from spotwarden.report.model.fleet import By, Fleet, Pending, Recovery, Slice, Spans, WeatherHour
+from spotwarden.report.model.job import (
     Bar,
     Comparison,
     Curve,
@@ -25,7 +25,7 @@ from spotwarden.model.report_job import (
     Refused,
     Wait,
 )
-from spotwarden.model.report_trust import Deed, Query, Trust
+from spotwarden.report.model.trust import Deed, Query, Trust
 
 NOW = datetime(2026, 11, 20, 15, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)

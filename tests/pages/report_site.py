@@ -8,10 +8,10 @@ import msgspec
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
-from spotwarden.decide import report_pages as pages
-from spotwarden.model.report_job import JobReport
-from spotwarden.model.report_trust import Query
-from spotwarden.runner.reporting import assets
+from spotwarden.report import assets
+from spotwarden.report import views as pages
+from spotwarden.report.model.job import JobReport
+from spotwarden.report.model.trust import Query
 from tests.pages import report_made_up as made_up
 
 

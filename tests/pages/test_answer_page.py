@@ -10,9 +10,9 @@ from werkzeug.wrappers import Request
 from spotwarden.model.governance import Limits, Remedy
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Wish
-from tests.functions.answer_web import ADA, Web
-from tests.functions.conftest import load
-from tests.functions.made_up import RULE, MadeUp
+from tests.fakes.world import load
+from tests.governance.made_up import RULE, MadeUp
+from tests.notify.links.answer_web import ADA, Web
 from tests.pages.browser import PHONE
 
 LEAST = 44

@@ -2,9 +2,9 @@
 
 import pytest
 
-from spotwarden.decide.letters.samples import samples
+from spotwarden.cli.samples import samples
 from spotwarden.model.notice import WEEKLY
-from tests.decide.letters import ANN, NOW, flood, letter, links, notice, pending
+from tests.notify.templates.letters import ANN, NOW, flood, letter, links, notice, pending
 from tests.pages.browser import PHONE
 
 FINGER = 44

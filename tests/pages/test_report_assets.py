@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import pytest
 
-from spotwarden.runner.reporting import assets
+from spotwarden.report import assets
 
 
 def test_the_chart_library_is_the_one_that_its_readme_names():

@@ -6,11 +6,11 @@ import pytest
 from werkzeug.serving import make_server
 from werkzeug.wrappers import Request
 
-from spotwarden.decide.report.press import PRESS
-from spotwarden.runner.reporting.web import respond
-from tests.functions.report_world import HOUR, ReportWorld
+from spotwarden.report.rendering import PRESS
+from spotwarden.report.web import respond
 from tests.pages.browser import DESK
 from tests.pages.report_site import Quiet
+from tests.report.report_world import HOUR, ReportWorld
 
 
 @pytest.fixture(scope="module")

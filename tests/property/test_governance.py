@@ -7,14 +7,14 @@ import hypothesis.strategies as st
 import msgspec
 from hypothesis import given, settings
 
-from spotwarden.decide.cases.answering import answered
+from spotwarden.governance.answering import answered
+from spotwarden.governance.signals.steady import ClockError
 from spotwarden.model.answer import Accepted, Keep
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, Mode, Remedy
-from spotwarden.runner.governance.steady import ClockError
 from tests.fakes.trouble import rejected, unanswered
-from tests.functions.made_up import RULE, MadeUp, Said
+from tests.governance.made_up import RULE, MadeUp, Said
 from tests.long import examples
 
 GRACE = timedelta(minutes=15)

@@ -10,9 +10,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from spotwarden.model.notice import Severity
 from spotwarden.model.post import Pace
 from tests.fakes.trouble import rejected, unanswered
-from tests.functions.post_room import ADA, BOB, OPS, PostRoom, notice
-from tests.functions.test_exactly_once import KilledError, die
-from tests.functions.test_notify_exactly_once import watched
+from tests.notify.outbox.post_room import ADA, BOB, OPS, PostRoom, notice
+from tests.notify.outbox.test_exactly_once import watched
+from tests.recovery.test_exactly_once import KilledError, die
 
 NOTICES = (
     notice("a"),

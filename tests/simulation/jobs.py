@@ -5,9 +5,9 @@ from functools import cache
 
 import msgspec
 
+from spotwarden.create_script.request.stored import launch_of
 from spotwarden.model.launch import Launch, StoredScript
 from spotwarden.model.request import Request
-from spotwarden.script.stored import launch_of
 from tests.simulation.commands import Kind
 
 ZONES = ("us-central1-a", "us-central1-b", "us-central1-c")

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.decide.lifecycle import LIFE
 from spotwarden.model.attempt import State
+from spotwarden.recovery.lifecycle import LIFE
 
 SKEW = timedelta(seconds=60)
 """How far a sweep's clock may be off."""

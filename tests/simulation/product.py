@@ -8,10 +8,10 @@ from pathlib import Path
 from types import ModuleType
 
 import spotwarden
+from spotwarden.engine.cache import Known
+from spotwarden.engine.settings import Settings
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Mode, Policy
-from spotwarden.runner import Settings
-from spotwarden.runner.known import Known
 from tests.simulation.jobs import PROJECT
 
 ROOT = Path(next(iter(spotwarden.__path__))).resolve().parents[1]

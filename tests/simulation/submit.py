@@ -4,17 +4,19 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from spotwarden.decide import submission
-from spotwarden.decide.attempts import next_step
-from spotwarden.decide.progress import after
+from spotwarden.create_script.request.stored import launch_of
+from spotwarden.engine.advance import advance
+from spotwarden.engine.executor.apply import Applier
 from spotwarden.layout import CreateScript
 from spotwarden.model.action import Wait
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.outcome import Lost
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner import Applier, advance, look_at_job
-from spotwarden.script.stored import launch_of
+from spotwarden.recovery import submission
+from spotwarden.recovery.attempts import next_step
+from spotwarden.recovery.job_folder import look_at_job
+from spotwarden.recovery.progress import after
 from tests.simulation.jobs import PROJECT, Job
 from tests.simulation.product import POLICY, SETTINGS
 

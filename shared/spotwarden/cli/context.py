@@ -8,11 +8,14 @@ import click
 import msgspec
 
 from spotwarden import clock
+from spotwarden.engine.executor.apply import Applier
+from spotwarden.engine.log import silent
+from spotwarden.engine.policy_file.reading import PolicyError, read_policy
+from spotwarden.engine.settings import Settings, SettingsError
 from spotwarden.gcp.connect import connect
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, Logs, Transfers
-from spotwarden.runner import Applier, PolicyError, Settings, SettingsError, read_policy, silent
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,15 +8,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 import msgspec
 
-from spotwarden.layout.table import (
-    FIELDS,
-    MARKERS,
-    MAX_NAME_BYTES,
-    OURS,
-    READERS,
-    RESERVED_JOBS,
-    TEMPLATES,
-)
+from spotwarden.layout.table import FIELDS, MARKERS, MAX_NAME_BYTES, OURS, READERS, RESERVED_JOBS, TEMPLATES
 from spotwarden.layout.things import Code, InstanceId, Thing
 
 

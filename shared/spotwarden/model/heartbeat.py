@@ -4,7 +4,7 @@ The job kit writes it as JSON to `<job>/metadata/heartbeat/<node>` at a fixed pe
 on or not: that it came says that the VM is alive, `progress_at` when the program last moved. New figures are
 a line of `<job>/metadata/metrics/<node>/<attempt>.jsonl`. JSON has no *not a number*, no infinity: such
 values are the texts "nan", "inf" and "-inf". A job may write its own; every part may be missing, and so may
-all of them. `spotwarden.runner.beats` reads them.
+all of them. `spotwarden.recovery.heartbeats` reads them.
 """
 
 import math

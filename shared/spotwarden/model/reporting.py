@@ -7,9 +7,9 @@ import msgspec
 from spotwarden.model.case import Case
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.policy import Policy
-from spotwarden.model.report_fleet import Pending
-from spotwarden.model.report_kept import Gathered, Line, News, Record, Rules, Sources, Summary
-from spotwarden.model.report_trust import Deed
+from spotwarden.report.model.fleet import Pending
+from spotwarden.report.model.kept import Gathered, Line, News, Record, Rules, Sources, Summary
+from spotwarden.report.model.trust import Deed
 
 
 class Reporting(msgspec.Struct, frozen=True, kw_only=True):

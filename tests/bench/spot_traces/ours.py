@@ -1,12 +1,12 @@
-"""Our rule: every choice is made by `spotwarden.decide.placement`, from what happened to the jobs alone."""
+"""Our rule: every choice is made by `spotwarden.recovery.placement`, from what happened to the jobs alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from spotwarden.decide import placement
 from spotwarden.model.limits import PlacementLimits, RecoveryLimits
 from spotwarden.model.placement import Event, News, PlacementRecord
+from spotwarden.recovery import placement
 
 from .market import Zone
 from .replay import ON_DEMAND, Job, State, Wait

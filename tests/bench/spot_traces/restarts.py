@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from spotwarden.decide.bounds import exceeded
-from spotwarden.decide.fates import Fate
 from spotwarden.model.attempt import Attempt, Recorded, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
+from spotwarden.recovery.bounds import exceeded
+from spotwarden.recovery.fates import Fate
 
 from .market import Zone, h100
 from .ours import EPOCH

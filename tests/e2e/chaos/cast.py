@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from spotwarden.create_script.request.stored import launch_of
 from spotwarden.model.launch import Launch, StoredScript
 from spotwarden.model.request import Request
-from spotwarden.script.stored import launch_of
 from tests.e2e.chaos.cloud import BASE, BUCKET, PROJECT, Cloud
 
 ZONES = ("us-central1-a", "us-central1-b", "us-central1-c")

@@ -1,8 +1,8 @@
 """What `recover_spot` needs: to look, to start again what each kind of script makes, and to say so."""
 
+from spotwarden.create_script.request.stored import launch_of
 from spotwarden.layout import CreateScript, InstanceId, MarkerName
 from spotwarden.model.launch import Launch, StoredScript
-from spotwarden.script.stored import launch_of
 from tests.localcloud.permissions.scenes import scene
 from tests.localcloud.permissions.stage import PROJECT, ZONE, Stage
 

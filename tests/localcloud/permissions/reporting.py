@@ -5,12 +5,12 @@ from datetime import timedelta
 from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request
 
-from spotwarden import runner
-from spotwarden.decide.report.press import PRESS
+from spotwarden.governance.sweep import Duty
 from spotwarden.layout import UsageRecord
 from spotwarden.model.prices import Kind
 from spotwarden.model.usage import Run, UsageDay, Used
-from spotwarden.runner.reporting.web import respond
+from spotwarden.report.rendering import PRESS
+from spotwarden.report.web import respond
 from tests.localcloud.permissions.governing import job
 from tests.localcloud.permissions.scenes import scene
 from tests.localcloud.permissions.stage import Stage
@@ -31,7 +31,7 @@ def a_week_of_a_job(stage: Stage) -> None:
     stage.sweep()
     assert {one.kind for one in stage.heard()} == {"weekly_report"}
     with stage.acting() as settings:
-        duty = runner.Duty.open(stage.cloud, settings, stage.policy, stage.tick())
+        duty = Duty.open(stage.cloud, settings, stage.policy, stage.tick())
         page = respond(Request(EnvironBuilder("/jobs/train").get_environ()), duty, PRESS)
     assert page.status_code == 200
     stage.wait(minutes=10)

@@ -21,6 +21,9 @@ from localcloud.cloud import LocalCloud, Options
 from localcloud.deployment import Function, Manifest, Where, read_manifest
 from localcloud.permissions import Account
 from localcloud.ports import Point
+from spotwarden.engine.cache import Known
+from spotwarden.engine.fan_out import Swept
+from spotwarden.engine.settings import Settings
 from spotwarden.gcp.connect import connect
 from spotwarden.layout import Layout, Thing
 from spotwarden.model.governance import GovernanceLimits
@@ -28,9 +31,7 @@ from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.runner import Settings, Swept
-from spotwarden.runner.known import Known
-from tests.functions.conftest import load
+from tests.fakes.world import load
 
 T = TypeVar("T")
 INFRA = Path(__file__).resolve().parents[3] / "infra"

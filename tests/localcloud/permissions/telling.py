@@ -6,18 +6,20 @@ from types import SimpleNamespace
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden import channels, runner
-from spotwarden.decide.posting import POSTING, Scribe
+from spotwarden.governance.sweep import Duty
 from spotwarden.layout import AttemptRecord, CreateScript, StatusCode
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import Notice, Severity, Way
-from spotwarden.model.posting import Writing
-from spotwarden.runner.posting import deliver, take_in
-from tests.functions.answer_web import Web
+from spotwarden.notify import channels
+from spotwarden.notify.outbox import POSTING, Scribe
+from spotwarden.notify.outbox.intake import take_in
+from spotwarden.notify.outbox.model import Writing
+from spotwarden.notify.outbox.sweep import deliver
 from tests.localcloud.permissions.governing import A2_ONLY, job, stopped
 from tests.localcloud.permissions.scenes import scene
 from tests.localcloud.permissions.stage import Stage, loaded
+from tests.notify.links.answer_web import Web
 
 ADA = "ada@example.com"
 
@@ -39,11 +41,11 @@ def a_notice(stage: Stage) -> None:
     cloud = replace(stage.cloud, post=channels.open_post(channels.ChannelSettings.read(mail)))
     message = {"data": b64encode(msgspec.json.encode(notice(stage))).decode(), "attributes": {}}
     with stage.acting() as settings:
-        duty = runner.Duty.open(cloud, settings, stage.policy, stage.tick(patient=False))
+        duty = Duty.open(cloud, settings, stage.policy, stage.tick(patient=False))
         assert take_in(duty, POSTING, message).failures in ([], ())
     stage.wait(minutes=1)
     with stage.acting() as settings:
-        duty = runner.Duty.open(cloud, settings, stage.policy, stage.tick())
+        duty = Duty.open(cloud, settings, stage.policy, stage.tick())
         scribe = Scribe(limits=stage.policy.notify)
         writing = Writing(letter=scribe.letter, domain="example.com", now=lambda: stage.now)
         assert deliver(duty, POSTING, writing).failures in ([], ())

@@ -7,13 +7,13 @@ from msgspec.structs import replace
 
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
 from spotwarden.cli.table import plain
+from spotwarden.governance.sweep import Duty
 from spotwarden.layout import job_problem
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Mode, Policy
-from spotwarden.model.reply import Standing, Verdict
-from spotwarden.runner import Duty
-from spotwarden.runner.answers.carrying import Carried
+from spotwarden.notify.links.carrying import Carried
+from spotwarden.notify.links.reply import Standing, Verdict
 
 
 class Desk(NamedTuple):

@@ -10,18 +10,18 @@ from spotwarden.cli.context import Context, default_owner, new_tick, open_contex
 from spotwarden.cli.json_text import json_text
 from spotwarden.cli.table import duration, plain, render
 from spotwarden.cli.times import Moment, Span
-from spotwarden.decide.cases.answering import answered
-from spotwarden.decide.cases.history import history, is_kept, standing
-from spotwarden.decide.cases.notices import name_of
+from spotwarden.governance.answering import answered
+from spotwarden.governance.cases.history import history, is_kept, standing
+from spotwarden.governance.cases.notices import name_of
+from spotwarden.governance.cases.store import OpenCases, read_cases
 from spotwarden.layout import CaseRecord
 from spotwarden.model.answer import Answer, Extend, Keep, Refused, Release
 from spotwarden.model.case import Case
 from spotwarden.model.governance import Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES
-from spotwarden.runner.answers.writing import write_answer
-from spotwarden.runner.governance.cases import OpenCases, read_cases
-from spotwarden.runner.jobs import read_job_file
+from spotwarden.notify.links.writing import write_answer
+from spotwarden.recovery.job_folder import read_job_file
 
 HEAD = ("RULE", "CASE", "ABOUT", "OWNER", "STANDS", "FOR", "DUE", "REASON")
 RULE = click.Choice(list(RULES))

@@ -10,14 +10,14 @@ from spotwarden.cli.acting import outbox
 from spotwarden.cli.acting.outbox import Item, NotDoneError, Outbox, read_outbox
 from spotwarden.cli.context import Context, new_tick, open_context
 from spotwarden.cli.json_text import json_text
+from spotwarden.cli.samples import samples
 from spotwarden.cli.table import duration, plain, render
-from spotwarden.decide.letters.kinds import KINDS
-from spotwarden.decide.letters.samples import samples
-from spotwarden.decide.posting.addresses import address
+from spotwarden.engine.policy_file.reading import PolicyError, read_policy
 from spotwarden.model.action import Tell
 from spotwarden.model.notice import Notice
 from spotwarden.model.outcome import Done
-from spotwarden.runner import PolicyError, read_policy
+from spotwarden.notify.outbox.mail_address import address
+from spotwarden.notify.templates.kinds import KINDS
 
 HEAD = ("KEY", "STANDS", "TO", "FOR", "KIND", "WHAT", "WHY")
 DIGITS = 12

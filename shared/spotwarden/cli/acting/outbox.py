@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from spotwarden import clock, typed
 from spotwarden.cli.context import Context, new_tick
+from spotwarden.engine.decoding import decoded
+from spotwarden.engine.fan_out import each
 from spotwarden.layout import (
     NotInLayoutError,
     OutboxEntry,
@@ -20,8 +22,6 @@ from spotwarden.model.action import Change, DropObject, StoreObject, Tell
 from spotwarden.model.outcome import Done, Lost
 from spotwarden.model.post import Channel, Pending, Recipient, Round, Undelivered
 from spotwarden.ports import BrokenError
-from spotwarden.runner.decoding import decoded
-from spotwarden.runner.each import each
 
 typed.prepare(Undelivered, Round, Pending)
 

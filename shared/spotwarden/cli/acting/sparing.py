@@ -12,9 +12,9 @@ from spotwarden.cli.context import Context, default_owner, new_tick, open_contex
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.table import plain
 from spotwarden.cli.times import Moment, Span
-from spotwarden.decide.answers.sparing import raised
-from spotwarden.decide.cases.answering import answered
-from spotwarden.decide.cases.notices import name_of
+from spotwarden.governance.answering import answered
+from spotwarden.governance.cases.notices import name_of
+from spotwarden.governance.cases.store import read_cases
 from spotwarden.layout import CaseRecord, NotInLayoutError, job_problem
 from spotwarden.model.action import LabelInstance
 from spotwarden.model.answer import Answer, Answered, Extend, Keep, Refused, Release
@@ -27,10 +27,9 @@ from spotwarden.model.outcome import Done
 from spotwarden.model.policy import RULES
 from spotwarden.model.tick import Tick
 from spotwarden.model.values import written
-from spotwarden.runner import look_at_job
-from spotwarden.runner.answers.writing import write_answer
-from spotwarden.runner.governance.cases import read_cases
-from spotwarden.runner.jobs import read_job_file
+from spotwarden.notify.links.sparing import raised
+from spotwarden.notify.links.writing import write_answer
+from spotwarden.recovery.job_folder import look_at_job, read_job_file
 
 why_option = click.option("--why", default="", help="The reason, for those who read it later.")
 

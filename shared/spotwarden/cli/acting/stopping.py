@@ -12,13 +12,13 @@ from spotwarden import clock
 from spotwarden.cli.acting.asking import Desk, open_desk, refuse, report, say
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.interrupted import so_far
-from spotwarden.decide import answers
 from spotwarden.model.attempt import State
 from spotwarden.model.notice import Way
 from spotwarden.model.policy import Policy
-from spotwarden.model.reply import Affair, Standing, Verdict
-from spotwarden.runner.answers.affairs import look, look_at_all
-from spotwarden.runner.answers.carrying import Carried, carry_out
+from spotwarden.notify import links as answers
+from spotwarden.notify.links.affairs import look, look_at_all
+from spotwarden.notify.links.carrying import Carried, carry_out
+from spotwarden.notify.links.reply import Affair, Standing, Verdict
 
 WATCH = timedelta(seconds=30)
 """How long a create request that was under way when its job was closed is waited for."""

@@ -13,9 +13,9 @@ from spotwarden.cli.deployment.examining import Finding, State, Where, examine
 from spotwarden.cli.deployment.manifest import MANIFEST, Manifest, read_manifest
 from spotwarden.cli.table import render
 from spotwarden.cli.times import Span
-from spotwarden.decide.posting.addresses import address
+from spotwarden.engine.policy_file.reading import PolicyError, read_policy
+from spotwarden.notify.outbox.mail_address import address
 from spotwarden.ports import Topic
-from spotwarden.runner import PolicyError, read_policy
 
 HEAD = ("WHAT", "STATE", "WHY", "WHAT TO DO")
 REGION = "us-central1"

@@ -17,11 +17,11 @@ from spotwarden import typed
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.cli.deployment.examining import TICK, Finding, State
 from spotwarden.cli.deployment.manifest import Function, Manifest
-from spotwarden.decide.letters.samples import samples
+from spotwarden.cli.samples import samples
+from spotwarden.engine.turn import Turn
 from spotwarden.layout import AuditRecord, MarkerName, Quarantined, SweepTurn, notice_key, quarantine_key
 from spotwarden.model.notice import Notice
 from spotwarden.ports import RejectedError, Topic, UnansweredError
-from spotwarden.runner.turn import Turn
 
 typed.prepare(Turn)
 

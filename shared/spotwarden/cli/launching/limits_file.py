@@ -9,10 +9,10 @@ import msgspec
 
 from spotwarden import typed
 from spotwarden.cli.launching.asked import Asked
-from spotwarden.decide.rules.precedence import misread
+from spotwarden.engine.policy_file.reading import durations, read_toml
+from spotwarden.governance.precedence import misread
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.values import written
-from spotwarden.runner.policy.reading import durations, read_toml
 
 typed.prepare(JobFile)
 

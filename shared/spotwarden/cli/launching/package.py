@@ -13,7 +13,7 @@ import msgspec
 from spotwarden.cli.bars import amount
 from spotwarden.cli.launching.ignoring import NEVER, walk
 from spotwarden.cli.table import plain
-from spotwarden.decide.letters.words import count
+from spotwarden.notify.templates.text import count
 
 FILE_AT_MOST = 256 * 1024
 """Bytes: Compute Engine takes no metadata value that is longer (Google: "About VM metadata")."""

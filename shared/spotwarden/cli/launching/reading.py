@@ -10,11 +10,11 @@ import msgspec
 from spotwarden.cli.context import Context
 from spotwarden.cli.launching.package import FolderFiles
 from spotwarden.cli.launching.resolve import resolve as run_and_record
-from spotwarden.decide.admission import inadmissible
+from spotwarden.create_script import Defaults
+from spotwarden.create_script.lint import check
+from spotwarden.create_script.request.stored import launch_of
 from spotwarden.model.launch import Launch, NoLaunch, StoredScript
-from spotwarden.script import Defaults
-from spotwarden.script.lint import check
-from spotwarden.script.stored import launch_of
+from spotwarden.recovery.admission import inadmissible
 
 
 class Package(msgspec.Struct, frozen=True, kw_only=True):

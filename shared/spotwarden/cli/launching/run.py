@@ -23,12 +23,12 @@ from spotwarden.cli.launching.sending import send_input
 from spotwarden.cli.launching.starting import start, told
 from spotwarden.cli.launching.storing import look, store, store_code, storing
 from spotwarden.cli.launching.writing import SCRIPT, files_of, image_of, script_of, setup_of
-from spotwarden.decide import submission
-from spotwarden.decide.letters.words import count
 from spotwarden.layout import JobFile, RunRecord, Thing
 from spotwarden.model.action import DropObject
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.run import Run
+from spotwarden.notify.templates.text import count
+from spotwarden.recovery import submission
 
 LOOK_EVERY_SECONDS = 10
 

@@ -10,10 +10,10 @@ import click
 
 from spotwarden.cli.launching.package import FolderFiles
 from spotwarden.cli.launching.resolve import resolve as run_and_record
+from spotwarden.create_script import Defaults, Refused, requests
+from spotwarden.create_script.lint import Report
+from spotwarden.create_script.lint import check as check_script
 from spotwarden.model.request import Request
-from spotwarden.script import Defaults, Refused, requests
-from spotwarden.script.lint import Report
-from spotwarden.script.lint import check as check_script
 
 ADVICE = """\
 Recovery could not launch the job from this text. If bash and gcloud do accept it,

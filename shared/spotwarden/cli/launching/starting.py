@@ -12,10 +12,9 @@ from msgspec.structs import replace
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.storing import look
-from spotwarden.decide import submission
-from spotwarden.decide.attempts import next_step
-from spotwarden.decide.begun import begin, reopen
-from spotwarden.decide.progress import after
+from spotwarden.create_script.request.cache import with_places
+from spotwarden.engine.advance import advance
+from spotwarden.engine.executor.apply import Applier
 from spotwarden.layout import StatusCode
 from spotwarden.model.action import Wait
 from spotwarden.model.attempt import Attempt, State
@@ -24,8 +23,11 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.outcome import Lost, Outcome, Unanswered
 from spotwarden.model.tick import Tick
 from spotwarden.ports import BrokenError, UnansweredError
-from spotwarden.runner import Applier, Places, advance
-from spotwarden.script.known import with_places
+from spotwarden.recovery import submission
+from spotwarden.recovery.attempts import next_step
+from spotwarden.recovery.begun import begin, reopen
+from spotwarden.recovery.places import Places
+from spotwarden.recovery.progress import after
 
 FIRST_LOOK_SECONDS = 0.05
 LOOK_EVERY_SECONDS = 0.5

@@ -10,20 +10,13 @@ from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.package import packed
 from spotwarden.cli.launching.reading import Package
 from spotwarden.cli.launching.sending import AT_ONCE, send_code
-from spotwarden.layout import (
-    Code,
-    CreateScript,
-    NotInLayoutError,
-    ResolvedScript,
-    ScriptFile,
-    Thing,
-)
+from spotwarden.engine.fan_out import each
+from spotwarden.layout import Code, CreateScript, NotInLayoutError, ResolvedScript, ScriptFile, Thing
 from spotwarden.model.action import DropObject, StoreObject
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.outcome import Done, Unanswered
 from spotwarden.ports import UnansweredError
-from spotwarden.runner import look_at_job
-from spotwarden.runner.each import each
+from spotwarden.recovery.job_folder import look_at_job
 
 
 def look(context: Context, job: str, *, script: bool = False) -> JobFacts:

@@ -9,7 +9,7 @@ from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.starting import start, told
 from spotwarden.cli.launching.storing import look, store, store_code, storing
-from spotwarden.decide import submission
+from spotwarden.recovery import submission
 
 
 @click.command()

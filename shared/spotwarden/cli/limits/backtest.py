@@ -14,24 +14,27 @@ from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.json_text import json_text
 from spotwarden.cli.limits.backtest_words import told
 from spotwarden.cli.times import Span
-from spotwarden.decide.aftermath import ended_well
-from spotwarden.decide.cases.backtest import Replay
-from spotwarden.decide.cases.backtest_sums import sums
-from spotwarden.decide.rules import capping, compliance, idleness, reaping
+from spotwarden.engine.policy_file.reading import PolicyError, read_policy
+from spotwarden.governance.backtest.aftermath import ended_well
+from spotwarden.governance.backtest.model import Compared, Played, Replayed
+from spotwarden.governance.backtest.replay import Replay
+from spotwarden.governance.backtest.sums import sums
+from spotwarden.governance.caps import rule as capping
+from spotwarden.governance.caps.facts import CapFacts
+from spotwarden.governance.compliance import rule as compliance
+from spotwarden.governance.compliance.facts import ComplianceFacts
+from spotwarden.governance.idle import rule as idleness
+from spotwarden.governance.idle.facts import IdleFacts
+from spotwarden.governance.price_file import read_prices
+from spotwarden.governance.reap import rules as reaping
+from spotwarden.governance.recording import read
+from spotwarden.governance.signals.facts import ReapFacts
 from spotwarden.layout import StatusCode
-from spotwarden.model.backtest import Compared, Played, Replayed
 from spotwarden.model.brief import Brief
-from spotwarden.model.capping import CapFacts
-from spotwarden.model.complying import ComplianceFacts
 from spotwarden.model.finding import Judged
-from spotwarden.model.idling import IdleFacts
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
-from spotwarden.model.reaping import ReapFacts
 from spotwarden.model.seen import Seen, Unreadable
-from spotwarden.runner import PolicyError, read_policy
-from spotwarden.runner.governance.prices import read_prices
-from spotwarden.runner.governance.recording import read
 
 SUCCESS = b"0"
 

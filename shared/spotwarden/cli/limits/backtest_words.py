@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from spotwarden.cli.table import duration, render
-from spotwarden.model.backtest import Compared, Deed, Played, Replayed, Stopped, Sum
+from spotwarden.governance.backtest.model import Compared, Deed, Played, Replayed, Stopped, Sum
 
 HEAD = (
     "POLICY", "RULE", "CASES", "UNKNOWN", "WARNINGS", "ACTED ON", "WRONG", "VM-HOURS", "GPU-HOURS", "MONEY",

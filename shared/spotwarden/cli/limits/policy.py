@@ -14,9 +14,10 @@ from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, new_tick, open_context
 from spotwarden.cli.json_text import json_text
 from spotwarden.cli.table import plain, render
-from spotwarden.decide.rules.calendar import open_at
-from spotwarden.decide.rules.exemptions import exempt
-from spotwarden.decide.rules.precedence import explain, team_of
+from spotwarden.engine.policy_file.reading import PolicyError, read_policy
+from spotwarden.governance.calendar import open_at
+from spotwarden.governance.exemptions import exempt
+from spotwarden.governance.precedence import explain, team_of
 from spotwarden.layout import NotInLayoutError
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.fleet import Machine
@@ -24,7 +25,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.opening import zone_of
 from spotwarden.model.policy import RULES, Mode, Policy
 from spotwarden.model.values import written
-from spotwarden.runner import PolicyError, look_at_job, read_policy
+from spotwarden.recovery.job_folder import look_at_job
 
 HEAD = ("RULE", "VALUE", "HOLDS", "FROM", "CEILING", "NOTE")
 DEFAULT_FILE = "infra/policy.toml"

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from spotwarden.decide.experiments import Experiment
+from spotwarden.recovery.standing import Experiment
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 

@@ -9,9 +9,9 @@ import msgspec
 
 from spotwarden.cli.looking.details import Details
 from spotwarden.cli.looking.sparks import BARS, sparks
-from spotwarden.decide.experiments import Experiment
-from spotwarden.model.report import Measure
-from spotwarden.model.report_job import Point
+from spotwarden.recovery.standing import Experiment
+from spotwarden.report.model.experiments import Measure
+from spotwarden.report.model.job import Point
 
 NOT_SETTINGS = frozenset({"at", "by", "code_bytes", "problem"})
 """Of how a job was asked for: what says when and by whom, and what is held against each other by itself."""

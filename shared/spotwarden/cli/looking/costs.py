@@ -7,12 +7,12 @@ import msgspec
 
 from spotwarden.cli.context import Context
 from spotwarden.cli.looking.details import Details
-from spotwarden.decide.rules.job_usage import Stay, spent, stays
-from spotwarden.decide.rules.prices import basis, region_of, words
-from spotwarden.model.capping import Records
+from spotwarden.governance.caps.facts import Records
+from spotwarden.governance.caps.job_usage import Stay, spent, stays
+from spotwarden.governance.costs import basis, region_of, words
+from spotwarden.governance.price_file import read_prices
 from spotwarden.model.instance import Status
 from spotwarden.model.prices import Kind
-from spotwarden.runner.governance.prices import read_prices
 
 OLD = timedelta(days=180)
 

@@ -8,21 +8,21 @@ import msgspec
 
 from spotwarden import typed
 from spotwarden.cli.context import Context
-from spotwarden.decide.report import beats
+from spotwarden.engine.decoding import decoded
+from spotwarden.engine.fan_out import each
 from spotwarden.layout import CaseRecord, MetricsFile, NotInLayoutError, RunRecord, job_problem
 from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.policy import RULES
-from spotwarden.model.report import Measure
-from spotwarden.model.report_job import Curve
-from spotwarden.model.report_kept import Line
 from spotwarden.model.run import Run
 from spotwarden.ports import BrokenError
-from spotwarden.runner.beats import beat_in, beats_in, progress_in
-from spotwarden.runner.decoding import decoded
-from spotwarden.runner.each import each
-from spotwarden.runner.jobs import Folder, look_at_job, look_into, telling
+from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
+from spotwarden.recovery.job_folder import Folder, look_at_job, look_into, telling
+from spotwarden.report.figures import beats
+from spotwarden.report.model.experiments import Measure
+from spotwarden.report.model.job import Curve
+from spotwarden.report.model.kept import Line
 
 typed.prepare(Run, Case)
 

@@ -16,9 +16,9 @@ from spotwarden.cli.looking.details import read_details
 from spotwarden.cli.looking.show import figure
 from spotwarden.cli.looking.sparks import BARS, PLAIN
 from spotwarden.cli.table import duration, plain, render
-from spotwarden.decide.experiments import Experiment, experiment, worded
 from spotwarden.layout import Code
-from spotwarden.model.report import Measure
+from spotwarden.recovery.standing import Experiment, experiment, worded
+from spotwarden.report.model.experiments import Measure
 
 DIFFERENT = 1
 

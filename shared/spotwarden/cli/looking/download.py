@@ -14,11 +14,11 @@ from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.looking.landing import Landed, Landing, UnsafeError, insist, safe
 from spotwarden.cli.table import plain
-from spotwarden.decide.letters.words import count
+from spotwarden.engine.fan_out import Each, each
 from spotwarden.layout import job_problem
 from spotwarden.layout.outputs import file_path
+from spotwarden.notify.templates.text import count
 from spotwarden.ports import Held, Transfers, UnansweredError
-from spotwarden.runner.each import Each, each
 
 FOLDERS = {"output": "output/", "logs": "metadata/logs/", "metrics": "metadata/metrics/"}
 """What is fetched into which folder, and where it stands below the job's."""

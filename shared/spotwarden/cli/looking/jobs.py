@@ -16,9 +16,9 @@ from spotwarden.cli.looking.choosing import SORTS, Choice, Tag
 from spotwarden.cli.looking.rows import Rows, Table
 from spotwarden.cli.table import duration, plain, render
 from spotwarden.cli.times import Since, Span
-from spotwarden.decide.experiments import Experiment, worded
 from spotwarden.layout import Code
-from spotwarden.model.report import Standing
+from spotwarden.recovery.standing import Experiment, worded
+from spotwarden.report.model.experiments import Standing
 
 HEAD = ("JOB", "STATUS", "ATTEMPTS", "INSTANCE AND LOG ID", "ZONE", "OWNER", "RUNTIME", "CODE")
 MANY = 100

@@ -7,9 +7,9 @@ import msgspec
 
 from spotwarden.cli.looking.saying import Teller
 from spotwarden.cli.looking.sources import Cloud, Desk, Glance
-from spotwarden.decide.whereabouts import Stay
 from spotwarden.layout import LogFile
 from spotwarden.model.logline import LogLine
+from spotwarden.recovery.whereabouts import Stay
 
 OVERLAP = timedelta(seconds=30)
 """So late a line may come to Cloud Logging, by its own time, and still be told."""

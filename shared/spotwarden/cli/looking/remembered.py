@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 import msgspec
 
 from spotwarden.cli.context import Context
-from spotwarden.decide.experiments import Experiment
 from spotwarden.layout import NotInLayoutError, OpenJob
-from spotwarden.model.report import Experiment as Reported
-from spotwarden.runner.reporting.kept import Shelf, current
+from spotwarden.recovery.standing import Experiment
+from spotwarden.report.model.experiments import Experiment as Reported
+from spotwarden.report.store import Shelf, current
 
 MANY = 200
 """Fewer jobs are all read."""

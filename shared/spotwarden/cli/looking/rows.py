@@ -10,7 +10,10 @@ import msgspec
 from spotwarden import typed
 from spotwarden.cli.context import Context
 from spotwarden.cli.looking.remembered import NOTHING, remembered
-from spotwarden.decide.experiments import Experiment, experiment
+from spotwarden.engine.cache import Known
+from spotwarden.engine.decoding import decoded
+from spotwarden.engine.fan_out import each
+from spotwarden.governance.cases.store import read_cases
 from spotwarden.layout import (
     RESERVED_JOBS,
     AttemptRecord,
@@ -26,11 +29,8 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.jobfile import JobFile
 from spotwarden.ports import BrokenError
-from spotwarden.runner.decoding import decoded
-from spotwarden.runner.each import each
-from spotwarden.runner.governance.cases import read_cases
-from spotwarden.runner.jobs import Folder, look_into, once, read_job_file
-from spotwarden.runner.known import Known
+from spotwarden.recovery.job_folder import Folder, look_into, once, read_job_file
+from spotwarden.recovery.standing import Experiment, experiment
 
 STALL = "stall"
 AT_ONCE = 32

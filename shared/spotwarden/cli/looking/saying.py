@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from spotwarden.cli.table import plain
-from spotwarden.decide.whereabouts import Stay
+from spotwarden.recovery.whereabouts import Stay
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 TAB = 8

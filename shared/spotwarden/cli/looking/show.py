@@ -14,14 +14,14 @@ from spotwarden.cli.json_text import json_text
 from spotwarden.cli.looking.costs import Costs, costs
 from spotwarden.cli.looking.details import Details, cases_of, read_details
 from spotwarden.cli.table import duration, plain
-from spotwarden.decide.attempts import IN_FLIGHT
-from spotwarden.decide.begun import begun, counts_until
-from spotwarden.decide.cases.history import standing
-from spotwarden.decide.experiments import Experiment, Moment, experiment, timeline, worded
+from spotwarden.governance.cases.history import standing
 from spotwarden.layout import SweepTurn
 from spotwarden.model.case import Case
 from spotwarden.model.heartbeat import Measured
-from spotwarden.model.report import Measure, Standing
+from spotwarden.recovery.attempts import IN_FLIGHT
+from spotwarden.recovery.begun import begun, counts_until
+from spotwarden.recovery.standing import Experiment, Moment, experiment, timeline, worded
+from spotwarden.report.model.experiments import Measure, Standing
 
 STALL = "stall"
 SWEEPS_OVERDUE = timedelta(minutes=5)

@@ -9,14 +9,14 @@ from datetime import datetime
 import msgspec
 
 from spotwarden import typed
-from spotwarden.decide.whereabouts import Stay, is_unnamed, stays
+from spotwarden.engine.cache import Known
+from spotwarden.engine.decoding import decoded
 from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, StatusCode, Thing
 from spotwarden.model.attempt import CLOSED, Attempt, State
 from spotwarden.model.logline import LogLine
 from spotwarden.ports import Entry, Logs, RejectedError, Store, UnansweredError
-from spotwarden.runner.decoding import decoded
-from spotwarden.runner.jobs import look_into
-from spotwarden.runner.known import Known
+from spotwarden.recovery.job_folder import look_into
+from spotwarden.recovery.whereabouts import Stay, is_unnamed, stays
 
 typed.prepare(Attempt)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from spotwarden.model.heartbeat import number
-from spotwarden.model.report_job import Point
+from spotwarden.report.model.job import Point
 
 BARS = "▁▂▃▄▅▆▇█"
 PLAIN = "_.-:=+*#"

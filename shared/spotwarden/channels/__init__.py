@@ -1,6 +1,0 @@
-"""How letters leave: mail by SMTP, web hooks by HTTPS. Nobody else opens a connection to a person."""
-
-from spotwarden.channels.door import open_post
-from spotwarden.channels.settings import ChannelSettings, ChannelSettingsError
-
-__all__ = ["ChannelSettings", "ChannelSettingsError", "open_post"]

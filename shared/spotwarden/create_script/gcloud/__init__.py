@@ -1,0 +1,31 @@
+"""gcloud's command line → the requests that gcloud would send, without gcloud."""
+
+from collections.abc import Sequence
+
+from spotwarden.create_script.gcloud.request import Defaults, Note, Request, Translation
+from spotwarden.create_script.request.command import Command
+
+__all__ = ["Defaults", "Note", "Request", "Translation", "requests", "translate"]
+
+
+def translate(commands: Sequence[Command], defaults: Defaults) -> Translation:
+    """Go through the commands of a script in the order in which bash would run them.
+
+    Every `gcloud compute instances create`, `bulk create` and `create-with-container` becomes the
+    requests that gcloud sends for it; `gcloud config` and `CLOUDSDK_…` variables are followed;
+    every other gcloud command is a note, and commands of other programs are passed over.
+
+    Raises `Refused`, with the line, for what gcloud refuses and for what cannot be known without
+    asking the API.
+    """
+    from spotwarden.create_script.gcloud.session import Session  # noqa: PLC0415 — keeps `import spotwarden.create_script` quick
+
+    session = Session(defaults)
+    for command in commands:
+        session.read(command)
+    return Translation(requests=tuple(session.requests), notes=tuple(session.notes))
+
+
+def requests(commands: Sequence[Command], defaults: Defaults) -> list[Request]:
+    """Give the requests alone; see `translate`."""
+    return list(translate(commands, defaults).requests)

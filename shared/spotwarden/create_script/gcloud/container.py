@@ -1,0 +1,162 @@
+"""`create-with-container`: the declaration of the container that the machine starts."""
+
+from typing import Any
+
+from spotwarden.create_script.gcloud import disks
+from spotwarden.create_script.gcloud.dumping import dump
+from spotwarden.create_script.gcloud.images import boot_image
+from spotwarden.create_script.gcloud.instance import Shared, common
+from spotwarden.create_script.gcloud.links import Link
+from spotwarden.create_script.gcloud.metadata import metadata
+from spotwarden.create_script.gcloud.mounts import mounted_disks
+from spotwarden.create_script.gcloud.scene import Scene, compact
+from spotwarden.create_script.gcloud.values import Misfit
+
+_RESTART = {"always": "Always", "never": "Never", "on-failure": "OnFailure"}
+_FORBIDDEN_KEYS = ("gci-ensure-gke-docker", "google-container-manifest")
+# gcloud's own words; they are part of the value that it sends.
+_HEAD = """\
+# DISCLAIMER:
+# This container declaration format is not a public API and may change without
+# notice. Please use gcloud command-line tool or Google Cloud Console to run
+# Containers on Google Compute Engine.
+
+"""
+
+
+def check(scene: Scene) -> None:
+    """Raise `Refused` for what gcloud refuses for containers only."""
+    args = scene.args
+    if args.given("source-instance-template") and scene.track == "v1":
+        raise args.refusal(
+            "source-instance-template", "does not work with containers in gcloud 528, which breaks off"
+        )
+    if not args.given("container-image"):
+        raise args.refusal("container-image", "is needed")
+    if (args["machine-type"] or "").startswith("t2a"):
+        raise args.refusal("machine-type", "T2A machines cannot run containers this way")
+    if any(disk.get("boot") for disk in args["disk"] or []):
+        raise args.refusal("disk", "the boot disk of a machine with a container comes from an image")
+    for flag in ("metadata", "metadata-from-file"):
+        for key in _FORBIDDEN_KEYS:
+            if key in (args[flag] or {}):
+                raise args.refusal(flag, f"the key {key!r} is taken for containers")
+
+
+def container_image(scene: Scene) -> Link:
+    """Give the image of the boot disk; it must be named, since gcloud would look up the newest one."""
+    if not scene.args.given("image", "image-family", "image-project"):
+        reason = (
+            "gcloud would look up the newest image of cos-cloud; name one, as in --image-family=cos-stable"
+        )
+        raise scene.args.refusal("container-image", f"{reason} --image-project=cos-cloud")
+    return boot_image(scene)
+
+
+def container_instance(scene: Scene, name: str, shared: Shared) -> dict[str, Any]:
+    """Give the body that creates the machine of this name with its container."""
+    mounts = mounted_disks(scene)
+    declared = {
+        "gce-container-declaration": _declaration(scene, name, mounts),
+        "google-logging-enabled": "true",
+    }
+    labels = (scene.args["labels"] or {}) | {"container-vm": _label(shared.image)}
+    # Disks first: a URL in them may move the names behind it to another version of the API.
+    built = disks.disks(scene, name, shared.image)
+    return common(scene, shared.network) | compact(
+        disks=built,
+        labels=dict(sorted(labels.items())),
+        metadata=metadata(scene, declared, always=True),
+        name=name,
+    )
+
+
+def _label(image: Link | None) -> str:
+    return image.parts["name"].replace("/", "-") if image else ""
+
+
+def _declaration(scene: Scene, name: str, mounts: list[dict[str, Any]]) -> str:
+    volumes, places = _volumes(scene, mounts)
+    args = scene.args
+    container = compact(
+        args=args["container-arg"],
+        command=None if args["container-command"] is None else [args["container-command"]],
+        env=[{"name": key, "value": value} for key, value in _environment(scene).items()] or None,
+        image=args["container-image"],
+        name=name,
+        securityContext={"privileged": args["container-privileged"]},
+        stdin=args["container-stdin"],
+        tty=args["container-tty"],
+        volumeMounts=places,
+    )
+    restart = _RESTART[args["container-restart-policy"]]
+    spec = {"containers": [container], "restartPolicy": restart, "volumes": volumes}
+    return _HEAD + dump({"spec": spec})
+
+
+def _environment(scene: Scene) -> dict[str, Any]:
+    """Give the variables of the file, then those of the flags; a later value takes the earlier place."""
+    found: dict[str, Any] = {}
+    path = scene.args["container-env-file"]
+    if path:
+        with scene.blame("container-env-file"):
+            lines = scene.text("container-env-file", path).split("\n")
+            found.update(
+                _variable(line.strip(), number) for number, line in enumerate(lines) if _counts(line.strip())
+            )
+    for variables in scene.args["container-env"] or []:
+        found.update(variables)
+    return found
+
+
+def _counts(line: str) -> bool:
+    return len(line) > 1 and not line.startswith("#")
+
+
+def _variable(line: str, number: int) -> tuple[str, str]:
+    name, equals, value = line.partition("=")
+    if not equals or " " in name or "\t" in name:
+        raise Misfit(f"line {number + 1} of the file is not of the form NAME=VALUE")
+    return name, value
+
+
+def _volumes(scene: Scene, mounts: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Give the volumes, and where the container sees them."""
+    volumes: list[dict[str, Any]] = []
+    places: list[dict[str, Any]] = []
+    for number, mount in enumerate(scene.args["container-mount-host-path"] or []):
+        name = f"host-path-{number}"
+        volumes.append({"name": name, "hostPath": {"path": _part(scene, "host-path", mount, "host-path")}})
+        places.append(_place(scene, name, mount, "host-path"))
+    for number, mount in enumerate(scene.args["container-mount-tmpfs"] or []):
+        name = f"tmpfs-{number}"
+        volumes.append({"name": name, "emptyDir": {"medium": "Memory"}})
+        places.append({"name": name, "mountPath": _part(scene, "tmpfs", mount, "mount-path")})
+    _add_disks(scene, mounts, volumes, places)
+    return volumes, places
+
+
+def _part(scene: Scene, kind: str, mount: dict[str, Any], key: str) -> str:
+    if key not in mount:
+        raise scene.args.refusal(f"container-mount-{kind}", f"needs the key {key}")
+    return str(mount[key])
+
+
+def _place(scene: Scene, name: str, mount: dict[str, Any], kind: str) -> dict[str, Any]:
+    path = _part(scene, kind, mount, "mount-path")
+    return {"name": name, "mountPath": path, "readOnly": mount.get("mode") == "ro"}
+
+
+def _add_disks(
+    scene: Scene, mounts: list[dict[str, Any]], volumes: list[dict[str, Any]], places: list[dict[str, Any]]
+) -> None:
+    known: dict[tuple[str, Any], str] = {}
+    for mount in mounts:
+        key = (mount["name"], mount.get("partition"))
+        if key not in known:
+            known[key] = f"pd-{len(known)}"
+            disk = {"pdName": mount["name"], "fsType": "ext4"}
+            if mount.get("partition"):
+                disk["partition"] = mount["partition"]
+            volumes.append({"name": known[key], "gcePersistentDisk": disk})
+        places.append(_place(scene, known[key], mount, "disk"))

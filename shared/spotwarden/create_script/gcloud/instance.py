@@ -1,0 +1,154 @@
+"""The body of `instances create` and `create-with-container`, and what `bulk create` shares with it."""
+
+import re
+from typing import Any
+
+import msgspec
+
+from spotwarden.create_script.gcloud import disks
+from spotwarden.create_script.gcloud.accounts import service_accounts
+from spotwarden.create_script.gcloud.images import boot_image
+from spotwarden.create_script.gcloud.keys import BULK, CREATE
+from spotwarden.create_script.gcloud.landing import LANDS, landed
+from spotwarden.create_script.gcloud.links import Link
+from spotwarden.create_script.gcloud.machine import accelerators, machine_type, network_performance
+from spotwarden.create_script.gcloud.metadata import (
+    metadata,
+    partner_metadata,
+    resource_manager_tags,
+    secure_tags,
+)
+from spotwarden.create_script.gcloud.scene import Scene, compact
+from spotwarden.create_script.gcloud.scheduling import scheduling
+from spotwarden.create_script.gcloud.security import confidential, key_ring, kms_key
+
+_AFFINITIES = {
+    "any": "ANY_RESERVATION",
+    "none": "NO_RESERVATION",
+    "specific": "SPECIFIC_RESERVATION",
+    "specific-then-any-reservation": "SPECIFIC_THEN_ANY_RESERVATION",
+    "specific-then-no-reservation": "SPECIFIC_THEN_NO_RESERVATION",
+}
+_REGIONAL = re.compile(r"(?:https?://.+/)?projects/[^/]+/regions/[^/]+/")
+# Flags that end in an error inside gcloud 528, by command and track.
+_BROKEN = (
+    ("erase-windows-vss-signature", CREATE, ("v1",)),
+    ("erase-windows-vss-signature", BULK, ("v1", "beta", "alpha")),
+    ("post-key-revocation-action-type", BULK, ("v1", "beta", "alpha")),
+)
+
+
+class Shared(msgspec.Struct, frozen=True, kw_only=True):
+    """What all machines of one command have alike: they take it from the first one's project and zone."""
+
+    network: list[dict[str, Any]] | None
+    image: Link | None
+    machine_image: Link | None
+
+
+def check(scene: Scene) -> None:
+    """Raise `Refused` for what gcloud refuses before it builds the first request."""
+    for flag, command, tracks in _BROKEN:
+        if scene.args.given(flag) and scene.command == command and scene.track in tracks:
+            raise scene.args.refusal(flag, "does not work in gcloud 528, which breaks off")
+    disks.check(scene)
+    if scene.args["reservation-affinity"].startswith("specific") and not scene.args.given("reservation"):
+        raise scene.args.refusal("reservation", "is needed beside a specific --reservation-affinity")
+
+
+def common(scene: Scene, network: list[dict[str, Any]] | None) -> dict[str, Any]:
+    """Give what one machine of `create` and the properties of `bulk create` have in common but disks."""
+    args = scene.args
+    can_forward = args["can-ip-forward"] if args.given("can-ip-forward") or not scene.from_template else None
+    return landed(args, LANDS) | compact(
+        canIpForward=can_forward,
+        confidentialInstanceConfig=confidential(scene),
+        guestAccelerators=accelerators(scene),
+        labels=dict(sorted(args["labels"].items())) if args["labels"] else None,
+        machineType=machine_type(scene),
+        networkInterfaces=network,
+        networkPerformanceConfig=network_performance(scene),
+        reservationAffinity=_affinity(scene),
+        resourcePolicies=_policies(scene),
+        scheduling=scheduling(scene),
+        secureTags=secure_tags(scene),
+        serviceAccounts=service_accounts(scene),
+        tags={"items": args["tags"]} if args["tags"] else None,
+    )
+
+
+def instance(scene: Scene, name: str, shared: Shared) -> dict[str, Any]:
+    """Give the body that creates the machine of this name."""
+    args = scene.args
+    # Disks first, as in gcloud: a URL in them may move the names behind it to another version.
+    built = disks.disks(scene, name, shared.image)
+    return common(scene, shared.network) | compact(
+        deletionProtection=args["deletion-protection"],
+        disks=built,
+        eraseWindowsVssSignature=args["erase-windows-vss-signature"],
+        instanceEncryptionKey=kms_key(scene, "instance"),
+        metadata=metadata(scene),
+        name=name,
+        params=_params(scene),
+        partnerMetadata=partner_metadata(scene),
+        postKeyRevocationActionType=_upper(args["post-key-revocation-action-type"]),
+        sourceMachineImage=shared.machine_image,
+        sourceMachineImageEncryptionKey=_machine_image_key(scene, shared.machine_image),
+    )
+
+
+def _upper(word: str | None) -> str | None:
+    return word.upper() if word else None
+
+
+def boot_source(scene: Scene) -> Link | None:
+    """Give the image of the boot disk that flags describe; None where a disk with boot=yes replaces it."""
+    return None if disks.own_boot_disk(scene.args) else boot_image(scene)
+
+
+def _params(scene: Scene) -> dict[str, Any] | None:
+    tags = resource_manager_tags(scene)
+    return {"resourceManagerTags": tags} if tags else None
+
+
+def _affinity(scene: Scene) -> dict[str, Any] | None:
+    args = scene.args
+    if not args.given("reservation-affinity"):
+        return None
+    affinity = {"consumeReservationType": _AFFINITIES[args["reservation-affinity"]]}
+    if not args["reservation-affinity"].startswith("specific"):
+        return affinity
+    return affinity | {"key": "compute.googleapis.com/reservation-name", "values": [args["reservation"]]}
+
+
+def _policies(scene: Scene) -> list[str] | None:
+    parts = {"project": scene.project, "region": scene.region}
+    policies = scene.args["resource-policies"] or []
+    links = [scene.link("resource-policies", policy, "resourcePolicies", **parts) for policy in policies]
+    return [link.parts["name"] if scene.bulk else link for link in links] or None
+
+
+def template_of(scene: Scene) -> str | None:
+    """Give the URL of the template: global ones by name, regional ones by their path."""
+    name = scene.args["source-instance-template"]
+    if name is None:
+        return None
+    regional = not scene.bulk and _REGIONAL.match(name)
+    collection = "regionInstanceTemplates" if regional else "instanceTemplates"
+    return scene.link("source-instance-template", name, collection, project=scene.home)
+
+
+def machine_image_of(scene: Scene) -> Link | None:
+    """Give the URL of the machine image, if one is named."""
+    name = scene.args["source-machine-image"]
+    if name is None:
+        return None
+    return scene.link("source-machine-image", name, "machineImages", project=scene.home)
+
+
+def _machine_image_key(scene: Scene, image: Link | None) -> dict[str, str] | None:
+    flag = "source-machine-image-csek-key-file"
+    if image is None and scene.args.given(flag):
+        raise scene.args.refusal(flag, "needs --source-machine-image beside it")
+    keys = key_ring(scene, flag, rsa=False)
+    return keys.find(image) if keys else None

@@ -1,0 +1,100 @@
+"""What a create script would launch, in plain words, and what in it bites people; pure.
+
+A warning never keeps a script from being stored. A refusal does: recovery could not run it again.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from spotwarden.create_script import read
+from spotwarden.create_script.gcloud import Defaults
+from spotwarden.create_script.gcloud.session import Session
+from spotwarden.create_script.lint import command_rules, guest_rules, spot_rules, text_rules
+from spotwarden.create_script.lint.describe import describe, describe_rest
+from spotwarden.create_script.lint.facts import Facts, Finding, Launch
+from spotwarden.create_script.refusal import Refused
+
+__all__ = ["RULES", "Finding", "Report", "check"]
+
+Rule: TypeAlias = Callable[[Facts], Iterator[Finding]]
+
+RULES: tuple[Rule, ...] = (
+    text_rules.windows_line_ends,
+    text_rules.byte_order_mark,
+    text_rules.typographic_signs,
+    text_rules.unset_variables,
+    command_rules.cut_off_flags,
+    command_rules.glued_flags,
+    command_rules.repeated_flags,
+    command_rules.reservation_without_affinity,
+    command_rules.zone_from_configuration,
+    command_rules.strange_zone,
+    command_rules.stops_early,
+    spot_rules.no_shutdown_script,
+    spot_rules.no_termination_action,
+    spot_rules.no_maintenance_policy,
+    spot_rules.old_preemptible,
+    spot_rules.tied_to_its_place,
+    guest_rules.joined_lines,
+    guest_rules.never_deletes_itself,
+    guest_rules.split_metadata,
+    guest_rules.secrets,
+)
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check found: sentences on the launch, warnings by line, and the refusal if there is one."""
+
+    launches: tuple[str, ...]
+    rest: tuple[str, ...]
+    warnings: tuple[Finding, ...]
+    refusal: Refused | None
+
+    @property
+    def can_run_again(self) -> bool:
+        """Whether recovery could launch the job from this script."""
+        return self.refusal is None
+
+
+def check(
+    text: bytes, *, files: Mapping[str, bytes] | None = None, defaults: Defaults | None = None
+) -> Report:
+    """Read a script and hold it against every rule; never raises `Refused`, but reports it."""
+    facts, refusal = _facts(text, files or {}, defaults or Defaults())
+    found = sorted(
+        {warning for rule in RULES for warning in rule(facts)},
+        key=lambda warning: (warning.line, warning.rule, warning.text),
+    )
+    launches = tuple(describe(request) for launch in facts.launches for request in launch.requests)
+    if refusal is None and not launches:
+        line = facts.ended.line if facts.ended else 0
+        reason = facts.ended.reason if facts.ended else "nothing in it creates an instance"
+        refusal = Refused(reason, line=line)
+    rest = describe_rest(facts.notes, facts.launches)
+    return Report(launches=launches, rest=rest, warnings=tuple(found), refusal=refusal)
+
+
+def _facts(text: bytes, files: Mapping[str, bytes], defaults: Defaults) -> tuple[Facts, Refused | None]:
+    source = text.decode("utf-8", "replace")
+    try:
+        reading = read(text, files=files, defaults=defaults)
+    except Refused as refusal:
+        return Facts(source=source), refusal
+    session = Session(defaults)
+    launches = []
+    for command in reading.commands:
+        before = len(session.requests)
+        session.read(command)
+        sent = tuple(session.requests[before:])
+        if sent:
+            launches.append(Launch(command=command, requests=sent))
+    facts = Facts(
+        source=source,
+        launches=tuple(launches),
+        notes=reading.notes,
+        remarks=reading.remarks,
+        ended=reading.ended,
+    )
+    return facts, None

@@ -1,0 +1,43 @@
+"""All that is known of how a job can be launched: by its script or what ran, and where."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from msgspec.structs import replace
+
+from spotwarden.create_script.request.launched import launch_of_resources
+from spotwarden.create_script.request.reachable import reachable
+from spotwarden.create_script.request.stored import KEPT_CHOICES, with_choices
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import Launch, NoLaunch
+from spotwarden.model.limits import PlacementLimits
+from spotwarden.model.same import Same
+
+
+def with_ran(facts: JobFacts, ran: Mapping[str, Any]) -> JobFacts:
+    """For a job without a usable script: the launch that makes again what was seen to run.
+
+    `ran` holds for each node its `instance` and its `disks`, as they were written down.
+    """
+    if isinstance(facts.launch, Launch) or not ran:
+        return facts
+    found = _launch_of(Same(ran))
+    return replace(facts, launch=found) if isinstance(found, Launch) or facts.launch is None else facts
+
+
+@lru_cache(maxsize=KEPT_CHOICES)
+def _launch_of(same: Same[Mapping[str, Any]]) -> Launch | NoLaunch:
+    ran = same.it
+    disks = {link: disk for one in ran.values() for link, disk in one["disks"].items() if disk is not None}
+    return launch_of_resources({node: one["instance"] for node, one in ran.items()}, disks)
+
+
+def with_places(facts: JobFacts, limits: PlacementLimits) -> JobFacts:
+    """The facts, with every place that the job may be launched in and can be moved to."""
+    if not isinstance(facts.launch, Launch):
+        return facts
+    offered = facts.places.offered if facts.places else ()
+    return replace(
+        facts, launch=with_choices(facts.launch, reachable(facts.launch, facts.file, offered, limits))
+    )

@@ -1,1 +1,0 @@
-"""Pure verdicts: facts and a policy in, actions with reasons out."""

@@ -1,1 +1,0 @@
-"""What each rule of governance finds, and whose word sets its limits."""

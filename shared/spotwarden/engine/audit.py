@@ -1,0 +1,104 @@
+"""Every action of ours, written down: what, why, by whose rules, and what came of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from spotwarden.engine.log import Log
+from spotwarden.engine.metrics import pulse
+from spotwarden.layout import AuditRecord, Layout
+from spotwarden.model.action import (
+    Change,
+    CloseCase,
+    FileCase,
+    RecordLaunched,
+    SendLetter,
+    StoreObject,
+    Tell,
+    WriteAttempt,
+)
+from spotwarden.model.letter import Mail
+from spotwarden.model.outcome import Done, Outcome
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Store
+
+JSON = "application/json"
+WHERE = ("job", "node", "instance_id", "rule")
+"""Fields of log lines that say what an action is about."""
+
+
+class Author(NamedTuple):
+    """Who acts: the sweep, by which version of the policy, and the how-manieth of its records it is."""
+
+    tick: Tick
+    policy: str
+    number: int
+
+
+class Deed(NamedTuple):
+    """An action, and what came of it."""
+
+    action: Change
+    outcome: Outcome
+
+
+def write_down(store: Store, layout: Layout, author: Author, deeds: Sequence[Deed]) -> None:
+    """Add what belongs together to the audit, one object; names sort by time, then sweep, then order."""
+    tick = author.tick
+    at = tick.now.time().isoformat("seconds").replace(":", "")
+    entry = f"{at}-{tick.function}-{tick.sweep}-{author.number:04}"
+    name = layout.build(AuditRecord(day=tick.now.date(), entry=entry))
+    data = msgspec.json.format(msgspec.json.encode([_record(author, one) for one in deeds]))
+    store.write(name, data, generation=None, content_type=JSON)
+
+
+def _record(author: Author, deed: Deed) -> dict[str, object]:
+    return {
+        "at": author.tick.now,
+        "function": author.tick.function,
+        "sweep": author.tick.sweep,
+        "policy": author.policy,
+        "action": type(deed.action).__name__,
+        "why": deed.action.reason,
+        "detail": _detail(deed.action),
+        "outcome": deed.outcome,
+    }
+
+
+def say(log: Log, tick: Tick, action: Change, outcome: Outcome) -> None:
+    """Log the action in one line."""
+    what, how = type(action).__name__, type(outcome).__name__
+    severity = "INFO" if isinstance(outcome, Done) else "WARNING"
+    pulse().acted(what, outcome)
+    said = {"action": what, "outcome": how, "reason": action.reason, **_where(action)}
+    log(tick, severity, f"{what}: {action.reason}", **said)
+
+
+def _detail(action: Change) -> object:
+    """The action as the audit keeps it; of what was stored only the size, for it is in the bucket itself."""
+    if isinstance(action, StoreObject):
+        return {"type": "StoreObject", "name": action.name, "bytes": len(action.data)}
+    if isinstance(action, RecordLaunched):
+        return {"type": "RecordLaunched", "job": action.job, "nodes": sorted(action.ran)}
+    if isinstance(action, SendLetter):
+        letter = action.letter
+        to = letter.to if isinstance(letter, Mail) else letter.hook
+        name = letter.message_id if isinstance(letter, Mail) else letter.id
+        return {"type": "SendLetter", "to": to, "letter": name, "notices": action.notices[:100]}
+    return action
+
+
+def _where(action: Change) -> Mapping[str, str]:
+    """The job, node, instance and rule of an action, as far as it has them."""
+    source: object = action
+    if isinstance(action, WriteAttempt):
+        source = action.record
+    if isinstance(action, Tell):
+        source = action.notice
+    if isinstance(action, FileCase | CloseCase):
+        targets = [target.id for target in action.case.subject.targets]
+        only = {"instance_id": targets[0]} if len(targets) == 1 else {}
+        job = {"job": action.case.subject.job} if action.case.subject.job else {}
+        return {**job, **only, "rule": action.case.rule}
+    return {key: value for key in WHERE if (value := getattr(source, key, ""))}

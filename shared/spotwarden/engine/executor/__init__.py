@@ -1,0 +1,5 @@
+"""The only place that changes the world. Every change goes into the audit, done or not."""
+
+from spotwarden.engine.executor.apply import Applier
+
+__all__ = ["Applier"]

@@ -1,0 +1,112 @@
+"""Carries out what was decided: honours the mode, translates what goes wrong, writes the audit."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+
+from spotwarden.engine.audit import Author, Deed, say, write_down
+from spotwarden.engine.executor import on_bucket, on_compute, on_people
+from spotwarden.engine.executor.outside import Hands
+from spotwarden.engine.log import Log, log
+from spotwarden.layout import Layout
+from spotwarden.model.action import (
+    Change,
+    CloseCase,
+    EndWatch,
+    FileCase,
+    KeepWatch,
+    Question,
+    RecordLaunched,
+    SendLetter,
+    StoreObject,
+    Tell,
+    WriteAttempt,
+)
+from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.outcome import Done, Lost, Observed, Outcome, Rejected, Unanswered
+from spotwarden.model.policy import Mode, Policy
+from spotwarden.model.tick import Tick
+from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError
+
+DO = {**on_compute.DO, **on_bucket.DO, **on_people.DO}
+NOTES = Tell | SendLetter | KeepWatch | EndWatch | RecordLaunched | FileCase | CloseCase
+
+
+class Applier:
+    """Carries out the actions of one sweep, one at a time, and writes down each of them."""
+
+    def __init__(
+        self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick, *, write_line: Log = log
+    ) -> None:
+        self._hands = Hands(cloud, layout, tick)
+        self._policy = policy
+        self._log = write_line
+        self._counts = count(1)
+        self.written: list[Attempt] = []
+
+    def apply(self, action: Change | Question) -> Outcome:
+        """Do it, or in observe mode only say so; what goes wrong in a known way is an outcome."""
+        hands = self._hands
+        if isinstance(action, Question):
+            return _outcome(lambda: on_compute.ASK[type(action)](hands, action))
+        deed = self._do(action)
+        self._write_down([deed])
+        return deed.outcome
+
+    @contextmanager
+    def together(self) -> Iterator[Callable[[Change], Outcome]]:
+        """Carry out what belongs to one case; the audit keeps it as one object, whatever ends it.
+
+        Only for what leaves its own trace where it is killed: a remedy stands in its case before it is sent.
+        """
+        deeds: list[Deed] = []
+
+        def apply(action: Change) -> Outcome:
+            deeds.append(self._do(action))
+            return deeds[-1].outcome
+
+        try:
+            yield apply
+        finally:
+            if deeds:
+                self._write_down(deeds)
+
+    def _do(self, action: Change) -> Deed:
+        outcome = self._outcome_of(action)
+        say(self._log, self._hands.tick, action, outcome)
+        return Deed(action, outcome)
+
+    def _outcome_of(self, action: Change) -> Outcome:
+        if self._policy.mode is Mode.OBSERVE and not _only_notes(action):
+            return Observed()
+        outcome = _outcome(lambda: DO[type(action)](self._hands, action))
+        if isinstance(action, WriteAttempt) and isinstance(outcome, Done):
+            self.written.append(action.record)
+        return outcome
+
+    def _write_down(self, deeds: Sequence[Deed]) -> None:
+        """Under the next number; a count's next is one step, so two threads never share one."""
+        hands = self._hands
+        author = Author(tick=hands.tick, policy=self._policy.version, number=next(self._counts))
+        write_down(hands.cloud.store, hands.layout, author, deeds)
+
+
+def _only_notes(action: Change) -> bool:
+    """Whether it only tells somebody, or writes down for ourselves what we saw: observing does that too."""
+    if isinstance(action, WriteAttempt):
+        return action.record.seen and action.record.state is State.RUNNING
+    if isinstance(action, StoreObject):
+        return not action.job
+    return isinstance(action, NOTES)
+
+
+def _outcome(do: Callable[[], Done]) -> Outcome:
+    """What came of it; only what is no answer to anything rises."""
+    try:
+        return do()
+    except ConflictError as conflict:
+        return Lost(detail=str(conflict))
+    except RejectedError as rejected:
+        return Rejected(code=rejected.code, message=rejected.message)
+    except UnansweredError as unanswered:
+        return Unanswered(detail=str(unanswered))

@@ -1,0 +1,96 @@
+"""What is done to VMs, and what is asked of Compute Engine."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from spotwarden.engine.executor.outside import Hands
+from spotwarden.model.action import (
+    DeleteInstance,
+    Fetch,
+    LabelInstance,
+    LaunchInstances,
+    Look,
+    RemoveLeftover,
+    StartInstance,
+    StopInstance,
+    Survey,
+)
+from spotwarden.model.outcome import Done
+
+
+def look(hands: Hands, question: Look) -> Done:
+    """How an operation stands."""
+    return Done(operation=hands.cloud.compute.operation(question.place, question.operation))
+
+
+def survey(hands: Hands, question: Survey) -> Done:
+    """Instances first: one that is gone by then has its insert in the newer log."""
+    compute = hands.cloud.compute
+    instances = compute.instances(names=question.names, job=question.job)
+    return Done(instances=instances, operations=compute.operations(question.since))
+
+
+def fetch(hands: Hands, question: Fetch) -> Done:
+    """The instance and its disks together: what it was made from stands on its disks."""
+    compute = hands.cloud.compute
+    resource = compute.resource(question.zone, question.instance_id)
+    if resource is None:
+        return Done()
+    sources = [disk["source"] for disk in resource.get("disks", ()) if "source" in disk]
+    disks = {source: compute.disk(source) for source in sources}
+    return Done(resource={"instance": resource, "disks": disks})
+
+
+def launch(hands: Hands, action: LaunchInstances) -> Done:
+    """Create the nodes of an attempt."""
+    compute = hands.cloud.compute
+    return Done(operation=compute.launch(action.request, action.request_id, before=action.before))
+
+
+def start(hands: Hands, action: StartInstance) -> Done:
+    """Start a stopped VM."""
+    compute = hands.cloud.compute
+    started = compute.start(action.zone, action.instance_id, action.request_id, before=action.before)
+    return Done(operation=started)
+
+
+def delete(hands: Hands, action: DeleteInstance) -> Done:
+    """Delete a VM."""
+    compute = hands.cloud.compute
+    gone = compute.delete(action.zone, action.instance_id, action.request_id, before=action.before)
+    return Done(operation=gone)
+
+
+def stop(hands: Hands, action: StopInstance) -> Done:
+    """Stop a VM."""
+    compute = hands.cloud.compute
+    stopped = compute.stop(
+        action.zone,
+        action.instance_id,
+        action.request_id,
+        discard_local_ssd=action.discard_local_ssd,
+        before=action.before,
+    )
+    return Done(operation=stopped)
+
+
+def label(hands: Hands, action: LabelInstance) -> Done:
+    """Put labels on a VM, or take them off."""
+    return Done(operation=hands.cloud.compute.label(action.zone, action.instance_id, action.labels))
+
+
+def remove(hands: Hands, action: RemoveLeftover) -> Done:
+    """Delete a disk, address or snapshot."""
+    gone = hands.cloud.compute.remove(action.link, action.request_id, before=action.before)
+    return Done(operation=gone)
+
+
+ASK: Mapping[type, Callable[[Hands, Any], Done]] = {Look: look, Survey: survey, Fetch: fetch}
+DO: Mapping[type, Callable[[Hands, Any], Done]] = {
+    LaunchInstances: launch,
+    StartInstance: start,
+    DeleteInstance: delete,
+    StopInstance: stop,
+    LabelInstance: label,
+    RemoveLeftover: remove,
+}

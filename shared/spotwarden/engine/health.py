@@ -1,0 +1,163 @@
+"""How a function tells how it is: one line at the end of each sweep, and one for an error that ends it.
+
+Terraform makes metrics and alerts of these lines (`infra/terraform/metrics.tf`), and a test holds that it
+names no field that is not written here.
+"""
+
+import os
+import resource
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from pathlib import PurePath
+from typing import ParamSpec, TypeVar
+
+from spotwarden import clock
+from spotwarden.engine.log import log
+from spotwarden.engine.metrics import CURRENT, Pulse
+from spotwarden.model.tick import Tick
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+SWEEP = "sweep"
+FAILED = "failed"
+MOST_FAILURES = 50
+"""Failures that are told one by one; an entry of Cloud Logging has 256 KiB at most ("Quotas and limits")."""
+MOST_TEXT = 2_000
+MOST_TRACE = 20_000
+MIB = 1024 * 1024
+
+
+def reported(function: Callable[P, T]) -> Callable[P, T]:
+    """An entry point that ends with a line about itself; what goes wrong in it is one line, not a traceback.
+
+    Whoever called gets 500 then, and Pub/Sub calls again after its back-off. 503 is an answer, and no error.
+    """
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        from werkzeug.exceptions import HTTPException, InternalServerError  # noqa: PLC0415 — commands come here, too
+
+        pulse = Pulse(clock.now(), _trace())
+        token = CURRENT.set(pulse)
+        tick = Tick(function=function.__name__, sweep="", now=pulse.began)
+        try:
+            return function(*args, **kwargs)
+        except HTTPException:
+            raise
+        except Exception as error:  # noqa: BLE001 — told, and answered as a failure
+            _tell(pulse.tick or tick, error, pulse)
+            raise InternalServerError(
+                f"{function.__name__} could not do everything; its log says why"
+            ) from None
+        finally:
+            if pulse.tick:
+                end_line(pulse.tick, pulse)
+            CURRENT.reset(token)
+
+    _acknowledge_the_unreadable(function.__name__)
+    return run
+
+
+def _acknowledge_the_unreadable(function: str) -> None:
+    """An event that functions-framework itself cannot read is logged and acknowledged: it gets no better.
+
+    It reads the event before it calls the function.
+    """
+    from cloudevents.exceptions import GenericException  # noqa: PLC0415 — commands import this room, too
+    from functions_framework import errorhandler  # noqa: PLC0415 — as above
+
+    def tell(error: Exception) -> tuple[str, int]:
+        tick = Tick(function=function, sweep="", now=clock.now())
+        log(tick, "ERROR", f"an event that cannot be read is dropped: {str(error)[:MOST_TEXT]}", event=FAILED)
+        return "", 204
+
+    errorhandler(GenericException)(tell)
+
+
+def end_line(tick: Tick, pulse: Pulse) -> None:
+    """The last line of a sweep: totals as numbers below `metrics`, and what they consist of beside it."""
+    calls = pulse.calls
+    metrics: dict[str, float] = {
+        "seconds": round((clock.now() - pulse.began).total_seconds(), 3),
+        "actions": pulse.actions.total(),
+        "failures": pulse.failures.total(),
+        "waiting": pulse.waiting,
+        "calls": sum(calls.values()),
+        "memory_mib": round(memory() / MIB, 1),
+        **pulse.seen,
+    }
+    log(
+        tick,
+        "INFO",
+        f"swept in {metrics['seconds']} s: {metrics['actions']} actions, {metrics['failures']} failures",
+        event=SWEEP,
+        metrics=metrics,
+        actions=_sorted(pulse.actions),
+        failures=_sorted(pulse.failures),
+        others=_sorted(pulse.others),
+        calls=calls,
+    )
+
+
+def memory() -> int:
+    """The most memory that this process has had, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items()))
+
+
+def _tell(tick: Tick, error: Exception, pulse: Pulse) -> None:
+    """One ERROR line: what, where, and each failure of a group. Error Reporting reads `stack_trace`."""
+    single = list(_each(error))
+    for one in single:
+        pulse.failed(type(one).__name__)
+    failures = [
+        {"what": type(one).__name__, "why": str(one)[:MOST_TEXT], "where": _where(one)}
+        for one in single[:MOST_FAILURES]
+    ]
+    first = failures[0]
+    more = f", and {len(single) - 1} more" if len(single) > 1 else ""
+    log(
+        tick,
+        "ERROR",
+        f"{tick.function} could not do everything: {first['what']}: {first['why']}{more}",
+        event=FAILED,
+        reason=first["why"],
+        where=first["where"],
+        problems=failures,
+        stack_trace="".join(traceback.format_exception(error))[-MOST_TRACE:],
+    )
+
+
+def _each(error: BaseException) -> Iterator[BaseException]:
+    """An error, or all that are in a group, groups in it included."""
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _each(one)
+    else:
+        yield error
+
+
+def _where(error: BaseException) -> str:
+    """The last line of ours that an error came through, as folder/file:line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [one for one in frames if "spotwarden" in one.filename or one.filename.endswith("main.py")]
+    if not (last := (ours or frames)[-1:]):
+        return ""
+    return f"{'/'.join(PurePath(last[0].filename).parts[-2:])}:{last[0].lineno} in {last[0].name}"
+
+
+def _trace() -> str:
+    """The request's trace, as Cloud Run hands it over; "" outside of a request, or of Google."""
+    from flask import has_request_context, request  # noqa: PLC0415 — commands come here, too
+
+    header = request.headers.get("X-Cloud-Trace-Context", "") if has_request_context() else ""
+    project = os.environ.get("SPOTWARDEN_PROJECT", "")
+    trace = header.partition("/")[0]
+    return f"projects/{project}/traces/{trace}" if project and trace.isalnum() else ""

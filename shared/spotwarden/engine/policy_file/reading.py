@@ -1,0 +1,48 @@
+"""The policy file → the policy, or a clear refusal; never half of it."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from spotwarden.engine.policy_file.document import read_document
+from spotwarden.model.policy import Mode, Policy
+from spotwarden.model.values import iso_duration
+
+
+class PolicyError(Exception):
+    """The policy file cannot be read as one: says which file, and every place in it that is wrong."""
+
+
+def read_policy(file: Path, mode: Mode | None = None, ops: str = "") -> Policy:
+    """Read `policy.toml`; durations are `90s`, `5m`, `1h30m`, `2d`.
+
+    A `mode` wins over the file's; `ops` are told where the file names nobody.
+    """
+    try:
+        policy, faults = read_document(read_toml(file.read_bytes()))
+    except FileNotFoundError:
+        raise PolicyError(f"{file}: there is no policy file here") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise PolicyError(f"{file}: it cannot be read: {error}") from error
+    if policy is None or faults:
+        count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+        listed = "\n".join(f"  {fault}" for fault in faults)
+        raise PolicyError(f"{file}: {count}; nothing is done by half of a policy\n{listed}")
+    governance = policy.governance
+    if ops and not governance.ops:
+        governance = msgspec.structs.replace(governance, ops=ops)
+    return msgspec.structs.replace(policy, mode=mode or policy.mode, governance=governance)
+
+
+def read_toml(data: bytes) -> dict[str, Any]:
+    """The TOML document; `ValueError` says where it is none."""
+    return tomllib.loads(data.decode())
+
+
+def durations(value: Any) -> Any:  # noqa: ANN401 — a TOML document has any shape until it is checked
+    """Write each duration as ISO 8601 does, which msgspec reads as a timedelta."""
+    if isinstance(value, dict):
+        return {key: durations(inner) for key, inner in value.items()}
+    return iso_duration(value) if isinstance(value, str) else value

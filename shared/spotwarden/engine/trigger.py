@@ -1,0 +1,90 @@
+"""What starts a sweep, and how it asks to be started again."""
+
+from base64 import b64decode
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+
+from spotwarden import clock, typed
+from spotwarden.engine.fan_out import Swept
+from spotwarden.engine.log import log
+from spotwarden.engine.metrics import pulse
+from spotwarden.layout import Layout, node_problem
+from spotwarden.model.tick import Tick
+from spotwarden.recovery.gather import about
+
+TICK = "spotwarden-tick"
+"""The attribute that a Scheduler job sets on its message; events have others."""
+
+
+def message_in(event: object) -> Mapping[str, Any]:
+    """The Pub/Sub message that an event carries; an empty one, which means a look at everything, for none."""
+    message = event.get("message") if isinstance(event, Mapping) else None
+    return message if isinstance(message, Mapping) else {}
+
+
+def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout()) -> Tick:  # noqa: B008 - frozen
+    """Begin a sweep, from the Pub/Sub message that woke the function (the event's `message`).
+
+    An event of the bucket (Google: "Pub/Sub notifications for Cloud Storage") names the object it is
+    about, an entry of the audit log its instance; every other one means a look at everything.
+    """
+    said = message.get("attributes")
+    attributes = said if isinstance(said, Mapping) else {}
+    marked = about(layout, str(attributes.get("objectId", "")))
+    patient = TICK in attributes
+    lost = "" if marked or patient else _instance_in(message.get("data"))
+    tick = Tick(
+        function=function,
+        sweep=uuid4().hex,
+        now=clock.now(),
+        patient=patient,
+        about=marked or lost,
+        lost=bool(lost),
+    )
+    pulse().tick = tick
+    return tick
+
+
+class _Payload(msgspec.Struct, frozen=True, rename="camel"):
+    """The part of an audit record that names what it is about (Google: "AuditLog")."""
+
+    resource_name: str = ""
+
+
+class _LogEntry(msgspec.Struct, frozen=True, rename="camel"):
+    proto_payload: _Payload = _Payload()
+
+
+typed.prepare(_LogEntry)
+
+
+def _instance_in(data: object) -> str:
+    """The instance's name in an audit log entry as Pub/Sub carries it; "" for anything else."""
+    if not isinstance(data, str | bytes):
+        return ""
+    try:
+        entry = typed.decode(b64decode(data), _LogEntry)
+    except (ValueError, msgspec.DecodeError):
+        return ""
+    *_, kind, name = ["", *entry.proto_payload.resource_name.split("/")]
+    return name if kind == "instances" and node_problem(name) is None else ""
+
+
+def close_tick(tick: Tick, swept: Swept) -> None:
+    """End a sweep: raise all its failures together, or ask for the event once more where it must wait.
+
+    An event is answered with 503, so that Pub/Sub delivers it again after its back-off; a tick needs
+    no such answer, for the next one comes by itself.
+    """
+    for reason in swept.waiting:
+        log(tick, "INFO", f"waits: {reason}", reason=reason)
+    pulse().waiting = len(swept.waiting)
+    if swept.failures:
+        raise ExceptionGroup(f"{tick.function} could not do everything", swept.failures)
+    if swept.soon and not tick.patient:
+        from werkzeug.exceptions import ServiceUnavailable  # noqa: PLC0415 — commands import this room, too
+
+        raise ServiceUnavailable("look again: " + "; ".join(swept.waiting))

@@ -1,0 +1,75 @@
+"""One sweep over everything at a time: more would only do the same work twice.
+
+Nothing rests on it. A sweep that dies keeps its turn for half a minute at most.
+"""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from spotwarden import typed
+from spotwarden.engine.decoding import decoded
+from spotwarden.layout import Layout, SweepTurn
+from spotwarden.model.moment import Moment
+from spotwarden.model.tick import Tick
+from spotwarden.ports import ConflictError, Store, UnansweredError
+
+TURN = timedelta(seconds=30)
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """Who sweeps, until when at most, and when the last sweep began that came to its end.
+
+    `steady` is since when such sweeps have come regularly, where a function minds; `told` the id of the last
+    notice about others that are silent.
+    """
+
+    holder: str = ""
+    until: Moment | None = None
+    swept: Moment | None = None
+    steady: Moment | None = None
+    told: str = ""
+
+
+typed.prepare(Turn)
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn that this sweep has taken."""
+
+    function: str
+    turn: Turn
+    generation: int
+
+
+def take_turn(store: Store, layout: Layout, tick: Tick) -> Taken | None:
+    """Take the turn; None while another sweep has it."""
+    name = layout.build(SweepTurn(function=tick.function))
+    turn, written = read_turn(store, name)
+    if turn.holder and turn.until and tick.now < turn.until <= tick.now + 2 * TURN:
+        return None
+    mine = msgspec.structs.replace(turn, holder=tick.sweep, until=tick.now + TURN)
+    try:
+        generation = store.write(name, msgspec.json.encode(mine), generation=written)
+    except ConflictError:
+        return None
+    return Taken(function=tick.function, turn=mine, generation=generation)
+
+
+def read_turn(store: Store, name: str) -> tuple[Turn, int | None]:
+    """The turn and its generation; one that cannot be read is nobody's, and is overwritten."""
+    try:
+        stored = store.read(name)
+        return (decoded(name, stored.data, Turn), stored.generation) if stored else (Turn(), 0)
+    except ValueError:
+        return Turn(), None
+
+
+def end_turn(store: Store, layout: Layout, taken: Taken, swept: datetime | None) -> None:
+    """Give the turn back, and say when everything was last seen; a lost answer costs half a minute."""
+    name = layout.build(SweepTurn(function=taken.function))
+    done = msgspec.structs.replace(taken.turn, holder="", until=None, swept=swept)
+    try:
+        store.write(name, msgspec.json.encode(done), generation=taken.generation)
+    except (ConflictError, UnansweredError):
+        return

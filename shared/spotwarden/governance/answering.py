@@ -1,0 +1,133 @@
+"""What becomes of a case when a person answers: a veto, its end, more time; or a refusal in words."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from math import isfinite
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from spotwarden.governance.caps.jobs import extendable
+from spotwarden.governance.cases.life import CaseEvent, IllegalCaseError, follow
+from spotwarden.governance.precedence import NOBODY, limits
+from spotwarden.model.answer import Accepted, Answer, Answered, Extend, Keep, Refused, Release
+from spotwarden.model.case import Case, CaseState, Warned
+from spotwarden.model.governance import JobCap, Remedy
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.policy import Policy
+from spotwarden.model.spans import moment
+
+MOST_HOURS = 366 * 24
+"""Beyond this an extension is a slip of the keyboard, whatever the policy says."""
+
+
+class _Rules(NamedTuple):
+    """What an answer is held against."""
+
+    policy: Policy
+    file: JobFile
+    now: datetime
+
+
+def answered(
+    case: Case, answer: Answer, *, policy: Policy, now: datetime, file: JobFile = NOBODY
+) -> Answered:
+    """The case after this answer, or why it cannot be given; `file` is what the case's job says of itself."""
+    try:
+        return _ANSWERS[type(answer)](case, answer, _Rules(policy=policy, file=file, now=now))
+    except IllegalCaseError:
+        return Refused(why=f"it is too late: {_deed(case)} at {moment(case.looked)}")
+
+
+def _keep(case: Case, answer: Keep, by: _Rules) -> Answered:
+    """A veto is a person's word and holds at once, but not for ever: what never ends is an exemption."""
+    longest = by.now + by.policy.governance.longest_keep
+    if answer.until <= by.now:
+        return Refused(why=f"{moment(answer.until)} is over already")
+    if answer.until > longest:
+        return Refused(
+            why=f"a case can be kept until {moment(longest)} at most (governance.longest_keep), and then"
+            " again; for longer, ask for an exemption in the policy"
+        )
+    kept = replace(
+        case,
+        state=follow(case.state, CaseEvent.KEEP),
+        keep_until=answer.until,
+        kept_by=answer.by,
+        kept_why=answer.why,
+        warnings=_past(case),
+    )
+    return Accepted(
+        case=kept,
+        reason=f"{answer.by} keeps it until {moment(answer.until)}{_because(answer.why)}",
+        note=_under_way(case),
+    )
+
+
+def _release(case: Case, answer: Release, by: _Rules) -> Answered:
+    """The veto ends now rather than never was: a warning from before it does not count again."""
+    if case.keep_until is None or case.keep_until <= by.now:
+        return Refused(why="nobody keeps it")
+    released = replace(case, keep_until=by.now, kept_by=answer.by, kept_why=answer.why)
+    return Accepted(case=released, reason=f"{answer.by} keeps it no longer{_because(answer.why)}")
+
+
+def _extend(case: Case, answer: Extend, by: _Rules) -> Answered:
+    """The new limit is warned of anew, and the grace counts from that warning."""
+    if problem := _not_more(case, answer, by):
+        return Refused(why=problem)
+    extended = replace(
+        case,
+        state=follow(case.state, CaseEvent.KEEP),
+        extended=case.extended + answer.hours,
+        warnings=_past(case),
+    )
+    return Accepted(
+        case=extended,
+        reason=f"{answer.by} extends it by {answer.hours:g} h, {extended.extended:g} h in all"
+        f"{_because(answer.why)}",
+        note=_under_way(case),
+    )
+
+
+def _past(case: Case) -> tuple[Warned, ...]:
+    """The warnings so far, none of which counts any more: whoever answered is warned anew."""
+    return tuple(replace(one, counts=False) for one in case.warnings)
+
+
+def _not_more(case: Case, answer: Extend, by: _Rules) -> str:
+    """Why a case cannot be extended by so much; "" where it can."""
+    cap = limits(by.policy, case.rule, owner=case.subject.owner, job_file=by.file)
+    if not isinstance(cap, JobCap):
+        return (
+            "only the limits of a job (the rule job_cap) can be extended; `spotwarden cases keep` gives time"
+        )
+    if not isfinite(answer.hours) or not 0 < answer.hours <= MOST_HOURS - case.extended:
+        return f"{answer.hours:g} h is no extension; it is more than nothing, and a year in all at most"
+    return extendable(case, answer.hours, cap, by.file)
+
+
+def _under_way(case: Case) -> str:
+    """What a person must know of a remedy that was written down before the answer came."""
+    sent = [one for one in case.strikes if not one.error]
+    if case.state is not CaseState.DUE or not sent:
+        return ""
+    at = moment(max(one.at for one in sent))
+    return f"the remedy was written down at {at} already and may be on its way: look at the VM"
+
+
+def _deed(case: Case) -> str:
+    return {Remedy.DELETE: "it was deleted", Remedy.STOP: "it was stopped"}.get(
+        case.remedy, "it was acted upon"
+    )
+
+
+def _because(why: str) -> str:
+    return f": {why}" if why else ""
+
+
+_ANSWERS: Mapping[type, Callable[[Case, Any, _Rules], Answered]] = {
+    Keep: _keep,
+    Release: _release,
+    Extend: _extend,
+}

@@ -1,0 +1,1 @@
+"""What another policy would have done: recorded sweeps, judged again."""

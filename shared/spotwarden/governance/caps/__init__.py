@@ -1,0 +1,1 @@
+"""Caps on jobs, VMs and owners."""

@@ -1,0 +1,116 @@
+"""From how much of a limit is used to what is said about it."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from msgspec.structs import replace
+
+from spotwarden.governance.caps.facts import Records
+from spotwarden.governance.caps.measures import Measure, is_full, passed, percent, reached, told_from, worst
+from spotwarden.governance.exemptions import exempt
+from spotwarden.model.brief import Brief
+from spotwarden.model.finding import Finding, Reading, Target
+from spotwarden.model.fleet import Machine
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+def judged(
+    plain: Finding, measures: Sequence[Measure], warn: Sequence[float], brief: Brief, name: str
+) -> Finding | None:
+    """Fill in a finding by the measure that is nearest to its limit; None where there is nothing to say.
+
+    One that was extended stays found, at level 0, for as long as it would be found without: its case, and
+    with it what was granted, must not be closed.
+    """
+    first, now = worst(measures), brief.tick.now
+    told = _is_told(first.share, warn)
+    if not told and not any(_is_told(one.share_before, warn) for one in measures):
+        obscure = next((one for one in measures if one.unknown), None)
+        if obscure is None:
+            return None
+        why = f"nobody knows how much of {obscure.allowed} {name} has used: {obscure.unknown}"
+        return unknown(plain, why, _evidence(measures))
+    dues = [due for one in measures if (due := reached(one, now)) is not None]
+    return replace(
+        plain,
+        reason=f"{name} has used {percent(first.share)} of what it may: {first.what} {first.said},"
+        f" at most {first.allowed}",
+        evidence=_evidence(measures),
+        level=max(1, passed(first.share, warn)) if told else 0,
+        ripe=is_full(first.share),
+        since=reached(first, now, at=told_from(warn)),
+        due=min(dues, default=None),
+    )
+
+
+def _evidence(measures: Sequence[Measure]) -> dict[str, str]:
+    return {one.what: f"{one.said} of {one.allowed} ({percent(one.share)})" for one in measures}
+
+
+def _is_told(share: float, warn: Sequence[float]) -> bool:
+    return passed(share, warn) > 0 or is_full(share)
+
+
+def unknown(plain: Finding, why: str, evidence: dict[str, str] | None = None) -> Finding:
+    """The same finding as one that nobody can be sure of."""
+    return replace(plain, reading=Reading.UNKNOWN, reason=why, evidence=evidence or {})
+
+
+def unread(plain: Finding, records: Records) -> Finding:
+    """The same finding as one about a job whose records cannot be read; told where that will not pass."""
+    why = f"nobody can read the records of job {plain.subject.job}: {records.problem}"
+    return unknown(replace(plain, exempt="" if records.lasting else why), why)
+
+
+def targets(machines: Sequence[Machine]) -> tuple[Target, ...]:
+    """The VMs as a remedy is addressed to them."""
+    return tuple(
+        Target(id=one.id, name=one.name, zone=one.zone, local_ssds=one.local_ssds) for one in machines
+    )
+
+
+def up_since(machine: Machine) -> datetime:
+    """When it last began to run; `misdated` says where nobody knows."""
+    return machine.started or machine.created or NEVER
+
+
+def misdated(machines: Sequence[Machine], brief: Brief) -> str:
+    """Why the times of these VMs cannot be judged by; "" where they can."""
+    latest = brief.tick.now + brief.policy.governance.clock_skew
+    for one in machines:
+        began = up_since(one)
+        if began is NEVER:
+            return f"nobody knows since when {one.name} runs"
+        if began > latest:
+            return (
+                f"{one.name} began to run at {began:%Y-%m-%d %H:%M} UTC, which is to come: a clock is wrong"
+            )
+    return ""
+
+
+def spare(
+    found: Finding | None, machines: Sequence[Machine], records: Records, brief: Brief
+) -> Finding | None:
+    """The finding with the reason why nothing may be done, if there is one."""
+    if found is None:
+        return None
+    return replace(found, exempt=spared(found.rule, machines, records, brief))
+
+
+def spared(rule: str, machines: Sequence[Machine], records: Records, brief: Brief) -> str:
+    """Why nothing may be done to these VMs of one job, or of none; "" where it may."""
+    if records.problem:
+        return f"nobody can read the records of its job: {records.problem}"
+    for one in machines:
+        why = exempt(
+            brief.policy,
+            rule,
+            brief.tick,
+            labels=one.labels,
+            owner=records.owner,
+            job_file=records.file,
+        )
+        if why:
+            return why
+    return ""

@@ -1,0 +1,153 @@
+"""The look of `cap_runtime`, in an order that matters: VMs first, then what is on record of their jobs.
+
+An attempt that begins while we look is then on record before its VM is judged. The other way round its VM
+would be held against the attempts before it, and the time that the job was down would count as time up.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from spotwarden import typed
+from spotwarden.engine.cache import Known
+from spotwarden.engine.decoding import decoded
+from spotwarden.engine.fan_out import each
+from spotwarden.governance.caps.facts import CapFacts, Records
+from spotwarden.governance.caps.meter import Meter, Metering
+from spotwarden.governance.price_file import only as prices_of
+from spotwarden.governance.price_file import read_prices
+from spotwarden.governance.signals.whose import jobs_of
+from spotwarden.governance.sweep import Duty
+from spotwarden.layout import AttemptRecord, JobFile, Layout, StatusCode, Thing, quarantine_key
+from spotwarden.model.attempt import Attempt
+from spotwarden.model.fleet import OWNER_LABEL, Machine
+from spotwarden.model.governance import Remedy, Scope
+from spotwarden.model.instance import Status
+from spotwarden.model.policy import Policy
+from spotwarden.model.usage import DayTotal, Metered
+from spotwarden.ports import Store, UnansweredError
+from spotwarden.recovery.job_folder import Folder, look_into, once, read_job_file
+
+typed.prepare(Attempt)
+
+RUNS = {Status.RUNNING, Status.PENDING_STOP}
+
+_KNOWN: Known[object] = Known()
+
+
+def look(duty: Duty, only: Collection[str], *, metering: Metering) -> CapFacts:
+    """Look at everything, or at the VMs of these ids; an owner's cap is judged by all of the owner's VMs."""
+    fleet = duty.cloud.compute.fleet(ids=() if _stops_owners(duty.policy) else only)
+    running = [one for one in fleet.items if one.status in RUNS]
+    jobs = jobs_of(duty, running)
+    facts = CapFacts(
+        machines=tuple(
+            one for one in running if one.id in jobs or duty.policy.governance.scope is Scope.PROJECT
+        ),
+        jobs=jobs,
+        records=_with_owners(_records(duty, sorted(set(jobs.values()))), running, jobs),
+        hidden=fleet.unreachable,
+    )
+    return _priced(duty, replace(facts, usage=_metered(duty, facts, metering, count=not only)))
+
+
+def _metered(duty: Duty, facts: CapFacts, metering: Metering, *, count: bool) -> tuple[DayTotal, ...]:
+    """The days of this month and week; a second look counts nothing, for it may see only some VMs."""
+    layout = duty.settings.layout
+    meter = Meter(store=duty.cloud.store, layout=layout, metering=metering, tick=duty.tick)
+    vms = [
+        Metered(machine=one, owner=facts.records[job].owner, job=job)
+        for one in facts.machines
+        if (job := facts.jobs.get(one.id))
+    ]
+    return meter.count(vms if count else (), whole=count and not facts.hidden)
+
+
+def _priced(duty: Duty, facts: CapFacts) -> CapFacts:
+    """With the names of owners, and with the prices of what they run, or have run."""
+    spent = [one for day in facts.usage for one in day.spent]
+    owners = {*(one.owner for one in facts.records.values()), *(one.owner for one in spent)}
+    types = {*(one.machine_type for one in facts.machines), *(one.kind.machine_type for one in spent)}
+    gpus = {*(one.gpu for one in facts.machines), *(one.kind.gpu for one in spent)}
+    return replace(
+        facts,
+        keys={owner: quarantine_key(owner) for owner in sorted(owners - {""})},
+        prices=prices_of(read_prices(duty.settings.prices_file), types, gpus),
+    )
+
+
+def _stops_owners(policy: Policy) -> bool:
+    """Whether anybody's VMs may be stopped for what their owner uses."""
+    said = [policy.owner_cap.remedy.value, *_team_remedies(policy)]
+    return any(remedy != Remedy.NONE.value for remedy in said)
+
+
+def _team_remedies(policy: Policy) -> list[str]:
+    rules = [team.rules.get("owner_cap", {}) for team in policy.teams.values()]
+    return [str(rule["remedy"]) for rule in rules if "remedy" in rule]
+
+
+def _records(duty: Duty, jobs: Sequence[str]) -> dict[str, Records]:
+    store, layout = duty.cloud.store, duty.settings.layout
+
+    def read(job: str) -> tuple[str, Records]:
+        try:
+            return job, _read_records(store, layout, job)
+        except UnansweredError as problem:
+            return job, Records(problem=str(problem))
+        except ValueError as problem:
+            return job, Records(problem=str(problem), lasting=True)
+
+    done = each(jobs, read, duty.settings.workers)
+    if done.failures:
+        raise ExceptionGroup("records of jobs could not be read", done.failures)
+    return dict(done.results)
+
+
+def _read_records(store: Store, layout: Layout, job: str) -> Records:
+    """One listing, and what has changed since it was read last."""
+    folder = look_into(store, layout, job)
+    found = [_attempt(store, layout, folder, thing) for thing in folder.of(AttemptRecord)]
+    attempts = tuple(sorted(found, key=lambda one: one.number))
+    thing = JobFile(job=job)
+    file = once(_KNOWN, layout, folder, thing, lambda: read_job_file(store, layout, job, folder))
+    return Records(
+        file=file,
+        owner=file.owner or (attempts[-1].owner if attempts else ""),
+        attempts=attempts,
+        ended=StatusCode(job=job) in folder.things,
+    )
+
+
+def _attempt(store: Store, layout: Layout, folder: Folder, thing: Thing) -> Attempt:
+    """An attempt cut to what caps ask of it."""
+
+    def read() -> Attempt:
+        stored = store.read(layout.build(thing))
+        if stored is None:
+            raise UnansweredError(f"{layout.build(thing)} went while it was read")
+        whole = decoded(layout.build(thing), stored.data, Attempt)
+        return replace(
+            whole,
+            reason="",
+            lease=None,
+            tries=whole.tries[-1:],
+            replaces={},
+            markers={},
+            script=None,
+            cause="",
+        )
+
+    return once(_KNOWN, layout, folder, thing, read)
+
+
+def _with_owners(
+    records: Mapping[str, Records], running: Sequence[Machine], jobs: Mapping[str, str]
+) -> dict[str, Records]:
+    """A job whose records name nobody is its VM's label's."""
+    said = {
+        jobs[one.id]: one.labels[OWNER_LABEL]
+        for one in running
+        if one.id in jobs and OWNER_LABEL in one.labels
+    }
+    return {job: replace(found, owner=found.owner or said.get(job, "")) for job, found in records.items()}

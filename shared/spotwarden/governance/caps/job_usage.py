@@ -1,0 +1,82 @@
+"""What a job has used so far: each of its attempts, how long it was up, and as what."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden.governance.caps.facts import Records
+from spotwarden.governance.caps.findings import up_since
+from spotwarden.governance.caps.measures import hours
+from spotwarden.governance.costs import Bill, bill, kind_of, region_of
+from spotwarden.model.attempt import Attempt, Recorded
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.fleet import Machine
+from spotwarden.model.prices import Kind, PriceTable
+from spotwarden.recovery.bounds import Life, lives
+
+
+class Stay(msgspec.Struct, frozen=True, kw_only=True):
+    """The job was up for so many hours, on VMs of these kinds at once."""
+
+    hours: float
+    kinds: tuple[Kind, ...]
+
+
+def stays(records: Records, machines: Sequence[Machine], now: datetime) -> list[Stay]:
+    """Each time that the job was up, oldest first; `machines` are its VMs that run now.
+
+    What runs and is on no record yet counts from its own start.
+    """
+    ran = [one for one in records.attempts if one.started is not None]
+    ledger = tuple(Recorded(attempt=one, generation=0) for one in records.attempts)
+    found = list(lives(JobFacts(job="", ledger=ledger)))
+    first = first_choice(records.attempts, machines)
+    told = [
+        Stay(hours=_long(life.started, life.ended or now), kinds=tuple(_kinds(one, machines, first)))
+        for one, life in zip(ran, found, strict=True)
+    ]
+    return [*told, *_unrecorded(found, machines, now)]
+
+
+def _unrecorded(found: Sequence[Life], machines: Sequence[Machine], now: datetime) -> Iterator[Stay]:
+    if not machines or any(life.ended is None for life in found):
+        return
+    began = min(up_since(one) for one in machines)
+    ends = [life.ended for life in found if life.ended is not None]
+    yield Stay(hours=_long(max([began, *ends]), now), kinds=tuple(kind_of(one) for one in machines))
+
+
+def _long(start: datetime, end: datetime) -> float:
+    return hours(max(end - start, timedelta(0)))
+
+
+def first_choice(attempts: Sequence[Attempt], machines: Sequence[Machine]) -> str:
+    """How the job's script has its VMs provisioned; a job that was moved to on-demand VMs asked for spot."""
+    if attempts and attempts[-1].tries and not attempts[-1].tries[-1].spot:
+        return "SPOT"
+    return machines[0].provisioning if machines else ""
+
+
+def _kinds(attempt: Attempt, machines: Sequence[Machine], first: str) -> Iterator[Kind]:
+    """What an attempt ran on: VMs as they are now, where and how it asked for them."""
+    by_name = {one.name: one for one in machines}
+    nodes = [by_name.get(node, machines[0]) for node in attempt.instances] if machines else []
+    for one in nodes or machines:
+        kind = kind_of(one)
+        if attempt.tries:
+            last = attempt.tries[-1]
+            provisioning = first if last.spot else "STANDARD"
+            kind = replace(kind, region=region_of(last.place), provisioning=provisioning)
+        yield kind
+
+
+def spent(ran: Sequence[Stay], table: PriceTable) -> Bill:
+    """What all of it has cost, as far as prices are known."""
+    return bill(((kind, stay.hours) for stay in ran for kind in stay.kinds), table)
+
+
+def an_hour(machines: Sequence[Machine], table: PriceTable) -> float:
+    """What another hour of these VMs costs, as far as prices are known."""
+    return bill(((kind_of(one), 1.0) for one in machines), table).amount

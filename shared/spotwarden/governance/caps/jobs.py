@@ -1,0 +1,145 @@
+"""Caps on a job over all its attempts, and on each VM."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import cast
+
+from msgspec.structs import replace
+
+from spotwarden.governance import precedence
+from spotwarden.governance.caps.facts import CapFacts, Records
+from spotwarden.governance.caps.findings import judged, misdated, spare, targets, unknown, unread, up_since
+from spotwarden.governance.caps.job_measures import Account, is_limited, least, longest, measures
+from spotwarden.governance.caps.measures import Measure, hours, in_words, long, told_from
+from spotwarden.model.brief import Brief
+from spotwarden.model.case import Case
+from spotwarden.model.finding import Finding, Reading, Subject
+from spotwarden.model.fleet import Machine
+from spotwarden.model.governance import InstanceCap, JobCap
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.values import written
+
+JOB, INSTANCE = "job_cap", "instance_cap"
+NOTHING = Records()
+
+
+def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief) -> Finding | None:
+    """What is to be said about a job that has VMs running; None where it has no limit or is far from it.
+
+    A job that has ended is left to the rule about orphans.
+    """
+    records = facts.records.get(job, NOTHING)
+    if records.ended:
+        return None
+    account = _account(job, machines, records, facts, brief)
+    plain = Finding(
+        rule=JOB,
+        subject=Subject(key=job, job=job, owner=records.owner, targets=targets(machines)),
+        reason="",
+        todo=f"let it end, or stop it; `spotwarden extend {job} --by {written(brief.policy.notify.extend)}`"
+        " grants it more, as far as the policy allows",
+        limits=account.limits,
+    )
+    if records.problem:
+        return unread(plain, records)
+    if not is_limited(account):
+        return None
+    if why := misdated(machines, brief):
+        return spare(unknown(plain, why), machines, records, brief)
+    found = judged(plain, measures(account), account.limits.warn, brief, f"job {job}")
+    return spare(found and _of_this_run(found, machines, brief), machines, records, brief)
+
+
+def _of_this_run(found: Finding, machines: Sequence[Machine], brief: Brief) -> Finding:
+    """The finding about the VMs as they run now: what was warned of before they were started is past."""
+    began = max(map(up_since, machines))
+    young = brief.tick.now - began < brief.policy.governance.launch_grace
+    return replace(found, ripe=found.ripe and not young, since=max(found.since or began, began))
+
+
+def _account(
+    job: str, machines: Sequence[Machine], records: Records, facts: CapFacts, brief: Brief
+) -> Account:
+    limits = precedence.limits(brief.policy, JOB, owner=records.owner, job_file=records.file)
+    case = brief.cases.get((JOB, job))
+    return Account(
+        records=records,
+        machines=tuple(machines),
+        limits=cast("JobCap", limits),
+        table=facts.prices,
+        more=case.extended if case else 0.0,
+        now=brief.tick.now,
+        old=brief.policy.governance.prices_old,
+    )
+
+
+def at_rest(case: Case, brief: Brief) -> Finding | None:
+    """What keeps the case of a job none of whose VMs runs: hours that were granted outlive a preemption.
+
+    They do so for as long as a veto may last, from the last look at a VM of the job.
+    """
+    kept = case.extended > 0 and not case.strikes
+    if not kept or brief.tick.now - case.looked > brief.policy.governance.longest_keep:
+        return None
+    return Finding(
+        rule=JOB,
+        subject=replace(case.subject, targets=()),
+        reading=Reading.UNKNOWN,
+        reason=f"no VM of job {case.subject.job} runs, and it was granted {in_words(case.extended)}",
+        limits=precedence.limits(brief.policy, JOB, owner=case.subject.owner),
+    )
+
+
+def extendable(case: Case, more: float, limits: JobCap, file: JobFile) -> str:
+    """Why a person cannot grant a job so many hours more; "" where they can."""
+    if more <= 0:
+        return "what is granted is more than nothing"
+    bound, most = least(file.max_runtime, limits.max_runtime), longest(limits)
+    if bound is not None and most is not None and hours(bound) + case.extended + more > hours(most):
+        room = max(0.0, hours(most) - hours(bound) - case.extended)
+        return f"it may be up for {in_words(hours(most))} in all; {in_words(room)} can still be granted"
+    if bound is None and limits.budget is not None and limits.dearest is None and file.budget is None:
+        return "the policy does not say how far its budget can be extended (job_cap.dearest)"
+    return ""
+
+
+def of_instance(machine: Machine, facts: CapFacts, brief: Brief) -> Finding | None:
+    """What is to be said about how long one VM has been up; None where it has no limit or is far from it."""
+    job = facts.jobs.get(machine.id, "")
+    records = facts.records.get(job, NOTHING)
+    found = precedence.limits(brief.policy, INSTANCE, owner=records.owner, job_file=records.file)
+    limits = cast("InstanceCap", found)
+    if limits.max_uptime is None:
+        return None
+    wrong, up = misdated([machine], brief), brief.tick.now - up_since(machine)
+    told = told_from((*limits.warn, 1.0)) * limits.max_uptime
+    sure = not wrong and not records.problem
+    if sure and (up < told or up < brief.policy.governance.launch_grace):
+        return None
+    plain = Finding(
+        rule=INSTANCE,
+        subject=Subject(
+            key=machine.id, job=job, owner=records.owner, targets=targets([machine]), ours=bool(job)
+        ),
+        reason="",
+        todo="save what it has done and stop it",
+        limits=limits,
+    )
+    if records.problem:
+        return unread(plain, records)
+    if wrong:
+        return spare(unknown(plain, wrong), [machine], records, brief)
+    name = f"VM {machine.name} in {machine.zone}"
+    judgement = judged(plain, [_uptime(up, limits.max_uptime)], limits.warn, brief, name)
+    return spare(judgement, [machine], records, brief)
+
+
+def _uptime(up: timedelta, most: timedelta) -> Measure:
+    used, limit = hours(up), hours(most)
+    return Measure(
+        what="time up since it was started",
+        used=used,
+        limit=limit,
+        said=long(used),
+        allowed=long(limit),
+    )

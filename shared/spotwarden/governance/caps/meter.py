@@ -1,0 +1,106 @@
+"""The meter: one record a day of what each VM has used, kept as VMs are seen.
+
+A record is written under the generation that was read, and only ever adds: two sweeps at once, one done
+twice or an old one that comes late leave it as it should be. A sweep that cannot write loses nothing, for the
+next one counts the same VMs from their start.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from typing import Protocol
+
+import msgspec
+
+from spotwarden import typed
+from spotwarden.engine.cache import Known
+from spotwarden.engine.decoding import decoded
+from spotwarden.engine.log import log
+from spotwarden.layout import Layout, UsageRecord
+from spotwarden.model.tick import Tick
+from spotwarden.model.usage import DayTotal, Metered, UsageDay
+from spotwarden.ports import ConflictError, Store, UnansweredError
+
+typed.prepare(UsageDay)
+
+TRIES = 5
+"""So often a day is read anew where another sweep was first; what is lost then, the next sweep writes."""
+LARGEST = 256 * 1024 * 1024
+"""Bytes that are read of a day; 100,000 VMs take some 30 million."""
+
+_KNOWN: Known[DayTotal] = Known(most=1_000)
+
+
+class Add(Protocol):
+    """`decide.usage.add`."""
+
+    def __call__(self, record: UsageDay, vms: Sequence[Metered], now: datetime, *, whole: bool) -> UsageDay:
+        """The day with these VMs counted in."""
+
+
+class Metering(msgspec.Struct, frozen=True, kw_only=True):
+    """How days are counted: which are of interest, what VMs add to one, what it sums up to."""
+
+    days: Callable[[datetime], tuple[date, ...]]
+    add: Add
+    total: Callable[[UsageDay], DayTotal]
+
+
+class Meter(msgspec.Struct, frozen=True, kw_only=True):
+    """The usage records of one bucket, as one sweep counts."""
+
+    store: Store
+    layout: Layout
+    metering: Metering
+    tick: Tick
+
+    def count(self, vms: Sequence[Metered], *, whole: bool) -> tuple[DayTotal, ...]:
+        """Count these VMs into every day of this month and week that they were up on; give those days.
+
+        `whole` means that no VM is missing.
+        """
+        days = {day: self.layout.build(UsageRecord(day=day)) for day in self.metering.days(self.tick.now)}
+        folder = f"{next(iter(days.values())).rpartition('/')[0]}/"
+        written = {entry.name: entry.generation for entry in self.store.entries(folder)}
+        found = []
+        for day, name in days.items():
+            known = _KNOWN.get(name, written.get(name, 0))
+            done = known is not None and (known.settled or not vms)
+            found.append(
+                known if known and done else self._count(day, name, vms, whole=whole, written=name in written)
+            )
+        return tuple(found)
+
+    def _count(self, day: date, name: str, vms: Sequence[Metered], *, whole: bool, written: bool) -> DayTotal:
+        try:
+            record, generation = self._kept(day, name, vms, whole=whole, written=written)
+        except ValueError as problem:
+            log(self.tick, "ERROR", f"{name} cannot be read, and that day counts as nothing: {problem}")
+            return DayTotal(day=day)
+        total = self.metering.total(record)
+        if generation:
+            _KNOWN.keep(name, generation, total)
+        return total
+
+    def _kept(
+        self, day: date, name: str, vms: Sequence[Metered], *, whole: bool, written: bool
+    ) -> tuple[UsageDay, int]:
+        """The day with these VMs, written where they add to it; generation 0 where it is not on record so."""
+        record, generation = self._read(day, name) if written else (UsageDay(day=day), 0)
+        after = record
+        for _ in range(TRIES):
+            after = self.metering.add(record, vms, self.tick.now, whole=whole)
+            if after is record:
+                return record, generation
+            try:
+                return after, self.store.write(name, msgspec.json.encode(after), generation=generation)
+            except ConflictError:
+                record, generation = self._read(day, name)
+            except UnansweredError:
+                break
+        return after, 0
+
+    def _read(self, day: date, name: str) -> tuple[UsageDay, int]:
+        stored = self.store.read(name, at_most=LARGEST)
+        if stored is None:
+            return UsageDay(day=day), 0
+        return decoded(name, stored.data, UsageDay), stored.generation

@@ -1,0 +1,58 @@
+"""Everything that the caps find: on jobs, on VMs, on owners."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import date
+
+from spotwarden.governance.caps import jobs as caps
+from spotwarden.governance.caps import owners as owner_caps
+from spotwarden.governance.caps.facts import CapFacts, Records
+from spotwarden.model.brief import Brief
+from spotwarden.model.finding import Finding, Judged
+from spotwarden.model.fleet import Machine
+from spotwarden.model.usage import Spent
+
+RULES = (caps.JOB, caps.INSTANCE, owner_caps.OWNER)
+NOTHING = Records()
+
+
+def judge(facts: CapFacts, brief: Brief) -> Judged:
+    """A finding for each job, VM and owner that is near its limit or beyond, or of which nobody can know."""
+    jobs: dict[str, list[Machine]] = defaultdict(list)
+    for machine in facts.machines:
+        if machine.id in facts.jobs:
+            jobs[facts.jobs[machine.id]].append(machine)
+    return Judged(
+        rules=RULES,
+        findings=tuple(_findings(facts, brief, jobs)),
+        hidden=facts.hidden,
+        present=frozenset(one.id for one in facts.machines),
+        fleet=sum(len(mine) for mine in jobs.values()),
+    )
+
+
+def _findings(facts: CapFacts, brief: Brief, jobs: dict[str, list[Machine]]) -> Iterator[Finding]:
+    found = (
+        *(caps.of_job(job, mine, facts, brief) for job, mine in jobs.items()),
+        *(
+            caps.at_rest(case, brief)
+            for (rule, job), case in brief.cases.items()
+            if rule == caps.JOB and job not in jobs
+        ),
+        *(caps.of_instance(machine, facts, brief) for machine in facts.machines),
+        *_of_owners(facts, brief, jobs),
+    )
+    yield from (one for one in found if one is not None)
+
+
+def _of_owners(facts: CapFacts, brief: Brief, jobs: dict[str, list[Machine]]) -> Iterator[Finding | None]:
+    """Owners who run something, or have in this month or week."""
+    spent: dict[str, dict[date, list[Spent]]] = defaultdict(lambda: defaultdict(list))
+    for day in facts.usage:
+        for one in day.spent:
+            spent[one.owner][day.day].append(one)
+    theirs: dict[str, dict[str, list[Machine]]] = defaultdict(dict)
+    for job, mine in jobs.items():
+        theirs[facts.records.get(job, NOTHING).owner][job] = mine
+    for owner in sorted({*spent, *theirs} - {""}):
+        yield owner_caps.of_owner(owner, theirs.get(owner, {}), spent.get(owner, {}), facts, brief)

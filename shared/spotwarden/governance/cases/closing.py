@@ -1,0 +1,74 @@
+"""What becomes of a case of which nobody knows, or of which nothing is wrong any more."""
+
+from spotwarden.governance.cases import notices
+from spotwarden.governance.cases.observation import look_once_more, new_case, seen, vetoed
+from spotwarden.model.action import CaseStep, CloseCase, FileCase, LabelInstance, Tell
+from spotwarden.model.case import Case, CaseFacts, CaseState
+from spotwarden.model.finding import Finding
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+
+
+def doubt(facts: CaseFacts, finding: Finding, policy: Policy, tick: Tick) -> CaseStep | None:
+    """Tell once that nothing can be known; an open case stays as it is."""
+    filed = facts.filed
+    if filed is None:
+        case = new_case(facts, finding, CaseState.UNKNOWN, tick)
+        return FileCase(reason=finding.reason, case=case, generation=0)
+    case = filed.case
+    if case.state is not CaseState.UNKNOWN or finding.exempt or vetoed(case, tick):
+        return None
+    if case.looks < finding.limits.looks:
+        return look_once_more(facts, policy, tick)
+    notice = notices.unknown(case, finding, policy, tick)
+    if notice.id in case.told:
+        return look_once_more(facts, policy, tick)
+    if notice.id not in facts.told:
+        return Tell(reason=finding.reason, notice=notice)
+    told = seen(case, finding, tick, told=(*case.told, notice.id))
+    return FileCase(reason="told that nothing is known", case=told, generation=filed.generation)
+
+
+def without_finding(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
+    """Nothing is wrong any more, by itself or through the remedy."""
+    if facts.filed is None:
+        return None
+    case, generation = facts.filed.case, facts.filed.generation
+    if not _was_acted_upon(facts, case):
+        return clear(facts, "nothing is wrong any more", policy, tick)
+    notice = notices.acted(case, policy, tick)
+    if notice.id not in case.told and notice.id not in facts.told:
+        return Tell(reason=case.reason, notice=notice)
+    return CloseCase(reason="the remedy has worked", case=case, generation=generation)
+
+
+def _was_acted_upon(facts: CaseFacts, case: Case) -> bool:
+    """Whether the remedy was taken, as far as anybody can tell: asked for without an answer, and all gone."""
+    if case.state not in {CaseState.DUE, CaseState.ACTED}:
+        return False
+    taken = any(one.operation for one in case.strikes)
+    return taken or (not facts.there and any(not one.error for one in case.strikes))
+
+
+def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | None:
+    """Close the case; whoever was warned is told, and our label comes off."""
+    if facts.filed is None:
+        return None
+    case, generation = facts.filed.case, facts.filed.generation
+    if vetoed(case, tick) and (facts.there or case.key == case.subject.job):
+        # A veto on a job outlives its VMs, and any exemption that comes and goes.
+        return None
+    notice = notices.cleared(case, why, policy, tick)
+    if case.warnings and notice.id not in facts.told:
+        return Tell(reason=why, notice=notice)
+    for target in case.subject.targets if case.labels and facts.there else ():
+        if target.id not in facts.labelled:
+            return LabelInstance(
+                reason=why,
+                job=case.subject.job,
+                node=target.name,
+                zone=target.zone,
+                instance_id=target.id,
+                labels=dict.fromkeys(case.labels, ""),
+            )
+    return CloseCase(reason=why, case=case, generation=generation)

@@ -1,0 +1,53 @@
+"""What has become of a case so far, told from its record alone."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from spotwarden.model.case import Case, CaseState, Strike, Warned
+from spotwarden.recovery.standing import Moment
+
+
+def history(case: Case) -> list[Moment]:
+    """Everything on record about a case, oldest first."""
+    return sorted(_moments(case), key=lambda moment: moment.at)
+
+
+def standing(case: Case, now: datetime) -> str:
+    """How it stands, in a word or two."""
+    if is_kept(case, now):
+        return f"kept until {case.keep_until:%Y-%m-%d %H:%M}"
+    earnest = [one for one in case.warnings if one.counts]
+    if case.state is CaseState.WARNED and earnest and all(one.delivered is None for one in earnest):
+        return "warned, not arrived yet"
+    return str(case.state.value)
+
+
+def is_kept(case: Case, now: datetime) -> bool:
+    """Whether a person's veto is in force."""
+    return case.keep_until is not None and now < case.keep_until
+
+
+def _moments(case: Case) -> Iterator[Moment]:
+    if case.since is not None:
+        yield Moment(at=case.since, what="the trouble began")
+    yield Moment(at=case.opened, what="first suspected")
+    for warned in case.warnings:
+        yield Moment(at=warned.at, what=_warning(warned))
+        if warned.delivered is not None:
+            yield Moment(at=warned.delivered, what=f"warning {warned.level} arrived; its grace began")
+    for strike in case.strikes:
+        yield Moment(at=strike.at, what=_strike(case, strike))
+    if case.looked > case.opened:
+        yield Moment(at=case.looked, what=f"last look on record, of {case.looks}")
+
+
+def _warning(warned: Warned) -> str:
+    counts = "" if warned.counts else ", which no longer counts or only observed"
+    return f"warning {warned.level} was accepted as notice {warned.notice}{counts}"
+
+
+def _strike(case: Case, strike: Strike) -> str:
+    what = f"{case.remedy.value} {strike.target}"
+    if strike.error:
+        return f"{what} failed: {strike.error}"
+    return f"{what}: operation {strike.operation}" if strike.operation else f"{what} was written down as due"

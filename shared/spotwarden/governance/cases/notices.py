@@ -1,0 +1,262 @@
+"""What people are told about a case, in words."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+
+from spotwarden.model.case import Case, Strike
+from spotwarden.model.finding import Finding
+from spotwarden.model.governance import Remedy
+from spotwarden.model.notice import CaseRef, Notice, Severity, Way
+from spotwarden.model.policy import Policy
+from spotwarden.model.spans import moment
+from spotwarden.model.tick import Tick
+from spotwarden.model.values import written
+
+TITLES: Mapping[str, str] = {
+    "orphan": "runs though its job is over",
+    "leftover": "is left over and used by nothing",
+    "stall": "makes no progress",
+    "early_stop": "trains for nothing",
+    "idle": "has idle GPUs",
+    "job_cap": "comes to its limit",
+    "instance_cap": "is up for too long",
+    "owner_cap": "comes to the owner's limit",
+    "compliance": "is not as the policy wants it",
+}
+DEEDS: Mapping[Remedy, tuple[str, str]] = {
+    Remedy.NONE: ("", ""),
+    Remedy.STOP: ("be stopped (its disks stay)", "was stopped; its disks stay"),
+    Remedy.DELETE: ("be deleted", "was deleted"),
+}
+DISCARDS = (
+    "be stopped (the data on its local SSDs is discarded; its other disks stay)",
+    "was stopped; the data on its local SSDs was discarded, its other disks stay",
+)
+"""The same for a stop of VMs with local SSDs, as far as the policy lets us."""
+OVER = frozenset({"orphan", "leftover"})
+"""Rules whose jobs are over: there is nothing to start again."""
+MOST_INSTANCES = 256
+"""So many VMs are named in a notice; a case about more is named by its job."""
+
+
+def warning(  # noqa: PLR0913 — all that a warning says
+    case: Case,
+    finding: Finding,
+    policy: Policy,
+    tick: Tick,
+    *,
+    hindered: str,
+    due: datetime,
+    latest: datetime | None,
+) -> Notice:
+    """Say what is wrong, what will happen when, and how to prevent it.
+
+    `latest` is from when on it may happen after an earlier warning, whether this one arrives or not.
+    """
+    deed = deeds_of(case.remedy, case)[0]
+    at = moment(due)
+    if not deed:
+        then = "nothing will be done; you are only told"
+    elif hindered:
+        then = f"it would {deed} at {at}, and will not, for {hindered}"
+    else:
+        then = f"it will {deed}, not before {at}"
+    keep = f"`spotwarden cases keep {case.rule} {case.key} --for {written(policy.notify.keep)}`"
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/warning-{len(case.warnings) + 1}-{_promise(case, hindered)}",
+        kind=f"{case.rule}_warning",
+        severity=Severity.URGENT if deed and not hindered and finding.level > 1 else Severity.WARNING,
+        what=f"{name_of(case)} {TITLES[case.rule]}",
+        why=finding.reason,
+        todo=_either(finding.todo, f"{keep} keeps it as it is" if deed else ""),
+        then=then,
+        due=due if deed and not hindered else None,
+        grace=finding.limits.grace if deed and not hindered else None,
+        latest=latest if deed and not hindered else None,
+        evidence=finding.evidence,
+        ways=_ways(case) if deed else (),
+    )
+
+
+def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
+    """Say that nobody can tell how it stands, and what would help."""
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/unknown",
+        kind=f"{case.rule}_unknown",
+        severity=Severity.INFO,
+        what=f"nobody can tell whether {name_of(case)} {TITLES[case.rule]}",
+        why=finding.reason,
+        todo=finding.todo,
+        then="nothing will be done: what is not known is never acted upon",
+        evidence=finding.evidence,
+    )
+
+
+def acted(case: Case, policy: Policy, tick: Tick) -> Notice:
+    """Say what was done, and how to go on."""
+    deed = deeds_of(case.remedy, case)[1] or "was acted upon"
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/acted",
+        kind=f"{case.rule}_acted",
+        severity=Severity.URGENT,
+        what=f"{name_of(case)} {deed}",
+        why=case.reason,
+        todo=_go_on(case),
+        evidence={**case.evidence, "warned": _warned(case)},
+        ways=(Way.RESTART,) if case.subject.job and case.rule not in OVER else (),
+    )
+
+
+def cleared(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
+    """Say that an earlier warning no longer holds."""
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/cleared",
+        kind=f"{case.rule}_cleared",
+        severity=Severity.INFO,
+        what=f"the warning about {name_of(case)} no longer holds",
+        why=why,
+        then="nothing will be done",
+    )
+
+
+def failing(case: Case, strikes: Sequence[Strike], failures: int, policy: Policy, tick: Tick) -> Notice:
+    """Tell ops that a remedy goes on failing: the VM still runs and costs."""
+    deed = DEEDS[case.remedy][0] or "be acted upon"
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/failing-{failures}",
+        kind=f"{case.rule}_failing",
+        severity=Severity.URGENT,
+        what=f"{name_of(case)} should {deed.partition(' (')[0]}, and cannot, after {failures} tries",
+        why="; ".join(f"{one.target}: {one.error or one.operation or 'no answer'}" for one in strikes),
+        todo="see to it by hand; it still runs and costs, and it will be tried again",
+        evidence=case.evidence,
+        owner=policy.governance.ops or case.subject.owner,
+    )
+
+
+def withheld(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
+    """Tell ops once that a stop is due and not tried, and how to do it by hand."""
+    first = case.subject.targets[0]
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/withheld",
+        kind=f"{case.rule}_failing",
+        severity=Severity.URGENT,
+        what=f"{name_of(case)} should be stopped, and is not",
+        why=f"{case.reason}; {why}",
+        todo=f"stop it by hand: `gcloud compute instances stop {first.name} --zone={first.zone}"
+        " --discard-local-ssd=true`; it still runs and costs",
+        then="nothing is done, and you are not told again, until the policy allows it or the case is over",
+        owner=policy.governance.ops or case.subject.owner,
+    )
+
+
+def too_many(rule: str, cases: Collection[Case], allowed: int, policy: Policy, tick: Tick) -> Notice:
+    """Tell ops that a rule wants to act on more VMs than it may, so that it acted on none."""
+    names = [name_of(case) for case in cases]
+    shown = ", ".join(sorted(names)[:20])
+    return Notice(
+        id=f"blast-radius/{rule}/{tick.now:%Y-%m-%dT%H}",
+        kind="blast_radius",
+        severity=Severity.URGENT,
+        job="",
+        at=tick.now,
+        what=f"the rule {rule} wants to act on {len(names)} cases at once and was stopped",
+        why=f"at most {allowed} VMs may be acted upon in one sweep (governance.blast_count, blast_share)",
+        todo="look whether something is wrong with the rule or its facts; if all is right, raise the limit",
+        then="nothing is done by this rule until there are fewer, or the limit is raised",
+        owner=policy.governance.ops,
+        evidence={"cases": shown + (", …" if len(names) > 20 else "")},  # noqa: PLR2004 — as shown above
+    )
+
+
+def deeds_of(remedy: Remedy, case: Case) -> tuple[str, str]:
+    """What will be done to the VMs of a case, and what was, in words; "" where nothing is."""
+    discards = remedy is Remedy.STOP and any(target.local_ssds for target in case.subject.targets)
+    return DISCARDS if discards else DEEDS[remedy]
+
+
+def name_of(case: Case) -> str:
+    """What a person calls the subject: the VMs' names, else the job, else the owner."""
+    targets = case.subject.targets
+    if case.subject.job and len(targets) != 1:
+        return case.subject.job
+    return targets[0].name if targets else case.subject.job or case.subject.owner or case.key
+
+
+def _base(case: Case) -> str:
+    return f"{case.rule}/{case.key}/{case.opened:%Y%m%dT%H%M%S}"
+
+
+def _promise(case: Case, hindered: str) -> str:
+    """What tells one warning of a case from another that is its first as well.
+
+    A sweep may be killed between telling and writing down that it told. What its successor tells is the same
+    notice only where it says the same would be done, to the same VMs, and nobody has answered meanwhile:
+    otherwise the letter about the one would count as the letter about the other.
+    """
+    ids = sorted(target.id for target in case.subject.targets)
+    said = (case.remedy.value, bool(hindered), ids, str(case.keep_until), case.extended)
+    return sha256(repr(said).encode()).hexdigest()[:8]
+
+
+def _warned(case: Case) -> str:
+    return ", ".join(f"{one.at:%Y-%m-%d %H:%M} UTC" for one in case.warnings)
+
+
+def _ways(case: Case) -> tuple[Way, ...]:
+    """How its owner may answer a warning."""
+    more = (Way.EXTEND,) if case.rule == "job_cap" else ()
+    stop = (Way.STOP,) if case.subject.ours and case.subject.targets and case.rule != "leftover" else ()
+    return (Way.KEEP, *more, *stop)
+
+
+def _either(todo: str, keep: str) -> str:
+    return "; ".join(text for text in (todo, keep) if text)
+
+
+def _go_on(case: Case) -> str:
+    return f"to go on, `spotwarden restart {case.subject.job}`" if case.subject.job else ""
+
+
+def _notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notice:
+    """What every notice about a case has; what is not ours, and what nobody owns, goes to ops."""
+    subject = case.subject
+    ops = policy.governance.ops
+    told = (subject.owner if subject.ours else "") or ops
+    where = {
+        "instances": ", ".join(target.id for target in subject.targets[:20]),
+        "zones": ", ".join(sorted({target.zone for target in subject.targets if target.zone})),
+    }
+    evidence = {key: value for key, value in where.items() if value}
+    given = said.pop("evidence", {})
+    if isinstance(given, Mapping):
+        evidence |= {str(key): str(value) for key, value in given.items() if value}
+    fields: dict[str, object] = {
+        "job": subject.job,
+        "at": tick.now,
+        "owner": told,
+        "evidence": evidence,
+        "instances": subject.targets[:MOST_INSTANCES],
+        "case": CaseRef(rule=case.rule, key=case.key, opened=case.opened),
+        **said,
+    }
+    return Notice(**fields)  # type: ignore[arg-type]

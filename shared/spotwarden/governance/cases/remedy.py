@@ -1,0 +1,95 @@
+"""The remedy itself: one VM after the other, then what came of it, told and written down."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from spotwarden.governance.cases import notices
+from spotwarden.governance.cases.life import CaseEvent, follow
+from spotwarden.model.action import CaseStep, DeleteInstance, FileCase, RemoveLeftover, StopInstance, Tell
+from spotwarden.model.case import Case, CaseFacts, Strike
+from spotwarden.model.deed import CloseJob
+from spotwarden.model.finding import Finding, Target
+from spotwarden.model.governance import Remedy
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+
+IN_TIME = timedelta(minutes=5)
+"""How long after its sweep began a remedy may be sent: a laptop that slept since has seen another world."""
+
+CLOSES = frozenset({"early_stop"})
+"""Rules whose remedy ends the job itself: it is closed first, so that nothing brings it back."""
+
+
+def strike(facts: CaseFacts, case: Case, finding: Finding, policy: Policy, tick: Tick) -> CaseStep:
+    """The next VM to act upon, or the end of it; the case was written down as due in this very sweep."""
+    if case.rule in CLOSES and not facts.closed and case.subject.job:
+        return CloseJob(reason=case.reason, job=case.subject.job)
+    targets = {target.id: target for target in finding.subject.targets}
+    for one in case.strikes:
+        if one.target not in facts.struck and one.target in targets:
+            return _remedy(case, targets[one.target], one, tick.now + IN_TIME)
+    return _end(facts, case, policy, tick)
+
+
+def _remedy(case: Case, target: Target, planned: Strike, before: datetime) -> CaseStep:
+    job, node = case.subject.job, target.name
+    if target.id.startswith("projects/"):
+        return RemoveLeftover(
+            reason=case.reason, job=job, link=target.id, request_id=planned.request_id, before=before
+        )
+    if case.remedy is Remedy.DELETE:
+        return DeleteInstance(
+            reason=case.reason,
+            job=job,
+            attempt=0,
+            node=node,
+            zone=target.zone,
+            instance_id=target.id,
+            request_id=planned.request_id,
+            before=before,
+        )
+    return StopInstance(
+        reason=f"{case.reason}; the data on its local SSDs is discarded"
+        if target.local_ssds
+        else case.reason,
+        job=job,
+        node=node,
+        zone=target.zone,
+        instance_id=target.id,
+        request_id=planned.request_id,
+        before=before,
+        discard_local_ssd=bool(target.local_ssds),
+    )
+
+
+def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
+    """Tell what was done; what failed stays open, and ops hear of it when it goes on failing."""
+    strikes = tuple(facts.struck.get(one.target, one) for one in case.strikes)
+    failed = [one for one in strikes if not one.operation]
+    failures = case.failures + bool(failed)
+    news = [] if failed else [notices.acted(case, policy, tick)]
+    if _is_told(failures, policy.governance.failures):
+        news.append(notices.failing(case, strikes, failures, policy, tick))
+    for notice in news:
+        if notice.id not in {*facts.told, *case.told}:
+            return Tell(reason=case.reason, notice=notice)
+    event = CaseEvent.FAIL if failed else CaseEvent.ACT
+    told = tuple(sorted({*case.told, *facts.told}))
+    after = replace(
+        case, state=follow(case.state, event), strikes=strikes, failures=failures, looked=tick.now, told=told
+    )
+    generation = facts.filed.generation if facts.filed else 0
+    reason = "; ".join(sorted(_errors(failed).values())) if failed else f"done: {case.reason}"
+    return FileCase(reason=reason, case=after, generation=generation)
+
+
+def _is_told(failures: int, each: int) -> bool:
+    """Whether ops hear of so many failures: of the first few, then each time that they have doubled."""
+    times, rest = divmod(failures, each)
+    return times > 0 and rest == 0 and times.bit_count() == 1
+
+
+def _errors(failed: list[Strike]) -> Mapping[str, str]:
+    return {one.target: f"{one.target}: {one.error or 'no answer'}" for one in failed}

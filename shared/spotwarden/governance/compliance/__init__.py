@@ -1,0 +1,1 @@
+"""VMs that are not what the policy allows."""

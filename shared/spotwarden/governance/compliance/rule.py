@@ -1,0 +1,185 @@
+"""Whether a VM is what the policy allows: its labels, its kind, its place, and how many its job has."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import NamedTuple, cast
+
+from msgspec.structs import replace
+
+from spotwarden.governance.compliance.facts import ComplianceFacts, JobWord
+from spotwarden.governance.exemptions import exempt
+from spotwarden.governance.precedence import everybodys, limits
+from spotwarden.model.brief import Brief
+from spotwarden.model.finding import Finding, Judged, Reading, Subject, Target
+from spotwarden.model.fleet import OWNER_LABEL, Machine
+from spotwarden.model.governance import ComplianceLimits, Scope
+from spotwarden.model.policy import Policy
+
+RULE = "compliance"
+RULES = (RULE,)
+MACHINES_KNOWN = 65_536
+"""How many pairs of a value and its patterns are kept; a project has hundreds."""
+_FIRST = datetime.min.replace(tzinfo=UTC)
+
+
+class Fault(NamedTuple):
+    """In what a VM is not as it should be, what it is, and what is allowed."""
+
+    what: str
+    found: str
+    allowed: str
+
+    @property
+    def is_found(self) -> str:
+        """The same in a sentence."""
+        return self.found if self.found.startswith("is ") else f"is {self.found}"
+
+
+def suspects(facts: ComplianceFacts, policy: Policy) -> frozenset[str]:
+    """The jobs of which a VM is at fault by the policy's limits or by those of any team."""
+    every = [cast("ComplianceLimits", one) for one in everybodys(policy, RULE)]
+    return frozenset(
+        job
+        for job, machines in _by_job(facts).items()
+        if job and any(found for one in every for found in _faults(machines, one).values())
+    )
+
+
+def judge(facts: ComplianceFacts, brief: Brief) -> Judged:
+    """A finding for each VM that is at fault, with all its faults."""
+    machines = _by_job(facts)
+    return Judged(
+        rules=RULES,
+        findings=tuple(one for job in machines for one in _findings(facts, job, machines[job], brief)),
+        hidden=facts.unreachable,
+        present=frozenset(one.id for one in facts.machines),
+        fleet=sum(len(of_job) for job, of_job in machines.items() if job),
+        whole=not brief.tick.about,
+    )
+
+
+def _by_job(facts: ComplianceFacts) -> Mapping[str, list[Machine]]:
+    """The VMs of each job; under "" those of none."""
+    found: dict[str, list[Machine]] = defaultdict(list)
+    for one in facts.machines:
+        found[facts.whose.get(one.id, "")].append(one)
+    return found
+
+
+def _findings(
+    facts: ComplianceFacts, job: str, machines: Sequence[Machine], brief: Brief
+) -> Iterator[Finding]:
+    policy, word = brief.policy, facts.jobs.get(job)
+    if (word is None) if job else (policy.governance.scope is not Scope.PROJECT):
+        return
+    word = word or JobWord()
+    held = cast("ComplianceLimits", limits(policy, RULE, owner=word.owner, job_file=word.file))
+    faults = _faults(machines, held if job else _uncounted(held))
+    for machine in machines:
+        asked = facts.only is None or machine.id in facts.only
+        if asked and word.problem:
+            yield _unknown(_subject(machine, job, word), word, held)
+        elif asked and faults[machine.id] and not _too_early(machine, word, brief):
+            owner, file = word.owner, word.file
+            spared = exempt(policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=file)
+            yield _bad(machine, _subject(machine, job, word), held, faults[machine.id], spared)
+
+
+def _uncounted(held: ComplianceLimits) -> ComplianceLimits:
+    """VMs of no job are no job's too many."""
+    return replace(held, most_vms_per_job=None, most_gpus_per_job=None)
+
+
+def _too_early(machine: Machine, word: JobWord, brief: Brief) -> bool:
+    """A VM may be there before anybody has written down whose it is; his team may allow what it is."""
+    born = machine.created or brief.tick.now
+    young = born > brief.tick.now - brief.policy.governance.launch_grace
+    return young and not word.owner and bool(brief.policy.teams)
+
+
+def _bad(
+    machine: Machine, subject: Subject, held: ComplianceLimits, faults: Sequence[Fault], spared: str
+) -> Finding:
+    listed = "; ".join(f"its {one.what} {one.is_found}" for one in faults)
+    return Finding(
+        rule=RULE,
+        subject=subject,
+        reason=f"{machine.name} is not what the policy allows: {listed}.",
+        todo=_todo(machine, faults),
+        evidence={one.what: f"{one.found}; allowed: {one.allowed}" for one in faults},
+        ripe=True,
+        since=machine.started or machine.created,
+        exempt=spared,
+        limits=held,
+    )
+
+
+def _unknown(subject: Subject, word: JobWord, held: ComplianceLimits) -> Finding:
+    return Finding(
+        rule=RULE,
+        subject=subject,
+        reading=Reading.UNKNOWN,
+        reason="Nobody can tell whether it is what the policy allows: the record of its job cannot be read.",
+        evidence={"problem": word.problem},
+        limits=held,
+    )
+
+
+def _subject(machine: Machine, job: str, word: JobWord) -> Subject:
+    target = Target(id=machine.id, name=machine.name, zone=machine.zone, local_ssds=machine.local_ssds)
+    owner = word.owner or machine.labels.get(OWNER_LABEL, "")
+    return Subject(key=machine.id, job=job, owner=owner, targets=(target,), ours=bool(job))
+
+
+def _todo(machine: Machine, faults: Iterable[Fault]) -> str:
+    missing = [one.what.removeprefix("label ") for one in faults if one.what.startswith("label ")]
+    others = any(not one.what.startswith("label ") for one in faults)
+    labels = ",".join(f"{label}=…" for label in missing)
+    add = f"gcloud compute instances add-labels {machine.name} --zone={machine.zone} --labels={labels}"
+    parts = [add] if missing else []
+    return "; ".join([*parts, "create it again as the policy allows"] if others else parts)
+
+
+def _faults(machines: Sequence[Machine], held: ComplianceLimits) -> Mapping[str, tuple[Fault, ...]]:
+    """What is wrong with each VM of a job, by id: by itself, and for being one too many."""
+    found = {one.id: [*_own(one, held)] for one in machines}
+    gpus = 0
+    # The oldest are within the count, so that it is a job's newest VMs that are too many.
+    for place, one in enumerate(sorted(machines, key=lambda one: (one.created or _FIRST, one.id)), start=1):
+        gpus += one.gpus
+        if held.most_vms_per_job is not None and place > held.most_vms_per_job:
+            found[one.id].append(
+                Fault("number among the VMs of its job", f"{place}, by age", str(held.most_vms_per_job))
+            )
+        if held.most_gpus_per_job is not None and one.gpus and gpus > held.most_gpus_per_job:
+            found[one.id].append(
+                Fault(
+                    "number of GPUs with those of older VMs of its job",
+                    f"{gpus}",
+                    str(held.most_gpus_per_job),
+                )
+            )
+    return {one: tuple(faults) for one, faults in found.items()}
+
+
+def _own(machine: Machine, held: ComplianceLimits) -> Iterator[Fault]:
+    for label in held.labels:
+        if not machine.labels.get(label):
+            yield Fault(f"label {label}", "is missing", "any value")
+    region = machine.zone.rpartition("-")[0]
+    for what, found, allowed in (
+        ("machine type", machine.machine_type, held.machine_types),
+        ("region", region, held.regions),
+        ("provisioning model", machine.provisioning, held.provisioning),
+    ):
+        if not _fits(found, allowed):
+            yield Fault(what, found, ", ".join(allowed))
+
+
+@lru_cache(MACHINES_KNOWN)
+def _fits(found: str, allowed: tuple[str, ...]) -> bool:
+    """Nothing named allows everything."""
+    return not allowed or any(fnmatchcase(found, pattern) for pattern in allowed)

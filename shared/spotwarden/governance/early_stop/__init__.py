@@ -1,0 +1,1 @@
+"""Trainings that cannot come to anything any more."""

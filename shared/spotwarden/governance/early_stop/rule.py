@@ -1,0 +1,196 @@
+"""Trainings that cannot come to anything any more, by what their heartbeats measure."""
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+from typing import cast
+
+from spotwarden.governance.early_stop import text as words
+from spotwarden.governance.exemptions import exempt
+from spotwarden.governance.precedence import limits
+from spotwarden.governance.signals.facts import JobRecord, ReapFacts
+from spotwarden.governance.signals.text import begun, owner_of, runs, subject
+from spotwarden.governance.signals.training import Aim, Track
+from spotwarden.model.attempt import State
+from spotwarden.model.brief import Brief
+from spotwarden.model.case import CaseState
+from spotwarden.model.finding import Finding, Reading
+from spotwarden.model.fleet import Machine
+from spotwarden.model.governance import EarlyStopLimits
+from spotwarden.model.heartbeat import Beat, number
+from spotwarden.model.policy import Policy
+
+RULE = "early_stop"
+
+
+def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
+    """Every job that is to end by its own measure; what no heartbeat says is held against nobody."""
+    mine = facts.machines_of()
+    for job, record in facts.jobs.items():
+        nodes = _nodes(record, mine.get(job, ()))
+        if finding := _left_over(record, nodes, brief) or _finding(record, nodes, facts, brief):
+            yield finding
+
+
+def wanted(record: JobRecord, machines: Sequence[Machine], policy: Policy) -> Aim | None:
+    """What is to be read of the job's metrics; None where nothing hangs on them, or it does not run."""
+    allowed = _limits(record, machines, policy)
+    if not _watches(allowed) or record.problem or not _open(record) or not _nodes(record, machines):
+        return None
+    return _aim(allowed)
+
+
+def _aim(allowed: EarlyStopLimits) -> Aim:
+    if allowed.patience is None:
+        return Aim()
+    return Aim(metric=allowed.metric, goal=allowed.goal, min_delta=allowed.min_delta)
+
+
+def _watches(allowed: EarlyStopLimits) -> bool:
+    return bool(allowed.unreal or allowed.over or allowed.under or allowed.patience is not None)
+
+
+def _half(allowed: EarlyStopLimits) -> str:
+    """What is asked for by half, and so holds nothing; the policy is refused for it, a job is told."""
+    if allowed.patience is not None and not allowed.metric:
+        return "an early stop has patience, and names no metric that should get better within it"
+    if allowed.metric and allowed.patience is None:
+        return f"an early stop names the metric {allowed.metric}, and no patience to hold it against"
+    return ""
+
+
+def _open(record: JobRecord) -> bool:
+    return record.status_code is None and record.state in {State.RUNNING, None}
+
+
+def _nodes(record: JobRecord, machines: Sequence[Machine]) -> list[Machine]:
+    """The VMs of the newest attempt that run."""
+    ids = set(record.instances.values())
+    return [one for one in machines if one.id in ids and runs(one)]
+
+
+def _limits(record: JobRecord, machines: Sequence[Machine], policy: Policy) -> EarlyStopLimits:
+    owner = owner_of(record, machines)
+    return cast("EarlyStopLimits", limits(policy, RULE, owner=owner, job_file=record.file))
+
+
+def _finding(record: JobRecord, nodes: Sequence[Machine], facts: ReapFacts, brief: Brief) -> Finding | None:
+    allowed = _limits(record, nodes, brief.policy)
+    missing = len(record.instances) - len(nodes)
+    half = _half(allowed)
+    if not (_watches(allowed) or half) or record.problem or not _open(record) or not nodes:
+        return None
+    if missing and not facts.unreachable:
+        # A gang that has lost a node is recovery's to bring back.
+        return None
+    trouble = _trouble(record, allowed)
+    if trouble and missing:
+        doubt = f"{missing} of its VMs cannot be seen: the list of VMs is incomplete"
+    else:
+        doubt = "" if trouble else half or _doubt(record, nodes, allowed, brief)
+    if not trouble and not doubt:
+        return None
+    return Finding(
+        rule=RULE,
+        subject=subject(record.job, record, nodes),
+        reading=Reading.UNKNOWN if doubt else Reading.BAD,
+        reason=doubt or trouble,
+        todo=words.LOOK if trouble else words.HOW_TO_MEASURE,
+        evidence=words.evidence(record.training, allowed),
+        ripe=not doubt,
+        exempt=_exempt(record, nodes, brief),
+        limits=allowed,
+    )
+
+
+def _trouble(record: JobRecord, allowed: EarlyStopLimits) -> str:
+    """Why the training is to end, in words; "" where nothing speaks against it."""
+    for node, beat in sorted(record.training.beats.items()):
+        where = words.where(record, node, beat)
+        if allowed.unreal and (name := _unreal(beat)):
+            return f"{name}{where} is {beat.metrics[name]}, which is no number to go on with"
+        if warm(beat.step, allowed) and (said := _beyond(beat, where, allowed)):
+            return said
+    return _no_better(record, allowed)
+
+
+def _unreal(beat: Beat) -> str:
+    """The first of its metrics that is not a number, or infinite; "" for none."""
+    return next((name for name, value in sorted(beat.metrics.items()) if not isfinite(number(value))), "")
+
+
+def _beyond(beat: Beat, where: str, allowed: EarlyStopLimits) -> str:
+    """Which bound a metric is beyond; one at its bound is within it. Not a number is beyond none."""
+    for name, bound in sorted(allowed.over.items()):
+        if name in beat.metrics and number(beat.metrics[name]) > bound:
+            return words.beyond(name + where, beat.metrics[name], "over", bound)
+    for name, bound in sorted(allowed.under.items()):
+        if name in beat.metrics and number(beat.metrics[name]) < bound:
+            return words.beyond(name + where, beat.metrics[name], "under", bound)
+    return ""
+
+
+def warm(step: float | None, allowed: EarlyStopLimits) -> bool:
+    """Whether bounds count by now; of a job that names no step nobody knows, unless they count at once."""
+    return not allowed.warmup or (step is not None and step >= allowed.warmup)
+
+
+def _no_better(record: JobRecord, allowed: EarlyStopLimits) -> str:
+    """Why patience is at its end: at every node that measures it, and each as long as that."""
+    training = record.training
+    if allowed.patience is None or training.aim != _aim(allowed) or not training.tracks:
+        return ""
+    if not all(waited(one, allowed) >= allowed.patience for one in training.tracks.values()):
+        return ""
+    node, track = min(training.tracks.items(), key=lambda one: (waited(one[1], allowed), one[0]))
+    return words.no_better(record, node, track, allowed)
+
+
+def waited(track: Track, allowed: EarlyStopLimits) -> float:
+    """For how many steps the metric has not got better; they count from the warm-up on."""
+    return track.step - max(track.best_step, allowed.warmup)
+
+
+def _doubt(record: JobRecord, nodes: Sequence[Machine], allowed: EarlyStopLimits, brief: Brief) -> str:
+    """Why nobody can tell; "" while it is too early to say so, or where all that is asked for is measured."""
+    case = brief.cases.get((RULE, record.job))
+    if case is not None and record.training.problem:
+        return f"what the job measures cannot be read: {record.training.problem}"
+    if case is not None and case.state is not CaseState.UNKNOWN:
+        # The trouble that it was opened for is over, and that is to be told first.
+        return ""
+    begins = [at for one in nodes if (at := begun(one)) is not None]
+    if not begins or brief.tick.now - max(begins) < words.FIRST or record.training.problem:
+        return ""
+    if not record.training.measures:
+        return "an early stop is asked for, and no heartbeat of the job says what it measures"
+    if allowed.patience is not None and allowed.metric and not record.training.tracks:
+        return f"the job should end when {allowed.metric} gets no better, and has never measured it at a step"
+    return ""
+
+
+def _exempt(record: JobRecord, nodes: Sequence[Machine], brief: Brief) -> str:
+    """One node that is to be kept keeps its whole gang."""
+    owner = owner_of(record, nodes)
+    said = (
+        exempt(brief.policy, RULE, brief.tick, labels=one.labels, owner=owner, job_file=record.file)
+        for one in nodes
+    )
+    return next((why for why in said if why), "")
+
+
+def _left_over(record: JobRecord, nodes: Sequence[Machine], brief: Brief) -> Finding | None:
+    """A job that was closed for this already and whose VMs still run: what was begun is carried on."""
+    case = brief.cases.get((RULE, record.job))
+    begun_already = case is not None and case.state in {CaseState.DUE, CaseState.ACTED}
+    if case is None or not begun_already or record.state is not State.STOPPED or not nodes:
+        return None
+    return Finding(
+        rule=RULE,
+        subject=subject(record.job, record, nodes),
+        reason=case.reason,
+        todo=words.LOOK,
+        evidence=case.evidence,
+        ripe=True,
+        exempt=_exempt(record, nodes, brief),
+        limits=_limits(record, nodes, brief.policy),
+    )

@@ -1,0 +1,1 @@
+"""VMs all of whose GPUs idle."""

@@ -1,0 +1,99 @@
+"""The look of `flag_idle_gpus`: VMs first, then their metrics, and last what their owners say.
+
+A VM that is made or started again while we look then stands on an older list than its metrics, and work that
+begins meanwhile is seen; the other way round old metrics would be held against a newer VM. The list of open
+jobs comes after the VMs, so that the job of each of them is on it, and job.toml last of all: who asks to keep
+a VM while we look is heard.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from spotwarden.engine.fan_out import each
+from spotwarden.governance.idle.facts import IdleFacts
+from spotwarden.governance.price_file import only as only_these
+from spotwarden.governance.price_file import read_prices
+from spotwarden.governance.signals.records import read_record
+from spotwarden.governance.signals.whose import jobs_of
+from spotwarden.governance.sweep import Duty
+from spotwarden.model.fleet import Machine
+from spotwarden.model.instance import Status
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.load import Buckets, Loads
+from spotwarden.model.policy import Policy
+from spotwarden.model.prices import PriceTable
+from spotwarden.ports import Cloud
+
+Grid = Callable[[Policy, datetime], Buckets]
+Suspects = Callable[[IdleFacts, Policy], Collection[str]]
+
+
+def look(duty: Duty, only: Collection[str], *, grid: Grid, suspects: Suspects) -> IdleFacts:
+    """Everything, or these VMs alone; what costs more than a list is asked of those that may be idle only."""
+    facts = _fleet(duty, only, grid(duty.policy, duty.tick.now))
+    if not facts.machines:
+        return facts
+    loads = duty.cloud.metrics.gpus(facts.loads.grid, ids=only, counts=bool(only))
+    facts = replace(facts, loads=_of(loads, facts.machines))
+    if loads.problem:
+        return facts
+    closer = suspects(facts, duty.policy)
+    if closer and not only:
+        facts = replace(facts, loads=_counted(duty.cloud, facts.loads, closer))
+    jobs = {facts.jobs[one] for one in closer if one in facts.jobs}
+    return replace(facts, files=_files(duty, jobs), prices=_prices(duty, facts.machines, closer))
+
+
+def _prices(duty: Duty, machines: Iterable[Machine], closer: Collection[str]) -> PriceTable:
+    """What those that may be idle cost: for what is told, not for what is done."""
+    quiet = [one for one in machines if one.id in closer]
+    if not quiet:
+        return PriceTable()
+    table = read_prices(duty.settings.prices_file)
+    return only_these(table, {one.machine_type for one in quiet}, {one.gpu for one in quiet})
+
+
+def _fleet(duty: Duty, only: Collection[str], grid: Buckets) -> IdleFacts:
+    fleet = duty.cloud.compute.fleet(ids=only)
+    running = [one for one in fleet.items if one.status is Status.RUNNING]
+    jobs = jobs_of(duty, running)
+    machines = tuple(one for one in running if one.gpus)
+    return IdleFacts(
+        machines=machines,
+        jobs={one.id: jobs[one.id] for one in machines if one.id in jobs},
+        loads=Loads(grid=grid),
+        running=len(jobs),
+        hidden=fleet.unreachable,
+    )
+
+
+def _of(loads: Loads, machines: Iterable[Machine]) -> Loads:
+    """The rows of these machines: metrics outlive the VMs that they are of."""
+    rows = {one.id: loads.rows[one.id] for one in machines if one.id in loads.rows}
+    return replace(loads, rows=rows)
+
+
+def _counted(cloud: Cloud, loads: Loads, closer: Collection[str]) -> Loads:
+    """The rows with the counts of points and GPUs of these VMs; the newer answer holds."""
+    counted = cloud.metrics.gpus(loads.grid, ids=closer)
+    rows = {one: counted.rows[one] for one in closer if one in counted.rows}
+    return replace(loads, rows={**loads.rows, **rows}, problem=counted.problem)
+
+
+def _files(duty: Duty, jobs: Collection[str]) -> Mapping[str, JobFile]:
+    """What the jobs' owners say, and who they are: by job.toml, else by the newest attempt."""
+    store, layout = duty.cloud.store, duty.settings.layout
+
+    def read(job: str) -> tuple[str, JobFile]:
+        record = read_record(store, layout, job, ids=())
+        if record.problem:
+            # What cannot be read keeps the job's VMs as they are; the others go on.
+            return job, JobFile(problem=f"job.toml of {job}: {record.problem}")
+        return job, replace(record.file, owner=record.owner)
+
+    said = each(sorted(jobs), read, duty.settings.workers)
+    if said.failures:
+        raise ExceptionGroup("not every job.toml could be read", said.failures)
+    return {job: file for job, file in said.results if file != JobFile()}

@@ -1,0 +1,138 @@
+"""Which VMs let all their GPUs idle, which do not, and of which nobody knows.
+
+Time without work counts, not the percentage: in the published traces a threshold of 10 instead of 0 percent
+changes the share of idle samples by a few points only. One busy GPU makes the whole VM busy.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import cast
+
+from spotwarden.governance import precedence
+from spotwarden.governance.costs import basis, bill, kind_of, words
+from spotwarden.governance.exemptions import exempt
+from spotwarden.governance.idle.facts import IdleFacts
+from spotwarden.governance.idle.loads import CONTENT, State, able_from, verdict
+from spotwarden.governance.idle.text import RULE, bad, blind, unknown
+from spotwarden.model.brief import Brief
+from spotwarden.model.case import Case, CaseState
+from spotwarden.model.finding import Finding, Judged, Subject, Target
+from spotwarden.model.fleet import OWNER_LABEL, Machine
+from spotwarden.model.governance import IdleLimits, Scope
+from spotwarden.model.load import Buckets
+from spotwarden.model.policy import Policy
+
+RULES = (RULE,)
+QUIET = 2
+"""So many buckets without work make a VM worth a closer look."""
+STEPS = tuple(timedelta(minutes=minutes) for minutes in (10, 5, 2))
+
+
+def grid(policy: Policy, now: datetime) -> Buckets:
+    """The buckets to ask for: they reach back as far as the longest first warning of anybody.
+
+    A bucket is at most a third of the shortest one, and never under two minutes: agents report each minute.
+    """
+    firsts = [one.warn[0] for one in _all_limits(policy)]
+    fitting = [step for step in STEPS if step * 3 <= min(firsts)]
+    step = fitting[0] if fitting else STEPS[-1]
+    return Buckets(end=now.replace(second=0, microsecond=0), step=step, count=-(-max(firsts) // step))
+
+
+def suspects(facts: IdleFacts, policy: Policy) -> frozenset[str]:
+    """The ids of the VMs that need a closer look: nothing says that they work, under anybody's limits.
+
+    A job's own higher threshold therefore holds up to the highest of the policy and its teams.
+    """
+    threshold = max(one.threshold for one in _all_limits(policy))
+    oldest = facts.loads.grid.end - policy.governance.launch_grace
+    return frozenset(
+        machine.id
+        for machine in facts.machines
+        if not _works(facts, machine.id, threshold)
+        and _in_scope(facts, machine, policy)
+        and (machine.started or machine.created or facts.loads.grid.end) <= oldest
+    )
+
+
+def judge(facts: IdleFacts, brief: Brief) -> Judged:
+    """A finding for each VM whose GPUs idle, or of which nobody knows; none for the others."""
+    hidden = facts.hidden
+    if facts.loads.problem:
+        findings = _blind(facts, brief)
+        hidden = (*hidden, "project")
+    else:
+        findings = tuple(_findings(facts, brief))
+    return Judged(
+        rules=RULES,
+        findings=findings,
+        hidden=hidden,
+        present=frozenset(one.id for one in facts.machines),
+        fleet=facts.running,
+    )
+
+
+def _blind(facts: IdleFacts, brief: Brief) -> tuple[Finding, ...]:
+    """Where no metric can be read at all there is one thing to tell, not one for each VM."""
+    seen = any(_in_scope(facts, one, brief.policy) for one in facts.machines)
+    return (blind(facts.loads.problem, brief.policy.idle),) if seen else ()
+
+
+def _findings(facts: IdleFacts, brief: Brief) -> Iterator[Finding]:
+    threshold = max(one.threshold for one in _all_limits(brief.policy))
+    for machine in facts.machines:
+        if _works(facts, machine.id, threshold) or not _in_scope(facts, machine, brief.policy):
+            continue
+        if found := _finding(facts, machine, brief):
+            yield found
+
+
+def _finding(facts: IdleFacts, machine: Machine, brief: Brief) -> Finding | None:
+    now, policy = brief.tick.now, brief.policy
+    job = facts.jobs.get(machine.id, "")
+    file = facts.files.get(job, precedence.NOBODY)
+    owner = file.owner or machine.labels.get(OWNER_LABEL, "")
+    limits = cast("IdleLimits", precedence.limits(policy, RULE, owner=owner, job_file=file))
+    able = able_from(machine, policy.governance.launch_grace)
+    seen = verdict(machine, facts.loads, limits, now, able) if able else CONTENT
+    if able is None or seen.state is State.CONTENT:
+        return None
+    target = Target(id=machine.id, name=machine.name, zone=machine.zone, local_ssds=machine.local_ssds)
+    subject = Subject(key=machine.id, job=job, owner=owner, targets=(target,), ours=bool(job))
+    spared = exempt(policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=file)
+    if seen.since is None:
+        return unknown(machine, subject, limits, gap=seen.gap, spared=spared)
+    began = _began(seen.since, brief.cases.get((RULE, machine.id)), able, limits, now)
+    cost = _cost(facts, machine, began, brief)
+    return bad(machine, subject, limits, began=began, now=now, top=seen.top, cost=cost, spared=spared)
+
+
+def _began(since: datetime, case: Case | None, able: datetime, limits: IdleLimits, now: datetime) -> datetime:
+    """Since when it idles: since its case says so, if no moment went unseen between the two looks."""
+    if case is None or case.since is None or case.state is CaseState.UNKNOWN:
+        return since
+    seen_through = now - case.looked <= limits.warn[0] - limits.lag
+    return max(able, min(case.since, since)) if seen_through else since
+
+
+def _cost(facts: IdleFacts, machine: Machine, began: datetime, brief: Brief) -> dict[str, str]:
+    """What the idle time of the whole VM has cost, as far as its price is known."""
+    now = brief.tick.now
+    spent = bill([(kind_of(machine), (now - began) / timedelta(hours=1))], facts.prices)
+    old = brief.policy.governance.prices_old
+    return {"cost so far": words(spent), "prices": basis(spent, facts.prices, now, old)}
+
+
+def _works(facts: IdleFacts, instance_id: str, threshold: float) -> bool:
+    """Whether one of its GPUs was busy in the newest buckets."""
+    row = facts.loads.rows.get(instance_id)
+    return row is not None and max(row.top[-QUIET:], default=-1) >= threshold
+
+
+def _in_scope(facts: IdleFacts, machine: Machine, policy: Policy) -> bool:
+    return machine.id in facts.jobs or policy.governance.scope is Scope.PROJECT
+
+
+def _all_limits(policy: Policy) -> tuple[IdleLimits, ...]:
+    """The policy's limits and those of each team."""
+    return cast("tuple[IdleLimits, ...]", precedence.everybodys(policy, RULE))

@@ -1,0 +1,111 @@
+"""What is said about idle GPUs, and about those of which nobody knows."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from spotwarden.model.finding import Finding, Reading, Subject
+from spotwarden.model.fleet import KEEP_LABEL, Machine
+from spotwarden.model.governance import IdleLimits
+from spotwarden.model.spans import span
+
+RULE = "idle"
+IDLE_LABEL = "spotwarden-idle"
+NO_METRICS = "gpu-metrics"
+"""The case of a project whose GPU metrics cannot be read at all."""
+AGENT = (
+    "Install Google's Ops Agent on the VM, it reports NVIDIA GPUs without further settings: "
+    "curl -sSO https://dl.google.com/cloudagents/add-google-cloud-ops-agent-repo.sh && "
+    "sudo bash add-google-cloud-ops-agent-repo.sh --also-install"
+)
+"""Google: "Install the Ops Agent on individual VMs"."""
+
+
+def bad(  # noqa: PLR0913 — all that there is to say
+    machine: Machine,
+    subject: Subject,
+    limits: IdleLimits,
+    *,
+    began: datetime,
+    now: datetime,
+    top: float,
+    cost: Mapping[str, str],
+    spared: str,
+) -> Finding | None:
+    """The finding about a VM that idles since `began`; None where that is not long enough for a warning."""
+    idle = now - began
+    level = sum(idle >= one for one in limits.warn)
+    if not level:
+        return None
+    return Finding(
+        rule=RULE,
+        subject=subject,
+        reason=f"{_gpus(machine)} been below {limits.threshold:g} % for {span(idle)}.",
+        todo=_todo(machine, now),
+        evidence={**_evidence(machine, began, idle, top), **cost},
+        level=level,
+        ripe=idle >= limits.act,
+        since=began,
+        due=began + limits.act,
+        exempt=spared,
+        limits=limits,
+        labels={IDLE_LABEL: f"since-{began:%Y%m%d-%H%M}"},
+    )
+
+
+def unknown(machine: Machine, subject: Subject, limits: IdleLimits, *, gap: str, spared: str) -> Finding:
+    """The finding about a VM of whose GPUs nobody knows whether they work."""
+    kind = f"{machine.gpus} x {machine.gpu or 'GPU'}"
+    if gap:
+        reason = f"Nobody can tell whether the GPUs of {machine.name} work: {gap}."
+    else:
+        reason = f"Nobody can tell whether the GPUs of {machine.name} work: none of them reports."
+    todo = (
+        f"See whether the agent runs: sudo systemctl status google-cloud-ops-agent. {AGENT}" if gap else AGENT
+    )
+    return Finding(
+        rule=RULE,
+        subject=subject,
+        reading=Reading.UNKNOWN,
+        reason=reason,
+        todo=todo,
+        evidence={"GPUs": kind, "metric": gap or "never reported since it started"},
+        exempt=spared,
+        limits=limits,
+    )
+
+
+def blind(problem: str, limits: IdleLimits) -> Finding:
+    """The finding about a project whose GPU metrics cannot be read."""
+    return Finding(
+        rule=RULE,
+        subject=Subject(key=NO_METRICS, ours=False),
+        reading=Reading.UNKNOWN,
+        reason="The GPU metrics of the project cannot be read, so no VM is judged by them.",
+        todo="Ops: look at the error; a role may lack monitoring.timeSeries.list, or Monitoring may be down.",
+        evidence={"error": problem},
+        limits=limits,
+    )
+
+
+def _gpus(machine: Machine) -> str:
+    if machine.gpus == 1:
+        return f"The GPU of {machine.name} has"
+    return f"All {machine.gpus} GPUs of {machine.name} have"
+
+
+def _evidence(machine: Machine, began: datetime, idle: timedelta, top: float) -> Mapping[str, str]:
+    hours = machine.gpus * idle / timedelta(hours=1)
+    return {
+        "GPUs": f"{machine.gpus} x {machine.gpu or 'GPU'}, all of them reported",
+        "busiest GPU": f"{max(top, 0.0):.1f} %",
+        "idle since": f"{began:%Y-%m-%d %H:%M} UTC",
+        "idle GPU-hours": f"{hours:.1f}",
+    }
+
+
+def _todo(machine: Machine, now: datetime) -> str:
+    tomorrow = (now + timedelta(days=1)).date()
+    return (
+        f"Let it work, or stop it. To keep it as it is for a day: gcloud compute instances add-labels "
+        f"{machine.name} --zone={machine.zone} --labels={KEEP_LABEL}={tomorrow}"
+    )

@@ -1,0 +1,1 @@
+"""Disks, addresses and snapshots of jobs that are over."""

@@ -1,0 +1,123 @@
+"""Disks, addresses and snapshots of jobs that are over."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import cast
+from urllib.parse import quote
+
+from msgspec.structs import replace
+
+from spotwarden.governance.exemptions import exempt
+from spotwarden.governance.precedence import limits
+from spotwarden.governance.signals.facts import JobRecord, ReapFacts
+from spotwarden.governance.signals.text import over_since
+from spotwarden.model.brief import Brief
+from spotwarden.model.finding import Finding, Reading, Subject, Target
+from spotwarden.model.fleet import Leftover
+from spotwarden.model.governance import LeftoverLimits, Remedy
+from spotwarden.model.spans import moment, span
+
+RULE = "leftover"
+
+
+def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
+    """What is left of jobs that are over; what is not on the list now may only be out of sight."""
+    seen = set()
+    for leftover in facts.leftovers or ():
+        record = facts.jobs.get(leftover.job)
+        if record is not None and (finding := _finding(leftover, record, brief, bare=facts.bare)):
+            seen.add(finding.subject.key)
+            yield finding
+    if facts.unlisted:
+        listed = {key_of(one) for one in facts.leftovers or ()}
+        yield from _unseen(brief, seen | listed, facts.unlisted)
+
+
+def key_of(leftover: Leftover) -> str:
+    """The key of its case: its link, made safe for a name."""
+    return quote(leftover.link, safe="")
+
+
+def _finding(leftover: Leftover, record: JobRecord, brief: Brief, *, bare: bool) -> Finding | None:
+    allowed = cast("LeftoverLimits", limits(brief.policy, RULE, owner=record.owner, job_file=record.file))
+    now, dated = brief.tick.now, _over(leftover, record)
+    gone = not record.exists
+    if record.problem or (gone and bare):
+        return _doubt(leftover, record, allowed)
+    if dated is None and not gone:
+        return None
+    since = dated or _first_seen(leftover, brief)
+    # Where nothing is left of the job it may be still to come: a disk may be made some time before it.
+    oldest = dated or leftover.created
+    if oldest is not None and now - oldest < allowed.after:
+        return None
+    what = "nothing is left of" if gone else "nothing uses it since the end of"
+    return Finding(
+        rule=RULE,
+        subject=_subject(leftover, record),
+        reason=f"a {leftover.kind} of a job that is over: {what} the job {record.job}",
+        todo=f"delete the {leftover.kind} if it is not needed",
+        evidence=_evidence(leftover, brief),
+        ripe=now - since >= allowed.after,
+        since=since,
+        due=since + allowed.after,
+        exempt=exempt(
+            brief.policy, RULE, brief.tick, labels=leftover.labels, owner=record.owner, job_file=record.file
+        ),
+        limits=_only_delete(allowed),
+    )
+
+
+def _over(leftover: Leftover, record: JobRecord) -> datetime | None:
+    """Since when it is left over, by the record: since the end of its job, or since it was made."""
+    over = over_since(record)
+    return None if over is None else max(over, leftover.created or over)
+
+
+def _first_seen(leftover: Leftover, brief: Brief) -> datetime:
+    case = brief.cases.get((RULE, key_of(leftover)))
+    return max(case.since, brief.steady) if case and case.since else brief.tick.now
+
+
+def _only_delete(allowed: LeftoverLimits) -> LeftoverLimits:
+    """A disk cannot be stopped."""
+    return replace(allowed, remedy=Remedy.NONE) if allowed.remedy is Remedy.STOP else allowed
+
+
+def _doubt(leftover: Leftover, record: JobRecord, allowed: LeftoverLimits) -> Finding:
+    why = record.problem or "the bucket holds no job at all: it may be the wrong bucket"
+    return Finding(
+        rule=RULE,
+        subject=_subject(leftover, record),
+        reading=Reading.UNKNOWN,
+        reason=f"whether its job {record.job} is over cannot be told: {why}",
+        limits=_only_delete(allowed),
+    )
+
+
+def _subject(leftover: Leftover, record: JobRecord) -> Subject:
+    place = Target(id=leftover.link, name=leftover.name, zone="")
+    return Subject(key=key_of(leftover), job=record.job, owner=record.owner, targets=(place,))
+
+
+def _evidence(leftover: Leftover, brief: Brief) -> dict[str, str]:
+    said = {
+        "kind": leftover.kind,
+        "size": f"{leftover.size_gb} GB" if leftover.size_gb else "",
+        "made": moment(leftover.created),
+        "age": span(brief.tick.now - leftover.created) if leftover.created else "",
+    }
+    return {key: value for key, value in said.items() if value}
+
+
+def _unseen(brief: Brief, seen: set[str], unlisted: tuple[str, ...]) -> Iterator[Finding]:
+    """Of an open case that a partial list does not show nobody knows how it stands."""
+    for (rule, key), case in brief.cases.items():
+        if rule == RULE and key not in seen:
+            yield Finding(
+                rule=RULE,
+                subject=case.subject,
+                reading=Reading.UNKNOWN,
+                reason=f"the list is incomplete: {', '.join(unlisted)}",
+                limits=limits(brief.policy, RULE, owner=case.subject.owner),
+            )

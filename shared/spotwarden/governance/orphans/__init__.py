@@ -1,0 +1,1 @@
+"""VMs whose job is over, gone, or goes on without them."""

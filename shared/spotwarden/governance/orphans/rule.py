@@ -1,0 +1,262 @@
+"""VMs that nobody needs any more: their job is over, is gone, goes on without them, or never knew them."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import cast
+
+import msgspec
+
+from spotwarden.governance.cases.observation import vetoed
+from spotwarden.governance.exemptions import exempt
+from spotwarden.governance.precedence import limits
+from spotwarden.governance.signals.facts import JobRecord, ReapFacts
+from spotwarden.governance.signals.text import (
+    AT_REST,
+    AT_WORK,
+    LEAVING,
+    beat_after_end,
+    begun,
+    over_since,
+    owner_of,
+    subject,
+)
+from spotwarden.model.attempt import CLOSED, State
+from spotwarden.model.brief import Brief
+from spotwarden.model.case import CaseState
+from spotwarden.model.finding import Finding, Reading
+from spotwarden.model.fleet import Machine
+from spotwarden.model.governance import OrphanLimits, Remedy, Scope
+from spotwarden.model.spans import moment, span
+
+RULE = "orphan"
+DELETE_IT = "look why it has not deleted itself, and delete it"
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with a VM. `since` is when that began, None where nothing on record tells."""
+
+    reason: str
+    since: datetime | None = None
+    reading: Reading = Reading.BAD
+    todo: str = DELETE_IT
+    evidence: Mapping[str, str] = {}
+
+
+def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
+    """What is wrong with each VM of a job that is old enough to be judged."""
+    for machine in facts.machines:
+        job = facts.whose.get(machine.id) or facts.namesakes.get(machine.id, "")
+        record = facts.jobs.get(job)
+        if record is None or machine.status in LEAVING or _is_young(machine, brief):
+            continue
+        if _is_being_stopped(machine, record, brief):
+            continue
+        if machine.id in facts.whose:
+            fault = fault_of(machine, record, bare=facts.bare)
+            finding = _finding(machine, record, fault, brief) if fault else None
+        else:
+            finding = _namesake(machine, record, brief)
+        if finding is not None:
+            yield finding
+
+
+def _is_young(machine: Machine, brief: Brief) -> bool:
+    """Whether it has just begun to run; one of unknown age is never judged."""
+    began = begun(machine)
+    return began is None or brief.tick.now - began < brief.policy.governance.launch_grace
+
+
+def _is_being_stopped(machine: Machine, record: JobRecord, brief: Brief) -> bool:
+    """Whether its early stop has closed the job and is still to stop it: that case goes on."""
+    case = brief.cases.get(("early_stop", record.job))
+    if case is None or record.state is not State.STOPPED or machine.status in AT_REST:
+        return False
+    return case.state in {CaseState.DUE, CaseState.ACTED} or vetoed(case, brief.tick)
+
+
+def fault_of(machine: Machine, record: JobRecord, *, bare: bool = False) -> Fault | None:
+    """Hold a VM of a job against the job's record; None where it is as it should be."""
+    if record.problem:
+        return Fault(
+            reason=f"what is on record of the job {record.job} cannot be read: {record.problem}",
+            reading=Reading.UNKNOWN,
+            todo="mend or remove what cannot be read",
+        )
+    if not record.exists:
+        return _gone(record, bare=bare)
+    if record.state in AT_WORK:
+        return None
+    if record.status_code is not None or record.state in CLOSED:
+        return _over(machine, record)
+    if machine.id in record.instances.values():
+        return None
+    if record.state is State.RUNNING and (fault := _replaced(machine, record)):
+        return fault
+    if record.state is None and machine.attempt > max(record.attempt, 1):
+        return _lost_record(machine, record)
+    return None if machine.id in record.registered else _unknown_to_its_job(record)
+
+
+def _gone(record: JobRecord, *, bare: bool) -> Fault:
+    if bare:
+        return Fault(
+            reason="its label names a job, and the bucket holds no job at all: it may be the wrong bucket",
+            reading=Reading.UNKNOWN,
+            todo="compare the function's bucket and prefix with those that the jobs write to",
+        )
+    return Fault(
+        reason=f"nothing is left of the job {record.job} in the bucket, and its VM is still there",
+        todo="delete it",
+    )
+
+
+def _over(machine: Machine, record: JobRecord) -> Fault:
+    """The job has ended, or it was closed: nothing of it should be left."""
+    if record.status_code is not None:
+        over, what = record.ended, f"has ended with status {record.status_code}"
+    else:
+        over, what = record.updated, f"was closed ({record.state.value if record.state else ''})"
+    evidence = {"over since": moment(over)}
+    if record.status_code is not None and (beat := beat_after_end(record)):
+        # Every job VM may write every job's status: what one says and the other denies is not known.
+        return Fault(
+            reason=f"its job {what}, and heartbeats of it came after that",
+            since=over,
+            reading=Reading.UNKNOWN,
+            todo="if it runs, remove the job's status-code, which may not be its own; else delete the VM",
+            evidence={**evidence, "newest heartbeat": moment(beat)},
+        )
+    began = begun(machine)
+    if over is not None and began is not None and began > over:
+        return Fault(
+            reason=f"it began to run after its job {what}: somebody may be using it",
+            since=began,
+            reading=Reading.UNKNOWN,
+            todo="if it is a new run, remove the job's status-code; if it is not needed, delete it",
+            evidence=evidence,
+        )
+    if record.status_code is None and machine.status in AT_REST:
+        return Fault(
+            reason=f"its job {what}, and the VM is stopped: its disks are paid for, perhaps on purpose",
+            since=over,
+            reading=Reading.UNKNOWN,
+            todo="delete it where its disks are not needed any more",
+            evidence=evidence,
+        )
+    state = "stopped, and its disks are paid for" if machine.status in AT_REST else "still there"
+    return Fault(reason=f"its job {what}, and the VM is {state}", since=over, evidence=evidence)
+
+
+def _replaced(machine: Machine, record: JobRecord) -> Fault | None:
+    """The job goes on, with other VMs."""
+    evidence = {"running attempt": str(record.attempt), "its attempt": str(machine.attempt or "")}
+    if machine.id in record.outlived:
+        # That it would be taken only its marker said, which any job VM can write; it was not.
+        return Fault(
+            reason=f"it was announced to be taken, attempt {record.attempt} of the job runs, and it runs on",
+            since=record.began,
+            reading=Reading.UNKNOWN,
+            todo="look which of the two works, and stop the other",
+            evidence=evidence,
+        )
+    if machine.id in record.past or 0 < machine.attempt < record.attempt:
+        if _started_again(machine, record):
+            return Fault(
+                reason=f"it was started again after attempt {record.attempt} began: somebody may be using it",
+                since=begun(machine),
+                reading=Reading.UNKNOWN,
+                evidence=evidence,
+            )
+        return Fault(
+            reason=f"attempt {record.attempt} of the job runs in its stead, and it is still there",
+            since=record.began,
+            todo="delete it",
+            evidence=evidence,
+        )
+    if machine.attempt > record.attempt:
+        return _lost_record(machine, record)
+    return None
+
+
+def _started_again(machine: Machine, record: JobRecord) -> bool:
+    """Whether somebody has started an old VM anew; one that was only just made came late."""
+    made, began = machine.created, begun(machine)
+    return bool(record.began and made and began and made <= record.began < began)
+
+
+def _lost_record(machine: Machine, record: JobRecord) -> Fault:
+    return Fault(
+        reason=f"its label says attempt {machine.attempt}, and the ledger ends with {record.attempt}",
+        reading=Reading.UNKNOWN,
+        todo="look whether somebody has removed records below metadata/attempts/",
+        evidence={"running attempt": str(record.attempt), "its attempt": str(machine.attempt)},
+    )
+
+
+def _unknown_to_its_job(record: JobRecord) -> Fault:
+    return Fault(
+        reason=f"its label names the job {record.job}, and its id is nowhere on the job's record",
+        todo=f"if it is the job's, write its id to {record.job}/metadata/NODE-instance-id; else delete it",
+        evidence={"running attempt": str(record.attempt or "")},
+    )
+
+
+def _finding(machine: Machine, record: JobRecord, fault: Fault, brief: Brief) -> Finding | None:
+    """The finding, once the fault has lasted; one without a date counts from when it was first seen."""
+    owner, now = owner_of(record, (machine,)), brief.tick.now
+    allowed = cast("OrphanLimits", limits(brief.policy, RULE, owner=owner, job_file=record.file))
+    since = fault.since or _first_seen(machine, brief)
+    lasted = now - since
+    if fault.since is not None and lasted < allowed.after:
+        return None
+    if allowed.remedy is Remedy.STOP and machine.status in AT_REST:
+        # Where the policy only stops, a VM that is stopped is as it should be.
+        return None
+    known = fault.reading is Reading.BAD
+    return Finding(
+        rule=RULE,
+        subject=subject(machine.id, record, (machine,)),
+        reading=fault.reading,
+        reason=fault.reason,
+        todo=fault.todo,
+        evidence=_evidence(machine, fault, brief),
+        ripe=known and lasted >= allowed.after,
+        since=since if known else None,
+        due=since + allowed.after if known else None,
+        exempt=exempt(
+            brief.policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=record.file
+        ),
+        limits=allowed,
+    )
+
+
+def _first_seen(machine: Machine, brief: Brief) -> datetime:
+    """Since when we have seen it so, without a gap in our own sweeps."""
+    case = brief.cases.get((RULE, machine.id))
+    return max(case.since, brief.steady) if case and case.since else brief.tick.now
+
+
+def _evidence(machine: Machine, fault: Fault, brief: Brief) -> dict[str, str]:
+    began = begun(machine)
+    up = span(brief.tick.now - began) if began else ""
+    said = {"status": machine.status.value, "since it began": up, **fault.evidence}
+    return {key: value for key, value in said.items() if value}
+
+
+def _namesake(machine: Machine, record: JobRecord, brief: Brief) -> Finding | None:
+    """A VM with no more than the name of a job that is over: told where the whole project is looked at."""
+    over = over_since(record)
+    if brief.policy.governance.scope is not Scope.PROJECT or over is None or record.problem:
+        return None
+    allowed = cast("OrphanLimits", limits(brief.policy, RULE))
+    if brief.tick.now - over < allowed.after:
+        return None
+    return Finding(
+        rule=RULE,
+        subject=subject(machine.id, record, (machine,), ours=False),
+        reading=Reading.UNKNOWN,
+        reason=f"it has the name of the job {record.job}, which is over, and no record knows its id",
+        todo="delete it if it was the job's",
+        evidence=_evidence(machine, Fault(reason=""), brief),
+        limits=allowed,
+    )

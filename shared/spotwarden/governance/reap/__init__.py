@@ -1,0 +1,1 @@
+"""What `reap_vms` finds: the rules about VMs that no job needs."""

@@ -1,0 +1,30 @@
+"""All that `reap_vms` finds: orphans, stalls, trainings for nothing, and leftovers."""
+
+from spotwarden.governance.early_stop import rule as early_stops
+from spotwarden.governance.leftovers import rule as leftovers
+from spotwarden.governance.orphans import rule as orphans
+from spotwarden.governance.signals.facts import ReapFacts
+from spotwarden.governance.signals.text import runs
+from spotwarden.governance.stalls import rule as stalls
+from spotwarden.model.brief import Brief
+from spotwarden.model.finding import Judged
+
+RULES = (orphans.RULE, leftovers.RULE, stalls.RULE, early_stops.RULE)
+
+
+def judge(facts: ReapFacts, brief: Brief) -> Judged:
+    """What is true now of every job's VMs, and of what jobs left behind."""
+    rules = tuple(one for one in RULES if one != leftovers.RULE or facts.leftovers is not None)
+    running = frozenset(one.id for one in facts.machines if runs(one))
+    return Judged(
+        rules=rules,
+        findings=(
+            *orphans.judge(facts, brief),
+            *stalls.judge(facts, brief),
+            *early_stops.judge(facts, brief),
+            *leftovers.judge(facts, brief),
+        ),
+        hidden=facts.unreachable,
+        present=running,
+        fleet=sum(one in facts.whose for one in running),
+    )

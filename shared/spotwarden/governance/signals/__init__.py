@@ -1,0 +1,1 @@
+"""What is known of VMs and jobs before any rule judges them."""

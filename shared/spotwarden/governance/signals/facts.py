@@ -1,0 +1,92 @@
+"""What `reap_vms` sees: the VMs that may be a job's, and what is on record of each such job."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+
+from spotwarden.governance.signals.training import Training
+from spotwarden.model.attempt import State
+from spotwarden.model.fleet import Leftover, Machine
+from spotwarden.model.jobfile import JobFile
+
+
+class Signs(msgspec.Struct, frozen=True, kw_only=True):
+    """What was last seen of a job: that its VMs are alive, that it makes progress, and whether they work.
+
+    `beats` says by node when its heartbeat last came, which shows that the VM is alive and nothing more;
+    `progress` when its program last made progress by what heartbeats said, as far as they were read, and
+    `steps` the step that it reported, if any; of the nodes in `periodic` a heartbeat comes whether there is
+    progress or not. `output` is its newest object below `output/`, `lines` the last
+    log line by instance id; `cpus` and `gpus` are the highest utilisation of the last hour in percent,
+    likewise. The last three are asked for only where the rest is silent; `problem` says why they could not be
+    read.
+    """
+
+    beats: Mapping[str, datetime] = {}
+    progress: Mapping[str, datetime] = {}
+    steps: Mapping[str, float] = {}
+    periodic: frozenset[str] = frozenset()
+    output: datetime | None = None
+    lines: Mapping[str, datetime] = {}
+    cpus: Mapping[str, float] = {}
+    gpus: Mapping[str, float] = {}
+    problem: str = ""
+
+
+class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What is on record of one job that has a VM, or that left something behind.
+
+    `exists` is false where the bucket holds nothing of it. `status_code` is None while it is open, `ended` is
+    when it was written. `attempt`, `state`, `began` and `updated` are its newest attempt's, 0 and None where
+    there is none; `instances` are that attempt's ids by node. `past` are the ids that other attempts had or
+    stood in for, `outlived` those of them that were said to be taken and were replaced while they ran,
+    `registered` those in the job's metadata; all are read only where a VM of the job is not explained without
+    them. `training` is what it measures, where something hangs on that. `problem` says why
+    the record could not be read.
+    """
+
+    job: str
+    exists: bool = True
+    status_code: str | None = None
+    ended: datetime | None = None
+    attempt: int = 0
+    state: State | None = None
+    began: datetime | None = None
+    updated: datetime | None = None
+    instances: Mapping[str, str] = {}
+    past: frozenset[str] = frozenset()
+    outlived: frozenset[str] = frozenset()
+    registered: frozenset[str] = frozenset()
+    owner: str = ""
+    file: JobFile = JobFile()
+    signs: Signs = Signs()
+    training: Training = Training()
+    problem: str = ""
+
+
+class ReapFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One look of `reap_vms`.
+
+    `whose` says by instance id whose VM it is, by its label or by an id on record; `namesakes` are VMs that
+    have no more than the name of a job. Of a job without a record in `jobs` nothing had to be asked.
+    `bare` says that the whole bucket holds no job at all. `leftovers` is None where they were not looked at;
+    with a scope in `unlisted`, one that is missing may still be there.
+    """
+
+    machines: tuple[Machine, ...] = ()
+    unreachable: tuple[str, ...] = ()
+    whose: Mapping[str, str] = {}
+    namesakes: Mapping[str, str] = {}
+    jobs: Mapping[str, JobRecord] = {}
+    bare: bool = False
+    leftovers: tuple[Leftover, ...] | None = None
+    unlisted: tuple[str, ...] = ()
+
+    def machines_of(self) -> dict[str, list[Machine]]:
+        """The VMs of each job."""
+        found: dict[str, list[Machine]] = {}
+        for one in self.machines:
+            if job := self.whose.get(one.id):
+                found.setdefault(job, []).append(one)
+        return found

@@ -1,0 +1,153 @@
+"""What is on record of a job, read at little cost: one listing, and what has changed since the last one."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import cast
+
+import msgspec
+
+from spotwarden import typed
+from spotwarden.engine.cache import Known
+from spotwarden.engine.decoding import decoded
+from spotwarden.governance.signals.facts import JobRecord, Signs
+from spotwarden.layout import (
+    AttemptRecord,
+    Heartbeat,
+    InstanceId,
+    JobFile,
+    Layout,
+    NotInLayoutError,
+    StatusCode,
+    Thing,
+)
+from spotwarden.model.attempt import State
+from spotwarden.model.moment import Moment
+from spotwarden.model.watch import Watch
+from spotwarden.ports import Store, UnansweredError
+from spotwarden.recovery.job_folder import Folder, look_into, once, read_job_file
+
+_KNOWN: Known[object] = Known()
+
+
+class Launched(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt, as far as it tells whose a VM is."""
+
+    number: int
+    state: State
+    created: Moment
+    updated: Moment
+    started: Moment | None = None
+    owner: str = ""
+    instances: dict[str, str] = {}
+    replaces: dict[str, str] = {}
+    early: bool = False
+
+
+typed.prepare(Launched)
+
+
+def read_record(
+    store: Store, layout: Layout, job: str, *, ids: Collection[str], watch: Watch | None = None
+) -> JobRecord:
+    """What is on record of a job that has VMs of these ids; what cannot be read is its `problem`.
+
+    Older attempts and registrations are read only where the list of open jobs and the newest attempt do not
+    explain all of the ids.
+    """
+    try:
+        return _read_record(store, layout, job, set(ids), watch)
+    except NotInLayoutError as problem:
+        return JobRecord(job=job, problem=problem.reason)
+    except (UnansweredError, ValueError) as problem:
+        return JobRecord(job=job, problem=str(problem))
+
+
+def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: Watch | None) -> JobRecord:
+    folder = look_into(store, layout, job)
+    if not folder.things and not store.entries(layout.folder(job), limit=1):
+        return JobRecord(job=job, exists=False)
+    attempts = sorted(folder.of(AttemptRecord), key=lambda one: cast("AttemptRecord", one).attempt)
+    newest = _attempt(store, layout, folder, attempts[-1]) if attempts else None
+    known = set(newest.instances.values()) if newest else set()
+    if watch is not None and watch.attempt == (newest.number if newest else 0):
+        known |= set(watch.instances.values())
+    past: frozenset[str] = frozenset()
+    outlived: frozenset[str] = frozenset()
+    registered: frozenset[str] = frozenset()
+    if not ids <= known:
+        launched = [_attempt(store, layout, folder, thing) for thing in attempts]
+        past = _past(launched)
+        outlived = frozenset(
+            instance_id for attempt in launched if attempt.early for instance_id in attempt.replaces.values()
+        )
+    if not ids <= known | past:
+        registered = frozenset(_registered(store, layout, folder))
+    record = JobRecord(
+        job=job,
+        instances=newest.instances if newest else dict(watch.instances) if watch else {},
+        past=past - known,
+        outlived=outlived - known,
+        registered=registered,
+        file=once(
+            _KNOWN, layout, folder, JobFile(job=job), lambda: read_job_file(store, layout, job, folder)
+        ),
+        signs=Signs(beats=_beats(folder)),
+    )
+    return _with_end(store, layout, folder, _with_newest(record, newest))
+
+
+def _with_newest(record: JobRecord, newest: Launched | None) -> JobRecord:
+    if newest is None:
+        return msgspec.structs.replace(record, owner=record.file.owner)
+    return msgspec.structs.replace(
+        record,
+        attempt=newest.number,
+        state=newest.state,
+        began=newest.started or newest.created,
+        updated=newest.updated,
+        owner=record.file.owner or newest.owner,
+    )
+
+
+def _with_end(store: Store, layout: Layout, folder: Folder, record: JobRecord) -> JobRecord:
+    """The end last: one that was taken back while we read is no end."""
+    thing = StatusCode(job=record.job)
+    stored = store.read(layout.build(thing)) if thing in folder.things else None
+    if stored is None:
+        return record
+    code = stored.data.decode(errors="replace").strip()
+    return msgspec.structs.replace(record, status_code=code, ended=stored.updated)
+
+
+def _attempt(store: Store, layout: Layout, folder: Folder, thing: Thing) -> Launched:
+    def read() -> Launched:
+        stored = store.read(layout.build(thing))
+        if stored is None:
+            raise UnansweredError(f"{layout.build(thing)} went while it was read")
+        return decoded(layout.build(thing), stored.data, Launched)
+
+    return once(_KNOWN, layout, folder, thing, read)
+
+
+def _past(attempts: Iterable[Launched]) -> frozenset[str]:
+    """Every id that an attempt had, or stood in for."""
+    return frozenset(
+        one for attempt in attempts for ids in (attempt.instances, attempt.replaces) for one in ids.values()
+    )
+
+
+def _registered(store: Store, layout: Layout, folder: Folder) -> Iterable[str]:
+    for thing in folder.of(InstanceId):
+        name = layout.build(thing)
+
+        def read(name: str = name) -> str:
+            stored = store.read(name)
+            return stored.data.decode(errors="replace").strip() if stored else ""
+
+        yield once(_KNOWN, layout, folder, thing, read)
+
+
+def _beats(folder: Folder) -> dict[str, datetime]:
+    return {
+        thing.node: entry.updated for thing, entry in folder.things.items() if isinstance(thing, Heartbeat)
+    }

@@ -1,0 +1,66 @@
+"""How `reap_vms` says moments and spans, and whom it speaks about."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.model.attempt import CLOSED, State
+from spotwarden.model.finding import Subject, Target
+from spotwarden.model.fleet import OWNER_LABEL, Machine
+from spotwarden.model.instance import Status
+
+LEAVING = frozenset((Status.PENDING_STOP, Status.STOPPING, Status.SUSPENDING, Status.DEPROVISIONING))
+"""It is on its way out: whatever was to be done about it is being done."""
+AT_REST = frozenset((Status.STOPPED, Status.TERMINATED, Status.SUSPENDED))
+"""It does not run, but its disks are paid for."""
+AT_WORK = frozenset((State.CLAIMED, State.PLACING, State.BACKING_OFF))
+"""Recovery is bringing the job back: a VM may be just being made, or just being cleared away."""
+
+GOES_ON = timedelta(minutes=5)
+"""A heartbeat that comes so long after the end of its job is of no program that was just ending."""
+
+
+def runs(machine: Machine) -> bool:
+    """Whether the VM runs, or is about to."""
+    return machine.status not in LEAVING and machine.status not in AT_REST
+
+
+def begun(machine: Machine) -> datetime | None:
+    """When it last began to run; None where Compute Engine does not tell."""
+    return max((at for at in (machine.created, machine.started) if at is not None), default=None)
+
+
+def over_since(record: JobRecord) -> datetime | None:
+    """When the job came to its end, or was closed; None while it is open."""
+    if record.state in AT_WORK:
+        return None
+    return record.ended or (record.updated if record.state in CLOSED else None)
+
+
+def beat_after_end(record: JobRecord) -> datetime | None:
+    """The newest heartbeat, where it came well after the job's end; None where none did."""
+    newest = max(record.signs.beats.values(), default=None)
+    return newest if newest and record.ended and newest > record.ended + GOES_ON else None
+
+
+def target(machine: Machine) -> Target:
+    """The VM, addressed by its id."""
+    return Target(id=machine.id, name=machine.name, zone=machine.zone, local_ssds=machine.local_ssds)
+
+
+def owner_of(record: JobRecord, machines: Iterable[Machine]) -> str:
+    """Whoever the job names; where nothing is left of it, whoever its VMs' own label names."""
+    labelled = (one.labels.get(OWNER_LABEL, "") for one in machines)
+    return record.owner or next((owner for owner in labelled if owner), "")
+
+
+def subject(key: str, record: JobRecord, machines: Iterable[Machine], *, ours: bool = True) -> Subject:
+    """Whom a finding about these VMs of a job is about."""
+    machines = tuple(machines)
+    return Subject(
+        key=key,
+        job=record.job,
+        owner=owner_of(record, machines),
+        targets=tuple(target(one) for one in machines),
+        ours=ours,
+    )

@@ -1,0 +1,1 @@
+"""Jobs of which nothing moves any more."""

@@ -1,0 +1,125 @@
+"""What an offer is about, read anew at every look and click."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from spotwarden import typed
+from spotwarden.engine.decoding import decoded
+from spotwarden.governance.sweep import Duty
+from spotwarden.layout import CaseRecord, StatusCode
+from spotwarden.model.case import Case
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.notice import Way
+from spotwarden.model.offer import Offer
+from spotwarden.notify.links.reply import Affair
+from spotwarden.recovery.job_folder import look_at_job, read_job_file
+
+typed.prepare(Case)
+
+SCRATCH = "SCRATCH"
+"""The type of a local SSD among an instance's disks (Google: "REST Resource: instances")."""
+
+
+def look(duty: Duty, offer: Offer, *, claimed: bool = False) -> Affair:
+    """Everything that this offer hangs on, and nothing else."""
+    return replace(_LOOKS[offer.way](duty, offer), claimed=claimed)
+
+
+def _on_case(duty: Duty, offer: Offer) -> Affair:
+    return Affair(offer=offer, case=_case(duty, offer))
+
+
+def _on_limit(duty: Duty, offer: Offer) -> Affair:
+    """A limit is held against what the job says of itself."""
+    affair = _on_case(duty, offer)
+    job = affair.case.subject.job if affair.case else ""
+    if not job:
+        return affair
+    return replace(affair, file=read_job_file(duty.cloud.store, duty.settings.layout, job))
+
+
+def _on_vms(duty: Duty, offer: Offer) -> Affair:
+    """The VMs are asked after only where the case is the letter's."""
+    affair = _on_case(duty, offer)
+    if affair.case is None or offer.case is None or affair.case.opened != offer.case.opened:
+        return affair
+    targets = {one.id: one for one in affair.case.subject.targets if one.id.isdecimal()}
+    if not targets:
+        return affair
+    fleet = duty.cloud.compute.fleet(ids=sorted(targets))
+    return replace(
+        affair, fleet=fleet, scratch=any(one.local_ssds for one in fleet.items if one.id in targets)
+    )
+
+
+def _on_job(duty: Duty, offer: Offer) -> Affair:
+    facts = look_at_job(duty.cloud.store, duty.settings.layout, offer.job)
+    return _with_instances(duty, offer, facts) if facts.ledger else Affair(offer=offer, job=facts)
+
+
+def look_at_all(duty: Duty, offer: Offer) -> Affair:
+    """The job with every VM of it, and with the disks of one: the VMs of a job are made alike."""
+    facts = look_at_job(duty.cloud.store, duty.settings.layout, offer.job)
+    affair = _with_instances(duty, offer, facts)
+    first = next(iter(affair.job.instances), None) if affair.job else None
+    found = duty.cloud.compute.resource(first.zone, first.id) if first else None
+    disks = found.get("disks", ()) if found else ()
+    sizes = [
+        (int(one.get("diskSizeGb") or 0), bool(one.get("autoDelete"))) for one in disks if not _lost(one)
+    ]
+    return replace(
+        affair,
+        scratch=any(_lost(one) for one in disks),
+        gb=sum(size for size, _ in sizes),
+        gb_kept=sum(size for size, auto in sizes if not auto),
+    )
+
+
+def _lost(disk: Mapping[str, Any]) -> bool:
+    """Whether what is on the disk goes with the VM's power."""
+    return disk.get("type") == SCRATCH
+
+
+def _with_instances(duty: Duty, offer: Offer, facts: JobFacts) -> Affair:
+    store, layout = duty.cloud.store, duty.settings.layout
+    seen = duty.cloud.compute.instances(names=_names(facts), job=offer.job)
+    hidden = f"unreachable: {', '.join(sorted(seen.unreachable))}" if seen.unreachable else ""
+    ours = tuple(one for one in seen.items if one.job == offer.job or one.id in _ids(facts))
+    status = store.read(layout.build(StatusCode(job=offer.job)))
+    return Affair(
+        offer=offer,
+        job=replace(facts, instances=ours, unsure=hidden),
+        status=(layout.build(StatusCode(job=offer.job)), status.generation) if status else None,
+    )
+
+
+def _case(duty: Duty, offer: Offer) -> Case | None:
+    if offer.case is None:
+        return None
+    name = duty.settings.layout.build(CaseRecord(rule=offer.case.rule, key=offer.case.key))
+    stored = duty.cloud.store.read(name)
+    return None if stored is None else decoded(name, stored.data, Case)
+
+
+def _names(facts: JobFacts) -> list[str]:
+    known = {name for nodes in _nodes(facts) for name in nodes}
+    return sorted(known | set(facts.registrations) | {facts.job})
+
+
+def _ids(facts: JobFacts) -> set[str]:
+    return {*facts.registrations.values(), *(one for nodes in _nodes(facts) for one in nodes.values())}
+
+
+def _nodes(facts: JobFacts) -> list[Mapping[str, str]]:
+    """The ids of the nodes that the ledger knows, of each attempt."""
+    return [of for one in facts.ledger for of in (one.attempt.instances, one.attempt.replaces)]
+
+
+_LOOKS: Mapping[Way, Callable[[Duty, Offer], Affair]] = {
+    Way.KEEP: _on_case,
+    Way.EXTEND: _on_limit,
+    Way.STOP: _on_vms,
+    Way.RESTART: _on_job,
+}

@@ -1,0 +1,70 @@
+"""Carries out what a person asks for, looking anew where somebody else was first."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from spotwarden.engine.executor import Applier
+from spotwarden.model.action import Change, DeleteInstance, DropObject, StopInstance
+from spotwarden.model.outcome import Done, Lost, Outcome, Rejected, Unanswered
+from spotwarden.notify.links.reply import Standing, Verdict
+
+TRIES = 5
+"""How often a job that changes under our hands is looked at anew."""
+
+
+class Carried(NamedTuple):
+    """The last verdict, and what was done for it. `unsure` is why nobody knows whether all of it was."""
+
+    verdict: Verdict
+    done: tuple[Change, ...] = ()
+    unsure: str = ""
+
+
+def carry_out(applier: Applier, verdict: Verdict, consider: Callable[[], Verdict]) -> Carried:
+    """Do what the verdict says; `consider` gives a new one where it rests on what is no longer so."""
+    done: list[Change] = []
+    for _ in range(TRIES):
+        if verdict.standing is not Standing.OPEN:
+            return Carried(replace(verdict, changed=changed(done)), tuple(done))
+        outcomes = apply_steps(applier, verdict)
+        done += [step for step, one in zip(verdict.steps, outcomes, strict=False) if isinstance(one, Done)]
+        if silent := next((one for one in outcomes if isinstance(one, Unanswered)), None):
+            return Carried(verdict, tuple(done), silent.detail)
+        if rejected := rejections(outcomes):
+            return Carried(replace(refused(verdict, rejected), changed=changed(done)), tuple(done))
+        if not any(isinstance(one, Lost) for one in outcomes):
+            return Carried(verdict, tuple(done))
+        verdict = consider()
+    return Carried(verdict, tuple(done), "it changes too fast")
+
+
+def apply_steps(applier: Applier, verdict: Verdict) -> list[Outcome]:
+    """What came of each step; where one was lost, the others rest on what is no longer so."""
+    outcomes: list[Outcome] = []
+    for step in verdict.steps:
+        outcomes.append(applier.apply(step))
+        if isinstance(outcomes[-1], Lost | Unanswered):
+            break
+    return outcomes
+
+
+def rejections(outcomes: Sequence[Outcome]) -> list[Rejected]:
+    """What Compute Engine has refused; a VM that is gone already is as it should be."""
+    return [one for one in outcomes if isinstance(one, Rejected) and one.code != "notFound"]
+
+
+def changed(done: Sequence[Change]) -> str:
+    """What was done before something barred the rest; "" for nothing."""
+    gone = dict.fromkeys(one.node for one in done if isinstance(one, StopInstance | DeleteInstance))
+    if gone:
+        return f"{', '.join(gone)} was told to stop."
+    return "The job's last status was taken back." if any(isinstance(one, DropObject) for one in done) else ""
+
+
+def refused(verdict: Verdict, rejected: Sequence[Rejected]) -> Verdict:
+    """The verdict that the other side does not do it."""
+    why = "; ".join(dict.fromkeys(one.message for one in rejected))
+    says = f"Compute Engine refuses it: {why}"
+    return replace(verdict, standing=Standing.BARRED, code=409, says=says, notes=(), title="It was refused")

@@ -1,0 +1,161 @@
+"""Stop a whole job: its ledger is closed first, so that nothing brings it back, then its VMs go."""
+
+from datetime import datetime
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import Change, DeleteInstance, StopInstance, WriteAttempt
+from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instance
+from spotwarden.model.policy import Policy
+from spotwarden.notify.links.reply import Affair, Standing, Verdict
+from spotwarden.notify.links.standing import NOT_FOUND, asked, barred, names, settled
+from spotwarden.notify.links.stopping import IN_TIME, reason
+from spotwarden.recovery.begun import begun
+from spotwarden.recovery.fates import GOING, KEPT, alive
+from spotwarden.recovery.lifecycle import Event, follow
+
+
+def end(affair: Affair, policy: Policy, now: datetime, *, delete: bool = False, why: str = "") -> Verdict:
+    """What stopping the job, or deleting its VMs, would do; nothing where it is over and nothing runs."""
+    facts = affair.job
+    if facts is None or not (facts.ledger or facts.instances or facts.script):
+        job = affair.offer.job
+        says = "No launch of this job is on record, and no VM carries its label."
+        return barred(
+            f"{job} is not known", says, code=NOT_FOUND, instead="What there is:", command="spotwarden jobs"
+        )
+    meant = _meant(facts, delete=delete)
+    closing = _closing(affair, facts, now, why)
+    if not meant and not closing:
+        return _over_already(facts)
+    if affair.scratch and not policy.governance.discard_local_ssd and not delete and meant:
+        return barred(
+            f"{facts.job} has local SSDs",
+            "A stop discards their data, and the policy keeps that (governance.discard_local_ssd)."
+            " Nothing was changed.",
+            instead="Delete its VMs, and lose what is on them:",
+            command=f"spotwarden stop {facts.job} --delete",
+        )
+    named = names([one.name for one in meant])
+    deed = "deleted" if delete else "stopped"
+    return Verdict(
+        standing=Standing.OPEN,
+        title=f"Stop {facts.job}?",
+        says=" ".join(
+            text
+            for text in (
+                f"{facts.job} will be closed as stopped, so that nothing brings it back." if closing else "",
+                f"{named} will be {deed}." if meant else "No VM of it is seen running.",
+            )
+            if text
+        ),
+        notes=_notes(affair, facts, meant, delete=delete),
+        steps=(*closing, *(_step(affair, one, now, delete=delete) for one in meant)),
+        done=_done(facts, named, closed=bool(closing), deed=deed),
+    )
+
+
+def _meant(facts: JobFacts, *, delete: bool) -> list[Instance]:
+    """Those that run; to be deleted are those that stand still as well."""
+    return [one for one in facts.instances if alive(one) or (delete and one.status in KEPT)]
+
+
+def _closing(affair: Affair, facts: JobFacts, now: datetime, why: str) -> tuple[WriteAttempt, ...]:
+    """The record that says that the job is over: an open one is closed, a launch of no record gets one."""
+    offer = affair.offer
+    said = f"stopped by {offer.to}" + (f": {why}" if why else "")
+    if number := begun(facts):
+        # The record that a launch is about to write: it comes second, and launches nothing.
+        return (_record(affair, facts, said, now, number=number),)
+    if facts.status_code is not None:
+        return ()
+    if not facts.ledger:
+        seen = {one.name: one.id for one in facts.instances}
+        return (_record(affair, facts, said, now, number=1, instances=seen),) if seen else ()
+    newest = facts.ledger[-1]
+    if newest.attempt.state in CLOSED:
+        return ()
+    if newest.attempt.state is State.RUNNING and not _runs(facts, newest.attempt):
+        # A sweep that has seen it lost may be about to claim the next attempt: that very record is written.
+        lost = dict(newest.attempt.instances)
+        return (_record(affair, facts, said, now, number=newest.attempt.number + 1, replaces=lost),)
+    over = replace(
+        newest.attempt, state=follow(newest.attempt.state, Event.STOP), reason=said, lease=None, updated=now
+    )
+    return (WriteAttempt(reason=asked(offer), record=over, generation=newest.generation),)
+
+
+def _runs(facts: JobFacts, attempt: Attempt) -> bool:
+    """Whether a VM of the attempt is there and runs."""
+    ids = set(attempt.instances.values())
+    return any(alive(one) for one in facts.instances if one.id in ids)
+
+
+def _record(affair: Affair, facts: JobFacts, why: str, now: datetime, **ids: Any) -> WriteAttempt:  # noqa: ANN401 — number and ids
+    """A new record that says that the job was stopped."""
+    blank = Attempt(
+        job=facts.job, state=State.STOPPED, created=now, updated=now, reason=why, owner=facts.owner, **ids
+    )
+    return WriteAttempt(reason=asked(affair.offer), record=blank, generation=0)
+
+
+def _over_already(facts: JobFacts) -> Verdict:
+    how = f"it ended with status {facts.status_code}" if facts.status_code is not None else "it is closed"
+    going = [one.name for one in facts.instances if one.status in GOING]
+    more = f", and {names(going)} is on its way out" if going else ", and none of its VMs runs"
+    says = f"{facts.job} need not be stopped: {how}{more}."
+    return settled(f"{facts.job} is over", says, done=says)
+
+
+def _notes(affair: Affair, facts: JobFacts, meant: list[Instance], *, delete: bool) -> tuple[str, ...]:
+    notes = []
+    if meant and affair.scratch:
+        notes.append("The data on their local SSDs is discarded.")
+    count, each = len(meant), affair.gb_kept if delete else affair.gb
+    if count and each:
+        total = f"{count * each:,} GB of disks"
+        if delete:
+            notes.append(f"{total} outlive their VMs and are paid for until somebody deletes them.")
+        else:
+            by = f"`spotwarden stop {facts.job} --delete`"
+            notes.append(f"{total} stay and are paid for; {by} deletes the VMs as well.")
+    if facts.unsure:
+        notes.append(f"Compute Engine does not show everything now ({facts.unsure}): a VM there may run.")
+    return tuple(notes)
+
+
+def _done(facts: JobFacts, named: str, *, closed: bool, deed: str) -> str:
+    said = [f"{facts.job} is closed as stopped"] if closed else []
+    said += [f"{named} was told to be {deed}"] if named else []
+    return "; ".join(said)
+
+
+def _step(affair: Affair, one: Instance, now: datetime, *, delete: bool) -> Change:
+    """The same request however often it is asked for by one command."""
+    offer = affair.offer
+    request = str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{delete}/{one.id}"))
+    if delete:
+        return DeleteInstance(
+            reason=asked(offer),
+            job=offer.job,
+            attempt=one.attempt or 0,
+            node=one.name,
+            zone=one.zone,
+            instance_id=one.id,
+            request_id=request,
+            before=now + IN_TIME,
+        )
+    return StopInstance(
+        reason=reason(affair),
+        job=offer.job,
+        node=one.name,
+        zone=one.zone,
+        instance_id=one.id,
+        request_id=request,
+        before=now + IN_TIME,
+        discard_local_ssd=affair.scratch,
+    )

@@ -1,0 +1,119 @@
+"""Keep and extend: what a person says about a case, by a link."""
+
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from spotwarden.governance.answering import answered
+from spotwarden.governance.cases.notices import name_of
+from spotwarden.model.answer import Accepted, Answer, Answered, Extend, Keep, Refused
+from spotwarden.model.case import Case
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.notice import Way
+from spotwarden.model.offer import Offer
+from spotwarden.model.policy import Policy
+from spotwarden.model.spans import moment, span
+from spotwarden.model.values import written
+from spotwarden.notify.links.reply import Affair, Standing, Verdict
+from spotwarden.notify.links.standing import barred, facts, of_case, settled
+
+LATER = "this letter is about an earlier case, which is closed; another one was opened since"
+WHY = "by a link in a letter"
+
+
+def keep_or_extend(affair: Affair, policy: Policy, now: datetime) -> Verdict:
+    """What a veto or an extension would do to the case as it stands."""
+    case, offer = of_case(affair), affair.offer
+    if isinstance(case, Verdict):
+        return case
+    answer = _answer(offer, policy, now)
+    verb = "Keep" if offer.way is Way.KEEP else "Extend"
+    if offer.id in case.answered:
+        return settled(
+            f"{verb} {name_of(case)}", "This answer is in force already.", done=_given(case, offer)
+        )
+    if _kept_longer(case, answer):
+        until = f"until {moment(case.keep_until)} by {case.kept_by}"
+        done = f"{name_of(case)} is kept for longer than that, {until}"
+        return settled(f"{name_of(case)} is kept already", f"{done}.", done=done)
+    said = take(case, offer, answer, policy=policy, now=now, file=affair.file)
+    if isinstance(said, Refused):
+        return replace(
+            barred(
+                f"{name_of(case)} cannot be {'kept' if offer.way is Way.KEEP else 'extended'}",
+                f"{said.why[:1].upper()}{said.why[1:]}.",
+                instead="How it stands, and what can be done:",
+                command=f"spotwarden cases show {case.rule} {case.key}",
+            ),
+            facts=facts(case, policy, now),
+        )
+    return Verdict(
+        standing=Standing.OPEN,
+        title=f"{verb} {name_of(case)}?",
+        says=_says(answer, case),
+        notes=(said.note[:1].upper() + said.note[1:] + ".",) if said.note else (),
+        facts=facts(case, policy, now),
+        button=_button(answer, now),
+        command=_command(answer, case, now),
+        instead="The same by hand:",
+        answer=answer,
+        done=_done(answer, case),
+    )
+
+
+def take(  # noqa: PLR0913 — whose answer to what, and what it is held against
+    case: Case, offer: Offer, answer: Answer, *, policy: Policy, now: datetime, file: JobFile
+) -> Answered:
+    """The case with this answer, given once: one that has taken the offer stays as it is."""
+    if offer.case is None or case.opened != offer.case.opened:
+        return Refused(why=LATER)
+    if offer.id in case.answered or _kept_longer(case, answer):
+        return Accepted(case=case, reason=f"{offer.to} has answered it already")
+    said = answered(case, answer, policy=policy, now=now, file=file)
+    if isinstance(said, Refused):
+        return said
+    return replace(said, case=replace(said.case, answered=(*said.case.answered, offer.id)))
+
+
+def _given(case: Case, offer: Offer) -> str:
+    """What the answer came to, as far as nobody has answered since."""
+    if offer.way is Way.EXTEND:
+        return _done(Extend(by=offer.to, hours=offer.hours), case)
+    if case.keep_until is None or case.kept_by != offer.to:
+        return f"{offer.to} has answered, and somebody else has since"
+    return _done(Keep(by=offer.to, until=case.keep_until), case)
+
+
+def _kept_longer(case: Case, answer: Answer) -> bool:
+    """Whether somebody has given it more time than this: a click on an old letter takes nothing away."""
+    return isinstance(answer, Keep) and case.keep_until is not None and case.keep_until > answer.until
+
+
+def _answer(offer: Offer, policy: Policy, now: datetime) -> Keep | Extend:
+    """No longer than the policy lets anybody keep anything: a letter may be older than the policy."""
+    if offer.way is Way.EXTEND:
+        return Extend(by=offer.to, hours=offer.hours, why=WHY)
+    lasts = min(timedelta(hours=offer.hours), policy.governance.longest_keep)
+    return Keep(by=offer.to, until=now + lasts, why=WHY)
+
+
+def _says(answer: Keep | Extend, case: Case) -> str:
+    return f"{_done(answer, case)}. Before anything is done after that, you are warned anew."
+
+
+def _done(answer: Keep | Extend, case: Case) -> str:
+    if isinstance(answer, Keep):
+        return f"Nothing will be done about {name_of(case)} until {moment(answer.until)}"
+    return f"{name_of(case)} may go on for {span(timedelta(hours=answer.hours))} more than before"
+
+
+def _button(answer: Keep | Extend, now: datetime) -> str:
+    if isinstance(answer, Keep):
+        return f"Keep for {span(answer.until - now)}"
+    return f"Extend by {span(timedelta(hours=answer.hours))}"
+
+
+def _command(answer: Keep | Extend, case: Case, now: datetime) -> str:
+    if isinstance(answer, Keep):
+        return f"spotwarden cases keep {case.rule} {case.key} --for {written(answer.until - now)}"
+    return f"spotwarden extend {case.subject.job} --by {written(timedelta(hours=answer.hours))}"

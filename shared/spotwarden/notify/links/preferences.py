@@ -1,0 +1,45 @@
+"""How often a person wants to hear of what is only news."""
+
+import msgspec
+
+from spotwarden import typed
+from spotwarden.engine.decoding import decoded
+from spotwarden.governance.sweep import Duty
+from spotwarden.layout import PreferenceRecord, person_key
+from spotwarden.model.action import StoreObject
+from spotwarden.model.offer import Wish
+from spotwarden.model.outcome import Done
+from spotwarden.model.post import Pace, Preference
+from spotwarden.notify.links.reply import Failed, Reply, Trouble, Wishes
+
+typed.prepare(Preference)
+
+
+def show_wish(duty: Duty, wish: Wish) -> Reply:
+    """What this person has asked for so far; nothing is changed."""
+    name = _name(duty, wish)
+    stored = duty.cloud.store.read(name)
+    said = decoded(name, stored.data, Preference) if stored else None
+    pace, weekly = (said.pace, said.weekly) if said else (None, None)
+    return Wishes(wish=wish, pace=pace, weekly=weekly, digest=duty.policy.notify.digest)
+
+
+def save_wish(duty: Duty, wish: Wish, pace: Pace, *, weekly: bool) -> Reply:
+    """Write down what this person asks for; a second click writes the same."""
+    said = Preference(pace=pace, weekly=weekly, at=duty.tick.now)
+    data = msgspec.json.format(msgspec.json.encode(said))
+    step = StoreObject(
+        reason=f"{wish.to} wants to hear: {pace.value}{'' if weekly else ', no weekly report'}",
+        job="",
+        name=_name(duty, wish),
+        data=data,
+        content_type="application/json",
+    )
+    if isinstance(duty.applier.apply(step), Done):
+        digest = duty.policy.notify.digest
+        return Wishes(wish=wish, pace=pace, weekly=weekly, digest=digest, saved=True)
+    return Failed(trouble=Trouble.UNSURE)
+
+
+def _name(duty: Duty, wish: Wish) -> str:
+    return duty.settings.layout.build(PreferenceRecord(person=person_key(wish.to)))

@@ -1,0 +1,173 @@
+"""Start again: the next attempt of a job that is over is claimed; the ticks of recovery carry it on."""
+
+from datetime import datetime
+from hashlib import sha256
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import Change, KeepWatch, WriteAttempt
+from spotwarden.model.attempt import CLOSED, Attempt, Script, State
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.governance import Mode
+from spotwarden.model.instance import Instance
+from spotwarden.model.offer import Offer
+from spotwarden.model.policy import Policy
+from spotwarden.model.spans import moment
+from spotwarden.model.watch import Watch
+from spotwarden.notify.links.reply import Affair, Standing, Verdict
+from spotwarden.notify.links.standing import NOT_FOUND, SILENT, asked, barred, names, settled
+from spotwarden.recovery.attempts import IN_FLIGHT
+from spotwarden.recovery.begun import begin, reopen
+from spotwarden.recovery.bounds import SHORTEST_RUN, time_left
+from spotwarden.recovery.fates import GOING, KEPT, alive
+
+
+def restart(affair: Affair, policy: Policy, now: datetime) -> Verdict:
+    """What starting the job again would do; nothing where it runs, or cannot."""
+    offer, facts = affair.offer, affair.job
+    if facts is None or not facts.ledger:
+        return barred(
+            f"{offer.job} is not known",
+            "No launch of this job is on record, so there is nothing to repeat.",
+            code=NOT_FOUND,
+            instead="Launch it:",
+            command=f"spotwarden submit --job {offer.job} create-instance.sh",
+        )
+    newest = facts.ledger[-1].attempt
+    verdict = (
+        _under_way(affair, facts, newest)
+        or _not_yet(facts, newest)
+        or _never(facts, newest, offer, policy, now)
+    )
+    return verdict or _open(affair, facts, newest, now)
+
+
+def _under_way(affair: Affair, facts: JobFacts, newest: Attempt) -> Verdict | None:
+    """The verdict on a job that runs, or will; a claim that nobody watches is put on the list."""
+    job, running = facts.job, [one for one in facts.instances if alive(one)]
+    title = f"{job} need not be started"
+    if newest.state in IN_FLIGHT and facts.status_code is None:
+        says = f"Attempt {newest.number} of {job} is on its way already."
+        verdict = settled(title, says, done=f"{job} is on its way, as attempt {newest.number}")
+        steps = (_watch(facts),) if facts.watched is None and affair.claimed else ()
+        return replace(verdict, steps=steps)
+    if running:
+        says = f"{names([one.name for one in running])} runs already."
+        return settled(title, says, done=f"{job} runs, as attempt {newest.number}")
+    return None
+
+
+def _not_yet(facts: JobFacts, newest: Attempt) -> Verdict | None:
+    """The verdict on a job that is not over yet, or that is not seen whole."""
+    title = f"{facts.job} is not over yet"
+    if facts.unsure:
+        says = f"Compute Engine does not show everything now ({facts.unsure}). Nothing was changed."
+        return barred(f"{facts.job} cannot be seen", says, code=SILENT, instead="Try again in a minute.")
+    if going := [one for one in facts.instances if one.status in GOING]:
+        says = f"{names([one.name for one in going])} is still being stopped. Nothing was changed."
+        return barred(title, says, instead="Try again in a minute.")
+    if newest.state not in CLOSED and facts.status_code is None:
+        says = "Its VM does not run, and recovery is still looking into that. Nothing was changed."
+        return barred(
+            title,
+            says,
+            instead="Try again in a minute; this shows how it stands:",
+            command=f"spotwarden show {facts.job}",
+        )
+    return None
+
+
+def _never(facts: JobFacts, newest: Attempt, offer: Offer, policy: Policy, now: datetime) -> Verdict | None:
+    """The verdict on a job that must not be started by this link."""
+    title = f"{facts.job} is not started"
+    again = f"spotwarden submit --again --job {facts.job} create-instance.sh"
+    if newest.started is not None and newest.started > offer.at:
+        says = f"It was started since that letter, at {moment(newest.started)}, and is over again."
+        return barred(title, says, instead="Answer the newest letter, or:", command=again)
+    if facts.script is None:
+        return barred(title, "It has no stored create script.", instead="Launch it once more:", command=again)
+    left = time_left(facts, now)
+    if left is not None and left < SHORTEST_RUN:
+        says = "The runtime or the budget that its job.toml gives it is used up."
+        return barred(title, says, instead=f"Raise it in {facts.job}/metadata/job.toml, then try again.")
+    if policy.mode is Mode.OBSERVE:
+        says = "This deployment only observes: it starts nothing, not even when it is asked to."
+        return barred(title, says, instead="Start it yourself:", command=again)
+    return None
+
+
+def _open(affair: Affair, facts: JobFacts, newest: Attempt, now: datetime) -> Verdict:
+    number = newest.number + 1
+    last = {**newest.replaces, **newest.instances}
+    kept = [one for one in facts.instances if one.status in KEPT and last.get(one.name) == one.id]
+    return Verdict(
+        standing=Standing.OPEN,
+        title=f"Start {facts.job} again?",
+        says=f"{facts.job} will be started again, as attempt {number}, as its stored create script says.",
+        notes=tuple(_notes(facts, kept)),
+        facts=_facts(facts, newest),
+        button="Start again",
+        instead="The same by hand:",
+        command=f"spotwarden restart {facts.job}",
+        steps=_steps(affair, facts, newest, kept, now),
+        done=f"{facts.job} will be started again: attempt {number} is on record",
+    )
+
+
+def _notes(facts: JobFacts, kept: list[Instance]) -> list[str]:
+    notes = []
+    if facts.status_code is not None:
+        notes.append(f"It ended with status {facts.status_code}; that word is taken back first.")
+    if len(kept) == 1:
+        notes.append(f"Its stopped VM {kept[0].name} is started again, with the disks that it has.")
+    if len(kept) > 1:
+        notes.append(f"Its stopped VMs {names([one.name for one in kept])} are deleted first and made anew.")
+    return [*notes, "It begins within a minute or so, and a notice tells when it runs."]
+
+
+def _facts(facts: JobFacts, newest: Attempt) -> tuple[tuple[str, str], ...]:
+    said = {
+        "Job": facts.job,
+        "Stands": f"attempt {newest.number} {newest.state.value}",
+        "Why": newest.reason if newest.state in CLOSED else "",
+        "Ended": f"with status {facts.status_code}" if facts.status_code is not None else "",
+        "Last place": newest.tries[-1].place if newest.tries else "",
+        "Checkpoint": facts.progress.checkpoint,
+        "Owner": facts.owner,
+    }
+    return tuple((word, text) for word, text in said.items() if text)
+
+
+def _steps(
+    affair: Affair, facts: JobFacts, newest: Attempt, kept: list[Instance], now: datetime
+) -> tuple[Change, ...]:
+    """The job goes on the list of open ones first: the ticks find whatever is interrupted after that."""
+    offer = affair.offer
+    reason = asked(offer)
+    record = Attempt(
+        job=facts.job,
+        number=newest.number + 1,
+        state=State.CLAIMED,
+        created=now,
+        updated=now,
+        reason=f"{offer.to} asked for it",
+        replaces={one.name: one.id for one in kept},
+        script=_script(facts),
+        owner=newest.owner,
+    )
+    claim = WriteAttempt(reason=reason, record=record, generation=0)
+    return begin(facts, newest.owner), *reopen(facts, affair.status, reason, now), claim
+
+
+def _script(facts: JobFacts) -> Script | None:
+    if facts.script is None:
+        return None
+    return Script(generation=facts.script.generation, sha256=sha256(facts.script.text).hexdigest())
+
+
+def _watch(facts: JobFacts) -> KeepWatch:
+    """A new generation of the entry: a sweep that saw the job closed does not take this one off the list."""
+    generation = facts.watched.generation if facts.watched else 0
+    return KeepWatch(
+        reason="the job is open", job=facts.job, watch=Watch(job=facts.job), generation=generation
+    )

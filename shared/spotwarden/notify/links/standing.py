@@ -1,0 +1,88 @@
+"""How a case stands, for the person who is about to answer it; and the verdicts that all answers share."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from spotwarden.governance.cases.history import is_kept, standing
+from spotwarden.governance.cases.notices import TITLES, deeds_of, name_of
+from spotwarden.model.case import Case, CaseState
+from spotwarden.model.governance import Mode, Remedy
+from spotwarden.model.offer import Offer
+from spotwarden.model.policy import Policy
+from spotwarden.model.spans import moment
+from spotwarden.notify.links.reply import Affair, Standing, Verdict
+
+CONFLICT, NOT_FOUND, SILENT = 409, 404, 503
+MOST_NAMED = 8
+"""So many VMs are named on a page; of more the count says enough."""
+
+
+def asked(offer: Offer) -> str:
+    """Who wants it, and in answer to what: a command answers nothing."""
+    return f"{offer.to} asks for it" + (f", in answer to {offer.notice}" if offer.notice else "")
+
+
+def barred(title: str, says: str, *, code: int = CONFLICT, instead: str = "", command: str = "") -> Verdict:
+    """The verdict that nothing can be done, and what can be instead."""
+    return Verdict(
+        standing=Standing.BARRED, title=title, says=says, code=code, instead=instead, command=command
+    )
+
+
+def settled(title: str, says: str, *, done: str) -> Verdict:
+    """The verdict that nothing is left to do."""
+    return Verdict(standing=Standing.SETTLED, title=title, says=says, done=done)
+
+
+def of_case(affair: Affair) -> Case | Verdict:
+    """The very case that the letter was about; a verdict where it is no more."""
+    case, ref = affair.case, affair.offer.case
+    if case is None or ref is None:
+        return barred(
+            "This case is closed",
+            "There is no such open case any more: what the letter was about is over.",
+            code=NOT_FOUND,
+            instead="What is open now:",
+            command="spotwarden cases list",
+        )
+    if case.opened != ref.opened:
+        return barred(
+            "This letter is about an earlier case",
+            f"The case that it was about is closed. Another one was opened at {moment(case.opened)}:"
+            " answer the newest letter, or this command shows it.",
+            command=f"spotwarden cases show {case.rule} {case.key}",
+        )
+    return case
+
+
+def facts(case: Case, policy: Policy, now: datetime) -> tuple[tuple[str, str], ...]:
+    """How the case stands now, as word and text."""
+    return tuple((word, text) for word, text in _facts(case, policy, now) if text)
+
+
+def _facts(case: Case, policy: Policy, now: datetime) -> Iterator[tuple[str, str]]:
+    yield "What", f"{name_of(case)} {TITLES.get(case.rule, case.rule)}"
+    yield "Why", case.reason
+    yield "Case", f"{case.rule} {case.key}"
+    yield "Stands", standing(case, now) + (f" by {case.kept_by}" if is_kept(case, now) else "")
+    yield "Otherwise", _otherwise(case, policy)
+    yield "Extended", f"by {case.extended:g} h so far" if case.extended else ""
+    yield "VMs", names([f"{one.name} ({one.zone})" if one.zone else one.name for one in case.subject.targets])
+    yield "Owner", case.subject.owner
+
+
+def _otherwise(case: Case, policy: Policy) -> str:
+    """What was announced, and still is to come; "" for nothing."""
+    said = [
+        one for one in case.warnings if one.counts and one.due is not None and one.remedy is not Remedy.NONE
+    ]
+    if not said or case.state is CaseState.ACTED:
+        return ""
+    held = ", but this deployment only observes" if policy.mode is Mode.OBSERVE else ""
+    return f"it will {deeds_of(said[-1].remedy, case)[0]}, not before {moment(said[-1].due)}{held}"
+
+
+def names(said: list[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
+    return ", ".join(said[:MOST_NAMED]) + more

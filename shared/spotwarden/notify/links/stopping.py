@@ -1,0 +1,136 @@
+"""Stop now: an owner's own word about the VMs of a case. No grace and no blast radius hold it up."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import NAMESPACE_URL, uuid5
+
+from msgspec.structs import replace
+
+from spotwarden.governance.cases.notices import name_of
+from spotwarden.model.action import StopInstance
+from spotwarden.model.case import Case
+from spotwarden.model.finding import Target
+from spotwarden.model.governance import Mode
+from spotwarden.model.policy import Policy
+from spotwarden.notify.links.reply import Affair, Standing, Verdict
+from spotwarden.notify.links.standing import SILENT, asked, barred, facts, names, of_case, settled
+from spotwarden.recovery.fates import GOING, KEPT
+
+IN_TIME = timedelta(minutes=2)
+"""How long after the click a stop may be sent."""
+
+
+def stop(affair: Affair, policy: Policy, now: datetime) -> Verdict:
+    """What stopping them would do: only VMs that the letter named, that are the case's still, and run."""
+    case = of_case(affair)
+    if isinstance(case, Verdict):
+        return case
+    meant = _meant(case, affair.offer.notice)
+    if verdict := _not_to_touch(case, meant, policy) or _unseen(affair, case, meant):
+        return replace(verdict, facts=facts(case, policy, now))
+    status = {one.id: one.status for one in affair.fleet.items}
+    running = [one for one in meant if one.id in status and status[one.id] not in GOING | KEPT]
+    named = names([one.name for one in running])
+    if not running:
+        says = f"{names([one.name for one in meant])} is stopped, or on its way there, or gone."
+        return settled(f"{name_of(case)} does not run", says, done=f"{name_of(case)} does not run any more")
+    if affair.scratch and not policy.governance.discard_local_ssd:
+        return replace(_has_scratch(case, running), facts=facts(case, policy, now))
+    return Verdict(
+        standing=Standing.OPEN,
+        title=f"Stop {name_of(case)} now?",
+        says=f"{named} will be stopped at once. {_what_stays(affair)}",
+        notes=(_aftermath(case),) if case.subject.job else (),
+        facts=facts(case, policy, now),
+        button="Stop now",
+        instead="The same by hand:",
+        command=f"spotwarden stop {case.subject.job}" if case.subject.job else _by_hand(running[0]),
+        steps=tuple(_step(affair, case, one, now) for one in running),
+        done=f"{named} was told to stop; {_stayed(affair)}",
+    )
+
+
+def _meant(case: Case, notice: str) -> list[Target]:
+    """The VMs that the letter named and that the case is about still."""
+    told = {target for one in case.warnings if one.notice == notice for target in one.targets}
+    return [one for one in case.subject.targets if one.id in told and one.id.isdecimal()]
+
+
+def _not_to_touch(case: Case, meant: Sequence[Target], policy: Policy) -> Verdict | None:
+    title = f"{name_of(case)} is not stopped"
+    if not case.subject.ours:
+        return barred(title, "It is no job's VM, and spotwarden never touches such a VM.")
+    if not meant:
+        return barred(
+            title,
+            "The VMs that the letter named are not those of the case any more.",
+            instead="How it stands now:",
+            command=f"spotwarden cases show {case.rule} {case.key}",
+        )
+    if policy.mode is Mode.OBSERVE:
+        return barred(
+            title,
+            "This deployment only observes: it stops nothing, not even when it is asked to.",
+            instead="Stop it yourself:",
+            command=_by_hand(meant[0]),
+        )
+    return None
+
+
+def _unseen(affair: Affair, case: Case, meant: Sequence[Target]) -> Verdict | None:
+    """Of a zone that does not answer nobody knows what runs there."""
+    there = {one.id for one in affair.fleet.items}
+    hidden = sorted({one.zone for one in meant if one.id not in there and affair.fleet.hides(one.zone)})
+    if not hidden:
+        return None
+    says = (
+        f"Compute Engine does not show {', '.join(hidden)} now. Nothing was changed: try again in a minute."
+    )
+    return barred(f"{name_of(case)} cannot be seen", says, code=SILENT)
+
+
+def _has_scratch(case: Case, running: Sequence[Target]) -> Verdict:
+    return barred(
+        f"{name_of(case)} has local SSDs",
+        "A stop discards their data, and the policy leaves that to you (governance.discard_local_ssd).",
+        instead="Stop it yourself, and lose what is on them:",
+        command=f"{_by_hand(running[0])} --discard-local-ssd=true",
+    )
+
+
+def _what_stays(affair: Affair) -> str:
+    if affair.scratch:
+        return "The data on its local SSDs is discarded; its other disks stay, and it can be started again."
+    return "Its disks stay, and it can be started again."
+
+
+def _stayed(affair: Affair) -> str:
+    return "the data on its local SSDs is discarded" if affair.scratch else "its disks stay"
+
+
+def _aftermath(case: Case) -> str:
+    return f"Its job {case.subject.job} is then closed as stopped by its owner and does not start by itself."
+
+
+def _by_hand(target: Target) -> str:
+    return f"gcloud compute instances stop {target.name} --zone={target.zone}"
+
+
+def _step(affair: Affair, case: Case, target: Target, now: datetime) -> StopInstance:
+    """The same request however often the button is pressed."""
+    offer = affair.offer
+    return StopInstance(
+        reason=reason(affair),
+        job=case.subject.job,
+        node=target.name,
+        zone=target.zone,
+        instance_id=target.id,
+        request_id=str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{target.id}")),
+        before=now + IN_TIME,
+        discard_local_ssd=affair.scratch,
+    )
+
+
+def reason(affair: Affair) -> str:
+    """Who wants the stop, and what goes with it, for the audit."""
+    return asked(affair.offer) + ("; the data on its local SSDs is discarded" if affair.scratch else "")

@@ -1,0 +1,187 @@
+"""An answer that a person gives by a link: shown first, given by one click, and once only.
+
+The click is written down before it is carried out, so that a second one knows of it, and a crash between
+the two swallows nothing: who clicks again carries it on. Each part is safe to repeat: a case notes which
+offers it has taken, stops bear request ids made from the offer, an attempt can be claimed once.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden import typed
+from spotwarden.engine.decoding import decoded
+from spotwarden.engine.log import log
+from spotwarden.governance.sweep import Duty
+from spotwarden.layout import CaseRecord, UsedOffer
+from spotwarden.model.action import Change, StoreObject
+from spotwarden.model.answer import Accepted, Answer, Answered
+from spotwarden.model.case import Case
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.notice import Way
+from spotwarden.model.offer import Offer, Unfit, Used, Wish
+from spotwarden.model.outcome import Done, Lost, Unanswered
+from spotwarden.model.policy import Policy
+from spotwarden.notify.links.affairs import look
+from spotwarden.notify.links.carrying import TRIES, apply_steps, changed, refused, rejections
+from spotwarden.notify.links.reply import (
+    Affair,
+    Failed,
+    Given,
+    Rendered,
+    Reply,
+    Shown,
+    Standing,
+    Trouble,
+    Verdict,
+)
+from spotwarden.notify.links.writing import write_answer
+from spotwarden.ports import BrokenError, UnansweredError
+
+typed.prepare(Used)
+
+
+class Take(msgspec.Struct, frozen=True, kw_only=True):
+    """The pure functions that decide what a link may do, and write its page."""
+
+    read: Callable[..., Offer | Wish | Unfit]
+    consider: Callable[[Affair, Policy, datetime], Verdict]
+    take: Callable[..., Answered]
+    render: Callable[[Reply, str], Rendered]
+
+
+class Desk(NamedTuple):
+    """Where answers are taken: what one request works with."""
+
+    duty: Duty
+    rules: Take
+
+    @property
+    def now(self) -> datetime:
+        """When the request came."""
+        return self.duty.tick.now
+
+
+class Claim(NamedTuple):
+    """The record of an answer as it was read; `used` is None where nobody has given it."""
+
+    name: str
+    used: Used | None
+
+
+def show(desk: Desk, offer: Offer) -> Reply:
+    """What a click would do now. Nothing is changed."""
+    claim = _claim(desk, offer)
+    if claim.used is not None and claim.used.outcome:
+        return Given(used=claim.used, repeated=True)
+    return Shown(offer=offer, verdict=_consider(desk, offer, claimed=claim.used is not None))
+
+
+def give(desk: Desk, offer: Offer) -> Reply:
+    """Give the answer; one that was given stays given, and one that was begun is carried on."""
+    claim = _claim(desk, offer)
+    if claim.used is not None and claim.used.outcome:
+        return Given(used=claim.used, repeated=True)
+    verdict = _consider(desk, offer, claimed=claim.used is not None)
+    if claim.used is None:
+        if verdict.standing is not Standing.OPEN:
+            return Shown(offer=offer, verdict=verdict)
+        claimed = _write_claim(desk, offer, claim)
+        if isinstance(claimed, Failed):
+            return claimed
+        claim = claimed
+    if claim.used is None or claim.used.outcome:
+        return Given(used=claim.used, repeated=True) if claim.used else Failed(trouble=Trouble.UNSURE)
+    try:
+        return _carry_out(desk, claim.name, claim.used, verdict)
+    except UnansweredError:
+        return Failed(trouble=Trouble.UNSURE)
+
+
+def _claim(desk: Desk, offer: Offer) -> Claim:
+    duty = desk.duty
+    name = duty.settings.layout.build(UsedOffer(entry=offer.id))
+    stored = duty.cloud.store.read(name)
+    return Claim(name, None if stored is None else decoded(name, stored.data, Used))
+
+
+def _consider(desk: Desk, offer: Offer, *, claimed: bool) -> Verdict:
+    affair = look(desk.duty, offer, claimed=claimed)
+    return desk.rules.consider(affair, desk.duty.policy, desk.now)
+
+
+def _write_claim(desk: Desk, offer: Offer, claim: Claim) -> Claim | Failed:
+    """Write down that it is answered now; where somebody was first, by whom and when."""
+    used = Used(offer=offer, at=desk.now)
+    match _write(desk, claim.name, used, f"{offer.to} answers {offer.notice}: {offer.way.value}", new=True):
+        case Done():
+            return Claim(claim.name, used)
+        case Lost():
+            return _claim(desk, offer)
+        case _:
+            return Failed(trouble=Trouble.UNSURE)
+
+
+def _write(desk: Desk, name: str, used: Used, reason: str, *, new: bool) -> object:
+    data = msgspec.json.format(msgspec.json.encode(used))
+    step = StoreObject(
+        reason=reason, job="", name=name, data=data, content_type="application/json", only_new=new
+    )
+    return desk.duty.applier.apply(step)
+
+
+def _carry_out(desk: Desk, name: str, used: Used, verdict: Verdict) -> Reply:
+    """Do what the verdict says, looking anew where somebody else was first."""
+    done: list[Change] = []
+    for _ in range(TRIES):
+        if verdict.standing is Standing.BARRED:
+            return Shown(offer=used.offer, verdict=replace(verdict, changed=changed(done)))
+        if verdict.answer is not None:
+            return _tell_case(desk, name, used, verdict, verdict.answer)
+        outcomes = apply_steps(desk.duty.applier, verdict)
+        if any(isinstance(one, Unanswered) for one in outcomes):
+            return Failed(trouble=Trouble.UNSURE)
+        done += [step for step, one in zip(verdict.steps, outcomes, strict=False) if isinstance(one, Done)]
+        if rejected := rejections(outcomes):
+            barred = replace(refused(verdict, rejected), changed=changed(done))
+            return Shown(offer=used.offer, verdict=barred)
+        if not any(isinstance(one, Lost) for one in outcomes):
+            return _finish(desk, name, replace(used, outcome=verdict.done))
+        verdict = _consider(desk, used.offer, claimed=True)
+    return Failed(trouble=Trouble.UNSURE)
+
+
+def _tell_case(desk: Desk, name: str, used: Used, verdict: Verdict, answer: Answer) -> Reply:
+    """Write the answer into its case, which a sweep under way may be writing, too."""
+    duty, offer = desk.duty, used.offer
+    if offer.case is None:
+        return Shown(offer=offer, verdict=replace(verdict, standing=Standing.BARRED, code=404))
+    file = look(duty, offer, claimed=True).file if offer.way is Way.EXTEND else JobFile()
+
+    def decide(case: Case) -> Answered:
+        return desk.rules.take(case, offer, answer, policy=duty.policy, now=desk.now, file=file)
+
+    record = CaseRecord(rule=offer.case.rule, key=offer.case.key)
+    said = write_answer(duty.cloud.store, duty.settings.layout, duty.applier, record, decide)
+    if isinstance(said, Accepted):
+        return _finish(desk, name, replace(used, outcome=verdict.done, note=said.note))
+    late = replace(verdict, standing=Standing.BARRED, code=409, title="It was not taken", says=said.why)
+    return Shown(offer=offer, verdict=late)
+
+
+def _finish(desk: Desk, name: str, used: Used) -> Given:
+    """Write down what came of it; who clicks again reads that."""
+    with suppress(UnansweredError):
+        # It is done, whether this is written or not; without it the next click finds that it is so already.
+        _write(desk, name, used, f"{used.offer.to}: {used.outcome}", new=False)
+    return Given(used=used)
+
+
+def broken(desk: Desk, error: BrokenError) -> Failed:
+    """Say which object must be mended, to the person and in the log."""
+    log(desk.duty.tick, "ERROR", f"an answer cannot be taken: {error}")
+    return Failed(trouble=Trouble.BROKEN, detail=str(error))

@@ -1,0 +1,108 @@
+"""A request of the web, and the page that answers it. Nothing but a POST changes anything."""
+
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from spotwarden.model.offer import Offer, Unfit, Wish
+from spotwarden.model.post import Pace
+from spotwarden.notify.links.preferences import save_wish, show_wish
+from spotwarden.notify.links.reply import Failed, Reply, Trouble
+from spotwarden.notify.links.taking import Desk, broken, give, show
+from spotwarden.ports import BrokenError, UnansweredError
+
+if TYPE_CHECKING:
+    from werkzeug.wrappers import Request, Response
+
+MOST_BYTES = 8 * 1024
+"""Of a POST: four times what the longest token has."""
+FIELD = "t"
+"""What carries the token, in an address or in a form."""
+ONE_CLICK = ("List-Unsubscribe", "One-Click")
+"""What a mail program posts when its reader unsubscribes there (RFC 8058)."""
+METHODS = ("GET", "HEAD", "POST")
+
+
+def respond(request: "Request", desk: Desk, headers: Mapping[str, str]) -> "Response":
+    """The page for this request; its token is neither logged nor told to anybody."""
+    from werkzeug.wrappers import Response  # noqa: PLC0415 — the sweeps import this room's neighbours, too
+
+    reply, token = _reply(request, desk)
+    page = desk.rules.render(reply, token)
+    more = {"Allow": ", ".join(METHODS)} if page.code == 405 else {}  # noqa: PLR2004 — Method Not Allowed
+    return Response(page.html, status=page.code, headers={**headers, **more})
+
+
+def _reply(request: "Request", desk: Desk) -> tuple[Reply, str]:
+    """What to show, and the token for its form."""
+    if request.method not in METHODS:
+        return Failed(trouble=Trouble.METHOD), ""
+    if request.method != "POST":
+        token = _only(request.args.getlist(FIELD))
+        return _guarded(desk, token, lambda what: _look(desk, what)), token
+    return _post(request, desk) if _bounded(request) else (Failed(trouble=Trouble.LARGE), "")
+
+
+def _bounded(request: "Request") -> bool:
+    """Whether the body is no larger than it may be; of one that is no more is read, here or by the framework.
+
+    functions-framework reads every body to its end once a function has answered.
+    """
+    from werkzeug.exceptions import RequestEntityTooLarge  # noqa: PLC0415 — as above
+
+    try:
+        body = request.stream.read(MOST_BYTES + 1)
+    except RequestEntityTooLarge:
+        body = None
+    fits = body is not None and len(body) <= MOST_BYTES
+    request.stream = BytesIO(body if fits and body else b"")
+    return fits
+
+
+def _post(request: "Request", desk: Desk) -> tuple[Reply, str]:
+    form = request.form
+    if form.get(ONE_CLICK[0]) == ONE_CLICK[1]:
+        token = _only(request.args.getlist(FIELD))
+        return _guarded(desk, token, lambda what: _unsubscribe(desk, what)), token
+    token = _only(form.getlist(FIELD))
+    return _guarded(desk, token, lambda what: _click(desk, what, form)), token
+
+
+def _only(tokens: list[str]) -> str:
+    """The one token; "" for none, and for several, of which nobody knows which is meant."""
+    return tokens[0] if len(tokens) == 1 else ""
+
+
+def _guarded(desk: Desk, token: str, do: Callable[[Offer | Wish], Reply]) -> Reply:
+    """Read the token and do it; what goes wrong outside of us is a page, too."""
+    if not token:
+        return Failed(trouble=Trouble.MISSING)
+    what = desk.rules.read(token, now=desk.now)
+    if isinstance(what, Unfit):
+        return what
+    try:
+        return do(what)
+    except UnansweredError:
+        return Failed(trouble=Trouble.SILENT)
+    except BrokenError as error:
+        return broken(desk, error)
+
+
+def _look(desk: Desk, what: Offer | Wish) -> Reply:
+    return show_wish(desk.duty, what) if isinstance(what, Wish) else show(desk, what)
+
+
+def _click(desk: Desk, what: Offer | Wish, form: Mapping[str, str]) -> Reply:
+    if isinstance(what, Offer):
+        return give(desk, what)
+    chosen = next((one for one in Pace if one.value == form.get("pace", "")), None)
+    if chosen is None:
+        return show_wish(desk.duty, what)
+    return save_wish(desk.duty, what, chosen, weekly=form.get("weekly", "yes") != "no")
+
+
+def _unsubscribe(desk: Desk, what: Offer | Wish) -> Reply:
+    """One letter a day, and no report, is the least: a mail program's button answers no case."""
+    if isinstance(what, Offer):
+        return Unfit.BROKEN
+    return save_wish(desk.duty, what, Pace.DAILY, weekly=False)

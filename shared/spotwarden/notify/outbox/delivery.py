@@ -1,0 +1,250 @@
+"""One recipient's letters in one sweep.
+
+    free → sending → sent → written down notice by notice → free
+
+`sending` is written before a letter is handed over, `sent` as soon as the channel has taken it. Whoever finds
+`sending` in a round that nobody holds cannot know whether the letter went: it is sent once more, says so,
+and has the same message id. That is the one way in which somebody gets a notice twice.
+"""
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from spotwarden import typed
+from spotwarden.engine.decoding import decoded
+from spotwarden.layout import PostRound, PreferenceRecord, UndeliveredRecord
+from spotwarden.model.action import Change, SendLetter, Wait
+from spotwarden.model.letter import Letter
+from spotwarden.model.outcome import Done, Outcome
+from spotwarden.model.post import Batch, Channel, Delivered, Pace, Preference, Undelivered
+from spotwarden.notify.outbox.lease import HeldRound, LostError
+from spotwarden.notify.outbox.model import Waiting, Wanted
+from spotwarden.notify.outbox.shared import Office
+from spotwarden.notify.outbox.store import Box, as_it_stands, by_key, opened
+from spotwarden.ports import BrokenError, UnansweredError
+
+typed.prepare(Preference)
+
+Apply = Callable[[Change], Outcome]
+
+
+class UnwritableError(Exception):
+    """No letter can be made of a notice; the message says why."""
+
+
+class Desk:
+    """Writes to one recipient."""
+
+    def __init__(self, office: Office, box: Box) -> None:
+        self._office = office
+        self._box = box
+        self._round = HeldRound(
+            office.store, office.layout, PostRound(channel=box.channel, person=box.person)
+        )
+        self._apply: Apply = office.duty.applier.apply
+
+    def serve(self) -> Wait | None:
+        """Send what is due, unless another sweep does, or the channel needs time."""
+        office, at = self._office, self._office.writing.now()
+        if self._round.taken(at, at + 2 * office.limits.lease):
+            return Wait(reason=f"another sweep writes to {self._box.person}", soon=False)
+        retry = self._round.now.retry
+        if retry is not None and at < retry <= at + office.limits.longest_backoff:
+            return None
+        found = opened(office.store, self._box, office.workers)
+        for key, problem in found.broken.items():
+            self._put_aside(key, problem)
+        with office.duty.applier.together() as apply:
+            self._apply = apply
+            return self._write_to(found.waiting)
+
+    def _write_to(self, waiting: Sequence[Waiting]) -> Wait | None:
+        """What is left over from before first; then what is due, until something hinders."""
+        if self._round.broken:
+            self._office.say("ERROR", f"what was under way is not known: {self._round.broken}")
+        try:
+            rest = self._clear_up(self._without_sent(waiting))
+            for some in self._due(rest) if rest is not None else ():
+                if self._office.hurry():
+                    break
+                if not self._send_fresh(some):
+                    break
+            self._round.release()
+        except LostError as lost:
+            return Wait(reason=f"another sweep has taken over: {lost}", soon=False)
+        return None
+
+    def _without_sent(self, waiting: Sequence[Waiting]) -> Sequence[Waiting]:
+        """What still waits, once a letter that arrived is written down to the end."""
+        if (sent := self._round.now.sent) is None:
+            return waiting
+        self._arrived(by_key(waiting, sent.notices), sent, "")
+        return [one for one in waiting if one.key not in sent.notices]
+
+    def _clear_up(self, waiting: Sequence[Waiting]) -> Sequence[Waiting] | None:
+        """See to a letter of which nobody knows whether it arrived; what waits besides, None to stop here."""
+        if (unknown := self._round.now.sending) is None:
+            return waiting
+        some = by_key(waiting, unknown.notices)
+        others = [one for one in waiting if one.key not in unknown.notices]
+        over = replace(self._round.now, sending=None)
+        if self._known(unknown):
+            self._arrived(some, unknown, "")
+            over = replace(over, last=unknown.sent_at)
+        elif fresh := self._fresh(some):
+            again = self._office.posting.once_more(unknown, self._office.writing.now())
+            if isinstance(again, Batch):
+                return others if self._send(fresh, again, again=True) else None
+            self._give_up(fresh, again)
+        self._round.become(over)
+        return others
+
+    def _known(self, unknown: Batch) -> bool:
+        """Whether the sweep that sent it has begun to write down that it arrived."""
+        box, records = self._box, self._office.records
+        ids = (records.letter(key, box.channel, box.person) for key in unknown.notices)
+        return unknown.message_id in ids
+
+    def _due(self, waiting: Sequence[Waiting]) -> Sequence[Sequence[Waiting]]:
+        office = self._office
+        pace = self._pace() if office.posting.asks_pace(waiting) else None
+        last, now = self._round.now.last, office.writing.now()
+        wanted = Wanted(last=last, pace=pace, limits=office.limits, now=now)
+        return office.posting.due(waiting, wanted)
+
+    def _pace(self) -> Pace | None:
+        """How often the recipient wants to hear of what is not urgent; a hook has no such wish."""
+        if self._box.channel != Channel.EMAIL.value:
+            return None
+        name = self._office.layout.build(PreferenceRecord(person=self._box.person))
+        try:
+            stored = self._office.store.read(name)
+            return decoded(name, stored.data, Preference).pace if stored else None
+        except BrokenError as problem:
+            self._office.say("WARNING", str(problem))
+            return None
+
+    def _send_fresh(self, some: Sequence[Waiting]) -> bool:
+        """Send one letter of what was not told before; whether one may go on."""
+        writing, fresh = self._office.writing, self._fresh(some)
+        while fresh:
+            batch = self._office.posting.batch(fresh, writing.domain, writing.now())
+            try:
+                return self._send(fresh, batch, again=bool(self._round.broken))
+            except UnwritableError as problem:
+                # What nobody can put into words holds up nothing else.
+                bad = [one for one in fresh if not self._writable(one, batch)] or fresh
+                self._give_up(bad, str(problem))
+                fresh = [one for one in fresh if one not in bad]
+        return True
+
+    def _writable(self, one: Waiting, batch: Batch) -> bool:
+        try:
+            return bool(self._written([one], batch, again=False))
+        except UnwritableError:
+            return False
+
+    def _fresh(self, some: Sequence[Waiting]) -> list[Waiting]:
+        """Those that have neither arrived nor failed already; the others wait no longer.
+
+        A message that comes again while its letter is written down leaves such a one behind.
+        """
+        office = self._office
+        prefix = office.layout.undelivered(self._box.channel, self._box.person)
+        failed = {entry.name: entry.updated for entry in office.store.entries(prefix)}
+
+        def fresh(one: Waiting) -> Waiting | None:
+            at = failed.get(office.records.failure_name(one))
+            arrived = office.records.has_arrived(one.key, one.pending.recipient)
+            if not arrived and (at is None or at < one.pending.since):
+                return one
+            office.records.drop(one)
+            return None
+
+        return office.all(some, fresh)
+
+    def _send(self, some: Sequence[Waiting], batch: Batch, *, again: bool) -> bool:
+        """Send one letter and write down what came of it; whether one may go on."""
+        writing, limits = self._office.writing, self._office.limits
+        letter = self._written(some, batch, again=again)
+        until, holder = writing.now() + limits.lease, self._office.duty.tick.sweep
+        self._round.become(replace(self._round.now, holder=holder, until=until, sending=batch, sent=None))
+        if writing.now() >= until:
+            raise LostError(self._box.person)
+        ids = tuple(one.pending.notice.id for one in some)
+        sent = SendLetter(reason=_why(some, again=again), letter=letter, notices=ids)
+        return self._follow(some, batch, self._apply(sent))
+
+    def _written(self, some: Sequence[Waiting], batch: Batch, *, again: bool) -> Letter:
+        """The letter; `UnwritableError` where some word or moment of a notice stops its writer."""
+        try:
+            pendings = [self._office.as_of(waiting.pending, batch.sent_at) for waiting in some]
+            return self._office.writing.letter(pendings, batch.message_id, batch.sent_at, again)
+        except (ValueError, TypeError, LookupError, ArithmeticError) as problem:
+            raise UnwritableError(f"no letter can be made of it: {problem}") from problem
+
+    def _follow(self, some: Sequence[Waiting], batch: Batch, outcome: Outcome) -> bool:
+        office = self._office
+        then = office.posting.after(self._round.now, some, outcome, office.limits, office.writing.now())
+        if not isinstance(outcome, Done):
+            self._give_up(then.given_up, then.reason)
+            self._round.become(then.round)
+            return then.goes_on
+        hindered: Exception | None = None
+        try:
+            self._round.become(then.round)
+        except (LostError, UnansweredError) as problem:
+            hindered = problem
+        # Whoever has the round by now, and whether it says so or not: this letter has arrived.
+        self._arrived(some, batch, outcome.detail)
+        if hindered is not None:
+            raise hindered
+        return then.goes_on
+
+    def _arrived(self, some: Sequence[Waiting], batch: Batch, answer: str) -> None:
+        """Write down that each has arrived."""
+
+        def write(one: Waiting) -> None:
+            record = Delivered(
+                notice=one.pending.notice.id,
+                recipient=one.pending.recipient,
+                at=batch.sent_at,
+                message_id=batch.message_id,
+                answer=answer,
+                copy=one.pending.copy,
+            )
+            self._office.records.arrived(one, record)
+
+        self._office.all(some, write)
+
+    def _give_up(self, some: Sequence[Waiting], reason: str) -> None:
+        """Tell ops in his place, keep the notice, and only then let it wait no longer."""
+        office, now = self._office, self._office.writing.now()
+        if not some:
+            return
+
+        def give_up(one: Waiting) -> None:
+            for stand_in in office.posting.stand_ins(one.pending, reason, office.duty.policy, now):
+                office.records.put(stand_in)
+            office.records.failed(one, Undelivered(pending=one.pending, at=now, reason=reason))
+
+        office.all(some, give_up)
+        what = some[0].pending.notice.what if len(some) == 1 else f"{len(some)} notices"
+        office.say("ERROR", f"not brought to {some[0].pending.recipient.address}: {what[:200]}: {reason}")
+
+    def _put_aside(self, key: str, problem: BrokenError) -> None:
+        """A record that nobody can read is kept where a person finds it."""
+        office = self._office
+        data = as_it_stands(office.store, self._box, key)
+        record = office.posting.unreadable(data, str(problem), office.writing.now())
+        record = replace(record, pending=replace(record.pending, recipient=self._box.recipient))
+        thing = UndeliveredRecord(channel=self._box.channel, person=self._box.person, notice=key)
+        office.records.put_aside(self._box.entries[key], thing, record)
+        office.say("ERROR", record.reason)
+
+
+def _why(some: Sequence[Waiting], *, again: bool) -> str:
+    first = some[0].pending.notice.what[:200]
+    more = f", and {len(some) - 1} more" if len(some) > 1 else ""
+    return f"{first}{more}" + (" (once more: nobody knows whether it arrived)" if again else "")

@@ -1,0 +1,121 @@
+"""What goes out to one recipient now, as which letters; everything else waits.
+
+Three classes. What is urgent or names a moment goes as soon as it has settled, at any hour. Any other
+warning goes then too, but not in quiet hours, and not within `apart` of the letter before. What is only for
+information is gathered: when the oldest of it is due, all of it goes as one letter. Nothing is taken along
+before it is due itself. The weekly report is a letter by itself, at the first hour that is not quiet.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from spotwarden.model.limits import NotifyLimits
+from spotwarden.model.notice import WEEKLY, Notice, Severity
+from spotwarden.model.opening import clock_of, hours_of, zone_of
+from spotwarden.model.post import Channel, Pace, Pending
+from spotwarden.notify.outbox.model import Waiting, Wanted
+from spotwarden.notify.outbox.recipients import TEST
+
+MOST_IN_ONE = 1_000
+"""Notices in one letter."""
+MOST_IN_POST = 15
+"""The same where a post to a chat is all the warning that there is: it has no room to name more VMs."""
+HOURLY = timedelta(hours=1)
+_DAY = timedelta(days=1)
+_RANK = {Severity.URGENT: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+Letters = tuple[tuple[Waiting, ...], ...]
+
+
+def due(waiting: Sequence[Waiting], wanted: Wanted) -> Letters:
+    """The letters that go out now, each as the notices that it tells, the most pressing first."""
+    settled = sorted((one for one in waiting if _settled(one, wanted)), key=_order)
+    reports = [one for one in settled if _report(one) and not quiet(wanted.limits, wanted.now)]
+    alone = [*(one for one in settled if _trial(one)), *reports]
+    real = [one for one in settled if not (_trial(one) or _report(one))]
+    news = [one for one in real if _news(one, wanted)]
+    told = [one for one in real if one not in news and _pressing(one, wanted)]
+    if not any(_gathered(one, wanted) for one in news):
+        news = []
+    each = tuple((one,) for one in alone)
+    if len(told) + len(news) > wanted.limits.flood:
+        return (*each, *_slices([*told, *news]))
+    return (*each, *((one,) for one in told), *_slices(news))
+
+
+def asks_pace(waiting: Sequence[Waiting]) -> bool:
+    """Whether it matters how often the recipient wants to hear of what is not urgent."""
+    news = (one for one in waiting if not (_trial(one) or _report(one)))
+    return any(_class(one.pending.notice) is Severity.INFO for one in news)
+
+
+def quiet(limits: NotifyLimits, now: datetime) -> bool:
+    """Whether it is an hour at which only what is urgent may disturb."""
+    if not limits.quiet:
+        return False
+    hours, local = hours_of(limits.quiet), now.astimezone(zone_of(limits.timezone))
+    minute = local.hour * 60 + local.minute
+    if hours.overnight:
+        return minute >= hours.start or minute < hours.end
+    return hours.start <= minute < hours.end
+
+
+def _settled(one: Waiting, wanted: Wanted) -> bool:
+    return wanted.now - one.pending.since >= wanted.limits.settle
+
+
+def _trial(one: Waiting) -> bool:
+    return one.pending.notice.id.startswith(TEST)
+
+
+def _report(one: Waiting) -> bool:
+    return one.pending.notice.kind == WEEKLY and not _trial(one)
+
+
+def _class(notice: Notice) -> Severity:
+    """What names a moment cannot wait for a better hour."""
+    return Severity.URGENT if notice.due else notice.severity
+
+
+def _news(one: Waiting, wanted: Wanted) -> bool:
+    return _class(one.pending.notice) is Severity.INFO and wanted.pace is not Pace.NOW
+
+
+def _pressing(one: Waiting, wanted: Wanted) -> bool:
+    """Whether it goes by itself now. Who gets letter after letter waits no longer than `apart` either."""
+    if _class(one.pending.notice) is Severity.URGENT:
+        return True
+    limits, now = wanted.limits, wanted.now
+    rested = wanted.last is None or now - wanted.last >= limits.apart
+    return (rested or now - one.pending.since >= limits.apart) and not quiet(limits, now)
+
+
+def _gathered(one: Waiting, wanted: Wanted) -> bool:
+    limits, now = wanted.limits, wanted.now
+    if quiet(limits, now):
+        return False
+    if wanted.pace is Pace.DAILY:
+        return now >= _next_daily(one.pending.since, limits)
+    return now - one.pending.since >= (HOURLY if wanted.pace is Pace.HOURLY else limits.digest)
+
+
+def _next_daily(since: datetime, limits: NotifyLimits) -> datetime:
+    zone = zone_of(limits.timezone)
+    day = since.astimezone(zone).date()
+    first = datetime.combine(day, clock_of(limits.daily_at), tzinfo=zone)
+    return first if first >= since else datetime.combine(day + _DAY, first.time(), tzinfo=zone)
+
+
+def _order(one: Waiting) -> tuple[int, float, float, str]:
+    notice = one.pending.notice
+    by = notice.due.timestamp() if notice.due else float("inf")
+    return _RANK[notice.severity], by, one.pending.since.timestamp(), one.key
+
+
+def _slices(some: Sequence[Waiting]) -> Letters:
+    most = MOST_IN_POST if any(_warns_in_chat(one.pending) for one in some) else MOST_IN_ONE
+    return tuple(tuple(some[first : first + most]) for first in range(0, len(some), most))
+
+
+def _warns_in_chat(one: Pending) -> bool:
+    return one.recipient.channel is Channel.HOOK and one.notice.due is not None and not one.copy

@@ -1,0 +1,76 @@
+"""A message of the topic → a notice that waits for each of its recipients.
+
+Taken in twice, or by two at a time, it waits once. The message is acknowledged only when all of that is
+written; one that nobody can read is kept and acknowledged, for it would be no better the next time.
+"""
+
+from base64 import b64decode
+from collections.abc import Mapping
+from typing import Any
+
+from spotwarden.engine.fan_out import Swept, each, swept
+from spotwarden.engine.log import log
+from spotwarden.governance.sweep import Duty
+from spotwarden.layout import job_problem
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.notice import WEEKLY, Notice
+from spotwarden.model.post import Channel, Pending, Recipient, Undelivered
+from spotwarden.notify.outbox.model import Addressed, Posting
+from spotwarden.notify.outbox.preferences import preference
+from spotwarden.notify.outbox.records import Records
+from spotwarden.ports import BrokenError
+from spotwarden.recovery.job_folder import read_job_file
+
+UNREADABLE, NOBODY = "unreadable", "nobody"
+
+
+def take_in(duty: Duty, posting: Posting, message: Mapping[str, Any]) -> Swept:
+    """Take a message in. Where the policy tells nobody by mail or hook, others read the topic."""
+    if not duty.policy.tells:
+        return swept((), ())
+    data = b""
+    try:
+        said = message.get("data")
+        data = b64decode(said if isinstance(said, str | bytes) else b"")
+        notice = posting.read(data)
+    except ValueError as problem:
+        _set_aside(duty, posting.unreadable(data, str(problem), duty.tick.now), UNREADABLE)
+        return swept((), ())
+    to = posting.addressed(notice, _job_file(duty, notice), duty.policy)
+    return _address(duty, notice, to)
+
+
+def _address(duty: Duty, notice: Notice, to: Addressed) -> Swept:
+    now = duty.tick.now
+    pendings = to.pendings(notice, now)
+    if notice.kind == WEEKLY:
+        # Whoever cannot be reached, or does not want it, goes without: ops have the figures of all.
+        pendings = tuple(one for one in pendings if _wants_report(duty, one.recipient))
+    elif not pendings:
+        nobody = Pending(notice=notice, recipient=Recipient(channel=Channel.EMAIL, address=""), since=now)
+        reason = f"there is nobody to tell: {to.because}"
+        _set_aside(duty, Undelivered(pending=nobody, at=now, reason=reason), NOBODY)
+    records = Records(duty.cloud.store, duty.settings.layout)
+    return swept((), each(pendings, records.put).failures)
+
+
+def _wants_report(duty: Duty, recipient: Recipient) -> bool:
+    try:
+        said = preference(duty.cloud.store, duty.settings.layout, recipient)
+    except BrokenError as problem:
+        log(duty.tick, "WARNING", str(problem))
+        return True
+    return said is None or said.weekly
+
+
+def _set_aside(duty: Duty, record: Undelivered, person: str) -> None:
+    if Records(duty.cloud.store, duty.settings.layout).aside(record, person):
+        notice = record.pending.notice
+        log(duty.tick, "ERROR", f"told to nobody: {notice.what[:200]}: {record.reason[:500]}", job=notice.job)
+
+
+def _job_file(duty: Duty, notice: Notice) -> JobFile:
+    """What the job says of itself, where the notice names a job at all."""
+    if job_problem(notice.job) is not None:
+        return JobFile()
+    return read_job_file(duty.cloud.store, duty.settings.layout, notice.job)

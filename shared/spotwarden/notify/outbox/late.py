@@ -1,0 +1,24 @@
+"""What a notice says by the time at which it is sent."""
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from spotwarden.model.post import Pending
+from spotwarden.model.spans import moment
+
+
+def as_of(pending: Pending, now: datetime, arrived: datetime | None) -> Pending:
+    """The notice with the moment that holds if it arrives now, or where it has `arrived` at somebody already.
+
+    What it announces comes no sooner than its grace after that, whatever was announced when it was written;
+    unless an earlier warning has given that grace.
+    """
+    notice = pending.notice
+    if notice.due is None or notice.grace is None:
+        return pending
+    graced = (arrived or now) + notice.grace
+    holds = min(graced, notice.latest or graced).replace(second=0, microsecond=0)
+    due = max(notice.due, holds)
+    then = notice.then.replace(moment(notice.due), moment(due))
+    return replace(pending, notice=replace(notice, due=due, then=then))

@@ -1,0 +1,68 @@
+"""Who writes letters: words, links and signatures put together."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+import msgspec
+
+from spotwarden.model.letter import Letter, Links, Shape
+from spotwarden.model.limits import NotifyLimits
+from spotwarden.model.offer import Offer, Wish
+from spotwarden.model.post import Channel, Pending
+from spotwarden.notify import templates as letters
+from spotwarden.notify.links.offers import offers
+from spotwarden.notify.links.tokens import Keys, sign
+
+WISH_LASTS = timedelta(days=90)
+"""How long the link to one's preferences holds: whoever cleans up his mail is to find it good."""
+
+
+class Scribe(msgspec.Struct, frozen=True, kw_only=True):
+    """Writes letters for one deployment. Without `answers`, the URL of answer_notice, none can be answered.
+
+    `report` is where the report page stands, if not where the limits say.
+    """
+
+    limits: NotifyLimits
+    answers: str = ""
+    report: str = ""
+    keys: Keys | None = None
+    shapes: Mapping[str, Shape] = {}
+
+    def letter(
+        self,
+        pendings: Sequence[Pending],
+        message_id: str,
+        at: datetime,
+        again: bool,  # noqa: FBT001 — as `Writing.letter`
+    ) -> Letter:
+        """One letter that tells all of these to their one recipient."""
+        to = pendings[0].recipient
+        if to.channel is Channel.EMAIL:
+            links = self._links(pendings, to.address, at)
+            return letters.mail(pendings, links=links, message_id=message_id, at=at, again=again)
+        shape = self.shapes.get(to.address, Shape.JSON)
+        return letters.hook(pendings, shape=shape, links=Links(), id=message_id, at=at, again=again)
+
+    def _links(self, pendings: Sequence[Pending], to: str, at: datetime) -> Links:
+        report = self.report or self.limits.report
+        if not self.answers or self.keys is None:
+            return Links(report=report)
+        link = partial(self._link, self.keys)
+        wish = link(Wish(to=to, expires=at + WISH_LASTS))
+        return Links(
+            offers={
+                one.notice.id: tuple((offer.way, link(offer)) for offer in made)
+                for one in pendings
+                if (made := offers(one.notice, to, self.limits, at))
+            },
+            report=report,
+            preferences=wish,
+            unsubscribe=wish,
+            keep=self.limits.keep,
+            extend=self.limits.extend,
+        )
+
+    def _link(self, keys: Keys, what: Offer | Wish) -> str:
+        return f"{self.answers}?t={sign(what, keys)}"

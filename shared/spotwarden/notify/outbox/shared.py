@@ -1,0 +1,49 @@
+"""What the desks of one sweep share."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from spotwarden.engine.fan_out import each
+from spotwarden.engine.log import log
+from spotwarden.governance.cases.deliveries import arrived
+from spotwarden.governance.sweep import Duty
+from spotwarden.model.post import Pending
+from spotwarden.notify.outbox.model import Posting, Waiting, Writing
+from spotwarden.notify.outbox.records import Records
+from spotwarden.ports import BrokenError
+
+
+class Office:
+    """What all desks of one sweep share. `hurry` says when no further letter may be begun."""
+
+    def __init__(
+        self, duty: Duty, posting: Posting, writing: Writing, hurry: Callable[[], bool], workers: int
+    ) -> None:
+        self.duty, self.posting, self.writing = duty, posting, writing
+        self.hurry, self.workers = hurry, workers
+        self.store, self.layout = duty.cloud.store, duty.settings.layout
+        self.limits = duty.policy.notify
+        self.records = Records(self.store, self.layout)
+
+    def all(self, some: Sequence[Waiting], do: Callable[[Waiting], Waiting | None]) -> list[Waiting]:
+        """Do it for each, several at a time; gives what they give, in order. What fails rises."""
+        done = each(some, do, max(1, min(self.workers, len(some))))
+        if done.failures:
+            raise ExceptionGroup("not all records could be written", done.failures)
+        given = {one.key for one in done.results}
+        return [one for one in some if one.key in given]
+
+    def as_of(self, pending: Pending, now: datetime) -> Pending:
+        """What it says now; whether it has arrived is asked only of what depends on it."""
+        if pending.notice.grace is None:
+            return pending
+        try:
+            there = arrived(self.store, self.layout, pending.notice.id)
+        except BrokenError:
+            # Nothing is done about a case of which nobody can read whether its warning has arrived.
+            there = None
+        return self.posting.as_of(pending, now, there)
+
+    def say(self, severity: str, message: str) -> None:
+        """Log it."""
+        log(self.duty.tick, severity, message)

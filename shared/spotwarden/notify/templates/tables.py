@@ -1,0 +1,31 @@
+"""The tables of a letter, for whoever reads at leisure."""
+
+from collections.abc import Iterator
+
+from spotwarden.model.notice import Notice, Table
+from spotwarden.notify.templates.text import clean
+
+OPEN_REPORT = "gcloud run services proxy report-jobs"
+"""What opens the report page where nobody has said at which address it stands."""
+_MOST_CELL, _MOST_COLUMN = 80, 40
+
+
+def tables(notice: Notice, lines: int) -> tuple[Table, ...]:
+    """Its tables, fit to be shown, each with so many lines at most; none where there is room for no line."""
+    return tuple(_shown(one, lines) for one in notice.tables if one.columns and lines)
+
+
+def _shown(table: Table, lines: int) -> Table:
+    return Table(
+        title=clean(table.title, _MOST_CELL),
+        columns=tuple(clean(one, _MOST_COLUMN) for one in table.columns),
+        rows=tuple(tuple(clean(cell, _MOST_CELL) for cell in row) for row in table.rows[:lines]),
+    )
+
+
+def as_lines(table: Table) -> Iterator[str]:
+    """A table as text; every line begins with a mark of ours."""
+    yield f"Figures: {table.title}"
+    for name, *cells in table.rows:
+        told = zip(table.columns[1:], cells, strict=False)
+        yield f"  - {name}: " + ", ".join(f"{column} {cell}" for column, cell in told if cell)

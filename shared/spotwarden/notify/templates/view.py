@@ -1,0 +1,250 @@
+"""What a letter says, in its order, before it is set as text or as a page."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import accumulate
+
+import msgspec
+
+from spotwarden.model.letter import Links
+from spotwarden.model.notice import WEEKLY, Notice, Severity, Table, Way
+from spotwarden.model.post import Channel, Pending
+from spotwarden.model.values import written
+from spotwarden.notify.templates.subjects import jobs, subject, title
+from spotwarden.notify.templates.tables import OPEN_REPORT, tables
+from spotwarden.notify.templates.text import ahead, clean, clock, count, hours
+
+_GO_ON = re.compile(r"https?://[!#-&(-;=?-~]+")
+"""ASCII without blanks, quotation marks and angle brackets."""
+_RANK = {Severity.URGENT: 0, Severity.WARNING: 1, Severity.INFO: 2}
+KEEP, EXTEND = timedelta(hours=8), timedelta(hours=4)
+"""What commands name where no links say for how long."""
+MOST_SHORT = 12
+"""Lines of a post for what has no room; a post that warns has 15 notices at most, and room for three."""
+AGAIN = (
+    "This may be a second copy of a letter that you have: nobody could tell whether the first one arrived, "
+    "so it is sent once more. An answer to either counts one time, and of two moments the later one holds."
+)
+
+
+class Button(msgspec.Struct, frozen=True, kw_only=True):
+    """A link of an answer; `grave` is one that ends something."""
+
+    label: str
+    url: str
+    grave: bool = False
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One notice: `lead` and `todo` are what to do, `commands` how to answer without a link.
+
+    `report` is the address of the report page, where the notice has figures of it.
+    """
+
+    severity: Severity
+    title: str
+    lead: str
+    todo: str
+    then: str
+    why: str
+    reader: str
+    rows: tuple[tuple[str, str], ...]
+    buttons: tuple[Button, ...]
+    commands: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+    report: str = ""
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What to do, what will happen and why, a line each."""
+        then = (f"What will happen: {self.then}",) if self.then else ()
+        why = (f"Why: {self.why}",) if self.why else ()
+        return (f"{self.lead} {self.todo}".rstrip(), *then, *why)
+
+
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """A letter: its first line, if it tells of several notices, and each of them, the urgent ones first.
+
+    `rest` counts those for which there was no room. `short` has a line for each of these of which something
+    will come: nothing is done to a VM whose owner was not told at least which and when.
+    """
+
+    subject: str
+    again: str
+    lead: str
+    parts: tuple[Part, ...]
+    rest: str
+    short: tuple[str, ...]
+    preferences: str
+
+
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of each thing of a notice is shown, in characters; `lines` are those of each table."""
+
+    todo: int
+    text: int
+    rows: int
+    cell: int
+    lines: int = 0
+
+
+class Room(msgspec.Struct, frozen=True, kw_only=True):
+    """How much a letter has room for: `most` notices, which take `size` bytes together.
+
+    `frame` is what one takes besides its words; a single one is bounded by `alone`, several by `among`.
+    """
+
+    size: int
+    frame: int
+    most: int = 20
+    alone: Bounds = Bounds(todo=2000, text=4000, rows=30, cell=500, lines=51)
+    among: Bounds = Bounds(todo=400, text=300, rows=4, cell=120)
+
+
+MAIL = Room(size=45_000, frame=650)
+"""Gmail shows the first 102 kB of a page; those without room take some, too."""
+
+
+def view(pendings: Sequence[Pending], links: Links, now: datetime, *, again: bool, room: Room = MAIL) -> View:
+    """Put the letter together; several notices are told shorter each, and what has no room only counted."""
+    ordered = sorted(pendings, key=_order)
+    notices = [one.notice for one in ordered]
+    bounds = room.alone if len(ordered) == 1 else room.among
+    shown = [_part(one, links, now, bounds) for one in ordered[: room.most]]
+    taken = accumulate(room.frame + _length(part) for part in shown)
+    parts = [part for part, upto in zip(shown, taken, strict=True) if part is shown[0] or upto < room.size]
+    return View(
+        subject=subject(notices, now),
+        again=AGAIN if again else "",
+        lead=_lead(notices, now) if len(ordered) > 1 else "",
+        parts=tuple(parts),
+        rest=_rest(notices[len(parts) :]),
+        short=tuple(subject([one], now) for one in notices[len(parts) :] if one.due),
+        preferences=_url(links.preferences),
+    )
+
+
+def _order(pending: Pending) -> tuple[int, datetime, datetime]:
+    notice = pending.notice
+    return _RANK[notice.severity], notice.due or notice.at + timedelta(days=3650), notice.at
+
+
+def _part(pending: Pending, links: Links, now: datetime, bounds: Bounds) -> Part:
+    notice = pending.notice
+    todo = clean(notice.todo, bounds.todo)
+    by = f"To do by {clock(notice.due, now)} ({ahead(notice.due, now)}):" if notice.due else "To do:"
+    return Part(
+        severity=notice.severity,
+        title=title(notice),
+        lead=by if todo else "Nothing to do.",
+        todo=todo,
+        then=clean(notice.then, bounds.text),
+        why=clean(notice.why, bounds.text),
+        reader=_reader(pending),
+        rows=_rows(notice.evidence, bounds),
+        buttons=_buttons(notice, links),
+        commands=tuple(_commands(notice, links)),
+        tables=tables(notice, bounds.lines),
+        report=_url(links.report) if notice.kind == WEEKLY else "",
+    )
+
+
+def _rows(evidence: Mapping[str, str], bounds: Bounds) -> tuple[tuple[str, str], ...]:
+    shown = [
+        (clean(key, 80).replace("_", " "), clean(value, bounds.cell))
+        for key, value in list(evidence.items())[: bounds.rows]
+    ]
+    more = len(evidence) - len(shown)
+    return (
+        *(row for row in shown if row[0] and row[1]),
+        *([("and more", count(more, "row"))] if more else []),
+    )
+
+
+def _buttons(notice: Notice, links: Links) -> tuple[Button, ...]:
+    labels = {
+        Way.KEEP: f"Keep for {hours(links.keep)}" if links.keep else "Keep it",
+        Way.EXTEND: f"Extend by {hours(links.extend)}" if links.extend else "Extend",
+        Way.STOP: "Stop now",
+        Way.RESTART: "Start again",
+    }
+    offered = links.offers.get(notice.id, ())
+    return tuple(
+        Button(label=labels[way], url=_url(url), grave=way is Way.STOP) for way, url in offered if _url(url)
+    )
+
+
+def _commands(notice: Notice, links: Links) -> list[str]:
+    """The commands of its answers that what is to do does not name already."""
+    if notice.kind == WEEKLY:
+        return [] if links.report else [OPEN_REPORT]
+    case, job = notice.case, clean(notice.job, 120)
+    named = f"{clean(case.rule, 40)} {clean(case.key, 120)}" if case else ""
+    known = {
+        Way.KEEP: f"spotwarden cases keep {named} --for {_span(links.keep, KEEP)}" if case else "",
+        Way.EXTEND: f"spotwarden extend {job} --by {_span(links.extend, EXTEND)}" if case and job else "",
+        Way.STOP: f"spotwarden stop {job}" if job else "",
+        Way.RESTART: f"spotwarden restart {job}" if job else "",
+    }
+    wanted = [known.get(way, "") for way in notice.ways]
+    return [one for one in wanted if one and " ".join(one.split()[:3]) not in notice.todo]
+
+
+def _span(said: timedelta | None, usual: timedelta) -> str:
+    """As a command takes it; where there are no links, as long as those usually are."""
+    return written(said or usual)
+
+
+def _reader(pending: Pending) -> str:
+    """Why this person, or this channel, reads it."""
+    notice = pending.notice
+    start = "You get this" if pending.recipient.channel is Channel.EMAIL else "This is told here"
+    because = clean(pending.because, 400).rstrip(".")
+    if pending.stands_in:
+        why = f", because {because}" if because else ""
+        return f"{start} in place of {clean(pending.stands_in, 300)}{why}."
+    owner, job = clean(notice.owner, 120), clean(notice.job, 120)
+    if not because and owner:
+        because = f"{owner} is named as the owner of {job}" if job else f"it is for {owner}"
+    because = because or f"{job or 'it'} names no owner"
+    return f"{start} because {because}."
+
+
+def _lead(notices: Sequence[Notice], now: datetime) -> str:
+    urgent = [one for one in notices if one.severity is Severity.URGENT]
+    due = [one.due for one in notices if one.due]
+    first = f"the first is due at {clock(min(due), now)} ({ahead(min(due), now)})" if due else ""
+    if urgent:
+        stand = "is urgent, and stands first" if len(urgent) == 1 else "are urgent, and stand first"
+        return f"{len(urgent):,} of these {len(notices):,} {stand}{f'; {first}' if first else ''}."
+    todo = sum(bool(one.todo) for one in notices)
+    if not todo:
+        return "Nothing to do."
+    return f"{count(todo, 'thing')} to do, none of them urgent{f'; {first}' if first else ''}."
+
+
+def _rest(notices: Sequence[Notice]) -> str:
+    if not notices:
+        return ""
+    named = jobs(notices)
+    about = f" about {count(len(named), 'job')}" if named else ""
+    return f"And {count(len(notices), 'more notice')}{about}: `spotwarden cases list` lists every open case."
+
+
+def _length(part: Part) -> int:
+    words = (part.title * 2, part.todo, part.then, part.why, part.reader, *part.commands)
+    cells = (word for row in part.rows for word in row)
+    links = (f"{one.url}{one.label}{part.title}" for one in part.buttons)
+    return sum(_weight(one) for one in (*words, *cells, *links))
+
+
+def _weight(words: str) -> int:
+    """Its bytes, with what markup makes of it."""
+    marks = sum(words.count(mark) for mark in "&<>\"'")
+    return len(words.encode()) + 4 * marks
+
+
+def _url(url: str) -> str:
+    """The URL, if it is one that a reader may be sent to."""
+    return url if _GO_ON.fullmatch(url) else ""

@@ -1,0 +1,163 @@
+"""Which place is asked is written down before it is asked; so is that none could be."""
+
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import Step, Tell, Wait, WriteAttempt
+from spotwarden.model.attempt import Attempt, Deed, Lease, Recorded, State, Try
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import NoLaunch
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.model.values import written
+from spotwarden.recovery import notices, placement
+from spotwarden.recovery.bounds import work_left
+from spotwarden.recovery.choosing import choose, hopeless
+from spotwarden.recovery.launching import request_id
+from spotwarden.recovery.lifecycle import Event, follow
+from spotwarden.recovery.refusals import Refusal, refusal
+
+TRIES_KEPT = 60
+"""More tries than a person wants to read; the record of a job that waits for weeks stays small."""
+A_TICK = timedelta(minutes=1)
+
+
+def noted(attempt: Attempt, *, operation: str = "", error: str = "") -> Attempt:
+    """The attempt with what is known of its newest try."""
+    last = attempt.tries[-1]
+    known = replace(last, operation=operation or last.operation, error=error or last.error)
+    since = attempt.forbidden_since
+    if error:
+        since = (since or last.at) if refusal(error) is Refusal.FORBIDDEN else None
+    return replace(attempt, tries=(*attempt.tries[:-1], known), forbidden_since=since)
+
+
+def wait(attempt: Attempt, tick: Tick) -> Wait:
+    """Say until when it backs off, and why."""
+    until = attempt.not_before or tick.now
+    why = attempt.tries[-1].error if attempt.tries else attempt.reason
+    return Wait(reason=f"backing off until {until:%H:%M:%S} UTC: {why}", soon=until - tick.now < A_TICK)
+
+
+def ask(  # noqa: PLR0913 — what is known, who asks, and whether it has waited
+    facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease: Lease, waited: bool
+) -> Step:
+    """Write down which place is about to be asked, under this lease; without any, back off or give up."""
+    attempt = newest.attempt
+    chosen = choose(facts, attempt, policy, tick, waited=waited)
+    if chosen is None:
+        if hopeless(facts, attempt):
+            return give_up(facts, newest, _last_word(facts, attempt), tick)
+        return _back_off(facts, newest, policy, tick)
+    turn = (attempt.tries[-1].turn if attempt.tries else 0) + 1
+    key = chosen.place if chosen.deed is Deed.CREATE else f"start/{chosen.place}"
+    trying = Try(
+        place=chosen.place,
+        request_id=request_id(attempt.job, attempt.number, key, turn),
+        at=tick.now,
+        deed=chosen.deed,
+        spot=chosen.spot,
+        turn=turn,
+    )
+    event = Event.NEXT if attempt.state is State.PLACING else Event.ASK
+    asking = replace(
+        attempt,
+        state=follow(attempt.state, event),
+        tries=(*attempt.tries, trying)[-TRIES_KEPT:],
+        lease=lease,
+        not_before=None,
+        updated=tick.now,
+    )
+    why = f", on demand: {chosen.why}" if chosen.why else ""
+    return WriteAttempt(reason=f"asks {chosen.place}{why}", record=asking, generation=newest.generation)
+
+
+def ask_again(newest: Recorded, tick: Tick, *, lease: Lease) -> WriteAttempt:
+    """Forget an operation that answers 404, and send the same try once more, under this lease.
+
+    It keeps its request id: as long as Compute Engine remembers that, nothing is made twice.
+    """
+    attempt, last = newest.attempt, newest.attempt.tries[-1]
+    tries = (*attempt.tries[:-1], replace(last, operation=""))
+    again = replace(attempt, tries=tries, lease=lease, updated=tick.now)
+    reason = f"the operation {last.operation} is not known any more, and nothing came of it: asks again"
+    return WriteAttempt(reason=reason, record=again, generation=newest.generation)
+
+
+def go_on(facts: JobFacts, failed: Recorded, policy: Policy, tick: Tick, *, lease: Lease) -> Step:
+    """After a try that is known to have failed: the next place at once, where one is open."""
+    match refusal(failed.attempt.tries[-1].error):
+        case Refusal.NOT_READY:
+            return _back_off(facts, failed, policy, tick)
+        case Refusal.FORBIDDEN:
+            return _forbidden(facts, failed, policy, tick)
+    return ask(facts, failed, policy, tick, lease=lease, waited=False)
+
+
+def _forbidden(facts: JobFacts, failed: Recorded, policy: Policy, tick: Tick) -> Step:
+    """Tell ops of the first refusal for want of a right, and back off; give up once it has lasted too long.
+
+    Another place is not asked at once: rights are the project's as a rule, and nothing is lost by waiting.
+    """
+    last = failed.attempt.tries[-1]
+    since = failed.attempt.forbidden_since or last.at
+    if tick.now - since >= policy.recovery.forbidden_for:
+        lasted = written(policy.recovery.forbidden_for)
+        return give_up(
+            facts, failed, f"it was forbidden for {lasted} (recovery.forbidden_for): {last.error}", tick
+        )
+    notice = notices.forbidden(facts, failed.attempt, policy, tick)
+    if since == last.at and notice.id not in facts.told:
+        return Tell(reason=last.error, notice=notice)
+    return _back_off(facts, failed, policy, tick)
+
+
+def _last_word(facts: JobFacts, attempt: Attempt) -> str:
+    if attempt.tries and attempt.tries[-1].error:
+        return attempt.tries[-1].error
+    if isinstance(facts.launch, NoLaunch):
+        return facts.launch.reason
+    return "the job has no create script"
+
+
+def _back_off(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
+    """Wait for a place to open; not beyond the moment when only on-demand VMs still make the deadline."""
+    attempt = newest.attempt
+    event = Event.FAILED if attempt.state is State.PLACING else Event.NO_PLACE
+    until = back_off_until(attempt, policy.recovery, tick.now)
+    last_call = _last_call(facts, policy, tick)
+    if last_call and last_call > tick.now:
+        until = min(until, last_call)
+    why = attempt.tries[-1].error if attempt.tries else "no place is open now"
+    waiting = replace(
+        attempt, state=follow(attempt.state, event), not_before=until, lease=None, updated=tick.now
+    )
+    return WriteAttempt(reason=why, record=waiting, generation=newest.generation)
+
+
+def _last_call(facts: JobFacts, policy: Policy, tick: Tick) -> datetime | None:
+    left = work_left(facts, tick.now)
+    if facts.file.deadline is None or left is None:
+        return None
+    return placement.spot_until(left, facts.file.deadline, policy.placement)
+
+
+def back_off_until(attempt: Attempt, limits: RecoveryLimits, now: datetime) -> datetime:
+    """When the next try may start: doubling from the first back-off up to the longest, spread by a fifth."""
+    turns = attempt.tries[-1].turn if attempt.tries else 1
+    doubled = min(limits.first_backoff * (1 << min(turns - 1, 20)), limits.longest_backoff)
+    return now + doubled + placement.jitter(attempt.job, turns, doubled / 5)
+
+
+def give_up(facts: JobFacts, newest: Recorded, reason: str, tick: Tick) -> Step:
+    """Tell a person, then write down that we stopped trying."""
+    attempt = newest.attempt
+    notice = notices.gave_up(facts, attempt, reason, tick)
+    if notice.id not in facts.told:
+        return Tell(reason=reason, notice=notice)
+    ended = replace(
+        attempt, state=follow(attempt.state, Event.GIVE_UP), reason=reason, lease=None, updated=tick.now
+    )
+    return WriteAttempt(reason=reason, record=ended, generation=newest.generation)

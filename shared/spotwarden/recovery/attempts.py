@@ -1,0 +1,105 @@
+"""The next step of a job, from what is known now; taken again and again until there is none.
+
+Every step is safe to repeat and every stop between two steps can be continued by another sweep:
+a claim is created once, a try is written down before it is asked, ids are stored before a marker goes.
+"""
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import KeepWatch, Step, Wait
+from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.model.watch import Watch, Watched
+from spotwarden.recovery import placing, strays
+from spotwarden.recovery.begun import unrecorded
+from spotwarden.recovery.claiming import claim, record
+from spotwarden.recovery.ending import clear, close, end_watch, ended
+from spotwarden.recovery.fates import Fate, Now
+from spotwarden.recovery.judging import Finding, answered, closed, find
+from spotwarden.recovery.sighting import Compare, settle, sight, watch_of
+from spotwarden.recovery.truth_table import Verdict
+
+IN_FLIGHT = {State.CLAIMED, State.PLACING, State.BACKING_OFF}
+
+
+def next_step(
+    facts: JobFacts, policy: Policy, tick: Tick, compare: Compare = lambda _request, _ran: ()
+) -> Step | None:
+    """What to do next for this job; None where nothing is left to do."""
+    if facts.status_code is not None:
+        return ended(facts, tick)
+    if facts.newest and facts.newest.state in IN_FLIGHT:
+        if facts.watched is None:
+            return KeepWatch(
+                reason="the job is open", job=facts.job, watch=Watch(job=facts.job), generation=0
+            )
+        return placing.carry_on(facts, facts.ledger[-1], policy, tick)
+    if stray := strays.put_aside(facts, tick):
+        return stray
+    for node in facts.nodes:
+        if past := answered(facts, node):
+            return clear(node, past)
+    if seen := sight(facts, tick):
+        return seen
+    finding = find(facts, policy.recovery, tick) if _open(facts) else None
+    if finding is None:
+        return _nothing_found(facts, tick)
+    return _found(facts, finding, policy, tick, compare)
+
+
+def _open(facts: JobFacts) -> bool:
+    """A closed job has nothing to be judged but instances it never knew."""
+    over = facts.newest is not None and facts.newest.state in CLOSED
+    return not over or any(not closed(facts, node) for node in facts.nodes)
+
+
+def _nothing_found(facts: JobFacts, tick: Tick) -> Step | None:
+    if facts.outdated:
+        return Wait(reason="a marker has come meanwhile")
+    if step := unrecorded(facts, tick):
+        return step
+    return None if _open(facts) else end_watch(facts, "the job is closed")
+
+
+def _found(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick, compare: Compare) -> Step | None:
+    judgement = finding.judgement
+    match judgement.verdict:
+        case Verdict.LEAVE:
+            return settle(facts, tick, compare)
+        case Verdict.WAIT:
+            return _wait(facts, finding)
+        case Verdict.CLEAR:
+            return clear(finding.node, judgement.why)
+        case Verdict.CLOSE:
+            return close(facts, record(facts, finding, tick), judgement.why, State.STOPPED, tick)
+        case Verdict.RECOVER | Verdict.REPLACE:
+            return strays.never_seen(facts, finding.node, tick) or claim(facts, finding, policy, tick)
+
+
+def _wait(facts: JobFacts, finding: Finding) -> Step:
+    """Wait; for an instance that is missing without a word, or long in stopping, write down since when."""
+    unsaid = finding.judgement.fate is Fate.UNTOLD or finding.judgement.now is Now.GOING
+    missing = unsaid and finding.node.marker is None
+    if missing and facts.watched and facts.newest and finding.node.missing_since is None:
+        noted = _missing(facts, facts.newest, facts.watched)
+        if finding.judgement.now is not Now.HIDDEN:
+            noted = replace(noted, gone=True)
+        if noted != facts.watched.watch:
+            generation = facts.watched.generation
+            return KeepWatch(
+                reason="an instance is missing", job=facts.job, watch=noted, generation=generation
+            )
+    return Wait(reason=finding.judgement.why, soon=finding.judgement.soon)
+
+
+def _missing(facts: JobFacts, newest: Attempt, watched: Watched) -> Watch:
+    """The watch that says from when on the operation log must be read for what befell the attempt.
+
+    An attempt that no sweep has seen whole may have been lost at any time since it was asked for.
+    """
+    watch = watched.watch
+    if watch.attempt == newest.number and watch.instances == newest.instances:
+        return watch if watch.whole else replace(watch, whole=facts.last_sweep or watched.since)
+    return replace(watch_of(facts, newest), whole=newest.created)

@@ -1,0 +1,122 @@
+"""How much a job may still have: restarts, time, money; and whether it only crashes."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import zip_longest
+
+import msgspec
+
+from spotwarden.model.attempt import CLOSED, Attempt
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.tick import Tick
+from spotwarden.recovery.fates import Fate
+from spotwarden.recovery.placement import remaining_work
+
+SHORTEST_RUN = timedelta(seconds=30)
+"""The least that `maxRunDuration` takes (Google: "Limit the run time of a VM")."""
+TAKEN = {Fate.PREEMPTED.value, Fate.HOST_ERROR.value}
+
+
+class Life(msgspec.Struct, frozen=True, kw_only=True):
+    """From when to when an attempt's instances were up, and what ended it; `ended` is None while they are."""
+
+    started: datetime
+    ended: datetime | None = None
+    fate: str = ""
+
+
+def lives(facts: JobFacts) -> Iterator[Life]:
+    """Each attempt that ran, oldest first; its end stands in the record of its successor."""
+    attempts = [one.attempt for one in facts.ledger]
+    for attempt, successor in zip_longest(attempts, attempts[1:]):
+        if attempt.started is not None:
+            yield Life(
+                started=attempt.started,
+                ended=_end_of(attempt, successor),
+                fate=successor.fate if successor else "",
+            )
+
+
+def _end_of(attempt: Attempt, successor: Attempt | None) -> datetime | None:
+    """When it was lost, by its successor; for one that was closed and launched again, when it was closed."""
+    if successor is not None and successor.lost is not None:
+        return successor.lost
+    if attempt.state in CLOSED:
+        return attempt.updated
+    return successor.created if successor else None
+
+
+def time_up(facts: JobFacts, now: datetime) -> timedelta:
+    """How long the job's instances were up, without the time it was down."""
+    spans = ((life.ended or now) - life.started for life in lives(facts))
+    return sum((max(span, timedelta(0)) for span in spans), timedelta(0))
+
+
+def time_left(facts: JobFacts, now: datetime) -> timedelta | None:
+    """How much longer its instances may be up, by its `max_runtime` and its budget; None for no bound."""
+    file, used = facts.file, time_up(facts, now)
+    bounds = [file.max_runtime] if file.max_runtime is not None else []
+    if file.budget is not None and file.price_per_hour:
+        bounds.append(timedelta(hours=file.budget / file.price_per_hour))
+    return min(bounds) - used if bounds else None
+
+
+def work_left(facts: JobFacts, now: datetime) -> timedelta | None:
+    """How much work is still to be done, by its heartbeats where they tell; None where nobody knows."""
+    share = facts.progress.share
+    if facts.file.work is not None:
+        done = share * facts.file.work if share is not None else time_up(facts, now)
+        return max(facts.file.work - done, timedelta(0))
+    return remaining_work(done=share, up=time_up(facts, now))
+
+
+def exceeded(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits, tick: Tick) -> str:
+    """Why the job must not be started once more; "" where it may be."""
+    if spent := _spent(facts, fate, limits):
+        return spent
+    left = time_left(facts, min(lost, tick.now))
+    if left is not None and left < SHORTEST_RUN:
+        return "its runtime or its budget is used up"
+    if _only_crashes(facts, lost, fate, limits):
+        return (
+            f"it crashes: {limits.short_lives} times in a row it was gone within"
+            f" {limits.short_life.total_seconds():.0f} s of its start, without progress"
+        )
+    return ""
+
+
+def _spent(facts: JobFacts, fate: Fate, limits: RecoveryLimits) -> str:
+    """Which count of ends is used up, of those like this one; a preemption says nothing about the job."""
+    file, taken = facts.file, fate.value in TAKEN
+    if not taken:
+        most = file.max_restarts if file.max_restarts is not None else limits.max_restarts
+        return f"restarted {most} times after it ended by itself, the limit" if _ends(facts) >= most else ""
+    most_taken = file.max_preemptions if file.max_preemptions is not None else limits.max_preemptions
+    if most_taken is None or _ends(facts, taken=True) < most_taken:
+        return ""
+    return f"brought back {most_taken} times after Compute Engine took it, the limit (max_preemptions)"
+
+
+def _ends(facts: JobFacts, *, taken: bool = False) -> int:
+    """How often we have started it since its developer last did: after ends of its own, or after others."""
+    by_us: list[Attempt] = []
+    for recorded in facts.ledger:
+        by_us = [] if recorded.attempt.lost is None else [*by_us, recorded.attempt]
+    return sum((attempt.fate in TAKEN) is taken for attempt in by_us)
+
+
+def _only_crashes(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits) -> bool:
+    """A life that Compute Engine ended says nothing about the job."""
+    last = [
+        life if life.ended else Life(started=life.started, ended=lost, fate=fate.value)
+        for life in lives(facts)
+    ][-limits.short_lives :]
+    if len(last) < limits.short_lives:
+        return False
+    short = all(
+        life.fate not in TAKEN and life.ended is not None and life.ended - life.started < limits.short_life
+        for life in last
+    )
+    moved = facts.progress.at is not None and facts.progress.at > last[0].started
+    return short and not moved

@@ -1,0 +1,136 @@
+"""Which place is asked next, and for what."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from spotwarden.model.attempt import Attempt, Deed, Try
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instance
+from spotwarden.model.launch import Launch
+from spotwarden.model.placement import PlacementRecord, region_of
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.recovery import placement
+from spotwarden.recovery.bounds import work_left
+from spotwarden.recovery.clearing import stood_in_for
+from spotwarden.recovery.fates import KEPT, Fate
+from spotwarden.recovery.refusals import LASTING, Refusal, refusal
+
+
+class Choosing(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of which place; `why` is "" unless it is worth a word."""
+
+    place: str
+    deed: Deed
+    spot: bool
+    why: str = ""
+
+
+def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, waited: bool) -> Choosing | None:
+    """The next place, None where none is open now; after a back-off that was `waited` out there is one.
+
+    `attempt` already tells how its newest try failed. None as well where every place is useless.
+    """
+    launch, kept = facts.launch, kept_instance(facts, attempt)
+    places = usable(facts, attempt)
+    if kept and (waited or not _asked_lately(attempt, kept.zone, policy, tick)):
+        again = _starts(attempt) < policy.recovery.start_tries or not places
+        if again and not _useless_start(attempt):
+            return Choosing(place=kept.zone, deed=Deed.START, spot=True)
+    if not isinstance(launch, Launch) or not places:
+        return None
+    why = _why_on_demand(facts, policy, tick) if launch.spot else ""
+    spot = not why
+    fresh = [place for place in places if not _asked_lately(attempt, place, policy, tick, spot=spot)]
+    # What places did to spot VMs says nothing about on-demand ones.
+    unknown = PlacementRecord(machine=launch.machine)
+    weather = facts.places or unknown if spot else unknown
+    ordered: Sequence[str] = placement.order(fresh, weather, tick.now, policy.placement) if fresh else ()
+    if not ordered and waited:
+        ordered = sorted(places, key=lambda place: _last_asked(attempt, place, tick))
+    return Choosing(place=ordered[0], deed=Deed.CREATE, spot=spot, why=why) if ordered else None
+
+
+def kept_instance(facts: JobFacts, attempt: Attempt) -> Instance | None:
+    """The stopped instance that this attempt can start again in place: a gang is always made anew."""
+    if isinstance(facts.launch, Launch) and facts.launch.gang:
+        return None
+    kept = [one for one in facts.instances if stood_in_for(one, attempt) and one.status in KEPT]
+    return kept[0] if len(kept) == 1 and len(attempt.replaces) == 1 else None
+
+
+def usable(facts: JobFacts, attempt: Attempt) -> list[str]:
+    """The places of the launch that may give something to this attempt, home first.
+
+    Where another instance holds one of the names, that zone cannot; nor can one that said so for good.
+    """
+    if not isinstance(facts.launch, Launch):
+        return []
+    held = {
+        one.zone
+        for one in facts.instances
+        if one.name in facts.launch.nodes and (one.job, one.attempt) != (attempt.job, attempt.number)
+    }
+    return [
+        choice.place
+        for choice in facts.launch.choices
+        if choice.place not in held and not _useless(attempt, choice.place)
+    ]
+
+
+def hopeless(facts: JobFacts, attempt: Attempt) -> bool:
+    """Whether every place, and a start in place, was refused for good."""
+    if not isinstance(facts.launch, Launch):
+        return True
+    if kept_instance(facts, attempt) and not _useless_start(attempt):
+        return False
+    return all(_useless(attempt, choice.place) for choice in facts.launch.choices)
+
+
+def _useless(attempt: Attempt, place: str) -> bool:
+    return any(
+        one.place == place and one.deed is Deed.CREATE and one.error and refusal(one.error) in LASTING
+        for one in attempt.tries
+    )
+
+
+def _useless_start(attempt: Attempt) -> bool:
+    return any(
+        one.deed is Deed.START and one.error and refusal(one.error) in LASTING for one in attempt.tries
+    )
+
+
+def _starts(attempt: Attempt) -> int:
+    return sum(one.deed is Deed.START for one in attempt.tries)
+
+
+def _asked_lately(attempt: Attempt, place: str, policy: Policy, tick: Tick, *, spot: bool = True) -> bool:
+    """Whether the place refused the like to this attempt within the block, or its region has no quota."""
+    block = policy.placement.block
+    recent = [one for one in attempt.tries if one.error and one.spot == spot and tick.now - one.at < block]
+    return any(
+        one.place == place
+        or (refusal(one.error) is Refusal.QUOTA and region_of(one.place) == region_of(place))
+        for one in recent
+    )
+
+
+def _last_asked(attempt: Attempt, place: str, tick: Tick) -> tuple[datetime, int]:
+    """The place that was asked longest ago comes first, those that never were before all others."""
+    tries: list[Try] = [one for one in attempt.tries if one.place == place]
+    return (tries[-1].at, 1) if tries else (tick.now - timedelta(days=365), 0)
+
+
+def _why_on_demand(facts: JobFacts, policy: Policy, tick: Tick) -> str:
+    file, limits = facts.file, policy.placement
+    if file.on_demand_after is not None:
+        limits = msgspec.structs.replace(limits, on_demand_after=file.on_demand_after)
+    return placement.why_on_demand(
+        preemptions=sum(one.attempt.fate == Fate.PREEMPTED.value for one in facts.ledger),
+        remaining=work_left(facts, tick.now),
+        deadline=file.deadline,
+        now=tick.now,
+        limits=limits,
+    )

@@ -1,0 +1,71 @@
+"""What must be out of the way before a place is asked: a gang's survivors, and what a failed try left."""
+
+from uuid import uuid5
+
+from spotwarden.model.action import DeleteInstance, Wait
+from spotwarden.model.attempt import Attempt
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instance
+from spotwarden.model.launch import Launch
+from spotwarden.recovery.fates import GOING, alive
+from spotwarden.recovery.launching import NAMESPACE
+
+
+def in_the_way(facts: JobFacts, attempt: Attempt) -> list[Instance]:
+    """Instances that must be gone first: those a gang replaces, and those of this very attempt.
+
+    So are those of any attempt before it, whatever the ledger says of them. Of this attempt it is what its
+    newest try left behind, no other: a sweep that was held up may know less of the attempt than Compute
+    Engine. A single job's old instance is gone or stopped before it is claimed, and a stopped one is kept:
+    it may be started again. With an early claim it still runs, on purpose.
+    """
+    if not isinstance(facts.launch, Launch) or not facts.launch.gang or attempt.early:
+        return []
+    mine = (attempt.job, attempt.number, attempt.tries[-1].turn if attempt.tries else 0)
+    return [
+        one
+        for one in facts.instances
+        if stood_in_for(one, attempt)
+        or (one.job, one.attempt, one.turn) == mine
+        or (one.job == attempt.job and one.attempt is not None and one.attempt < attempt.number)
+    ]
+
+
+def stood_in_for(one: Instance, attempt: Attempt) -> bool:
+    """Whether the attempt replaces this very instance; a marker that names a stranger's id is not enough."""
+    return attempt.replaces.get(one.name) == one.id and one.job in {None, attempt.job}
+
+
+def clear_the_way(facts: JobFacts, attempt: Attempt) -> DeleteInstance | Wait | None:
+    """Delete what is in the way, and wait until it is gone; None once nothing is.
+
+    Each delete is addressed to an id, so it is safe for any sweep, as often as it likes.
+    """
+    for one in in_the_way(facts, attempt):
+        if one.status not in GOING:
+            return delete(one, attempt)
+    if going := _going(facts, attempt):
+        return Wait(reason=f"{', '.join(one.name for one in going)} must be gone first")
+    if facts.unsure and isinstance(facts.launch, Launch) and facts.launch.gang:
+        return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
+    return None
+
+
+def _going(facts: JobFacts, attempt: Attempt) -> list[Instance]:
+    """Instances that are on their way out: for a single job too, for what claimed it may have seen less."""
+    mine = [] if attempt.early else [one for one in facts.instances if stood_in_for(one, attempt)]
+    return [one for one in (*mine, *in_the_way(facts, attempt)) if one.status in GOING]
+
+
+def delete(one: Instance, attempt: Attempt) -> DeleteInstance:
+    """The delete of an instance that stands in the way of an attempt."""
+    what = "a survivor of the gang" if alive(one) else "a stopped node of the gang"
+    return DeleteInstance(
+        reason=f"{what} goes before attempt {attempt.number} starts",
+        job=attempt.job,
+        attempt=attempt.number,
+        node=one.name,
+        zone=one.zone,
+        instance_id=one.id,
+        request_id=str(uuid5(NAMESPACE, f"delete/{attempt.job}/{attempt.number}/{one.id}")),
+    )

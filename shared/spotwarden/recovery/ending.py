@@ -1,0 +1,72 @@
+"""What is left to do for a job that is over."""
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import ClearMarker, EndWatch, Step, Tell, WriteAttempt
+from spotwarden.model.attempt import CLOSED, Attempt, Recorded, State
+from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.tick import Tick
+from spotwarden.recovery import notices
+from spotwarden.recovery.begun import unrecorded
+from spotwarden.recovery.lifecycle import Event, follow
+
+
+def ended(facts: JobFacts, tick: Tick) -> Step | None:
+    """The next step of a job that has written its status: its markers go, its record and its watch end."""
+    why = f"the job has ended with status {facts.status_code}"
+    for node in facts.nodes:
+        if node.marker is not None:
+            return clear(node, why)
+    if facts.newest and facts.newest.state not in CLOSED:
+        over = replace(
+            facts.newest, state=follow(facts.newest.state, Event.END), lease=None, updated=tick.now
+        )
+        return WriteAttempt(reason=why, record=over, generation=facts.ledger[-1].generation)
+    if step := unrecorded(facts, tick):
+        # Its end stands until whoever launches it again has taken it back.
+        return step
+    return end_watch(facts, why)
+
+
+def end_watch(facts: JobFacts, why: str) -> EndWatch | None:
+    """Take the job off the list of open jobs, if it is on it."""
+    if facts.watched is None:
+        return None
+    return EndWatch(reason=why, job=facts.job, generation=facts.watched.generation)
+
+
+def clear(node: NodeFacts, reason: str) -> ClearMarker:
+    """Delete the node's marker, the one that was read."""
+    if node.marker is None:
+        raise ValueError(f"{node.node} has no marker")
+    return ClearMarker(reason=reason, node=node.node, generation=node.marker.generation)
+
+
+def stop(facts: JobFacts, newest: Recorded, why: str, tick: Tick) -> Step:
+    """Tell, then write down that the newest attempt was stopped by its owner."""
+    attempt = newest.attempt
+    notice = notices.closed(facts, attempt, why, State.STOPPED, tick)
+    if notice.id not in facts.told:
+        return Tell(reason=why, notice=notice)
+    stopped = replace(
+        attempt, state=follow(attempt.state, Event.STOP), reason=why, lease=None, updated=tick.now
+    )
+    return WriteAttempt(reason=why, record=stopped, generation=newest.generation)
+
+
+def close(facts: JobFacts, blank: Attempt, why: str, state: State, tick: Tick) -> Step:
+    """Tell, then write down that the job is over, so that no later sweep starts it again.
+
+    `blank` is a new record that answers the job's markers, for where the newest one cannot be closed.
+    """
+    notice = notices.closed(facts, blank, why, state, tick)
+    if notice.id not in facts.told:
+        return Tell(reason=why, notice=notice)
+    newest = facts.ledger[-1] if facts.ledger else None
+    if newest and newest.attempt.state is State.RUNNING and state is State.STOPPED:
+        return stop(facts, newest, why, tick)
+    # The developer's own launch is attempt 1; a restart that is refused is the one after it.
+    number = 1 if newest is None and state is State.STOPPED else blank.number
+    return WriteAttempt(
+        reason=why, record=replace(blank, number=number, state=state, reason=why), generation=0
+    )

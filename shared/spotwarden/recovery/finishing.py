@@ -1,0 +1,111 @@
+"""From instances that exist to an attempt that runs: ids first, then the news, then the ledger."""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import RegisterInstance, Step, Tell, WriteAttempt
+from spotwarden.model.attempt import Attempt, Deed, Recorded
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instance
+from spotwarden.model.launch import Launch
+from spotwarden.model.tick import Tick
+from spotwarden.recovery import notices
+from spotwarden.recovery.fates import alive
+from spotwarden.recovery.lifecycle import Event, follow
+
+
+def finish(
+    facts: JobFacts, newest: Recorded, ids: Mapping[str, str], tick: Tick, event: Event = Event.CREATED
+) -> Step:
+    """The next step of an attempt whose instances are there, by node."""
+    attempt = newest.attempt
+    for node, instance_id in ids.items():
+        if node not in facts.registered:
+            reason = f"attempt {attempt.number} is instance {instance_id}"
+            return RegisterInstance(reason=reason, job=attempt.job, node=node, instance_id=instance_id)
+    notice = notices.started(attempt, ids, tick)
+    if notice.id not in facts.told:
+        return Tell(reason=attempt.reason, notice=notice)
+    running = replace(
+        attempt,
+        state=follow(attempt.state, event),
+        instances=dict(ids),
+        started=tick.now,
+        lease=None,
+        not_before=None,
+        updated=tick.now,
+    )
+    return WriteAttempt(reason="the instances exist", record=running, generation=newest.generation)
+
+
+def made(facts: JobFacts, attempt: Attempt, *, dead: bool = False) -> dict[str, str]:
+    """The instances of the attempt's newest try that are alive, or with `dead` all of them, by node.
+
+    What a failed try has left behind is none of them, even where it bears a name that is missing here.
+    """
+    mine = (attempt.job, attempt.number, attempt.tries[-1].turn if attempt.tries else 0)
+    return {
+        one.name: one.id
+        for one in facts.instances
+        if (one.job, one.attempt, one.turn) == mine and (dead or alive(one))
+    }
+
+
+def made_and_gone(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """The instances of the newest try, with those of them that only the log still tells of, by node."""
+    there = {one.id for one in facts.instances}
+    gone = {node: one for node, one in facts.inserted.items() if one not in there}
+    return {**gone, **made(facts, attempt, dead=True)}
+
+
+def came_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """What there is of the newest try, whose operation nobody knows any more, by node.
+
+    Of a gang only what is there: in the log an earlier try of the same minute looks the same.
+    """
+    if attempt.tries[-1].deed is Deed.START:
+        running = {one.id for one in facts.instances if alive(one)}
+        return {node: one for node, one in attempt.replaces.items() if one in running}
+    gang = isinstance(facts.launch, Launch) and facts.launch.gang
+    return made(facts, attempt, dead=True) if gang else made_and_gone(facts, attempt)
+
+
+def whole(facts: JobFacts, ids: Mapping[str, str]) -> bool:
+    """Whether every node of the job is among them."""
+    if isinstance(facts.launch, Launch) and facts.launch.gang:
+        return set(facts.launch.nodes) <= set(ids)
+    return bool(ids)
+
+
+def revived(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """Instances that run although we have not started them yet: their developer did, by hand.
+
+    Of a gang only all of its nodes count: half of the old one running is what a loss looks like, and half
+    of a new one is still being launched.
+    """
+    if attempt.early:
+        return {}
+    if not isinstance(facts.launch, Launch) or not facts.launch.gang:
+        return {one.name: one.id for one in facts.instances if alive(one) and _by_hand(one, attempt)}
+    running = {one.id for one in facts.instances if alive(one)}
+    old = {node: one for node, one in attempt.replaces.items() if one in running}
+    new = {one.name: one.id for one in launched_anew(facts, attempt)}
+    return next((ids for ids in (new, old) if whole(facts, ids)), {})
+
+
+def launched_anew(facts: JobFacts, attempt: Attempt) -> list[Instance]:
+    """Instances under the names of a gang's nodes that its developer has launched beside the old ones."""
+    old = set(attempt.replaces.values())
+    names = facts.launch.nodes if isinstance(facts.launch, Launch) and facts.launch.gang else ()
+    return [
+        one
+        for one in facts.instances
+        if one.name in names and one.job is None and alive(one) and one.id not in old
+    ]
+
+
+def _by_hand(one: Instance, attempt: Attempt) -> bool:
+    """Started again under its old id, or launched anew under the node's name without our labels."""
+    by_name = one.job is None and one.name in attempt.replaces
+    return by_name or (attempt.replaces.get(one.name) == one.id and one.job == attempt.job)

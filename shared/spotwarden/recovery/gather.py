@@ -1,0 +1,192 @@
+"""The look: everything that recovery needs to know, read in an order that matters.
+
+Markers and the list of open jobs first, then instances and operations, then each job's own objects. A
+job that ends while we look has then written its status before we read it, and is not taken for one that
+was lost; an instance created while we look is in the newer list, and is not taken for gone.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+import msgspec
+
+from spotwarden.engine.metrics import pulse
+from spotwarden.engine.turn import Taken, end_turn, take_turn
+from spotwarden.layout import (
+    RESERVED_JOBS,
+    AttemptRecord,
+    Layout,
+    MarkerName,
+    NotInLayoutError,
+    OpenJob,
+    job_problem,
+)
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.marker import Marker
+from spotwarden.model.tick import Tick
+from spotwarden.model.watch import Watched
+from spotwarden.ports import Cloud, Entry
+from spotwarden.recovery.crowds import LISTED, told_apart
+from spotwarden.recovery.job_folder import look_into
+from spotwarden.recovery.job_look import Looking, Rest
+from spotwarden.recovery.markers import job_names, read_markers
+from spotwarden.recovery.nodes import LOG_MARGIN, Shown
+from spotwarden.recovery.open_jobs import is_whole, log_from, read_watches
+
+CROWD = 20
+"""With more markers than this there is a storm: one sweep over all of them beats one for each."""
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """One look at the world: a look at each job is taken when its turn comes.
+
+    `rest` looks at the markers of no open job, once all jobs had their turn. `busy` means that another sweep
+    is looking at everything; `done` is to be called at the end, and told whether every job was looked at to
+    the end.
+    """
+
+    jobs: Sequence[Callable[[], JobFacts]] = ()
+    rest: Callable[[], Rest] = Rest
+    busy: bool = False
+    done: Callable[[bool], None] = lambda _whole: None
+
+
+def gather(cloud: Cloud, layout: Layout, tick: Tick, workers: int = 1) -> Seen:
+    """Look at the one node that an event is about, or at everything."""
+    few = _few(cloud, layout, tick) if tick.about else None
+    if few is not None and (seen := _one(cloud, layout, tick, few)):
+        return seen
+    if taken := take_turn(cloud.store, layout, tick):
+        return _everything(cloud, layout, tick, taken, workers)
+    return Seen(busy=True)
+
+
+def _few(cloud: Cloud, layout: Layout, tick: Tick) -> list[Entry] | None:
+    """The markers, where they are few, or few are of open jobs and this event is about one of them."""
+    entries = cloud.store.entries(layout.markers(), limit=CROWD + 1)
+    if len(entries) <= CROWD:
+        return entries
+    jobs = {entry.name for entry in cloud.store.entries(layout.open_jobs())}
+
+    def is_open(node: str) -> bool:
+        names = (job for job in job_names(node) if job_problem(job) is None)
+        return any(layout.build(OpenJob(job=job)) in jobs for job in names)
+
+    if not is_open(tick.about):
+        return None
+    entries = cloud.store.entries(layout.markers(), limit=LISTED)
+    known = [entry for entry in entries if is_open(entry.name.removeprefix(layout.markers()))]
+    return known if len(known) <= CROWD else None
+
+
+def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry]) -> Seen | None:
+    """The job of one node; nothing is asked of Compute Engine where its marker is gone.
+
+    None where the node's name does not tell its job: the list of open jobs may, so everything is looked at.
+    """
+    name = layout.markers() + tick.about
+    found = read_markers(cloud.store, layout, [entry for entry in entries if entry.name == name])
+    for failure in found.failures:
+        raise failure
+    if found.unusable or found.nameless:
+        return None
+    jobs: list[Callable[[], JobFacts]] = []
+    by_job: dict[str, list[Marker]] = dict(found.by_job)
+    if tick.lost and not by_job:
+        by_job = {job: [] for job in _existing(cloud, layout, job_names(tick.about))}
+        if not by_job:
+            return None
+    for job, mine in by_job.items():
+        others = [entry for entry in entries if entry.name != name and _is_of(layout, entry, job)]
+        markers = [*mine, *read_markers(cloud.store, layout, others).by_job.get(job, [])]
+        shown = _shown_of(cloud, layout, job, markers, tick)
+        jobs.append(partial(Looking(cloud.store, layout, shown=shown).look, job, markers))
+    return Seen(jobs=jobs)
+
+
+def _is_of(layout: Layout, entry: Entry, job: str) -> bool:
+    """Whether a marker may be of the same gang, by its name."""
+    node = entry.name.removeprefix(layout.markers())
+    return job_names(node)[-1] == job
+
+
+def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tick: Tick) -> Shown:
+    folder = look_into(cloud.store, layout, job)
+    if folder.of(AttemptRecord):
+        names = {job, *(marker.node for marker in markers)}
+        names |= {getattr(thing, "node", job) for thing in folder.things}
+        instances = cloud.compute.instances(names=sorted(names), job=job)
+    else:
+        # Nobody knows the other nodes of a gang that was launched by hand.
+        instances = cloud.compute.instances()
+    oldest = min([tick.now, *(marker.written for marker in markers)])
+    return Shown(instances, cloud.compute.operations(oldest - LOG_MARGIN))
+
+
+def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: Taken, workers: int) -> Seen:
+    """All markers, all open jobs, and instances that look like a job's and are on no list."""
+    written = cloud.store.entries(layout.markers(), limit=LISTED)
+    watches, broken = read_watches(cloud.store, layout, workers)
+    instances = cloud.compute.instances()
+    alive = {instance.id: instance for instance in instances.items}
+    opened = [*(entry.watch.job for entry in watches), *broken]
+    due = [entry.watch.job for entry in watches if not is_whole(entry.watch, alive)]
+    swept = taken.turn.swept
+    shown = Shown(instances, cloud.compute.operations(_since(written, watches, swept, tick)))
+    sighted = list(_sighted(cloud, layout, shown, watches))
+    crowd = told_apart(layout, written, watches, {*opened, *sighted})
+    # Looking at a job whose entry is broken fails, and so tells of it, without stopping the others.
+    jobs = dict.fromkeys([*crowd.by_job, *due, *broken, *sighted])
+    _say_what_was_seen(cloud, layout, tick, written, vms=len(instances.items), jobs=len(jobs))
+    look = Looking(cloud.store, layout, shown=shown, swept=swept, workers=workers)
+    return Seen(
+        jobs=[partial(look.at, job, crowd.by_job.get(job, ())) for job in jobs],
+        rest=partial(look.at_the_others, crowd.others),
+        # What an incomplete look, or a job's that was broken off, has missed stays to be read from the log.
+        done=lambda whole: end_turn(
+            cloud.store, layout, taken, tick.now if whole and not shown.unsure else swept
+        ),
+    )
+
+
+def _say_what_was_seen(  # noqa: PLR0913 - each is seen at another place
+    cloud: Cloud, layout: Layout, tick: Tick, markers: list[Entry], *, vms: int, jobs: int
+) -> None:
+    """The figures of this sweep; the quarantine is only counted by a tick, for it can wait."""
+    oldest = min([tick.now, *(entry.updated for entry in markers)])
+    age = (tick.now - oldest).total_seconds()
+    pulse().saw(vms=vms, jobs=jobs, markers=len(markers), oldest_marker_seconds=age)
+    if tick.patient:
+        pulse().saw(quarantined=len(cloud.store.entries(layout.quarantine())))
+
+
+def _since(markers: list[Entry], watches: list[Watched], swept: datetime | None, tick: Tick) -> datetime:
+    oldest = min([log_from(watches, swept, tick.now), tick.now, *(entry.updated for entry in markers)])
+    # Compute Engine keeps its log of operations for some weeks only; asking for more gives nothing.
+    return max(oldest, tick.now - timedelta(days=14)) - LOG_MARGIN
+
+
+def _sighted(cloud: Cloud, layout: Layout, shown: Shown, watches: list[Watched]) -> Iterator[str]:
+    """Jobs that have, or had, an instance of their name that nobody has written down."""
+    known = [one for watched in watches for one in (*watched.watch.instances.values(), *watched.watch.past)]
+    names = shown.unlisted(set(known))
+    if not names:
+        return
+    folders = set(cloud.store.folders(layout.prefix)) - RESERVED_JOBS
+    for name in names:
+        yield from (job for job in job_names(name) if job in folders and job_problem(job) is None)
+
+
+def _existing(cloud: Cloud, layout: Layout, jobs: list[str]) -> list[str]:
+    known = [job for job in jobs if job_problem(job) is None]
+    return [job for job in known if cloud.store.entries(layout.folder(job), limit=1)]
+
+
+def about(layout: Layout, name: str) -> str:
+    """The node that a marker's object name speaks of; "" for any other object."""
+    try:
+        thing = layout.parse(name)
+    except NotInLayoutError:
+        return ""
+    return thing.node if isinstance(thing, MarkerName) else ""

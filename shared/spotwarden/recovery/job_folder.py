@@ -1,0 +1,241 @@
+"""A job's own objects, read in an order that matters: its entry among the open jobs first, its end last."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import NamedTuple, TypeVar, cast
+
+import msgspec
+
+from spotwarden import typed
+from spotwarden.engine.cache import Known
+from spotwarden.engine.decoding import decoded
+from spotwarden.engine.policy_file.reading import durations, read_toml
+from spotwarden.layout import (
+    AttemptRecord,
+    CreateScript,
+    Heartbeat,
+    InstanceId,
+    LaunchedRecord,
+    Layout,
+    MetricsFile,
+    NotInLayoutError,
+    OpenJob,
+    ResolvedScript,
+    ScriptFile,
+    StatusCode,
+    Thing,
+)
+from spotwarden.layout import JobFile as JobFileName
+from spotwarden.model.attempt import Attempt, Recorded
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.heartbeat import Beat
+from spotwarden.model.jobfile import JobFile, Progress
+from spotwarden.model.launch import StoredScript
+from spotwarden.model.watch import Watch, Watched
+from spotwarden.ports import BrokenError, Entry, Store
+from spotwarden.recovery.heartbeats import beat_in, progress_in
+
+typed.prepare(Watch, Attempt, JobFile)
+
+OBJECT_AT_MOST = 1024 * 1024
+SCRIPT_AT_MOST = 1024 * 1024
+"""Bytes of a create script that are read; a fourth of them is more than is understood."""
+FILES_AT_MOST = 8 * 1024 * 1024
+"""Bytes of all files beside a job's script: twice what its creates may read of them."""
+MANY_FILES = 100
+"""Files beside a job's script: each is a call, and all other jobs of the batch wait for them."""
+
+Read = TypeVar("Read")
+
+
+class Folder(NamedTuple):
+    """What stands in a job's metadata, by kind; the content is read where it is needed."""
+
+    things: Mapping[Thing, Entry]
+
+    def of(self, kind: type[Thing]) -> list[Thing]:
+        """All objects of a kind."""
+        return [thing for thing in self.things if isinstance(thing, kind)]
+
+
+def look_into(store: Store, layout: Layout, job: str) -> Folder:
+    """List a job's metadata once; what has no name of the layout is left alone."""
+    found: dict[Thing, Entry] = {}
+    for entry in store.entries(layout.metadata(job)):
+        try:
+            found[layout.parse(entry.name)] = entry
+        except NotInLayoutError:
+            continue
+    return Folder(found)
+
+
+def once(
+    known: Known[object], layout: Layout, folder: Folder, thing: Thing, read: Callable[[], Read]
+) -> Read:
+    """Read it, unless this very generation has been read before; what is not in the folder is always read."""
+    if (entry := folder.things.get(thing)) is None:
+        return read()
+    name = layout.build(thing)
+    value = known.get(name, entry.generation)
+    if value is None:
+        value = known.keep(name, entry.generation, read())
+    return cast("Read", value)
+
+
+def look_at_job(
+    store: Store, layout: Layout, job: str, folder: Folder | None = None, *, script: bool = True
+) -> JobFacts:
+    """Read a job's own objects: its watch, its ledger, its script, and last of all its end.
+
+    Who has the script at hand need not read it again, with each file that it names.
+    """
+    # The list of open jobs first: an entry that is written anew with a claim that we do not see is not taken
+    # off by us, for it is not the one that we have read.
+    watched = read_watch(store, layout, job)
+    folder = folder or look_into(store, layout, job)
+    ledger = read_ledger(store, layout, folder)
+    number = ledger[-1].attempt.number if ledger else 0
+    facts = JobFacts(
+        job=job,
+        ledger=ledger,
+        script=_script(store, layout, job, folder) if script else None,
+        file=read_job_file(store, layout, job, folder),
+        progress=_progress(store, layout, folder),
+        watched=watched,
+        registrations=_registrations(store, layout, folder),
+        recorded=LaunchedRecord(job=job, attempt=number) in folder.things if number else False,
+    )
+    status = store.read(layout.build(StatusCode(job=job)))
+    if status is None:
+        return facts
+    code = status.data.decode(errors="replace").strip()
+    return msgspec.structs.replace(facts, status_code=code, ended=status.updated)
+
+
+def read_ledger(store: Store, layout: Layout, folder: Folder) -> tuple[Recorded, ...]:
+    """All attempts of a job, oldest first."""
+    found: list[Recorded] = []
+    for thing in folder.of(AttemptRecord):
+        stored = store.read(layout.build(thing))
+        if stored is not None:
+            attempt = decoded(layout.build(thing), stored.data, Attempt)
+            found.append(Recorded(attempt=attempt, generation=stored.generation, written=stored.updated))
+    return tuple(sorted(found, key=lambda one: one.attempt.number))
+
+
+def read_watch(store: Store, layout: Layout, job: str) -> Watched | None:
+    """The job's entry in the list of open jobs."""
+    stored = store.read(layout.build(OpenJob(job=job)))
+    if stored is None:
+        return None
+    watch = watch_in(layout.build(OpenJob(job=job)), job, stored.data)
+    return Watched(watch=watch, generation=stored.generation, since=stored.updated)
+
+
+def watch_in(name: str, job: str, data: bytes) -> Watch:
+    """The entry of this job; `BrokenError` where it is broken, or another's."""
+    watch = decoded(name, data, Watch)
+    if watch.job != job:
+        raise BrokenError(f"{name}: it says that it is of the job {watch.job!r}")
+    return watch
+
+
+def _registrations(store: Store, layout: Layout, folder: Folder) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for thing in folder.of(InstanceId):
+        stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
+        if isinstance(thing, InstanceId) and stored is not None:
+            found[thing.node] = stored.data.decode(errors="replace").strip()
+    return found
+
+
+def _script(store: Store, layout: Layout, job: str, folder: Folder) -> StoredScript | None:
+    """The script that is re-run: the resolved one, where it was made from this very create script."""
+    thing: Thing = CreateScript(job=job)
+    entry = folder.things.get(thing)
+    if entry is not None and entry.size > SCRIPT_AT_MOST:
+        problem = f"it has {entry.size} bytes, and at most {SCRIPT_AT_MOST} are read"
+        return StoredScript(name=entry.name, text=b"", generation=entry.generation, problem=problem)
+    script = store.read(layout.build(thing)) if entry is not None else None
+    if script is None:
+        return None
+    if (other := ResolvedScript(job=job)) in folder.things:
+        resolved = store.read(layout.build(other))
+        if resolved and sha256(script.data).hexdigest().encode() in resolved.data:
+            thing, script = other, resolved
+    name = layout.build(thing)
+    if problem := _too_much(folder):
+        return StoredScript(name=name, text=script.data, generation=script.generation, problem=problem)
+    files = _files(store, layout, folder)
+    return StoredScript(name=name, text=script.data, generation=script.generation, files=files)
+
+
+def _too_much(folder: Folder) -> str:
+    """Why the files beside the script are not read; "" where they are: by the listing alone."""
+    sizes = [folder.things[thing].size for thing in folder.of(ScriptFile)]
+    if len(sizes) > MANY_FILES:
+        return f"{len(sizes)} files are stored beside it, and at most {MANY_FILES} are read"
+    if sum(sizes) > FILES_AT_MOST:
+        return f"the files beside it have {sum(sizes)} bytes, and at most {FILES_AT_MOST} are read"
+    return ""
+
+
+def _files(store: Store, layout: Layout, folder: Folder) -> Mapping[str, bytes]:
+    files: dict[str, bytes] = {}
+    for thing in folder.of(ScriptFile):
+        stored = store.read(layout.build(thing))
+        if isinstance(thing, ScriptFile) and stored is not None:
+            files[thing.path] = stored.data
+    return files
+
+
+def read_job_file(store: Store, layout: Layout, job: str, folder: Folder | None = None) -> JobFile:
+    """The job's own settings; a file that cannot be read sets nothing and says why.
+
+    A folder that was listed saves the read where there is no such file.
+    """
+    thing = JobFileName(job=job)
+    if folder is not None and thing not in folder.things:
+        return JobFile()
+    try:
+        stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
+        return typed.convert(durations(read_toml(stored.data)), JobFile) if stored else JobFile()
+    except (ValueError, msgspec.DecodeError, RecursionError) as problem:
+        return JobFile(problem=f"{layout.build(thing)}: {problem}")
+
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+def telling(folder: Folder) -> Heartbeat | None:
+    """The heartbeat that tells most of a job; None where there is none.
+
+    All nodes of a gang send theirs, and often one alone has figures: the one whose metrics are newest, else
+    the one that came last.
+    """
+    measured: dict[str, datetime] = {}
+    for thing in folder.of(MetricsFile):
+        if isinstance(thing, MetricsFile):
+            measured[thing.node] = max(measured.get(thing.node, NEVER), folder.things[thing].updated)
+    beats = [thing for thing in folder.of(Heartbeat) if isinstance(thing, Heartbeat)]
+    return max(
+        beats,
+        key=lambda beat: (measured.get(beat.node, NEVER), folder.things[beat].updated, beat.node),
+        default=None,
+    )
+
+
+def _progress(store: Store, layout: Layout, folder: Folder) -> Progress:
+    """By the heartbeat that tells most: what it does not say is not known; that it came is no progress."""
+    thing = telling(folder)
+    if thing is None:
+        return Progress()
+    came = folder.things[thing].updated
+    try:
+        stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
+    except BrokenError:
+        return Progress(at=came)
+    beat = beat_in(stored.data) if stored else Beat()
+    at = progress_in(beat, stored.updated if stored else came)
+    return Progress(at=at, checkpoint=beat.checkpoint, share=beat.share)

@@ -1,0 +1,76 @@
+"""The look at one job after another, and last at the markers of no open job."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden.layout import Layout
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.marker import Marker, UnusableMarker
+from spotwarden.ports import Entry, Store
+from spotwarden.recovery.crowds import LOOKED_UP, UNKNOWN, likeliest
+from spotwarden.recovery.job_folder import look_at_job
+from spotwarden.recovery.markers import look_up, read_marker, read_markers
+from spotwarden.recovery.nodes import Shown, with_nodes
+
+
+class Rest(msgspec.Struct, frozen=True, kw_only=True):
+    """What the markers of no open job lead to: jobs, markers to put aside, failures; `left` wait unread."""
+
+    jobs: Sequence[Callable[[], JobFacts]] = ()
+    unusable: Sequence[UnusableMarker] = ()
+    failures: Sequence[Exception] = ()
+    left: int = 0
+
+
+class Looking:
+    """Looks at one job after another, and last at the markers of no open job.
+
+    A job's markers are read in its own turn, so that the first need not wait for the last. They are as they
+    were when they were listed; one that was written anew since is the next sweep's.
+    """
+
+    def __init__(
+        self, store: Store, layout: Layout, *, shown: Shown, swept: datetime | None = None, workers: int = 1
+    ) -> None:
+        self._store, self._layout = store, layout
+        self._shown, self._swept, self._workers = shown, swept, workers
+        self._unusable: list[UnusableMarker] = []
+        self._of_others: list[Entry] = []
+
+    def at(self, job: str, entries: Sequence[Entry]) -> JobFacts:
+        """The job with its markers; one that names another job is not its own."""
+        return self.look(job, list(self._mine(job, entries)))
+
+    def _mine(self, job: str, entries: Sequence[Entry]) -> Iterator[Marker]:
+        for entry in entries:
+            marker = read_marker(self._store, self._layout, entry)
+            if isinstance(marker, UnusableMarker):
+                self._unusable.append(marker)
+            elif marker is not None and marker.body.job not in {None, job}:
+                self._of_others.append(entry)
+            elif marker is not None:
+                yield marker
+
+    def at_the_others(self, entries: Sequence[Entry]) -> Rest:
+        """Some of the markers of no open job; the rest waits for the next sweep."""
+        ranked = likeliest(self._layout, [*self._of_others, *entries], self._shown)
+        found = read_markers(self._store, self._layout, ranked[:UNKNOWN], self._workers)
+        shown = [marker for marker, _ in found.nameless if self._shown.speaks_of(marker.node)]
+        made_up = [unusable for marker, unusable in found.nameless if marker not in shown]
+        more = look_up(self._store, self._layout, shown[:LOOKED_UP])
+        jobs = [*found.by_job.items(), *more.by_job.items()]
+        return Rest(
+            jobs=[partial(self.look, job, markers) for job, markers in jobs],
+            unusable=[*self._unusable, *found.unusable, *made_up, *more.unusable],
+            failures=found.failures,
+            left=len(ranked[UNKNOWN:]) + len(shown[LOOKED_UP:]),
+        )
+
+    def look(self, job: str, markers: Sequence[Marker]) -> JobFacts:
+        """The job with these markers, and what Compute Engine shows of its nodes."""
+        facts = with_nodes(look_at_job(self._store, self._layout, job), markers, self._shown)
+        return replace(facts, last_sweep=self._swept)

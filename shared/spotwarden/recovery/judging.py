@@ -1,0 +1,114 @@
+"""From the verdicts on its instances to one on the job: however many nodes fell, there is one answer."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden.model.attempt import CLOSED
+from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.tick import Tick
+from spotwarden.recovery.fates import Now, alive, lost_at
+from spotwarden.recovery.removal import by_person, removed_beside
+from spotwarden.recovery.truth_table import Judgement, Verdict, judge
+
+BY_WEIGHT = (
+    Verdict.RECOVER,
+    Verdict.REPLACE,
+    Verdict.CLEAR,
+    Verdict.WAIT,
+    Verdict.LEAVE,
+    Verdict.CLOSE,
+)
+"""Which verdict on a node is the job's: the first of these that any of them has."""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be done about the job, and the node that it is about."""
+
+    node: NodeFacts
+    judgement: Judgement
+
+
+def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
+    """The one finding that matters; None for a job of which nothing is known to have run.
+
+    One lost node is a lost gang, unless a person has removed another one of it, or what still ran beside
+    it. Not knowing comes before everything else, and a job is stopped by its owner only once nothing of it
+    is left.
+    """
+    early = facts.file.make_before_break and not _announced_in_vain(facts)
+    found = [
+        Finding(node=node, judgement=judge(node, limits, tick, early=early))
+        for node in facts.nodes
+        if not closed(facts, node)
+    ]
+    unknown = [one for one in found if one.judgement.now is Now.HIDDEN]
+    if unknown:
+        return unknown[0]
+    ours = facts.newest.instances.values() if facts.newest else [one.node.instance_id for one in found]
+    closing = [one for one in found if one.judgement.verdict is Verdict.CLOSE and by_person(one.node)]
+    if removed := [one for one in closing if one.node.instance_id in ours]:
+        fallen = any(one.judgement.verdict is Verdict.RECOVER for one in found)
+        if fallen:
+            return removed[0]
+    for verdict in BY_WEIGHT:
+        for one in found:
+            if one.judgement.verdict is verdict:
+                return _unless_removed(facts, one, tick)
+    return None
+
+
+def _announced_in_vain(facts: JobFacts) -> bool:
+    """Whether a VM that was announced to be taken runs on beside its successor: the next is not believed."""
+    return any(node.instance is not None and alive(node.instance) for node in facts.outlived)
+
+
+def _unless_removed(facts: JobFacts, finding: Finding, tick: Tick) -> Finding:
+    """The finding, but no recovery of what its owner has ended by removing the VM beside it."""
+    lost = finding.judgement.verdict is Verdict.RECOVER
+    if not lost or not removed_beside(facts, lost_at(finding.node, tick)):
+        return finding
+    why = "the VM that it still ran on was deleted or stopped on purpose"
+    return replace(finding, judgement=replace(finding.judgement, verdict=Verdict.CLOSE, why=why))
+
+
+def answered(facts: JobFacts, node: NodeFacts) -> str:
+    """Why the ledger has an answer to this node's marker already; "" where it has none."""
+    if node.marker is None:
+        return ""
+    replaced = _replaced(facts, node)
+    for attempt in (one.attempt for one in facts.ledger):
+        stands_in = replaced and attempt.replaces.get(node.node) == node.instance_id
+        if stands_in or attempt.markers.get(node.node) == node.marker.generation:
+            return f"answered by attempt {attempt.number}"
+    return f"instance {node.instance_id} has a successor" if replaced else closed(facts, node)
+
+
+def _replaced(facts: JobFacts, node: NodeFacts) -> bool:
+    """Whether the instance has a successor; one that was started again in place is its own."""
+    ours: Sequence[str] = tuple(facts.newest.instances.values()) if facts.newest else ()
+    # A marker that names no instance may be about the newest one, whatever was registered last.
+    if node.marker is None or not node.marker.body.instance_id or node.instance_id in ours:
+        return False
+    replaced = [one.attempt.replaces.get(node.node) for one in facts.ledger]
+    # An attempt that its developer launched by hand replaces nothing, and yet the one before it is past.
+    past = [one.attempt.instances.get(node.node) for one in facts.ledger[:-1]]
+    return node.instance_id in (*replaced, *past)
+
+
+def closed(facts: JobFacts, node: NodeFacts) -> str:
+    """A closed job stays closed, unless its developer has launched an instance that the ledger never saw."""
+    newest = facts.newest
+    if newest is None or newest.state not in CLOSED:
+        return ""
+    past = {*newest.instances.values(), *newest.replaces.values()}
+    relaunched = node.instance_id and node.instance_id not in past and known(facts, node)
+    return "" if relaunched else f"the job is closed: {newest.reason or newest.state.value}"
+
+
+def known(facts: JobFacts, node: NodeFacts) -> bool:
+    """Whether somebody else knows of the instance than a marker, which alone says anything."""
+    registered = facts.registrations.get(node.node)
+    return bool(node.instance or node.history or (registered and registered == node.instance_id))

@@ -1,0 +1,88 @@
+"""The list of open jobs, read at little cost: an entry is read again only when it has changed."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from spotwarden.engine.cache import Known
+from spotwarden.engine.fan_out import each
+from spotwarden.layout import Layout, NotInLayoutError, OpenJob
+from spotwarden.model.instance import Instance, Status
+from spotwarden.model.watch import Watch, Watched
+from spotwarden.ports import Entry, Store, UnansweredError
+from spotwarden.recovery.job_folder import watch_in
+
+READERS = 64
+"""As many entries are read at a time as there are connections."""
+_KNOWN: Known[Watch] = Known()
+
+
+class OpenJobs(NamedTuple):
+    """The entries that could be read; of the others, by job, why not."""
+
+    watched: list[Watched]
+    broken: Mapping[str, Exception]
+
+
+def read_watches(store: Store, layout: Layout, workers: int) -> OpenJobs:
+    """Every open job."""
+    jobs = {entry: job for entry in store.entries(layout.open_jobs()) if (job := _job(layout, entry))}
+    known = {entry: _KNOWN.get(entry.name, entry.generation) for entry in jobs}
+    broken: dict[str, Exception] = {}
+
+    def read(entry: Entry) -> tuple[Entry, Watch | None] | None:
+        try:
+            return entry, _read(store, entry, jobs[entry])
+        except (UnansweredError, ValueError) as problem:
+            broken[jobs[entry]] = problem
+            return None
+
+    done = each([entry for entry in jobs if known[entry] is None], read, _readers(workers))
+    if done.failures:
+        raise ExceptionGroup("the list of open jobs could not be read", done.failures)
+    known |= dict(done.results)
+    watched = [
+        Watched(watch=watch, generation=entry.generation, since=entry.updated)
+        for entry, watch in known.items()
+        if watch is not None
+    ]
+    return OpenJobs(watched, broken)
+
+
+def _readers(workers: int) -> int:
+    """A read holds a connection and little else; who works on one thing at a time reads so, too."""
+    return 1 if workers == 1 else min(4 * workers, READERS)
+
+
+def _job(layout: Layout, entry: Entry) -> str:
+    try:
+        thing = layout.parse(entry.name)
+    except NotInLayoutError:
+        return ""
+    return thing.job if isinstance(thing, OpenJob) else ""
+
+
+def _read(store: Store, entry: Entry, job: str) -> Watch | None:
+    """Read it and remember it; one that has changed since the listing is seen next time."""
+    stored = store.read(entry.name)
+    if stored is None or stored.generation != entry.generation:
+        return None
+    return _KNOWN.keep(entry.name, entry.generation, watch_in(entry.name, job, stored.data))
+
+
+def is_whole(watch: Watch, alive: dict[str, Instance]) -> bool:
+    """Whether the job needs no look: all its instances run, and what runs is on record."""
+    return bool(
+        watch.instances
+        and watch.recorded
+        and watch.whole is None
+        and all(one in alive and alive[one].status is Status.RUNNING for one in watch.instances.values())
+    )
+
+
+def log_from(watches: list[Watched], swept: datetime | None, now: datetime) -> datetime:
+    """From when on the operation log must be read: since all missing instances were last seen."""
+    seen = [one.watch.whole for one in watches if one.watch.whole is not None]
+    # The first sweep of all knows only that an entry was written while its instances were there.
+    seen.append(swept or min((one.since for one in watches), default=now))
+    return min(seen)

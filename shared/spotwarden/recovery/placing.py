@@ -1,0 +1,243 @@
+"""An attempt under way: from the claim to the instances that exist.
+
+The lease guards the steps up to an answered request. From then on every step is safe for any sweep:
+an operation is only looked at, ids are written as they are, and the ledger changes under its generation.
+"""
+
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import LaunchInstances, Look, StartInstance, Step, Survey, Wait, WriteAttempt
+from spotwarden.model.attempt import Attempt, Deed, Lease, Recorded, State
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import Choice, Launch
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.recovery import asking, finishing
+from spotwarden.recovery.bounds import time_left
+from spotwarden.recovery.clearing import clear_the_way, in_the_way
+from spotwarden.recovery.ending import stop
+from spotwarden.recovery.finishing import finish, launched_anew, made, made_and_gone, revived, whole
+from spotwarden.recovery.launching import prepare
+from spotwarden.recovery.lifecycle import Event
+from spotwarden.recovery.progress import UNANSWERED_AT_MOST
+from spotwarden.recovery.removal import may_be_removed, removed
+
+REMOVED = "a person has removed an instance of it since"
+CLOCKS_APART = timedelta(minutes=1)
+
+
+def lease(limits: RecoveryLimits, tick: Tick) -> Lease:
+    """The lease that this sweep takes."""
+    return Lease(holder=tick.sweep, until=tick.now + limits.lease)
+
+
+def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
+    """The next step of an attempt that is under way."""
+    attempt = newest.attempt
+    if attempt.state is State.PLACING:
+        if attempt.tries[-1].operation or facts.operation:
+            return _created(facts, newest, policy, tick)
+        return _guarded(facts, newest, policy, tick)
+    if facts.unanswered >= UNANSWERED_AT_MOST:
+        return _let_go(newest, tick)
+    return _undone(facts, newest, tick) or _asking(facts, newest, policy, tick)
+
+
+def _undone(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
+    """What must be seen to before a place is asked; None once nothing must."""
+    attempt = newest.attempt
+    if ids := revived(facts, attempt):
+        return finish(facts, newest, ids, tick, Event.REVIVED) if facts.surveyed else _survey(facts, attempt)
+    if step := _removal(facts, newest, tick):
+        return step
+    if new := launched_anew(facts, attempt):
+        names = ", ".join(one.name for one in new)
+        return Wait(reason=f"{names} was launched by hand, and not the whole gang", soon=False)
+    if attempt.not_before and attempt.not_before > tick.now:
+        return asking.wait(attempt, tick)
+    if step := clear_the_way(facts, attempt):
+        return step
+    if attempt.state is State.CLAIMED and _held_by_another(attempt, tick):
+        return Wait(reason=f"another sweep works on attempt {attempt.number}")
+    # What this sweep has seen may be older than the claim; before anything is asked it looks again.
+    return None if facts.surveyed else _survey(facts, attempt)
+
+
+def _asking(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
+    """A back-off that is over needs no lease: writing the try down is what only one can do."""
+    if newest.attempt.state is State.BACKING_OFF:
+        return asking.ask(facts, newest, policy, tick, lease=lease(policy.recovery, tick), waited=True)
+    return _guarded(facts, newest, policy, tick)
+
+
+def _guarded(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
+    """A step that needs the lease: wait for it, take it over, or go on under it."""
+    attempt, held = newest.attempt, newest.attempt.lease
+    if facts.unanswered >= UNANSWERED_AT_MOST:
+        return _let_go(newest, tick)
+    if _held_by_another(attempt, tick):
+        return Wait(reason=f"another sweep works on attempt {attempt.number}")
+    if held is None or held.holder != tick.sweep:
+        taken = replace(attempt, lease=lease(policy.recovery, tick), updated=tick.now)
+        reason = "took over the attempt" if held else "took the attempt"
+        return WriteAttempt(reason=reason, record=taken, generation=newest.generation)
+    if attempt.state is State.CLAIMED:
+        return asking.ask(facts, newest, policy, tick, lease=lease(policy.recovery, tick), waited=False)
+    return _send(facts, newest, policy, tick)
+
+
+def _held_by_another(attempt: Attempt, tick: Tick) -> bool:
+    held = attempt.lease
+    return held is not None and held.holder != tick.sweep and held.until > tick.now
+
+
+def _removal(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
+    """Stop with its owner, and wait where the lists may hide that; None where nobody removed anything."""
+    if removed(facts, newest.attempt):
+        return stop(facts, newest, REMOVED, tick)
+    if may_be_removed(facts, newest.attempt):
+        return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
+    return None
+
+
+def _let_go(newest: Recorded, tick: Tick) -> Step:
+    """Leave the request to a later sweep, which sends it once more with the same id."""
+    held = newest.attempt.lease
+    if held is None or held.holder != tick.sweep:
+        return Wait(reason="Compute Engine does not answer")
+    free = replace(newest.attempt, lease=None, updated=tick.now)
+    return WriteAttempt(reason="Compute Engine does not answer", record=free, generation=newest.generation)
+
+
+def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
+    """Send the request that was written down, unless what it asks for is there."""
+    attempt, last = newest.attempt, newest.attempt.tries[-1]
+    if last.error:
+        return _refused(facts, newest, last.error, policy, tick)
+    ids = made(facts, attempt)
+    if last.deed is Deed.CREATE and whole(facts, ids):
+        return finish(facts, newest, ids, tick)
+    if removed(facts, attempt) and not facts.surveyed:
+        # Whoever wrote the try may have sent it, and died; then what it made is there.
+        return _survey(facts, attempt)
+    if step := _removal(facts, newest, tick):
+        return step
+    if last.deed is Deed.START:
+        return StartInstance(
+            reason=f"attempt {attempt.number} in {last.place}",
+            job=attempt.job,
+            attempt=attempt.number,
+            zone=last.place,
+            instance_id=next(iter(attempt.replaces.values())),
+            request_id=last.request_id,
+            before=_until(attempt),
+        )
+    choice = _choice(facts, last.place)
+    if choice is None:
+        return _refused(facts, newest, "notFound: the create script no longer goes there", policy, tick)
+    left = time_left(facts, attempt.lost or tick.now)
+    return LaunchInstances(
+        reason=f"attempt {attempt.number} in {last.place}",
+        job=attempt.job,
+        attempt=attempt.number,
+        request=prepare(choice.request, attempt, left=left),
+        request_id=last.request_id,
+        before=_until(attempt),
+    )
+
+
+def _until(attempt: Attempt) -> datetime | None:
+    """Until when the request may be sent: then somebody whose clock is ahead may take the attempt over."""
+    return attempt.lease.until - CLOCKS_APART if attempt.lease else None
+
+
+def _choice(facts: JobFacts, place: str) -> Choice | None:
+    if not isinstance(facts.launch, Launch):
+        return None
+    return next((one for one in facts.launch.choices if one.place == place), None)
+
+
+def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
+    """Note the operation, look at it, and finish or fail with it."""
+    attempt, last, operation = newest.attempt, newest.attempt.tries[-1], facts.operation
+    if operation and not last.operation:
+        noted = replace(asking.noted(attempt, operation=operation.name), lease=None, updated=tick.now)
+        return WriteAttempt(reason="the request was accepted", record=noted, generation=newest.generation)
+    if operation is None or operation.name != last.operation:
+        if facts.forgotten:
+            return _forgotten(facts, newest, policy, tick)
+        return Look(place=last.place, operation=last.operation)
+    if not operation.done:
+        doing = "starting" if last.deed is Deed.START else "making"
+        return Wait(reason=f"Compute Engine is still {doing} it in {last.place}")
+    if operation.error:
+        return _refused(facts, newest, operation.error, policy, tick)
+    if last.deed is Deed.START:
+        return finish(facts, newest, dict(attempt.replaces), tick)
+    if not isinstance(facts.launch, Launch) or not facts.launch.gang:
+        return finish(facts, newest, {operation.target_name: operation.target_id}, tick)
+    return _gang_created(facts, newest, policy, tick)
+
+
+def _forgotten(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
+    """Adopt what a request has made whose operation answers 404; where there is nothing, send it again."""
+    if not facts.surveyed:
+        return _survey(facts, newest.attempt)
+    if facts.unsure:
+        return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
+    ids = finishing.came_of(facts, newest.attempt)
+    if ids and isinstance(facts.launch, Launch) and facts.launch.gang:
+        return _gang_created(facts, newest, policy, tick)
+    if whole(facts, ids):
+        return finish(facts, newest, ids, tick)
+    return asking.ask_again(newest, tick, lease=lease(policy.recovery, tick))
+
+
+def _gang_created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
+    """The operation names no instance: list them; what is not there any more was lost since."""
+    attempt, last = newest.attempt, newest.attempt.tries[-1]
+    if not facts.surveyed:
+        return _survey(facts, attempt)
+    # A node that was lost since is a node of this attempt all the same: what befell it is judged by its id.
+    # A list that hides a zone may hide the newest of them, and then the log tells only of older ones.
+    shown = made(facts, attempt, dead=True)
+    ids = shown if facts.unsure else {**facts.inserted, **shown}
+    if whole(facts, ids):
+        return finish(facts, newest, ids, tick)
+    if tick.now - last.at >= policy.recovery.log_delay and not facts.unsure:
+        return _refused(facts, newest, "incomplete: not all nodes were made", policy, tick)
+    return Wait(reason=f"{last.place} does not show all nodes yet")
+
+
+def _survey(facts: JobFacts, attempt: Attempt) -> Survey:
+    names = facts.launch.nodes if isinstance(facts.launch, Launch) else tuple(attempt.replaces)
+    # Our clock may be ahead of Compute Engine's by a minute.
+    asked = attempt.tries[-1].at if attempt.tries else attempt.created
+    return Survey(job=facts.job, names=names, since=asked - CLOCKS_APART)
+
+
+def _refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick: Tick) -> Step:
+    """Make sure that nothing came of the try, then go on to the next place, or back off, or give up."""
+    attempt = newest.attempt
+    gang = isinstance(facts.launch, Launch) and facts.launch.gang
+    # A refusal that is no operation's may answer a repetition, when the first request was carried out
+    # unanswered; what it made may be dead already. Or its developer has launched it by hand a moment ago.
+    direct = not attempt.tries[-1].operation
+    if (gang or direct) and not facts.surveyed:
+        return _survey(facts, attempt)
+    ids = made(facts, attempt, dead=not gang) or revived(facts, attempt)
+    if direct and not whole(facts, ids) and not facts.unsure:
+        ids = made_and_gone(facts, attempt)
+    if direct and whole(facts, ids):
+        return finish(facts, newest, ids, tick)
+    if in_the_way(facts, attempt) or (facts.surveyed and facts.unsure):
+        if step := clear_the_way(facts, attempt):
+            return step
+        return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
+    if removed(facts, attempt):
+        return stop(facts, newest, REMOVED, tick)
+    failed = replace(newest, attempt=asking.noted(attempt, error=error))
+    return asking.go_on(facts, failed, policy, tick, lease=lease(policy.recovery, tick))

@@ -1,0 +1,136 @@
+"""What its developer launched without us, and what runs: written down when it is first seen."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import Fetch, KeepWatch, RecordLaunched, Step, Tell, WriteAttempt
+from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instance, Status
+from spotwarden.model.launch import Launch
+from spotwarden.model.request import Request
+from spotwarden.model.tick import Tick
+from spotwarden.model.watch import Watch
+from spotwarden.recovery import notices
+from spotwarden.recovery.fates import alive
+
+Compare = Callable[[Request, Mapping[str, Any]], tuple[str, ...]]
+
+
+def strangers(facts: JobFacts) -> list[Instance]:
+    """Instances of the job's names that carry no label of ours and that no attempt knows."""
+    known = {
+        one
+        for recorded in facts.ledger
+        for ids in (recorded.attempt.instances, recorded.attempt.replaces)
+        for one in ids.values()
+    }
+    return [one for one in facts.instances if one.job is None and alive(one) and one.id not in known]
+
+
+def sight(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
+    """Write down an attempt that its developer launched by hand; None where there is none."""
+    new = {one.name: one for one in strangers(facts) if _is_its_own(facts, one)}
+    if not new:
+        return None
+    if facts.watched is None:
+        # On the list before anything else: nobody would miss an instance of a job that nobody watches.
+        return KeepWatch(reason="a job was seen", job=facts.job, watch=Watch(job=facts.job), generation=0)
+    newest = facts.ledger[-1] if facts.ledger else None
+    ids = {name: one.id for name, one in new.items()}
+    if newest and _another_node(newest.attempt, ids):
+        more = replace(newest.attempt, instances={**newest.attempt.instances, **ids}, updated=tick.now)
+        return WriteAttempt(reason="another node was seen", record=more, generation=newest.generation)
+    if newest and newest.attempt.state not in CLOSED and _still_there(facts, newest.attempt):
+        return None
+    first = min(new.values(), key=lambda one: one.created or tick.now)
+    record = Attempt(
+        job=facts.job,
+        number=newest.attempt.number + 1 if newest else 1,
+        state=State.RUNNING,
+        created=first.created or tick.now,
+        updated=tick.now,
+        reason="launched by its developer, and seen",
+        instances=ids,
+        started=first.started or first.created or tick.now,
+        seen=True,
+        owner=facts.owner,
+    )
+    return WriteAttempt(reason=record.reason, record=record, generation=0)
+
+
+def _another_node(attempt: Attempt, ids: Mapping[str, str]) -> bool:
+    """Whether they are further nodes of a launch that was seen while it was still under way."""
+    return attempt.seen and attempt.state is State.RUNNING and not set(ids) & set(attempt.instances)
+
+
+def _is_its_own(facts: JobFacts, one: Instance) -> bool:
+    """A name alone makes no instance a job's: its script makes one of this name, or it registered this id."""
+    if (
+        isinstance(facts.launch, Launch)
+        and facts.launch.script is not None
+        and one.name in facts.launch.nodes
+    ):
+        return True
+    return facts.registrations.get(one.name) == one.id
+
+
+def _still_there(facts: JobFacts, attempt: Attempt) -> bool:
+    ids = set(attempt.instances.values())
+    return any(one.id in ids for one in facts.instances)
+
+
+def settle(facts: JobFacts, tick: Tick, compare: Compare) -> Step | None:
+    """For a job that runs: bring its watch up to date, and write down once what was launched."""
+    newest = facts.newest
+    if newest is None or newest.state is not State.RUNNING:
+        return None
+    wanted = watch_of(facts, newest)
+    watched = facts.watched.watch if facts.watched else None
+    if watched is None or replace(watched, recorded=False) != wanted:
+        generation = facts.watched.generation if facts.watched else 0
+        return KeepWatch(reason="the job runs", job=facts.job, watch=wanted, generation=generation)
+    if watched.recorded or not tick.patient:
+        return None
+    return _record(facts, newest, tick, compare)
+
+
+def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
+    """The entry in the list of open jobs that says what the ledger says."""
+    past = [one for recorded in facts.ledger[-10:] for one in recorded.attempt.replaces.values() if one]
+    return Watch(
+        job=facts.job, attempt=newest.number, instances=dict(newest.instances), past=tuple(sorted(set(past)))
+    )
+
+
+def _record(facts: JobFacts, newest: Attempt, tick: Tick, compare: Compare) -> Step | None:
+    """Fetch what runs, say where the script differs from it, and write it down."""
+    there = {one.id: one for one in facts.instances if one.status is Status.RUNNING}
+    for node, instance_id in newest.instances.items():
+        if node not in facts.fetched:
+            one = there.get(instance_id)
+            return Fetch(node=node, zone=one.zone, instance_id=instance_id) if one else None
+    ran = {node: facts.fetched[node] for node in newest.instances}
+    if not all(map(_is_whole, ran.values())):
+        return None
+    if newest.seen and isinstance(facts.launch, Launch) and not facts.launch.gang:
+        first = next(iter(ran.values()))["instance"]
+        if differences := compare(facts.launch.request, first):
+            notice = notices.differs(facts, newest, differences, tick)
+            if notice.id not in facts.told:
+                return Tell(reason="the stored script differs from what runs", notice=notice)
+    if not facts.recorded:
+        return RecordLaunched(reason="seen for the first time", job=facts.job, attempt=newest.number, ran=ran)
+    if facts.watched is None:
+        return None
+    noted = replace(facts.watched.watch, recorded=True)
+    return KeepWatch(
+        reason="what runs is on record", job=facts.job, watch=noted, generation=facts.watched.generation
+    )
+
+
+def _is_whole(found: Mapping[str, Any] | None) -> bool:
+    """Whether the instance and each of its disks were there: without a boot disk it is lost."""
+    return found is not None and None not in found["disks"].values()

@@ -1,0 +1,124 @@
+"""The row of a job in the experiment table, and its timeline: told from its facts alone."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+
+import msgspec
+
+from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instance, Status
+from spotwarden.report.model.experiments import Standing
+
+SUCCESS = "0"
+NO_TAGS: Mapping[str, str] = {}
+ALIVE = frozenset((Status.RUNNING, Status.STAGING, Status.PROVISIONING))
+_CLOSED: Mapping[State, Standing] = {
+    State.ENDED: Standing.ENDED,
+    State.STOPPED: Standing.STOPPED,
+    State.GAVE_UP: Standing.GAVE_UP,
+}
+
+
+class Experiment(msgspec.Struct, frozen=True, kw_only=True):
+    """One row. `instance_id` is also the id of its logs; `exit_code` what the job wrote as its end.
+
+    `runtime` is None where no launch is on record, `ended` while the job is open.
+    """
+
+    job: str
+    status: Standing
+    exit_code: str = ""
+    attempts: int
+    instance_id: str
+    zone: str
+    owner: str
+    started: datetime | None
+    ended: datetime | None = None
+    runtime: timedelta | None
+    tags: Mapping[str, str] = {}
+
+
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a timeline."""
+
+    at: datetime
+    what: str
+
+
+def experiment(
+    facts: JobFacts,
+    instances: tuple[Instance, ...],
+    now: datetime,
+    *,
+    stalled: bool = False,
+    tags: Mapping[str, str] = NO_TAGS,
+) -> Experiment:
+    """The job's row: what it is doing, or how it ended; `stalled` where governance has found it so."""
+    newest = facts.ledger[-1].attempt if facts.ledger else None
+    first = facts.ledger[0].attempt if facts.ledger else None
+    ids = set(newest.instances.values()) if newest else set()
+    mine = [one for one in instances if one.id in ids]
+    ended = _end(facts)
+    return Experiment(
+        job=facts.job,
+        status=standing(facts, mine, stalled=stalled),
+        exit_code=facts.status_code or "",
+        attempts=newest.number if newest else 1,
+        instance_id=", ".join(sorted(ids)),
+        zone=newest.tries[-1].place if newest and newest.tries else "",
+        owner=facts.owner,
+        started=first.created if first else None,
+        ended=ended,
+        runtime=(ended or now) - first.created if first else None,
+        tags=tags,
+    )
+
+
+def standing(facts: JobFacts, mine: list[Instance], *, stalled: bool = False) -> Standing:
+    """How the job stands; `mine` are the newest attempt's instances that are still there."""
+    if facts.status_code is not None:
+        return Standing.ENDED if facts.status_code == SUCCESS else Standing.FAILED
+    if not facts.ledger:
+        return Standing.UNKNOWN
+    newest = facts.ledger[-1].attempt
+    if newest.state in _CLOSED:
+        return _CLOSED[newest.state]
+    if newest.state is not State.RUNNING:
+        return Standing.QUEUED if newest.number == 1 else Standing.RECOVERING
+    if not any(one.status in ALIVE for one in mine):
+        return Standing.RECOVERING
+    return Standing.STALLED if stalled else Standing.RUNNING
+
+
+def worded(row: Experiment) -> str:
+    """The status in words, a failure with its code."""
+    return f"failed ({row.exit_code})" if row.status is Standing.FAILED else row.status.value
+
+
+def _end(facts: JobFacts) -> datetime | None:
+    """When it was over; None while it is not."""
+    if facts.ended is not None:
+        return facts.ended
+    newest = facts.ledger[-1].attempt if facts.ledger else None
+    return newest.updated if newest and newest.state in _CLOSED else None
+
+
+def timeline(facts: JobFacts) -> list[Moment]:
+    """Everything on record about a job, oldest first."""
+    moments = [moment for one in facts.ledger for moment in _moments(one.attempt)]
+    if facts.ended is not None:
+        moments.append(Moment(at=facts.ended, what=f"the job ended with status {facts.status_code}"))
+    return sorted(moments, key=lambda moment: moment.at)
+
+
+def _moments(attempt: Attempt) -> Iterator[Moment]:
+    yield Moment(at=attempt.created, what=f"attempt {attempt.number}: {attempt.reason}")
+    for one in attempt.tries:
+        answer = f", refused: {one.error}" if one.error else ""
+        yield Moment(at=one.at, what=f"attempt {attempt.number} asked {one.place}{answer}")
+    for node, instance_id in attempt.instances.items():
+        at = attempt.started or attempt.updated
+        yield Moment(at=at, what=f"attempt {attempt.number}: {node} is instance {instance_id}")
+    if attempt.state in {State.BACKING_OFF, State.STOPPED, State.GAVE_UP}:
+        yield Moment(at=attempt.updated, what=f"attempt {attempt.number}: {attempt.state.value}")

@@ -1,0 +1,58 @@
+"""The first step of a job's life: its developer's own launch."""
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import WriteAttempt
+from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import Launch
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.tick import Tick
+from spotwarden.recovery.attempts import IN_FLIGHT
+from spotwarden.recovery.placing import lease
+
+
+def problem(facts: JobFacts, *, again: bool) -> str:
+    """Why this job must not be launched now, for its developer; "" where it may."""
+    if not facts.ledger and facts.status_code is None:
+        return ""
+    newest = facts.ledger[-1].attempt if facts.ledger else None
+    if facts.status_code is None and newest and newest.state is State.RUNNING:
+        return f"{facts.job} is running, attempt {newest.number}; choose another name with --job"
+    if again or in_flight(facts):
+        return ""
+    how = f"ended with status {facts.status_code}" if facts.status_code is not None else "is closed"
+    return f"{facts.job} {how}; --again launches it once more, on top of what it has stored"
+
+
+def in_flight(facts: JobFacts) -> bool:
+    """Whether an earlier submit has claimed the attempt and not finished it: it is then carried on."""
+    is_open = bool(facts.ledger) and facts.status_code is None
+    return is_open and facts.ledger[-1].attempt.state in IN_FLIGHT
+
+
+def let_go(facts: JobFacts, tick: Tick) -> WriteAttempt | None:
+    """Give the attempt's lease back, so that the next sweep goes on at once; None where it is not ours."""
+    newest = facts.ledger[-1] if facts.ledger else None
+    held = newest.attempt.lease if newest else None
+    if newest is None or held is None or held.holder != tick.sweep or not in_flight(facts):
+        return None
+    free = replace(newest.attempt, lease=None, updated=tick.now)
+    return WriteAttempt(reason="its launch was interrupted", record=free, generation=newest.generation)
+
+
+def claim(facts: JobFacts, launch: Launch, owner: str, limits: RecoveryLimits, tick: Tick) -> WriteAttempt:
+    """Create the record of the attempt that the developer asks for."""
+    number = facts.ledger[-1].attempt.number + 1 if facts.ledger else 1
+    record = Attempt(
+        job=facts.job,
+        number=number,
+        state=State.CLAIMED,
+        created=tick.now,
+        updated=tick.now,
+        reason="submitted" if number == 1 else "submitted again",
+        lease=lease(limits, tick),
+        script=launch.script,
+        owner=owner,
+    )
+    return WriteAttempt(reason=record.reason, record=record, generation=0)

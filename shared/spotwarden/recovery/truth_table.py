@@ -1,0 +1,108 @@
+"""The truth table: was this instance taken from its job, and what is to be done?
+
+Rows are read from the top; the first that fits decides. `None` fits anything.
+"""
+
+from enum import Enum
+from functools import cache
+
+import msgspec
+
+from spotwarden.model.facts import NodeFacts
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.tick import Tick
+from spotwarden.recovery.fates import Fate, Now, fate_of, now_of
+
+
+class Verdict(Enum):
+    """What is to be done about an instance."""
+
+    LEAVE = "nothing, it runs"
+    CLEAR = "clear the marker"
+    WAIT = "look again later"
+    RECOVER = "start the job again"
+    REPLACE = "start its successor while it still runs"
+    CLOSE = "close the job as stopped"
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One row: the facts it fits, the verdict, and the reason told to people.
+
+    `soon` is false where another look within seconds would see the same.
+    """
+
+    marker: bool | None
+    fate: Fate | None
+    now: Now | None
+    verdict: Verdict
+    why: str
+    soon: bool = True
+
+
+TABLE = (
+    Row(None, None, Now.HIDDEN, Verdict.WAIT, "the list of instances is incomplete", soon=False),
+    Row(None, None, Now.GOING, Verdict.WAIT, "the instance is still stopping"),
+    Row(True, None, Now.DOOMED, Verdict.REPLACE, "Compute Engine has announced that it takes the instance"),
+    Row(False, None, Now.DOOMED, Verdict.LEAVE, "the instance is alive"),
+    Row(
+        True,
+        None,
+        Now.FRESH,
+        Verdict.WAIT,
+        "the instance is alive; its marker is cleared once it has settled",
+        soon=False,
+    ),
+    Row(True, None, Now.SETTLED, Verdict.CLEAR, "a guest reboot: the instance is alive and has settled"),
+    Row(False, None, Now.FRESH, Verdict.LEAVE, "the instance is alive"),
+    Row(False, None, Now.SETTLED, Verdict.LEAVE, "the instance is alive"),
+    Row(None, Fate.PREEMPTED, Now.GONE, Verdict.RECOVER, "Compute Engine preempted the instance"),
+    Row(None, Fate.PREEMPTED, Now.KEPT, Verdict.RECOVER, "Compute Engine preempted the instance, stopped it"),
+    Row(None, Fate.HOST_ERROR, Now.GONE, Verdict.RECOVER, "the instance's host failed"),
+    Row(None, Fate.HOST_ERROR, Now.KEPT, Verdict.RECOVER, "the instance's host failed and left it stopped"),
+    Row(
+        None,
+        Fate.STOPPED,
+        None,
+        Verdict.CLOSE,
+        "the instance was deleted or stopped on purpose, not preempted",
+    ),
+    Row(None, Fate.UNTOLD, None, Verdict.WAIT, "the operation log has not had time to say what happened"),
+    Row(True, Fate.SILENT, Now.GONE, Verdict.RECOVER, "the instance is gone and nobody deleted it"),
+    Row(
+        False,
+        Fate.SILENT,
+        Now.GONE,
+        Verdict.RECOVER,
+        "the instance was lost: it is gone, it left no marker, and nobody deleted it",
+    ),
+    Row(None, Fate.SILENT, Now.KEPT, Verdict.RECOVER, "the instance is stopped and nobody stopped it"),
+)
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict with what it rests on."""
+
+    verdict: Verdict
+    fate: Fate
+    now: Now
+    why: str
+    soon: bool = True
+
+
+def judge(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool = False) -> Judgement:
+    """Say what is to be done about an instance of a job that is open; `early` where the job wants that."""
+    fate, now = fate_of(node, limits, tick), now_of(node, limits, tick, early=early)
+    marked = node.marker is not None
+    row = _row(marked, fate, now)
+    why = f"{row.why} ({node.unsure})" if now is Now.HIDDEN else row.why
+    return Judgement(verdict=row.verdict, fate=fate, now=now, why=why, soon=row.soon)
+
+
+@cache
+def _row(marked: bool, fate: Fate, now: Now) -> Row:  # noqa: FBT001 — a key
+    return next(row for row in TABLE if fits(row, marker=marked, fate=fate, now=now))
+
+
+def fits(row: Row, *, marker: bool, fate: Fate, now: Now) -> bool:
+    """Whether the row is about these facts."""
+    return row.marker in {None, marker} and row.fate in {None, fate} and row.now in {None, now}

@@ -1,0 +1,54 @@
+"""The report's figures for people's own tools: each view as JSON and as CSV, both from one document."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from spotwarden.report.export import documents, job_documents, job_sheets, sheets
+from spotwarden.report.model.experiments import Experiments
+from spotwarden.report.model.fleet import Fleet
+from spotwarden.report.model.job import Comparison, JobReport
+from spotwarden.report.model.trust import Trust
+
+View = Experiments | JobReport | Comparison | Fleet | Trust
+
+_DOCUMENTS: Mapping[type, Callable[[Any], msgspec.Struct]] = {
+    Experiments: documents.experiments,
+    JobReport: job_documents.job,
+    Comparison: job_documents.comparison,
+    Fleet: documents.fleet,
+    Trust: job_documents.trust,
+}
+_SHEETS: Mapping[type, Callable[[Any], bytes]] = {
+    Experiments: sheets.experiments,
+    JobReport: job_sheets.job,
+    Comparison: job_sheets.comparison,
+    Fleet: sheets.fleet,
+    Trust: job_sheets.trust,
+}
+_NAMES: Mapping[type, str] = {
+    Experiments: "experiments",
+    Comparison: "compare",
+    Fleet: "fleet",
+    Trust: "trust",
+}
+_ODD = re.compile(r"[^A-Za-z0-9-]+")
+_LONGEST = 80
+
+
+def as_json(view: View) -> bytes:
+    """The view as JSON, which `docs/report/schema.json` describes."""
+    return msgspec.json.encode(_DOCUMENTS[type(view)](view))
+
+
+def as_csv(view: View) -> bytes:
+    """The view as CSV; of the fleet the tables, of a job its life, of several their rows."""
+    return _SHEETS[type(view)](_DOCUMENTS[type(view)](view))
+
+
+def file_name(view: View, kind: str) -> str:
+    """What a download of it is called: letters, digits and `-`, whatever its job is called."""
+    name = f"job-{view.experiment.job}" if isinstance(view, JobReport) else _NAMES[type(view)]
+    return f"spotwarden-{_ODD.sub('-', name)[:_LONGEST]}.{kind}"

@@ -1,0 +1,156 @@
+"""A view of the report → its JSON document: the experiment table and the fleet."""
+
+from spotwarden.report.export import shapes
+from spotwarden.report.export.values import amount, hours, pairs, said, seconds, share, sound, texts
+from spotwarden.report.model.experiments import Advance, Experiment, Experiments, Links, Measure
+from spotwarden.report.model.fleet import Fleet, Pending, Recovery, Slice, Spans, WeatherHour
+
+
+def experiments(view: Experiments) -> shapes.Experiments:
+    """The experiment table."""
+    return shapes.Experiments(
+        schema=shapes.SCHEMA, at=view.at, prices=said(view.prices), jobs=tuple(map(row, view.rows))
+    )
+
+
+def row(one: Experiment) -> shapes.Row:
+    """A job of the experiment table."""
+    return shapes.Row(
+        job=sound(one.job),
+        owner=said(one.owner),
+        team=said(one.team),
+        status=one.standing,
+        exit_code=said(one.exit_code),
+        attempts=one.attempts,
+        preemptions=one.preemptions,
+        nodes=one.nodes,
+        gpus=one.gpus,
+        zones=texts(one.zones),
+        machine_types=texts(one.machines),
+        instance_ids=texts(one.instances),
+        started=one.started,
+        ended=one.ended,
+        runtime_seconds=seconds(one.runtime),
+        up_seconds=seconds(one.up_time),
+        gpu_hours=None if one.gpu_time is None else hours(one.gpu_time),
+        cost=amount(one.cost),
+        on_demand=amount(one.on_demand),
+        saved=amount(one.saved),
+        progress=_progress(one.advance),
+        metrics=tuple(map(_metric, one.metrics)),
+        links=_places(one.links),
+        tags=pairs(one.tags),
+        problem=said(one.problem),
+    )
+
+
+def _progress(one: Advance) -> shapes.Progress:
+    return shapes.Progress(
+        at=one.at, step=one.step, steps=one.steps, share=one.share, checkpoint=said(one.checkpoint)
+    )
+
+
+def _metric(one: Measure) -> shapes.Metric:
+    return shapes.Metric(
+        name=sound(one.name),
+        last=one.last,
+        at=one.at,
+        step=one.step,
+        lowest=one.lowest,
+        highest=one.highest,
+        best=one.best,
+    )
+
+
+def _places(one: Links) -> shapes.Places:
+    return shapes.Places(
+        code=said(one.code), script=said(one.script), output=said(one.output), logs=said(one.logs)
+    )
+
+
+def fleet(view: Fleet) -> shapes.Fleet:
+    """The fleet."""
+    return shapes.Fleet(
+        schema=shapes.SCHEMA,
+        at=view.at,
+        first=view.first,
+        last=view.last,
+        time_zone=view.timezone,
+        prices=said(view.prices),
+        total=_line(view.total),
+        tables={by.value: tuple(map(_line, rows)) for by, rows in view.tables.items()},
+        cases=tuple(map(_case, view.cases)),
+        weather=tuple(map(_weather, view.weather)),
+    )
+
+
+def _line(one: Slice) -> shapes.Line:
+    return shapes.Line(
+        key=said(one.key),
+        jobs=one.jobs,
+        preemptions=one.preemptions,
+        gpu_hours=_hours(one.gpu),
+        vm_hours=_hours(one.vm),
+        goodput=share(one.gpu.goodput),
+        vm_goodput=share(one.vm.goodput),
+        cost=amount(one.cost),
+        on_demand=amount(one.on_demand),
+        saved=amount(one.saved),
+        waste=amount(one.waste),
+        recovery=_recovery(one.recovery),
+    )
+
+
+def _hours(one: Spans) -> shapes.Hours:
+    return shapes.Hours(
+        used=hours(one.used),
+        useful=hours(one.useful),
+        starting=hours(one.starting),
+        idle=hours(one.idle),
+        lost=hours(one.lost),
+        after=hours(one.after),
+        unknown=hours(one.unknown),
+        waiting=hours(one.waiting),
+    )
+
+
+def _recovery(one: Recovery) -> shapes.Recovery:
+    return shapes.Recovery(
+        count=one.count,
+        median_seconds=seconds(one.median),
+        p90_seconds=seconds(one.p90),
+        p99_seconds=seconds(one.p99),
+        longest_seconds=seconds(one.longest),
+    )
+
+
+def _case(one: Pending) -> shapes.Case:
+    return shapes.Case(
+        rule=sound(one.rule),
+        key=sound(one.key),
+        job=said(one.job),
+        owner=said(one.owner),
+        state=said(one.state),
+        reason=said(one.reason),
+        evidence=pairs(one.evidence),
+        targets=texts(one.targets),
+        opened=one.opened,
+        since=one.since,
+        remedy=said(one.remedy),
+        due=one.due,
+        kept_until=one.kept_until,
+        kept_by=said(one.kept_by),
+        kept_why=said(one.kept_why),
+        vetoers=texts(one.vetoers),
+        veto=said(one.veto),
+    )
+
+
+def _weather(one: WeatherHour) -> shapes.Weather:
+    return shapes.Weather(
+        zone=sound(one.zone),
+        hour=one.hour,
+        preempted=one.preempted,
+        stockouts=one.stockouts,
+        granted=one.granted,
+    )

@@ -1,0 +1,152 @@
+"""What the JSON of one job, of several beside each other, and of the trust page looks like."""
+
+from collections.abc import Mapping
+from datetime import date
+
+import msgspec
+
+from spotwarden.model.heartbeat import Measured
+from spotwarden.model.moment import Moment
+from spotwarden.report.export.shapes import Row
+from spotwarden.report.model.job import Fate, MarkKind
+
+
+class Bar(msgspec.Struct, frozen=True, kw_only=True):
+    """One VM in one attempt; `kept` is up to when the work of one that was lost had been saved."""
+
+    attempt: int
+    node: str
+    instance_id: str | None
+    zone: str | None
+    machine_type: str | None
+    spot: bool | None
+    start: Moment
+    end: Moment | None
+    fate: Fate
+    why: str | None
+    kept: Moment | None
+
+
+class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+    """A place that was asked and did not give."""
+
+    at: Moment
+    place: str
+    error: str
+
+
+class Wait(msgspec.Struct, frozen=True, kw_only=True):
+    """A time without VMs before an attempt; `end` is null while it lasts."""
+
+    attempt: int
+    start: Moment
+    end: Moment | None
+    reason: str | None
+    refused: tuple[Refusal, ...]
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened at a moment; `deed` is the id of the action behind it."""
+
+    at: Moment
+    kind: MarkKind
+    what: str
+    attempt: int | None
+    node: str | None
+    deed: str | None
+
+
+class Load(msgspec.Struct, frozen=True, kw_only=True):
+    """How busy a VM's busiest GPU was, each `step_seconds` from `start`; null where it was not reported."""
+
+    instance_id: str
+    node: str | None
+    start: Moment
+    step_seconds: float
+    percent: tuple[float | None, ...]
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    """One value of a metric."""
+
+    at: Moment
+    step: float | None
+    value: Measured
+    attempt: int
+
+
+class Curve(msgspec.Struct, frozen=True, kw_only=True):
+    """A metric over a job's life, thinned out."""
+
+    metric: str
+    node: str | None
+    points: tuple[Point, ...]
+
+
+class Deed(msgspec.Struct, frozen=True, kw_only=True):
+    """One action of the control plane; `audit` names the object that it stands in."""
+
+    id: str
+    at: Moment
+    function: str
+    sweep: str | None
+    policy: str | None
+    action: str
+    why: str | None
+    job: str | None
+    node: str | None
+    instance_ids: tuple[str, ...]
+    rule: str | None
+    owner: str | None
+    place: str | None
+    evidence: Mapping[str, str]
+    outcome: str | None
+    detail: str | None
+    audit: str | None
+
+
+class Life(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything about one job."""
+
+    at: Moment
+    job: Row
+    start: Moment | None
+    end: Moment | None
+    bars: tuple[Bar, ...]
+    waits: tuple[Wait, ...]
+    marks: tuple[Mark, ...]
+    loads: tuple[Load, ...]
+    curves: tuple[Curve, ...]
+    deeds: tuple[Deed, ...]
+    deeds_left_out: int
+    prices: str | None
+
+
+class Job(Life, frozen=True, kw_only=True, tag_field="view", tag="job"):
+    """One job with its timeline: `jobs/<job>.json`."""
+
+    schema: int
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="compare"):
+    """Jobs beside each other: `compare.json`; of those that are missing there is nothing."""
+
+    schema: int
+    jobs: tuple[Life, ...]
+    missing: tuple[str, ...]
+
+
+class Trust(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="trust"):
+    """Actions that were looked for, newest first: `trust.json`; `found` counts those left out as well.
+
+    `since` is the oldest day that was looked through, null for all. `answer` says why a VM or job is gone,
+    where that was asked and is known; `by` is the id of the deed behind it.
+    """
+
+    schema: int
+    at: Moment | None
+    found: int
+    since: date | None
+    answer: str | None
+    by: str | None
+    deeds: tuple[Deed, ...]

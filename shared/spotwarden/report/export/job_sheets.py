@@ -1,0 +1,109 @@
+"""A document of the report → a table for a spreadsheet: a job's life, jobs beside each other, actions."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import msgspec
+
+from spotwarden.model.heartbeat import number
+from spotwarden.report.export import sheets
+from spotwarden.report.export.cells import Cell, table
+from spotwarden.report.export.job_shapes import Bar, Comparison, Deed, Job, Trust, Wait
+
+_DEED = (
+    "at", "function", "action", "job", "node", "instance_ids", "rule", "owner", "place", "outcome", "why",
+    "evidence", "policy", "sweep", "detail", "audit", "id",
+)  # fmt: skip
+
+
+class Happening(NamedTuple):
+    """A row of a job's life: a bar, a wait, a value, or what happened at a moment."""
+
+    what: str
+    start: datetime
+    end: datetime | None = None
+    attempt: int | None = None
+    node: str | None = None
+    instance_id: str | None = None
+    zone: str | None = None
+    machine_type: str | None = None
+    name: str | None = None
+    step: float | None = None
+    value: float | None = None
+    said: str | None = None
+
+
+def job(document: Job) -> bytes:
+    """All that is on record about a job, in the order of time."""
+    rows = sorted(_life(document), key=lambda one: one.start)
+    return table(Happening._fields, rows)
+
+
+def comparison(document: Comparison) -> bytes:
+    """A row for each job, as in the experiment table."""
+    return sheets.jobs([one.job for one in document.jobs])
+
+
+def trust(document: Trust) -> bytes:
+    """A row for each action; the evidence is JSON."""
+    return table(_DEED, map(_deed, document.deeds))
+
+
+def _life(document: Job) -> Iterator[Happening]:
+    yield from map(_bar, document.bars)
+    for wait in document.waits:
+        yield from _wait(wait)
+    for mark in document.marks:
+        yield Happening(mark.kind.value, mark.at, attempt=mark.attempt, node=mark.node, said=mark.what)
+    yield from _measured(document)
+
+
+def _bar(bar: Bar) -> Happening:
+    return Happening(
+        "bar",
+        bar.start,
+        bar.end,
+        bar.attempt,
+        bar.node,
+        bar.instance_id,
+        bar.zone,
+        bar.machine_type,
+        said=f"{bar.fate.value}: {bar.why}" if bar.why else bar.fate.value,
+    )
+
+
+def _wait(wait: Wait) -> Iterator[Happening]:
+    yield Happening("wait", wait.start, wait.end, wait.attempt, said=wait.reason)
+    for one in wait.refused:
+        yield Happening("place", one.at, attempt=wait.attempt, zone=one.place, said=one.error)
+
+
+def _measured(document: Job) -> Iterator[Happening]:
+    for load in document.loads:
+        for index, value in enumerate(load.percent):
+            at = load.start + timedelta(seconds=index * load.step_seconds)
+            yield Happening("gpu_percent", at, node=load.node, instance_id=load.instance_id, value=value)
+    for curve in document.curves:
+        for point in curve.points:
+            yield Happening(
+                "metric",
+                point.at,
+                attempt=point.attempt,
+                node=curve.node,
+                name=curve.metric,
+                step=point.step,
+                value=number(point.value),
+            )
+
+
+def _deed(one: Deed) -> list[Cell]:
+    return [
+        one.at, one.function, one.action, one.job, one.node, " ".join(one.instance_ids), one.rule, one.owner,
+        one.place, one.outcome, one.why, _evidence(one.evidence), one.policy, one.sweep, one.detail,
+        one.audit, one.id,
+    ]  # fmt: skip
+
+
+def _evidence(evidence: Mapping[str, str]) -> str | None:
+    return msgspec.json.encode(evidence).decode() if evidence else None

@@ -1,0 +1,87 @@
+"""A record of the audit → a deed, as far as anybody asks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from spotwarden.report.model.kept import Record
+from spotwarden.report.model.trust import Deed
+
+TEXT = 1_000
+"""Characters of one text; the audit has all of it."""
+MANY = 100
+"""VMs, or figures, of one deed."""
+
+Said = Mapping[str, Any]
+
+
+def deeds(name: str, day: str, entry: str, records: Sequence[Record]) -> tuple[Deed, ...]:
+    """The deeds of one object of the audit."""
+    return tuple(_deed(f"{day}/{entry}#{number}", name, record) for number, record in enumerate(records, 1))
+
+
+def _deed(key: str, name: str, record: Record) -> Deed:
+    about = _about(record.detail)
+    targets = [
+        one for one in _seq(about.get("targets") or about.get("instances")) if isinstance(one, Mapping)
+    ]
+    return Deed(
+        id=key,
+        at=record.at,
+        function=record.function,
+        sweep=record.sweep,
+        policy=record.policy,
+        action=record.action,
+        why=record.why[:TEXT],
+        job=_text(about, "job"),
+        node=_text(about, "node") or ", ".join(_text(one, "name") for one in targets[:MANY]),
+        instance_ids=tuple(dict.fromkeys(_ids(about, targets)))[:MANY],
+        rule=_text(about, "rule") or _text(_map(about.get("case")), "rule"),
+        owner=_text(about, "owner"),
+        place=_text(about, "zone") or next((_text(one, "zone") for one in targets), ""),
+        evidence=dict(_evidence(about)),
+        outcome=_text(record.outcome, "type"),
+        detail=" ".join(_said(record.outcome))[:TEXT],
+        name=name,
+    )
+
+
+def _about(detail: Said) -> Said:
+    """What an action is about: itself, and what it carries: a case, a record of the ledger, or a notice."""
+    inner = _map(detail.get("case")) or _map(detail.get("record")) or _map(detail.get("notice"))
+    return {**detail, **inner, **_map(inner.get("subject"))} if inner else detail
+
+
+def _map(value: object) -> Said:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _seq(value: object) -> Sequence[object]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _text(source: Said, name: str) -> str:
+    value = source.get(name)
+    return str(value)[:TEXT] if isinstance(value, str | int | float) else ""
+
+
+def _ids(about: Said, targets: Sequence[Said]) -> Iterator[str]:
+    if one := _text(about, "instance_id"):
+        yield one
+    yield from (_text(one, "id") for one in targets)
+    for part in ("replaces", "instances"):
+        yield from (one for one in _map(about.get(part)).values() if isinstance(one, str))
+
+
+def _evidence(about: Said) -> Iterator[tuple[str, str]]:
+    """The figures, and of what was asked for the place and what came before."""
+    for name, value in list(_map(about.get("evidence")).items())[:MANY]:
+        yield str(name)[:TEXT], str(value)[:TEXT]
+    for name in ("fate", "lost", "lost_in", "cause", "state", "due", "remedy", "name", "to", "letter"):
+        if text := _text(about, name):
+            yield name, text
+
+
+def _said(outcome: Said) -> Iterator[str]:
+    for name in ("code", "message", "detail"):
+        if text := _text(outcome, name):
+            yield text

@@ -1,0 +1,74 @@
+"""The moments of a job's timeline."""
+
+from collections.abc import Iterator, Sequence
+
+from spotwarden.model.attempt import Attempt
+from spotwarden.report.figures.stays import PREEMPTED
+from spotwarden.report.model.job import Bar, Mark, MarkKind
+from spotwarden.report.model.kept import Gathered, Sources
+from spotwarden.report.model.trust import Deed
+
+MOST = 1_000
+"""Of one kind; a job with more of them shows its newest."""
+ACTS = frozenset(("StopInstance", "DeleteInstance", "StartInstance", "RemoveLeftover"))
+
+
+def marks(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> tuple[Mark, ...]:
+    """All of them, oldest first."""
+    kinds = (
+        [mark for one in sources.ledger for mark in _of_attempt(one)],
+        list(_launches(bars)),
+        list(_checkpoints(gathered)),
+        [mark for deed in gathered.deeds if (mark := of_deed(deed)) is not None],
+        list(_end(sources)),
+    )
+    return tuple(sorted((mark for some in kinds for mark in some[-MOST:]), key=lambda mark: mark.at))
+
+
+def _of_attempt(one: Attempt) -> Iterator[Mark]:
+    if one.lost:
+        kind = MarkKind.PREEMPTED if one.fate == PREEMPTED else MarkKind.LOST
+        where = f" in {one.lost_in}" if one.lost_in else ""
+        yield Mark(at=one.lost, kind=kind, what=f"{one.fate or one.reason}{where}", attempt=one.number)
+    for two in one.tries:
+        if two.error:
+            what = f"{two.place}: {two.error}"
+            yield Mark(at=two.at, kind=MarkKind.REFUSED, what=what, attempt=one.number)
+
+
+def _launches(bars: Sequence[Bar]) -> Iterator[Mark]:
+    for bar in bars:
+        where = f" in {bar.zone}" if bar.zone else ""
+        what = f"{bar.node or 'a VM'} is instance {bar.instance_id}{where}"
+        yield Mark(at=bar.start, kind=MarkKind.LAUNCHED, what=what, attempt=bar.attempt, node=bar.node)
+
+
+def _checkpoints(gathered: Gathered) -> Iterator[Mark]:
+    for line in sorted(gathered.lines, key=lambda line: line.attempt):
+        for at, name in line.saved:
+            yield Mark(at=at, kind=MarkKind.CHECKPOINT, what=name, attempt=line.attempt, node=line.node)
+
+
+def _end(sources: Sources) -> Iterator[Mark]:
+    if sources.ended is not None:
+        what = f"the job ended with status {sources.status_code}"
+        yield Mark(at=sources.ended, kind=MarkKind.ENDED, what=what)
+
+
+def of_deed(deed: Deed) -> Mark | None:
+    """What one of our actions is on a timeline; None for one that only keeps records."""
+    if deed.outcome != "Done":
+        return None
+    if _by_a_person(deed) and deed.action != "Tell":
+        kind = MarkKind.ANSWERED
+    elif deed.action in ACTS:
+        kind = MarkKind.ACTED
+    elif deed.action == "Tell" and deed.rule:
+        kind = MarkKind.WARNED
+    else:
+        return None
+    return Mark(at=deed.at, kind=kind, what=deed.why, node=deed.node, deed=deed.id)
+
+
+def _by_a_person(deed: Deed) -> bool:
+    return deed.function == "answer_notice" or deed.function.startswith("cli_")

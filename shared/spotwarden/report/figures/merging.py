@@ -1,0 +1,63 @@
+"""What has come in about a job, added to what is known of it; added twice, it changes nothing."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from spotwarden.report.figures.trust import CHANGES
+from spotwarden.report.model.kept import Gathered, Loads, Metered, News
+from spotwarden.report.model.trust import Deed
+
+CHANGED, KEPT = 400, 100
+"""Deeds of a job that stay: those that changed something outside, and those that only kept records."""
+SLOTS = 13_000
+"""Values of one VM's GPUs that stay, the newest: three months of them."""
+
+
+def merged(gathered: Gathered, news: News) -> Gathered:
+    """All of it together."""
+    deeds, gone = _deeds(gathered.deeds, news.deeds)
+    return replace(
+        gathered,
+        metered=_metered(gathered.metered, news.metered),
+        loads=_loads(gathered.loads, news.loads),
+        deeds=deeds,
+        left_out=max(gathered.left_out, gone),
+    )
+
+
+def _metered(known: Mapping[str, Metered], new: Mapping[str, Metered]) -> Mapping[str, Metered]:
+    return {**known, **{one: add(known.get(one), metered) for one, metered in new.items()}}
+
+
+def add(known: Metered | None, new: Metered) -> Metered:
+    """One VM's runs; of a run the longer count of a day, for the meter only adds."""
+    if known is None:
+        return new
+    runs = {start: dict(days) for start, days in known.runs.items()}
+    for start, days in new.runs.items():
+        mine = runs.setdefault(start, {})
+        for day, seconds in days.items():
+            mine[day] = max(seconds, mine.get(day, 0))
+    return Metered(owner=new.owner or known.owner, kind=new.kind, runs=runs)
+
+
+def _loads(known: Mapping[str, Loads], new: Mapping[str, Mapping[str, float]]) -> Mapping[str, Loads]:
+    return {**known, **{one: _load(known.get(one, Loads()), slots) for one, slots in new.items()}}
+
+
+def _load(known: Loads, new: Mapping[str, float]) -> Loads:
+    """The higher value of each slot: two looks may have cut it differently, and one may have come early."""
+    slots = dict(known.slots)
+    for number, top in new.items():
+        slots[number] = max(top, slots.get(number, top))
+    return Loads(slots=dict(sorted(slots.items(), key=lambda slot: int(slot[0]))[-SLOTS:]))
+
+
+def _deeds(known: Sequence[Deed], new: Sequence[Deed]) -> tuple[tuple[Deed, ...], int]:
+    """The newest of both kinds, oldest first, and how many have had to go."""
+    both = sorted({deed.id: deed for deed in (*known, *new)}.values(), key=lambda deed: (deed.at, deed.id))
+    changed = [deed for deed in both if deed.action in CHANGES]
+    kept = [deed for deed in both if deed.action not in CHANGES]
+    stay = {deed.id for deed in (*changed[-CHANGED:], *kept[-KEPT:])}
+    return tuple(deed for deed in both if deed.id in stay), len(both) - len(stay)

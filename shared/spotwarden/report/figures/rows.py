@@ -1,0 +1,155 @@
+"""A job's records → its row, its cells and its timeline: all that the report keeps of it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+
+import msgspec
+
+from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.placement import Event
+from spotwarden.model.prices import Kind
+from spotwarden.recovery.refusals import Refusal, refusal
+from spotwarden.report.figures import beats, counting, marks, stays
+from spotwarden.report.figures.intervals import SECOND, whole
+from spotwarden.report.model.experiments import OVER, Experiment, Links, Standing
+from spotwarden.report.model.job import Bar, Fate
+from spotwarden.report.model.kept import Entry, Gathered, Happened, Loss, Rules, Sources, Story, Summary
+
+SUCCESS = "0"
+MOST_HAPPENED = 2_000
+MOST_TAGS, TAG, PROBLEM = 64, 100, 500
+"""Tags, and characters of one and of a problem: a row is part of the one index of all jobs."""
+_CLOSED = {State.ENDED: Standing.ENDED, State.STOPPED: Standing.STOPPED, State.GAVE_UP: Standing.GAVE_UP}
+
+
+def digest(what: object) -> str:
+    """Tells whether anything of it has changed."""
+    return sha256(msgspec.json.encode(what, order="sorted")).hexdigest()[:32]
+
+
+def summary(sources: Sources, gathered: Gathered, rules: Rules) -> Summary:
+    """Everything about one job."""
+    bars = tuple(
+        msgspec.structs.replace(bar, kept=counting.kept_until(bar, gathered))
+        if bar.fate in counting.GONE
+        else bar
+        for bar in stays.bars(sources, gathered, rules)
+    )
+    waits = stays.waits(sources)
+    kinds, cells = counting.cells(sources, gathered, bars, waits, rules)
+    row = _row(sources, gathered, bars)
+    story = Story(bars=bars, waits=waits, marks=marks.marks(sources, gathered, bars))
+    entry = Entry(
+        row=row,
+        nodes=_once((*sources.registrations, *(bar.node for bar in bars))),
+        kinds=kinds,
+        cells=cells,
+        losses=tuple(_losses(sources.ledger, gathered, bars)),
+        happened=tuple(_happened(sources.ledger))[-MOST_HAPPENED:],
+        digest=digest((sources, gathered)),
+        shape=digest(story),
+        looked=rules.now,
+        settled=_settled(row, bars, sources),
+    )
+    return Summary(entry=entry, story=story, gathered=gathered)
+
+
+def _settled(row: Experiment, bars: Sequence[Bar], sources: Sources) -> bool:
+    """Whether nothing more happens by itself."""
+    return row.standing in OVER and not sources.watched and not any(bar.fate is Fate.UP for bar in bars)
+
+
+def _row(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> Experiment:
+    over = stays.over_at(sources)
+    newest = [bar for bar in bars if bar.attempt == bars[-1].attempt] if bars else []
+    kinds = {bar.node or bar.instance_id: stays.kind_of(bar.instance_id, None, gathered) for bar in newest}
+    return Experiment(
+        job=sources.job,
+        owner=counting.said(sources) or next((one.owner for one in gathered.metered.values()), ""),
+        standing=standing(sources, bars),
+        exit_code=sources.status_code or "",
+        attempts=sources.ledger[-1].number if sources.ledger else len({bar.start for bar in bars}),
+        nodes=max((len(one.instances) for one in sources.ledger), default=len(newest)),
+        gpus=stays.gpus_of(kinds),
+        zones=_once(bar.zone for bar in bars),
+        machines=_once(bar.machine for bar in bars),
+        instances=_ids(sources, gathered),
+        started=min((bar.start for bar in bars), default=None),
+        ended=over,
+        preemptions=sum(one.fate == stays.PREEMPTED for one in sources.ledger),
+        advance=beats.advance(sources, gathered.lines),
+        metrics=beats.measures(beats.joined(gathered.lines), sources.beat),
+        links=Links(**{part: link for part, link in sources.has.items() if part in Links.__struct_fields__}),
+        tags={name[:TAG]: value[:TAG] for name, value in list(sources.tags.items())[:MOST_TAGS]},
+        problem=(sources.problem or sources.file.problem)[:PROBLEM],
+    )
+
+
+def standing(sources: Sources, bars: Sequence[Bar]) -> Standing:
+    """How the job stands, by its end, else by the ledger, else by what has been seen of it."""
+    if sources.status_code is not None:
+        return Standing.ENDED if sources.status_code == SUCCESS else Standing.FAILED
+    if not sources.ledger:
+        return _unwritten(sources, bars)
+    newest = sources.ledger[-1]
+    if newest.state in CLOSED:
+        return _CLOSED[newest.state]
+    if newest.state is not State.RUNNING:
+        return Standing.RECOVERING if newest.number > 1 else Standing.QUEUED
+    if sources.marked:
+        return Standing.RECOVERING
+    return Standing.STALLED if sources.stalled else Standing.RUNNING
+
+
+def _unwritten(sources: Sources, bars: Sequence[Bar]) -> Standing:
+    if sources.marked:
+        return Standing.RECOVERING
+    if any(bar.fate is Fate.UP for bar in bars):
+        return Standing.STALLED if sources.stalled else Standing.RUNNING
+    if bars or sources.registrations or not sources.has.get("script"):
+        return Standing.UNKNOWN
+    return Standing.QUEUED
+
+
+def _ids(sources: Sources, gathered: Gathered) -> tuple[str, ...]:
+    """Every id that the job ever had."""
+    ledger = (
+        instance_id
+        for one in sources.ledger
+        for ids in (one.replaces, one.instances)
+        for instance_id in ids.values()
+    )
+    return _once((*ledger, *sources.registrations.values(), *gathered.metered, *gathered.ran))
+
+
+def _once(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in words if word))
+
+
+def _losses(ledger: Iterable[Attempt], gathered: Gathered, bars: Sequence[Bar]) -> Iterator[Loss]:
+    """Each time that VMs were lost, and how long it took until those that replaced them started."""
+    for one in ledger:
+        if one.lost is None:
+            continue
+        place, kind = next(counting.wanted(one, gathered, bars), (one.lost_in, Kind()))
+        lost = whole(one.lost)
+        after = whole(one.started) - lost if one.started else None
+        yield Loss(
+            at=lost,
+            preempted=one.fate == stays.PREEMPTED,
+            zone=place,
+            machine=kind.machine_type,
+            seconds=None if after is None else max(0, int(after / SECOND)),
+        )
+
+
+def _happened(ledger: Iterable[Attempt]) -> Iterator[Happened]:
+    """What places did: took VMs, had no room, gave."""
+    for one in ledger:
+        if one.fate == stays.PREEMPTED and one.lost and one.lost_in:
+            yield Happened(zone=one.lost_in, at=one.lost, event=Event.PREEMPTED)
+        for two in one.tries:
+            if two.error and two.spot and refusal(two.error) is Refusal.STOCKOUT:
+                yield Happened(zone=two.place, at=two.at, event=Event.STOCKOUT)
+        if one.started and one.tries and one.tries[-1].spot:
+            yield Happened(zone=one.tries[-1].place, at=one.started, event=Event.GAVE)

@@ -1,0 +1,212 @@
+"""The timeline of a job's VMs: where each was up, from when to when, how that ended, and the waits between.
+
+The ledger says what we know of attempts, the meter when a VM was really started, and what was launched says
+where and as what. A job without a ledger has the VMs that the meter has seen.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import zip_longest
+
+from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.prices import Kind
+from spotwarden.recovery.fates import Fate as Cause
+from spotwarden.report.figures.intervals import Pair, Pairs, pair, union
+from spotwarden.report.model.job import Bar, Fate, Refused, Wait
+from spotwarden.report.model.kept import Gathered, Metered, Rules, Sources
+
+PARTS_OF_ZONE = 3
+PREEMPTED = Cause.PREEMPTED.value
+_CAUSES = {PREEMPTED: Fate.PREEMPTED, Cause.STOPPED.value: Fate.STOPPED}
+_STATES = {State.ENDED: Fate.ENDED, State.STOPPED: Fate.STOPPED, State.GAVE_UP: Fate.LOST}
+
+
+def over_at(sources: Sources) -> datetime | None:
+    """When the job was over; None while it is not."""
+    if sources.ended is not None:
+        return sources.ended
+    newest = sources.ledger[-1] if sources.ledger else None
+    return newest.updated if newest and newest.state in CLOSED else None
+
+
+def bars(sources: Sources, gathered: Gathered, rules: Rules) -> tuple[Bar, ...]:
+    """A bar for each VM of each attempt that ran, oldest attempt first; before them those of no attempt."""
+    pairs = zip_longest(sources.ledger, sources.ledger[1:])
+    return (
+        *_unwritten(sources, gathered, rules),
+        *(bar for one, after in pairs if one for bar in _of_attempt(one, after, sources, gathered)),
+    )
+
+
+def _of_attempt(one: Attempt, after: Attempt | None, sources: Sources, gathered: Gathered) -> Iterator[Bar]:
+    if one.started is None:
+        return
+    end, fate, why = _end(one, after, sources)
+    for node, instance_id in sorted(one.instances.items()):
+        runs = _runs_in(instance_id, one, sources, gathered)
+        start = min([one.started, *(run[0] for run in runs)])
+        yield Bar(
+            attempt=one.number,
+            node=node,
+            instance_id=instance_id,
+            zone=_zone(one, after, instance_id, gathered),
+            machine=kind_of(instance_id, one, gathered).machine_type,
+            spot=_spot(kind_of(instance_id, one, gathered)),
+            start=start,
+            end=max(end, start) if end else None,
+            fate=fate,
+            why=why,
+        )
+
+
+def _end(one: Attempt, after: Attempt | None, sources: Sources) -> tuple[datetime | None, Fate, str]:
+    """When an attempt's VMs went, how, and in words; those of the newest may still be up."""
+    if after is not None and one.state in CLOSED:
+        # Over, and started again by its owner.
+        return one.updated, _STATES[one.state], one.reason
+    if after is not None:
+        fate = _CAUSES.get(after.fate, Fate.LOST)
+        return after.lost or after.created, fate, after.fate or after.reason
+    if sources.ended is not None:
+        return sources.ended, Fate.ENDED, f"the job ended with status {sources.status_code}"
+    if one.state in _STATES:
+        return one.updated, _STATES[one.state], one.reason
+    return None, Fate.UP, ""
+
+
+def _runs_in(instance_id: str, one: Attempt, sources: Sources, gathered: Gathered) -> Pairs:
+    """When the meter saw this VM up in this attempt: a VM that is started again serves several."""
+    mine = [other for other in sources.ledger if instance_id in other.instances.values()]
+    metered = gathered.metered.get(instance_id)
+    found = runs(metered) if metered else ()
+    return tuple(run for run in found if _attempt_of(run, mine) is one)
+
+
+def _attempt_of(run: Pair, mine: Sequence[Attempt]) -> Attempt:
+    """The newest attempt that had begun when the run did; the first for one from before our time."""
+    begun = [one for one in mine if one.created <= run[0]]
+    return begun[-1] if begun else mine[0]
+
+
+def runs(metered: Metered) -> Pairs:
+    """When the meter saw a VM up: one pair for each start, across midnights."""
+    found: list[Pair] = []
+    for start, days in metered.runs.items():
+        began = datetime.fromisoformat(start)
+        for day, seconds in days.items():
+            first = max(began, datetime.fromisoformat(f"{day}T00:00:00+00:00"))
+            found += pair(first, first + timedelta(seconds=seconds))
+    return union(found)
+
+
+def kind_of(instance_id: str, one: Attempt | None, gathered: Gathered) -> Kind:
+    """What a VM was: as it was metered, as it was launched, or like another of its job."""
+    if metered := gathered.metered.get(instance_id):
+        return metered.kind
+    if ran := gathered.ran.get(instance_id):
+        return ran.kind
+    others = [two.kind for two in gathered.metered.values()] + [two.kind for two in gathered.ran.values()]
+    if one is None or not one.tries or not others:
+        return Kind()
+    place, spot = one.tries[-1].place, one.tries[-1].spot
+    like = others[-1]
+    return Kind(
+        machine_type=like.machine_type,
+        gpu=like.gpu,
+        gpus=like.gpus,
+        region=region_of(place),
+        provisioning=like.provisioning if spot else "STANDARD",
+    )
+
+
+def region_of(place: str) -> str:
+    """The region of a zone; a region is its own."""
+    return "-".join(place.split("-")[: PARTS_OF_ZONE - 1])
+
+
+def _spot(kind: Kind) -> bool | None:
+    return kind.provisioning == "SPOT" if kind.machine_type else None
+
+
+def _zone(one: Attempt, after: Attempt | None, instance_id: str, gathered: Gathered) -> str:
+    """The zone that it was in: as it was launched, as it was asked for, or as it was lost."""
+    if (ran := gathered.ran.get(instance_id)) and ran.zone:
+        return ran.zone
+    asked = one.tries[-1].place if one.tries else ""
+    if len(asked.split("-")) == PARTS_OF_ZONE:
+        return asked
+    if after is not None and after.lost_in:
+        return after.lost_in
+    metered = gathered.metered.get(instance_id)
+    return asked or (metered.kind.region if metered else "")
+
+
+def _unwritten(sources: Sources, gathered: Gathered, rules: Rules) -> Iterator[Bar]:
+    """The VMs that no ledger knows, which cost as much: each time that the meter has seen one up."""
+    nodes = {instance_id: node for node, instance_id in sources.registrations.items()}
+    known = {instance_id for one in sources.ledger if one.started for instance_id in one.instances.values()}
+    for instance_id, metered in sorted(gathered.metered.items()):
+        for start, end in runs(metered) if instance_id not in known else ():
+            up = sources.ended is None and rules.now - end <= rules.fresh
+            yield Bar(
+                attempt=0,
+                node=nodes.get(instance_id, ""),
+                instance_id=instance_id,
+                zone=metered.kind.region,
+                machine=metered.kind.machine_type,
+                spot=_spot(metered.kind),
+                start=start,
+                end=None if up else end,
+                fate=Fate.UP if up else Fate.ENDED if sources.ended else Fate.UNKNOWN,
+            )
+
+
+def waits(sources: Sources) -> tuple[Wait, ...]:
+    """The times in which the job wanted VMs and had none, each with why and with who refused."""
+    return tuple(wait for one in sources.ledger if (wait := _wait(one, sources)) is not None)
+
+
+def _wait(one: Attempt, sources: Sources) -> Wait | None:
+    """Before the first attempt of our own making a job waits from when it was asked for."""
+    if one.seen:
+        return None
+    start = one.lost or one.created
+    end = one.started
+    if end is None and (one.state in CLOSED or sources.ended is not None):
+        end = min(sources.ended or one.updated, one.updated)
+    refused = tuple(Refused(at=two.at, place=two.place, error=two.error) for two in one.tries if two.error)
+    return Wait(
+        attempt=one.number,
+        start=start,
+        end=max(start, end) if end else None,
+        reason=_reason(one),
+        refused=refused,
+    )
+
+
+def _reason(one: Attempt) -> str:
+    """Why it has none: what has begun it, and how far the search for a place is."""
+    if one.state is State.BACKING_OFF and one.not_before:
+        return f"{one.reason}; no place has room, asked again at {one.not_before:%Y-%m-%d %H:%M:%S} UTC"
+    return one.reason
+
+
+def up_of(bar: Bar, gathered: Gathered, sources: Sources, now: datetime) -> Pairs:
+    """When this bar's VM was up, as it is counted: by the ledger and by the meter together.
+
+    Where the meter has seen it started more than once, only what the meter says: the ledger knows no breaks.
+    """
+    mine = [one for one in sources.ledger if one.number == bar.attempt]
+    if not mine:
+        return pair(bar.start, bar.end or now)
+    metered = _runs_in(bar.instance_id, mine[0], sources, gathered)
+    if len(metered) > 1:
+        return metered
+    return union((*pair(bar.start, bar.end or now), *metered))
+
+
+def gpus_of(kinds: Mapping[str, Kind]) -> int | None:
+    """The GPUs of these VMs together; None where one of them is unknown."""
+    if not kinds or not all(one.machine_type for one in kinds.values()):
+        return None
+    return sum(one.gpus for one in kinds.values())

@@ -1,0 +1,151 @@
+"""The letter of the week: what ran, what it cost and saved, what was wasted; to each owner, and to ops.
+
+Its figures are those of the fleet page for the same days, from the same function.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from spotwarden.model.limits import NotifyLimits
+from spotwarden.model.notice import WEEKLY, Notice, Severity, Table
+from spotwarden.model.opening import clock_of, zone_of
+from spotwarden.model.policy import Policy
+from spotwarden.model.prices import PriceTable
+from spotwarden.report.figures.fleet import Asked, fleet
+from spotwarden.report.figures.sums import brief, hours, parts, percent, table, usd
+from spotwarden.report.model.fleet import By, Fleet, Recovery, Slice
+from spotwarden.report.model.kept import Entry, Index
+from spotwarden.report.model.week import Week
+
+LATEST = timedelta(days=2)
+"""How late the letter may go. What is later is old; the page has it, and the next Monday comes."""
+MOST_OWNER = 300
+"""Characters of an owner's name in the id of a letter."""
+WASTED = ("idle", "lost", "after")
+_DAY = timedelta(days=1)
+
+
+def due_week(limits: NotifyLimits, now: datetime) -> Week | None:
+    """The week of which people are to be told by now: the last one, from Monday at `daily_at` on."""
+    zone = zone_of(limits.timezone)
+    today = now.astimezone(zone).date()
+    monday = today - today.weekday() * _DAY
+    begins = datetime.combine(monday, clock_of(limits.daily_at), tzinfo=zone)
+    if not limits.weekly or not begins <= now < begins + LATEST:
+        return None
+    return Week(monday - 7 * _DAY, monday - _DAY)
+
+
+def weekly(index: Index, week: Week, policy: Policy, prices: PriceTable, now: datetime) -> tuple[Notice, ...]:
+    """A letter for ops, and one for each owner; none for who has neither used nor waited for anything."""
+    asked = Asked(week.first, week.last)
+    everybody = fleet(index, asked, policy, prices)
+    if not _anything(everybody):
+        return ()
+    theirs = _by_owner(index)
+    mine = [
+        (owner, fleet(replace(index, entries=entries), asked._replace(owner=owner), policy, prices))
+        for owner, entries in sorted(theirs.items())
+    ]
+    letters = [_to_owner(owner, figures, week, now) for owner, figures in mine if _anything(figures)]
+    return (_to_ops(everybody, week, policy, now), *letters)
+
+
+def _anything(figures: Fleet) -> bool:
+    return bool(figures.total.vm.used or figures.total.vm.waiting)
+
+
+def _by_owner(index: Index) -> Mapping[str, tuple[Entry, ...]]:
+    """The jobs with anything of each owner: looking through all jobs for each of them would take minutes."""
+    found: dict[str, list[Entry]] = defaultdict(list)
+    for entry in index.entries:
+        for owner in {entry.row.owner, *(cell.owner for cell in entry.cells)} - {""}:
+            found[owner].append(entry)
+    return {owner: tuple(entries) for owner, entries in found.items()}
+
+
+def _to_owner(owner: str, figures: Fleet, week: Week, now: datetime) -> Notice:
+    tables = (_table("Your jobs", "job", figures, By.JOB, "VMs of no job"),)
+    return letter(figures, week, now, owner=owner, words=f"Your week of {week.told}", tables=tables)
+
+
+def _to_ops(figures: Fleet, week: Week, policy: Policy, now: datetime) -> Notice:
+    tables = (
+        _table("By owner", "owner", figures, By.OWNER, "nobody known"),
+        _table("By machine type", "machine type", figures, By.MACHINE, "not known"),
+        _table("By job", "job", figures, By.JOB, "VMs of no job"),
+    )
+    words = f"The week of {week.told}"
+    return letter(figures, week, now, owner=policy.governance.ops, words=words, tables=tables, whose="all")
+
+
+def _table(title: str, what: str, figures: Fleet, by: By, nobody: str) -> Table:
+    return table(title, what, figures.tables[by], gpus=_gpus(figures), nobody=nobody)
+
+
+def _gpus(figures: Fleet) -> bool:
+    """Whether hours are those of GPUs; where there are none at all, those of VMs."""
+    return bool(figures.total.gpu.used or figures.total.gpu.waiting)
+
+
+def letter(  # noqa: PLR0913 — what a letter is made of
+    figures: Fleet,
+    week: Week,
+    now: datetime,
+    *,
+    owner: str,
+    words: str,
+    tables: tuple[Table, ...],
+    whose: str = "",
+) -> Notice:
+    """Tell the figures of a week; `whose` tells the letter about all from one to an owner."""
+    return Notice(
+        id=f"{WEEKLY}/{week.name}/{whose or f'owner/{owner[:MOST_OWNER]}'}",
+        kind=WEEKLY,
+        severity=Severity.INFO,
+        job="",
+        at=now,
+        what=f"{words}: {_briefly(figures.total)}",
+        why=f"the week is over; its days are those of {figures.timezone}",
+        owner=owner,
+        evidence=dict(_evidence(figures)),
+        tables=tables,
+    )
+
+
+def _briefly(total: Slice) -> str:
+    jobs = f"{total.jobs:,} job{'' if total.jobs == 1 else 's'}"
+    if total.cost.usd is None:
+        return f"{jobs}, cost unknown"
+    return f"{jobs}, {usd(total.cost)}, {usd(total.waste)} of it wasted"
+
+
+def _evidence(figures: Fleet) -> Iterator[tuple[str, str]]:
+    total, gpus = figures.total, _gpus(figures)
+    spans = total.gpu if gpus else total.vm
+    waited = f", {hours(spans.waiting)} more waited for" if spans.waiting else ""
+    yield "GPU-hours" if gpus else "VM-hours", f"{hours(spans.used)} used{waited}"
+    lost = f" of what is known; {hours(spans.unknown)} h are not" if spans.unknown else ""
+    yield "goodput", f"{percent(spans.goodput)}{lost}"
+    yield "cost", usd(total.cost)
+    yield "saved against on-demand", usd(total.saved)
+    where = parts(spans, WASTED)
+    yield "wasted", f"{usd(total.waste)}{f': {where}' if where else ''}"
+    yield "preemptions", f"{total.preemptions:,}"
+    yield "recovered", _recovered(total.recovery)
+    if figures.cases:
+        yield "open cases", f"{len(figures.cases):,}"
+    yield "prices", figures.prices
+
+
+def _recovered(recovery: Recovery) -> str:
+    if not recovery.count:
+        return "0"
+    if recovery.count == 1:
+        return f"1, in {brief(recovery.longest)}"
+    median, longest = brief(recovery.median), brief(recovery.longest)
+    half = f"half of them within {median}, " if median != longest else ""
+    return f"{recovery.count:,}, {half}all within {longest}"

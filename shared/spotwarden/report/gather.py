@@ -1,0 +1,250 @@
+"""A job's own objects, as the report reads them: what has changed since, and what is not yet gathered.
+
+One object that is broken, or was never meant so, costs its own figures: the job keeps its row, which says so.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden import typed
+from spotwarden.engine.cache import Known
+from spotwarden.engine.decoding import decoded
+from spotwarden.layout import (
+    AttemptRecord,
+    Code,
+    CreateScript,
+    InstanceId,
+    LaunchedRecord,
+    LogFile,
+    MetricsFile,
+    RunRecord,
+    StatusCode,
+    Thing,
+)
+from spotwarden.model.attempt import Attempt
+from spotwarden.model.heartbeat import Beat
+from spotwarden.model.placement import region_of
+from spotwarden.model.prices import Kind
+from spotwarden.model.reporting import Reporting
+from spotwarden.model.run import Run
+from spotwarden.ports import BrokenError, Entry
+from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
+from spotwarden.recovery.job_folder import Folder, look_into, once, read_job_file, telling
+from spotwarden.report.model.kept import Gathered, Line, Ran, Sources
+from spotwarden.report.store import Shelf
+
+typed.prepare(Attempt, Run, dict[str, dict[str, Any]])
+
+METRICS_AT_MOST = 4 * 1024 * 1024
+LAUNCHED_AT_MOST = 16 * 1024 * 1024
+TEXT_AT_MOST = 64 * 1024
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+AHEAD = timedelta(hours=1)
+"""The clock of a VM may be so much before the bucket's; what is later cannot be."""
+
+Value = TypeVar("Value")
+
+_KNOWN: Known[object] = Known()
+
+
+class Seen(NamedTuple):
+    """What all jobs share: the list of open ones, the nodes that have a marker, the jobs that stall."""
+
+    opened: frozenset[str] = frozenset()
+    marked: frozenset[str] = frozenset()
+    stalled: frozenset[str] = frozenset()
+    bucket: str = ""
+
+
+class Reader(msgspec.Struct, kw_only=True):
+    """Reads one job; `problems` are what could not be read."""
+
+    shelf: Shelf
+    job: str
+    folder: Folder
+    problems: list[str] = []
+
+    @classmethod
+    def open(cls, shelf: Shelf, job: str) -> "Reader":
+        """List what there is."""
+        return cls(shelf=shelf, job=job, folder=look_into(shelf.store, shelf.layout, job))
+
+    def read(self, thing: Thing, at_most: int, make: Callable[[str, bytes], Value]) -> Value | None:
+        """What this object says; None where there is none, or where it cannot be read."""
+        if thing not in self.folder.things:
+            return None
+        name = self.shelf.layout.build(thing)
+
+        def fetch() -> tuple[Value | None]:
+            stored = self.shelf.store.read(name, at_most=at_most)
+            return (make(name, stored.data) if stored else None,)
+
+        try:
+            return once(_KNOWN, self.shelf.layout, self.folder, thing, fetch)[0]
+        except BrokenError as problem:
+            self.problems.append(str(problem))
+            return None
+
+    def each(self, kind: type[Thing]) -> Iterator[Any]:
+        """All objects of a kind, by name."""
+        return iter(sorted(self.folder.of(kind), key=self.shelf.layout.build))
+
+
+def read_sources(reader: Reader, seen: Seen, known: Mapping[str, str]) -> Sources:
+    """The job as it is now; `known` are the links that are known already. Its end comes last.
+
+    One that was taken back while we read is then no end.
+    """
+    job = reader.job
+    found = (reader.read(one, TEXT_AT_MOST * 64, _attempt) for one in reader.each(AttemptRecord))
+    ledger = sorted((one for one in found if one), key=lambda one: one.number)
+    beat, beat_at = _beat(reader)
+    registered = {one.node: reader.read(one, TEXT_AT_MOST, _text) or "" for one in reader.each(InstanceId)}
+    run = reader.read(RunRecord(job=job), TEXT_AT_MOST * 16, _run)
+    sources = Sources(
+        job=job,
+        ledger=tuple(ledger),
+        registrations=registered,
+        beat=beat,
+        beat_at=beat_at,
+        watched=job in seen.opened,
+        marked=tuple(sorted(seen.marked & {*registered, *_nodes(ledger), job})),
+        stalled=job in seen.stalled,
+        has=_links(reader, seen.bucket, known),
+        tags=run.tags if run else {},
+        file=read_job_file(reader.shelf.store, reader.shelf.layout, job, reader.folder),
+    )
+    return replace(_with_end(reader, sources), problem="; ".join(reader.problems)[:500])
+
+
+def _nodes(ledger: Iterable[Attempt]) -> set[str]:
+    return {node for one in ledger for node in one.instances}
+
+
+def _attempt(name: str, data: bytes) -> Attempt:
+    """Without what the report does not tell."""
+    whole = decoded(name, data, Attempt)
+    return replace(whole, lease=None, markers={}, script=None, cause="")
+
+
+def _text(_name: str, data: bytes) -> str:
+    return data.decode(errors="replace").strip()[:100]
+
+
+def _run(name: str, data: bytes) -> Run:
+    return decoded(name, data, Run)
+
+
+def _beat(reader: Reader) -> tuple[Beat | None, datetime | None]:
+    """The heartbeat that tells most, and when the program last made progress by it."""
+    thing = telling(reader.folder)
+    if thing is None:
+        return None, None
+    came = reader.folder.things[thing].updated
+    beat = reader.read(thing, TEXT_AT_MOST * 16, lambda _, data: beat_in(data))
+    return (_timed(beat, came), progress_in(beat, came)) if beat else (None, came)
+
+
+def _links(reader: Reader, bucket: str, known: Mapping[str, str]) -> Mapping[str, str]:
+    """Where the parts of a job are that are there; what was once there is not looked for again."""
+    layout, store, job, folder = reader.shelf.layout, reader.shelf.store, reader.job, reader.folder
+    there = {
+        "script": layout.build(CreateScript(job=job)) if CreateScript(job=job) in folder.things else "",
+        "logs": layout.logs(job) if folder.of(LogFile) else "",
+    }
+    for part, name in (("code", layout.build(Code(job=job))), ("output", layout.outputs(job))):
+        there[part] = name if known.get(part) or store.entries(name, limit=1) else ""
+    return {part: f"gs://{bucket}/{name}" if name else "" for part, name in there.items()}
+
+
+def _with_end(reader: Reader, sources: Sources) -> Sources:
+    thing = StatusCode(job=sources.job)
+    if thing not in reader.folder.things:
+        return sources
+    try:
+        stored = reader.shelf.store.read(reader.shelf.layout.build(thing), at_most=TEXT_AT_MOST)
+    except BrokenError as problem:
+        reader.problems.append(str(problem))
+        return sources
+    if stored is None:
+        return sources
+    return replace(sources, status_code=_text("", stored.data), ended=stored.updated)
+
+
+def gather(reader: Reader, gathered: Gathered, reporting: Reporting) -> Gathered:
+    """What was launched, and what heartbeats have said, where it has not been read before."""
+    lines = tuple(_lines(reader, {(one.node, one.attempt): one for one in gathered.lines}, reporting))
+    ran = dict(gathered.ran)
+    recorded = list(gathered.recorded)
+    for thing in reader.each(LaunchedRecord):
+        if thing.attempt not in recorded:
+            ran |= reader.read(thing, LAUNCHED_AT_MOST, _ran) or {}
+            recorded.append(thing.attempt)
+    return replace(gathered, lines=lines or gathered.lines, ran=ran, recorded=tuple(sorted(recorded)))
+
+
+def _lines(reader: Reader, known: Mapping[tuple[str, int], Line], reporting: Reporting) -> Iterator[Line]:
+    """Of each attempt the first node's: a training says the same on all of them."""
+    files: dict[int, MetricsFile] = {}
+    for one in sorted(reader.each(MetricsFile), key=lambda one: (len(one.node), one.node)):
+        files.setdefault(one.attempt, one)
+    for attempt, thing in sorted(files.items()):
+        generation = reader.folder.things[thing].generation
+        before = known.get((thing.node, attempt))
+        if before is not None and before.generation == generation:
+            yield before
+            continue
+        # Only what is kept of it is remembered: a warm function would hold thousands of beats of each look.
+        make = partial(_line, reporting, thing, reader.folder.things[thing])
+        if (line := reader.read(thing, METRICS_AT_MOST, make)) is not None:
+            yield line
+        elif before is not None:
+            yield before
+
+
+def _line(reporting: Reporting, thing: MetricsFile, entry: Entry, _name: str, data: bytes) -> Line:
+    beats = (_timed(beat, entry.updated) for beat in beats_in(data))
+    return reporting.line(thing.node, thing.attempt, beats, entry.generation)
+
+
+def _timed(beat: Beat, written: datetime) -> Beat:
+    """Without its moment, where that is of a clock that is wrong: far back, or after it was written."""
+    if beat.at is None or EARLIEST <= beat.at <= written + AHEAD:
+        return beat
+    return replace(beat, at=None)
+
+
+def _ran(name: str, data: bytes) -> dict[str, Ran]:
+    """The VMs of an attempt by id, from their resources."""
+    resources = decoded(name, data, dict[str, dict[str, Any]])
+    return {str(one["id"]): _vm(one) for one in resources.values() if isinstance(one.get("id"), str | int)}
+
+
+def _vm(resource: Mapping[str, Any]) -> Ran:
+    zone = _last(resource.get("zone"))
+    listed = resource.get("guestAccelerators")
+    cards = [one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, Mapping)]
+    scheduling = resource.get("scheduling")
+    how = scheduling if isinstance(scheduling, Mapping) else {}
+    spot = how.get("provisioningModel") == "SPOT" or how.get("preemptible") is True
+    kind = Kind(
+        machine_type=_last(resource.get("machineType")),
+        gpu=_last(cards[0].get("acceleratorType")) if cards else "",
+        gpus=sum(_count(one.get("acceleratorCount")) for one in cards),
+        region=region_of(zone),
+        provisioning="SPOT" if spot else "STANDARD",
+    )
+    return Ran(zone=zone, kind=kind)
+
+
+def _last(link: object) -> str:
+    return link.rpartition("/")[2] if isinstance(link, str) else ""
+
+
+def _count(value: object) -> int:
+    return int(value) if isinstance(value, int | str) and str(value).isdecimal() else 0

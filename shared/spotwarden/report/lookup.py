@@ -1,0 +1,134 @@
+"""What a view is made of, read with a constant number of calls: the index, and for some a summary or two."""
+
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import TypeVar, cast
+
+import msgspec
+
+from spotwarden.engine.cache import Known
+from spotwarden.governance.price_file import read_prices
+from spotwarden.model.policy import Policy
+from spotwarden.model.prices import PriceTable
+from spotwarden.report.model.experiments import Experiments
+from spotwarden.report.model.fleet import Fleet
+from spotwarden.report.model.job import Comparison, JobReport
+from spotwarden.report.model.kept import Index, Summary
+from spotwarden.report.model.trust import Deed, Query, Trust
+from spotwarden.report.model.view import Basis, Found, Press
+from spotwarden.report.store import Shelf, current, no_collecting
+
+DAYS = 7
+"""Of the audit, that a search without a job looks through."""
+DAY = timedelta(days=1)
+
+
+Value = TypeVar("Value", Experiments, Fleet)
+
+_MADE: Known[Experiments | Fleet] = Known(most=8)
+
+
+class Looker(msgspec.Struct, frozen=True, kw_only=True):
+    """Reads views. `index` is None where no tick has made a report yet."""
+
+    shelf: Shelf
+    press: Press
+    policy: Policy
+    prices: PriceTable
+    index: Index | None
+    now: datetime
+
+    @classmethod
+    def open(cls, shelf: Shelf, press: Press, policy: Policy, prices_file: Path, now: datetime) -> "Looker":
+        """Read the index."""
+        return cls(
+            shelf=shelf,
+            press=press,
+            policy=policy,
+            prices=prices_in(prices_file),
+            index=current(shelf),
+            now=now,
+        )
+
+    @property
+    def basis(self) -> Basis:
+        """What views are made from; without a report an empty one."""
+        index = self.index or Index(at=self.now, timezone=self.policy.notify.timezone)
+        return Basis(index=index, policy=self.policy, prices=self.prices)
+
+    @property
+    def at(self) -> datetime | None:
+        """When the report was made."""
+        return self.index.at if self.index else None
+
+    @property
+    def part(self) -> bool:
+        """Whether the report is being made anew, and not all of it is there."""
+        return self.index is not None and (self.index.part or self.index.anew)
+
+    def experiments(self) -> Experiments:
+        """The table of all jobs."""
+        table = self._once("experiments", Experiments, lambda: self.press.experiments(self.basis))
+        return table if self.index else msgspec.structs.replace(table, at=None)
+
+    def fleet(self, first: date, last: date, owner: str) -> Fleet:
+        """The figures of these days, of one owner or of all."""
+        what = f"fleet {first} {last} {owner}"
+        return self._once(what, Fleet, lambda: self.press.fleet(self.basis, first, last, owner))
+
+    def _once(self, what: str, kind: type[Value], make: Callable[[], Value]) -> Value:
+        """It, made once for each index as long as the process is warm."""
+        if self.index is None:
+            return make()
+        moment = int(self.index.at.timestamp() * 1_000_000)
+        name = f"{self.shelf.layout.prefix} {self.policy.version} {what}"
+        known = _MADE.get(name, moment)
+        if isinstance(known, kind):
+            return known
+        with no_collecting():
+            return cast("Value", _MADE.keep(name, moment, make()))
+
+    def job(self, job: str) -> JobReport | None:
+        """The page of a job; None where there is no such job on record."""
+        summary = self.summary(job)
+        return self.press.job(self.basis, summary) if summary else None
+
+    def summary(self, job: str) -> Summary | None:
+        """A job's summary, with its row as the index has it: that one is newer."""
+        entry = next((one for one in self.basis.index.entries if job and one.row.job == job), None)
+        if entry is None:
+            return None
+        found, _ = self.shelf.summary(job)
+        return msgspec.structs.replace(found, entry=entry) if found else Summary(entry=entry)
+
+    def comparison(self, jobs: tuple[str, ...]) -> Comparison:
+        """Jobs beside each other."""
+        found = {job: self.job(job) for job in dict.fromkeys(jobs)}
+        return Comparison(
+            jobs=tuple(one for one in found.values() if one),
+            missing=tuple(job for job, one in found.items() if one is None),
+        )
+
+    def trust(self, query: Query) -> Trust:
+        """The deeds that are asked for: of a job all that are kept, else those of a day, or of a week."""
+        job = self.press.named(self.basis.index, query.about) if query.about else ""
+        about = self.summary(job) if job else None
+        if about is not None:
+            found = Found(deeds=about.gathered.deeds, about=about)
+        else:
+            newest = query.day or self.now.date()
+            days = [newest] if query.day else [newest - back * DAY for back in range(DAYS)]
+            found = Found(deeds=self._deeds(days), since=days[-1])
+        return self.press.trust(found, query, self.at)
+
+    def _deeds(self, days: list[date]) -> tuple[Deed, ...]:
+        read = [self.shelf.audit_day(day)[0] for day in days]
+        return tuple(deed for day in read if day for deeds in day.entries.values() for deed in deeds)
+
+
+@cache
+def prices_in(file: Path) -> PriceTable:
+    """The price table, read once in a process: a new one comes with a new deployment."""
+    return read_prices(file)

@@ -1,0 +1,241 @@
+"""The tick of the report: what has changed is read, and its summaries, the index and the pages are written.
+
+The index goes last but for the audit's days, each under the generation that was read. A tick that dies, or
+that another overtakes, has written nothing that the next would not write again: how far things have been
+taken in stands in the index, and is written only when every job that has news has taken them in.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple
+from zlib import crc32
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden.engine.fan_out import Swept, each, swept
+from spotwarden.engine.turn import end_turn, take_turn
+from spotwarden.governance.cases.store import read_cases
+from spotwarden.governance.sweep import Duty
+from spotwarden.layout import RESERVED_JOBS, NotInLayoutError, OpenJob, job_problem
+from spotwarden.model.action import Wait
+from spotwarden.model.case import CaseState, Filed
+from spotwarden.model.policy import RULES, Policy
+from spotwarden.model.reporting import Reporting
+from spotwarden.ports import ConflictError
+from spotwarden.report.gather import Reader, Seen, gather, read_sources
+from spotwarden.report.model.experiments import OVER, Links, Standing
+from spotwarden.report.model.kept import Entry, Gathered, Index, News, Rules, Sources, Summary
+from spotwarden.report.news import Taken, take
+from spotwarden.report.store import Shelf
+
+FIRST = 1_000
+"""Jobs without any news that a tick looks at for the first time, at most."""
+ROUND = 144
+"""A job that is over is looked at again each so many ticks: once a day, at ten minutes each."""
+GONE = "its folder is gone from the bucket"
+
+
+class Made(msgspec.Struct, frozen=True, kw_only=True):
+    """A job's entry; with the summary that was written, where it had to be. `hurt`: its past was lost."""
+
+    entry: Entry
+    summary: Summary | None = None
+    hurt: bool = False
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """What one tick works with; `anew` where all figures change, for they are made by other rules."""
+
+    shelf: Shelf
+    reporting: Reporting
+    rules: Rules
+    seen: Seen
+    known: Mapping[str, Entry]
+    taken: Taken
+    anew: bool = False
+
+
+class Wanted(NamedTuple):
+    """The jobs to look at; with `more` there are new ones that the next tick looks at."""
+
+    jobs: list[str]
+    more: bool
+
+
+Publish = Callable[[Index, Mapping[str, Summary]], Index]
+Told = Callable[[Index], list[Exception]]
+
+
+def refresh(duty: Duty, reporting: Reporting, publish: Publish, tell: Told) -> Swept:
+    """Bring the report up to date. `publish` writes its pages and says in the index which; `tell` is last."""
+    store, layout, tick = duty.cloud.store, duty.settings.layout, duty.tick
+    taken = take_turn(store, layout, tick)
+    if taken is None:
+        return swept([Wait(reason="another tick makes the report", soon=False)], ())
+    done = _refresh(duty, reporting, publish, tell)
+    end_turn(store, layout, taken, tick.now if not done.failures else taken.turn.swept)
+    return done
+
+
+def _refresh(duty: Duty, reporting: Reporting, publish: Publish, tell: Told) -> Swept:
+    shelf, now = Shelf(duty.cloud.store, duty.settings.layout), duty.tick.now
+    index, generation = shelf.index()
+    # The list of open jobs before the folders: a job that opens meanwhile is looked at next time.
+    cases = read_cases(shelf.store, shelf.layout, tuple(RULES), workers=duty.settings.workers)
+    work = _work(duty, reporting, index, _see(duty, shelf, cases.filed))
+    turn = index.turn + 1 if index else 0
+    wanted = _wanted(work, turn)
+    done = each(wanted.jobs, partial(_look, work), duty.settings.workers)
+    behind = [one for one in done.failures if isinstance(one, ConflictError)]
+    if behind:
+        return swept(
+            [Wait(reason="another tick makes the report", soon=False)], _without(done.failures, behind)
+        )
+    fresh = _index(work, index, done.results, now)
+    fresh = replace(
+        fresh,
+        turn=turn,
+        timezone=work.rules.timezone,
+        threshold=work.rules.threshold,
+        part=bool(done.failures or wanted.more or work.taken.more),
+        cases=reporting.pending((one.case for one in cases.filed), duty.policy),
+    )
+    if not done.failures:
+        fresh = _with_marks(fresh, work.taken, hurt=any(made.hurt for made in done.results))
+    summaries = {one.entry.row.job: one.summary for one in done.results if one.summary}
+    published = each([fresh], lambda one: publish(one, summaries))
+    fresh = next(iter(published.results), fresh)
+    try:
+        shelf.put_index(fresh, generation)
+        for day, read in work.taken.days if not done.failures else ():
+            shelf.put_audit_day(day, read)
+    except ConflictError:
+        return swept([Wait(reason="another tick has made the report", soon=False)], done.failures)
+    failures = [*done.failures, *published.failures, *cases.broken.values()]
+    # People are told of a week only by figures that are whole; the next ticks bring them nearer to it.
+    return swept((), [*failures, *(() if fresh.part or fresh.anew else tell(fresh))])
+
+
+def _work(duty: Duty, reporting: Reporting, index: Index | None, seen: Seen) -> Work:
+    shelf, rules = Shelf(duty.cloud.store, duty.settings.layout), rules_of(duty.policy, duty.tick.now)
+    by = (rules.timezone, rules.threshold)
+    return Work(
+        shelf=shelf,
+        reporting=reporting,
+        rules=rules,
+        seen=seen,
+        known={entry.row.job: entry for entry in index.entries} if index else {},
+        taken=take(shelf, index, reporting, rules.now, duty.settings.workers),
+        anew=index is not None and (index.timezone, index.threshold) != by,
+    )
+
+
+def rules_of(policy: Policy, now: datetime) -> Rules:
+    """By what figures are made."""
+    return Rules(now=now, timezone=policy.notify.timezone, threshold=policy.idle.threshold)
+
+
+def _without(failures: Iterable[Exception], these: Collection[Exception]) -> list[Exception]:
+    return [one for one in failures if one not in these]
+
+
+def _see(duty: Duty, shelf: Shelf, filed: Iterable[Filed]) -> Seen:
+    store, layout = shelf.store, shelf.layout
+    marked = (row.name.removeprefix(layout.markers()) for row in store.entries(layout.markers()))
+    stalled = (
+        one.case.subject.job
+        for one in filed
+        if one.case.rule == "stall" and one.case.state in {CaseState.WARNED, CaseState.DUE, CaseState.ACTED}
+    )
+    return Seen(
+        opened=frozenset(_opened(shelf)),
+        marked=frozenset(marked),
+        stalled=frozenset(stalled),
+        bucket=duty.settings.bucket,
+    )
+
+
+def _opened(shelf: Shelf) -> Iterable[str]:
+    for row in shelf.store.entries(shelf.layout.open_jobs()):
+        try:
+            thing = shelf.layout.parse(row.name)
+        except NotInLayoutError:
+            continue
+        if isinstance(thing, OpenJob):
+            yield thing.job
+
+
+def _wanted(work: Work, turn: int) -> Wanted:
+    """The jobs to look at: those with news, the open ones, some new ones, and in turn those that are over."""
+    folders = {name for name in work.shelf.store.folders(work.shelf.layout.prefix) if _is_job(name)}
+    due = {
+        job
+        for job, entry in work.known.items()
+        if not entry.settled or work.anew or crc32(job.encode()) % ROUND == turn % ROUND
+    }
+    must = {job for job in (*work.taken.news, *work.seen.opened, *due) if not job or _is_job(job)}
+    new = sorted(folders - work.known.keys() - must)
+    return Wanted([*sorted(must), *new[:FIRST]], len(new) > FIRST)
+
+
+def _is_job(name: str) -> bool:
+    return name not in RESERVED_JOBS and job_problem(name) is None
+
+
+def _look(work: Work, job: str) -> Made:
+    """One job, as it is now. What is known of it stays where its folder is gone."""
+    read = work.shelf.summary(job)
+    before, _ = read
+    known = work.known.get(job)
+    hurt = known is not None and known.digest != "" and before is None
+    past = work.reporting.merged(before.gathered if before else Gathered(), work.taken.news.get(job, News()))
+    if not job:
+        return _kept(work, Sources(job=""), past, read, hurt=hurt)
+    reader = Reader.open(work.shelf, job)
+    links = before.entry.row.links if before and reader.folder.things else Links()
+    sources = read_sources(reader, work.seen, msgspec.structs.asdict(links))
+    if before is not None and not reader.folder.things and (_written(before) or not sources.has["code"]):
+        return Made(entry=_gone(known or before.entry), hurt=hurt)
+    return _kept(work, sources, gather(reader, past, work.reporting), read, hurt=hurt)
+
+
+def _written(summary: Summary) -> bool:
+    """Whether it had a ledger."""
+    return any(bar.attempt for bar in summary.story.bars)
+
+
+def _gone(entry: Entry) -> Entry:
+    """As it was when it was last seen; nobody knows what became of one that was not over then."""
+    row = entry.row
+    standing = row.standing if row.standing in OVER else Standing.UNKNOWN
+    return replace(entry, settled=True, row=replace(row, standing=standing, problem=GONE))
+
+
+def _kept(
+    work: Work, sources: Sources, gathered: Gathered, read: tuple[Summary | None, int], *, hurt: bool
+) -> Made:
+    """Its summary, written unless neither what it is made of nor its timeline has changed."""
+    before, generation = read
+    summary = work.reporting.summary(sources, gathered, work.rules)
+    known = work.known.get(sources.job)
+    entry = replace(summary.entry, paged=known.paged if known else "")
+    same = before is not None and (before.entry.digest, before.entry.shape) == (entry.digest, entry.shape)
+    if same:
+        return Made(entry=entry, hurt=hurt)
+    summary = replace(summary, entry=entry)
+    work.shelf.put_summary(sources.job, summary, generation)
+    return Made(entry=entry, summary=summary, hurt=hurt)
+
+
+def _index(work: Work, index: Index | None, made: Iterable[Made], now: datetime) -> Index:
+    entries = {**work.known, **{one.entry.row.job: one.entry for one in made}}
+    rows = tuple(entries[job] for job in sorted(entries))
+    return replace(index, at=now, entries=rows) if index else Index(at=now, entries=rows)
+
+
+def _with_marks(index: Index, taken: Taken, *, hurt: bool) -> Index:
+    """How far things have been taken in; where a job's past was lost, the next tick takes all in anew."""
+    marked = replace(index, metered=taken.metered, swept=taken.swept, audited=taken.audited)
+    return replace(marked, anew=hurt)

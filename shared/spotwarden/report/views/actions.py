@@ -1,0 +1,25 @@
+"""What was done, in words."""
+
+import re
+
+from spotwarden.report.model.trust import Deed
+
+_OUTCOMES = {
+    "Done": "done",
+    "Lost": "not done: somebody else was first",
+    "Rejected": "refused by Google Cloud",
+    "Unanswered": "no answer: nobody knows whether it was done",
+    "Observed": "not done: the mode is observe",
+}
+_BOUND = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def action(deed: Deed) -> str:
+    """`DeleteInstance` as "Delete instance"."""
+    words = _BOUND.sub(" ", deed.action)
+    return words[:1].upper() + words[1:].lower() if words else "unknown"
+
+
+def outcome(deed: Deed) -> str:
+    """What came of it."""
+    return _OUTCOMES.get(deed.outcome, deed.outcome or "unknown")

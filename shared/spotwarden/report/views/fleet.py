@@ -1,0 +1,157 @@
+"""The fleet as a page."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+
+import msgspec
+from markupsafe import Markup, escape
+
+from spotwarden.report.model.experiments import Money
+from spotwarden.report.model.fleet import By, Fleet, Slice, Spans
+from spotwarden.report.views.drawing import Picture
+from spotwarden.report.views.frame import Frame
+from spotwarden.report.views.job import left_out
+from spotwarden.report.views.outages import weather
+from spotwarden.report.views.rendering import render
+from spotwarden.report.views.stacks import across, along
+from spotwarden.report.views.text import Words
+
+PARTS = ("Useful", "Starting", "Idle", "Lost", "After", "Unknown")
+"""What time is split into, in the order of its columns."""
+MOST_CASES = 200
+"""Open cases that are listed, those due first."""
+MOST_ROWS = 100
+"""Rows of one table; those beyond are one row together, so that it still adds up."""
+_ORDER = (By.DAY, By.OWNER, By.TEAM, By.MACHINE, By.ZONE, By.JOB)
+_NOBODY = {
+    By.OWNER: "nobody",
+    By.TEAM: "no team",
+    By.MACHINE: "unknown",
+    By.ZONE: "unknown",
+    By.DAY: "unknown",
+}
+Figure = tuple[str, Markup, Markup | str]
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """One table of the fleet."""
+
+    by: str
+    nobody: str
+    rows: tuple[Slice, ...]
+    rest: Slice | None = None
+    rest_name: str = ""
+    picture: Picture | None = None
+
+
+def fleet(view: Fleet, frame: Frame, unit: str = "gpu", owner: str = "") -> str:
+    """The page, in GPU-hours or VM-hours (`vm`); `owner` is whose jobs the view is of, "" for all."""
+    frame = frame.at("fleet")
+    unit = "vm" if unit == "vm" else "gpu"
+    say = Words(zone=frame.zone)
+    spans = _spans(unit)
+    days = [("first", str(view.first)), ("last", str(view.last))]
+    asked = [*days, *([("unit", "vm")] if unit == "vm" else []), *([("owner", owner)] if owner else [])]
+    return render(
+        "fleet",
+        frame,
+        fleet=view,
+        unit=unit,
+        hours="VM-hours" if unit == "vm" else "GPU-hours",
+        asked=asked,
+        owner=owner,
+        of=lambda name: frame.to("fleet", [*(one for one in asked if one[0] != "owner"), ("owner", name)]),
+        cases=view.cases[:MOST_CASES],
+        cases_left_out=left_out(len(view.cases) - MOST_CASES, "case"),
+        top=tuple(_figures(view, spans(view.total), say)),
+        tables=tuple(_table(by, view.tables.get(by, ()), spans) for by in _ORDER),
+        parts=PARTS,
+        spans=spans,
+        split=split,
+        weather=weather(view.weather, say),
+    )
+
+
+def split(spans: Spans) -> tuple[timedelta, ...]:
+    """The times of `PARTS`."""
+    return (spans.useful, spans.starting, spans.idle, spans.lost, spans.after, spans.unknown)
+
+
+def _spans(unit: str) -> Callable[[Slice], Spans]:
+    return (lambda one: one.vm) if unit == "vm" else (lambda one: one.gpu)
+
+
+def _table(by: By, rows: Sequence[Slice], spans: Callable[[Slice], Spans]) -> Table:
+    # Days stay whole, the newest first; of the others the large ones come first.
+    rows = rows[::-1] if by is By.DAY else rows
+    shown = rows if by is By.DAY or len(rows) <= MOST_ROWS else rows[: MOST_ROWS - 1]
+    rest = rows[len(shown) :]
+    draw = across if by is By.DAY else along
+    nobody = _NOBODY.get(by, "unknown")
+    return Table(
+        by=by.value,
+        nobody=nobody,
+        rows=tuple(shown),
+        rest=_sum(rest) if rest else None,
+        rest_name=f"{len(rest):,} others",
+        picture=draw(f"Hours by {by.value}", [(one.key or nobody, spans(one)) for one in rows]),
+    )
+
+
+def _sum(rows: Sequence[Slice]) -> Slice:
+    """Rows as one. A job that stands in several of them is counted in each: the sum is at most that."""
+    return Slice(
+        key="",
+        jobs=sum(one.jobs for one in rows),
+        gpu=_add([one.gpu for one in rows]),
+        vm=_add([one.vm for one in rows]),
+        cost=_money([one.cost for one in rows]),
+        on_demand=_money([one.on_demand for one in rows]),
+        saved=_money([one.saved for one in rows]),
+        waste=_money([one.waste for one in rows]),
+        preemptions=sum(one.preemptions for one in rows),
+    )
+
+
+def _add(spans: Sequence[Spans]) -> Spans:
+    return Spans(
+        **{name: sum((getattr(one, name) for one in spans), timedelta(0)) for name in Spans.__struct_fields__}
+    )
+
+
+def _money(sums: Sequence[Money]) -> Money:
+    return Money(
+        micros=sum(one.micros for one in sums),
+        priced=sum((one.priced for one in sums), timedelta(0)),
+        unpriced=sum((one.unpriced for one in sums), timedelta(0)),
+        oldest=min((one.oldest for one in sums if one.oldest), default=None),
+    )
+
+
+def _figures(view: Fleet, spans: Spans, say: Words) -> Iterator[Figure]:
+    total, recovery = view.total, view.total.recovery
+    yield "Used", say.hours(spans.used) + " h", f"{total.jobs:,} {'job' if total.jobs == 1 else 'jobs'}"
+    yield "Goodput", say.share(spans.goodput), "useful of what is known"
+    yield "Idle", say.hours(spans.idle) + " h", "GPUs below the policy's threshold"
+    yield "Lost", say.hours(spans.lost) + " h", "since the last checkpoint before a preemption"
+    yield "Waiting", say.hours(spans.waiting) + " h", "without VMs, not used and not paid"
+    yield "Cost", _usd(total.cost, say), _dated(total.cost)
+    yield "Saved", _usd(total.saved, say), "against the same hours on demand"
+    yield "Waste", _usd(total.waste, say), "what idle, lost and after have cost"
+    if recovery.count:
+        note = Markup("median of {}; 90th {}, 99th {}, longest {}").format(
+            f"{recovery.count:,}", say.span(recovery.p90), say.span(recovery.p99), say.span(recovery.longest)
+        )
+        yield "Recovery", say.span(recovery.median), note
+    else:
+        yield "Recovery", Markup('<span class="quiet">none</span>'), "no VM was lost and replaced"
+    due = sum(case.due is not None for case in view.cases)
+    yield "Open cases", escape(f"{len(view.cases):,}"), f"{due:,} with something due"
+
+
+def _usd(money: Money, say: Words) -> Markup:
+    return say.usd(money) + (" USD" if money.usd is not None else "")
+
+
+def _dated(money: Money) -> str:
+    return f"oldest price of {money.oldest}" if money.oldest else ""

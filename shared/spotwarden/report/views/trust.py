@@ -1,0 +1,59 @@
+"""The trust page."""
+
+from collections.abc import Iterator
+
+from spotwarden.report.model.trust import Deed, Query, Trust
+from spotwarden.report.views.actions import action, outcome
+from spotwarden.report.views.frame import Frame
+from spotwarden.report.views.rendering import render
+
+
+def trust(view: Trust, frame: Frame) -> str:
+    """The page of what was found."""
+    frame = frame.at("trust")
+
+    def record(deed: Deed) -> str:
+        return frame.cloud(f"gs://{frame.bucket}/{deed.name}") if deed.name and frame.bucket else ""
+
+    return render(
+        "trust",
+        frame,
+        trust=view,
+        query=view.query,
+        asked=list(asked(view.query)),
+        shown={deed.id: place for place, deed in enumerate(view.deeds, 1)},
+        count=_count(view),
+        nothing=_nothing(view),
+        record=record,
+        action=action,
+        outcome=outcome,
+    )
+
+
+def asked(query: Query) -> Iterator[tuple[str, str]]:
+    """What is asked, as arguments of an address."""
+    texts = (
+        ("about", query.about),
+        ("text", query.text),
+        ("function", query.function),
+        ("rule", query.rule),
+        ("action", query.action),
+        ("day", str(query.day or "")),
+        ("changes", "1" if query.changes else ""),
+    )
+    return ((name, value) for name, value in texts if value)
+
+
+def _count(view: Trust) -> str:
+    found = f"{view.found:,} {'action' if view.found == 1 else 'actions'}"
+    shown = f", the newest {len(view.deeds):,} here" if len(view.deeds) < view.found else ""
+    return f"{found}{shown}{f', since {view.since}' if view.since else ''}"
+
+
+def _nothing(view: Trust) -> str:
+    if view.deeds:
+        return "Nothing that was done to it ended a VM; the list below has all of it."
+    days = f"On {view.query.day} nothing" if view.query.day else "Nothing"
+    if view.since is not None and not view.query.day:
+        days = f"Since {view.since} (choose a day for what is older) nothing"
+    return f"{days} was done to anything of this name or id; look whether it is spelt as in the job's page."

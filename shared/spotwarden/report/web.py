@@ -1,0 +1,203 @@
+"""A request for the report, and what answers it. Nothing here changes anything."""
+
+from collections.abc import Callable, Mapping
+from datetime import date, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
+
+import msgspec
+
+from spotwarden import typed
+from spotwarden.governance.sweep import Duty
+from spotwarden.layout import job_problem
+from spotwarden.model.opening import zone_of
+from spotwarden.report import assets
+from spotwarden.report.lookup import Looker
+from spotwarden.report.model.experiments import Experiments
+from spotwarden.report.model.trust import Query
+from spotwarden.report.model.view import Press, Scene, View
+from spotwarden.report.store import Shelf
+
+if TYPE_CHECKING:
+    from werkzeug.wrappers import Request, Response
+
+typed.prepare(Any)
+
+METHODS = ("GET", "HEAD")
+LARGEST = 1024 * 1024
+"""Bytes of a push; a tick has a few hundred."""
+LONGEST = 4_096
+"""Bytes of a query: what is longer was not made by a page of ours."""
+MOST_DAYS = 400
+USUAL_DAYS = 7
+COMPARED = 4
+KINDS = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
+KEEP = "private, no-cache"
+"""A browser may keep a page, and asks each time whether it is still the same."""
+_DAY = timedelta(days=1)
+
+
+class Answer(NamedTuple):
+    """What goes back."""
+
+    code: int
+    body: bytes
+    headers: Mapping[str, str]
+
+
+def ticked(request: "Request") -> Mapping[str, Any] | None:
+    """The message that Pub/Sub pushes (Google: "Push subscriptions"); None for any other request.
+
+    Raises:
+        BadRequest: a POST of what is no JSON.
+    """
+    if request.method != "POST" or (request.content_length or LARGEST) >= LARGEST:
+        return None
+    try:
+        body = typed.decode(request.get_data(), Any)
+    except msgspec.DecodeError as problem:
+        from werkzeug.exceptions import BadRequest  # noqa: PLC0415 — as below
+
+        raise BadRequest(f"This is no JSON: {problem}") from problem
+    message = body.get("message") if isinstance(body, dict) else None
+    return message if isinstance(message, dict) else None
+
+
+def respond(request: "Request", duty: Duty, press: Press) -> "Response":
+    """The page, figures or file that the address names; one that is the same as the browser's is not sent."""
+    from werkzeug.wrappers import Response  # noqa: PLC0415 — commands import this room's neighbours, too
+
+    shelf = Shelf(duty.cloud.store, duty.settings.layout)
+    looker = Looker.open(shelf, press, duty.policy, duty.settings.prices_file, duty.tick.now)
+    code, body, headers = answer(request, duty, looker)
+    response = Response(body, status=code, headers={**dict(looker.press.headers()), **headers})
+    if code == 200:  # noqa: PLR2004 — OK
+        response.set_etag(sha256(body).hexdigest()[:32])
+        response.make_conditional(request)
+    return response
+
+
+def answer(request: "Request", duty: Duty, looker: Looker) -> Answer:
+    """What the address asks for."""
+    scene = _scene(request, duty, looker)
+    if request.method not in METHODS:
+        says = "The report can be read, and nothing else. Answer a notice by its link, or by command."
+        return _trouble(405, "That is not how it works", says, looker, scene)
+    if len(request.query_string) > LONGEST:
+        return _trouble(414, "That is too much", "The address is longer than any of ours.", looker, scene)
+    path = unquote(request.path).strip("/")
+    if path.startswith("assets/"):
+        return _asset(path.removeprefix("assets/"), looker, scene)
+    page, _, kind = (
+        path.rpartition(".") if path.endswith(tuple(f".{one}" for one in KINDS)) else (path, "", "")
+    )
+    made = _view(page, request, looker)
+    if isinstance(made, str):
+        return _trouble(
+            404 if page.startswith("jobs/") else 400, "There is nothing here", made, looker, scene
+        )
+    return _unknown(looker, scene) if made is None else _shown(made, kind, looker, scene)
+
+
+def _scene(request: "Request", duty: Duty, looker: Looker) -> Scene:
+    return Scene(
+        now=looker.now,
+        asked={name: request.args.get(name, "") for name in list(request.args)[:100]},
+        home=duty.policy.notify.timezone,
+        updated=looker.at,
+        part=looker.part,
+        assets=assets.names(),
+        bucket=duty.settings.bucket,
+        project=duty.settings.project,
+        depth=request.path.removeprefix("/").count("/"),
+    )
+
+
+def _view(page: str, request: "Request", looker: Looker) -> View | str | None:
+    """The view of this name; what is wrong with the address, or None where nothing has this name."""
+    if page.startswith("jobs/"):
+        return _job(page.removeprefix("jobs/"), looker)
+    makers: Mapping[str, Callable[[Request, Looker], View | str]] = {
+        "": _experiments,
+        "index": _experiments,
+        "experiments": _experiments,
+        "fleet": _fleet,
+        "trust": _trust,
+        "compare": _compare,
+    }
+    return makers[page](request, looker) if page in makers else None
+
+
+def _experiments(_request: "Request", looker: Looker) -> View:
+    return looker.experiments()
+
+
+def _job(job: str, looker: Looker) -> View | str:
+    report = looker.job(job) if job_problem(job) is None else None
+    return (
+        report or f"There is no job {job[:80]!r} on record. A new one is, ten minutes after it was asked for."
+    )
+
+
+def _fleet(request: "Request", looker: Looker) -> View | str:
+    """The days from `first` to `last`, else the last so many `days`, today included."""
+    args = request.args
+    today = looker.now.astimezone(zone_of(looker.policy.notify.timezone)).date()
+    try:
+        days = int(args.get("days") or USUAL_DAYS)
+        last = date.fromisoformat(args["last"]) if args.get("last") else today
+        first = date.fromisoformat(args["first"]) if args.get("first") else last - (days - 1) * _DAY
+    except (ValueError, OverflowError):
+        return "Days are written as 2026-12-31, and how many as a number."
+    if not 0 <= (last - first).days < MOST_DAYS:
+        return f"The first day is not after the last, and both are in {MOST_DAYS} days."
+    return looker.fleet(first, last, args.get("owner", "")[:500])
+
+
+def _trust(request: "Request", looker: Looker) -> View | str:
+    args = request.args
+    try:
+        day = date.fromisoformat(args["day"]) if args.get("day") else None
+    except ValueError:
+        return "A day is written as 2026-12-31."
+    said = {
+        name: args.get(name, "").strip()[:500] for name in ("about", "rule", "function", "action", "text")
+    }
+    return looker.trust(Query(**said, day=day, changes=args.get("changes", "") not in ("", "0")))
+
+
+def _compare(request: "Request", looker: Looker) -> View:
+    named = [job for job in request.args.getlist("job") if job_problem(job) is None]
+    return looker.comparison(tuple(dict.fromkeys(named))[:COMPARED])
+
+
+def _shown(view: View, kind: str, looker: Looker, scene: Scene) -> Answer:
+    press = looker.press
+    if not kind:
+        return Answer(200, press.page(view, scene).encode(), {"Cache-Control": KEEP})
+    if isinstance(view, Experiments):
+        view = press.chosen(view, scene.asked)
+    body = press.as_json(view) if kind == "json" else press.as_csv(view)
+    headers = {"Content-Type": KINDS[kind], "Cache-Control": KEEP}
+    if kind == "csv":
+        headers["Content-Disposition"] = f'attachment; filename="{press.file_name(view, kind)}"'
+    return Answer(200, body, headers)
+
+
+def _asset(name: str, looker: Looker, scene: Scene) -> Answer:
+    found = assets.served(name)
+    if found is None:
+        return _unknown(looker, scene)
+    return Answer(200, found.body, {"Content-Type": found.kind, "Cache-Control": assets.KEPT})
+
+
+def _unknown(looker: Looker, scene: Scene) -> Answer:
+    says = "The report has the pages of the experiments, the fleet, the trust page, and one for each job."
+    return _trouble(404, "There is nothing here", says, looker, scene)
+
+
+def _trouble(code: int, title: str, says: str, looker: Looker, scene: Scene) -> Answer:
+    html = looker.press.trouble(title, says, scene)
+    more = {"Allow": ", ".join(METHODS)} if code == 405 else {}  # noqa: PLR2004 — Method Not Allowed
+    return Answer(code, html.encode(), {"Cache-Control": "no-store", **more})

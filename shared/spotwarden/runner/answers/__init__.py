@@ -1,1 +1,0 @@
-"""What people answer by the links in their mails: read, considered, written down once, carried out."""

@@ -1,0 +1,58 @@
+"""Command lines as the shell stage hands them over."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from spotwarden.create_script.gcloud import Defaults, Request, requests, translate
+from spotwarden.create_script.request.command import Command, Unknown, Word
+
+CONFIGURED = Defaults(project="demo-project", zone="us-central1-a", region="us-central1")
+Send = Callable[..., list[Request]]
+
+
+def command(
+    words: list[str | Unknown],
+    *,
+    line: int = 1,
+    files: Mapping[str, bytes] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Command:
+    """One command whose words all stand on one line."""
+    return Command(
+        words=tuple(Word(value=word, line=line) for word in words),
+        line=line,
+        environment=environment or {},
+        files=files or {},
+    )
+
+
+@pytest.fixture
+def send() -> Send:
+    """Translate one gcloud command line, given without the word gcloud."""
+
+    def send(argv: list[str | Unknown], **how: object) -> list[Request]:
+        return requests([command(["gcloud", *argv], **how)], CONFIGURED)
+
+    return send
+
+
+@pytest.fixture
+def create(send: Send) -> Callable[..., dict]:
+    """Translate `compute instances create vm FLAGS…`; give the body of the one request."""
+
+    def create(*flags: str, **how: object) -> dict:
+        (request,) = send(["compute", "instances", "create", "vm", *flags], **how)
+        return request.body
+
+    return create
+
+
+@pytest.fixture
+def run() -> Callable[..., object]:
+    """Translate several command lines, each as a list of words, with the configured defaults or others."""
+
+    def run(*lines: list[str | Unknown], defaults: Defaults = CONFIGURED) -> object:
+        return translate([command(words, line=number) for number, words in enumerate(lines, 1)], defaults)
+
+    return run

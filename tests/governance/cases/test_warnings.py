@@ -1,0 +1,225 @@
+"""Which warning a remedy may follow: one about this very trouble, these VMs, this remedy, in good time."""
+
+from datetime import timedelta
+
+import pytest
+
+from spotwarden.model.case import CaseState
+from spotwarden.model.governance import IdleLimits, Mode, Remedy
+from tests.fakes.trouble import conflict
+from tests.governance.made_up import RULE, MadeUp, Said
+
+GRACE = timedelta(minutes=15)
+STOP = IdleLimits(remedy=Remedy.STOP, grace=GRACE)
+RIPE = Said(ripe=True)
+
+
+@pytest.fixture
+def world() -> MadeUp:
+    """A rule that stops VMs, a quarter of an hour after its warning."""
+    return MadeUp(STOP)
+
+
+def then_after_a_new_grace(world: MadeUp, *done: tuple[str, str]) -> None:
+    """The next sweep warns once more; a second short of the new grace nothing is done, and then it is."""
+    world.sweep()
+    assert world.asked() == []
+    assert world.kinds() == ["idle_warning"] * 2
+    world.wait(seconds=GRACE.total_seconds() - 1)
+    world.sweep()
+    assert world.asked() == []
+    world.wait(seconds=1)
+    world.sweep()
+    assert world.asked() == list(done)
+    assert world.kinds() == ["idle_warning"] * 2 + ["idle_acted"]
+
+
+def test_who_was_told_that_nothing_will_be_done_is_warned_before_something_is(world: MadeUp):
+    """A policy that begins to stop VMs stops none on the word that they are only told about."""
+    world.limits = IdleLimits(grace=GRACE)
+    vm = world.vm(said=RIPE)
+    world.sweep_for(hours=1)
+    world.limits = STOP
+    then_after_a_new_grace(world, ("stop", vm))
+    assert "it will be stopped" in world.notices()[1].then
+
+
+def test_who_was_warned_of_a_stop_is_warned_anew_of_a_deletion(world: MadeUp):
+    """Whoever knows that the disks stay has no reason to save them."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.wait(minutes=10)
+    world.limits = IdleLimits(remedy=Remedy.DELETE, grace=GRACE)
+    world.wait(minutes=10)
+    then_after_a_new_grace(world, ("delete", vm))
+    assert "it will be deleted" in world.notices()[1].then
+
+
+def test_a_warning_about_an_earlier_trouble_does_not_count(world: MadeUp):
+    """It moved while nobody saw it, and stands still again since."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.wait(minutes=30)
+    world.say(vm, since=world.now - timedelta(minutes=20))
+    then_after_a_new_grace(world, ("stop", vm))
+
+
+def test_a_warning_that_came_after_the_trouble_began_counts(world: MadeUp):
+    """However long after, and to the minute: not every rule can date it to the second."""
+    vm = world.vm(said=Said(ripe=True, since=world.now + timedelta(seconds=59)))
+    world.sweep()
+    world.wait(minutes=15)
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+
+
+def test_a_vm_that_came_later_is_not_stopped_on_the_word_about_another(world: MadeUp):
+    """The case is the same, as that of a job is, and the VM is not."""
+    first = world.vm("first", said=RIPE)
+    world.sweep()
+    second = world.vm("second", said=None)
+    world.say(first, beside=(second,))
+    world.wait(minutes=20)
+    then_after_a_new_grace(world, ("stop", first), ("stop", second))
+
+
+def test_what_was_warned_of_together_may_be_done_to_what_is_left_of_it(world: MadeUp):
+    """One of two VMs is gone by itself: the other's warning still counts."""
+    first, second = world.vm("first", said=None), world.vm("second", said=None)
+    world.said[first] = Said(ripe=True, beside=(second,))
+    world.sweep()
+    world.say(first, beside=())
+    world.wait(minutes=15)
+    world.sweep()
+    assert world.asked() == [("stop", first)]
+    assert world.kinds() == ["idle_warning", "idle_acted"]
+
+
+def test_vms_that_come_and_go_are_not_told_of_each_time(world: MadeUp):
+    """As long as nothing is to be done about them."""
+    first = world.vm("first", said=Said())
+    world.sweep()
+    for number in range(5):
+        world.say(first, beside=(world.vm(f"other-{number}", said=None),))
+        world.wait(minutes=5)
+        world.sweep()
+    assert world.kinds() == ["idle_warning"]
+
+
+def test_nothing_is_done_before_the_moment_that_the_owner_was_told(world: MadeUp):
+    """A grace that was made shorter meanwhile holds for the next warning."""
+    world.limits = IdleLimits(remedy=Remedy.STOP, grace=timedelta(hours=1))
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.limits = STOP
+    world.wait(minutes=59)
+    world.sweep()
+    assert world.asked() == []
+    world.wait(minutes=1)
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+
+
+def test_a_grace_that_was_made_longer_holds_at_once(world: MadeUp):
+    """Whoever was warned before has it, too."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.limits = IdleLimits(remedy=Remedy.STOP, grace=timedelta(hours=1))
+    world.wait(minutes=59)
+    world.sweep()
+    assert world.asked() == []
+    world.wait(minutes=1)
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+
+
+def test_a_later_warning_may_name_an_earlier_moment(world: MadeUp):
+    """What comes faster than was foretold is told so, and that moment holds from its own grace on."""
+    vm = world.vm(said=Said(due=world.now + timedelta(hours=5)))
+    world.sweep()
+    world.wait(minutes=30)
+    world.say(vm, level=2, ripe=True, due=world.now)
+    world.sweep()
+    assert world.asked() == []
+    world.wait(minutes=15)
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+    assert world.kinds() == ["idle_warning", "idle_warning", "idle_acted"]
+    first, second = world.notices()[:2]
+    assert (first.grace, first.latest) == (GRACE, None)
+    assert (second.grace, second.latest) == (GRACE, first.due)
+
+
+def test_a_new_warning_about_a_remedy_that_was_planned_leaves_it_due(world: MadeUp):
+    """A case that is due is warned about like any other."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.change_case(RULE, vm, state=CaseState.DUE)
+    world.limits = IdleLimits(remedy=Remedy.DELETE, grace=GRACE)
+    world.wait(minutes=20)
+    then_after_a_new_grace(world, ("delete", vm))
+
+
+def _told_but_not_filed(world: MadeUp, **said: object) -> str:
+    """A VM whose owner got a warning of which the case does not know: its sweep was killed in between."""
+    vm = world.vm(said=Said(level=0))
+    world.sweep()
+    world.say(vm, level=1, ripe=True, **said)
+    world.cloud.store.trouble.order("write", conflict(), about="cases/")
+    world.sweep()
+    assert world.kinds() == ["idle_warning"]
+    return vm
+
+
+def test_a_warning_that_is_not_in_its_case_is_told_again_as_the_same(world: MadeUp):
+    """Who has it already is not told twice."""
+    _told_but_not_filed(world)
+    world.wait(minutes=1)
+    world.sweep()
+    assert len({one.id for one in world.notices()}) == 1
+
+
+def test_after_a_veto_a_warning_that_is_not_in_its_case_is_another_one(world: MadeUp):
+    """Under its old name it would pass for delivered, and nobody would hear of it."""
+    vm = _told_but_not_filed(world)
+    case = world.case(RULE, vm)
+    assert case is not None
+    world.change_case(RULE, vm, keep_until=world.now + timedelta(hours=8), kept_by="ada")
+    world.wait(hours=8)
+    world.sweep()
+    assert len({one.id for one in world.notices()}) == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(IdleLimits(grace=GRACE), STOP), (STOP, IdleLimits(remedy=Remedy.DELETE, grace=GRACE))],
+    ids=["nothing, then a stop", "a stop, then a deletion"],
+)
+def test_a_warning_of_another_remedy_is_another_one(world: MadeUp, before: IdleLimits, after: IdleLimits):
+    """Though the first is not in the case: whoever read it knows nothing of what will be done now."""
+    world.limits = before
+    _told_but_not_filed(world)
+    world.limits = after
+    world.wait(minutes=1)
+    world.sweep()
+    assert len({one.id for one in world.notices()}) == 2
+
+
+def test_a_warning_in_earnest_is_another_one_than_what_was_only_observed(world: MadeUp):
+    """A policy that begins to act while a warning is not in its case: it said that nothing would be done."""
+    world.set_policy(mode=Mode.OBSERVE)
+    _told_but_not_filed(world)
+    world.set_policy(mode=Mode.ENFORCE)
+    world.wait(minutes=1)
+    world.sweep()
+    assert len({one.id for one in world.notices()}) == 2
+
+
+def test_a_warning_about_more_vms_is_another_one(world: MadeUp):
+    """Of the one that has come since nobody has read."""
+    vm = _told_but_not_filed(world)
+    other = world.vm("vm-2", said=None)
+    world.say(vm, beside=(other,))
+    world.wait(minutes=1)
+    world.sweep()
+    assert len({one.id for one in world.notices()}) == 2

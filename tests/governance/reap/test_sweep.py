@@ -1,0 +1,405 @@
+"""`reap_vms` from tick to deed."""
+
+from datetime import timedelta
+
+import pytest
+
+from spotwarden.layout import Code
+from spotwarden.model.attempt import State
+from spotwarden.model.case import CaseState
+from spotwarden.model.governance import GovernanceLimits, LeftoverLimits, Mode, OrphanLimits, Remedy, Scope
+from tests.fakes.trouble import rejected, unanswered
+from tests.fakes.world import load
+from tests.governance.reap.reap_world import Calls, ReapWorld
+
+MINUTES = 5
+
+
+@pytest.fixture(scope="session")
+def module():
+    """functions/reap_vms/main.py."""
+    return load("reap_vms")
+
+
+@pytest.fixture
+def world(module):
+    """An empty project whose policy is the default one, in earnest."""
+    world = ReapWorld(module)
+    world.sweep()
+    return world
+
+
+def until(world, what, limit=100):
+    """Sweep every five minutes until something is so; gives the minutes that took."""
+    for turn in range(limit):
+        if what():
+            return turn * MINUTES
+        world.wait(minutes=MINUTES)
+        world.sweep()
+    raise AssertionError("it never came")
+
+
+def over(world, *keys, rule="orphan"):
+    """Whether none of these has an open case, and some had."""
+    return all(world.case(rule, key) is None for key in keys) and bool(world.kinds())
+
+
+def keep_alive(world, minutes, *jobs):
+    """Let time pass, swept every five minutes, while these jobs beat."""
+    for _ in range(minutes // MINUTES):
+        world.wait(minutes=MINUTES)
+        for job in jobs:
+            world.beat(job, job=job)
+        world.sweep()
+
+
+# --- orphans ---
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_a_finished_job_whose_self_delete_failed_is_reaped(world, labelled):
+    """Ten minutes of its own, a second look, a warning, its grace; then its VM goes, by its id."""
+    vm = world.job(labelled=labelled)["test-vm"]
+    world.end()
+    assert until(world, lambda: world.case("orphan", vm)) == 10
+    assert world.kinds() == []
+    assert until(world, lambda: world.kinds() == ["orphan_warning"]) == 5
+    assert until(world, lambda: world.asked() == [("delete", vm)]) == 15
+    until(world, lambda: over(world, vm))
+    assert world.kinds() == ["orphan_warning", "orphan_acted"]
+    assert world.status(vm) == ""
+    assert world.notices()[0].owner == "ann@x.org"
+
+
+def test_a_vm_that_deletes_itself_in_the_end_is_cleared(world):
+    """It was warned about, and went by itself."""
+    vm = world.job()["test-vm"]
+    world.end()
+    until(world, lambda: world.kinds() == ["orphan_warning"])
+    world.cloud.compute.owner_deletes(vm)
+    until(world, lambda: over(world, vm))
+    assert world.kinds() == ["orphan_warning", "orphan_cleared"]
+
+
+def test_a_job_that_runs_is_left_alone_for_a_day(world):
+    """Nothing is asked of Compute Engine, nothing is told."""
+    world.job()
+    world.job("gang", nodes=("gang-1", "gang-2"))
+    keep_alive(world, 24 * 60, "test-vm", "gang")
+    assert (world.kinds(), world.asked()) == ([], [])
+
+
+def test_a_label_of_the_last_minute_keeps_the_vm(world):
+    """Set after the warning, before the remedy."""
+    vm = world.job()["test-vm"]
+    world.end()
+    until(world, lambda: world.kinds() == ["orphan_warning"])
+    world.cloud.compute.relabel(vm, {"spotwarden-keep": "2099-01-01"})
+    world.sweep_for(hours=3)
+    assert world.asked() == []
+    assert world.case("orphan", vm) is None
+
+
+def test_another_vm_of_the_same_name_is_not_touched(world):
+    """The one that was warned about went; the name is another's now, in another zone and in the same one."""
+    vm = world.job()["test-vm"]
+    world.end()
+    until(world, lambda: world.kinds() == ["orphan_warning"])
+    world.cloud.compute.owner_deletes(vm)
+    there = world.vm(labelled=False, zone="us-central1-b")
+    world.wait(minutes=2)
+    here = world.vm(labelled=False)
+    world.sweep_for(hours=6)
+    assert world.asked() == [("delete", vm)]
+    assert (world.status(there), world.status(here)) == ("RUNNING", "RUNNING")
+
+
+@pytest.mark.parametrize("scope", [Scope.JOBS, Scope.PROJECT])
+def test_a_vm_that_is_no_jobs_is_never_touched(world, scope):
+    """Neither one of any name, nor one with the name of a job that is over; of that ops may hear."""
+    world.set_policy(governance=GovernanceLimits(scope=scope, ops="ops@x.org"))
+    world.vm(labelled=False, name="web-1")
+    stranger = world.vm(labelled=False)
+    world.store(Code(job="test-vm"))
+    world.attempt(state=State.STOPPED, instances={})
+    world.sweep_for(hours=6)
+    assert world.asked() == []
+    told = [(one.kind, one.owner) for one in world.notices()]
+    assert told == ([("orphan_unknown", "ops@x.org")] if scope is Scope.PROJECT else [])
+    assert (world.case("orphan", stranger) is not None) is (scope is Scope.PROJECT)
+
+
+def test_a_vm_that_its_job_never_knew_goes_and_the_jobs_own_stays(world):
+    """It bears the job's label, and its id is nowhere on record."""
+    mine = world.job()["test-vm"]
+    copy = world.vm(name="copy-of-test-vm")
+    keep_alive(world, 60, "test-vm")
+    assert world.asked() == [("delete", copy)]
+    assert world.status(mine) == "RUNNING"
+
+
+def test_half_a_gang_left_over_is_deleted_whole(world):
+    """The job was stopped while two of its three nodes went on; thirty other VMs are at work."""
+    others = world.job("other", nodes=[f"other-{number}" for number in range(1, 31)])
+    ids = world.job("gang", nodes=("gang-1", "gang-2", "gang-3"))
+    world.cloud.compute.owner_deletes("gang-3")
+    world.attempt("gang", state=State.STOPPED, instances=ids, updated=world.now)
+    world.unwatch("gang")
+    world.sweep_for(hours=1)
+    assert sorted(world.asked()[1:]) == [("delete", ids["gang-1"]), ("delete", ids["gang-2"])]
+    assert {world.status(one) for one in others.values()} == {"RUNNING"}
+
+
+def test_a_delete_that_fails_is_tried_again_and_ops_hear_of_it(world):
+    """It is never taken for done; in the end it works."""
+    vm = world.job()["test-vm"]
+    world.end()
+    trouble = world.cloud.compute.trouble
+    trouble.order("delete", rejected("resourceInUseByAnotherResource"), about=vm, times=3)
+    until(world, lambda: "orphan_failing" in world.kinds())
+    assert world.status(vm) == "RUNNING"
+    assert world.case("orphan", vm).state is CaseState.DUE
+    until(world, lambda: over(world, vm))
+    assert world.status(vm) == ""
+
+
+def test_where_the_policy_only_stops_a_stopped_vm_is_as_it_should_be(world):
+    """Stopped once, and left alone from then on."""
+    world.set_policy(orphan=OrphanLimits(remedy=Remedy.STOP))
+    vm = world.job()["test-vm"]
+    world.end()
+    world.sweep_for(hours=6)
+    assert world.asked() == [("stop", vm)]
+    assert world.kinds() == ["orphan_warning", "orphan_acted"]
+
+
+def test_where_it_only_observes_it_only_tells(world):
+    """The warning says what would be done."""
+    vm = world.job()["test-vm"]
+    world.set_policy(mode=Mode.OBSERVE)
+    world.end()
+    world.sweep_for(hours=6)
+    assert world.kinds() == ["orphan_warning"]
+    assert world.asked() == []
+    assert world.status(vm) == "RUNNING"
+
+
+def test_a_rule_may_observe_by_itself(world):
+    """The others act."""
+    world.set_policy(orphan=OrphanLimits(mode=Mode.OBSERVE))
+    world.job()
+    world.end()
+    world.sweep_for(hours=6)
+    assert world.asked() == []
+
+
+def test_too_many_at_once_stop_the_rule(world):
+    """Somebody has removed the bucket's folders: eleven deletes are more than one sweep may do."""
+    for number in range(11):
+        world.vm(f"gone-{number}")
+    world.store(Code(job="other"))
+    world.sweep_for(hours=2)
+    assert world.asked() == []
+    assert "blast_radius" in world.kinds()
+
+
+def test_a_bucket_without_jobs_is_told_and_nothing_is_done(world):
+    """It may be the wrong one."""
+    world.vm("gone")
+    world.sweep_for(hours=6)
+    assert world.asked() == []
+    assert world.kinds() == ["orphan_unknown"]
+
+
+def test_a_stopped_vm_of_an_open_job_is_recoverys(world):
+    """A preemption has stopped it; it waits to be started again."""
+    vm = world.job()["test-vm"]
+    world.cloud.compute.owner_stops(vm)
+    world.sweep_for(hours=6)
+    assert world.asked() == [("stop", vm)]
+    assert world.kinds() == []
+
+
+def test_a_job_that_recovery_is_bringing_back_is_recoverys(world):
+    """A new attempt is claimed: neither its own VM nor the old one is touched."""
+    old = world.vm()
+    world.vm(attempt=2, name="test-vm-new")
+    world.attempt(number=1, instances={"test-vm": old})
+    world.attempt(number=2, state=State.PLACING, replaces={"test-vm": old})
+    world.sweep_for(hours=6)
+    assert (world.asked(), world.kinds()) == ([], [])
+
+
+def test_a_partial_list_neither_clears_nor_acts(world):
+    """The zone of a case is out of sight for an hour; then it goes on where it was."""
+    vm = world.job()["test-vm"]
+    world.end()
+    until(world, lambda: world.kinds() == ["orphan_warning"])
+    world.cloud.compute.hide("us-central1-a")
+    world.sweep_for(hours=1)
+    assert world.asked() == []
+    assert world.case("orphan", vm).state is CaseState.WARNED
+    world.cloud.compute.show("us-central1-a")
+    until(world, lambda: world.asked() == [("delete", vm)])
+
+
+def test_doubled_ticks_change_nothing_but_time(world):
+    """Each tick comes twice."""
+    vm = world.job()["test-vm"]
+    world.end()
+    for _ in range(9):
+        world.wait(minutes=5)
+        world.sweep()
+        world.sweep()
+    assert world.kinds() == ["orphan_warning", "orphan_acted"]
+    assert world.asked() == [("delete", vm)]
+
+
+# --- stalls ---
+
+
+def test_a_job_that_hangs_is_stopped(world):
+    """Nothing has moved for two hours, and its CPU is at rest: warned, and stopped half an hour later."""
+    vm = world.job()["test-vm"]
+    world.beat()
+    world.produce()
+    assert until(world, lambda: world.kinds() == ["stall_warning"]) == 120
+    assert until(world, lambda: world.asked() == [("stop", vm)]) == 30
+    until(world, lambda: over(world, "test-vm", rule="stall"))
+    assert world.kinds() == ["stall_warning", "stall_acted"]
+    assert world.status(vm) == "TERMINATED"
+
+
+def test_a_job_that_moves_again_is_cleared(world):
+    """A heartbeat after the warning."""
+    world.job()
+    world.beat()
+    until(world, lambda: world.kinds() == ["stall_warning"])
+    world.beat()
+    world.sweep_for(hours=1)
+    assert world.kinds() == ["stall_warning", "stall_cleared"]
+    assert world.asked() == []
+
+
+def test_a_job_without_signs_of_life_is_told_how_to_give_one_and_never_stopped(world):
+    """Nobody can tell whether it hangs; a CPU at rest proves nothing."""
+    vm = world.job()["test-vm"]
+    world.cloud.metrics.cpu = {vm: 0.1}
+    world.sweep_for(hours=24)
+    assert world.kinds() == ["stall_unknown"]
+    assert "heartbeat" in world.notices()[0].todo
+    assert world.asked() == []
+
+
+def test_a_gang_that_hangs_is_stopped_as_one(world):
+    """All of its nodes cost, and none gets on without the others."""
+    ids = world.job("gang", nodes=("gang-1", "gang-2", "gang-3"))
+    for node in ids:
+        world.beat(node, job="gang")
+    until(world, lambda: len(world.asked()) == len(ids))
+    assert sorted(world.asked()) == [("stop", one) for one in sorted(ids.values())]
+
+
+def test_our_own_outage_is_no_silence(world):
+    """Nobody swept for three hours: the job gets two hours from then on."""
+    vm = world.job()["test-vm"]
+    world.beat()
+    world.sweep_for(minutes=115)
+    world.wait(hours=3)
+    world.sweep()
+    assert world.kinds() == []
+    assert until(world, lambda: world.kinds() == ["stall_warning"]) == 120
+    assert world.status(vm) == "RUNNING"
+
+
+def test_metrics_without_an_answer_stop_nobody(world):
+    """Its log lines may move; they cannot be read."""
+    world.job()
+    world.beat()
+    world.cloud.metrics.trouble.order("logged", unanswered(after_work=False), times=1000)
+    world.sweep_for(hours=6)
+    assert world.asked() == []
+    assert world.kinds() == ["stall_unknown"]
+
+
+def second_look(world):
+    """At which of its calls a sweep that is made now looks for the second time; None where it does not."""
+    counted = Calls(world.cloud.ports())
+    world.sweep(cloud=counted.cloud)
+    looks = [number for number, (call, _) in enumerate(counted.made) if call == "fleet"]
+    return looks[1] if len(looks) > 1 else None
+
+
+def about_to_be_stopped(module):
+    """A job that hangs, five minutes before it is stopped."""
+    world = ReapWorld(module)
+    world.sweep()
+    world.job()
+    world.beat()
+    until(world, lambda: world.kinds() == ["stall_warning"])
+    world.sweep_for(minutes=25)
+    world.wait(minutes=5)
+    assert world.asked() == []
+    return world
+
+
+def test_a_beat_before_the_second_look_saves_the_job(module):
+    """Wherever it comes in the sweep that would have stopped it; without one it is stopped."""
+    world = about_to_be_stopped(module)
+    looked = second_look(world)
+    assert len(world.asked()) == 1
+    for place in range(looked + 1):
+        spared = about_to_be_stopped(module)
+        spared.sweep(cloud=Calls(spared.cloud.ports(), before=place, happen=spared.beat).cloud)
+        assert spared.asked() == [], f"a beat before call {place}"
+
+
+# --- leftovers ---
+
+
+@pytest.mark.parametrize(
+    ("remedy", "kinds"),
+    [
+        (Remedy.NONE, ["leftover_warning"]),
+        (Remedy.STOP, ["leftover_warning"]),
+        (Remedy.DELETE, ["leftover_warning", "leftover_acted"]),
+    ],
+)
+def test_a_disk_left_behind_is_told_and_removed_only_where_the_policy_says_so(world, remedy, kinds):
+    """A day after the end of its job, and a day after the warning."""
+    world.set_policy(leftover=LeftoverLimits(remedy=remedy))
+    world.attempt(state=State.ENDED, updated=world.now)
+    link = world.cloud.compute.leave("data", job="test-vm", age=timedelta(days=3))
+    world.sweep_for(every=timedelta(minutes=30), hours=50)
+    assert world.kinds() == kinds
+    assert (link in world.cloud.compute.left) is (remedy is not Remedy.DELETE)
+
+
+def test_a_disk_that_is_used_again_is_not_removed(world):
+    """Somebody attaches it after the warning."""
+    world.set_policy(leftover=LeftoverLimits(remedy=Remedy.DELETE))
+    world.attempt(state=State.ENDED, updated=world.now)
+    link = world.cloud.compute.leave("data", job="test-vm", age=timedelta(days=3))
+    world.sweep_for(every=timedelta(minutes=30), hours=25)
+    world.cloud.compute.use(link)
+    world.sweep_for(every=timedelta(minutes=30), hours=40)
+    assert world.kinds() == ["leftover_warning", "leftover_cleared"]
+    assert link in world.cloud.compute.left
+
+
+def test_disks_that_cannot_be_listed_keep_no_orphan_alive(world):
+    """VMs are judged all the same; an open case about a disk waits until the disks are seen again."""
+    world.set_policy(leftover=LeftoverLimits(after=timedelta(minutes=1)))
+    vm = world.job()["test-vm"]
+    world.end()
+    world.cloud.compute.leave("data", job="test-vm", age=timedelta(days=3))
+    until(world, lambda: _left(world))
+    filed = _left(world)
+    world.cloud.compute.trouble.order("leftovers", unanswered(after_work=False), times=1000)
+    until(world, lambda: world.asked() == [("delete", vm)])
+    assert _left(world) == filed != []
+
+
+def _left(world):
+    """The names of the cases about what was left behind."""
+    return [one.name for one in world.cloud.store.entries("spotwarden/cases/leftover/")]

@@ -1,0 +1,104 @@
+"""One function sees that another does not sweep any more, and tells ops: once a day, and nobody else."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from spotwarden.engine.turn import Turn
+from spotwarden.governance.silence import SILENT, silent
+from spotwarden.layout import SweepTurn
+from spotwarden.model.governance import GovernanceLimits
+from spotwarden.model.tick import Tick
+from tests.fakes.trouble import unanswered
+from tests.fakes.world import load
+from tests.governance.caps.cap_world import CapWorld
+
+KIND = "function_silent"
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def world():
+    """A project under cap_runtime, whose ops are known."""
+    return CapWorld(load("cap_runtime"), governance=GovernanceLimits(ops="ops@example.com"))
+
+
+def swept(world, function, at, **more):
+    """Write down when a function has come to its end."""
+    turn = Turn(swept=at, **more)
+    world.store(SweepTurn(function=function), msgspec.json.encode(turn))
+
+
+def told(world):
+    """The notices about silence."""
+    return [one for one in world.notices() if one.kind == KIND]
+
+
+@pytest.mark.parametrize(("ago", "count"), [(SILENT, 0), (SILENT + SECOND, 1)])
+def test_an_hour_of_silence_is_told(world, ago, count):
+    """To ops, with since when."""
+    swept(world, "reap_vms", world.now - ago)
+    world.sweep()
+    assert len(told(world)) == count
+    for notice in told(world):
+        assert (notice.owner, notice.job) == ("ops@example.com", "")
+        assert "reap_vms" in notice.evidence
+
+
+def test_it_is_told_once_a_day(world):
+    """Each sweep finds the same; the next day is another."""
+    swept(world, "reap_vms", world.now - 2 * SILENT)
+    published = world.cloud.notices.messages
+    world.sweep_for(hours=2)
+    assert len(published) == 1
+    world.wait(days=1)
+    world.sweep()
+    assert len(published) == 2
+
+
+def test_one_more_that_falls_silent_is_told_at_once(world):
+    """It is news."""
+    swept(world, "reap_vms", world.now - 2 * SILENT)
+    world.sweep()
+    swept(world, "recover_spot", world.now - 2 * SILENT)
+    world.sweep()
+    assert [sorted(one.evidence) for one in told(world)] == [["reap_vms"], ["reap_vms", "recover_spot"]]
+
+
+def test_who_has_never_swept_is_not_known_to_be_silent(world):
+    """The first tick of a new deployment is ten minutes away; Monitoring tells of one that never comes."""
+    swept(world, "flag_idle_gpus", None)
+    world.store(SweepTurn(function="check_compliance_event"), b"{}")
+    world.store(SweepTurn(function="recover_spot"), b"no turn at all")
+    world.sweep()
+    assert told(world) == []
+
+
+def test_a_function_does_not_tell_of_itself(world):
+    """It sweeps, by being asked."""
+    world.sweep()
+    world.wait(hours=5)
+    world.sweep()
+    assert told(world) == []
+
+
+def test_what_cannot_be_read_fails_and_stops_nothing(world):
+    """The turn is given back, and says that this function has swept."""
+    world.cloud.store.trouble.order("entries", unanswered(after_work=False), about="/turns/")
+    with pytest.raises(ExceptionGroup):
+        world.sweep()
+    stored = world.cloud.store.read(world.layout.build(SweepTurn(function="cap_runtime")))
+    assert msgspec.json.decode(stored.data, type=Turn).swept == world.now
+
+
+def test_several_are_one_notice(world):
+    """Ops get one letter when the Scheduler stops, not five."""
+    at = world.now - 2 * SILENT
+    notice = silent(
+        {"a": at, "b": at, "c": world.now},
+        world.policy,
+        Tick(function="cap_runtime", sweep="s", now=world.now),
+    )
+    assert notice.id.endswith("/a+b")
+    assert "2 functions" in notice.what

@@ -1,0 +1,37 @@
+"""The mail channel of these tests, and the certificates that it trusts."""
+
+from datetime import timedelta
+
+import pytest
+
+from spotwarden.notify.channels import ChannelSettings, open_post
+from spotwarden.notify.channels.timeouts import Patience
+from spotwarden.ports import Post
+from tests.notify.channels.mail_server import authority_file
+
+SHORT = Patience(to_send=timedelta(milliseconds=200), answer=timedelta(milliseconds=200))
+"""Gives up soon."""
+CURIOUS = Patience(answer=timedelta(milliseconds=200))
+"""Takes its time to send, and gives up on the answer soon."""
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The file of the CA that signs the servers' certificates."""
+    return authority_file(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture
+def post_to(authority: str):
+    """Opens the mail channel to a URL, trusting the CA of these tests."""
+
+    def opener(url: str, *, patience: Patience = Patience(), **environ: str) -> Post:  # noqa: B008 - frozen
+        settings = {
+            "SPOTWARDEN_SMTP": url,
+            "SPOTWARDEN_MAIL_FROM": "Spotwarden <robot@example.com>",
+            "SPOTWARDEN_SMTP_CA": authority,
+            **environ,
+        }
+        return open_post(ChannelSettings.read(settings), patience)
+
+    return opener

@@ -1,0 +1,252 @@
+"""A link that starts a job again: the next attempt is claimed by the click, and made by recovery's ticks."""
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from spotwarden.layout import CreateScript, JobFile, OpenJob, StatusCode
+from spotwarden.model.attempt import State
+from spotwarden.model.instance import Status
+from spotwarden.model.notice import Notice, Severity, Way
+from spotwarden.model.policy import Mode
+from spotwarden.notify.links.offers import offers
+from tests.fakes.trouble import conflict
+from tests.fakes.world import GANG, KEPT, SCRIPT, load
+from tests.notify.links.answer_web import ADA, Web
+
+US = "spotwarden@p.iam.gserviceaccount.com"
+
+
+@pytest.fixture(scope="session")
+def module():
+    """functions/answer_notice/main.py."""
+    return load("answer_notice")
+
+
+@pytest.fixture
+def stopped(new_world, module):
+    """Somebody in front of a job that was stopped, and that recovery has closed."""
+
+    def build(script=SCRIPT, by=US):
+        world = new_world("gang" if script is GANG else "test-vm", script)
+        world.settle(2)
+        world.cloud.compute.caller = by
+        for number, one in enumerate(world.instances()):
+            world.cloud.compute.stop(one.zone, one.id, f"{number:08}-0000-4000-8000-000000000000")
+        world.cloud.compute.caller = US
+        world.wait(minutes=5)
+        world.settle(4)
+        assert [one.state for one in world.attempts()] == [State.STOPPED]
+        return Web(world, module)
+
+    return build
+
+
+def running(web):
+    """The ids of the VMs that run."""
+    return {one.name: one.id for one in web.world.instances() if one.status is Status.RUNNING}
+
+
+@pytest.mark.parametrize("by", [US, ADA], ids=["by governance", "by its owner"])
+@pytest.mark.parametrize("script", [SCRIPT, KEPT, GANG], ids=["deleted when taken", "stopped", "gang"])
+def test_a_stopped_job_runs_again_after_a_click(stopped, script, by):
+    """As attempt 2, all of it, though its owner stopped it himself: the click is the newer word."""
+    web = stopped(script, by)
+    assert web.click(web.token(Way.RESTART)).status_code == 200
+    web.world.settle(4)
+    second = web.world.attempts()[-1]
+    assert (second.number, second.state, second.reason) == (2, State.RUNNING, f"{ADA} asked for it")
+    assert running(web) == second.instances
+    assert set(second.instances) == set(web.world.ids)
+
+
+def test_a_stopped_vm_is_started_again_with_its_disks(stopped):
+    """Rather than made anew: its id stays. The page says so first."""
+    web = stopped()
+    assert "Its stopped VM test-vm is started again" in web.open(web.token(Way.RESTART)).text
+    web.click(web.token(Way.RESTART))
+    web.world.settle(3)
+    assert running(web) == web.world.ids
+
+
+def test_a_gangs_stopped_vms_are_made_anew(stopped):
+    """They make one gang; the page says that the old ones go."""
+    web = stopped(GANG)
+    page = web.open(web.token(Way.RESTART))
+    assert "Its stopped VMs gang-1, gang-2 are deleted first and made anew" in page.text
+    web.click(web.token(Way.RESTART))
+    web.world.settle(4)
+    assert not set(running(web).values()) & set(web.world.ids.values())
+
+
+def test_a_look_starts_nothing(stopped):
+    """It tells how the job stands."""
+    web = stopped()
+    page = web.open(web.token(Way.RESTART))
+    assert page.status_code == 200
+    assert "test-vm will be started again, as attempt 2" in page.text
+    assert "attempt 1 stopped" in page.text
+    web.world.settle(3)
+    assert len(web.world.attempts()) == 1
+
+
+def test_a_job_is_started_once_however_often_one_clicks(stopped):
+    """By one link, and by the one of another letter about the same end."""
+    web = stopped()
+    token = web.token(Way.RESTART)
+    for _ in range(3):
+        assert web.click(token).status_code == 200
+    other = web.click(web.token(web.offer(Way.RESTART, to="ops@x.org")))
+    assert "Attempt 2 of test-vm is on its way already" in other.text
+    web.world.settle(4)
+    assert "nothing was done again" in web.click(token).text
+    assert len(web.world.attempts()) == 2
+
+
+def test_a_job_that_ended_is_started_again_though_its_status_stands(stopped):
+    """Its word is taken back before the claim, or recovery would close it at once."""
+    web = stopped()
+    web.world.ended("0")
+    web.world.settle(2)
+    token = web.token(Way.RESTART)
+    assert "It ended with status 0; that word is taken back first" in web.open(token).text
+    web.click(token)
+    web.world.settle(4)
+    assert web.world.attempts()[-1].state is State.RUNNING
+    assert web.world.cloud.store.read(web.world.layout.build(StatusCode(job="test-vm"))) is None
+
+
+def test_a_job_that_runs_is_not_started(stopped):
+    """Somebody has launched it by hand since: the page names the VM."""
+    web = stopped()
+    token = web.token(Way.RESTART)
+    web.world.cloud.compute.delete("us-central1-a", web.world.first, "0" * 8 + "-0000-4000-8000-00000000000d")
+    web.world.wait(minutes=5)
+    web.world.launch_by_hand()
+    web.world.settle(2)
+    page = web.click(token)
+    assert (page.status_code, "test-vm runs already" in page.text) == (200, True)
+    assert web.used(web.offer(Way.RESTART)) is None
+
+
+def test_an_old_letter_starts_nothing_that_was_started_since(stopped):
+    """It ran again and was stopped again: of that another letter tells."""
+    web = stopped()
+    old = web.offer(Way.RESTART)
+    web.click(web.token(web.offer(Way.RESTART, to="ops@x.org")))
+    web.world.settle(4)
+    (one,) = web.world.instances()
+    web.world.cloud.compute.stop(one.zone, one.id, "0" * 8 + "-0000-4000-8000-00000000000e")
+    web.world.wait(minutes=5)
+    web.world.settle(4)
+    page = web.click(web.token(old))
+    assert (page.status_code, "It was started since that letter" in page.text) == (409, True)
+    assert len(web.world.attempts()) == 2
+    assert web.click(web.token(web.offer(Way.RESTART))).status_code == 200
+
+
+def test_a_job_whose_end_is_not_yet_on_record_waits(world, module):
+    """Its VM is being stopped, then is: recovery has to look first. Soon it can be started."""
+    web = Web(world, module)
+    world.settle(2)
+    world.cloud.compute.stop("us-central1-a", world.first, "0" * 8 + "-0000-4000-8000-00000000000f")
+    offer = replace(_sample(web), job="test-vm")
+    assert "is still being stopped" in web.click(web.token(offer)).text
+    world.wait(minutes=5)
+    page = web.click(web.token(offer))
+    assert (page.status_code, "recovery is still looking into that" in page.text) == (409, True)
+    world.settle(4)
+    assert web.click(web.token(offer)).status_code == 200
+
+
+def test_a_job_that_nobody_launched_is_not_known(world, module):
+    """Its folder may even be there: without a record there is nothing to repeat."""
+    web = Web(world, module)
+    page = web.click(web.token(_sample(web)))
+    assert (page.status_code, "No launch of this job is on record" in page.text) == (404, True)
+    assert len(world.attempts()) == 0
+
+
+def test_a_job_without_a_script_cannot_be_started(stopped):
+    """The page names the command that stores one."""
+    web = stopped()
+    name = web.world.layout.build(CreateScript(job="test-vm"))
+    web.world.cloud.store.delete(name, generation=web.world.cloud.store.read(name).generation)
+    page = web.click(web.token(Way.RESTART))
+    assert (page.status_code, "It has no stored create script" in page.text) == (409, True)
+    assert "spotwarden submit --again --job test-vm" in page.text
+
+
+def test_a_job_that_has_used_up_its_time_is_not_started(stopped):
+    """It says itself how long it may be up in all."""
+    web = stopped()
+    web.world.store(JobFile(job="test-vm"), b'max_runtime = "1m"\n')
+    page = web.click(web.token(Way.RESTART))
+    assert (page.status_code, "is used up" in page.text) == (409, True)
+    assert len(web.world.attempts()) == 1
+
+
+def test_nothing_is_started_where_the_deployment_only_observes(stopped):
+    """Recovery would not carry it on."""
+    web = stopped()
+    web.world.policy = replace(web.world.policy, mode=Mode.OBSERVE)
+    page = web.click(web.token(Way.RESTART))
+    assert (page.status_code, "This deployment only observes" in page.text) == (409, True)
+
+
+def test_a_list_that_may_hide_a_vm_starts_nothing(stopped):
+    """It may run where nobody can see it."""
+    web = stopped()
+    web.world.cloud.compute.hide("us-central1-b")
+    page = web.click(web.token(Way.RESTART))
+    assert (page.status_code, "us-central1-b" in page.text) == (503, True)
+    assert len(web.world.attempts()) == 1
+
+
+def test_a_claim_that_another_was_first_with_is_his(stopped):
+    """Two people click within the same second: one attempt, and both hear that it is on its way."""
+    web = stopped()
+    web.world.cloud.store.trouble.order("write", conflict(), about="attempts/2")
+    first = web.click(web.token(Way.RESTART))
+    assert first.status_code == 200
+    assert len(web.world.attempts()) == 2
+
+
+def test_a_claim_is_seen_by_recovery_though_a_sweep_is_just_ending_its_watch(stopped):
+    """A sweep that read the ledger before the claim does not take the job off the list after it."""
+    web = stopped()
+    # Without a VM of its name nothing but the list leads to the job.
+    web.world.cloud.compute.delete("us-central1-a", web.world.first, "0" * 8 + "-0000-4000-8000-00000000000d")
+    web.world.wait(minutes=5)
+    web.world.store(OpenJob(job="test-vm"), msgspec.json.encode({"job": "test-vm"}))
+    token, store, read = web.token(Way.RESTART), web.world.cloud.store, web.world.cloud.store.read
+    clicks = []
+
+    def read_and_click(name, **said):
+        found = read(name, **said)
+        if name.endswith("attempts/1.json") and not clicks:
+            clicks.append(None)
+            clicks[0] = web.click(token).status_code
+        return found
+
+    store.read = read_and_click
+    web.world.sweep()
+    store.read = read
+    assert clicks == [200]
+    web.world.settle(4)
+    assert web.world.attempts()[-1].state is State.RUNNING
+
+
+def _sample(web):
+    """A letter about a job of which nothing is known here."""
+    notice = Notice(
+        id="acted",
+        kind="acted",
+        severity=Severity.URGENT,
+        job="unknown",
+        at=web.now,
+        what="",
+        why="",
+        ways=(Way.RESTART,),
+    )
+    return offers(notice, ADA, web.limits, web.now)[0]

@@ -1,0 +1,93 @@
+"""What waits to be told, for the tests of letters: everything ordinary unless a test says otherwise."""
+
+from datetime import UTC, datetime, timedelta
+
+from spotwarden.model.finding import Target
+from spotwarden.model.letter import Links, Shape
+from spotwarden.model.notice import CaseRef, Notice, Severity, Way
+from spotwarden.model.post import Channel, Pending, Recipient
+from spotwarden.notify.templates import hook, mail
+
+NOW = datetime(2026, 11, 21, 14, 0, tzinfo=UTC)
+SOON = NOW + timedelta(minutes=30)
+ANN = "ann@example.com"
+SITE = "https://answers.example.com/"
+
+
+def notice(**facts):
+    """The last warning about the idle GPUs of nap-1, which is Ann's."""
+    return Notice(
+        **{
+            "id": "idle/123/warning-2",
+            "kind": "idle_warning",
+            "severity": Severity.URGENT,
+            "job": "nap",
+            "at": NOW,
+            "what": "nap-1 has idle GPUs",
+            "why": "All 4 GPUs of nap-1 have been below 5 % for 1 h.",
+            "todo": "let it work, or stop it; `spotwarden cases keep idle 123 --for 8h` keeps it as it is",
+            "then": "it will be stopped (its disks stay), not before 2026-11-21 14:30 UTC",
+            "due": SOON,
+            "owner": ANN,
+            "evidence": {"busiest GPU": "1.0 %", "idle_since": "13:00 UTC"},
+            "instances": (Target(id="123", name="nap-1", zone="us-central1-a"),),
+            "case": CaseRef(rule="idle", key="123", opened=NOW - timedelta(hours=1)),
+            "ways": (Way.KEEP, Way.STOP),
+            **facts,
+        }
+    )
+
+
+def pending(about=None, **facts):
+    """A notice that waits to be mailed to Ann."""
+    ann = Recipient(channel=Channel.EMAIL, address=ANN)
+    return Pending(**{"notice": about or notice(), "recipient": ann, "since": NOW, **facts})
+
+
+def links(*pendings, **facts):
+    """A link for each way to answer."""
+    offers = {
+        one.notice.id: tuple((way, f"{SITE}?t={way.value}-{number}") for way in one.notice.ways)
+        for number, one in enumerate(pendings)
+    }
+    return Links(
+        **{
+            "offers": offers,
+            "preferences": f"{SITE}?t=wish",
+            "unsubscribe": f"{SITE}?t=wish",
+            "keep": timedelta(hours=8),
+            "extend": timedelta(hours=4),
+            **facts,
+        }
+    )
+
+
+def letter(*pendings, again=False, **facts):
+    """The mail that tells these, with a link for each answer."""
+    pendings = pendings or (pending(),)
+    given = facts.pop("links", None) or links(*pendings)
+    return mail(pendings, links=given, message_id="m1@example.com", at=NOW, again=again)
+
+
+def post(shape, *pendings, again=False):
+    """The body of the post that tells these."""
+    pendings = pendings or (pending(),)
+    return hook(pendings, shape=Shape(shape), links=links(*pendings), id="p1", at=NOW, again=again).body
+
+
+def flood(number, jobs=9, **facts):
+    """So many warnings about so many jobs, the first three of them urgent."""
+    return [
+        pending(
+            notice(
+                **{
+                    "id": f"idle/{one}/warning-1",
+                    "job": f"job-{one % jobs}",
+                    "what": f"job-{one % jobs}-{one} has idle GPUs",
+                    "severity": Severity.URGENT if one < 3 else Severity.WARNING,
+                    **facts,
+                }
+            )
+        )
+        for one in range(number)
+    ]

@@ -1,0 +1,202 @@
+"""From a marker to the instance that answers it: one step after the other."""
+
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from spotwarden.model.action import (
+    ClearMarker,
+    EndWatch,
+    KeepWatch,
+    LaunchInstances,
+    Look,
+    Quarantine,
+    RegisterInstance,
+    Survey,
+    Tell,
+    Wait,
+    WriteAttempt,
+)
+from spotwarden.model.attempt import Lease, State
+from spotwarden.model.instance import Status
+from spotwarden.model.launch import NoLaunch
+from spotwarden.model.outcome import Done, Lost, Unanswered
+from spotwarden.recovery.placing import UNANSWERED_AT_MOST
+from spotwarden.recovery.progress import after
+
+HOUR = timedelta(hours=1)
+
+
+def test_the_whole_way_of_a_recovery(some, walk):
+    """Claim, list, write the try, ask, note, wait; then register, tell, finish, clear: in this order."""
+    created = some.operation("insert", name="op-2", target_id="2002")
+    answers = {LaunchInstances: Done(operation=replace(created, done=False))}
+    first, facts = walk(some.job(), answers)
+    assert [type(one) for one in first] == [
+        WriteAttempt, Survey, WriteAttempt, LaunchInstances, WriteAttempt, Wait,
+    ]  # fmt: skip
+    later, _ = walk(replace(facts, operation=created))
+    assert [type(one) for one in later] == [RegisterInstance, Tell, WriteAttempt, ClearMarker]
+    assert [one.record.state for one in (*first, *later) if isinstance(one, WriteAttempt)] == [
+        State.CLAIMED, State.PLACING, State.PLACING, State.RUNNING,
+    ]  # fmt: skip
+    assert (later[0].instance_id, later[-1].generation) == ("2002", 11)
+
+
+def test_the_claim_is_created_never_overwritten(some, claimed, limits, tick):
+    """The next attempt's record is written with generation 0: exactly one sweep can."""
+    record = claimed(some.job())
+    assert record.number == 2
+    assert record.lease == Lease(holder="this-sweep", until=tick.now + limits.lease)
+    assert record.replaces == {"test-vm": "1001"}
+
+
+def test_a_job_is_on_the_list_of_open_jobs_before_it_is_claimed(some, step):
+    """A claim that nobody watches could be lost with its marker."""
+    entry = step(some.job(watched=None))
+    assert isinstance(entry, KeepWatch)
+    assert (entry.watch.job, entry.generation) == ("test-vm", 0)
+
+
+def test_an_attempt_under_way_that_nobody_watches_is_put_on_the_list(some, step):
+    """Whoever made the claim may have died before its entry was written."""
+    facts = some.job(ledger=(some.attempt(2, State.CLAIMED),), watched=None)
+    assert isinstance(step(facts), KeepWatch)
+
+
+def test_a_claim_names_the_operation_that_it_answers(some, claimed):
+    """The same preemption is never answered by another attempt."""
+    record = claimed(some.job())
+    assert (record.cause, record.fate, record.lost_in) == (
+        "operation-1", "Compute Engine took it", "us-central1-a",
+    )  # fmt: skip
+
+
+def test_a_job_without_a_ledger_was_launched_once(some, claimed):
+    """The developer's own launch is attempt 1, written down or not."""
+    assert claimed(some.job(ledger=())).number == 2
+
+
+def test_a_lost_claim_is_the_end_of_this_sweeps_part(some, step):
+    """The loser learns nothing and must look anew."""
+    facts = some.job()
+    assert after(facts, step(facts), Lost(detail="")) is None
+
+
+def test_an_ended_job_is_never_started(some, walk):
+    """A status code clears the marker and ends record and watch, whatever the instance says."""
+    steps, _ = walk(some.job(status_code="0"))
+    assert [type(one) for one in steps] == [ClearMarker, WriteAttempt, EndWatch]
+    assert steps[1].record.state is State.ENDED
+    assert "ended with status 0" in steps[0].reason
+
+
+def test_an_ended_job_that_is_on_no_list_needs_nothing(some, step):
+    """Nothing to clear, nothing to close, nothing to do."""
+    closed = (some.attempt(1, State.ENDED),)
+    assert step(some.job(status_code="0", nodes=(), ledger=closed, watched=None)) is None
+
+
+@pytest.mark.parametrize("state", [State.CLAIMED, State.PLACING, State.BACKING_OFF])
+def test_a_job_that_ends_while_it_is_brought_back_is_not_asked_for_again(some, walk, asked, state):
+    """The attempt ends where it stands."""
+    under_way = some.attempt(2, state, tries=(asked(),))
+    steps, _ = walk(some.job(status_code="1", nodes=(), ledger=(under_way,)))
+    assert [type(one) for one in steps] == [WriteAttempt, EndWatch]
+    assert steps[0].record.state is State.ENDED
+
+
+def test_a_lease_of_another_sweep_is_respected(some, step, tick):
+    """While somebody else works on the attempt, wait."""
+    theirs = Lease(holder="other", until=tick.now + timedelta(seconds=1))
+    waits = step(some.job(ledger=(some.attempt(2, State.CLAIMED, lease=theirs),)))
+    assert isinstance(waits, Wait)
+    assert "another sweep" in waits.reason
+
+
+def test_an_expired_lease_is_taken_over_under_the_generation(some, step, tick):
+    """The same attempt goes on, with its own number."""
+    theirs = Lease(holder="other", until=tick.now)
+    took = step(some.job(ledger=(some.attempt(2, State.CLAIMED, lease=theirs),), surveyed=True))
+    assert isinstance(took, WriteAttempt)
+    assert (took.generation, took.record.number, took.record.lease.holder) == (200, 2, "this-sweep")
+
+
+def test_before_anything_is_asked_the_job_is_looked_at_once_more(some, walk, step):
+    """What the sweep has seen may be older than the claim: a VM that lives is taken as it runs."""
+    facts = some.job(ledger=(some.attempt(2, State.CLAIMED, replaces={"test-vm": "1001"}),), nodes=())
+    assert isinstance(step(facts), Survey)
+    by_hand = some.instance(id="3003")
+    _, known = walk(facts, some.surveyed(by_hand))
+    assert (known.newest.state, known.newest.instances) == (State.RUNNING, {"test-vm": "3003"})
+
+
+def placing(some, **facts):
+    """A job whose second attempt has written down a try."""
+    return some.job(ledger=(some.attempt(2, State.PLACING, replaces={"test-vm": "1001"}, **facts),))
+
+
+def test_a_request_taken_over_keeps_its_request_id(some, step, ours, asked):
+    """A try that was written down is sent again as it was, so it cannot create twice."""
+    sent = step(placing(some, lease=ours, tries=(asked(request_id="r-9"),)))
+    assert isinstance(sent, LaunchInstances)
+    assert sent.request_id == "r-9"
+
+
+def test_an_accepted_request_needs_no_lease(some, step, tick, asked):
+    """Whoever comes by may look at the operation and finish."""
+    theirs = Lease(holder="other", until=tick.now + HOUR)
+    facts = placing(some, lease=theirs, tries=(asked(operation="op-2"),))
+    assert step(facts) == Look(place="us-central1-a", operation="op-2")
+
+
+def test_a_request_without_an_answer_is_repeated_and_then_left(some, walk, ours, asked):
+    """Some repeats under the same id, then the lease is freed for a later sweep."""
+    facts = placing(some, lease=ours, tries=(asked(),))
+    steps, _ = walk(facts, {LaunchInstances: Unanswered(detail="timed out")})
+    assert [type(one) for one in steps] == [LaunchInstances] * UNANSWERED_AT_MOST + [WriteAttempt, Wait]
+    assert len({one.request_id for one in steps[:UNANSWERED_AT_MOST]}) == 1
+    assert steps[-2].record.lease is None
+
+
+def test_an_instance_made_by_an_unanswered_request_is_adopted(some, step, ours, asked):
+    """A running instance that carries the number of this attempt and try is the one that was asked for."""
+    mine = some.instance(id="2002", job="test-vm", attempt=2, turn=1)
+    registers = step(replace(placing(some, lease=ours, tries=(asked(),)), instances=(mine,)))
+    assert isinstance(registers, RegisterInstance)
+    assert registers.instance_id == "2002"
+
+
+@pytest.mark.parametrize(
+    "other", [{"attempt": 1}, {"turn": 2}, {"job": "another"}, {"status": Status.TERMINATED}]
+)
+def test_another_instance_is_not_adopted(some, step, ours, asked, other):
+    """An older attempt's, another try's, another job's, or one that has stopped: none of them is it."""
+    theirs = some.instance(**{"id": "2002", "job": "test-vm", "attempt": 2, "turn": 1, **other})
+    facts = replace(placing(some, lease=ours, tries=(asked(),)), instances=(theirs,))
+    assert isinstance(step(facts), LaunchInstances)
+
+
+def test_an_operation_that_is_not_done_is_waited_for(some, step, asked):
+    """Nobody sleeps; another look comes soon."""
+    under_way = some.operation("insert", name="op-2", done=False)
+    waits = step(replace(placing(some, tries=(asked(operation="op-2"),)), operation=under_way))
+    assert isinstance(waits, Wait)
+    assert waits.soon
+
+
+@pytest.mark.parametrize("launch", [NoLaunch(reason="create-instance.sh:3: `$(date)` is not known"), None])
+def test_a_job_that_cannot_be_launched_is_told_and_put_aside(some, walk, launch):
+    """A refused or missing script loses nothing: notice first, then quarantine with the reason."""
+    steps, _ = walk(some.job(launch=launch))
+    assert [type(one) for one in steps][:2] == [Tell, Quarantine]
+    assert steps[1].reason == (launch.reason if launch else "the job has no create script")
+
+
+def test_an_unlaunchable_job_without_a_marker_gets_one_in_the_quarantine(some, walk):
+    """So that there is something to put back once the script is mended."""
+    lost = some.node(marker=None)
+    steps, _ = walk(some.job(launch=None, nodes=(lost,)))
+    assert [type(one) for one in steps] == [Tell, Quarantine, EndWatch]
+    assert (steps[1].name, steps[1].data) == ("test-vm", b"")

@@ -1,0 +1,129 @@
+"""What a job's own files tell a sweep: its wishes and how far it has come."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from spotwarden.layout import Heartbeat, JobFile, MetricsFile
+from spotwarden.recovery.job_folder import look_at_job
+
+WHOLE = b"""
+owner = "ann"
+email = "ann@example.com"
+max_restarts = 3
+max_preemptions = 40
+max_runtime = "2d"
+budget = 12.5
+price_per_hour = 0.5
+work = "36h"
+deadline = 2026-12-01T12:00:00Z
+places = ["us-central1", "us-east1-b"]
+on_demand_after = 4
+make_before_break = true
+"""
+
+
+@pytest.fixture
+def said(world):
+    """What a job is found to want after its file was stored."""
+
+    def read(text):
+        world.store(JobFile(job="test-vm"), text)
+        return look_at_job(world.cloud.store, world.layout, "test-vm").file
+
+    return read
+
+
+def test_a_job_may_set_every_limit_of_its_own(said):
+    """Durations as in the policy, a deadline with its zone of time."""
+    file = said(WHOLE)
+    assert (file.owner, file.max_restarts, file.max_preemptions) == ("ann", 3, 40)
+    assert file.on_demand_after == 4
+    assert (file.max_runtime, file.work) == (timedelta(days=2), timedelta(hours=36))
+    assert file.deadline == datetime(2026, 12, 1, 12, tzinfo=UTC)
+    assert file.places == ("us-central1", "us-east1-b")
+    assert file.make_before_break
+    assert file.problem == ""
+
+
+def test_a_job_without_a_file_sets_nothing(world):
+    """The policy's limits hold."""
+    file = look_at_job(world.cloud.store, world.layout, "test-vm").file
+    assert file.max_restarts is None
+    assert not file.make_before_break
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"max_restarts = ",
+        b"max_restart = 3",
+        b'max_restarts = "many"',
+        b"deadline = 2026-12-01T12:00:00",
+        b'max_runtime = "two days"',
+        b"\xff",
+        b"#" * 1_100_000,
+    ],
+    ids=["no TOML", "an unknown word", "no number", "no zone of time", "no duration", "no text", "too large"],
+)
+def test_a_file_that_cannot_be_read_says_why_and_sets_nothing(said, text):
+    """None of it: half a file would be a guess."""
+    file = said(text)
+    assert "test-vm/metadata/job.toml: " in file.problem
+    assert file.max_restarts is None
+
+
+def progress(world):
+    """How far the job is found to have come."""
+    return look_at_job(world.cloud.store, world.layout, "test-vm").progress
+
+
+def test_the_newest_heartbeat_tells_how_far_a_job_has_come(world):
+    """Step, share and checkpoint; an older node's says nothing any more."""
+    world.store(Heartbeat(job="test-vm", node="other"), b'{"step": 1, "steps": 100}')
+    world.wait(minutes=1)
+    world.store(
+        Heartbeat(job="test-vm", node="test-vm"), b'{"step": 25, "steps": 100, "checkpoint": "output/ck-25"}'
+    )
+    found = progress(world)
+    assert (found.share, found.checkpoint, found.at) == (0.25, "output/ck-25", world.cloud.clock.now())
+
+
+def test_the_node_that_measures_tells_how_far_a_job_has_come(world):
+    """All nodes of a gang send heartbeats, and often only one has figures; the newest may have none."""
+    figures = b'{"step": 25, "steps": 100}'
+    world.store(Heartbeat(job="test-vm", node="vm-1"), figures)
+    world.store(MetricsFile(job="test-vm", node="vm-1", attempt=1), figures)
+    world.wait(minutes=1)
+    world.store(Heartbeat(job="test-vm", node="vm-2"), b"{}")
+    assert progress(world).share == 0.25
+    world.store(MetricsFile(job="test-vm", node="vm-2", attempt=2), figures)
+    assert progress(world).share is None
+
+
+def test_that_a_heartbeat_came_is_no_progress(world):
+    """It comes whatever the program does: whoever crashes at once has not moved by it."""
+    now = world.cloud.clock.now()
+    said = {"at": now.isoformat(), "progress_at": (now - timedelta(hours=3)).isoformat()}
+    world.store(Heartbeat(job="test-vm", node="test-vm"), json.dumps(said).encode())
+    assert progress(world).at == now - timedelta(hours=3)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"not json", b'{"step": 5}', b'{"step": 5, "steps": 0}', b"[]", b"\xff"]
+)
+def test_a_heartbeat_that_says_nothing_still_tells_when(world, body):
+    """Touched is alive; how far it is, nobody knows."""
+    world.store(Heartbeat(job="test-vm", node="test-vm"), body)
+    assert progress(world).share is None
+    assert progress(world).at == world.cloud.clock.now()
+
+
+def test_a_file_that_cannot_be_read_is_told_and_the_job_comes_back_all_the_same(world):
+    """The policy's limits hold; the owner hears what is wrong, and where."""
+    world.store(JobFile(job="test-vm"), b"max_restarts = many\n")
+    world.preempt()
+    world.sweep_until_quiet()
+    assert world.notices() == ["job_toml", "recovered"]
+    assert len(world.vms()) == 1

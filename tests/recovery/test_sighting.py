@@ -1,0 +1,201 @@
+"""What its developer launched, and what runs: on the list, in the ledger, and on record."""
+
+import pytest
+from msgspec.structs import replace
+
+from spotwarden.model.action import EndWatch, Fetch, KeepWatch, RecordLaunched, Tell, WriteAttempt
+from spotwarden.model.attempt import State
+from spotwarden.model.instance import Status
+from spotwarden.model.launch import NoLaunch
+from spotwarden.model.outcome import Done
+from spotwarden.recovery.attempts import next_step
+
+RAN = {Fetch: Done(resource={"instance": {"id": "1001"}, "disks": {}})}
+
+
+@pytest.fixture
+def seen(some):
+    """A job with a script that nobody has written down, and a VM of its name that runs."""
+
+    def build(*instances, **facts):
+        there = instances or (some.instance(),)
+        return some.job(
+            **{
+                "ledger": (),
+                "nodes": (),
+                "instances": there,
+                "watched": some.watched(attempt=0, instances={}, recorded=False),
+                **facts,
+            }
+        )
+
+    return build
+
+
+def sighted(one):
+    """The record of an attempt that was seen; None where the step is no such record."""
+    return one.record if isinstance(one, WriteAttempt) and one.record.seen else None
+
+
+def test_a_job_that_is_seen_is_watched_before_anything_else(seen, step):
+    """Nobody would miss an instance of a job that nobody watches."""
+    assert isinstance(step(seen(watched=None)), KeepWatch)
+
+
+def test_a_job_that_its_developer_launched_gets_attempt_one(some, seen, step):
+    """Running since its VM started, with the VM's id; nobody has placed it."""
+    record = sighted(step(seen()))
+    assert (record.number, record.state, record.instances) == (1, State.RUNNING, {"test-vm": "1001"})
+    assert record.started == some.instance().started
+    assert record.tries == ()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"job": "another"}, {"job": "test-vm", "attempt": 1}, {"status": Status.TERMINATED}],
+    ids=["another job's", "one of ours", "stopped"],
+)
+def test_what_its_developer_did_not_launch_is_no_sighting(some, seen, step, other):
+    """A label of ours tells whose it is; what does not run was not launched."""
+    assert sighted(step(seen(some.instance(**other)))) is None
+
+
+def test_a_name_alone_makes_no_vm_a_jobs(some, seen, step):
+    """Its script makes one of this name, or the id stands in its metadata."""
+    for launch in (None, some.launch(script=None), NoLaunch(reason="create-instance.sh:1: no")):
+        assert sighted(step(seen(launch=launch))) is None
+        assert sighted(step(seen(launch=launch, registrations={"test-vm": "9999"}))) is None
+        assert sighted(step(seen(launch=launch, registrations={"test-vm": "1001"})))
+
+
+def test_a_vm_of_a_name_that_the_script_does_not_make_is_somebody_elses(some, seen, step):
+    """Though it was looked at, because a marker named its id or it is called like a node of a gang."""
+    assert sighted(step(seen(some.instance(name="their-vm")))) is None
+    assert sighted(step(seen(some.instance(name="gang-9"), job="gang", launch=some.gang()))) is None
+    assert sighted(step(seen(some.instance(name="gang-2"), job="gang", launch=some.gang())))
+
+
+@pytest.mark.parametrize("state", [State.ENDED, State.STOPPED, State.GAVE_UP])
+def test_a_closed_job_that_is_launched_again_lives_again(some, seen, step, state):
+    """As the next attempt; the VM that it was closed for is no news."""
+    closed = some.attempt(3, state, instances={"test-vm": "1001"})
+    assert sighted(step(seen(ledger=(closed,)))) is None
+    assert sighted(step(seen(some.instance(id="3003"), ledger=(closed,)))).number == 4
+
+
+def test_a_stranger_beside_a_vm_that_runs_is_no_attempt(some, seen, step):
+    """The job has its VM; another of that name in another zone is somebody's experiment."""
+    running = some.attempt(1, instances={"test-vm": "1001"})
+    beside = some.instance(id="3003", zone="us-central1-b")
+    assert sighted(step(seen(some.instance(), beside, ledger=(running,)))) is None
+    assert sighted(step(seen(beside, ledger=(running,)))).number == 2
+
+
+def test_further_nodes_of_a_gang_join_the_attempt_that_was_seen(some, seen, step):
+    """A gang that was seen while it was being launched is one attempt."""
+    one, two = some.instance(name="gang-1"), some.instance(name="gang-2", id="1002")
+    first = some.attempt(1, job="gang", instances={"gang-1": "1001"}, seen=True)
+    facts = seen(one, two, job="gang", ledger=(first,), launch=some.gang())
+    record = sighted(step(facts))
+    assert (record.number, record.instances) == (1, {"gang-1": "1001", "gang-2": "1002"})
+    launched = replace(first, attempt=replace(first.attempt, seen=False))
+    assert sighted(step(replace(facts, ledger=(launched,)))) is None
+
+
+@pytest.fixture
+def settling(some):
+    """A job that was seen and runs; its entry is up to date, and what runs is not on record."""
+
+    def build(**facts):
+        seen = some.attempt(1, seen=True, instances={"test-vm": "1001"})
+        entry = some.watched(recorded=False)
+        return some.quiet(**{"ledger": (seen,), "watched": entry, **facts})
+
+    return build
+
+
+def test_what_runs_is_written_down_once(settling, walk):
+    """Fetched, recorded, and the entry says so; then there is nothing left to do."""
+    steps, facts = walk(settling(), RAN)
+    assert [type(one) for one in steps] == [Fetch, RecordLaunched, KeepWatch]
+    assert steps[1].ran == {"test-vm": RAN[Fetch].resource}
+    assert facts.watched.watch.recorded
+
+
+def test_what_is_on_record_is_not_written_again(settling, walk):
+    """A sweep died between the record and the entry."""
+    steps, _ = walk(settling(recorded=True), RAN)
+    assert RecordLaunched not in [type(one) for one in steps]
+
+
+def test_an_entry_of_an_older_attempt_is_brought_up_to_date(some, settling, step):
+    """Under its generation; what ran before is not what runs now."""
+    newer = some.attempt(2, instances={"test-vm": "1001"})
+    entry = step(settling(ledger=(newer,), watched=some.watched()))
+    assert isinstance(entry, KeepWatch)
+    assert (entry.watch.attempt, entry.watch.recorded, entry.generation) == (2, False, 31)
+
+
+def test_an_event_leaves_the_record_to_the_next_tick(settling, policy, tick):
+    """It has somebody to bring back."""
+    facts = settling()
+    assert isinstance(next_step(facts, policy, tick), Fetch)
+    assert next_step(facts, policy, replace(tick, patient=False)) is None
+
+
+def test_a_vm_that_is_gone_before_it_is_fetched_is_not_recorded(settling, walk):
+    """The next look sees what became of it."""
+    steps, _ = walk(settling(), {Fetch: Done(resource=None)})
+    assert [type(one) for one in steps] == [Fetch]
+
+
+def test_a_vm_whose_disk_is_gone_before_it_is_read_is_not_recorded(settling, walk):
+    """Preempted between the two: the rest makes nothing again, and would hide a good record."""
+    half = {"instance": {"id": "1001"}, "disks": {"zones/z/disks/a": {"id": "1"}, "zones/z/disks/b": None}}
+    steps, _ = walk(settling(), {Fetch: Done(resource=half)})
+    assert [type(one) for one in steps] == [Fetch]
+
+
+def test_every_node_of_a_gang_is_fetched(some, walk):
+    """The record has one resource for each."""
+    ids = {"gang-1": "1001", "gang-2": "1002"}
+    both = tuple(some.instance(name=name, id=number) for name, number in ids.items())
+    nodes = tuple(
+        some.node(node=one.name, instance_id=one.id, instance=one, marker=None, history=()) for one in both
+    )
+    entry = some.watched(job="gang", instances=ids, recorded=False)
+    ledger = (some.attempt(1, job="gang", instances=ids),)
+    steps, _ = walk(some.gang_job(nodes=nodes, instances=both, watched=entry, ledger=ledger), RAN)
+    assert [type(one) for one in steps] == [Fetch, Fetch, RecordLaunched, KeepWatch]
+    assert set(steps[2].ran) == set(ids)
+
+
+@pytest.fixture
+def differing(policy, tick):
+    """The step from facts where the script differs from what runs."""
+    return lambda facts: next_step(
+        facts, policy, tick, lambda _request, _ran: ("the machine type: a, not b",)
+    )
+
+
+def test_a_script_that_differs_from_what_runs_is_told_once(settling, differing):
+    """Before the record is written, so that it is never left out; and once."""
+    facts = settling(fetched={"test-vm": RAN[Fetch].resource})
+    told = differing(facts)
+    assert isinstance(told, Tell)
+    assert told.notice.why == "the machine type: a, not b"
+    assert isinstance(differing(replace(facts, told=frozenset({told.notice.id}))), RecordLaunched)
+
+
+def test_what_we_launched_ourselves_is_not_held_against_the_script(some, settling, differing):
+    """It may be in another place and on demand."""
+    ours = some.attempt(1, instances={"test-vm": "1001"})
+    facts = settling(ledger=(ours,), fetched={"test-vm": RAN[Fetch].resource})
+    assert isinstance(differing(facts), RecordLaunched)
+
+
+@pytest.mark.parametrize("code", ["0", "1"])
+def test_a_job_that_has_ended_leaves_the_list(settling, walk, code):
+    """With whatever status; its record ends first."""
+    steps, _ = walk(settling(status_code=code))
+    assert [type(one) for one in steps] == [WriteAttempt, EndWatch]

@@ -1,0 +1,127 @@
+"""The experiment table and the timeline."""
+
+from datetime import timedelta
+
+import pytest
+
+from spotwarden.cli.table import duration, render
+from spotwarden.model.attempt import State
+from spotwarden.model.instance import Status
+from spotwarden.recovery.standing import experiment, timeline, worded
+from spotwarden.recovery.submission import problem
+from spotwarden.report.model.experiments import Standing
+
+
+def row(facts, tick, *instances):
+    """The row of a job with these instances in the project."""
+    return experiment(facts, instances, tick.now)
+
+
+def test_a_job_whose_instance_is_there_runs(some, tick):
+    """Newest attempt running, instance alive."""
+    assert row(some.job(), tick, some.instance()).status is Standing.RUNNING
+
+
+@pytest.mark.parametrize("facts", [{"status": Status.TERMINATED}, {"id": "9"}])
+def test_a_job_whose_instance_is_gone_is_about_to_be_recovered(some, tick, facts):
+    """A vanished VM is never shown as running."""
+    assert row(some.job(), tick, some.instance(**facts)).status is Standing.RECOVERING
+
+
+def test_a_job_that_governance_found_stalled_is_shown_so_while_its_instance_is_there(some, tick):
+    """Once it is gone, that is what counts."""
+    assert experiment(some.job(), (some.instance(),), tick.now, stalled=True).status is Standing.STALLED
+    assert experiment(some.job(), (), tick.now, stalled=True).status is Standing.RECOVERING
+
+
+@pytest.mark.parametrize(("code", "words"), [("0", "ended"), ("1", "failed (1)"), ("", "failed ()")])
+def test_an_ended_job_says_how(some, tick, code, words):
+    """Only `0` is success, and it is compared as the text it is."""
+    found = row(some.job(status_code=code, ended=tick.now), tick)
+    assert worded(found) == words
+    assert found.status is (Standing.ENDED if code == "0" else Standing.FAILED)
+
+
+@pytest.mark.parametrize(
+    ("number", "state", "status"),
+    [
+        (1, State.CLAIMED, Standing.QUEUED),
+        (1, State.BACKING_OFF, Standing.QUEUED),
+        (2, State.PLACING, Standing.RECOVERING),
+        (2, State.BACKING_OFF, Standing.RECOVERING),
+        (2, State.GAVE_UP, Standing.GAVE_UP),
+        (1, State.STOPPED, Standing.STOPPED),
+    ],
+)
+def test_an_attempt_under_way_or_closed_says_so(some, tick, number, state, status):
+    """In the words of the report."""
+    assert row(some.job(ledger=(some.attempt(number, state),)), tick).status is status
+
+
+def test_runtime_ends_with_the_job(some, tick):
+    """From the first launch to the status code, or to now."""
+    half = tick.now - timedelta(minutes=30)
+    assert row(some.job(), tick).runtime == timedelta(hours=1)
+    assert row(some.job(status_code="0", ended=half), tick).runtime == timedelta(minutes=30)
+
+
+def test_a_job_without_a_ledger_has_no_runtime(some, tick):
+    """What nobody wrote down is not made up."""
+    assert row(some.job(ledger=()), tick).runtime is None
+
+
+def test_the_timeline_tells_everything_in_order(some, tick, asked):
+    """Attempts, tries, refusals, the end."""
+    tries = (asked(error="stockout", at=tick.now), asked(at=tick.now + timedelta(seconds=30)))
+    second = some.attempt(2, reason="preempted", tries=tries, created=tick.now, instances={"test-vm": "2002"})
+    told = [
+        moment.what
+        for moment in timeline(
+            some.job(ledger=(some.attempt(), second), status_code="0", ended=tick.now + timedelta(hours=1))
+        )
+    ]
+    assert told[-1] == "the job ended with status 0"
+    assert any("asked us-central1-a, refused: stockout" in line for line in told)
+    assert any("attempt 2: preempted" in line for line in told)
+
+
+def test_a_running_job_is_not_submitted_again(some):
+    """Not even with --again: two of them would write into one folder."""
+    assert "running" in problem(some.job(), again=True)
+
+
+@pytest.mark.parametrize("facts", [{"status_code": "0"}, {"closed": State.STOPPED}])
+def test_a_finished_job_is_submitted_again_only_when_asked(some, facts):
+    """`--again` is said, or the command explains."""
+    ledger = (some.attempt(1, facts.get("closed", State.RUNNING)),)
+    job = some.job(ledger=ledger, status_code=facts.get("status_code"))
+    assert "--again" in problem(job, again=False)
+    assert problem(job, again=True) == ""
+
+
+def test_a_new_job_and_one_left_half_way_are_submitted(some):
+    """A submit that was killed is carried on by the next one."""
+    assert problem(some.job(ledger=()), again=False) == ""
+    assert problem(some.job(ledger=(some.attempt(1, State.PLACING),)), again=False) == ""
+
+
+def test_a_table_aligns_and_shows_what_is_empty():
+    """Columns as wide as their widest cell, a dash for nothing."""
+    assert render(("A", "LONGER"), [("xxx", ""), ("y", "z")]) == "A    LONGER\nxxx  -\ny    z"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0s"),
+        (59, "59s"),
+        (60, "1m00s"),
+        (3599, "59m59s"),
+        (3600, "1h00m"),
+        (86_399, "23h59m"),
+        (90_000, "1d01h"),
+    ],
+)
+def test_a_duration_shows_its_two_largest_units(seconds, text):
+    """Both sides of every unit."""
+    assert duration(timedelta(seconds=seconds)) == text

@@ -1,0 +1,198 @@
+"""What somebody on a job VM can do to another job, with nothing but what a job VM may write.
+
+docs/deploy/threat-model.md names these tests. Where it says that something works, the test shows that, too.
+"""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from spotwarden.layout import (
+    AttemptRecord,
+    CreateScript,
+    Heartbeat,
+    InstanceId,
+    JobFile,
+    LogFile,
+    MarkerName,
+    MetricsFile,
+    OpenJob,
+    Output,
+    ScriptFile,
+    StatusCode,
+)
+from spotwarden.model.attempt import State
+from spotwarden.model.governance import EarlyStopLimits, StallLimits
+from tests.fakes.world import load
+from tests.governance.reap.reap_world import ReapWorld
+from tests.recovery.job_vm import JobVm
+
+MINUTES = 5
+
+
+@pytest.fixture
+def governed():
+    """Another's job under `reap_vms`: its own metrics may end it."""
+    world = ReapWorld(load("reap_vms"), early_stop=EarlyStopLimits(unreal=True))
+    world.sweep()
+    return world
+
+
+def nan(**said):
+    """A heartbeat with a loss that is no number."""
+    return json.dumps({"step": 10, "attempt": 1, "metrics": {"loss": "nan"}, **said}).encode()
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        CreateScript(job="test-vm"),
+        ScriptFile(job="test-vm", path="x"),
+        JobFile(job="test-vm"),
+        AttemptRecord(job="test-vm", attempt=1),
+        InstanceId(job="test-vm", node="test-vm"),
+        OpenJob(job="test-vm"),
+    ],
+)
+def test_what_makes_or_ends_a_vm_is_not_a_job_vms_to_write(world, thing):
+    """Scripts, settings, the chain and its ids, and all that is ours."""
+    with pytest.raises(PermissionError):
+        JobVm(world).write(thing)
+
+
+@pytest.mark.parametrize("body", [b"", b'{"job": "test-vm"}', b'{"instance_id": "4711"}', b'{"early": true}'])
+def test_a_marker_for_another_jobs_vm_starts_and_deletes_nothing(world, body):
+    """The VM lives; the marker goes once it has settled."""
+    world.settle()
+    JobVm(world).write(MarkerName(node="test-vm"), body)
+    world.settle(6)
+    assert [attempt.seen for attempt in world.attempts()] == [True]
+    assert world.vms() == [world.first]
+    assert world.names("preempted-jobs/") == []
+
+
+def test_a_marker_of_a_node_that_another_job_does_not_have_starts_nothing(world):
+    """It is put aside, and ops are told."""
+    world.settle()
+    JobVm(world).write(MarkerName(node="made-up"), b'{"job": "test-vm"}')
+    world.settle(6)
+    assert world.vms() == [world.first]
+    assert list(world.quarantined()) == ["made-up"]
+
+
+def test_an_early_marker_makes_one_more_vm_at_most_and_only_of_a_job_that_asked_for_that(world):
+    """Its VM has a notice and its job.toml says so: then it works, once, and the first VM is left running."""
+    world.store(JobFile(job="test-vm"), b"make_before_break = true\n")
+    world.cloud.compute.give_notice("test-vm")
+    world.settle()
+    for _ in range(3):
+        JobVm(world).write(MarkerName(node="test-vm"), b'{"early": true}')
+        world.settle(6)
+    assert len(world.vms()) == len(["the first", "its successor"])
+    assert world.first in world.vms()
+
+
+def test_a_vm_that_was_replaced_for_a_forged_marker_is_told_of_and_never_stopped(governed):
+    """A day later it still runs; both VMs carry their job's label."""
+    first = governed.job()["test-vm"]
+    second = governed.vm(attempt=2, zone="us-central1-b", age=timedelta(hours=1))
+    governed.attempt(number=2, instances={"test-vm": second}, replaces={"test-vm": first}, early=True)
+    governed.watch("test-vm", {"test-vm": second}, number=2)
+    governed.beat()
+    governed.sweep_for(hours=24, every=timedelta(hours=1))
+    assert "orphan_unknown" in governed.kinds()
+    assert (governed.asked(), governed.status(first)) == ([], "RUNNING")
+
+
+def test_the_status_of_another_job_that_goes_on_ends_nothing(governed):
+    """Its own heartbeats contradict it: the owner is told, and its VM is left alone."""
+    governed.job()
+    JobVm(governed).write(StatusCode(job="test-vm"), b"0")
+    for _ in range(24):
+        governed.wait(minutes=MINUTES)
+        governed.beat()
+        governed.sweep()
+    assert governed.kinds() == ["orphan_unknown"]
+    assert governed.asked() == []
+
+
+def test_the_status_of_another_job_that_is_silent_ends_it_after_a_warning(governed):
+    """This works: what sends no heartbeat has nothing to contradict it with."""
+    vm = governed.job()["test-vm"]
+    JobVm(governed).write(StatusCode(job="test-vm"), b"0")
+    governed.sweep_for(minutes=15)
+    assert (governed.kinds(), governed.asked()) == (["orphan_warning"], [])
+    governed.sweep_for(hours=2)
+    assert governed.asked() == [("delete", vm)]
+
+
+def test_the_status_of_another_job_keeps_it_from_coming_back(world):
+    """This works: it is preempted, and taken for ended."""
+    world.settle()
+    JobVm(world).write(StatusCode(job="test-vm"), b"0")
+    world.preempt()
+    world.wait(minutes=1)
+    world.sweep_until_quiet()
+    assert world.vms() == []
+    assert world.attempts()[-1].state is State.ENDED
+
+
+@pytest.mark.parametrize("said", [{}, {"instance_id": "4711"}, {"job": "test-vm", "node": "test-vm"}])
+def test_metrics_of_another_vm_do_not_reach_a_jobs_early_stop(governed, said):
+    """Neither the heartbeat nor the file of metrics names the id that the chain has."""
+    governed.job()
+    for _ in range(12):
+        JobVm(governed).write(Heartbeat(job="test-vm", node="test-vm"), nan(**said))
+        JobVm(governed).write(MetricsFile(job="test-vm", node="test-vm", attempt=1), nan(**said) + b"\n")
+        governed.wait(minutes=MINUTES)
+        governed.sweep()
+    assert "early_stop_warning" not in governed.kinds()
+    assert governed.asked() == []
+
+
+def test_metrics_that_name_the_vms_own_id_need_a_warning_and_no_heartbeat_of_its_own(governed):
+    """The id can be read, so this can be forged: until the job's next heartbeat, which clears it."""
+    vm = governed.job()["test-vm"]
+    JobVm(governed).write(Heartbeat(job="test-vm", node="test-vm"), nan(instance_id=vm))
+    governed.sweep()
+    assert (governed.kinds(), governed.asked()) == (["early_stop_warning"], [])
+    own = nan(instance_id=vm, metrics={"loss": 0.5})
+    governed.store(Heartbeat(job="test-vm", node="test-vm"), own)
+    governed.sweep_for(hours=1)
+    assert governed.asked() == []
+
+
+def test_metrics_that_are_forged_again_and_again_stop_the_vm_after_the_warning(governed):
+    """This works, where the job has asked for an early stop: the disks stay, and a restart goes on."""
+    vm = governed.job()["test-vm"]
+    for _ in range(4):
+        JobVm(governed).write(Heartbeat(job="test-vm", node="test-vm"), nan(instance_id=vm))
+        governed.sweep()
+        governed.wait(minutes=MINUTES)
+    assert governed.kinds()[0] == "early_stop_warning"
+    assert governed.asked() == [("stop", vm)]
+
+
+@pytest.mark.parametrize("forged", [True, False])
+def test_heartbeats_of_another_job_make_a_hung_one_look_alive(governed, forged):
+    """This works: without them it is warned of."""
+    governed.set_policy(stall=StallLimits())
+    vm = governed.job()["test-vm"]
+    governed.beat()
+    governed.cloud.metrics.cpu = {vm: 0.1}
+    for _ in range(12):
+        governed.wait(minutes=20)
+        if forged:
+            JobVm(governed).write(Heartbeat(job="test-vm", node="test-vm"))
+        governed.sweep()
+    assert ("stall_warning" in governed.kinds()) is not forged
+
+
+def test_output_and_logs_of_another_job_can_be_overwritten(world):
+    """This works: the bucket's soft delete or its versions have what was there."""
+    world.store(Output(job="test-vm", path="last.pt"), b"good")
+    for thing in (Output(job="test-vm", path="last.pt"), LogFile(job="test-vm", node="test-vm", attempt=1)):
+        JobVm(world).write(thing, b"spoilt")
+    found = world.cloud.store.read("test-vm/output/last.pt")
+    assert found.data == b"spoilt"

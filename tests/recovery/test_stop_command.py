@@ -1,0 +1,273 @@
+"""A job that is stopped by a command stays stopped, whatever recovery is in the middle of."""
+
+from datetime import UTC, datetime
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+from msgspec.structs import replace
+
+from spotwarden import clock
+from spotwarden.cli.acting.stopping import _ending, end_job
+from spotwarden.engine.executor.apply import Applier
+from spotwarden.governance.sweep import Duty
+from spotwarden.model.attempt import State
+from spotwarden.model.governance import GovernanceLimits
+from spotwarden.model.instance import Status
+from spotwarden.model.notice import Way
+from spotwarden.model.offer import Offer
+from spotwarden.model.policy import Mode, Policy
+from spotwarden.model.tick import Tick
+from spotwarden.notify.links.affairs import look_at_all
+from spotwarden.notify.links.reply import Standing
+from tests.fakes.fate import ZONES
+from tests.fakes.trouble import conflict, rejected, unanswered
+from tests.fakes.world import GANG, KEPT, SCRIPT
+from tests.governance.reap.reap_world import Calls
+
+ENFORCE = Policy(version="command", mode=Mode.ENFORCE)
+
+NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+class Owner:
+    """Somebody at a shell, in front of a world in memory."""
+
+    def __init__(self, world):
+        self.world = world
+        self.pauses = []
+        self.policy = ENFORCE
+
+    def stop(self, *, delete=False, why=""):
+        """`spotwarden stop`, without its questions."""
+        tick = Tick(function="cli_stop", sweep=f"stop-{len(self.pauses)}", now=self.world.cloud.clock.now())
+        ports = self.world.cloud.ports()
+        applier = Applier(ports, self.world.layout, ENFORCE, tick, write_line=lambda *_, **__: None)
+        duty = Duty(cloud=ports, settings=self.world.settings, policy=ENFORCE, tick=tick, applier=applier)
+        offer = Offer(
+            id=tick.sweep,
+            way=Way.STOP,
+            notice="",
+            to="ada",
+            job=self.world.job,
+            at=tick.now,
+            expires=tick.now,
+        )
+        ending = partial(_ending, policy=self.policy, delete=delete, why=why)
+        desk = SimpleNamespace(duty=duty, offer=offer)
+        return end_job(desk, look_at_all(duty, offer), ending, self._pause)
+
+    def told(self):
+        """What the command says of what it would do, before it asks."""
+        offer = Offer(id="s", way=Way.STOP, notice="", to="ada", job=self.world.job, at=NEVER, expires=NEVER)
+        duty = SimpleNamespace(cloud=self.world.cloud.ports(), settings=self.world.settings)
+        return _ending(look_at_all(duty, offer), policy=self.policy, delete=False, why="").notes
+
+    def _pause(self, seconds):
+        self.pauses.append(seconds)
+        self.world.wait(seconds=seconds)
+
+
+@pytest.fixture
+def ada(new_world, monkeypatch):
+    """An owner, whose clock is that of her world."""
+
+    def build(script=SCRIPT):
+        world = new_world("gang" if script is GANG else "test-vm", script)
+        monkeypatch.setattr(clock, "now", world.cloud.clock.now)
+        return Owner(world)
+
+    return build
+
+
+def running(world):
+    """Names of the VMs that run."""
+    return sorted(
+        one.name
+        for one in world.instances()
+        if one.status in {Status.RUNNING, Status.STAGING, Status.PROVISIONING}
+    )
+
+
+@pytest.mark.parametrize("delete", [False, True])
+@pytest.mark.parametrize("script", [SCRIPT, KEPT, GANG], ids=["one", "kept", "gang"])
+def test_a_running_job_is_closed_and_its_vms_go(ada, script, delete):
+    """All nodes of it; recovery brings nothing back, and adds nothing to the ledger."""
+    owner = ada(script)
+    owner.world.settle(2)
+    carried = owner.stop(delete=delete, why="wrong data")
+    assert carried.verdict.done.startswith(f"{owner.world.job} is closed as stopped; ")
+    assert running(owner.world) == []
+    owner.world.settle(6)
+    [only] = owner.world.attempts()
+    assert (only.state, only.reason) == (State.STOPPED, "stopped by ada: wrong data")
+    assert running(owner.world) == []
+    assert bool(owner.world.instances()) is not delete
+    assert owner.pauses == [3.0]
+
+
+def test_a_job_that_was_never_seen_by_recovery_gets_a_record_that_says_it_is_over(ada):
+    """Launched by hand a moment ago: without a record the next sweep would write one and watch over it."""
+    owner = ada()
+    owner.stop()
+    owner.world.settle(6)
+    [only] = owner.world.attempts()
+    assert (only.number, only.state, only.instances) == (1, State.STOPPED, owner.world.ids)
+    assert running(owner.world) == []
+
+
+def test_a_job_in_recovery_is_stopped_though_it_has_no_vm(ada):
+    """It waits for a place; none is asked for any more."""
+    owner = ada()
+    owner.world.settle(2)
+    for zone in ZONES:
+        owner.world.cloud.compute.stock_out(zone)
+    owner.world.preempt()
+    for _ in range(60):
+        owner.world.wait(seconds=10)
+        owner.world.sweep()
+        if owner.world.attempts()[-1].state is State.BACKING_OFF:
+            break
+    owner.stop()
+    assert [one.state for one in owner.world.attempts()] == [State.RUNNING, State.STOPPED]
+    for zone in ZONES:
+        owner.world.cloud.compute.restock(zone)
+    owner.world.settle(20)
+    assert len(owner.world.attempts()) == 2
+    assert running(owner.world) == []
+
+
+class Meanwhile(Calls):
+    """A cloud in which the owner types the command just before recovery's call of this number."""
+
+    def __init__(self, owner, number):
+        super().__init__(owner.world.cloud.ports(), before=number, happen=owner.stop)
+
+
+def calls_of_a_recovery(ada):
+    """How many calls the sweep makes that brings a preempted job back."""
+    owner = lost(ada)
+    counted = Calls(owner.world.cloud.ports())
+    owner.world.sweep_over(counted.cloud)
+    return len(counted.made)
+
+
+def lost(ada):
+    """An owner whose job was preempted, and whose recovery is due."""
+    owner = ada()
+    owner.world.settle(2)
+    owner.world.preempt()
+    owner.world.wait(minutes=5)
+    return owner
+
+
+def test_a_stop_at_any_moment_of_a_recovery_wins(ada):
+    """Before each of its calls in turn: in the end the job is closed, no attempt follows, and no VM runs."""
+    for number in range(calls_of_a_recovery(ada)):
+        owner = lost(ada)
+        owner.world.sweep_over(Meanwhile(owner, number).cloud)
+        left = running(owner.world)
+        owner.world.settle(4)
+        attempts = owner.world.attempts()
+        assert attempts[-1].state is State.STOPPED, number
+        assert len(attempts) <= 2, number
+        # A request that was on its way when the ledger was closed makes a VM; the command waits for it, and
+        # where it came later still, the same command is what stops it.
+        if left or running(owner.world):
+            owner.stop()
+        assert running(owner.world) == [], number
+
+
+def lost_in_part(ada):
+    """An owner of a gang that has lost a node; the other one still runs, so its attempt looks alive."""
+    owner = ada(GANG)
+    owner.world.settle(2)
+    owner.world.preempt(node=max(owner.world.ids))
+    owner.world.wait(minutes=5)
+    return owner
+
+
+def test_a_stop_at_any_moment_of_a_gangs_recovery_wins(ada):
+    """Also where the command has come to its end between a slow sweep's look and its claim."""
+    owner = lost_in_part(ada)
+    counted = Calls(owner.world.cloud.ports())
+    owner.world.sweep_over(counted.cloud)
+    for number in range(len(counted.made)):
+        owner = lost_in_part(ada)
+        owner.world.sweep_over(Meanwhile(owner, number).cloud)
+        owner.world.settle(4)
+        assert owner.world.attempts()[-1].state is State.STOPPED, number
+        assert running(owner.world) == [], number
+
+
+def test_stopping_twice_is_stopping_once(ada):
+    """The second finds it so, and says so."""
+    owner = ada()
+    owner.world.settle(2)
+    owner.stop()
+    owner.world.wait(minutes=5)
+    again = owner.stop()
+    assert again.verdict.standing is Standing.SETTLED
+    assert "need not be stopped" in again.verdict.done
+
+
+def test_a_ledger_that_changes_meanwhile_is_read_anew(ada):
+    """Somebody else was first; the VM goes all the same."""
+    owner = ada()
+    owner.world.settle(2)
+    owner.world.cloud.store.trouble.order("write", conflict(), about="attempts/1", times=1)
+    owner.stop()
+    assert owner.world.attempts()[-1].state is State.STOPPED
+    assert running(owner.world) == []
+
+
+def test_an_answer_that_is_lost_is_said_to_be(ada):
+    """Nothing is claimed that nobody knows; the command can be run again."""
+    owner = ada()
+    owner.world.settle(2)
+    owner.world.cloud.compute.trouble.order("stop", unanswered(after_work=False), times=1)
+    assert owner.stop().unsure
+    owner.stop()
+    assert running(owner.world) == []
+
+
+def test_a_refusal_says_what_was_done_and_what_was_not(ada):
+    """The job is closed by then: nothing brings it back, and its VM runs."""
+    owner = ada()
+    owner.world.settle(2)
+    owner.world.cloud.compute.trouble.order("stop", rejected("forbidden", "no right to"), times=1)
+    verdict = owner.stop().verdict
+    assert verdict.standing is Standing.BARRED
+    assert "no right to" in verdict.says
+    assert owner.world.attempts()[-1].state is State.STOPPED
+
+
+def with_local_ssds(owner):
+    """The VM has one."""
+    vm = owner.world.cloud.compute.vms.named("test-vm")
+    vm.body = {**vm.body, "disks": [{"boot": True}, {"type": "SCRATCH"}]}
+    owner.world.settle(2)
+
+
+def test_a_job_with_local_ssds_is_stopped_and_told_what_is_lost(ada):
+    """Before anybody is asked, and in the ledger's own order: closed, then stopped."""
+    owner = ada()
+    assert not [note for note in owner.told() if "SSD" in note]
+    with_local_ssds(owner)
+    assert "The data on their local SSDs is discarded." in owner.told()
+    owner.stop()
+    assert running(owner.world) == []
+    assert owner.world.attempts()[-1].state is State.STOPPED
+
+
+@pytest.mark.parametrize("delete", [False, True])
+def test_a_job_whose_local_ssds_the_policy_keeps_can_only_be_deleted(ada, delete):
+    """Nothing is closed where nothing can be stopped: its VM would be nobody's."""
+    owner = ada()
+    with_local_ssds(owner)
+    owner.policy = replace(ENFORCE, governance=GovernanceLimits(discard_local_ssd=False))
+    verdict = owner.stop(delete=delete).verdict
+    assert (verdict.standing is Standing.BARRED) is not delete
+    assert (running(owner.world) == []) is delete
+    assert owner.world.attempts()[-1].state is (State.STOPPED if delete else State.RUNNING)
+    assert delete or "spotwarden stop test-vm --delete" in verdict.command

@@ -1,0 +1,63 @@
+"""recover_spot over the ports: what was launched is written down whole, once, and never by less."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from spotwarden.engine.executor.apply import Applier
+from spotwarden.engine.log import silent
+from spotwarden.layout import CreateScript
+from spotwarden.model.action import RecordLaunched
+from spotwarden.model.attempt import State
+from spotwarden.model.outcome import Done
+from spotwarden.model.tick import Tick
+
+FIRST, SECOND = (f"test-vm/metadata/launched/{number}.json" for number in (1, 2))
+
+
+@pytest.fixture
+def bare(world):
+    """A job whose script was never stored; what its developer launched is on record."""
+    name = world.layout.build(CreateScript(job="test-vm"))
+    world.cloud.store.delete(name, generation=world.cloud.store.read(name).generation)
+    world.settle()
+    return world
+
+
+class PreemptedBetween:
+    """Compute Engine, where the VM is taken, and gone, after its instance was read and before its disk is."""
+
+    def __init__(self, world: Any) -> None:
+        self._world = world
+
+    def __getattr__(self, call: str) -> Any:
+        return getattr(self._world.cloud.compute, call)
+
+    def resource(self, zone: str, instance_id: str) -> Any:
+        """As `Compute.resource`."""
+        found = self._world.cloud.compute.resource(zone, instance_id)
+        self._world.preempt()
+        self._world.wait(minutes=1)
+        return found
+
+
+def test_a_preemption_between_an_instance_and_its_disk_leaves_no_half_record(bare):
+    """The job comes back from what ran before; half a record would have hidden that."""
+    bare.preempt()
+    bare.sweep_until_quiet()
+    ports = msgspec.structs.replace(bare.cloud.ports(), compute=PreemptedBetween(bare))
+    bare.sweep_over(ports)
+    assert SECOND not in bare.names("test-vm/")
+    bare.sweep_until_quiet()
+    assert [(one.number, one.state) for one in bare.attempts()][-1] == (3, State.RUNNING)
+
+
+def test_a_record_of_what_ran_is_never_replaced(bare):
+    """A sweep that was held up saw the VM when half of it was gone."""
+    before = bare.cloud.store.read(FIRST).data
+    tick = Tick(function="recover_spot", sweep="late", now=bare.cloud.clock.now())
+    applier = Applier(bare.cloud.ports(), bare.layout, bare.policy, tick, write_line=silent)
+    late = RecordLaunched(reason="seen", job="test-vm", attempt=1, ran={"test-vm": None})
+    assert applier.apply(late) == Done()
+    assert bare.cloud.store.read(FIRST).data == before
