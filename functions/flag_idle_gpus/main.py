@@ -1,39 +1,19 @@
 """Finds VMs all of whose GPUs idle: tells their owners, and stops them where the policy says so."""
 
 import os
-from functools import partial
 
 import functions_framework
 from cloudevents.http import CloudEvent
 
 from spotwarden.engine.entry import wake
-from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.health import reported
-from spotwarden.engine.settings import Settings
 from spotwarden.engine.trigger import message_in
 from spotwarden.gcp.connect import connect
-from spotwarden.governance import cases
-from spotwarden.governance.idle import rule as idleness
-from spotwarden.governance.idle.gather import look
-from spotwarden.governance.sweep import Duty, Governed, govern
-from spotwarden.model.policy import Policy
-from spotwarden.model.tick import Tick
-from spotwarden.ports import Cloud
+from spotwarden.governance.idle.sweep import sweep
 
 
 @functions_framework.cloud_event
 @reported
 def flag_idle_gpus(event: CloudEvent) -> None:
     """Entry point. The event says only that it is time to look."""
-    wake("flag_idle_gpus", message_in(event.data), os.environ, connect=connect, sweep=sweep)
-
-
-def sweep(cloud: Cloud, settings: Settings, policy: Policy, tick: Tick) -> Swept:
-    """Look, judge, warn, look again, act; one bad VM never stops the others."""
-    governed = Governed(
-        rules=idleness.RULES,
-        look=partial(look, grid=idleness.grid, suspects=idleness.suspects),
-        judge=idleness.judge,
-        escalation=cases.ESCALATION,
-    )
-    return govern(Duty.open(cloud, settings, policy, tick), governed)
+    wake("flag_idle_gpus", message_in(event.data), os.environ, connect, sweep)

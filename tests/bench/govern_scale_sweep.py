@@ -29,10 +29,10 @@ def main(server: dict[str, Any], stage: str, workers: int, door: str = "") -> No
     sys.path.insert(0, str(ROOT / "functions/flag_idle_gpus"))
     import main as function  # noqa: PLC0415 - as a function's server does, after its environment is set
 
-    from spotwarden.engine.settings import Settings
-    from spotwarden.engine.trigger import close_tick
+    from spotwarden.engine.context import SweepContext  # noqa: PLC0415
+    from spotwarden.engine.settings import Settings  # noqa: PLC0415
+    from spotwarden.engine.trigger import close_tick  # noqa: PLC0415
     from spotwarden.gcp.connect import connect  # noqa: PLC0415
-    from spotwarden.governance.sweep import Duty  # noqa: PLC0415
     from spotwarden.model.tick import Tick  # noqa: PLC0415
 
     if door == "rest":
@@ -59,7 +59,7 @@ def main(server: dict[str, Any], stage: str, workers: int, door: str = "") -> No
     if stage in ("look", "warm"):
         found = look(cloud, settings, policy, tick, again=stage == "warm")
     else:
-        close_tick(tick, function.sweep(cloud, settings, policy, tick))
+        close_tick(tick, function.sweep(SweepContext.open(cloud, settings, policy, tick)))
         found = -1
     print("done", json.dumps({"found": found, "seconds": time.perf_counter() - began}))
 
@@ -89,20 +89,15 @@ def policy_of(stage: str) -> Any:
 
 def look(cloud: Any, settings: Any, policy: Any, tick: Any, *, again: bool) -> int:
     """Look and judge; gives how many idle."""
-    from functools import partial  # noqa: PLC0415
-
-    from spotwarden.engine.settings import Settings
-    from spotwarden.engine.trigger import close_tick
+    from spotwarden.engine.context import SweepContext  # noqa: PLC0415
     from spotwarden.governance.idle import rule as idleness  # noqa: PLC0415
-    from spotwarden.governance.idle.gather import look as look_at_gpus  # noqa: PLC0415
-    from spotwarden.governance.sweep import Duty  # noqa: PLC0415
+    from spotwarden.governance.idle.gather import gather  # noqa: PLC0415
     from spotwarden.model.brief import Brief  # noqa: PLC0415
 
-    duty = Duty.open(cloud, settings, policy, tick)
-    look = partial(look_at_gpus, grid=idleness.grid, suspects=idleness.suspects)
-    judged = idleness.judge(look(duty, ()), Brief(policy=policy, tick=tick, steady=tick.now))
+    context = SweepContext.open(cloud, settings, policy, tick)
+    judged = idleness.judge(gather(context, ()), Brief(policy=policy, tick=tick, steady=tick.now))
     if again:
-        look(duty, {one.subject.key for one in judged.findings})
+        gather(context, {one.subject.key for one in judged.findings})
     return len(judged.findings)
 
 

@@ -51,16 +51,15 @@ def step(server: dict[str, str], stage: str, count: int, people: int, workers: i
     }
     from msgspec.structs import replace  # noqa: PLC0415 - as a function's server does, after its environment is set
 
-    from spotwarden.engine.settings import Settings
+    from spotwarden.engine.context import SweepContext  # noqa: PLC0415
+    from spotwarden.engine.settings import Settings  # noqa: PLC0415
     from spotwarden.gcp.connect import connect  # noqa: PLC0415
-    from spotwarden.governance.sweep import Duty  # noqa: PLC0415
     from spotwarden.model.limits import NotifyLimits  # noqa: PLC0415
     from spotwarden.model.policy import Mode, Policy  # noqa: PLC0415
     from spotwarden.model.tick import Tick  # noqa: PLC0415
-    from spotwarden.notify.outbox import POSTING, Scribe  # noqa: PLC0415
     from spotwarden.notify.outbox.intake import take_in  # noqa: PLC0415
-    from spotwarden.notify.outbox.model import Writing  # noqa: PLC0415
-    from spotwarden.notify.outbox.sweep import deliver
+    from spotwarden.notify.outbox.mailer import Mailer  # noqa: PLC0415
+    from spotwarden.notify.outbox.sweep import deliver  # noqa: PLC0415
 
     settings = Settings(
         project="project", bucket="jobs", notices="notices", policy_file=Path("policy.toml"), workers=workers
@@ -70,16 +69,15 @@ def step(server: dict[str, str], stage: str, count: int, people: int, workers: i
     cloud = replace(connect(**settings.connection()), post=post)
     now = datetime.now(UTC) + (timedelta(minutes=1) if stage == "tick" else timedelta(0))
     tick = Tick(function="notify_developers", sweep=f"{time.time_ns():x}", now=now)
-    duty = Duty.open(cloud, settings, policy, tick)
+    context = SweepContext.open(cloud, settings, policy, tick)
     if stage == "take":
         with ThreadPoolExecutor(workers) as pool:
-            done = pool.map(lambda one: take_in(duty, POSTING, one), messages(count, people))
+            done = pool.map(lambda one: take_in(context, one), messages(count, people))
             failures = [failure for swept in done for failure in swept.failures]
     else:
         ahead = now - datetime.now(UTC)
-        scribe = Scribe(limits=policy.notify)
-        writing = Writing(letter=scribe.letter, domain="example.com", now=lambda: datetime.now(UTC) + ahead)
-        failures = list(deliver(duty, POSTING, writing).failures)
+        mailer = Mailer(limits=policy.notify, domain="example.com")
+        failures = list(deliver(context, mailer, lambda: datetime.now(UTC) + ahead).failures)
     if failures:
         raise ExceptionGroup("the flood was too much", failures)
     left = len(cloud.store.entries(settings.layout.outbox()))

@@ -1,7 +1,8 @@
 """Fuzz both stages of reading a create script with atheris: `script_fuzz.py [MINUTES] [FOLDER]`.
 
 Anything but `Refused` that escapes, and any input that takes over two seconds, ends the run with the input.
-It starts from the scripts of tests/create_script/corpus; FOLDER keeps what it finds interesting, for the next run.
+It starts from the scripts of tests/create_script/corpus; FOLDER keeps what it
+finds interesting, for the next run.
 """
 
 import shutil

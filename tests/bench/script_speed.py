@@ -1,8 +1,8 @@
 """Create scripts read a second on one core, beside one call of the real gcloud: `script_speed.py [SECONDS]`.
 
-The scripts are those of tests/create_script/corpus that gcloud accepts; the same ones again and again, each read
-whole: bash, gcloud's command line, request. The peer is gcloud's own parse of one create, dry: `--help` is
-the least it can do, a real create costs more.
+The scripts are those of tests/create_script/corpus that gcloud accepts; the same ones again and
+again, each read whole: bash, gcloud's command line, request. The peer is gcloud's own
+parse of one create, dry: `--help` is the least it can do, a real create costs more.
 """
 
 import shutil

@@ -9,8 +9,8 @@ from spotwarden.cli.looking import jobs as command
 from spotwarden.cli.looking import remembered
 from spotwarden.cli.main import main
 from spotwarden.layout import OpenJob
+from spotwarden.model.standing import Standing
 from spotwarden.report.model.experiments import Experiment as Reported
-from spotwarden.report.model.experiments import Standing
 from spotwarden.report.model.kept import Entry, Index
 from spotwarden.report.store import Shelf
 from tests.cli.logged import Speaker, four_jobs

@@ -8,8 +8,7 @@ import pytest
 
 from spotwarden.engine.cache import Known
 from spotwarden.governance.caps import meter as usage
-from spotwarden.governance.caps import usage as rules
-from spotwarden.governance.caps.meter import Meter, Metering
+from spotwarden.governance.caps.meter import Meter
 from spotwarden.layout import Layout, UsageRecord
 from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Status
@@ -17,7 +16,6 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.usage import Metered, UsageDay
 
 NOON = datetime(2026, 3, 18, 12, tzinfo=UTC)
-METERING = Metering(days=rules.days, add=rules.add, total=rules.total)
 USERS = Layout(prefix="users/")
 
 
@@ -37,7 +35,7 @@ def vm(key, hours=1.0) -> Metered:
 def count(store, *vms, now=NOON, layout=USERS):
     """One sweep's counting."""
     tick = Tick(function="cap_runtime", sweep="s", now=now)
-    return Meter(store=store, layout=layout, metering=METERING, tick=tick).count(vms, whole=True)
+    return Meter(store=store, layout=layout, tick=tick).count(vms, whole=True)
 
 
 def seconds(store, layout=USERS) -> dict[str, int]:

@@ -16,6 +16,7 @@ from localcloud.machines import NoMachines
 from localcloud.pubsub import PubSubService
 from localcloud.storage import StorageService
 from spotwarden.create_script.request.stored import with_launch
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.settings import Settings
 from spotwarden.gcp.connect import connect
 from spotwarden.layout import CreateScript, InstanceId, Layout, MarkerName
@@ -108,7 +109,7 @@ class Project:
         for _ in range(100):
             now = datetime.now(UTC)
             tick = Tick(function="recover_spot", sweep=uuid4().hex, now=now, patient=False, about=job)
-            swept = self.recover.sweep(cloud, self.settings, policy, tick)
+            swept = self.recover.sweep(SweepContext.open(cloud, self.settings, policy, tick))
             assert not swept.failures
             if not swept.waiting:
                 return

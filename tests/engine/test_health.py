@@ -56,7 +56,7 @@ def lines(capsys):
 
 
 def act(tick, outcome):
-    """An action, as the applier tells it."""
+    """An action, as the executor tells it."""
     action = ClearMarker(reason="it is over", node="test-vm", generation=1)
     audit.say(log.log, tick, action, outcome)
 
@@ -121,7 +121,7 @@ def test_where_an_error_was_is_the_last_line_of_ours(capsys):
     with pytest.raises(InternalServerError):
         entry(body)(None)
     error, _last = lines(capsys)
-    assert re.fullmatch(r"policy/reading\.py:\d+ in read_policy", error["where"])
+    assert re.fullmatch(r"policy_file/reading\.py:\d+ in read_policy", error["where"])
 
 
 def test_an_error_before_the_sweep_began_is_told_as_well(capsys):

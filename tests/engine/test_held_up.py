@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.governance.sweep import Duty
+from spotwarden.engine.context import SweepContext
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import IdleLimits, Remedy
 from tests.governance.made_up import RULE, Facts, MadeUp, Said
@@ -20,8 +20,8 @@ class HeldUp(MadeUp):
 
     first = second = timedelta(0)
 
-    def _look(self, duty: Duty, only: Collection[str]) -> Facts:
-        facts = super()._look(duty, only)
+    def _look(self, context: SweepContext, only: Collection[str]) -> Facts:
+        facts = super()._look(context, only)
         self.cloud.clock.advance(self.second if only else self.first)
         return facts
 

@@ -6,8 +6,10 @@ from base64 import b64encode
 import pytest
 from functions_framework import create_app
 
-from spotwarden import clock, gcp
+from spotwarden import clock
 from spotwarden.engine.trigger import message_in, open_tick
+from spotwarden.gcp import connect as by_all
+from spotwarden.gcp import rest_only
 from tests.fakes.cloud import memory_cloud
 from tests.fakes.world import ROOT
 
@@ -56,7 +58,8 @@ def deployed(monkeypatch):
         monkeypatch.setenv(name, "made-up")
     monkeypatch.setenv("SPOTWARDEN_POLICY", str(ROOT / "infra/policy.toml"))
     monkeypatch.setattr(clock, "now", cloud.clock.now)
-    monkeypatch.setattr(gcp, "connect", lambda **_: cloud.ports())
+    for door in (by_all, rest_only):
+        monkeypatch.setattr(door, "connect", lambda **_: cloud.ports())
 
     def open_function(name):
         return create_app(name, str(ROOT / "functions" / name / "main.py"), "cloudevent").test_client()

@@ -16,6 +16,7 @@ import pytest
 
 from spotwarden.create_script.request.stored import launch_of
 from spotwarden.engine.cache import Known
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
 from spotwarden.layout import CreateScript, InstanceId, Layout, MarkerName, StatusCode
@@ -116,7 +117,7 @@ class World:
             about=about,
             lost=lost,
         )
-        swept: Swept = self._recover.sweep(cloud, self.settings, self.policy, tick)
+        swept: Swept = self._recover.sweep(SweepContext.open(cloud, self.settings, self.policy, tick))
         return swept
 
     def sweep_until_quiet(self, limit: int = 60) -> None:

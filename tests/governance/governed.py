@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from spotwarden.engine.cache import Known
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
 from spotwarden.layout import CaseRecord, Layout, Thing
@@ -66,7 +67,7 @@ class GovernedWorld:
             about=about,
             lost=bool(about),
         )
-        swept = self._sweep(cloud or self.cloud.ports(), self.settings, self.policy, tick)
+        swept = self._sweep(SweepContext.open(cloud or self.cloud.ports(), self.settings, self.policy, tick))
         if swept.failures:
             raise ExceptionGroup("the sweep failed", swept.failures)
         return swept

@@ -6,19 +6,15 @@ from typing import Any
 
 import msgspec
 
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
-from spotwarden.engine.settings import Settings
-from spotwarden.governance import cases
 from spotwarden.governance.signals.text import target
-from spotwarden.governance.sweep import Duty, Governed, govern
+from spotwarden.governance.sweep import Rules, govern
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Judged, Reading, Subject
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import Limits
 from spotwarden.model.instance import Status
-from spotwarden.model.policy import Policy
-from spotwarden.model.tick import Tick
-from spotwarden.ports import Cloud
 from tests.governance.governed import GovernedWorld
 
 RULE = "idle"
@@ -78,13 +74,12 @@ class MadeUp(GovernedWorld):
         """Change what is said of a VM."""
         self.said[instance_id] = msgspec.structs.replace(self.said[instance_id], **changes)
 
-    def _made_up(self, cloud: Cloud, settings: Settings, policy: Policy, tick: Tick) -> Swept:
-        governed = Governed(rules=(RULE,), look=self._look, judge=self._judge, escalation=cases.ESCALATION)
-        return govern(Duty.open(cloud, settings, policy, tick), governed)
+    def _made_up(self, context: SweepContext) -> Swept:
+        return govern(context, Rules(names=(RULE,), gather=self._look, judge=self._judge))
 
-    def _look(self, duty: Duty, only: Collection[str]) -> Facts:
+    def _look(self, context: SweepContext, only: Collection[str]) -> Facts:
         self.looks.append(frozenset(only))
-        fleet = duty.cloud.compute.fleet(ids=() if self.wide else only)
+        fleet = context.cloud.compute.fleet(ids=() if self.wide else only)
         running = {one.id: one for one in fleet.items if one.status is Status.RUNNING}
         said = {**self.said, **self.then} if only else self.said
         known = {key: one for key, one in said.items() if one is not None}

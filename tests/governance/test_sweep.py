@@ -268,11 +268,11 @@ def test_a_veto_wins_over_a_sweep_that_is_under_way(world: MadeUp):
     world.wait(minutes=20)
     looked = world._look
 
-    def look_and_be_vetoed(duty, only):
+    def look_and_be_vetoed(context, only):
         if only:
             until = world.now + timedelta(hours=1)
             world.change_case(RULE, vm, keep_until=until, state=CaseState.SUSPECTED)
-        return looked(duty, only)
+        return looked(context, only)
 
     world._look = look_and_be_vetoed  # type: ignore[method-assign]
     world.sweep()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from spotwarden.report.model.experiments import Standing
+from spotwarden.model.standing import Standing
 from tests.pages import report_made_up as made_up
 from tests.pages.browser import DESK, PHONE
 from tests.pages.report_site import Site, serving

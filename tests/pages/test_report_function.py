@@ -6,7 +6,6 @@ import pytest
 from werkzeug.serving import make_server
 from werkzeug.wrappers import Request
 
-from spotwarden.report.rendering import PRESS
 from spotwarden.report.web import respond
 from tests.pages.browser import DESK
 from tests.pages.report_site import Quiet
@@ -28,7 +27,7 @@ def url(world):
     """Where the function answers."""
 
     def answer(request):
-        return respond(request, world.duty(), PRESS)
+        return respond(request, world.context())
 
     server = make_server("127.0.0.1", 0, Request.application(answer), request_handler=Quiet)
     thread = Thread(target=server.serve_forever, daemon=True)

@@ -21,7 +21,11 @@ REQUEST = Request(
     method="POST",
     path=f"/compute/v1/projects/p/zones/{HOME}/instances",
     query={"alt": "json"},
-    body={"name": "test-vm", "metadata": {"items": [{"key": "startup-script", "value": "true"}]}},
+    body={
+        "name": "test-vm",
+        "machineType": "g2-standard-4",
+        "metadata": {"items": [{"key": "startup-script", "value": "true"}]},
+    },
 )
 SCRIPT = Script(generation=7, sha256="0" * 64)
 

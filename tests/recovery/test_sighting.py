@@ -9,8 +9,16 @@ from spotwarden.model.instance import Status
 from spotwarden.model.launch import NoLaunch
 from spotwarden.model.outcome import Done
 from spotwarden.recovery.attempts import next_step
+from tests.recovery.facts import REQUEST
 
-RAN = {Fetch: Done(resource={"instance": {"id": "1001"}, "disks": {}})}
+INSTANCE = {
+    "id": "1001",
+    "name": "test-vm",
+    "zone": "https://www.googleapis.com/compute/v1/projects/p/zones/us-central1-a",
+    "machineType": "g2-standard-4",
+    **REQUEST.body,
+}
+RAN = {Fetch: Done(resource={"instance": INSTANCE, "disks": {}})}
 
 
 @pytest.fixture
@@ -170,28 +178,26 @@ def test_every_node_of_a_gang_is_fetched(some, walk):
     assert set(steps[2].ran) == set(ids)
 
 
-@pytest.fixture
-def differing(policy, tick):
-    """The step from facts where the script differs from what runs."""
-    return lambda facts: next_step(
-        facts, policy, tick, lambda _request, _ran: ("the machine type: a, not b",)
-    )
+CHANGED = {"instance": {**INSTANCE, "machineType": "g2-standard-8"}, "disks": {}}
+"""The VM was launched as another machine type than the stored script has by now."""
 
 
-def test_a_script_that_differs_from_what_runs_is_told_once(settling, differing):
+def test_a_script_that_differs_from_what_runs_is_told_once(settling, step):
     """Before the record is written, so that it is never left out; and once."""
-    facts = settling(fetched={"test-vm": RAN[Fetch].resource})
-    told = differing(facts)
+    facts = settling(fetched={"test-vm": CHANGED})
+    told = step(facts)
     assert isinstance(told, Tell)
-    assert told.notice.why == "the machine type: a, not b"
-    assert isinstance(differing(replace(facts, told=frozenset({told.notice.id}))), RecordLaunched)
+    assert (
+        told.notice.why == "the machine type: the script says g2-standard-4, the instance has g2-standard-8"
+    )
+    assert isinstance(step(replace(facts, told=frozenset({told.notice.id}))), RecordLaunched)
 
 
-def test_what_we_launched_ourselves_is_not_held_against_the_script(some, settling, differing):
+def test_what_we_launched_ourselves_is_not_held_against_the_script(some, settling, step):
     """It may be in another place and on demand."""
     ours = some.attempt(1, instances={"test-vm": "1001"})
-    facts = settling(ledger=(ours,), fetched={"test-vm": RAN[Fetch].resource})
-    assert isinstance(differing(facts), RecordLaunched)
+    facts = settling(ledger=(ours,), fetched={"test-vm": CHANGED})
+    assert isinstance(step(facts), RecordLaunched)
 
 
 @pytest.mark.parametrize("code", ["0", "1"])

@@ -7,9 +7,9 @@ import pytest
 from spotwarden.cli.table import duration, render
 from spotwarden.model.attempt import State
 from spotwarden.model.instance import Status
+from spotwarden.model.standing import Standing
 from spotwarden.recovery.standing import experiment, timeline, worded
 from spotwarden.recovery.submission import problem
-from spotwarden.report.model.experiments import Standing
 
 
 def row(facts, tick, *instances):

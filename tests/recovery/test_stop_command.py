@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from spotwarden import clock
 from spotwarden.cli.acting.stopping import _ending, end_job
-from spotwarden.engine.executor.apply import Applier
-from spotwarden.governance.sweep import Duty
+from spotwarden.engine.context import SweepContext
+from spotwarden.engine.executor import Executor
 from spotwarden.model.attempt import State
 from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.instance import Status
@@ -42,8 +42,10 @@ class Owner:
         """`spotwarden stop`, without its questions."""
         tick = Tick(function="cli_stop", sweep=f"stop-{len(self.pauses)}", now=self.world.cloud.clock.now())
         ports = self.world.cloud.ports()
-        applier = Applier(ports, self.world.layout, ENFORCE, tick, write_line=lambda *_, **__: None)
-        duty = Duty(cloud=ports, settings=self.world.settings, policy=ENFORCE, tick=tick, applier=applier)
+        executor = Executor(ports, self.world.layout, ENFORCE, tick, write_line=lambda *_, **__: None)
+        context = SweepContext(
+            cloud=ports, settings=self.world.settings, policy=ENFORCE, tick=tick, executor=executor
+        )
         offer = Offer(
             id=tick.sweep,
             way=Way.STOP,
@@ -54,14 +56,14 @@ class Owner:
             expires=tick.now,
         )
         ending = partial(_ending, policy=self.policy, delete=delete, why=why)
-        desk = SimpleNamespace(duty=duty, offer=offer)
-        return end_job(desk, look_at_all(duty, offer), ending, self._pause)
+        desk = SimpleNamespace(sweep=context, offer=offer)
+        return end_job(desk, look_at_all(context, offer), ending, self._pause)
 
     def told(self):
         """What the command says of what it would do, before it asks."""
         offer = Offer(id="s", way=Way.STOP, notice="", to="ada", job=self.world.job, at=NEVER, expires=NEVER)
-        duty = SimpleNamespace(cloud=self.world.cloud.ports(), settings=self.world.settings)
-        return _ending(look_at_all(duty, offer), policy=self.policy, delete=False, why="").notes
+        context = SimpleNamespace(cloud=self.world.cloud.ports(), settings=self.world.settings)
+        return _ending(look_at_all(context, offer), policy=self.policy, delete=False, why="").notes
 
     def _pause(self, seconds):
         self.pauses.append(seconds)

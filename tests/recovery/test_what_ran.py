@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from spotwarden.engine.executor.apply import Applier
+from spotwarden.engine.executor import Executor
 from spotwarden.engine.log import silent
 from spotwarden.layout import CreateScript
 from spotwarden.model.action import RecordLaunched
@@ -57,7 +57,7 @@ def test_a_record_of_what_ran_is_never_replaced(bare):
     """A sweep that was held up saw the VM when half of it was gone."""
     before = bare.cloud.store.read(FIRST).data
     tick = Tick(function="recover_spot", sweep="late", now=bare.cloud.clock.now())
-    applier = Applier(bare.cloud.ports(), bare.layout, bare.policy, tick, write_line=silent)
+    executor = Executor(bare.cloud.ports(), bare.layout, bare.policy, tick, write_line=silent)
     late = RecordLaunched(reason="seen", job="test-vm", attempt=1, ran={"test-vm": None})
-    assert applier.apply(late) == Done()
+    assert executor.apply(late) == Done()
     assert bare.cloud.store.read(FIRST).data == before

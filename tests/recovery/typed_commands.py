@@ -16,6 +16,7 @@ from spotwarden.cli.launching import run as running
 from spotwarden.cli.launching import starting, submit
 from spotwarden.cli.main import main
 from spotwarden.engine.cache import Known
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
 from spotwarden.layout import Layout, OpenJob
@@ -146,7 +147,9 @@ class Typed(World):
             now=self.cloud.clock.now(),
             patient=True,
         )
-        swept: Swept = self._reap.sweep(self.cloud.ports(), self.settings, self.policy, tick)
+        swept: Swept = self._reap.sweep(
+            SweepContext.open(self.cloud.ports(), self.settings, self.policy, tick)
+        )
         return swept
 
     def alive(self) -> list[str]:

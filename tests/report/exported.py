@@ -4,16 +4,9 @@ import csv
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
 
+from spotwarden.model.standing import Standing
 from spotwarden.report.export import as_csv
-from spotwarden.report.model.experiments import (
-    Advance,
-    Experiment,
-    Experiments,
-    Links,
-    Measure,
-    Money,
-    Standing,
-)
+from spotwarden.report.model.experiments import Advance, Experiment, Experiments, Links, Measure, Money
 from spotwarden.report.model.fleet import By, Fleet, Pending, Recovery, Slice, Spans, WeatherHour
 from spotwarden.report.model.job import (
     Bar,

@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 from msgspec.structs import replace
@@ -12,9 +13,9 @@ from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request, Response
 
 from spotwarden.engine.cache import Known
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
-from spotwarden.governance.sweep import Duty
 from spotwarden.layout import (
     AttemptRecord,
     AuditRecord,
@@ -34,12 +35,10 @@ from spotwarden.model.prices import Kind
 from spotwarden.model.tick import Tick
 from spotwarden.model.usage import Run, UsageDay, Used
 from spotwarden.ports import Cloud
-from spotwarden.report.figures import REPORTING
+from spotwarden.report import sweep as tick_of_report
 from spotwarden.report.model.kept import Index
-from spotwarden.report.rendering import PRESS
-from spotwarden.report.site import publish, tell
 from spotwarden.report.store import Shelf
-from spotwarden.report.sweep import refresh
+from spotwarden.report.sweep import sweep
 from spotwarden.report.web import respond
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 
@@ -95,20 +94,18 @@ class ReportWorld:
         """Let time pass."""
         self.cloud.clock.advance(timedelta(**span))
 
-    def duty(self, cloud: Cloud | None = None) -> Duty:
+    def context(self, cloud: Cloud | None = None) -> SweepContext:
         """What one tick or request works with."""
         tick = Tick(function="report_jobs", sweep=f"sweep-{next(self._sweeps):04}", now=self.now)
-        return Duty.open(cloud or self.cloud.ports(), self.settings, self.policy, tick)
+        return SweepContext.open(cloud or self.cloud.ports(), self.settings, self.policy, tick)
 
     def try_tick(self, cloud: Cloud | None = None) -> Swept:
         """One tick, whatever comes of it."""
-        duty = self.duty(cloud)
-        return refresh(
-            duty,
-            REPORTING,
-            lambda index, summaries: publish(duty, PRESS, index, summaries) if self.pages else index,
-            lambda index: tell(duty, PRESS, index),
-        )
+        context = self.context(cloud)
+        if self.pages:
+            return sweep(context)
+        with patch.object(tick_of_report, "publish", lambda _context, index, _summaries: index):
+            return sweep(context)
 
     def tick(self, cloud: Cloud | None = None) -> Swept:
         """One tick; what fails rises."""
@@ -128,7 +125,7 @@ class ReportWorld:
         """What a request gets."""
         where, _, query = path.partition("?")
         environ = EnvironBuilder(where, query_string=query, method=method, headers=headers).get_environ()
-        return respond(Request(environ), self.duty(cloud), PRESS)
+        return respond(Request(environ), self.context(cloud))
 
     def heard(self) -> tuple[Cloud, list[tuple[str, str]]]:
         """The cloud, and what is asked of its bucket from now on."""

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotwarden.report.model.experiments import Experiment, Measure, Money, Standing
+from spotwarden.model.standing import Standing
+from spotwarden.report.model.experiments import Experiment, Measure, Money
 from spotwarden.report.views.asking import MOST, SIZES, Asked, choose
 
 NOW = datetime(2026, 11, 20, 15, tzinfo=UTC)

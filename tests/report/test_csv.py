@@ -9,11 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spotwarden.model.standing import Standing
 from spotwarden.notify.templates.text import clean
 from spotwarden.report.export import as_csv, file_name
 from spotwarden.report.export.cells import MOST, plain, table, text
 from spotwarden.report.export.sheets import MOST_NAMES
-from spotwarden.report.model.experiments import Measure, Money, Standing
+from spotwarden.report.model.experiments import Measure, Money
 from spotwarden.report.model.fleet import By
 from tests.report.exported import (
     EVERY,

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from spotwarden.model.standing import Standing
 from spotwarden.report.export import as_json
 from spotwarden.report.export.schema import schema
-from spotwarden.report.model.experiments import Experiments, Money, Standing
+from spotwarden.report.model.experiments import Experiments, Money
 from spotwarden.report.model.trust import Trust
 from tests.report.exported import EVERY, HOUR, comparison, deed, experiment, experiments, fleet, life, trust
 from tests.report.write_report_docs import PATH, text

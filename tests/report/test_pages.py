@@ -9,8 +9,9 @@ from urllib.parse import unquote
 import msgspec
 import pytest
 
+from spotwarden.model.standing import Standing
 from spotwarden.report import views as pages
-from spotwarden.report.model.experiments import Experiments, Money, Standing
+from spotwarden.report.model.experiments import Experiments, Money
 from spotwarden.report.model.fleet import By
 from spotwarden.report.model.job import Comparison, JobReport
 from spotwarden.report.views.fleet import MOST_ROWS

@@ -8,9 +8,9 @@ import pytest
 from spotwarden.model.attempt import State
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.standing import Standing
 from spotwarden.report.figures import beats as heard
 from spotwarden.report.figures.rows import summary
-from spotwarden.report.model.experiments import Standing
 from spotwarden.report.model.kept import Gathered, Metered, Sources
 from tests.report.test_counting import HOUR, L4, MINUTE, NOON, RULES, attempt, gathered, lost
 

@@ -16,10 +16,10 @@ from spotwarden.model.instance import Status
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.load import Buckets, Load, Loads
 from spotwarden.model.seen import Seen
+from spotwarden.model.standing import Standing
 from spotwarden.model.tick import Tick
 from spotwarden.ports import UnansweredError
 from spotwarden.report import news
-from spotwarden.report.model.experiments import Standing
 from spotwarden.report.model.kept import Index
 from tests.fakes.trouble import conflict, unanswered
 from tests.recovery.test_exactly_once import KilledError, die, watched

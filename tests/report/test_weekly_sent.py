@@ -34,9 +34,9 @@ def told(room, cloud=None, *, index=None):
     monday = room.now.date() - room.now.weekday() * timedelta(days=1)
     day = monday - timedelta(days=3)
     index = index or Index(at=room.now, entries=(job("a", ADA, day), job("b", BOB, day)))
-    duty = room.duty(cloud)
+    context = room.context(cloud)
     return tell_weekly(
-        duty,
+        context,
         due_week,
         partial(weekly, index, policy=room.policy, prices=PRICES, now=room.now),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
+from spotwarden.engine.context import SweepContext
 from spotwarden.layout import Layout
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
@@ -86,7 +87,9 @@ class Ground:
         tick = Tick(function="recover_spot", sweep=sweep, now=now, patient=not about, about=about)
         process = Process(tick, self.sequence, self.watch)
         process.begin(
-            lambda cloud: recover_spot().sweep(cloud, SETTINGS, POLICY, tick), self.ports, self.wrap
+            lambda cloud: recover_spot().sweep(SweepContext.open(cloud, SETTINGS, POLICY, tick)),
+            self.ports,
+            self.wrap,
         )
         return process
 

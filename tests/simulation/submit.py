@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from spotwarden.create_script.request.stored import launch_of
 from spotwarden.engine.advance import advance
-from spotwarden.engine.executor.apply import Applier
+from spotwarden.engine.executor import Executor
 from spotwarden.layout import CreateScript
 from spotwarden.model.action import Wait
 from spotwarden.model.launch import StoredScript
@@ -28,10 +28,10 @@ def submit(cloud: Cloud, job: Job, tick: Tick) -> Wait | None:
     generation = cloud.store.write(name, job.script, generation=None)
     launch = launch_of(StoredScript(name=name, text=job.script, generation=generation), PROJECT)
     facts = replace(look_at_job(cloud.store, layout, job.name), launch=launch)
-    applier = Applier(cloud, layout, POLICY, tick)
+    executor = Executor(cloud, layout, POLICY, tick)
     claim = submission.claim(facts, launch, "", POLICY.recovery, tick)
-    if isinstance(applier.apply(claim), Lost):
+    if isinstance(executor.apply(claim), Lost):
         return None
     facts = replace(look_at_job(cloud.store, layout, job.name), launch=launch)
     decide = partial(next_step, policy=POLICY, tick=tick)
-    return advance(facts, next_step=decide, after=after, apply=applier.apply)
+    return advance(facts, next_step=decide, after=after, apply=executor.apply)

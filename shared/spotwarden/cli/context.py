@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from spotwarden import clock
-from spotwarden.engine.executor.apply import Applier
+from spotwarden.engine.executor import Executor
 from spotwarden.engine.log import silent
 from spotwarden.engine.policy_file.reading import PolicyError, read_policy
 from spotwarden.engine.settings import Settings, SettingsError
@@ -25,9 +25,9 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     policy: Policy
     cloud: Cloud
 
-    def applier(self, tick: Tick) -> Applier:
+    def executor(self, tick: Tick) -> Executor:
         """What carries out the actions of this command."""
-        return Applier(self.cloud, self.settings.layout, self.policy, tick, write_line=silent)
+        return Executor(self.cloud, self.settings.layout, self.policy, tick, write_line=silent)
 
     def files(self) -> Transfers:
         """A developer's own files, to and from the bucket; opened for whoever asks."""

@@ -3,27 +3,40 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.policy_file.reading import read_policy
 from spotwarden.engine.settings import Settings
 from spotwarden.engine.trigger import close_tick, open_tick
-from spotwarden.model.policy import Policy
-from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
 
-Sweep = Callable[[Cloud, Settings, Policy, Tick], Swept]
+Connect = Callable[..., Cloud]
+
+
+def open_context(
+    function: str, message: Mapping[str, Any], environ: Mapping[str, str], connect: Connect
+) -> SweepContext:
+    """Open what one run of a function works with, from the environment and the message that woke it.
+
+    `connect` is `gcp.connect`'s, or `gcp.rest_only`'s for a function that needs no gRPC.
+
+    Raises:
+        SettingsError: the environment lacks something.
+        PolicyError: the policy file cannot be read.
+    """
+    settings = Settings.read(environ)
+    tick = open_tick(function, message, settings.layout)
+    policy = read_policy(settings.policy_file, settings.mode, settings.ops)
+    return SweepContext.open(connect(**settings.connection()), settings, policy, tick)
 
 
 def wake(
     function: str,
     message: Mapping[str, Any],
     environ: Mapping[str, str],
-    *,
-    connect: Callable[..., Cloud],
-    sweep: Sweep,
+    connect: Connect,
+    sweep: Callable[[SweepContext], Swept],
 ) -> None:
     """Sweep once, as the Pub/Sub message that woke the function asks for; what fails rises, all together."""
-    settings = Settings.read(environ)
-    tick = open_tick(function, message, settings.layout)
-    policy = read_policy(settings.policy_file, settings.mode, settings.ops)
-    close_tick(tick, sweep(connect(**settings.connection()), settings, policy, tick))
+    context = open_context(function, message, environ, connect)
+    close_tick(context.tick, sweep(context))

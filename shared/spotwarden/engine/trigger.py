@@ -11,9 +11,8 @@ from spotwarden import clock, typed
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.log import log
 from spotwarden.engine.metrics import pulse
-from spotwarden.layout import Layout, node_problem
+from spotwarden.layout import Layout, MarkerName, NotInLayoutError, node_problem
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.gather import about
 
 TICK = "spotwarden-tick"
 """The attribute that a Scheduler job sets on its message; events have others."""
@@ -33,7 +32,7 @@ def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout
     """
     said = message.get("attributes")
     attributes = said if isinstance(said, Mapping) else {}
-    marked = about(layout, str(attributes.get("objectId", "")))
+    marked = node_of_marker(layout, str(attributes.get("objectId", "")))
     patient = TICK in attributes
     lost = "" if marked or patient else _instance_in(message.get("data"))
     tick = Tick(
@@ -46,6 +45,15 @@ def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout
     )
     pulse().tick = tick
     return tick
+
+
+def node_of_marker(layout: Layout, name: str) -> str:
+    """The node that a marker's object name speaks of; "" for any other object."""
+    try:
+        thing = layout.parse(name)
+    except NotInLayoutError:
+        return ""
+    return thing.node if isinstance(thing, MarkerName) else ""
 
 
 class _Payload(msgspec.Struct, frozen=True, rename="camel"):

@@ -1,16 +1,11 @@
 """When the other functions have last swept, as their turns in the bucket say."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 
 from spotwarden.engine.turn import read_turn
 from spotwarden.layout import Layout, NotInLayoutError, SweepTurn
-from spotwarden.model.notice import Notice
-from spotwarden.model.policy import Policy
-from spotwarden.model.tick import Tick
 from spotwarden.ports import Store
-
-Silent = Callable[[Mapping[str, datetime], Policy, Tick], Notice | None]
 
 
 def last_sweeps(store: Store, layout: Layout, *, besides: str) -> Mapping[str, datetime]:

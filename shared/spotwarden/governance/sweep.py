@@ -13,61 +13,44 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden.engine.advance import step_by_step
-from spotwarden.engine.executor import Applier
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Each, Swept, each, swept
 from spotwarden.engine.log import log
 from spotwarden.engine.metrics import pulse
-from spotwarden.engine.settings import Settings
 from spotwarden.engine.turn import Taken, end_turn, take_turn
+from spotwarden.governance.cases import blast
+from spotwarden.governance.cases.blast import portion
 from spotwarden.governance.cases.deliveries import with_deliveries
+from spotwarden.governance.cases.escalation import next_step
+from spotwarden.governance.cases.pairing import paired
+from spotwarden.governance.cases.progress import after
 from spotwarden.governance.cases.store import read_cases
-from spotwarden.governance.last_sweeps import Silent, last_sweeps
+from spotwarden.governance.last_sweeps import last_sweeps
 from spotwarden.governance.pace import too_many
 from spotwarden.governance.recording import record
 from spotwarden.governance.signals.steady import check_clock, check_event_clock, steady_since, with_steady
+from spotwarden.governance.silence import silent
 from spotwarden.model.action import CaseStep, FileCase, Ripe, Tell, Wait
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseFacts
-from spotwarden.model.escalation import Escalation
 from spotwarden.model.finding import Judged, Subject
 from spotwarden.model.outcome import Done
-from spotwarden.model.policy import Policy
-from spotwarden.model.tick import Tick
-from spotwarden.ports import Cloud
 
 Facts = TypeVar("Facts", bound=msgspec.Struct)
 Moved = Ripe | Wait | CaseFacts
 
 
-class Duty(msgspec.Struct, frozen=True, kw_only=True):
-    """What one sweep of governance works with."""
+class Rules(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
+    """The rules that one function sweeps for: each function has its own facts and its own judge.
 
-    cloud: Cloud
-    settings: Settings
-    policy: Policy
-    tick: Tick
-    applier: Applier
-
-    @classmethod
-    def open(cls, cloud: Cloud, settings: Settings, policy: Policy, tick: Tick) -> "Duty":
-        """Everything for one sweep."""
-        pulse().watch(cloud.calls)
-        applier = Applier(cloud, settings.layout, policy, tick)
-        return cls(cloud=cloud, settings=settings, policy=policy, tick=tick, applier=applier)
-
-
-class Governed(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
-    """What makes one function of governance: which rules, what it looks at, how it judges.
-
-    `look` gathers the facts of everything, or of the VMs of these ids alone; `judge` is pure. `silent` makes
+    `gather` reads the facts of everything, or of the VMs of these ids alone; `judge` is pure. `watches` makes
     it one of those that look after the other functions.
     """
 
-    rules: tuple[str, ...]
-    look: Callable[[Duty, Collection[str]], Facts]
+    names: tuple[str, ...]
+    gather: Callable[[SweepContext, Collection[str]], Facts]
     judge: Callable[[Facts, Brief], Judged]
-    escalation: Escalation
-    silent: Silent | None = None
+    watches: bool = False
 
 
 class Sight(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,78 +61,72 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
     broken: tuple[Exception, ...]
 
 
-def govern(duty: Duty, governed: Governed[Facts]) -> Swept:
+def govern(context: SweepContext, rules: Rules[Facts]) -> Swept:
     """One sweep. An event's looks at its own VM and never acts: the next tick does, with all in view."""
-    if duty.tick.about and too_many(duty.tick):
+    if context.tick.about and too_many(context.tick):
         return swept([Wait(reason="many VMs are made at once: the next tick looks at all", soon=False)], ())
-    if duty.tick.about:
-        sight = _look(duty, governed, duty.tick.now)
+    if context.tick.about:
+        sight = _look(context, rules, context.tick.now)
         if any(one.finding for one in sight.cases):
-            skew = duty.policy.governance.clock_skew
-            check_event_clock(duty.cloud.store, duty.settings.layout, duty.tick, skew)
-        moved = _escalate(duty, governed, sight.cases)
+            skew = context.policy.governance.clock_skew
+            check_event_clock(context.cloud.store, context.settings.layout, context.tick, skew)
+        moved = _escalate(context, sight.cases)
         return swept(_waits(moved), [*sight.broken, *moved.failures])
-    store, layout = duty.cloud.store, duty.settings.layout
-    taken = take_turn(store, layout, duty.tick)
+    store, layout = context.cloud.store, context.settings.layout
+    taken = take_turn(store, layout, context.tick)
     if taken is None:
         return swept([Wait(reason="another sweep looks at everything", soon=False)], ())
-    check_clock(store, layout, taken, duty.tick, duty.policy.governance.clock_skew)
-    return _sweep(duty, governed, taken)
+    check_clock(store, layout, taken, context.tick, context.policy.governance.clock_skew)
+    return _sweep(context, rules, taken)
 
 
-def _sweep(duty: Duty, governed: Governed[Facts], taken: Taken) -> Swept:
-    steady = steady_since(taken, duty.tick, duty.policy.governance.outage)
-    sight = _look(duty, governed, steady)
-    moved = _escalate(duty, governed, sight.cases)
-    acted = _act(duty, governed, sight, [one for one in moved.results if isinstance(one, Ripe)], steady)
-    told = each([governed.silent] if governed.silent else [], partial(_tell_of_silence, duty, taken))
+def _sweep(context: SweepContext, rules: Rules[Facts], taken: Taken) -> Swept:
+    steady = steady_since(taken, context.tick, context.policy.governance.outage)
+    sight = _look(context, rules, steady)
+    moved = _escalate(context, sight.cases)
+    acted = _act(context, rules, sight, [one for one in moved.results if isinstance(one, Ripe)], steady)
+    told = each([taken] if rules.watches else [], partial(_tell_of_silence, context))
     taken = next(iter(told.results), taken)
-    end_turn(duty.cloud.store, duty.settings.layout, with_steady(taken, steady), duty.tick.now)
+    end_turn(context.cloud.store, context.settings.layout, with_steady(taken, steady), context.tick.now)
     failures = [*sight.broken, *moved.failures, *acted.failures, *told.failures]
     return swept([*_waits(moved), *_waits(acted)], failures)
 
 
-def _tell_of_silence(duty: Duty, taken: Taken, silent: Silent) -> Taken:
+def _tell_of_silence(context: SweepContext, taken: Taken) -> Taken:
     """Tell who is silent, unless we have already; gives the turn that remembers it."""
-    others = last_sweeps(duty.cloud.store, duty.settings.layout, besides=taken.function)
-    notice = silent(others, duty.policy, duty.tick)
+    others = last_sweeps(context.cloud.store, context.settings.layout, besides=taken.function)
+    notice = silent(others, context.policy, context.tick)
     if notice is None or notice.id == taken.turn.told:
         return taken
-    if not isinstance(duty.applier.apply(Tell(reason=notice.what, notice=notice)), Done):
+    if not isinstance(context.executor.apply(Tell(reason=notice.what, notice=notice)), Done):
         return taken
     return replace(taken, turn=replace(taken.turn, told=notice.id))
 
 
-def _look(duty: Duty, governed: Governed[Facts], steady: datetime, only: Collection[str] = ()) -> Sight:
+def _look(context: SweepContext, rules: Rules[Facts], steady: datetime, only: Collection[str] = ()) -> Sight:
     """Everything, or these VMs once more; only a whole look is worth recording."""
-    store, layout = duty.cloud.store, duty.settings.layout
-    workers = duty.settings.workers
-    read = read_cases(store, layout, governed.rules, workers=workers)
-    filed, broken = with_deliveries(store, layout, duty.policy, read, workers=workers)
+    store, layout = context.cloud.store, context.settings.layout
+    workers = context.settings.workers
+    read = read_cases(store, layout, rules.names, workers=workers)
+    filed, broken = with_deliveries(store, layout, context.policy, read, workers=workers)
     known = {(one.case.rule, one.case.key): one.case for one in filed}
-    brief = Brief(policy=duty.policy, tick=duty.tick, steady=steady, cases=known)
-    facts = governed.look(duty, only)
-    if not only and not duty.tick.about:
+    brief = Brief(policy=context.policy, tick=context.tick, steady=steady, cases=known)
+    facts = rules.gather(context, only)
+    if not only and not context.tick.about:
         record(store, layout, brief, facts)
-    judged = governed.judge(facts, brief)
+    judged = rules.judge(facts, brief)
     if not only:
         pulse().saw(vms=judged.fleet, cases=len(filed))
-    paired = governed.escalation.paired(judged, filed)
-    cases = tuple(one for one in paired if (one.rule, one.key) not in broken)
+    cases = tuple(one for one in paired(judged, filed) if (one.rule, one.key) not in broken)
     return Sight(judged=judged, cases=cases, broken=tuple(broken.values()))
 
 
-def _escalate(
-    duty: Duty, governed: Governed[Facts], cases: Iterable[CaseFacts], *, only_strike: bool = False
-) -> Each[Moved]:
+def _escalate(context: SweepContext, cases: Iterable[CaseFacts], *, only_strike: bool = False) -> Each[Moved]:
     """Take every case as far as it goes; one bad case never stops the others.
 
     With `only_strike` no further than to where the remedy was applied: what to tell can wait, a VM costs.
     """
-    policy, tick = duty.policy, duty.tick
-
-    def next_step(facts: CaseFacts) -> CaseStep | None:
-        return governed.escalation.next_step(facts, policy, tick)
+    decide = partial(next_step, policy=context.policy, tick=context.tick)
 
     def end(facts: CaseFacts, step: CaseStep) -> Moved | None:
         if only_strike and facts.planned and isinstance(step, Tell | FileCase):
@@ -157,12 +134,10 @@ def _escalate(
         return step if isinstance(step, Ripe) else None
 
     def go(facts: CaseFacts) -> Moved | None:
-        with duty.applier.together() as apply:
-            return step_by_step(
-                facts, next_step=next_step, after=governed.escalation.after, apply=apply, end=end
-            )
+        with context.executor.together() as apply:
+            return step_by_step(facts, next_step=decide, after=after, apply=apply, end=end)
 
-    return each(cases, go, duty.settings.workers)
+    return each(cases, go, context.settings.workers)
 
 
 def _waits(moved: Each[Moved]) -> list[Wait]:
@@ -170,13 +145,13 @@ def _waits(moved: Each[Moved]) -> list[Wait]:
 
 
 def _act(
-    duty: Duty, governed: Governed[Facts], sight: Sight, ripe: list[Ripe], steady: datetime
+    context: SweepContext, rules: Rules[Facts], sight: Sight, ripe: list[Ripe], steady: datetime
 ) -> Each[Moved]:
     """Look once more at what is ripe, and act on what is so still, within the blast radius."""
-    wanted = {(case.rule, case.key): _ids(case.subject) for case in _allowed(duty, governed, sight, ripe)}
+    wanted = {(case.rule, case.key): _ids(case.subject) for case in _allowed(context, rules, sight, ripe)}
     if not wanted:
         return Each([], [])
-    again = _look(duty, governed, steady, set[str]().union(*wanted.values()))
+    again = _look(context, rules, steady, set[str]().union(*wanted.values()))
     permitted = [
         replace(one, permitted=True)
         for one in again.cases
@@ -184,8 +159,8 @@ def _act(
         and (ids := wanted.get((one.rule, one.key)))
         and _ids(one.finding.subject) <= ids
     ]
-    struck = _escalate(duty, governed, permitted, only_strike=True)
-    told = _escalate(duty, governed, [one for one in struck.results if isinstance(one, CaseFacts)])
+    struck = _escalate(context, permitted, only_strike=True)
+    told = _escalate(context, [one for one in struck.results if isinstance(one, CaseFacts)])
     return Each([*_waits(struck), *_waits(told)], [*struck.failures, *told.failures])
 
 
@@ -193,12 +168,12 @@ def _ids(subject: Subject) -> set[str]:
     return {target.id for target in subject.targets}
 
 
-def _allowed(duty: Duty, governed: Governed[Facts], sight: Sight, ripe: list[Ripe]) -> tuple[Case, ...]:
+def _allowed(context: SweepContext, rules: Rules[Facts], sight: Sight, ripe: list[Ripe]) -> tuple[Case, ...]:
     """The ripe cases that this sweep may act upon; of a rule that wants too much none, then ops are told."""
     fleet = sight.judged.fleet
-    found = governed.escalation.portion(governed.rules, [one.case for one in ripe], duty.policy, fleet)
+    found = portion(rules.names, [one.case for one in ripe], context.policy, fleet)
     for rule, cases in found.stopped.items():
-        notice = governed.escalation.too_many(rule, cases, fleet, duty.policy, duty.tick)
-        duty.applier.apply(Tell(reason=notice.why, notice=notice))
-        log(duty.tick, "ERROR", notice.what, kind=notice.kind)
+        notice = blast.too_many(rule, cases, fleet, context.policy, context.tick)
+        context.executor.apply(Tell(reason=notice.why, notice=notice))
+        log(context.tick, "ERROR", notice.what, kind=notice.kind)
     return found.allowed

@@ -18,15 +18,13 @@ from spotwarden.recovery.claiming import claim, record
 from spotwarden.recovery.ending import clear, close, end_watch, ended
 from spotwarden.recovery.fates import Fate, Now
 from spotwarden.recovery.judging import Finding, answered, closed, find
-from spotwarden.recovery.sighting import Compare, settle, sight, watch_of
+from spotwarden.recovery.sighting import settle, sight, watch_of
 from spotwarden.recovery.truth_table import Verdict
 
 IN_FLIGHT = {State.CLAIMED, State.PLACING, State.BACKING_OFF}
 
 
-def next_step(
-    facts: JobFacts, policy: Policy, tick: Tick, compare: Compare = lambda _request, _ran: ()
-) -> Step | None:
+def next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """What to do next for this job; None where nothing is left to do."""
     if facts.status_code is not None:
         return ended(facts, tick)
@@ -46,7 +44,7 @@ def next_step(
     finding = find(facts, policy.recovery, tick) if _open(facts) else None
     if finding is None:
         return _nothing_found(facts, tick)
-    return _found(facts, finding, policy, tick, compare)
+    return _found(facts, finding, policy, tick)
 
 
 def _open(facts: JobFacts) -> bool:
@@ -63,11 +61,11 @@ def _nothing_found(facts: JobFacts, tick: Tick) -> Step | None:
     return None if _open(facts) else end_watch(facts, "the job is closed")
 
 
-def _found(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick, compare: Compare) -> Step | None:
+def _found(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick) -> Step | None:
     judgement = finding.judgement
     match judgement.verdict:
         case Verdict.LEAVE:
-            return settle(facts, tick, compare)
+            return settle(facts, tick)
         case Verdict.WAIT:
             return _wait(facts, finding)
         case Verdict.CLEAR:

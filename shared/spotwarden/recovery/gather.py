@@ -17,8 +17,6 @@ from spotwarden.layout import (
     RESERVED_JOBS,
     AttemptRecord,
     Layout,
-    MarkerName,
-    NotInLayoutError,
     OpenJob,
     job_problem,
 )
@@ -181,12 +179,3 @@ def _sighted(cloud: Cloud, layout: Layout, shown: Shown, watches: list[Watched])
 def _existing(cloud: Cloud, layout: Layout, jobs: list[str]) -> list[str]:
     known = [job for job in jobs if job_problem(job) is None]
     return [job for job in known if cloud.store.entries(layout.folder(job), limit=1)]
-
-
-def about(layout: Layout, name: str) -> str:
-    """The node that a marker's object name speaks of; "" for any other object."""
-    try:
-        thing = layout.parse(name)
-    except NotInLayoutError:
-        return ""
-    return thing.node if isinstance(thing, MarkerName) else ""

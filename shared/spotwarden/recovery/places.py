@@ -1,6 +1,6 @@
 """What is remembered of places: read for each machine once a sweep, brought up to date at its end."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import msgspec
 from msgspec.structs import replace
@@ -14,10 +14,11 @@ from spotwarden.model.placement import News, PlacementRecord
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, UnansweredError
+from spotwarden.recovery.news import news
+from spotwarden.recovery.placement import learn
 
 typed.prepare(PlacementRecord)
 
-Learn = Callable[[PlacementRecord, Iterable[News]], PlacementRecord]
 JSON = "application/json"
 
 
@@ -55,23 +56,21 @@ class Places:
             return record
         return record
 
-    def remember(
-        self, written: Iterable[Attempt], news: Callable[[Attempt], Iterable[News]], learn: Learn
-    ) -> None:
+    def remember(self, written: Iterable[Attempt]) -> None:
         """Add what this sweep's records tell; where another sweep is writing, its news will do."""
         told: dict[str, list[News]] = {}
         for record in written:
             if record.machine:
-                told.setdefault(record.machine, []).extend(news(record))
+                told.setdefault(record.machine, []).extend(news(record, self._tick))
         for key, mine in told.items():
             if mine:
-                self._learn(key, mine, learn)
+                self._learn(key, mine)
 
-    def _learn(self, key: str, news: list[News], learn: Learn) -> None:
+    def _learn(self, key: str, learnt: list[News]) -> None:
         for _ in range(2):
             record, generation = self._read(key)
             try:
-                self._write(learn(record, news), generation)
+                self._write(learn(record, learnt, self._policy.placement), generation)
             except ConflictError:
                 continue
             except UnansweredError:

@@ -1,22 +1,20 @@
 """What its developer launched without us, and what runs: written down when it is first seen."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
+from spotwarden.create_script.request.compare import differences
 from spotwarden.model.action import Fetch, KeepWatch, RecordLaunched, Step, Tell, WriteAttempt
 from spotwarden.model.attempt import CLOSED, Attempt, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
 from spotwarden.model.launch import Launch
-from spotwarden.model.request import Request
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.recovery import notices
 from spotwarden.recovery.fates import alive
-
-Compare = Callable[[Request, Mapping[str, Any]], tuple[str, ...]]
 
 
 def strangers(facts: JobFacts) -> list[Instance]:
@@ -82,7 +80,7 @@ def _still_there(facts: JobFacts, attempt: Attempt) -> bool:
     return any(one.id in ids for one in facts.instances)
 
 
-def settle(facts: JobFacts, tick: Tick, compare: Compare) -> Step | None:
+def settle(facts: JobFacts, tick: Tick) -> Step | None:
     """For a job that runs: bring its watch up to date, and write down once what was launched."""
     newest = facts.newest
     if newest is None or newest.state is not State.RUNNING:
@@ -94,7 +92,7 @@ def settle(facts: JobFacts, tick: Tick, compare: Compare) -> Step | None:
         return KeepWatch(reason="the job runs", job=facts.job, watch=wanted, generation=generation)
     if watched.recorded or not tick.patient:
         return None
-    return _record(facts, newest, tick, compare)
+    return _record(facts, newest, tick)
 
 
 def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
@@ -105,7 +103,7 @@ def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
     )
 
 
-def _record(facts: JobFacts, newest: Attempt, tick: Tick, compare: Compare) -> Step | None:
+def _record(facts: JobFacts, newest: Attempt, tick: Tick) -> Step | None:
     """Fetch what runs, say where the script differs from it, and write it down."""
     there = {one.id: one for one in facts.instances if one.status is Status.RUNNING}
     for node, instance_id in newest.instances.items():
@@ -117,8 +115,8 @@ def _record(facts: JobFacts, newest: Attempt, tick: Tick, compare: Compare) -> S
         return None
     if newest.seen and isinstance(facts.launch, Launch) and not facts.launch.gang:
         first = next(iter(ran.values()))["instance"]
-        if differences := compare(facts.launch.request, first):
-            notice = notices.differs(facts, newest, differences, tick)
+        if found := differences(facts.launch.request, first):
+            notice = notices.differs(facts, newest, found, tick)
             if notice.id not in facts.told:
                 return Tell(reason="the stored script differs from what runs", notice=notice)
     if not facts.recorded:

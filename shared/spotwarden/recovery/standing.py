@@ -8,7 +8,7 @@ import msgspec
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
-from spotwarden.report.model.experiments import Standing
+from spotwarden.model.standing import Standing
 
 SUCCESS = "0"
 NO_TAGS: Mapping[str, str] = {}

@@ -30,11 +30,11 @@ from spotwarden.model.attempt import Attempt
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.placement import region_of
 from spotwarden.model.prices import Kind
-from spotwarden.model.reporting import Reporting
 from spotwarden.model.run import Run
 from spotwarden.ports import BrokenError, Entry
 from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
 from spotwarden.recovery.job_folder import Folder, look_into, once, read_job_file, telling
+from spotwarden.report.figures.beats import line
 from spotwarden.report.model.kept import Gathered, Line, Ran, Sources
 from spotwarden.report.store import Shelf
 
@@ -176,9 +176,9 @@ def _with_end(reader: Reader, sources: Sources) -> Sources:
     return replace(sources, status_code=_text("", stored.data), ended=stored.updated)
 
 
-def gather(reader: Reader, gathered: Gathered, reporting: Reporting) -> Gathered:
+def gather(reader: Reader, gathered: Gathered) -> Gathered:
     """What was launched, and what heartbeats have said, where it has not been read before."""
-    lines = tuple(_lines(reader, {(one.node, one.attempt): one for one in gathered.lines}, reporting))
+    lines = tuple(_lines(reader, {(one.node, one.attempt): one for one in gathered.lines}))
     ran = dict(gathered.ran)
     recorded = list(gathered.recorded)
     for thing in reader.each(LaunchedRecord):
@@ -188,7 +188,7 @@ def gather(reader: Reader, gathered: Gathered, reporting: Reporting) -> Gathered
     return replace(gathered, lines=lines or gathered.lines, ran=ran, recorded=tuple(sorted(recorded)))
 
 
-def _lines(reader: Reader, known: Mapping[tuple[str, int], Line], reporting: Reporting) -> Iterator[Line]:
+def _lines(reader: Reader, known: Mapping[tuple[str, int], Line]) -> Iterator[Line]:
     """Of each attempt the first node's: a training says the same on all of them."""
     files: dict[int, MetricsFile] = {}
     for one in sorted(reader.each(MetricsFile), key=lambda one: (len(one.node), one.node)):
@@ -200,16 +200,16 @@ def _lines(reader: Reader, known: Mapping[tuple[str, int], Line], reporting: Rep
             yield before
             continue
         # Only what is kept of it is remembered: a warm function would hold thousands of beats of each look.
-        make = partial(_line, reporting, thing, reader.folder.things[thing])
+        make = partial(_line, thing, reader.folder.things[thing])
         if (line := reader.read(thing, METRICS_AT_MOST, make)) is not None:
             yield line
         elif before is not None:
             yield before
 
 
-def _line(reporting: Reporting, thing: MetricsFile, entry: Entry, _name: str, data: bytes) -> Line:
+def _line(thing: MetricsFile, entry: Entry, _name: str, data: bytes) -> Line:
     beats = (_timed(beat, entry.updated) for beat in beats_in(data))
-    return reporting.line(thing.node, thing.attempt, beats, entry.generation)
+    return line(thing.node, thing.attempt, beats, entry.generation)
 
 
 def _timed(beat: Beat, written: datetime) -> Beat:

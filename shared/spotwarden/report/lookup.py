@@ -12,12 +12,14 @@ from spotwarden.engine.cache import Known
 from spotwarden.governance.price_file import read_prices
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
+from spotwarden.report import rendering
+from spotwarden.report.figures.views import named
 from spotwarden.report.model.experiments import Experiments
 from spotwarden.report.model.fleet import Fleet
 from spotwarden.report.model.job import Comparison, JobReport
 from spotwarden.report.model.kept import Index, Summary
 from spotwarden.report.model.trust import Deed, Query, Trust
-from spotwarden.report.model.view import Basis, Found, Press
+from spotwarden.report.model.view import Basis, Found
 from spotwarden.report.store import Shelf, current, no_collecting
 
 DAYS = 7
@@ -34,18 +36,16 @@ class Looker(msgspec.Struct, frozen=True, kw_only=True):
     """Reads views. `index` is None where no tick has made a report yet."""
 
     shelf: Shelf
-    press: Press
     policy: Policy
     prices: PriceTable
     index: Index | None
     now: datetime
 
     @classmethod
-    def open(cls, shelf: Shelf, press: Press, policy: Policy, prices_file: Path, now: datetime) -> "Looker":
+    def open(cls, shelf: Shelf, policy: Policy, prices_file: Path, now: datetime) -> "Looker":
         """Read the index."""
         return cls(
             shelf=shelf,
-            press=press,
             policy=policy,
             prices=prices_in(prices_file),
             index=current(shelf),
@@ -70,13 +70,13 @@ class Looker(msgspec.Struct, frozen=True, kw_only=True):
 
     def experiments(self) -> Experiments:
         """The table of all jobs."""
-        table = self._once("experiments", Experiments, lambda: self.press.experiments(self.basis))
+        table = self._once("experiments", Experiments, lambda: rendering.experiments(self.basis))
         return table if self.index else msgspec.structs.replace(table, at=None)
 
     def fleet(self, first: date, last: date, owner: str) -> Fleet:
         """The figures of these days, of one owner or of all."""
         what = f"fleet {first} {last} {owner}"
-        return self._once(what, Fleet, lambda: self.press.fleet(self.basis, first, last, owner))
+        return self._once(what, Fleet, lambda: rendering.fleet(self.basis, first, last, owner))
 
     def _once(self, what: str, kind: type[Value], make: Callable[[], Value]) -> Value:
         """It, made once for each index as long as the process is warm."""
@@ -93,7 +93,7 @@ class Looker(msgspec.Struct, frozen=True, kw_only=True):
     def job(self, job: str) -> JobReport | None:
         """The page of a job; None where there is no such job on record."""
         summary = self.summary(job)
-        return self.press.job(self.basis, summary) if summary else None
+        return rendering.job(self.basis, summary) if summary else None
 
     def summary(self, job: str) -> Summary | None:
         """A job's summary, with its row as the index has it: that one is newer."""
@@ -113,7 +113,7 @@ class Looker(msgspec.Struct, frozen=True, kw_only=True):
 
     def trust(self, query: Query) -> Trust:
         """The deeds that are asked for: of a job all that are kept, else those of a day, or of a week."""
-        job = self.press.named(self.basis.index, query.about) if query.about else ""
+        job = named(self.basis.index, query.about) if query.about else ""
         about = self.summary(job) if job else None
         if about is not None:
             found = Found(deeds=about.gathered.deeds, about=about)
@@ -121,7 +121,7 @@ class Looker(msgspec.Struct, frozen=True, kw_only=True):
             newest = query.day or self.now.date()
             days = [newest] if query.day else [newest - back * DAY for back in range(DAYS)]
             found = Found(deeds=self._deeds(days), since=days[-1])
-        return self.press.trust(found, query, self.at)
+        return rendering.trust(found, query, self.at)
 
     def _deeds(self, days: list[date]) -> tuple[Deed, ...]:
         read = [self.shelf.audit_day(day)[0] for day in days]

@@ -17,10 +17,10 @@ from spotwarden.governance.caps.meter import LARGEST
 from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.recording import read_one
 from spotwarden.layout import AuditRecord, NotInLayoutError, SweepRecord, UsageRecord
-from spotwarden.model.reporting import Reporting
 from spotwarden.model.seen import Seen, Unreadable
 from spotwarden.model.usage import UsageDay
 from spotwarden.ports import BrokenError
+from spotwarden.report.figures.audit import deeds as deeds_of
 from spotwarden.report.model.kept import SLOT, AuditDay, Entry, Index, Metered, News, Record
 from spotwarden.report.model.trust import Deed
 from spotwarden.report.store import Shelf
@@ -62,7 +62,7 @@ class Taken(msgspec.Struct, kw_only=True):
         return len(self.news) >= JOBS
 
 
-def take(shelf: Shelf, index: Index | None, reporting: Reporting, now: datetime, workers: int) -> Taken:
+def take(shelf: Shelf, index: Index | None, now: datetime, workers: int) -> Taken:
     """All that is new, up to what one tick can do; all that there is, where the report is made anew."""
     taken, looked = Taken(anew=True), {}
     if index is not None and not index.anew:
@@ -70,7 +70,7 @@ def take(shelf: Shelf, index: Index | None, reporting: Reporting, now: datetime,
         looked = {entry.row.job: entry for entry in index.entries}
     _take_meter(shelf, taken, looked, now.date())
     _take_sweeps(shelf, taken, now)
-    _take_audit(shelf, taken, reporting, now, workers)
+    _take_audit(shelf, taken, now, workers)
     return taken
 
 
@@ -160,7 +160,7 @@ def _take_loads(facts: IdleFacts, taken: Taken) -> None:
                 loads[number] = max(top, loads.get(number, top))
 
 
-def _take_audit(shelf: Shelf, taken: Taken, reporting: Reporting, now: datetime, workers: int) -> None:
+def _take_audit(shelf: Shelf, taken: Taken, now: datetime, workers: int) -> None:
     """New objects of the audit, the newest day first; a day that is whole is not listed again."""
     whole = set(taken.audited)
     left = OBJECTS
@@ -171,7 +171,7 @@ def _take_audit(shelf: Shelf, taken: Taken, reporting: Reporting, now: datetime,
         known, generation = shelf.audit_day(day)
         listed = dict(_entries(shelf, day))
         new = [entry for entry in sorted(listed) if known is None or entry not in known.entries]
-        found = dict(_read_all(shelf, reporting, day, {one: listed[one] for one in new[:left]}, workers))
+        found = dict(_read_all(shelf, day, {one: listed[one] for one in new[:left]}, workers))
         entries = {**(known.entries if known else {}), **found}
         for deeds in (entries if taken.anew else found).values():
             for deed in deeds:
@@ -199,7 +199,7 @@ def _entries(shelf: Shelf, day: date) -> Iterator[tuple[str, str]]:
 
 
 def _read_all(
-    shelf: Shelf, reporting: Reporting, day: date, names: Mapping[str, str], workers: int
+    shelf: Shelf, day: date, names: Mapping[str, str], workers: int
 ) -> Sequence[tuple[str, tuple[Deed, ...]]]:
     def read(entry: str) -> tuple[str, tuple[Deed, ...]] | None:
         stored = shelf.store.read(names[entry])
@@ -209,7 +209,7 @@ def _read_all(
             records = typed.decode(stored.data, list[Record])
         except msgspec.DecodeError:
             records = []
-        return entry, reporting.deeds(names[entry], day.isoformat(), entry, records)
+        return entry, deeds_of(names[entry], day.isoformat(), entry, records)
 
     done = each(names, read, workers)
     if done.failures:

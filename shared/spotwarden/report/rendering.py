@@ -1,4 +1,4 @@
-"""Views and their pages, as `model.report_view.Press` wants them.
+"""Views of the report, and how each is rendered: as a page, as JSON, as CSV.
 
 What renders is imported on first use: a request for JSON needs no HTML, and one for a page no CSV.
 """
@@ -12,15 +12,16 @@ from msgspec.structs import replace
 from spotwarden.model.notice import Notice
 from spotwarden.model.opening import zone_of
 from spotwarden.report.figures import views
-from spotwarden.report.figures.fleet import Asked, fleet
-from spotwarden.report.figures.trust import trust
-from spotwarden.report.figures.weekly import due_week, weekly
+from spotwarden.report.figures.fleet import Asked
+from spotwarden.report.figures.fleet import fleet as fleet_of
+from spotwarden.report.figures.trust import trust as trust_of
+from spotwarden.report.figures.weekly import weekly as weekly_of
 from spotwarden.report.model.experiments import Experiments
 from spotwarden.report.model.fleet import Fleet
 from spotwarden.report.model.job import Comparison, JobReport
 from spotwarden.report.model.kept import Summary
 from spotwarden.report.model.trust import Query, Trust
-from spotwarden.report.model.view import Basis, Found, Press, Scene, View
+from spotwarden.report.model.view import Basis, Found, Scene, View
 from spotwarden.report.model.week import Week
 
 
@@ -36,27 +37,32 @@ def _export() -> Any:  # noqa: ANN401 — a module
     return report_export
 
 
-def _experiments(basis: Basis) -> Experiments:
+def experiments(basis: Basis) -> Experiments:
+    """The table of all jobs."""
     return views.experiments(basis.index, basis.policy, basis.prices)
 
 
-def _job(basis: Basis, summary: Summary) -> JobReport:
+def job(basis: Basis, summary: Summary) -> JobReport:
+    """One job."""
     return views.job(basis.index, summary, basis.policy, basis.prices)
 
 
-def _fleet(basis: Basis, first: date, last: date, owner: str) -> Fleet:
-    return fleet(basis.index, Asked(first, last, owner), basis.policy, basis.prices)
+def fleet(basis: Basis, first: date, last: date, owner: str) -> Fleet:
+    """All jobs of these days together, of one owner or ("") of everybody."""
+    return fleet_of(basis.index, Asked(first, last, owner), basis.policy, basis.prices)
 
 
-def _trust(found: Found, query: Query, at: datetime | None) -> Trust:
-    return trust(found.deeds, query, at, since=found.since, about=found.about)
+def trust(found: Found, query: Query, at: datetime | None) -> Trust:
+    """The actions that fit a query."""
+    return trust_of(found.deeds, query, at, since=found.since, about=found.about)
 
 
-def _weekly(basis: Basis, week: Week, now: datetime) -> tuple[Notice, ...]:
-    return weekly(basis.index, week, basis.policy, basis.prices, now)
+def weekly(basis: Basis, week: Week, now: datetime) -> tuple[Notice, ...]:
+    """What people are told of a week."""
+    return weekly_of(basis.index, week, basis.policy, basis.prices, now)
 
 
-def _chosen(table: Experiments, asked: Mapping[str, str]) -> Experiments:
+def chosen(table: Experiments, asked: Mapping[str, str]) -> Experiments:
     """The rows that fit what is asked, in its order, on all pages."""
     pages = _pages()
     wanted = pages.Asked.read(asked)
@@ -87,7 +93,8 @@ def zone_in(asked: str, home: str) -> str:
     return asked or home
 
 
-def _page(view: View, scene: Scene) -> str:
+def page(view: View, scene: Scene) -> str:
+    """A view as HTML."""
     pages, frame = _pages(), _frame(scene)
     match view:
         case Experiments():
@@ -103,29 +110,36 @@ def _page(view: View, scene: Scene) -> str:
     return str(html)
 
 
-def _copies(table: Experiments, scene: Scene) -> Iterator[tuple[str, str]]:
+def copies(table: Experiments, scene: Scene) -> Iterator[tuple[str, str]]:
+    """The pages of a table that are files, each with its name."""
     yield from _pages().copies(table, _frame(scene))
 
 
-def _trouble(title: str, says: str, scene: Scene) -> str:
+def trouble(title: str, says: str, scene: Scene) -> str:
+    """A page that says what is wrong and what to do."""
     return str(_pages().trouble(title, says, _frame(scene)))
 
 
-PRESS = Press(
-    experiments=_experiments,
-    chosen=_chosen,
-    job=_job,
-    fleet=_fleet,
-    trust=_trust,
-    named=views.named,
-    page=_page,
-    copies=_copies,
-    trouble=_trouble,
-    as_json=lambda view: bytes(_export().as_json(view)),
-    as_csv=lambda view: bytes(_export().as_csv(view)),
-    file_name=lambda view, kind: str(_export().file_name(view, kind)),
-    headers=lambda: dict(_pages().HEADERS),
-    edition=lambda: str(_pages().EDITION),
-    due=due_week,
-    weekly=_weekly,
-)
+def as_json(view: View) -> bytes:
+    """The view's document."""
+    return bytes(_export().as_json(view))
+
+
+def as_csv(view: View) -> bytes:
+    """The view as a table for a spreadsheet."""
+    return bytes(_export().as_csv(view))
+
+
+def file_name(view: View, kind: str) -> str:
+    """What a download of it is called."""
+    return str(_export().file_name(view, kind))
+
+
+def headers() -> Mapping[str, str]:
+    """What a browser may do with a page."""
+    return dict(_pages().HEADERS)
+
+
+def edition() -> str:
+    """Tells one version of the pages from another."""
+    return str(_pages().EDITION)

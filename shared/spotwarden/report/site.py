@@ -8,16 +8,17 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.price_file import read_prices
-from spotwarden.governance.sweep import Duty
 from spotwarden.model.notice import Notice
 from spotwarden.model.opening import zone_of
-from spotwarden.report import assets
+from spotwarden.report import assets, rendering
+from spotwarden.report.figures.weekly import due_week
 from spotwarden.report.lookup import DAY, Looker
 from spotwarden.report.model.kept import Entry, Index, Summary
 from spotwarden.report.model.trust import Query
-from spotwarden.report.model.view import Basis, Press, Scene
+from spotwarden.report.model.view import Basis, Scene
 from spotwarden.report.model.week import Week
 from spotwarden.report.store import Shelf
 from spotwarden.report.weekly_mail import tell_weekly
@@ -36,14 +37,14 @@ class File(NamedTuple):
     body: bytes
 
 
-def publish(duty: Duty, press: Press, index: Index, summaries: Mapping[str, Summary]) -> Index:
+def publish(context: SweepContext, index: Index, summaries: Mapping[str, Summary]) -> Index:
     """Write what has changed, and say in the index which job's page is of what; a failure raises."""
-    site = _Site.open(duty, press, index)
+    site = _Site.open(context, index)
     jobs = (entry for entry in index.entries if entry.row.job)
     due = [entry for entry in jobs if entry.paged != _mark(entry, site.edition)][:PAGES]
-    done = each(due, partial(_job_page, site, summaries), duty.settings.workers)
+    done = each(due, partial(_job_page, site, summaries), context.settings.workers)
     files = [*site.pages(), *site.files(index)]
-    done.failures.extend(each(files, site.write, duty.settings.workers).failures)
+    done.failures.extend(each(files, site.write, context.settings.workers).failures)
     if done.failures:
         raise ExceptionGroup("the copy of the report could not be written", done.failures)
     paged = {entry.row.job: _mark(entry, site.edition) for entry in due}
@@ -51,14 +52,14 @@ def publish(duty: Duty, press: Press, index: Index, summaries: Mapping[str, Summ
     return replace(index, entries=entries, site=site.edition)
 
 
-def tell(duty: Duty, press: Press, index: Index) -> list[Exception]:
+def tell(context: SweepContext, index: Index) -> list[Exception]:
     """The letters of the week, where they are due; gives what failed."""
-    return tell_weekly(duty, press.due, partial(_letters, duty, press, index))
+    return tell_weekly(context, due_week, partial(_letters, context, index))
 
 
-def _letters(duty: Duty, press: Press, index: Index, week: Week) -> tuple[Notice, ...]:
-    basis = Basis(index=index, policy=duty.policy, prices=read_prices(duty.settings.prices_file))
-    return tuple(press.weekly(basis, week, duty.tick.now))
+def _letters(context: SweepContext, index: Index, week: Week) -> tuple[Notice, ...]:
+    basis = Basis(index=index, policy=context.policy, prices=read_prices(context.settings.prices_file))
+    return tuple(rendering.weekly(basis, week, context.tick.now))
 
 
 def _mark(entry: Entry, edition: str) -> str:
@@ -72,8 +73,8 @@ def _job_page(site: "_Site", summaries: Mapping[str, Summary], entry: Entry) -> 
     if summary is None:
         found, _ = site.looker.shelf.summary(entry.row.job)
         summary = found or Summary(entry=entry)
-    report = site.looker.press.job(site.looker.basis, replace(summary, entry=entry))
-    html = site.looker.press.page(report, replace(site.scene, depth=1))
+    report = rendering.job(site.looker.basis, replace(summary, entry=entry))
+    html = rendering.page(report, replace(site.scene, depth=1))
     return site.write(File(f"jobs/{entry.row.job}.html", TYPES["html"], html.encode()))
 
 
@@ -85,23 +86,21 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
     edition: str
 
     @classmethod
-    def open(cls, duty: Duty, press: Press, index: Index) -> "_Site":
-        shelf = Shelf(duty.cloud.store, duty.settings.layout)
-        prices = read_prices(duty.settings.prices_file)
+    def open(cls, context: SweepContext, index: Index) -> "_Site":
+        shelf = Shelf(context.cloud.store, context.settings.layout)
+        prices = read_prices(context.settings.prices_file)
         scene = Scene(
-            now=duty.tick.now,
+            now=context.tick.now,
             home=index.timezone,
             updated=index.at,
             part=index.part or index.anew,
             static=True,
             assets=assets.names(),
-            bucket=duty.settings.bucket,
-            project=duty.settings.project,
+            bucket=context.settings.bucket,
+            project=context.settings.project,
         )
-        looker = Looker(
-            shelf=shelf, press=press, policy=duty.policy, prices=prices, index=index, now=duty.tick.now
-        )
-        return cls(looker=looker, scene=scene, edition=_edition(press))
+        looker = Looker(shelf=shelf, policy=context.policy, prices=prices, index=index, now=context.tick.now)
+        return cls(looker=looker, scene=scene, edition=_edition())
 
     def write(self, file: File) -> int:
         """Write one file, over whatever is there; gives its generation."""
@@ -112,18 +111,18 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
 
     def pages(self) -> Iterator[File]:
         """The pages of all jobs together, as pages and as figures."""
-        looker, press = self.looker, self.looker.press
-        table = press.experiments(looker.basis)
+        looker = self.looker
+        table = rendering.experiments(looker.basis)
         last = looker.now.astimezone(zone_of(looker.policy.notify.timezone)).date()
-        fleet = press.fleet(looker.basis, last - (DAYS - 1) * DAY, last, "")
+        fleet = rendering.fleet(looker.basis, last - (DAYS - 1) * DAY, last, "")
         trust = looker.trust(Query(changes=True))
-        for name, html in press.copies(table, self.scene):
+        for name, html in rendering.copies(table, self.scene):
             yield File(name, TYPES["html"], html.encode())
         for name, view in (("index", table), ("fleet", fleet)):
-            yield File(f"{name}.json", TYPES["json"], press.as_json(view))
-            yield File(f"{name}.csv", TYPES["csv"], press.as_csv(view))
-        yield File("fleet.html", TYPES["html"], press.page(fleet, self.scene).encode())
-        yield File("trust.html", TYPES["html"], press.page(trust, self.scene).encode())
+            yield File(f"{name}.json", TYPES["json"], rendering.as_json(view))
+            yield File(f"{name}.csv", TYPES["csv"], rendering.as_csv(view))
+        yield File("fleet.html", TYPES["html"], rendering.page(fleet, self.scene).encode())
+        yield File("trust.html", TYPES["html"], rendering.page(trust, self.scene).encode())
 
     def files(self, index: Index) -> Iterator[File]:
         """What pages load, once for each version of it."""
@@ -131,7 +130,7 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
             yield File(f"assets/{one.name}", one.kind, one.body)
 
 
-def _edition(press: Press) -> str:
+def _edition() -> str:
     """Tells one version of the pages, and of the files that they load, from another."""
-    words = (press.edition(), *sorted(assets.names().values()))
+    words = (rendering.edition(), *sorted(assets.names().values()))
     return sha256(" ".join(words).encode()).hexdigest()[:8]

@@ -5,7 +5,7 @@ that another overtakes, has written nothing that the next would not write again:
 taken in stands in the index, and is written only when every job that has news has taken them in.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
@@ -14,20 +14,24 @@ from zlib import crc32
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept, each, swept
 from spotwarden.engine.turn import end_turn, take_turn
 from spotwarden.governance.cases.store import read_cases
-from spotwarden.governance.sweep import Duty
 from spotwarden.layout import RESERVED_JOBS, NotInLayoutError, OpenJob, job_problem
 from spotwarden.model.action import Wait
 from spotwarden.model.case import CaseState, Filed
 from spotwarden.model.policy import RULES, Policy
-from spotwarden.model.reporting import Reporting
+from spotwarden.model.standing import Standing
 from spotwarden.ports import ConflictError
+from spotwarden.report.figures.cases import pending
+from spotwarden.report.figures.merging import merged
+from spotwarden.report.figures.rows import summary as make_summary
 from spotwarden.report.gather import Reader, Seen, gather, read_sources
-from spotwarden.report.model.experiments import OVER, Links, Standing
+from spotwarden.report.model.experiments import OVER, Links
 from spotwarden.report.model.kept import Entry, Gathered, Index, News, Rules, Sources, Summary
 from spotwarden.report.news import Taken, take
+from spotwarden.report.site import publish, tell
 from spotwarden.report.store import Shelf
 
 FIRST = 1_000
@@ -49,7 +53,6 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """What one tick works with; `anew` where all figures change, for they are made by other rules."""
 
     shelf: Shelf
-    reporting: Reporting
     rules: Rules
     seen: Seen
     known: Mapping[str, Entry]
@@ -64,30 +67,26 @@ class Wanted(NamedTuple):
     more: bool
 
 
-Publish = Callable[[Index, Mapping[str, Summary]], Index]
-Told = Callable[[Index], list[Exception]]
-
-
-def refresh(duty: Duty, reporting: Reporting, publish: Publish, tell: Told) -> Swept:
-    """Bring the report up to date. `publish` writes its pages and says in the index which; `tell` is last."""
-    store, layout, tick = duty.cloud.store, duty.settings.layout, duty.tick
+def sweep(context: SweepContext) -> Swept:
+    """Read what has changed, write it down, write its pages, and once a week tell people."""
+    store, layout, tick = context.cloud.store, context.settings.layout, context.tick
     taken = take_turn(store, layout, tick)
     if taken is None:
         return swept([Wait(reason="another tick makes the report", soon=False)], ())
-    done = _refresh(duty, reporting, publish, tell)
+    done = _refresh(context)
     end_turn(store, layout, taken, tick.now if not done.failures else taken.turn.swept)
     return done
 
 
-def _refresh(duty: Duty, reporting: Reporting, publish: Publish, tell: Told) -> Swept:
-    shelf, now = Shelf(duty.cloud.store, duty.settings.layout), duty.tick.now
+def _refresh(context: SweepContext) -> Swept:
+    shelf, now = Shelf(context.cloud.store, context.settings.layout), context.tick.now
     index, generation = shelf.index()
     # The list of open jobs before the folders: a job that opens meanwhile is looked at next time.
-    cases = read_cases(shelf.store, shelf.layout, tuple(RULES), workers=duty.settings.workers)
-    work = _work(duty, reporting, index, _see(duty, shelf, cases.filed))
+    cases = read_cases(shelf.store, shelf.layout, tuple(RULES), workers=context.settings.workers)
+    work = _work(context, index, _see(context, shelf, cases.filed))
     turn = index.turn + 1 if index else 0
     wanted = _wanted(work, turn)
-    done = each(wanted.jobs, partial(_look, work), duty.settings.workers)
+    done = each(wanted.jobs, partial(_look, work), context.settings.workers)
     behind = [one for one in done.failures if isinstance(one, ConflictError)]
     if behind:
         return swept(
@@ -100,12 +99,12 @@ def _refresh(duty: Duty, reporting: Reporting, publish: Publish, tell: Told) -> 
         timezone=work.rules.timezone,
         threshold=work.rules.threshold,
         part=bool(done.failures or wanted.more or work.taken.more),
-        cases=reporting.pending((one.case for one in cases.filed), duty.policy),
+        cases=pending((one.case for one in cases.filed), context.policy),
     )
     if not done.failures:
         fresh = _with_marks(fresh, work.taken, hurt=any(made.hurt for made in done.results))
     summaries = {one.entry.row.job: one.summary for one in done.results if one.summary}
-    published = each([fresh], lambda one: publish(one, summaries))
+    published = each([fresh], lambda one: publish(context, one, summaries))
     fresh = next(iter(published.results), fresh)
     try:
         shelf.put_index(fresh, generation)
@@ -115,19 +114,21 @@ def _refresh(duty: Duty, reporting: Reporting, publish: Publish, tell: Told) -> 
         return swept([Wait(reason="another tick has made the report", soon=False)], done.failures)
     failures = [*done.failures, *published.failures, *cases.broken.values()]
     # People are told of a week only by figures that are whole; the next ticks bring them nearer to it.
-    return swept((), [*failures, *(() if fresh.part or fresh.anew else tell(fresh))])
+    return swept((), [*failures, *(() if fresh.part or fresh.anew else tell(context, fresh))])
 
 
-def _work(duty: Duty, reporting: Reporting, index: Index | None, seen: Seen) -> Work:
-    shelf, rules = Shelf(duty.cloud.store, duty.settings.layout), rules_of(duty.policy, duty.tick.now)
+def _work(context: SweepContext, index: Index | None, seen: Seen) -> Work:
+    shelf, rules = (
+        Shelf(context.cloud.store, context.settings.layout),
+        rules_of(context.policy, context.tick.now),
+    )
     by = (rules.timezone, rules.threshold)
     return Work(
         shelf=shelf,
-        reporting=reporting,
         rules=rules,
         seen=seen,
         known={entry.row.job: entry for entry in index.entries} if index else {},
-        taken=take(shelf, index, reporting, rules.now, duty.settings.workers),
+        taken=take(shelf, index, rules.now, context.settings.workers),
         anew=index is not None and (index.timezone, index.threshold) != by,
     )
 
@@ -141,7 +142,7 @@ def _without(failures: Iterable[Exception], these: Collection[Exception]) -> lis
     return [one for one in failures if one not in these]
 
 
-def _see(duty: Duty, shelf: Shelf, filed: Iterable[Filed]) -> Seen:
+def _see(context: SweepContext, shelf: Shelf, filed: Iterable[Filed]) -> Seen:
     store, layout = shelf.store, shelf.layout
     marked = (row.name.removeprefix(layout.markers()) for row in store.entries(layout.markers()))
     stalled = (
@@ -153,7 +154,7 @@ def _see(duty: Duty, shelf: Shelf, filed: Iterable[Filed]) -> Seen:
         opened=frozenset(_opened(shelf)),
         marked=frozenset(marked),
         stalled=frozenset(stalled),
-        bucket=duty.settings.bucket,
+        bucket=context.settings.bucket,
     )
 
 
@@ -190,7 +191,7 @@ def _look(work: Work, job: str) -> Made:
     before, _ = read
     known = work.known.get(job)
     hurt = known is not None and known.digest != "" and before is None
-    past = work.reporting.merged(before.gathered if before else Gathered(), work.taken.news.get(job, News()))
+    past = merged(before.gathered if before else Gathered(), work.taken.news.get(job, News()))
     if not job:
         return _kept(work, Sources(job=""), past, read, hurt=hurt)
     reader = Reader.open(work.shelf, job)
@@ -198,7 +199,7 @@ def _look(work: Work, job: str) -> Made:
     sources = read_sources(reader, work.seen, msgspec.structs.asdict(links))
     if before is not None and not reader.folder.things and (_written(before) or not sources.has["code"]):
         return Made(entry=_gone(known or before.entry), hurt=hurt)
-    return _kept(work, sources, gather(reader, past, work.reporting), read, hurt=hurt)
+    return _kept(work, sources, gather(reader, past), read, hurt=hurt)
 
 
 def _written(summary: Summary) -> bool:
@@ -218,7 +219,7 @@ def _kept(
 ) -> Made:
     """Its summary, written unless neither what it is made of nor its timeline has changed."""
     before, generation = read
-    summary = work.reporting.summary(sources, gathered, work.rules)
+    summary = make_summary(sources, gathered, work.rules)
     known = work.known.get(sources.job)
     entry = replace(summary.entry, paged=known.paged if known else "")
     same = before is not None and (before.entry.digest, before.entry.shape) == (entry.digest, entry.shape)

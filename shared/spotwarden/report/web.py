@@ -9,14 +9,14 @@ from urllib.parse import unquote
 import msgspec
 
 from spotwarden import typed
-from spotwarden.governance.sweep import Duty
+from spotwarden.engine.context import SweepContext
 from spotwarden.layout import job_problem
 from spotwarden.model.opening import zone_of
-from spotwarden.report import assets
+from spotwarden.report import assets, rendering
 from spotwarden.report.lookup import Looker
 from spotwarden.report.model.experiments import Experiments
 from spotwarden.report.model.trust import Query
-from spotwarden.report.model.view import Press, Scene, View
+from spotwarden.report.model.view import Scene, View
 from spotwarden.report.store import Shelf
 
 if TYPE_CHECKING:
@@ -64,52 +64,50 @@ def ticked(request: "Request") -> Mapping[str, Any] | None:
     return message if isinstance(message, dict) else None
 
 
-def respond(request: "Request", duty: Duty, press: Press) -> "Response":
+def respond(request: "Request", context: SweepContext) -> "Response":
     """The page, figures or file that the address names; one that is the same as the browser's is not sent."""
     from werkzeug.wrappers import Response  # noqa: PLC0415 — commands import this room's neighbours, too
 
-    shelf = Shelf(duty.cloud.store, duty.settings.layout)
-    looker = Looker.open(shelf, press, duty.policy, duty.settings.prices_file, duty.tick.now)
-    code, body, headers = answer(request, duty, looker)
-    response = Response(body, status=code, headers={**dict(looker.press.headers()), **headers})
+    shelf = Shelf(context.cloud.store, context.settings.layout)
+    looker = Looker.open(shelf, context.policy, context.settings.prices_file, context.tick.now)
+    code, body, headers = answer(request, context, looker)
+    response = Response(body, status=code, headers={**dict(rendering.headers()), **headers})
     if code == 200:  # noqa: PLR2004 — OK
         response.set_etag(sha256(body).hexdigest()[:32])
         response.make_conditional(request)
     return response
 
 
-def answer(request: "Request", duty: Duty, looker: Looker) -> Answer:
+def answer(request: "Request", context: SweepContext, looker: Looker) -> Answer:
     """What the address asks for."""
-    scene = _scene(request, duty, looker)
+    scene = _scene(request, context, looker)
     if request.method not in METHODS:
         says = "The report can be read, and nothing else. Answer a notice by its link, or by command."
-        return _trouble(405, "That is not how it works", says, looker, scene)
+        return _trouble(405, "That is not how it works", says, scene)
     if len(request.query_string) > LONGEST:
-        return _trouble(414, "That is too much", "The address is longer than any of ours.", looker, scene)
+        return _trouble(414, "That is too much", "The address is longer than any of ours.", scene)
     path = unquote(request.path).strip("/")
     if path.startswith("assets/"):
-        return _asset(path.removeprefix("assets/"), looker, scene)
+        return _asset(path.removeprefix("assets/"), scene)
     page, _, kind = (
         path.rpartition(".") if path.endswith(tuple(f".{one}" for one in KINDS)) else (path, "", "")
     )
     made = _view(page, request, looker)
     if isinstance(made, str):
-        return _trouble(
-            404 if page.startswith("jobs/") else 400, "There is nothing here", made, looker, scene
-        )
-    return _unknown(looker, scene) if made is None else _shown(made, kind, looker, scene)
+        return _trouble(404 if page.startswith("jobs/") else 400, "There is nothing here", made, scene)
+    return _unknown(scene) if made is None else _shown(made, kind, scene)
 
 
-def _scene(request: "Request", duty: Duty, looker: Looker) -> Scene:
+def _scene(request: "Request", context: SweepContext, looker: Looker) -> Scene:
     return Scene(
         now=looker.now,
         asked={name: request.args.get(name, "") for name in list(request.args)[:100]},
-        home=duty.policy.notify.timezone,
+        home=context.policy.notify.timezone,
         updated=looker.at,
         part=looker.part,
         assets=assets.names(),
-        bucket=duty.settings.bucket,
-        project=duty.settings.project,
+        bucket=context.settings.bucket,
+        project=context.settings.project,
         depth=request.path.removeprefix("/").count("/"),
     )
 
@@ -172,32 +170,31 @@ def _compare(request: "Request", looker: Looker) -> View:
     return looker.comparison(tuple(dict.fromkeys(named))[:COMPARED])
 
 
-def _shown(view: View, kind: str, looker: Looker, scene: Scene) -> Answer:
-    press = looker.press
+def _shown(view: View, kind: str, scene: Scene) -> Answer:
     if not kind:
-        return Answer(200, press.page(view, scene).encode(), {"Cache-Control": KEEP})
+        return Answer(200, rendering.page(view, scene).encode(), {"Cache-Control": KEEP})
     if isinstance(view, Experiments):
-        view = press.chosen(view, scene.asked)
-    body = press.as_json(view) if kind == "json" else press.as_csv(view)
+        view = rendering.chosen(view, scene.asked)
+    body = rendering.as_json(view) if kind == "json" else rendering.as_csv(view)
     headers = {"Content-Type": KINDS[kind], "Cache-Control": KEEP}
     if kind == "csv":
-        headers["Content-Disposition"] = f'attachment; filename="{press.file_name(view, kind)}"'
+        headers["Content-Disposition"] = f'attachment; filename="{rendering.file_name(view, kind)}"'
     return Answer(200, body, headers)
 
 
-def _asset(name: str, looker: Looker, scene: Scene) -> Answer:
+def _asset(name: str, scene: Scene) -> Answer:
     found = assets.served(name)
     if found is None:
-        return _unknown(looker, scene)
+        return _unknown(scene)
     return Answer(200, found.body, {"Content-Type": found.kind, "Cache-Control": assets.KEPT})
 
 
-def _unknown(looker: Looker, scene: Scene) -> Answer:
+def _unknown(scene: Scene) -> Answer:
     says = "The report has the pages of the experiments, the fleet, the trust page, and one for each job."
-    return _trouble(404, "There is nothing here", says, looker, scene)
+    return _trouble(404, "There is nothing here", says, scene)
 
 
-def _trouble(code: int, title: str, says: str, looker: Looker, scene: Scene) -> Answer:
-    html = looker.press.trouble(title, says, scene)
+def _trouble(code: int, title: str, says: str, scene: Scene) -> Answer:
+    html = rendering.trouble(title, says, scene)
     more = {"Allow": ", ".join(METHODS)} if code == 405 else {}  # noqa: PLR2004 — Method Not Allowed
     return Answer(code, html.encode(), {"Cache-Control": "no-store", **more})

@@ -11,8 +11,8 @@ from functools import partial
 
 import msgspec
 
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
-from spotwarden.governance.sweep import Duty
 from spotwarden.layout import ReportPart
 from spotwarden.model.action import Tell
 from spotwarden.model.limits import NotifyLimits
@@ -33,25 +33,28 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     letters: int
 
 
-def tell_weekly(duty: Duty, due: Due, write: Write) -> list[Exception]:
+def tell_weekly(context: SweepContext, due: Due, write: Write) -> list[Exception]:
     """Publish the letters of the week that is due, unless that is done; gives what failed.
 
     On most ticks nothing is due, and nothing is read.
     """
-    week = due(duty.policy.notify, duty.tick.now)
+    week = due(context.policy.notify, context.tick.now)
     if week is None:
         return []
-    store, name = duty.cloud.store, duty.settings.layout.build(ReportPart(path=f"weekly/{week.name}.json"))
+    store, name = (
+        context.cloud.store,
+        context.settings.layout.build(ReportPart(path=f"weekly/{week.name}.json")),
+    )
     if store.read(name) is not None:
         return []
     letters = write(week)
-    told = each(letters, partial(_tell, duty), duty.settings.workers)
+    told = each(letters, partial(_tell, context), context.settings.workers)
     if not told.failures and all(isinstance(one, Done) for one in told.results):
-        done = msgspec.json.encode(Told(at=duty.tick.now, letters=len(letters)))
+        done = msgspec.json.encode(Told(at=context.tick.now, letters=len(letters)))
         with suppress(ConflictError):
             store.write(name, done, generation=0, content_type="application/json")
     return list(told.failures)
 
 
-def _tell(duty: Duty, notice: Notice) -> Outcome:
-    return duty.applier.apply(Tell(reason=notice.what, notice=notice))
+def _tell(context: SweepContext, notice: Notice) -> Outcome:
+    return context.executor.apply(Tell(reason=notice.what, notice=notice))

@@ -244,7 +244,10 @@ def test_the_recorder_knows_questions_from_changes(words: str, kind: str):
 
 def test_importing_the_package_is_quick_work():
     """It loads neither stage, nor anything that is not the standard library's."""
-    program = "import sys; known = set(sys.modules); import spotwarden.create_script; print(*set(sys.modules) - known)"
+    program = (
+        "import sys; known = set(sys.modules);"
+        " import spotwarden.create_script; print(*set(sys.modules) - known)"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = [
         name for name in done.stdout.split() if "shell" in name or "gcloud" in name or "msgspec" in name

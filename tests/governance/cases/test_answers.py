@@ -6,11 +6,11 @@ from functools import partial
 import msgspec
 import pytest
 
-from spotwarden.engine.executor.apply import Applier
+from spotwarden.engine.context import SweepContext
+from spotwarden.engine.executor import Executor
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.log import silent
 from spotwarden.governance.answering import answered
-from spotwarden.governance.sweep import Duty
 from spotwarden.layout import CaseRecord
 from spotwarden.model.answer import Accepted, Extend, Keep, Refused
 from spotwarden.model.case import CaseState
@@ -42,10 +42,10 @@ def vm(world):
 def say(world, answer, rule=RULE):
     """Answer the case of the VM, as a command does."""
     tick = Tick(function="cli_cases", sweep="answer", now=world.now)
-    applier = Applier(world.cloud.ports(), world.layout, world.policy, tick, write_line=silent)
+    executor = Executor(world.cloud.ports(), world.layout, world.policy, tick, write_line=silent)
     decide = partial(answered, answer=answer, policy=world.policy, now=world.now)
     record = CaseRecord(rule=rule, key=vm(world))
-    return write_answer(world.cloud.store, world.layout, applier, record, decide)
+    return write_answer(world.cloud.store, world.layout, executor, record, decide)
 
 
 def keep(world):
@@ -80,8 +80,8 @@ def test_a_veto_wins_over_a_sweep_that_has_read_the_case(world, monkeypatch):
     look = world._look
     looks = []
 
-    def look_and_be_answered(duty: Duty, only):
-        facts = look(duty, only)
+    def look_and_be_answered(context: SweepContext, only):
+        facts = look(context, only)
         looks.append(only)
         if only:
             assert isinstance(keep(world), Accepted)
@@ -138,11 +138,11 @@ def test_a_case_that_was_cleared_meanwhile_cannot_be_answered(world):
     world.said.clear()
     key = Subject(key="gone").key
     tick = Tick(function="cli_cases", sweep="answer", now=world.now)
-    applier = Applier(world.cloud.ports(), world.layout, world.policy, tick, write_line=silent)
+    executor = Executor(world.cloud.ports(), world.layout, world.policy, tick, write_line=silent)
     said = write_answer(
         world.cloud.store,
         world.layout,
-        applier,
+        executor,
         CaseRecord(rule=RULE, key=key),
         lambda _: pytest.fail("asked"),
     )

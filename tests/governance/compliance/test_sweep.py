@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from spotwarden.engine.cache import Known
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.trigger import open_tick
-from spotwarden.governance.compliance.gather import look
-from spotwarden.governance.sweep import Duty
+from spotwarden.governance.compliance.gather import gather
 from spotwarden.layout import AttemptRecord, JobFile, OpenJob
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.case import CaseState
@@ -211,8 +211,8 @@ def test_vms_of_nobody_are_not_even_in_the_facts_unless_the_policy_wants_it(worl
     world.vm("theirs", labels={})
     policy = msgspec.structs.replace(world.policy, governance=GovernanceLimits(scope=scope))
     tick = Tick(function="check_compliance", sweep="s", now=world.now)
-    duty = Duty.open(world.cloud.ports(), world.settings, policy, tick)
-    facts = look(duty, (), suspects=lambda _facts, _policy: ())
+    context = SweepContext.open(world.cloud.ports(), world.settings, policy, tick)
+    facts = gather(context, ())
     assert len(facts.machines) == seen
 
 

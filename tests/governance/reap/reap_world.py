@@ -7,11 +7,9 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.governance.early_stop import rule as early_stops
-from spotwarden.governance.reap.gather import look
+from spotwarden.engine.context import SweepContext
+from spotwarden.governance.reap.gather import gather
 from spotwarden.governance.signals.facts import ReapFacts
-from spotwarden.governance.stalls import rule as stalls
-from spotwarden.governance.sweep import Duty
 from spotwarden.layout import AttemptRecord, Heartbeat, InstanceId, OpenJob, Output, StatusCode
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.fleet import ATTEMPT_LABEL, JOB_LABEL
@@ -100,14 +98,14 @@ class ReapWorld(GovernedWorld):
         """The id of a node is written into the job's metadata."""
         self.store(InstanceId(job=job, node=node), instance_id.encode())
 
-    def duty(self, cloud: Cloud | None = None) -> Duty:
+    def context(self, cloud: Cloud | None = None) -> SweepContext:
         """What a sweep works with."""
         tick = Tick(function="reap_vms", sweep="sweep-0", now=self.now)
-        return Duty.open(cloud or self.cloud.ports(), self.settings, self.policy, tick)
+        return SweepContext.open(cloud or self.cloud.ports(), self.settings, self.policy, tick)
 
     def look(self, *only: str, cloud: Cloud | None = None) -> ReapFacts:
         """One look, at everything or at these ids and links."""
-        return look(self.duty(cloud), only, stalls.quiet, early_stops.wanted)
+        return gather(self.context(cloud), only)
 
 
 class Calls:

@@ -309,4 +309,4 @@ def test_what_was_seen_can_be_recorded_and_read_again(world):
     world.cloud.compute.leave("data", job="over")
     facts = world.look()
     assert msgspec.json.decode(msgspec.json.encode(facts), type=ReapFacts) == facts
-    assert reaping.RULES == ("orphan", "leftover", "stall", "early_stop")
+    assert reaping.NAMES == ("orphan", "leftover", "stall", "early_stop")

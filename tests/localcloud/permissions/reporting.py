@@ -5,11 +5,10 @@ from datetime import timedelta
 from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request
 
-from spotwarden.governance.sweep import Duty
+from spotwarden.engine.context import SweepContext
 from spotwarden.layout import UsageRecord
 from spotwarden.model.prices import Kind
 from spotwarden.model.usage import Run, UsageDay, Used
-from spotwarden.report.rendering import PRESS
 from spotwarden.report.web import respond
 from tests.localcloud.permissions.governing import job
 from tests.localcloud.permissions.scenes import scene
@@ -31,8 +30,8 @@ def a_week_of_a_job(stage: Stage) -> None:
     stage.sweep()
     assert {one.kind for one in stage.heard()} == {"weekly_report"}
     with stage.acting() as settings:
-        duty = Duty.open(stage.cloud, settings, stage.policy, stage.tick())
-        page = respond(Request(EnvironBuilder("/jobs/train").get_environ()), duty, PRESS)
+        context = SweepContext.open(stage.cloud, settings, stage.policy, stage.tick())
+        page = respond(Request(EnvironBuilder("/jobs/train").get_environ()), context)
     assert page.status_code == 200
     stage.wait(minutes=10)
     stage.sweep()

@@ -22,6 +22,7 @@ from localcloud.deployment import Function, Manifest, Where, read_manifest
 from localcloud.permissions import Account
 from localcloud.ports import Point
 from spotwarden.engine.cache import Known
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
 from spotwarden.gcp.connect import connect
@@ -303,7 +304,7 @@ class Stage:
         module: ModuleType = loaded(other or self.function)
         cloud = self.owner if other else self.cloud
         with self.acting() as settings:
-            swept: Swept = module.sweep(cloud, settings, self.policy, self.tick(other))
+            swept: Swept = module.sweep(SweepContext.open(cloud, settings, self.policy, self.tick(other)))
         if swept.failures:
             raise ExceptionGroup("the sweep failed", swept.failures)
         return swept

@@ -6,15 +6,14 @@ from types import SimpleNamespace
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.governance.sweep import Duty
+from spotwarden.engine.context import SweepContext
 from spotwarden.layout import AttemptRecord, CreateScript, StatusCode
 from spotwarden.model.attempt import Attempt, State
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.notify import channels
-from spotwarden.notify.outbox import POSTING, Scribe
 from spotwarden.notify.outbox.intake import take_in
-from spotwarden.notify.outbox.model import Writing
+from spotwarden.notify.outbox.mailer import Mailer
 from spotwarden.notify.outbox.sweep import deliver
 from tests.localcloud.permissions.governing import A2_ONLY, job, stopped
 from tests.localcloud.permissions.scenes import scene
@@ -41,14 +40,13 @@ def a_notice(stage: Stage) -> None:
     cloud = replace(stage.cloud, post=channels.open_post(channels.ChannelSettings.read(mail)))
     message = {"data": b64encode(msgspec.json.encode(notice(stage))).decode(), "attributes": {}}
     with stage.acting() as settings:
-        duty = Duty.open(cloud, settings, stage.policy, stage.tick(patient=False))
-        assert take_in(duty, POSTING, message).failures in ([], ())
+        context = SweepContext.open(cloud, settings, stage.policy, stage.tick(patient=False))
+        assert take_in(context, message).failures in ([], ())
     stage.wait(minutes=1)
     with stage.acting() as settings:
-        duty = Duty.open(cloud, settings, stage.policy, stage.tick())
-        scribe = Scribe(limits=stage.policy.notify)
-        writing = Writing(letter=scribe.letter, domain="example.com", now=lambda: stage.now)
-        assert deliver(duty, POSTING, writing).failures in ([], ())
+        context = SweepContext.open(cloud, settings, stage.policy, stage.tick())
+        mailer = Mailer(limits=stage.policy.notify, domain="example.com")
+        assert deliver(context, mailer, lambda: stage.now).failures in ([], ())
     assert [one["to"] for one in stage.look("/local/mailbox.json") if one["channel"] == "mail"] == [ADA]
     assert stage.names("spotwarden/outbox/") == []
 

@@ -2,7 +2,6 @@
 
 from base64 import urlsafe_b64encode
 from itertools import count
-from types import ModuleType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,7 +9,7 @@ import msgspec
 from werkzeug.test import Client, TestResponse
 from werkzeug.wrappers import Request, Response
 
-from spotwarden.governance.sweep import Duty
+from spotwarden.engine.context import SweepContext
 from spotwarden.layout import UsedOffer
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import Notice, Way
@@ -18,9 +17,7 @@ from spotwarden.model.offer import Offer, Used, Wish
 from spotwarden.model.tick import Tick
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.offers import offers
-from spotwarden.notify.links.pages import HEADERS
-from spotwarden.notify.links.taking import Desk
-from spotwarden.notify.links.tokens import Keys, sign
+from spotwarden.notify.links.tokens import VARIABLE, Keys, sign
 from spotwarden.notify.links.web import respond
 from spotwarden.ports import Cloud
 
@@ -31,12 +28,11 @@ ADA = "ada@x.org"
 class Web:
     """The function in front of a world in memory; `cloud` is what it sees, if not the world's own."""
 
-    def __init__(self, world: Any, module: ModuleType, limits: NotifyLimits = NotifyLimits()) -> None:  # noqa: B008 — frozen
+    def __init__(self, world: Any, limits: NotifyLimits = NotifyLimits()) -> None:  # noqa: B008 — frozen
         self.world = world
         self.limits = limits
         self.keys = Keys.read(SECRET, audience(world.settings))
         self.cloud: Cloud | None = None
-        self._rules = module.rules(self.keys)
         self._clicks = count(1)
         self._client = Client(Request.application(self._respond))
 
@@ -48,8 +44,8 @@ class Web:
     def _respond(self, request: Request) -> Response:
         tick = Tick(function="answer_notice", sweep=f"click-{next(self._clicks):04}", now=self.now)
         cloud = self.cloud or self.world.cloud.ports()
-        duty = Duty.open(cloud, self.world.settings, self.world.policy, tick)
-        return respond(request, Desk(duty, self._rules), HEADERS)
+        context = SweepContext.open(cloud, self.world.settings, self.world.policy, tick)
+        return respond(request, context, {VARIABLE: SECRET})
 
     def offer(self, way: Way, notice: Notice | None = None, to: str = ADA) -> Offer:
         """What the letter about a notice, or about the newest one that can be answered so, lets `to` do."""

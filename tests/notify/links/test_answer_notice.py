@@ -20,12 +20,6 @@ HOUR = timedelta(hours=1)
 GRACE = timedelta(minutes=30)
 
 
-@pytest.fixture(scope="session")
-def module():
-    """functions/answer_notice/main.py."""
-    return load("answer_notice")
-
-
 @pytest.fixture
 def world():
     """A VM that a rule has warned of; half an hour later it would be stopped."""
@@ -36,19 +30,19 @@ def world():
 
 
 @pytest.fixture
-def web(world, module):
+def web(world):
     """Ada, with the letter before her."""
-    return Web(world, module)
+    return Web(world)
 
 
 @pytest.fixture
-def capped(module):
+def capped():
     """A job that has been up for eight of its ten hours, and its owner; twelve is the most it may have."""
     cap = JobCap(max_runtime=10 * HOUR, longest=12 * HOUR, remedy=Remedy.STOP)
     world = CapWorld(load("cap_runtime"), job_cap=cap)
     world.id = world.job()
     world.sweep_for(hours=8, every=timedelta(minutes=20))
-    return Web(world, module)
+    return Web(world)
 
 
 def case(web):
@@ -174,8 +168,8 @@ def test_a_click_wins_over_a_sweep_that_has_read_the_case(web, monkeypatch):
     ripen(web.world)
     look, token, clicks = web.world._look, web.token(Way.KEEP), []
 
-    def look_and_click(duty, only):
-        facts = look(duty, only)
+    def look_and_click(context, only):
+        facts = look(context, only)
         if only:
             clicks.append(web.click(token).status_code)
         return facts
@@ -299,12 +293,12 @@ def test_a_vm_is_stopped_once_however_often_one_clicks(web):
     assert len(web.world.asked()) == 1
 
 
-def test_a_stop_is_not_held_up_by_the_blast_radius(module):
+def test_a_stop_is_not_held_up_by_the_blast_radius():
     """Nor by how many others stop theirs: fifteen people, fifteen VMs."""
     world = MadeUp(Limits(remedy=Remedy.STOP, grace=GRACE))
     vms = [world.vm(f"vm-{number}") for number in range(15)]
     world.sweep()
-    web = Web(world, module)
+    web = Web(world)
     for notice in web.told():
         assert web.click(web.token(web.offer(Way.STOP, notice))).status_code == 200
     assert {one for _, one in world.asked()} == set(vms)
@@ -413,14 +407,14 @@ def test_a_stop_that_compute_engine_refuses_is_told_in_its_words(web):
     assert web.world.asked() == [("stop", web.world.id)]
 
 
-def test_a_stop_that_is_refused_of_one_vm_says_what_became_of_the_other(module):
+def test_a_stop_that_is_refused_of_one_vm_says_what_became_of_the_other():
     """Something was changed: the page names what, in either order. The next click is about the rest."""
     for refused in (0, 1):
         world = MadeUp(Limits(remedy=Remedy.STOP, grace=GRACE))
         other = world.vm("vm-b", None)
         vms = (world.vm("vm-a", Said(beside=(other,))), other)
         world.sweep()
-        web = Web(world, module)
+        web = Web(world)
         token = web.token(Way.STOP)
         world.cloud.compute.trouble.order("stop", rejected("resourceNotReady", "not now"), about=vms[refused])
         page = web.click(token)

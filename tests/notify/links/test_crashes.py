@@ -22,29 +22,23 @@ HOUR = timedelta(hours=1)
 MOST_CALLS = 40
 
 
-@pytest.fixture(scope="session")
-def module():
-    """functions/answer_notice/main.py."""
-    return load("answer_notice")
-
-
-def warned(module):
+def warned():
     """A VM that was warned of."""
     world = MadeUp(Limits(remedy=Remedy.STOP, grace=HOUR))
     world.id = world.vm("vm")
     world.sweep()
-    return Web(world, module)
+    return Web(world)
 
 
-def capped(module):
+def capped():
     """A job that comes to its limit."""
     world = CapWorld(load("cap_runtime"), job_cap=JobCap(max_runtime=HOUR, longest=20 * HOUR))
     world.job()
     world.sweep_for(minutes=50, every=timedelta(minutes=25))
-    return Web(world, module)
+    return Web(world)
 
 
-def stopped(module):
+def stopped():
     """A job that governance has stopped and recovery has closed; its VM is gone, and a status stands.
 
     Nothing but the list of open jobs leads to it then.
@@ -58,7 +52,7 @@ def stopped(module):
     world.wait(minutes=5)
     world.ended("1")
     world.settle(2)
-    return Web(world, module)
+    return Web(world)
 
 
 def is_kept(web):
@@ -113,10 +107,10 @@ def at_every_call(web_of, happen, *, after_work):
 
 @pytest.mark.parametrize("after_work", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.value)
-def test_a_click_that_is_killed_between_any_two_calls_is_carried_on_by_the_next(module, way, after_work):
+def test_a_click_that_is_killed_between_any_two_calls_is_carried_on_by_the_next(way, after_work):
     """Whatever it had written: the next click says that it is done, and it is done once."""
     build, assert_done = WAYS[way]
-    for call, web in at_every_call(lambda: build(module), lambda _: die(), after_work=after_work):
+    for call, web in at_every_call(build, lambda _: die(), after_work=after_work):
         token = web.token(way)
         with contextlib.suppress(KilledError):
             web.click(token)
@@ -131,7 +125,7 @@ def test_a_click_that_is_killed_between_any_two_calls_is_carried_on_by_the_next(
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.value)
-def test_two_clicks_at_the_same_time_are_one(module, way):
+def test_two_clicks_at_the_same_time_are_one(way):
     """The second comes whole at any call of the first: both pages are well, and it is done once."""
     build, assert_done = WAYS[way]
     seconds = []
@@ -141,7 +135,7 @@ def test_two_clicks_at_the_same_time_are_one(module, way):
         seconds.append(web.click(web.token(way)).status_code)
         web.cloud = mine
 
-    for call, web in at_every_call(lambda: build(module), click_too, after_work=False):
+    for call, web in at_every_call(build, click_too, after_work=False):
         first = web.click(web.token(way)).status_code
         assert {first, *seconds} == {200}, call
         web.cloud = None
@@ -149,19 +143,19 @@ def test_two_clicks_at_the_same_time_are_one(module, way):
 
 
 @pytest.mark.parametrize("way", [Way.KEEP, Way.EXTEND, Way.STOP, Way.RESTART], ids=lambda way: way.value)
-def test_a_sweep_that_comes_at_any_call_of_a_click_harms_nothing(module, way):
+def test_a_sweep_that_comes_at_any_call_of_a_click_harms_nothing(way):
     """Governance, or recovery, looks at the same things meanwhile."""
     build, assert_done = WAYS[way]
-    for call, web in at_every_call(lambda: build(module), lambda web: web.world.sweep(), after_work=False):
+    for call, web in at_every_call(build, lambda web: web.world.sweep(), after_work=False):
         assert web.click(web.token(way)).status_code == 200, call
         web.cloud = None
         assert_done(web)
 
 
-def test_an_unsure_click_at_any_call_can_be_repeated(module):
+def test_an_unsure_click_at_any_call_can_be_repeated():
     """What was asked of Compute Engine may have been carried out: the same request goes out once more."""
     for after_work in (False, True):
-        web = warned(module)
+        web = warned()
         web.world.cloud.compute.trouble.order("stop", unanswered(after_work=after_work))
         token = web.token(Way.STOP)
         page = web.click(token)
@@ -170,9 +164,9 @@ def test_an_unsure_click_at_any_call_can_be_repeated(module):
         is_stopped(web)
 
 
-def test_what_a_click_came_to_is_told_as_it_is_though_it_was_killed(module):
+def test_what_a_click_came_to_is_told_as_it_is_though_it_was_killed():
     """The veto was written, and the click died: three hours later nobody is promised three hours more."""
-    web = warned(module)
+    web = warned()
     cloud = web.world.cloud.ports()
     token = web.token(Way.KEEP)
     for call in range(1, MOST_CALLS):
@@ -188,9 +182,9 @@ def test_what_a_click_came_to_is_told_as_it_is_though_it_was_killed(module):
     assert f"until {until:%Y-%m-%d %H:%M} UTC" in web.used(web.offer(Way.KEEP)).outcome
 
 
-def test_an_extension_that_was_lost_is_not_taken_for_another_persons(module):
+def test_an_extension_that_was_lost_is_not_taken_for_another_persons():
     """Bob grants as much at the very moment when nobody knows whether Ada's click was written: both count."""
-    web = capped(module)
+    web = capped()
     store = web.world.cloud.store
     write, lost = store.write, []
 
@@ -207,9 +201,9 @@ def test_an_extension_that_was_lost_is_not_taken_for_another_persons(module):
     assert web.world.case("job_cap", "train").extended == 8
 
 
-def test_a_click_that_was_never_finished_says_so_to_nobody_else(module):
+def test_a_click_that_was_never_finished_says_so_to_nobody_else():
     """A claim without an outcome is not an answer: a look shows the button, and the click carries it on."""
-    web = warned(module)
+    web = warned()
     web.cloud, _ = watched(web.world.cloud.ports(), 4, die, after_work=True)
     with pytest.raises(KilledError):
         web.click(web.token(Way.KEEP))

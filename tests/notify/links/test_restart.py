@@ -11,20 +11,14 @@ from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Mode
 from spotwarden.notify.links.offers import offers
 from tests.fakes.trouble import conflict
-from tests.fakes.world import GANG, KEPT, SCRIPT, load
+from tests.fakes.world import GANG, KEPT, SCRIPT
 from tests.notify.links.answer_web import ADA, Web
 
 US = "spotwarden@p.iam.gserviceaccount.com"
 
 
-@pytest.fixture(scope="session")
-def module():
-    """functions/answer_notice/main.py."""
-    return load("answer_notice")
-
-
 @pytest.fixture
-def stopped(new_world, module):
+def stopped(new_world):
     """Somebody in front of a job that was stopped, and that recovery has closed."""
 
     def build(script=SCRIPT, by=US):
@@ -37,7 +31,7 @@ def stopped(new_world, module):
         world.wait(minutes=5)
         world.settle(4)
         assert [one.state for one in world.attempts()] == [State.STOPPED]
-        return Web(world, module)
+        return Web(world)
 
     return build
 
@@ -145,9 +139,9 @@ def test_an_old_letter_starts_nothing_that_was_started_since(stopped):
     assert web.click(web.token(web.offer(Way.RESTART))).status_code == 200
 
 
-def test_a_job_whose_end_is_not_yet_on_record_waits(world, module):
+def test_a_job_whose_end_is_not_yet_on_record_waits(world):
     """Its VM is being stopped, then is: recovery has to look first. Soon it can be started."""
-    web = Web(world, module)
+    web = Web(world)
     world.settle(2)
     world.cloud.compute.stop("us-central1-a", world.first, "0" * 8 + "-0000-4000-8000-00000000000f")
     offer = replace(_sample(web), job="test-vm")
@@ -159,9 +153,9 @@ def test_a_job_whose_end_is_not_yet_on_record_waits(world, module):
     assert web.click(web.token(offer)).status_code == 200
 
 
-def test_a_job_that_nobody_launched_is_not_known(world, module):
+def test_a_job_that_nobody_launched_is_not_known(world):
     """Its folder may even be there: without a record there is nothing to repeat."""
-    web = Web(world, module)
+    web = Web(world)
     page = web.click(web.token(_sample(web)))
     assert (page.status_code, "No launch of this job is on record" in page.text) == (404, True)
     assert len(world.attempts()) == 0

@@ -12,7 +12,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.notice import CaseRef, Way
 from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Policy
-from spotwarden.notify.links import take
+from spotwarden.notify.links.on_cases import take
 
 NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)
 HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 from functions_framework import create_app
 
-from spotwarden import clock, gcp
+from spotwarden import clock
+from spotwarden.gcp import rest_only
 from spotwarden.layout import PreferenceRecord, person_key
 from spotwarden.model.governance import Limits, Mode, Remedy
 from spotwarden.model.notice import Way
@@ -17,7 +18,7 @@ from spotwarden.notify.links.pages.template import STYLE
 from spotwarden.notify.links.tokens import Keys, sign
 from spotwarden.notify.links.web import MOST_BYTES
 from tests.fakes.trouble import unanswered
-from tests.fakes.world import ROOT, load
+from tests.fakes.world import ROOT
 from tests.governance.made_up import RULE, MadeUp
 from tests.notify.links.answer_web import ADA, SECRET, Web
 
@@ -25,19 +26,13 @@ GRACE = timedelta(minutes=30)
 ONE_CLICK = "List-Unsubscribe=One-Click"
 
 
-@pytest.fixture(scope="session")
-def module():
-    """functions/answer_notice/main.py."""
-    return load("answer_notice")
-
-
 @pytest.fixture
-def web(module):
+def web():
     """Ada, with a letter about her VM before her."""
     world = MadeUp(Limits(remedy=Remedy.STOP, grace=GRACE))
     world.id = world.vm("vm")
     world.sweep()
-    return Web(world, module)
+    return Web(world)
 
 
 def objects(web):
@@ -347,7 +342,7 @@ def deployed(web, monkeypatch, tmp_path):
     }
     for name, value in said.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(gcp, "connect", lambda **_: web.world.cloud.ports())
+    monkeypatch.setattr(rest_only, "connect", lambda **_: web.world.cloud.ports())
     monkeypatch.setattr(clock, "now", lambda: web.now)
     app = create_app("answer_notice", str(ROOT / "functions/answer_notice/main.py"), "http")
     return app.test_client()

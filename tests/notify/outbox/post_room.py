@@ -11,9 +11,9 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden.engine.cache import Known
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
-from spotwarden.governance.sweep import Duty
 from spotwarden.layout import (
     JobFile,
     Layout,
@@ -31,9 +31,8 @@ from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.policy import Mode, Policy, Team
 from spotwarden.model.post import Channel, Delivered, Pace, Pending, Preference, Recipient, Round, Undelivered
 from spotwarden.model.tick import Tick
-from spotwarden.notify.outbox import POSTING, Scribe
 from spotwarden.notify.outbox.intake import take_in
-from spotwarden.notify.outbox.model import Writing
+from spotwarden.notify.outbox.mailer import Mailer
 from spotwarden.notify.outbox.sweep import deliver
 from spotwarden.ports import Cloud
 from tests.fakes.cloud import MemoryCloud, memory_cloud
@@ -55,6 +54,16 @@ def notice(name: str = "one", **said: Any) -> Notice:
         **said,
     }
     return Notice(**fields)
+
+
+class Heard(Mailer):
+    """A mailer that says what it writes."""
+
+    written: Callable[..., Letter]
+
+    def letter(self, *told: Any) -> Letter:
+        """One letter, made by the room."""
+        return self.written(*told)
 
 
 class PostRoom:
@@ -110,7 +119,7 @@ class PostRoom:
         said = Preference(pace=pace, at=self.now)
         self.store(PreferenceRecord(person=person_key(address)), msgspec.json.encode(said))
 
-    def duty(self, cloud: Cloud | None = None, *, patient: bool = True) -> Duty:
+    def context(self, cloud: Cloud | None = None, *, patient: bool = True) -> SweepContext:
         """What a sweep works with."""
         tick = Tick(
             function="notify_developers",
@@ -118,12 +127,12 @@ class PostRoom:
             now=self.now,
             patient=patient,
         )
-        return Duty.open(cloud or self.cloud.ports(), self.settings, self.policy, tick)
+        return SweepContext.open(cloud or self.cloud.ports(), self.settings, self.policy, tick)
 
     def message(self, data: bytes, *, cloud: Cloud | None = None) -> Swept:
         """Have a message of the topic taken in; what fails rises."""
         said = {"data": b64encode(data).decode(), "attributes": {}, "messageId": "1"}
-        return _whole(take_in(self.duty(cloud, patient=False), POSTING, said))
+        return _whole(take_in(self.context(cloud, patient=False), said))
 
     def publish(self, *notices: Notice, cloud: Cloud | None = None) -> None:
         """Have notices taken in."""
@@ -132,11 +141,11 @@ class PostRoom:
 
     def tick(self, cloud: Cloud | None = None, *, now: Callable[[], datetime] | None = None) -> Swept:
         """One tick; what fails rises."""
-        writing = Writing(letter=self._letter, domain="example.com", now=now or self.cloud.clock.now)
-        return _whole(deliver(self.duty(cloud), POSTING, writing))
+        mailer = Heard(limits=self.limits, domain="example.com", written=self._letter)
+        return _whole(deliver(self.context(cloud), mailer, now or self.cloud.clock.now))
 
-    def _letter(self, pendings: Sequence[Pending], name: str, at: datetime, again: bool) -> Letter:  # noqa: FBT001 — as `Writing.letter`
-        letter = Scribe(limits=self.limits).letter(pendings, name, at, again)
+    def _letter(self, pendings: Sequence[Pending], name: str, at: datetime, again: bool) -> Letter:  # noqa: FBT001 — as `Mailer.letter`
+        letter = Mailer(limits=self.limits).letter(pendings, name, at, again)
         self.tells[name] = tuple(one.notice.id for one in pendings)
         if again:
             self.doubtful.add(id(letter))

@@ -10,7 +10,7 @@ from spotwarden.layout import DeliveredRecord, OutboxEntry, PostRound, notice_ke
 from spotwarden.model.notice import CaseRef, Way
 from spotwarden.model.post import Batch, Delivered, Round
 from spotwarden.notify.links.tokens import Keys
-from spotwarden.notify.outbox import Scribe
+from spotwarden.notify.outbox.mailer import Mailer
 from tests.notify.outbox.post_room import ADA, OPS, PostRoom, mailed, notice
 
 KEYS = Keys.read("k1:" + base64.urlsafe_b64encode(b"k" * 32).decode(), "here")
@@ -23,8 +23,8 @@ class LinkedRoom(PostRoom):
         if any(one.notice.why == "unwritable" for one in pendings):
             raise ValueError("nobody can write this")
         self.tells[name] = tuple(one.notice.id for one in pendings)
-        scribe = Scribe(limits=self.limits, answers="https://answers.example", keys=KEYS)
-        return scribe.letter(pendings, name, at, again)
+        mailer = Mailer(limits=self.limits, answers="https://answers.example", keys=KEYS)
+        return mailer.letter(pendings, name, at, again)
 
 
 def odd(**said):

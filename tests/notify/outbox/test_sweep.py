@@ -24,11 +24,10 @@ from spotwarden.model.post import Batch, Channel, Delivered, Pace, Pending, Roun
 from spotwarden.notify.channels import ChannelSettings
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.tokens import Keys, read
-from spotwarden.notify.outbox import POSTING
 from spotwarden.notify.outbox.intake import take_in
+from spotwarden.notify.outbox.mailer import Mailer
 from spotwarden.ports import ConflictError, UnansweredError
 from tests.fakes.trouble import rejected, unanswered
-from tests.fakes.world import load
 from tests.notify.outbox.post_room import ADA, BOB, OPS, PostRoom, entry, mailed, notice
 
 MANY = [notice(f"n{number:02}") for number in range(4)]
@@ -185,8 +184,8 @@ def test_what_nobody_can_read_is_put_aside_and_acknowledged(room, data, capsys):
 
 def test_a_message_without_data_is_no_notice(room):
     """Such as a tick that lost its attribute."""
-    take_in(room.duty(patient=False), POSTING, {"messageId": "1"})
-    take_in(room.duty(patient=False), POSTING, {"data": "no base64!"})
+    take_in(room.context(patient=False), {"messageId": "1"})
+    take_in(room.context(patient=False), {"data": "no base64!"})
     assert {one.pending.notice.kind for one in room.undelivered()} == {"unreadable"}
 
 
@@ -530,40 +529,37 @@ def test_hooks_get_their_posts_under_the_same_id_when_sent_once_more():
     assert room.round("vision", Channel.HOOK).sending is None
 
 
-def test_letters_of_the_function_hold_links_that_only_this_deployment_signs(room, monkeypatch):
+def test_letters_of_the_function_hold_links_that_only_this_deployment_signs(room):
     """From its own environment: the answers' URL, the keys, and the sender's domain."""
     key = "k1:" + "QUFB" * 11
-    monkeypatch.setenv("SPOTWARDEN_ANSWERS", "https://answers.example.com/")
-    monkeypatch.setenv("SPOTWARDEN_SIGNING_KEYS", key)
+    environ = {"SPOTWARDEN_ANSWERS": "https://answers.example.com/", "SPOTWARDEN_SIGNING_KEYS": key}
     said = ChannelSettings.read(
         {"SPOTWARDEN_SMTP": "smtps://mail.example.com:465", "SPOTWARDEN_MAIL_FROM": "S <s@mail.example.com>"}
     )
-    duty = room.duty()
-    writing = load("notify_developers").writing(duty, said)
+    context = room.context()
+    mailer = Mailer.open(context.settings, context.policy.notify, said, environ)
     case = CaseRef(rule="idle", key="1", opened=room.now)
     one = Pending(notice=notice(case=case, ways=(Way.KEEP,)), recipient=mailed(ADA), since=room.now)
-    letter = writing.letter([one], f"1@{writing.domain}", room.now, False)
+    letter = mailer.letter([one], f"1@{mailer.domain}", room.now, False)
     assert letter.message_id == "1@mail.example.com"
     tokens = re.findall(r"https://answers\.example\.com/\?t=([\w.-]+)", letter.text)
-    keys = Keys.read(key, audience(duty.settings))
+    keys = Keys.read(key, audience(context.settings))
     offer, wish = (read(token, keys, room.now) for token in dict.fromkeys(tokens))
     assert (offer.way, offer.to, offer.notice) == (Way.KEEP, ADA, "made-up/one")
     assert wish.to == ADA
     assert "Keep for 8 h" in letter.text
     assert letter.unsubscribe.startswith("https://answers.example.com/?t=")
-    other = Keys.read(key, audience(replace(duty.settings, bucket="another")))
+    other = Keys.read(key, audience(replace(context.settings, bucket="another")))
     assert read(tokens[0], other, room.now) is Unfit.FOREIGN
 
 
-def test_without_the_answers_url_letters_hold_no_links_and_need_no_keys(room, monkeypatch):
+def test_without_the_answers_url_letters_hold_no_links_and_need_no_keys(room):
     """And without a mail server there is no domain but one that cannot exist."""
-    monkeypatch.delenv("SPOTWARDEN_ANSWERS", raising=False)
-    monkeypatch.delenv("SPOTWARDEN_SIGNING_KEYS", raising=False)
-    writing = load("notify_developers").writing(room.duty(), ChannelSettings.read({}))
+    mailer = Mailer.open(room.settings, room.limits, ChannelSettings.read({}), {})
     one = Pending(notice=notice(ways=(Way.RESTART,)), recipient=mailed(ADA), since=room.now)
-    letter = writing.letter([one], "1@x", room.now, False)
+    letter = mailer.letter([one], "1@x", room.now, False)
     assert "?t=" not in letter.text + letter.html
-    assert writing.domain == "spotwarden.invalid"
+    assert mailer.domain == "spotwarden.invalid"
 
 
 class HinderedRound:

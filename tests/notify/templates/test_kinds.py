@@ -20,12 +20,12 @@ from tests.notify.templates.write_notice_docs import pages
 
 PACKAGE = Path(spotwarden.__file__).parent
 ROOMS = {
-    "notices": "decide/notices.py",
-    "case_notices": "decide/cases/notices.py",
-    "recipients": "decide/posting/recipients.py",
-    "tidying": "decide/posting/tidying.py",
-    "silence": "decide/silence.py",
-    "weekly": "decide/report/weekly.py",
+    "notices": "recovery/notices.py",
+    "case_notices": "governance/cases/notices.py",
+    "recipients": "notify/outbox/recipients.py",
+    "tidying": "notify/outbox/tidying.py",
+    "silence": "governance/silence.py",
+    "weekly": "report/figures/weekly.py",
 }
 """What the samples call the rooms where notices are made, with where these are."""
 ALL = samples("1", to=ANN, at=NOW)

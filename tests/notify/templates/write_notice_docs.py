@@ -1,4 +1,7 @@
-"""Writes the pages about notices that are made from the code: `python -m tests.notify.templates.write_notice_docs`."""
+"""Writes the pages about notices that are made from the code.
+
+`python -m tests.notify.templates.write_notice_docs`
+"""
 
 import json
 from pathlib import Path

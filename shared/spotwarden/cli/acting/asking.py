@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
 from spotwarden.cli.table import plain
-from spotwarden.governance.sweep import Duty
+from spotwarden.engine.context import SweepContext
 from spotwarden.layout import job_problem
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
@@ -20,7 +20,7 @@ class Desk(NamedTuple):
     """One command about one job: where it works, by which policy, and what it asks for."""
 
     context: Context
-    duty: Duty
+    sweep: SweepContext
     offer: Offer
     policy: Policy
 
@@ -30,12 +30,12 @@ def open_desk(command: str, job: str, way: Way) -> Desk:
     if problem := job_problem(job):
         raise click.ClickException(f"{plain(job)!r} cannot be a job: {problem}")
     context, tick = open_context(), new_tick(command)
-    duty = Duty(
+    sweep = SweepContext(
         cloud=context.cloud,
         settings=context.settings,
         policy=context.policy,
         tick=tick,
-        applier=context.applier(tick),
+        executor=context.executor(tick),
     )
     # A command answers no notice, and its offer is good for itself alone.
     offer = Offer(
@@ -43,7 +43,7 @@ def open_desk(command: str, job: str, way: Way) -> Desk:
     )
     # What a developer types is meant, unless the deployment is told to observe: then nothing would follow.
     mode = context.settings.mode or Mode.ENFORCE
-    return Desk(context, duty, offer, replace(context.agreed(), mode=mode))
+    return Desk(context, sweep, offer, replace(context.agreed(), mode=mode))
 
 
 def say(verdict: Verdict) -> None:

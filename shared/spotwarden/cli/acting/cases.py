@@ -125,7 +125,7 @@ def _answer(rule: str, key: str, say: Callable[[str, datetime], Answer]) -> None
     said = write_answer(
         context.cloud.store,
         context.settings.layout,
-        context.applier(tick),
+        context.executor(tick),
         CaseRecord(rule=case.rule, key=case.key),
         lambda now_on_record: answered(now_on_record, answer, policy=policy, now=tick.now, file=file),
     )

@@ -35,7 +35,7 @@ def change_job_file(context: Context, tick: Tick, job: str, *, by: str, **change
             only_new=stored is None,
             generation=stored.generation if stored else None,
         )
-        match context.applier(tick).apply(step):
+        match context.executor(tick).apply(step):
             case Done():
                 return
             case Lost():

@@ -116,9 +116,9 @@ def test_(to: str, kind: str | None) -> None:
         raise click.BadParameter(f"{to!r} is no mail address", param_hint="--to")
     context, tick = open_context(), new_tick("notices")
     chosen = [one for one in samples(uuid4().hex, to=address(to), at=tick.now) if kind in {None, one.kind}]
-    applier = context.applier(tick)
+    executor = context.executor(tick)
     for one in chosen:
-        outcome = applier.apply(Tell(reason=f"a sample for {to}", notice=one))
+        outcome = executor.apply(Tell(reason=f"a sample for {to}", notice=one))
         if not isinstance(outcome, Done):
             raise click.ClickException(f"{one.kind}: it could not be published: {outcome}")
     click.echo(f"{len(chosen)} published on the topic {context.settings.notices}, each to be a mail to {to}")

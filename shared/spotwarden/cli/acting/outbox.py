@@ -123,7 +123,7 @@ def drop(context: Context, item: Item, *, reason: str = "a person has dropped it
 
 
 def _do(context: Context, step: Change, *, also_good: type = Done) -> None:
-    outcome = context.applier(new_tick("notices")).apply(step)
+    outcome = context.executor(new_tick("notices")).apply(step)
     if not isinstance(outcome, Done | also_good):
         raise NotDoneError(f"{step.reason}: {outcome}")
 

@@ -125,13 +125,13 @@ def _chosen(context: Context, markers: Sequence[str], *, everything: bool) -> li
 
 def _do(context: Context, one: Kept, first: StoreObject | None = None) -> None:
     """The marker first, then its copy: killed between the two, nothing is lost."""
-    applier = context.applier(new_tick("quarantine"))
+    executor = context.executor(new_tick("quarantine"))
     dropped = DropObject(
         reason="no longer in the quarantine", job=one.aside.job, name=one.name, generation=one.generation
     )
     steps: list[Change] = [first, dropped] if first else [dropped]
     for step in steps:
-        outcome = applier.apply(step)
+        outcome = executor.apply(step)
         if not isinstance(outcome, Done):
             raise click.ClickException(f"{one.aside.marker}: {_why(step, outcome)}")
 

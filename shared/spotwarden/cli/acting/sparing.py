@@ -138,7 +138,7 @@ def _names(case: Case) -> set[str]:
 def _answer(word: Word, cases: Sequence[Case], say: Callable[[Case], Answer]) -> None:
     """Answer each of the cases; what one refuses keeps the others from nothing."""
     refused = []
-    policy, applier = word.context.agreed(), word.context.applier(word.tick)
+    policy, executor = word.context.agreed(), word.context.executor(word.tick)
     store, layout = word.context.cloud.store, word.context.settings.layout
     for case in cases:
         answer = say(case)
@@ -147,7 +147,7 @@ def _answer(word: Word, cases: Sequence[Case], say: Callable[[Case], Answer]) ->
         def decide(now: Case, answer: Answer = answer, file: JobFile = file) -> Answered:
             return answered(now, answer, policy=policy, now=word.tick.now, file=file)
 
-        said = write_answer(store, layout, applier, CaseRecord(rule=case.rule, key=case.key), decide)
+        said = write_answer(store, layout, executor, CaseRecord(rule=case.rule, key=case.key), decide)
         if isinstance(said, Refused):
             refused.append(f"{case.rule} of {name_of(case)}: {said.why}")
             continue
@@ -217,9 +217,9 @@ def _unknown(word: Word) -> str:
 
 
 def _label(word: Word, machines: Sequence[Machine], value: str) -> None:
-    applier = word.context.applier(word.tick)
+    executor = word.context.executor(word.tick)
     for one in machines:
-        outcome = applier.apply(
+        outcome = executor.apply(
             LabelInstance(
                 reason=f"{word.by} {'keeps it' if value else 'keeps it no longer'}",
                 job=one.job,

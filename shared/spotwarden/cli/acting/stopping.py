@@ -15,9 +15,10 @@ from spotwarden.cli.interrupted import so_far
 from spotwarden.model.attempt import State
 from spotwarden.model.notice import Way
 from spotwarden.model.policy import Policy
-from spotwarden.notify import links as answers
 from spotwarden.notify.links.affairs import look, look_at_all
 from spotwarden.notify.links.carrying import Carried, carry_out
+from spotwarden.notify.links.considering import consider
+from spotwarden.notify.links.ending import end
 from spotwarden.notify.links.reply import Affair, Standing, Verdict
 
 WATCH = timedelta(seconds=30)
@@ -46,7 +47,7 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
     so_far("nothing was changed")
     desk = open_desk("stop", job, Way.STOP)
-    affair = look_at_all(desk.duty, desk.offer)
+    affair = look_at_all(desk.sweep, desk.offer)
     ending = partial(_ending, policy=desk.policy, delete=delete, why=why)
     verdict = ending(affair)
     if verdict.standing is Standing.BARRED:
@@ -63,7 +64,7 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
 
 
 def _ending(affair: Affair, *, policy: Policy, delete: bool, why: str) -> Verdict:
-    return answers.end(affair, policy, clock.now(), delete=delete, why=why)
+    return end(affair, policy, clock.now(), delete=delete, why=why)
 
 
 def end_job(
@@ -75,10 +76,10 @@ def end_job(
     """Close the job and stop its VMs, those that a request under way still makes included."""
 
     def again() -> Verdict:
-        return ending(look_at_all(desk.duty, desk.offer))
+        return ending(look_at_all(desk.sweep, desk.offer))
 
-    applier = desk.duty.applier
-    carried = carry_out(applier, ending(affair), again)
+    executor = desk.sweep.executor
+    carried = carry_out(executor, ending(affair), again)
     if carried.done:
         so_far(
             f"{carried.verdict.done}; whether a request that was under way makes another VM was still being "
@@ -92,7 +93,7 @@ def end_job(
         # A sweep that was under way may have asked for VMs, or begun another attempt, before it saw the end.
         pause(EACH.total_seconds())
         left -= EACH
-        carried = carry_out(applier, again(), again)
+        carried = carry_out(executor, again(), again)
         if carried.done:
             done = f"{done}; {carried.verdict.done}"
     if carried.verdict.standing is Standing.BARRED:
@@ -122,13 +123,13 @@ def restart(job: str) -> None:
     so_far("nothing was changed")
     desk = open_desk("restart", job, Way.RESTART)
 
-    first = look(desk.duty, desk.offer)
+    first = look(desk.sweep, desk.offer)
 
     def again() -> Verdict:
-        affair = look(desk.duty, desk.offer)
-        return _stopped_since(first, affair) or answers.consider(affair, desk.policy, clock.now())
+        affair = look(desk.sweep, desk.offer)
+        return _stopped_since(first, affair) or consider(affair, desk.policy, clock.now())
 
-    verdict = answers.consider(first, desk.policy, clock.now())
+    verdict = consider(first, desk.policy, clock.now())
     if verdict.standing is Standing.BARRED:
         raise refuse(verdict)
     if verdict.standing is Standing.OPEN:
@@ -138,7 +139,7 @@ def restart(job: str) -> None:
         f"nobody knows whether the next attempt of {job} is on record; the same command again makes sure of "
         f"it, and makes no second one; `spotwarden show {job}` tells how it stands"
     )
-    report(carry_out(desk.duty.applier, verdict, again))
+    report(carry_out(desk.sweep.executor, verdict, again))
 
 
 def _stopped_since(first: Affair, now: Affair) -> Verdict | None:

@@ -162,7 +162,7 @@ def _launch(context: Context, asked: Asked, folder: Path, record: Run, limits: s
 
 def _send_inputs(context: Context, asked: Asked) -> None:
     """Make the bucket hold what this machine's files are now, and nothing that is no longer among them."""
-    applier = context.applier(new_tick("run"))
+    executor = context.executor(new_tick("run"))
     for one in asked.inputs:
         if one.local is None:
             continue
@@ -175,7 +175,7 @@ def _send_inputs(context: Context, asked: Asked) -> None:
             action = DropObject(
                 reason="no longer an input", job=asked.job, name=held.name, generation=held.generation
             )
-            applier.apply(action)
+            executor.apply(action)
 
 
 def _follow(context: Context, job: str, *, since: datetime | None) -> None:

@@ -14,7 +14,7 @@ from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.storing import look
 from spotwarden.create_script.request.cache import with_places
 from spotwarden.engine.advance import advance
-from spotwarden.engine.executor.apply import Applier
+from spotwarden.engine.executor import Executor
 from spotwarden.layout import StatusCode
 from spotwarden.model.action import Wait
 from spotwarden.model.attempt import Attempt, State
@@ -41,7 +41,7 @@ class Starting(NamedTuple):
     """What one launch is recorded with."""
 
     context: Context
-    applier: Applier
+    executor: Executor
     launch: Launch
     owner: str
     tick: Tick
@@ -50,18 +50,18 @@ class Starting(NamedTuple):
 def start(context: Context, facts: JobFacts, launch: Launch, owner: str) -> JobFacts:
     """Claim the attempt, or carry on with one that was claimed, and take it as far as an instance."""
     tick = new_tick("submit")
-    applier = context.applier(tick)
+    executor = context.executor(tick)
     launch = _as_stored(launch, facts)
-    with _letting_go(context, applier, facts.job, tick):
+    with _letting_go(context, executor, facts.job, tick):
         if not submission.in_flight(facts):
-            _record(Starting(context, applier, launch, owner, tick), facts)
+            _record(Starting(context, executor, launch, owner, tick), facts)
             facts = look(context, facts.job)
         number = facts.ledger[-1].attempt.number
         so_far(
             f"attempt {number} of {facts.job} is on record; each minute's tick goes on with it. "
             f"`spotwarden show {facts.job}` tells how it stands, `spotwarden stop {facts.job}` ends it"
         )
-        return _carry_on(context, applier, facts, launch, tick)
+        return _carry_on(context, executor, facts, launch, tick)
 
 
 def _next(facts: JobFacts) -> int:
@@ -93,14 +93,14 @@ def _record(starting: Starting, facts: JobFacts) -> None:
 
 def _recording(starting: Starting, facts: JobFacts) -> Iterator[Outcome]:
     """The outcomes, up to the first that was lost."""
-    context, applier, launch, owner, tick = starting
+    context, executor, launch, owner, tick = starting
     stored = None
     if facts.status_code is not None:
         stored = context.cloud.store.read(name := context.settings.layout.build(StatusCode(job=facts.job)))
     status = (name, stored.generation) if stored else None
     claim = submission.claim(facts, launch, owner, context.policy.recovery, tick)
     for step in (begin(facts, owner), *reopen(facts, status, "launched again", tick.now), claim):
-        outcome = applier.apply(step)
+        outcome = executor.apply(step)
         if isinstance(outcome, Unanswered):
             raise UnansweredError(outcome.detail)
         yield outcome
@@ -108,14 +108,14 @@ def _recording(starting: Starting, facts: JobFacts) -> Iterator[Outcome]:
             return
 
 
-def _carry_on(context: Context, applier: Applier, known: JobFacts, launch: Launch, tick: Tick) -> JobFacts:
+def _carry_on(context: Context, executor: Executor, known: JobFacts, launch: Launch, tick: Tick) -> JobFacts:
     decide = partial(next_step, policy=context.policy, tick=tick)
     places = Places(context.cloud, context.settings.layout, context.policy, tick)
     told, until, pause = "", time.monotonic() + PATIENCE_SECONDS, FIRST_LOOK_SECONDS
     job = known.job
     while time.monotonic() < until:
         known = with_places(places.recall(replace(known, launch=launch)), context.policy.placement)
-        waiting = advance(known, next_step=decide, after=after, apply=applier.apply)
+        waiting = advance(known, next_step=decide, after=after, apply=executor.apply)
         # Each write of a step names the generation that was read here, so one look a turn is enough.
         known = look(context, job)
         newest = known.ledger[-1].attempt
@@ -131,7 +131,7 @@ def _carry_on(context: Context, applier: Applier, known: JobFacts, launch: Launc
 
 
 @contextmanager
-def _letting_go(context: Context, applier: Applier, job: str, tick: Tick) -> Iterator[None]:
+def _letting_go(context: Context, executor: Executor, job: str, tick: Tick) -> Iterator[None]:
     """Whoever goes on with the attempt need not wait until our lease on it is over.
 
     A request that is under way now is sent again with the same id, so it makes nothing twice.
@@ -141,7 +141,7 @@ def _letting_go(context: Context, applier: Applier, job: str, tick: Tick) -> Ite
     except KeyboardInterrupt:
         with suppress(UnansweredError, BrokenError, click.ClickException):
             if step := submission.let_go(look(context, job), tick):
-                applier.apply(step)
+                executor.apply(step)
         raise
 
 

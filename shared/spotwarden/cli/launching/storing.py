@@ -48,7 +48,7 @@ def store_code(context: Context, job: str, code: Path, without: Collection[Path]
 
 def store(context: Context, facts: JobFacts, package: Package, more: Mapping[Thing, bytes]) -> None:
     """Store the script with its files, and `more`; a resolved script of an earlier launch goes."""
-    with context.applier(new_tick("submit")).together() as apply:
+    with context.executor(new_tick("submit")).together() as apply:
 
         def do(action: StoreObject | DropObject) -> None:
             outcome = apply(action)

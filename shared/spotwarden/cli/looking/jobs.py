@@ -17,8 +17,8 @@ from spotwarden.cli.looking.rows import Rows, Table
 from spotwarden.cli.table import duration, plain, render
 from spotwarden.cli.times import Since, Span
 from spotwarden.layout import Code
+from spotwarden.model.standing import Standing
 from spotwarden.recovery.standing import Experiment, worded
-from spotwarden.report.model.experiments import Standing
 
 HEAD = ("JOB", "STATUS", "ATTEMPTS", "INSTANCE AND LOG ID", "ZONE", "OWNER", "RUNTIME", "CODE")
 MANY = 100

@@ -18,10 +18,11 @@ from spotwarden.governance.cases.history import standing
 from spotwarden.layout import SweepTurn
 from spotwarden.model.case import Case
 from spotwarden.model.heartbeat import Measured
+from spotwarden.model.standing import Standing
 from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.begun import begun, counts_until
 from spotwarden.recovery.standing import Experiment, Moment, experiment, timeline, worded
-from spotwarden.report.model.experiments import Measure, Standing
+from spotwarden.report.model.experiments import Measure
 
 STALL = "stall"
 SWEEPS_OVERDUE = timedelta(minutes=5)

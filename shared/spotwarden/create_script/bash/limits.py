@@ -3,8 +3,8 @@
 A function has no clock that could end one script and leave the others alone: a thread cannot be stopped,
 and a process for each script would cost more than all scripts together. So the work itself is counted. Each
 loop over what a script says charges its `Budget` before it goes on, and matching is done by RE2, whose time
-is bounded by the text times the program. `tests/create_script/bash/test_shell_charges.py` goes through the source
-of the reader and the evaluator and finds any loop or recursion that does neither.
+is bounded by the text times the program. A test (`test_shell_charges.py`) goes through the
+source of the reader and the evaluator and finds any loop or recursion that does neither.
 """
 
 from collections.abc import Callable

@@ -32,7 +32,7 @@ DO = {**on_compute.DO, **on_bucket.DO, **on_people.DO}
 NOTES = Tell | SendLetter | KeepWatch | EndWatch | RecordLaunched | FileCase | CloseCase
 
 
-class Applier:
+class Executor:
     """Carries out the actions of one sweep, one at a time, and writes down each of them."""
 
     def __init__(

@@ -13,8 +13,10 @@ from msgspec.structs import replace
 
 from spotwarden.governance.backtest.aftermath import Sight, follow_up, is_out_of_sight, is_there
 from spotwarden.governance.backtest.model import Deed, Replayed, Stopped, Told
-from spotwarden.governance.cases import ESCALATION
+from spotwarden.governance.cases.blast import portion
+from spotwarden.governance.cases.escalation import next_step
 from spotwarden.governance.cases.pairing import paired
+from spotwarden.governance.cases.progress import after
 from spotwarden.model.action import (
     CaseStep,
     CloseCase,
@@ -118,10 +120,10 @@ class Replay:
         """Take one case as far as it goes; every step succeeds."""
         known: CaseFacts | None = facts
         for _ in range(STEPS_AT_MOST):
-            step = ESCALATION.next_step(known, self._policy, tick) if known else None
+            step = next_step(known, self._policy, tick) if known else None
             if known is None or step is None or isinstance(step, Ripe):
                 return step if isinstance(step, Ripe) else None
-            known = ESCALATION.after(known, step, self._done(known, step, tick, machines))
+            known = after(known, step, self._done(known, step, tick, machines))
         raise RuntimeError(f"{facts.job}: no end after {STEPS_AT_MOST} steps")
 
     def _done(self, facts: CaseFacts, step: CaseStep, tick: Tick, machines: dict[str, Machine]) -> Done:
@@ -168,7 +170,7 @@ class Replay:
 
     def _allowed(self, ripe: list[Case], judged: Judged, tick: Tick) -> tuple[Case, ...]:
         """The ripe cases that may be acted upon; of a rule that wants too much none."""
-        found = ESCALATION.portion(judged.rules, ripe, self._policy, judged.fleet)
+        found = portion(judged.rules, ripe, self._policy, judged.fleet)
         for rule, cases in found.stopped.items():
             vms = sum(len(case.subject.targets) for case in cases)
             self._stopped.append(Stopped(rule=rule, at=tick.now, vms=vms))

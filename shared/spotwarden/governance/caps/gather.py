@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from spotwarden import typed
 from spotwarden.engine.cache import Known
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.caps.facts import CapFacts, Records
-from spotwarden.governance.caps.meter import Meter, Metering
+from spotwarden.governance.caps.meter import Meter
 from spotwarden.governance.price_file import only as prices_of
 from spotwarden.governance.price_file import read_prices
 from spotwarden.governance.signals.whose import jobs_of
-from spotwarden.governance.sweep import Duty
 from spotwarden.layout import AttemptRecord, JobFile, Layout, StatusCode, Thing, quarantine_key
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.fleet import OWNER_LABEL, Machine
@@ -35,26 +35,26 @@ RUNS = {Status.RUNNING, Status.PENDING_STOP}
 _KNOWN: Known[object] = Known()
 
 
-def look(duty: Duty, only: Collection[str], *, metering: Metering) -> CapFacts:
+def gather(context: SweepContext, only: Collection[str]) -> CapFacts:
     """Look at everything, or at the VMs of these ids; an owner's cap is judged by all of the owner's VMs."""
-    fleet = duty.cloud.compute.fleet(ids=() if _stops_owners(duty.policy) else only)
+    fleet = context.cloud.compute.fleet(ids=() if _stops_owners(context.policy) else only)
     running = [one for one in fleet.items if one.status in RUNS]
-    jobs = jobs_of(duty, running)
+    jobs = jobs_of(context, running)
     facts = CapFacts(
         machines=tuple(
-            one for one in running if one.id in jobs or duty.policy.governance.scope is Scope.PROJECT
+            one for one in running if one.id in jobs or context.policy.governance.scope is Scope.PROJECT
         ),
         jobs=jobs,
-        records=_with_owners(_records(duty, sorted(set(jobs.values()))), running, jobs),
+        records=_with_owners(_records(context, sorted(set(jobs.values()))), running, jobs),
         hidden=fleet.unreachable,
     )
-    return _priced(duty, replace(facts, usage=_metered(duty, facts, metering, count=not only)))
+    return _priced(context, replace(facts, usage=_metered(context, facts, count=not only)))
 
 
-def _metered(duty: Duty, facts: CapFacts, metering: Metering, *, count: bool) -> tuple[DayTotal, ...]:
+def _metered(context: SweepContext, facts: CapFacts, *, count: bool) -> tuple[DayTotal, ...]:
     """The days of this month and week; a second look counts nothing, for it may see only some VMs."""
-    layout = duty.settings.layout
-    meter = Meter(store=duty.cloud.store, layout=layout, metering=metering, tick=duty.tick)
+    layout = context.settings.layout
+    meter = Meter(store=context.cloud.store, layout=layout, tick=context.tick)
     vms = [
         Metered(machine=one, owner=facts.records[job].owner, job=job)
         for one in facts.machines
@@ -63,7 +63,7 @@ def _metered(duty: Duty, facts: CapFacts, metering: Metering, *, count: bool) ->
     return meter.count(vms if count else (), whole=count and not facts.hidden)
 
 
-def _priced(duty: Duty, facts: CapFacts) -> CapFacts:
+def _priced(context: SweepContext, facts: CapFacts) -> CapFacts:
     """With the names of owners, and with the prices of what they run, or have run."""
     spent = [one for day in facts.usage for one in day.spent]
     owners = {*(one.owner for one in facts.records.values()), *(one.owner for one in spent)}
@@ -72,7 +72,7 @@ def _priced(duty: Duty, facts: CapFacts) -> CapFacts:
     return replace(
         facts,
         keys={owner: quarantine_key(owner) for owner in sorted(owners - {""})},
-        prices=prices_of(read_prices(duty.settings.prices_file), types, gpus),
+        prices=prices_of(read_prices(context.settings.prices_file), types, gpus),
     )
 
 
@@ -87,8 +87,8 @@ def _team_remedies(policy: Policy) -> list[str]:
     return [str(rule["remedy"]) for rule in rules if "remedy" in rule]
 
 
-def _records(duty: Duty, jobs: Sequence[str]) -> dict[str, Records]:
-    store, layout = duty.cloud.store, duty.settings.layout
+def _records(context: SweepContext, jobs: Sequence[str]) -> dict[str, Records]:
+    store, layout = context.cloud.store, context.settings.layout
 
     def read(job: str) -> tuple[str, Records]:
         try:
@@ -98,7 +98,7 @@ def _records(duty: Duty, jobs: Sequence[str]) -> dict[str, Records]:
         except ValueError as problem:
             return job, Records(problem=str(problem), lasting=True)
 
-    done = each(jobs, read, duty.settings.workers)
+    done = each(jobs, read, context.settings.workers)
     if done.failures:
         raise ExceptionGroup("records of jobs could not be read", done.failures)
     return dict(done.results)

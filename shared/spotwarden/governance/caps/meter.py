@@ -5,9 +5,8 @@ twice or an old one that comes late leave it as it should be. A sweep that canno
 next one counts the same VMs from their start.
 """
 
-from collections.abc import Callable, Sequence
-from datetime import date, datetime
-from typing import Protocol
+from collections.abc import Sequence
+from datetime import date
 
 import msgspec
 
@@ -15,6 +14,7 @@ from spotwarden import typed
 from spotwarden.engine.cache import Known
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.log import log
+from spotwarden.governance.caps import usage
 from spotwarden.layout import Layout, UsageRecord
 from spotwarden.model.tick import Tick
 from spotwarden.model.usage import DayTotal, Metered, UsageDay
@@ -30,27 +30,11 @@ LARGEST = 256 * 1024 * 1024
 _KNOWN: Known[DayTotal] = Known(most=1_000)
 
 
-class Add(Protocol):
-    """`decide.usage.add`."""
-
-    def __call__(self, record: UsageDay, vms: Sequence[Metered], now: datetime, *, whole: bool) -> UsageDay:
-        """The day with these VMs counted in."""
-
-
-class Metering(msgspec.Struct, frozen=True, kw_only=True):
-    """How days are counted: which are of interest, what VMs add to one, what it sums up to."""
-
-    days: Callable[[datetime], tuple[date, ...]]
-    add: Add
-    total: Callable[[UsageDay], DayTotal]
-
-
 class Meter(msgspec.Struct, frozen=True, kw_only=True):
     """The usage records of one bucket, as one sweep counts."""
 
     store: Store
     layout: Layout
-    metering: Metering
     tick: Tick
 
     def count(self, vms: Sequence[Metered], *, whole: bool) -> tuple[DayTotal, ...]:
@@ -58,7 +42,7 @@ class Meter(msgspec.Struct, frozen=True, kw_only=True):
 
         `whole` means that no VM is missing.
         """
-        days = {day: self.layout.build(UsageRecord(day=day)) for day in self.metering.days(self.tick.now)}
+        days = {day: self.layout.build(UsageRecord(day=day)) for day in usage.days(self.tick.now)}
         folder = f"{next(iter(days.values())).rpartition('/')[0]}/"
         written = {entry.name: entry.generation for entry in self.store.entries(folder)}
         found = []
@@ -76,7 +60,7 @@ class Meter(msgspec.Struct, frozen=True, kw_only=True):
         except ValueError as problem:
             log(self.tick, "ERROR", f"{name} cannot be read, and that day counts as nothing: {problem}")
             return DayTotal(day=day)
-        total = self.metering.total(record)
+        total = usage.total(record)
         if generation:
             _KNOWN.keep(name, generation, total)
         return total
@@ -88,7 +72,7 @@ class Meter(msgspec.Struct, frozen=True, kw_only=True):
         record, generation = self._read(day, name) if written else (UsageDay(day=day), 0)
         after = record
         for _ in range(TRIES):
-            after = self.metering.add(record, vms, self.tick.now, whole=whole)
+            after = usage.add(record, vms, self.tick.now, whole=whole)
             if after is record:
                 return record, generation
             try:

@@ -12,7 +12,7 @@ from spotwarden.model.finding import Finding, Judged
 from spotwarden.model.fleet import Machine
 from spotwarden.model.usage import Spent
 
-RULES = (caps.JOB, caps.INSTANCE, owner_caps.OWNER)
+NAMES = (caps.JOB, caps.INSTANCE, owner_caps.OWNER)
 NOTHING = Records()
 
 
@@ -23,7 +23,7 @@ def judge(facts: CapFacts, brief: Brief) -> Judged:
         if machine.id in facts.jobs:
             jobs[facts.jobs[machine.id]].append(machine)
     return Judged(
-        rules=RULES,
+        rules=NAMES,
         findings=tuple(_findings(facts, brief, jobs)),
         hidden=facts.hidden,
         present=frozenset(one.id for one in facts.machines),

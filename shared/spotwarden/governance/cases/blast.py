@@ -1,14 +1,22 @@
 """How much one sweep may destroy."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
 
 from spotwarden.governance.cases import notices
 from spotwarden.model.case import Case
-from spotwarden.model.escalation import Portion
 from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
+
+
+class Portion(msgspec.Struct, frozen=True, kw_only=True):
+    """What one sweep may do of what is due; `stopped` are the cases of rules that wanted too much."""
+
+    allowed: tuple[Case, ...] = ()
+    stopped: Mapping[str, tuple[Case, ...]] = {}
 
 
 def allowed(limits: GovernanceLimits, fleet: int) -> int:

@@ -4,50 +4,48 @@ What is written down while we look is in the newer reading: a VM that has just b
 the limits of nobody's team, and who asks to keep it is heard.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
 
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.compliance.facts import ComplianceFacts, JobWord
+from spotwarden.governance.compliance.rule import suspects
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.whose import jobs_of, written_down
-from spotwarden.governance.sweep import Duty
 from spotwarden.model.fleet import Fleet
 from spotwarden.model.governance import Scope
 from spotwarden.model.instance import Status
-from spotwarden.model.policy import Policy
 
 UP = frozenset({Status.PENDING, Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING})
 """What runs or is about to; a VM that has stopped uses nothing that a policy would rule."""
 
-Suspects = Callable[[ComplianceFacts, Policy], Collection[str]]
 
-
-def look(duty: Duty, only: Collection[str], *, suspects: Suspects) -> ComplianceFacts:
+def gather(context: SweepContext, only: Collection[str]) -> ComplianceFacts:
     """Everything, or an event's VM with the others of its job; jobs are read only where a VM is at fault.
 
     Before anything is done to a few VMs all are listed once more, for it may hang on how many a job has.
     """
     asked, fleet = (
-        _of_event(duty) if duty.tick.about else (frozenset(only) or None, duty.cloud.compute.fleet())
+        _of_event(context) if context.tick.about else (frozenset(only) or None, context.cloud.compute.fleet())
     )
     up = [one for one in fleet.items if one.status in UP]
-    whose = jobs_of(duty, up)
-    everybody = duty.policy.governance.scope is Scope.PROJECT
+    whose = jobs_of(context, up)
+    everybody = context.policy.governance.scope is Scope.PROJECT
     facts = ComplianceFacts(
         machines=tuple(one for one in up if everybody or one.id in whose),
         whose=whose,
         unreachable=fleet.unreachable,
         only=asked,
     )
-    return replace(facts, jobs=_words(duty, suspects(facts, duty.policy)))
+    return replace(facts, jobs=_words(context, suspects(facts, context.policy)))
 
 
-def _of_event(duty: Duty) -> tuple[frozenset[str], Fleet]:
+def _of_event(context: SweepContext) -> tuple[frozenset[str], Fleet]:
     """The VMs that an event may be about, for it has only a name; and with them the others of their jobs."""
-    compute, written = duty.cloud.compute, written_down(duty)
-    named = compute.instances(names=(duty.tick.about,)).items
+    compute, written = context.cloud.compute, written_down(context)
+    named = compute.instances(names=(context.tick.about,)).items
     ids = {one.id for one in named}
     jobs = {job for one in named if (job := one.job or written.get(one.id, ""))}
     others = {one.id for job in jobs for one in compute.instances(job=job).items}
@@ -55,14 +53,14 @@ def _of_event(duty: Duty) -> tuple[frozenset[str], Fleet]:
     return frozenset(ids), compute.fleet(ids=ids | others | recorded) if ids else Fleet()
 
 
-def _words(duty: Duty, jobs: Collection[str]) -> Mapping[str, JobWord]:
-    store, layout = duty.cloud.store, duty.settings.layout
+def _words(context: SweepContext, jobs: Collection[str]) -> Mapping[str, JobWord]:
+    store, layout = context.cloud.store, context.settings.layout
 
     def read(job: str) -> tuple[str, JobWord]:
         record = read_record(store, layout, job, ids=())
         return job, JobWord(owner=record.owner, file=record.file, problem=record.problem)
 
-    said = each(sorted(jobs), read, duty.settings.workers)
+    said = each(sorted(jobs), read, context.settings.workers)
     if said.failures:
         raise ExceptionGroup("records of jobs could not be read", said.failures)
     return dict(sorted(said.results))

@@ -19,7 +19,7 @@ from spotwarden.model.governance import ComplianceLimits, Scope
 from spotwarden.model.policy import Policy
 
 RULE = "compliance"
-RULES = (RULE,)
+NAMES = (RULE,)
 MACHINES_KNOWN = 65_536
 """How many pairs of a value and its patterns are kept; a project has hundreds."""
 _FIRST = datetime.min.replace(tzinfo=UTC)
@@ -52,7 +52,7 @@ def judge(facts: ComplianceFacts, brief: Brief) -> Judged:
     """A finding for each VM that is at fault, with all its faults."""
     machines = _by_job(facts)
     return Judged(
-        rules=RULES,
+        rules=NAMES,
         findings=tuple(one for job in machines for one in _findings(facts, job, machines[job], brief)),
         hidden=facts.unreachable,
         present=frozenset(one.id for one in facts.machines),

@@ -6,59 +6,55 @@ jobs comes after the VMs, so that the job of each of them is on it, and job.toml
 a VM while we look is heard.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec.structs import replace
 
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.idle.facts import IdleFacts
+from spotwarden.governance.idle.rule import grid, suspects
 from spotwarden.governance.price_file import only as only_these
 from spotwarden.governance.price_file import read_prices
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.whose import jobs_of
-from spotwarden.governance.sweep import Duty
 from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets, Loads
-from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
 from spotwarden.ports import Cloud
 
-Grid = Callable[[Policy, datetime], Buckets]
-Suspects = Callable[[IdleFacts, Policy], Collection[str]]
 
-
-def look(duty: Duty, only: Collection[str], *, grid: Grid, suspects: Suspects) -> IdleFacts:
+def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     """Everything, or these VMs alone; what costs more than a list is asked of those that may be idle only."""
-    facts = _fleet(duty, only, grid(duty.policy, duty.tick.now))
+    facts = _fleet(context, only, grid(context.policy, context.tick.now))
     if not facts.machines:
         return facts
-    loads = duty.cloud.metrics.gpus(facts.loads.grid, ids=only, counts=bool(only))
+    loads = context.cloud.metrics.gpus(facts.loads.grid, ids=only, counts=bool(only))
     facts = replace(facts, loads=_of(loads, facts.machines))
     if loads.problem:
         return facts
-    closer = suspects(facts, duty.policy)
+    closer = suspects(facts, context.policy)
     if closer and not only:
-        facts = replace(facts, loads=_counted(duty.cloud, facts.loads, closer))
+        facts = replace(facts, loads=_counted(context.cloud, facts.loads, closer))
     jobs = {facts.jobs[one] for one in closer if one in facts.jobs}
-    return replace(facts, files=_files(duty, jobs), prices=_prices(duty, facts.machines, closer))
+    return replace(facts, files=_files(context, jobs), prices=_prices(context, facts.machines, closer))
 
 
-def _prices(duty: Duty, machines: Iterable[Machine], closer: Collection[str]) -> PriceTable:
+def _prices(context: SweepContext, machines: Iterable[Machine], closer: Collection[str]) -> PriceTable:
     """What those that may be idle cost: for what is told, not for what is done."""
     quiet = [one for one in machines if one.id in closer]
     if not quiet:
         return PriceTable()
-    table = read_prices(duty.settings.prices_file)
+    table = read_prices(context.settings.prices_file)
     return only_these(table, {one.machine_type for one in quiet}, {one.gpu for one in quiet})
 
 
-def _fleet(duty: Duty, only: Collection[str], grid: Buckets) -> IdleFacts:
-    fleet = duty.cloud.compute.fleet(ids=only)
+def _fleet(context: SweepContext, only: Collection[str], grid: Buckets) -> IdleFacts:
+    fleet = context.cloud.compute.fleet(ids=only)
     running = [one for one in fleet.items if one.status is Status.RUNNING]
-    jobs = jobs_of(duty, running)
+    jobs = jobs_of(context, running)
     machines = tuple(one for one in running if one.gpus)
     return IdleFacts(
         machines=machines,
@@ -82,9 +78,9 @@ def _counted(cloud: Cloud, loads: Loads, closer: Collection[str]) -> Loads:
     return replace(loads, rows={**loads.rows, **rows}, problem=counted.problem)
 
 
-def _files(duty: Duty, jobs: Collection[str]) -> Mapping[str, JobFile]:
+def _files(context: SweepContext, jobs: Collection[str]) -> Mapping[str, JobFile]:
     """What the jobs' owners say, and who they are: by job.toml, else by the newest attempt."""
-    store, layout = duty.cloud.store, duty.settings.layout
+    store, layout = context.cloud.store, context.settings.layout
 
     def read(job: str) -> tuple[str, JobFile]:
         record = read_record(store, layout, job, ids=())
@@ -93,7 +89,7 @@ def _files(duty: Duty, jobs: Collection[str]) -> Mapping[str, JobFile]:
             return job, JobFile(problem=f"job.toml of {job}: {record.problem}")
         return job, replace(record.file, owner=record.owner)
 
-    said = each(sorted(jobs), read, duty.settings.workers)
+    said = each(sorted(jobs), read, context.settings.workers)
     if said.failures:
         raise ExceptionGroup("not every job.toml could be read", said.failures)
     return {job: file for job, file in said.results if file != JobFile()}

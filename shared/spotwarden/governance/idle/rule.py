@@ -22,7 +22,7 @@ from spotwarden.model.governance import IdleLimits, Scope
 from spotwarden.model.load import Buckets
 from spotwarden.model.policy import Policy
 
-RULES = (RULE,)
+NAMES = (RULE,)
 QUIET = 2
 """So many buckets without work make a VM worth a closer look."""
 STEPS = tuple(timedelta(minutes=minutes) for minutes in (10, 5, 2))
@@ -64,7 +64,7 @@ def judge(facts: IdleFacts, brief: Brief) -> Judged:
     else:
         findings = tuple(_findings(facts, brief))
     return Judged(
-        rules=RULES,
+        rules=NAMES,
         findings=findings,
         hidden=hidden,
         present=frozenset(one.id for one in facts.machines),

@@ -7,24 +7,24 @@ What a job measures is read only where a limit hangs on it, and only what has ch
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.engine.log import log
+from spotwarden.governance.early_stop.rule import wanted
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.heartbeats import listen, remembered
 from spotwarden.governance.signals.records import read_record
-from spotwarden.governance.signals.trainings import Wanted, read_training
-from spotwarden.governance.sweep import Duty
+from spotwarden.governance.signals.trainings import read_training
+from spotwarden.governance.stalls.rule import quiet
 from spotwarden.layout import RESERVED_JOBS
 from spotwarden.model.fleet import Fleet, Leftover, Machine
 from spotwarden.model.load import Buckets
-from spotwarden.model.policy import Policy
-from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.ports import UnansweredError
 from spotwarden.recovery.nodes import NODE_OF_A_GANG
@@ -35,8 +35,6 @@ LOOKBACK = timedelta(days=7)
 CPU_SPAN = timedelta(hours=1)
 """Over how long a CPU or a GPU is said to be at rest, or not."""
 
-Quiet = Callable[[JobRecord, Sequence[Machine], Policy, Tick], bool]
-
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):
     """Whose VMs these may be: `sure` by label or by the list of open jobs, `named` by their name alone."""
@@ -45,21 +43,18 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True):
     named: Mapping[str, str]
 
 
-def look(duty: Duty, only: Collection[str], quiet: Quiet, wanted: Wanted) -> ReapFacts:
-    """Look at everything, or at the VMs and leftovers of these ids and links alone.
-
-    `quiet` says of which jobs more signs of life should be asked for, `wanted` what to read of their metrics.
-    """
-    compute = duty.cloud.compute
+def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
+    """Look at everything, or at the VMs and leftovers of these ids and links alone."""
+    compute = context.cloud.compute
     links = {one for one in only if "/" in one}
     ids = set(only) - links
     fleet = compute.fleet(ids=ids) if ids or not only else Fleet()
-    found, unlisted = _leftovers(duty) if links or not only else (None, ())
+    found, unlisted = _leftovers(context) if links or not only else (None, ())
     left = None if found is None else tuple(one for one in found if not links or one.link in links)
-    opened = read_watches(duty.cloud.store, duty.settings.layout, duty.settings.workers)
+    opened = read_watches(context.cloud.store, context.settings.layout, context.settings.workers)
     watches = {one.watch.job: one.watch for one in opened.watched}
-    claimed = _claimed(duty, fleet, watches)
-    jobs = _records(duty, _asked(duty, fleet, claimed, left or (), watches), watches)
+    claimed = _claimed(context, fleet, watches)
+    jobs = _records(context, _asked(context, fleet, claimed, left or (), watches), watches)
     jobs |= {job: JobRecord(job=job, problem=str(why)) for job, why in opened.broken.items() if job in jobs}
     whose = {**claimed.sure, **{one: job for one, job in claimed.named.items() if _knows(jobs.get(job), one)}}
     facts = ReapFacts(
@@ -68,29 +63,29 @@ def look(duty: Duty, only: Collection[str], quiet: Quiet, wanted: Wanted) -> Rea
         whose=whose,
         namesakes={one: job for one, job in claimed.named.items() if one not in whose},
         jobs=jobs,
-        bare=any(not one.exists for one in jobs.values()) and not watches and not _folders(duty),
+        bare=any(not one.exists for one in jobs.values()) and not watches and not _folders(context),
         leftovers=left,
         unlisted=unlisted,
     )
-    facts = replace(facts, jobs={**facts.jobs, **_listened(duty, facts, quiet)})
-    return replace(facts, jobs={**facts.jobs, **_measured(duty, facts, wanted)})
+    facts = replace(facts, jobs={**facts.jobs, **_listened(context, facts)})
+    return replace(facts, jobs={**facts.jobs, **_measured(context, facts)})
 
 
-def _leftovers(duty: Duty) -> tuple[tuple[Leftover, ...] | None, tuple[str, ...]]:
+def _leftovers(context: SweepContext) -> tuple[tuple[Leftover, ...] | None, tuple[str, ...]]:
     """What was left behind; while that cannot be listed, VMs are judged all the same."""
     try:
-        return duty.cloud.compute.leftovers()
+        return context.cloud.compute.leftovers()
     except UnansweredError as problem:
-        log(duty.tick, "WARNING", f"what jobs left behind could not be listed: {problem}")
+        log(context.tick, "WARNING", f"what jobs left behind could not be listed: {problem}")
         return None, ()
 
 
-def _claimed(duty: Duty, fleet: Fleet, watches: Mapping[str, Watch]) -> Claimed:
+def _claimed(context: SweepContext, fleet: Fleet, watches: Mapping[str, Watch]) -> Claimed:
     """The job of each VM by its label, else by its id, else, to be checked, by its name."""
     opened = {one: job for job, watch in watches.items() for one in (*watch.past, *watch.instances.values())}
     sure = {one.id: job for one in fleet.items if (job := one.job or opened.get(one.id, ""))}
     others = [one for one in fleet.items if one.id not in sure]
-    folders = _folders(duty) if others else frozenset()
+    folders = _folders(context) if others else frozenset()
     named = {one.id: job for one in others for job in _by_name(one.name) if job in folders}
     return Claimed(sure=sure, named=named)
 
@@ -101,16 +96,20 @@ def _by_name(name: str) -> tuple[str, ...]:
     return (gang["job"], name) if gang else (name,)
 
 
-def _folders(duty: Duty) -> frozenset[str]:
-    return frozenset(duty.cloud.store.folders(duty.settings.layout.prefix)) - RESERVED_JOBS
+def _folders(context: SweepContext) -> frozenset[str]:
+    return frozenset(context.cloud.store.folders(context.settings.layout.prefix)) - RESERVED_JOBS
 
 
 def _asked(
-    duty: Duty, fleet: Fleet, claimed: Claimed, left: Iterable[Leftover], watches: Mapping[str, Watch]
+    context: SweepContext,
+    fleet: Fleet,
+    claimed: Claimed,
+    left: Iterable[Leftover],
+    watches: Mapping[str, Watch],
 ) -> dict[str, set[str]]:
     """The jobs whose record is to be read, with the ids of their VMs; of young VMs nothing is asked."""
     asked: dict[str, set[str]] = defaultdict(set)
-    born = duty.tick.now - duty.policy.governance.launch_grace
+    born = context.tick.now - context.policy.governance.launch_grace
     for one in fleet.items:
         job = claimed.sure.get(one.id) or claimed.named.get(one.id, "")
         if job and one.created is not None and max(one.created, one.started or one.created) <= born:
@@ -122,13 +121,13 @@ def _asked(
 
 
 def _records(
-    duty: Duty, asked: Mapping[str, Collection[str]], watches: Mapping[str, Watch]
+    context: SweepContext, asked: Mapping[str, Collection[str]], watches: Mapping[str, Watch]
 ) -> dict[str, JobRecord]:
-    store, layout = duty.cloud.store, duty.settings.layout
+    store, layout = context.cloud.store, context.settings.layout
     done = each(
         asked,
         lambda job: read_record(store, layout, job, ids=asked[job], watch=watches.get(job)),
-        duty.settings.workers,
+        context.settings.workers,
     )
     _rise("records of jobs", done.failures)
     return {one.job: one for one in sorted(done.results, key=lambda one: one.job)}
@@ -148,13 +147,13 @@ def _knows(record: JobRecord | None, instance_id: str) -> bool:
     )
 
 
-def _listened(duty: Duty, facts: ReapFacts, quiet: Quiet) -> dict[str, JobRecord]:
+def _listened(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
     """The records of silent jobs with more signs: heartbeats, output, then log lines, CPUs and GPUs."""
     mine = facts.machines_of()
-    store, layout, workers = duty.cloud.store, duty.settings.layout, duty.settings.workers
+    store, layout, workers = context.cloud.store, context.settings.layout, context.settings.workers
 
     def is_still(record: JobRecord) -> bool:
-        return quiet(record, mine.get(record.job, ()), duty.policy, duty.tick)
+        return quiet(record, mine.get(record.job, ()), context.policy, context.tick)
 
     def moves(record: JobRecord) -> bool:
         return not is_still(record)
@@ -165,50 +164,50 @@ def _listened(duty: Duty, facts: ReapFacts, quiet: Quiet) -> dict[str, JobRecord
     _rise("heartbeats of jobs", listened.failures)
     known |= {record.job: record for record in listened.results}
     suspects = [record for record in listened.results if is_still(record)]
-    done = each(suspects, lambda record: _with_output(duty, record), workers)
+    done = each(suspects, lambda record: _with_output(context, record), workers)
     _rise("outputs of jobs", done.failures)
     silent = [record for record in done.results if is_still(record)]
     ids = {vm.id: vm for record in silent for vm in mine.get(record.job, ())}
     heard = known | {record.job: record for record in done.results}
-    return heard | ({one.job: one for one in _with_metrics(duty, silent, ids)} if ids else {})
+    return heard | ({one.job: one for one in _with_metrics(context, silent, ids)} if ids else {})
 
 
-def _measured(duty: Duty, facts: ReapFacts, wanted: Wanted) -> dict[str, JobRecord]:
+def _measured(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
     """The records of those jobs on whose metrics a limit hangs, with what they measure."""
     mine = facts.machines_of()
     asked = [
         (one, aims)
         for one in facts.jobs.values()
-        if (aims := wanted(one, mine.get(one.job, ()), duty.policy)) is not None
+        if (aims := wanted(one, mine.get(one.job, ()), context.policy)) is not None
     ]
-    store, layout = duty.cloud.store, duty.settings.layout
+    store, layout = context.cloud.store, context.settings.layout
     done = each(
         asked,
         lambda pair: replace(pair[0], training=read_training(store, layout, pair[0], pair[1])),
-        duty.settings.workers,
+        context.settings.workers,
     )
     _rise("metrics of jobs", done.failures)
     return {one.job: one for one in done.results}
 
 
-def _with_output(duty: Duty, record: JobRecord) -> JobRecord:
-    entries = duty.cloud.store.entries(duty.settings.layout.outputs(record.job))
+def _with_output(context: SweepContext, record: JobRecord) -> JobRecord:
+    entries = context.cloud.store.entries(context.settings.layout.outputs(record.job))
     newest = max((entry.updated for entry in entries), default=None)
     return replace(record, signs=replace(record.signs, output=newest))
 
 
 def _with_metrics(
-    duty: Duty, records: Sequence[JobRecord], machines: Mapping[str, Machine]
+    context: SweepContext, records: Sequence[JobRecord], machines: Mapping[str, Machine]
 ) -> Iterable[JobRecord]:
     """Ask once for all of them; what cannot be read is unknown, not silent."""
     lines: Mapping[str, datetime] = {}
     cpus: Mapping[str, float] = {}
     gpus: Mapping[str, float] = {}
-    problem, now = "", duty.tick.now
+    problem, now = "", context.tick.now
     try:
-        lines = _lines(duty, machines)
-        cpus = duty.cloud.metrics.cpus(now - CPU_SPAN, now, ids=set(machines))
-        gpus, problem = _gpus(duty, machines)
+        lines = _lines(context, machines)
+        cpus = context.cloud.metrics.cpus(now - CPU_SPAN, now, ids=set(machines))
+        gpus, problem = _gpus(context, machines)
     except UnansweredError as error:
         problem = str(error)
     for record in records:
@@ -223,22 +222,22 @@ def _with_metrics(
         yield replace(record, signs=signs)
 
 
-def _gpus(duty: Duty, machines: Mapping[str, Machine]) -> tuple[dict[str, float], str]:
+def _gpus(context: SweepContext, machines: Mapping[str, Machine]) -> tuple[dict[str, float], str]:
     """The busiest GPU of each in percent, and why nobody knows; one without an agent reports none."""
     having = {instance for instance, machine in machines.items() if machine.gpus}
     if not having:
         return {}, ""
-    loads = duty.cloud.metrics.gpus(
-        Buckets(end=duty.tick.now, step=CPU_SPAN, count=1), ids=having, counts=False
+    loads = context.cloud.metrics.gpus(
+        Buckets(end=context.tick.now, step=CPU_SPAN, count=1), ids=having, counts=False
     )
     busiest = {instance: max(loads.rows[instance].top) for instance in having if instance in loads.rows}
     return {instance: gpu for instance, gpu in busiest.items() if gpu >= 0}, loads.problem
 
 
-def _lines(duty: Duty, machines: Mapping[str, Machine]) -> dict[str, datetime]:
+def _lines(context: SweepContext, machines: Mapping[str, Machine]) -> dict[str, datetime]:
     """The last log line of each: sharply for the time that matters, and whether there ever was one."""
-    logged, now = duty.cloud.metrics.logged, duty.tick.now
-    sharp = now - 2 * duty.policy.stall.after
+    logged, now = context.cloud.metrics.logged, context.tick.now
+    sharp = now - 2 * context.policy.stall.after
     lines = dict(logged(sharp, now, ids=set(machines)))
     others = {one: vm.created for one, vm in machines.items() if one not in lines and vm.created is not None}
     first = max(min(others.values(), default=now), now - LOOKBACK)

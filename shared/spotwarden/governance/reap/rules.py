@@ -9,12 +9,12 @@ from spotwarden.governance.stalls import rule as stalls
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Judged
 
-RULES = (orphans.RULE, leftovers.RULE, stalls.RULE, early_stops.RULE)
+NAMES = (orphans.RULE, leftovers.RULE, stalls.RULE, early_stops.RULE)
 
 
 def judge(facts: ReapFacts, brief: Brief) -> Judged:
     """What is true now of every job's VMs, and of what jobs left behind."""
-    rules = tuple(one for one in RULES if one != leftovers.RULE or facts.leftovers is not None)
+    rules = tuple(one for one in NAMES if one != leftovers.RULE or facts.leftovers is not None)
     running = frozenset(one.id for one in facts.machines if runs(one))
     return Judged(
         rules=rules,

@@ -4,7 +4,7 @@ Old attempts' files never change and are folded once; of the attempt that runs t
 where it has another generation.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import cast
 
@@ -17,15 +17,12 @@ from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.training import Aim, Track, Training
 from spotwarden.layout import AttemptRecord, Heartbeat, Layout, MetricsFile, NotInLayoutError, Thing
 from spotwarden.model.attempt import CLOSED, State
-from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import Goal
 from spotwarden.model.heartbeat import Beat, number
-from spotwarden.model.policy import Policy
 from spotwarden.ports import Store, UnansweredError
 from spotwarden.recovery.heartbeats import beat_in, beats_in
 from spotwarden.recovery.job_folder import OBJECT_AT_MOST, Folder, look_into, once
 
-Wanted = Callable[[JobRecord, Sequence[Machine], Policy], Aim | None]
 """What to read of a job's metrics; None where nothing hangs on them."""
 FILE_AT_MOST = 4 * OBJECT_AT_MOST
 """Four times what the job kit lets a file of metrics grow to."""

@@ -6,8 +6,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from spotwarden import typed
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.decoding import decoded
-from spotwarden.governance.sweep import Duty
 from spotwarden.layout import CaseRecord, StatusCode
 from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
@@ -22,49 +22,49 @@ SCRATCH = "SCRATCH"
 """The type of a local SSD among an instance's disks (Google: "REST Resource: instances")."""
 
 
-def look(duty: Duty, offer: Offer, *, claimed: bool = False) -> Affair:
+def look(context: SweepContext, offer: Offer, *, claimed: bool = False) -> Affair:
     """Everything that this offer hangs on, and nothing else."""
-    return replace(_LOOKS[offer.way](duty, offer), claimed=claimed)
+    return replace(_LOOKS[offer.way](context, offer), claimed=claimed)
 
 
-def _on_case(duty: Duty, offer: Offer) -> Affair:
-    return Affair(offer=offer, case=_case(duty, offer))
+def _on_case(context: SweepContext, offer: Offer) -> Affair:
+    return Affair(offer=offer, case=_case(context, offer))
 
 
-def _on_limit(duty: Duty, offer: Offer) -> Affair:
+def _on_limit(context: SweepContext, offer: Offer) -> Affair:
     """A limit is held against what the job says of itself."""
-    affair = _on_case(duty, offer)
+    affair = _on_case(context, offer)
     job = affair.case.subject.job if affair.case else ""
     if not job:
         return affair
-    return replace(affair, file=read_job_file(duty.cloud.store, duty.settings.layout, job))
+    return replace(affair, file=read_job_file(context.cloud.store, context.settings.layout, job))
 
 
-def _on_vms(duty: Duty, offer: Offer) -> Affair:
+def _on_vms(context: SweepContext, offer: Offer) -> Affair:
     """The VMs are asked after only where the case is the letter's."""
-    affair = _on_case(duty, offer)
+    affair = _on_case(context, offer)
     if affair.case is None or offer.case is None or affair.case.opened != offer.case.opened:
         return affair
     targets = {one.id: one for one in affair.case.subject.targets if one.id.isdecimal()}
     if not targets:
         return affair
-    fleet = duty.cloud.compute.fleet(ids=sorted(targets))
+    fleet = context.cloud.compute.fleet(ids=sorted(targets))
     return replace(
         affair, fleet=fleet, scratch=any(one.local_ssds for one in fleet.items if one.id in targets)
     )
 
 
-def _on_job(duty: Duty, offer: Offer) -> Affair:
-    facts = look_at_job(duty.cloud.store, duty.settings.layout, offer.job)
-    return _with_instances(duty, offer, facts) if facts.ledger else Affair(offer=offer, job=facts)
+def _on_job(context: SweepContext, offer: Offer) -> Affair:
+    facts = look_at_job(context.cloud.store, context.settings.layout, offer.job)
+    return _with_instances(context, offer, facts) if facts.ledger else Affair(offer=offer, job=facts)
 
 
-def look_at_all(duty: Duty, offer: Offer) -> Affair:
+def look_at_all(context: SweepContext, offer: Offer) -> Affair:
     """The job with every VM of it, and with the disks of one: the VMs of a job are made alike."""
-    facts = look_at_job(duty.cloud.store, duty.settings.layout, offer.job)
-    affair = _with_instances(duty, offer, facts)
+    facts = look_at_job(context.cloud.store, context.settings.layout, offer.job)
+    affair = _with_instances(context, offer, facts)
     first = next(iter(affair.job.instances), None) if affair.job else None
-    found = duty.cloud.compute.resource(first.zone, first.id) if first else None
+    found = context.cloud.compute.resource(first.zone, first.id) if first else None
     disks = found.get("disks", ()) if found else ()
     sizes = [
         (int(one.get("diskSizeGb") or 0), bool(one.get("autoDelete"))) for one in disks if not _lost(one)
@@ -82,9 +82,9 @@ def _lost(disk: Mapping[str, Any]) -> bool:
     return disk.get("type") == SCRATCH
 
 
-def _with_instances(duty: Duty, offer: Offer, facts: JobFacts) -> Affair:
-    store, layout = duty.cloud.store, duty.settings.layout
-    seen = duty.cloud.compute.instances(names=_names(facts), job=offer.job)
+def _with_instances(context: SweepContext, offer: Offer, facts: JobFacts) -> Affair:
+    store, layout = context.cloud.store, context.settings.layout
+    seen = context.cloud.compute.instances(names=_names(facts), job=offer.job)
     hidden = f"unreachable: {', '.join(sorted(seen.unreachable))}" if seen.unreachable else ""
     ours = tuple(one for one in seen.items if one.job == offer.job or one.id in _ids(facts))
     status = store.read(layout.build(StatusCode(job=offer.job)))
@@ -95,11 +95,11 @@ def _with_instances(duty: Duty, offer: Offer, facts: JobFacts) -> Affair:
     )
 
 
-def _case(duty: Duty, offer: Offer) -> Case | None:
+def _case(context: SweepContext, offer: Offer) -> Case | None:
     if offer.case is None:
         return None
-    name = duty.settings.layout.build(CaseRecord(rule=offer.case.rule, key=offer.case.key))
-    stored = duty.cloud.store.read(name)
+    name = context.settings.layout.build(CaseRecord(rule=offer.case.rule, key=offer.case.key))
+    stored = context.cloud.store.read(name)
     return None if stored is None else decoded(name, stored.data, Case)
 
 
@@ -117,7 +117,7 @@ def _nodes(facts: JobFacts) -> list[Mapping[str, str]]:
     return [of for one in facts.ledger for of in (one.attempt.instances, one.attempt.replaces)]
 
 
-_LOOKS: Mapping[Way, Callable[[Duty, Offer], Affair]] = {
+_LOOKS: Mapping[Way, Callable[[SweepContext, Offer], Affair]] = {
     Way.KEEP: _on_case,
     Way.EXTEND: _on_limit,
     Way.STOP: _on_vms,

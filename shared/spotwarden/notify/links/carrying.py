@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from spotwarden.engine.executor import Applier
+from spotwarden.engine.executor import Executor
 from spotwarden.model.action import Change, DeleteInstance, DropObject, StopInstance
 from spotwarden.model.outcome import Done, Lost, Outcome, Rejected, Unanswered
 from spotwarden.notify.links.reply import Standing, Verdict
@@ -22,13 +22,13 @@ class Carried(NamedTuple):
     unsure: str = ""
 
 
-def carry_out(applier: Applier, verdict: Verdict, consider: Callable[[], Verdict]) -> Carried:
+def carry_out(executor: Executor, verdict: Verdict, consider: Callable[[], Verdict]) -> Carried:
     """Do what the verdict says; `consider` gives a new one where it rests on what is no longer so."""
     done: list[Change] = []
     for _ in range(TRIES):
         if verdict.standing is not Standing.OPEN:
             return Carried(replace(verdict, changed=changed(done)), tuple(done))
-        outcomes = apply_steps(applier, verdict)
+        outcomes = apply_steps(executor, verdict)
         done += [step for step, one in zip(verdict.steps, outcomes, strict=False) if isinstance(one, Done)]
         if silent := next((one for one in outcomes if isinstance(one, Unanswered)), None):
             return Carried(verdict, tuple(done), silent.detail)
@@ -40,11 +40,11 @@ def carry_out(applier: Applier, verdict: Verdict, consider: Callable[[], Verdict
     return Carried(verdict, tuple(done), "it changes too fast")
 
 
-def apply_steps(applier: Applier, verdict: Verdict) -> list[Outcome]:
+def apply_steps(executor: Executor, verdict: Verdict) -> list[Outcome]:
     """What came of each step; where one was lost, the others rest on what is no longer so."""
     outcomes: list[Outcome] = []
     for step in verdict.steps:
-        outcomes.append(applier.apply(step))
+        outcomes.append(executor.apply(step))
         if isinstance(outcomes[-1], Lost | Unanswered):
             break
     return outcomes

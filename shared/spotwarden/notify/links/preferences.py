@@ -3,8 +3,8 @@
 import msgspec
 
 from spotwarden import typed
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.decoding import decoded
-from spotwarden.governance.sweep import Duty
 from spotwarden.layout import PreferenceRecord, person_key
 from spotwarden.model.action import StoreObject
 from spotwarden.model.offer import Wish
@@ -15,31 +15,31 @@ from spotwarden.notify.links.reply import Failed, Reply, Trouble, Wishes
 typed.prepare(Preference)
 
 
-def show_wish(duty: Duty, wish: Wish) -> Reply:
+def show_wish(context: SweepContext, wish: Wish) -> Reply:
     """What this person has asked for so far; nothing is changed."""
-    name = _name(duty, wish)
-    stored = duty.cloud.store.read(name)
+    name = _name(context, wish)
+    stored = context.cloud.store.read(name)
     said = decoded(name, stored.data, Preference) if stored else None
     pace, weekly = (said.pace, said.weekly) if said else (None, None)
-    return Wishes(wish=wish, pace=pace, weekly=weekly, digest=duty.policy.notify.digest)
+    return Wishes(wish=wish, pace=pace, weekly=weekly, digest=context.policy.notify.digest)
 
 
-def save_wish(duty: Duty, wish: Wish, pace: Pace, *, weekly: bool) -> Reply:
+def save_wish(context: SweepContext, wish: Wish, pace: Pace, *, weekly: bool) -> Reply:
     """Write down what this person asks for; a second click writes the same."""
-    said = Preference(pace=pace, weekly=weekly, at=duty.tick.now)
+    said = Preference(pace=pace, weekly=weekly, at=context.tick.now)
     data = msgspec.json.format(msgspec.json.encode(said))
     step = StoreObject(
         reason=f"{wish.to} wants to hear: {pace.value}{'' if weekly else ', no weekly report'}",
         job="",
-        name=_name(duty, wish),
+        name=_name(context, wish),
         data=data,
         content_type="application/json",
     )
-    if isinstance(duty.applier.apply(step), Done):
-        digest = duty.policy.notify.digest
+    if isinstance(context.executor.apply(step), Done):
+        digest = context.policy.notify.digest
         return Wishes(wish=wish, pace=pace, weekly=weekly, digest=digest, saved=True)
     return Failed(trouble=Trouble.UNSURE)
 
 
-def _name(duty: Duty, wish: Wish) -> str:
-    return duty.settings.layout.build(PreferenceRecord(person=person_key(wish.to)))
+def _name(context: SweepContext, wish: Wish) -> str:
+    return context.settings.layout.build(PreferenceRecord(person=person_key(wish.to)))

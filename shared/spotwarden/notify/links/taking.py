@@ -5,7 +5,6 @@ the two swallows nothing: who clicks again carries it on. Each part is safe to r
 offers it has taken, stops bear request ids made from the offer, an attempt can be claimed once.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
@@ -14,56 +13,47 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden import typed
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.log import log
-from spotwarden.governance.sweep import Duty
 from spotwarden.layout import CaseRecord, UsedOffer
 from spotwarden.model.action import Change, StoreObject
 from spotwarden.model.answer import Accepted, Answer, Answered
 from spotwarden.model.case import Case
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.notice import Way
-from spotwarden.model.offer import Offer, Unfit, Used, Wish
+from spotwarden.model.offer import Offer, Used
 from spotwarden.model.outcome import Done, Lost, Unanswered
-from spotwarden.model.policy import Policy
 from spotwarden.notify.links.affairs import look
 from spotwarden.notify.links.carrying import TRIES, apply_steps, changed, refused, rejections
+from spotwarden.notify.links.considering import consider
+from spotwarden.notify.links.on_cases import take
 from spotwarden.notify.links.reply import (
-    Affair,
     Failed,
     Given,
-    Rendered,
     Reply,
     Shown,
     Standing,
     Trouble,
     Verdict,
 )
+from spotwarden.notify.links.tokens import Keys
 from spotwarden.notify.links.writing import write_answer
 from spotwarden.ports import BrokenError, UnansweredError
 
 typed.prepare(Used)
 
 
-class Take(msgspec.Struct, frozen=True, kw_only=True):
-    """The pure functions that decide what a link may do, and write its page."""
-
-    read: Callable[..., Offer | Wish | Unfit]
-    consider: Callable[[Affair, Policy, datetime], Verdict]
-    take: Callable[..., Answered]
-    render: Callable[[Reply, str], Rendered]
-
-
 class Desk(NamedTuple):
     """Where answers are taken: what one request works with."""
 
-    duty: Duty
-    rules: Take
+    context: SweepContext
+    keys: Keys
 
     @property
     def now(self) -> datetime:
         """When the request came."""
-        return self.duty.tick.now
+        return self.context.tick.now
 
 
 class Claim(NamedTuple):
@@ -103,15 +93,15 @@ def give(desk: Desk, offer: Offer) -> Reply:
 
 
 def _claim(desk: Desk, offer: Offer) -> Claim:
-    duty = desk.duty
-    name = duty.settings.layout.build(UsedOffer(entry=offer.id))
-    stored = duty.cloud.store.read(name)
+    context = desk.context
+    name = context.settings.layout.build(UsedOffer(entry=offer.id))
+    stored = context.cloud.store.read(name)
     return Claim(name, None if stored is None else decoded(name, stored.data, Used))
 
 
 def _consider(desk: Desk, offer: Offer, *, claimed: bool) -> Verdict:
-    affair = look(desk.duty, offer, claimed=claimed)
-    return desk.rules.consider(affair, desk.duty.policy, desk.now)
+    affair = look(desk.context, offer, claimed=claimed)
+    return consider(affair, desk.context.policy, desk.now)
 
 
 def _write_claim(desk: Desk, offer: Offer, claim: Claim) -> Claim | Failed:
@@ -131,7 +121,7 @@ def _write(desk: Desk, name: str, used: Used, reason: str, *, new: bool) -> obje
     step = StoreObject(
         reason=reason, job="", name=name, data=data, content_type="application/json", only_new=new
     )
-    return desk.duty.applier.apply(step)
+    return desk.context.executor.apply(step)
 
 
 def _carry_out(desk: Desk, name: str, used: Used, verdict: Verdict) -> Reply:
@@ -142,7 +132,7 @@ def _carry_out(desk: Desk, name: str, used: Used, verdict: Verdict) -> Reply:
             return Shown(offer=used.offer, verdict=replace(verdict, changed=changed(done)))
         if verdict.answer is not None:
             return _tell_case(desk, name, used, verdict, verdict.answer)
-        outcomes = apply_steps(desk.duty.applier, verdict)
+        outcomes = apply_steps(desk.context.executor, verdict)
         if any(isinstance(one, Unanswered) for one in outcomes):
             return Failed(trouble=Trouble.UNSURE)
         done += [step for step, one in zip(verdict.steps, outcomes, strict=False) if isinstance(one, Done)]
@@ -157,16 +147,16 @@ def _carry_out(desk: Desk, name: str, used: Used, verdict: Verdict) -> Reply:
 
 def _tell_case(desk: Desk, name: str, used: Used, verdict: Verdict, answer: Answer) -> Reply:
     """Write the answer into its case, which a sweep under way may be writing, too."""
-    duty, offer = desk.duty, used.offer
+    context, offer = desk.context, used.offer
     if offer.case is None:
         return Shown(offer=offer, verdict=replace(verdict, standing=Standing.BARRED, code=404))
-    file = look(duty, offer, claimed=True).file if offer.way is Way.EXTEND else JobFile()
+    file = look(context, offer, claimed=True).file if offer.way is Way.EXTEND else JobFile()
 
     def decide(case: Case) -> Answered:
-        return desk.rules.take(case, offer, answer, policy=duty.policy, now=desk.now, file=file)
+        return take(case, offer, answer, policy=context.policy, now=desk.now, file=file)
 
     record = CaseRecord(rule=offer.case.rule, key=offer.case.key)
-    said = write_answer(duty.cloud.store, duty.settings.layout, duty.applier, record, decide)
+    said = write_answer(context.cloud.store, context.settings.layout, context.executor, record, decide)
     if isinstance(said, Accepted):
         return _finish(desk, name, replace(used, outcome=verdict.done, note=said.note))
     late = replace(verdict, standing=Standing.BARRED, code=409, title="It was not taken", says=said.why)
@@ -183,5 +173,5 @@ def _finish(desk: Desk, name: str, used: Used) -> Given:
 
 def broken(desk: Desk, error: BrokenError) -> Failed:
     """Say which object must be mended, to the person and in the log."""
-    log(desk.duty.tick, "ERROR", f"an answer cannot be taken: {error}")
+    log(desk.context.tick, "ERROR", f"an answer cannot be taken: {error}")
     return Failed(trouble=Trouble.BROKEN, detail=str(error))

@@ -4,11 +4,15 @@ from collections.abc import Callable, Mapping
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from spotwarden.engine.context import SweepContext
 from spotwarden.model.offer import Offer, Unfit, Wish
 from spotwarden.model.post import Pace
+from spotwarden.notify.links.audience import audience
+from spotwarden.notify.links.pages import HEADERS, render
 from spotwarden.notify.links.preferences import save_wish, show_wish
 from spotwarden.notify.links.reply import Failed, Reply, Trouble
 from spotwarden.notify.links.taking import Desk, broken, give, show
+from spotwarden.notify.links.tokens import VARIABLE, Keys, read
 from spotwarden.ports import BrokenError, UnansweredError
 
 if TYPE_CHECKING:
@@ -23,14 +27,15 @@ ONE_CLICK = ("List-Unsubscribe", "One-Click")
 METHODS = ("GET", "HEAD", "POST")
 
 
-def respond(request: "Request", desk: Desk, headers: Mapping[str, str]) -> "Response":
+def respond(request: "Request", context: SweepContext, environ: Mapping[str, str]) -> "Response":
     """The page for this request; its token is neither logged nor told to anybody."""
     from werkzeug.wrappers import Response  # noqa: PLC0415 — the sweeps import this room's neighbours, too
 
-    reply, token = _reply(request, desk)
-    page = desk.rules.render(reply, token)
+    keys = Keys.read(environ.get(VARIABLE, ""), audience(context.settings))
+    reply, token = _reply(request, Desk(context, keys))
+    page = render(reply, token)
     more = {"Allow": ", ".join(METHODS)} if page.code == 405 else {}  # noqa: PLR2004 — Method Not Allowed
-    return Response(page.html, status=page.code, headers={**headers, **more})
+    return Response(page.html, status=page.code, headers={**HEADERS, **more})
 
 
 def _reply(request: "Request", desk: Desk) -> tuple[Reply, str]:
@@ -77,7 +82,7 @@ def _guarded(desk: Desk, token: str, do: Callable[[Offer | Wish], Reply]) -> Rep
     """Read the token and do it; what goes wrong outside of us is a page, too."""
     if not token:
         return Failed(trouble=Trouble.MISSING)
-    what = desk.rules.read(token, now=desk.now)
+    what = read(token, keys=desk.keys, now=desk.now)
     if isinstance(what, Unfit):
         return what
     try:
@@ -89,7 +94,7 @@ def _guarded(desk: Desk, token: str, do: Callable[[Offer | Wish], Reply]) -> Rep
 
 
 def _look(desk: Desk, what: Offer | Wish) -> Reply:
-    return show_wish(desk.duty, what) if isinstance(what, Wish) else show(desk, what)
+    return show_wish(desk.context, what) if isinstance(what, Wish) else show(desk, what)
 
 
 def _click(desk: Desk, what: Offer | Wish, form: Mapping[str, str]) -> Reply:
@@ -97,12 +102,12 @@ def _click(desk: Desk, what: Offer | Wish, form: Mapping[str, str]) -> Reply:
         return give(desk, what)
     chosen = next((one for one in Pace if one.value == form.get("pace", "")), None)
     if chosen is None:
-        return show_wish(desk.duty, what)
-    return save_wish(desk.duty, what, chosen, weekly=form.get("weekly", "yes") != "no")
+        return show_wish(desk.context, what)
+    return save_wish(desk.context, what, chosen, weekly=form.get("weekly", "yes") != "no")
 
 
 def _unsubscribe(desk: Desk, what: Offer | Wish) -> Reply:
     """One letter a day, and no report, is the least: a mail program's button answers no case."""
     if isinstance(what, Offer):
         return Unfit.BROKEN
-    return save_wish(desk.duty, what, Pace.DAILY, weekly=False)
+    return save_wish(desk.context, what, Pace.DAILY, weekly=False)

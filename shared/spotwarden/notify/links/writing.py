@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from spotwarden import typed
 from spotwarden.engine.decoding import decoded
-from spotwarden.engine.executor import Applier
+from spotwarden.engine.executor import Executor
 from spotwarden.layout import CaseRecord, Layout
 from spotwarden.model.action import FileCase
 from spotwarden.model.answer import Accepted, Answered, Refused
@@ -19,7 +19,7 @@ TRIES = 10
 
 
 def write_answer(
-    store: Store, layout: Layout, applier: Applier, record: CaseRecord, decide: Callable[[Case], Answered]
+    store: Store, layout: Layout, executor: Executor, record: CaseRecord, decide: Callable[[Case], Answered]
 ) -> Answered:
     """Answer the case of this record; whoever changed it meanwhile is answered, too.
 
@@ -39,7 +39,7 @@ def write_answer(
         if isinstance(answer, Refused) or answer.case == case:
             return answer
         step = FileCase(reason=answer.reason, case=answer.case, generation=stored.generation)
-        match applier.apply(step):
+        match executor.apply(step):
             case Done():
                 return answer
             case Lost():

@@ -18,10 +18,14 @@ from spotwarden.model.action import Change, SendLetter, Wait
 from spotwarden.model.letter import Letter
 from spotwarden.model.outcome import Done, Outcome
 from spotwarden.model.post import Batch, Channel, Delivered, Pace, Preference, Undelivered
+from spotwarden.notify.outbox.due import asks_pace, due
 from spotwarden.notify.outbox.lease import HeldRound, LostError
 from spotwarden.notify.outbox.model import Waiting, Wanted
+from spotwarden.notify.outbox.recipients import stand_ins
+from spotwarden.notify.outbox.rounds import after, batch, once_more
 from spotwarden.notify.outbox.shared import Office
 from spotwarden.notify.outbox.store import Box, as_it_stands, by_key, opened
+from spotwarden.notify.outbox.tidying import unreadable
 from spotwarden.ports import BrokenError, UnansweredError
 
 typed.prepare(Preference)
@@ -42,11 +46,11 @@ class Desk:
         self._round = HeldRound(
             office.store, office.layout, PostRound(channel=box.channel, person=box.person)
         )
-        self._apply: Apply = office.duty.applier.apply
+        self._apply: Apply = office.context.executor.apply
 
     def serve(self) -> Wait | None:
         """Send what is due, unless another sweep does, or the channel needs time."""
-        office, at = self._office, self._office.writing.now()
+        office, at = self._office, self._office.now()
         if self._round.taken(at, at + 2 * office.limits.lease):
             return Wait(reason=f"another sweep writes to {self._box.person}", soon=False)
         retry = self._round.now.retry
@@ -55,7 +59,7 @@ class Desk:
         found = opened(office.store, self._box, office.workers)
         for key, problem in found.broken.items():
             self._put_aside(key, problem)
-        with office.duty.applier.together() as apply:
+        with office.context.executor.together() as apply:
             self._apply = apply
             return self._write_to(found.waiting)
 
@@ -93,7 +97,7 @@ class Desk:
             self._arrived(some, unknown, "")
             over = replace(over, last=unknown.sent_at)
         elif fresh := self._fresh(some):
-            again = self._office.posting.once_more(unknown, self._office.writing.now())
+            again = once_more(unknown, self._office.now())
             if isinstance(again, Batch):
                 return others if self._send(fresh, again, again=True) else None
             self._give_up(fresh, again)
@@ -108,10 +112,10 @@ class Desk:
 
     def _due(self, waiting: Sequence[Waiting]) -> Sequence[Sequence[Waiting]]:
         office = self._office
-        pace = self._pace() if office.posting.asks_pace(waiting) else None
-        last, now = self._round.now.last, office.writing.now()
+        pace = self._pace() if asks_pace(waiting) else None
+        last, now = self._round.now.last, office.now()
         wanted = Wanted(last=last, pace=pace, limits=office.limits, now=now)
-        return office.posting.due(waiting, wanted)
+        return due(waiting, wanted)
 
     def _pace(self) -> Pace | None:
         """How often the recipient wants to hear of what is not urgent; a hook has no such wish."""
@@ -127,14 +131,14 @@ class Desk:
 
     def _send_fresh(self, some: Sequence[Waiting]) -> bool:
         """Send one letter of what was not told before; whether one may go on."""
-        writing, fresh = self._office.writing, self._fresh(some)
+        fresh = self._fresh(some)
         while fresh:
-            batch = self._office.posting.batch(fresh, writing.domain, writing.now())
+            together = batch(fresh, self._office.mailer.domain, self._office.now())
             try:
-                return self._send(fresh, batch, again=bool(self._round.broken))
+                return self._send(fresh, together, again=bool(self._round.broken))
             except UnwritableError as problem:
                 # What nobody can put into words holds up nothing else.
-                bad = [one for one in fresh if not self._writable(one, batch)] or fresh
+                bad = [one for one in fresh if not self._writable(one, together)] or fresh
                 self._give_up(bad, str(problem))
                 fresh = [one for one in fresh if one not in bad]
         return True
@@ -166,11 +170,12 @@ class Desk:
 
     def _send(self, some: Sequence[Waiting], batch: Batch, *, again: bool) -> bool:
         """Send one letter and write down what came of it; whether one may go on."""
-        writing, limits = self._office.writing, self._office.limits
+        office, limits = self._office, self._office.limits
         letter = self._written(some, batch, again=again)
-        until, holder = writing.now() + limits.lease, self._office.duty.tick.sweep
+        until = office.now() + limits.lease
+        holder = office.context.tick.sweep
         self._round.become(replace(self._round.now, holder=holder, until=until, sending=batch, sent=None))
-        if writing.now() >= until:
+        if office.now() >= until:
             raise LostError(self._box.person)
         ids = tuple(one.pending.notice.id for one in some)
         sent = SendLetter(reason=_why(some, again=again), letter=letter, notices=ids)
@@ -180,13 +185,13 @@ class Desk:
         """The letter; `UnwritableError` where some word or moment of a notice stops its writer."""
         try:
             pendings = [self._office.as_of(waiting.pending, batch.sent_at) for waiting in some]
-            return self._office.writing.letter(pendings, batch.message_id, batch.sent_at, again)
+            return self._office.mailer.letter(pendings, batch.message_id, batch.sent_at, again)
         except (ValueError, TypeError, LookupError, ArithmeticError) as problem:
             raise UnwritableError(f"no letter can be made of it: {problem}") from problem
 
     def _follow(self, some: Sequence[Waiting], batch: Batch, outcome: Outcome) -> bool:
         office = self._office
-        then = office.posting.after(self._round.now, some, outcome, office.limits, office.writing.now())
+        then = after(self._round.now, some, outcome, office.limits, office.now())
         if not isinstance(outcome, Done):
             self._give_up(then.given_up, then.reason)
             self._round.become(then.round)
@@ -220,12 +225,12 @@ class Desk:
 
     def _give_up(self, some: Sequence[Waiting], reason: str) -> None:
         """Tell ops in his place, keep the notice, and only then let it wait no longer."""
-        office, now = self._office, self._office.writing.now()
+        office, now = self._office, self._office.now()
         if not some:
             return
 
         def give_up(one: Waiting) -> None:
-            for stand_in in office.posting.stand_ins(one.pending, reason, office.duty.policy, now):
+            for stand_in in stand_ins(one.pending, reason, office.context.policy, now):
                 office.records.put(stand_in)
             office.records.failed(one, Undelivered(pending=one.pending, at=now, reason=reason))
 
@@ -237,7 +242,7 @@ class Desk:
         """A record that nobody can read is kept where a person finds it."""
         office = self._office
         data = as_it_stands(office.store, self._box, key)
-        record = office.posting.unreadable(data, str(problem), office.writing.now())
+        record = unreadable(data, str(problem), office.now())
         record = replace(record, pending=replace(record.pending, recipient=self._box.recipient))
         thing = UndeliveredRecord(channel=self._box.channel, person=self._box.person, notice=key)
         office.records.put_aside(self._box.entries[key], thing, record)

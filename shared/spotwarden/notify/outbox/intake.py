@@ -8,69 +8,76 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any
 
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept, each, swept
 from spotwarden.engine.log import log
-from spotwarden.governance.sweep import Duty
 from spotwarden.layout import job_problem
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.notice import WEEKLY, Notice
 from spotwarden.model.post import Channel, Pending, Recipient, Undelivered
-from spotwarden.notify.outbox.model import Addressed, Posting
+from spotwarden.notify.outbox.model import Addressed
 from spotwarden.notify.outbox.preferences import preference
+from spotwarden.notify.outbox.recipients import addressed
 from spotwarden.notify.outbox.records import Records
+from spotwarden.notify.outbox.tidying import read, unreadable
 from spotwarden.ports import BrokenError
 from spotwarden.recovery.job_folder import read_job_file
 
 UNREADABLE, NOBODY = "unreadable", "nobody"
 
 
-def take_in(duty: Duty, posting: Posting, message: Mapping[str, Any]) -> Swept:
+def take_in(context: SweepContext, message: Mapping[str, Any]) -> Swept:
     """Take a message in. Where the policy tells nobody by mail or hook, others read the topic."""
-    if not duty.policy.tells:
+    if not context.policy.tells:
         return swept((), ())
     data = b""
     try:
         said = message.get("data")
         data = b64decode(said if isinstance(said, str | bytes) else b"")
-        notice = posting.read(data)
+        notice = read(data)
     except ValueError as problem:
-        _set_aside(duty, posting.unreadable(data, str(problem), duty.tick.now), UNREADABLE)
+        _set_aside(context, unreadable(data, str(problem), context.tick.now), UNREADABLE)
         return swept((), ())
-    to = posting.addressed(notice, _job_file(duty, notice), duty.policy)
-    return _address(duty, notice, to)
+    to = addressed(notice, _job_file(context, notice), context.policy)
+    return _address(context, notice, to)
 
 
-def _address(duty: Duty, notice: Notice, to: Addressed) -> Swept:
-    now = duty.tick.now
+def _address(context: SweepContext, notice: Notice, to: Addressed) -> Swept:
+    now = context.tick.now
     pendings = to.pendings(notice, now)
     if notice.kind == WEEKLY:
         # Whoever cannot be reached, or does not want it, goes without: ops have the figures of all.
-        pendings = tuple(one for one in pendings if _wants_report(duty, one.recipient))
+        pendings = tuple(one for one in pendings if _wants_report(context, one.recipient))
     elif not pendings:
         nobody = Pending(notice=notice, recipient=Recipient(channel=Channel.EMAIL, address=""), since=now)
         reason = f"there is nobody to tell: {to.because}"
-        _set_aside(duty, Undelivered(pending=nobody, at=now, reason=reason), NOBODY)
-    records = Records(duty.cloud.store, duty.settings.layout)
+        _set_aside(context, Undelivered(pending=nobody, at=now, reason=reason), NOBODY)
+    records = Records(context.cloud.store, context.settings.layout)
     return swept((), each(pendings, records.put).failures)
 
 
-def _wants_report(duty: Duty, recipient: Recipient) -> bool:
+def _wants_report(context: SweepContext, recipient: Recipient) -> bool:
     try:
-        said = preference(duty.cloud.store, duty.settings.layout, recipient)
+        said = preference(context.cloud.store, context.settings.layout, recipient)
     except BrokenError as problem:
-        log(duty.tick, "WARNING", str(problem))
+        log(context.tick, "WARNING", str(problem))
         return True
     return said is None or said.weekly
 
 
-def _set_aside(duty: Duty, record: Undelivered, person: str) -> None:
-    if Records(duty.cloud.store, duty.settings.layout).aside(record, person):
+def _set_aside(context: SweepContext, record: Undelivered, person: str) -> None:
+    if Records(context.cloud.store, context.settings.layout).aside(record, person):
         notice = record.pending.notice
-        log(duty.tick, "ERROR", f"told to nobody: {notice.what[:200]}: {record.reason[:500]}", job=notice.job)
+        log(
+            context.tick,
+            "ERROR",
+            f"told to nobody: {notice.what[:200]}: {record.reason[:500]}",
+            job=notice.job,
+        )
 
 
-def _job_file(duty: Duty, notice: Notice) -> JobFile:
+def _job_file(context: SweepContext, notice: Notice) -> JobFile:
     """What the job says of itself, where the notice names a job at all."""
     if job_problem(notice.job) is not None:
         return JobFile()
-    return read_job_file(duty.cloud.store, duty.settings.layout, notice.job)
+    return read_job_file(context.cloud.store, context.settings.layout, notice.job)

@@ -6,19 +6,25 @@ from functools import partial
 
 import msgspec
 
+from spotwarden.engine.settings import Settings
 from spotwarden.model.letter import Letter, Links, Shape
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.offer import Offer, Wish
 from spotwarden.model.post import Channel, Pending
 from spotwarden.notify import templates as letters
+from spotwarden.notify.channels.settings import ChannelSettings
+from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.offers import offers
-from spotwarden.notify.links.tokens import Keys, sign
+from spotwarden.notify.links.tokens import VARIABLE, Keys, sign
 
 WISH_LASTS = timedelta(days=90)
 """How long the link to one's preferences holds: whoever cleans up his mail is to find it good."""
 
+NOWHERE = "spotwarden.invalid"
+"""What message ids end with where there is no mail server: a domain that cannot exist."""
 
-class Scribe(msgspec.Struct, frozen=True, kw_only=True):
+
+class Mailer(msgspec.Struct, frozen=True, kw_only=True):
     """Writes letters for one deployment. Without `answers`, the URL of answer_notice, none can be answered.
 
     `report` is where the report page stands, if not where the limits say.
@@ -29,13 +35,34 @@ class Scribe(msgspec.Struct, frozen=True, kw_only=True):
     report: str = ""
     keys: Keys | None = None
     shapes: Mapping[str, Shape] = {}
+    domain: str = NOWHERE
+
+    @classmethod
+    def open(
+        cls, settings: Settings, limits: NotifyLimits, channels: ChannelSettings, environ: Mapping[str, str]
+    ) -> "Mailer":
+        """From the environment; without the URL of answer_notice mails hold no links.
+
+        Raises:
+            KeysError: the signing keys are not fit to sign with.
+        """
+        answers = environ.get("SPOTWARDEN_ANSWERS", "")
+        sender = channels.smtp.sender.domain if channels.smtp else ""
+        return cls(
+            limits=limits,
+            answers=answers,
+            report=environ.get("SPOTWARDEN_REPORT", ""),
+            keys=Keys.read(environ.get(VARIABLE, ""), audience(settings)) if answers else None,
+            shapes=channels.shapes,
+            domain=sender or NOWHERE,
+        )
 
     def letter(
         self,
         pendings: Sequence[Pending],
         message_id: str,
         at: datetime,
-        again: bool,  # noqa: FBT001 — as `Writing.letter`
+        again: bool,  # noqa: FBT001
     ) -> Letter:
         """One letter that tells all of these to their one recipient."""
         to = pendings[0].recipient

@@ -1,18 +1,13 @@
 """What the post room works with: who hears of a notice, what waits, and who decides."""
 
-from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import msgspec
 
-from spotwarden.model.jobfile import JobFile
-from spotwarden.model.letter import Letter
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.moment import Moment
 from spotwarden.model.notice import Notice
-from spotwarden.model.outcome import Outcome
-from spotwarden.model.policy import Policy
-from spotwarden.model.post import Batch, Channel, Pace, Pending, Recipient, Round, Undelivered
+from spotwarden.model.post import Channel, Pace, Pending, Recipient, Round
 
 
 class Addressed(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,33 +63,3 @@ class Next(msgspec.Struct, frozen=True, kw_only=True):
     given_up: tuple[Waiting, ...] = ()
     reason: str = ""
     goes_on: bool = False
-
-
-class Posting(msgspec.Struct, frozen=True, kw_only=True):
-    """The pure functions that decide.
-
-    `as_of` is what a notice says where it is sent now, having arrived at somebody then or nowhere yet.
-    `once_more` is a letter of which nobody knows whether it arrived as it goes out again, or why it does not.
-    """
-
-    read: Callable[[bytes], Notice]
-    unreadable: Callable[[bytes, str, datetime], Undelivered]
-    addressed: Callable[[Notice, JobFile, Policy], Addressed]
-    stand_ins: Callable[[Pending, str, Policy, datetime], tuple[Pending, ...]]
-    due: Callable[[Sequence[Waiting], Wanted], tuple[tuple[Waiting, ...], ...]]
-    as_of: Callable[[Pending, datetime, datetime | None], Pending]
-    asks_pace: Callable[[Sequence[Waiting]], bool]
-    batch: Callable[[Sequence[Waiting], str, datetime], Batch]
-    once_more: Callable[[Batch, datetime], Batch | str]
-    after: Callable[[Round, Sequence[Waiting], Outcome, NotifyLimits, datetime], Next]
-
-
-class Writing(msgspec.Struct, frozen=True, kw_only=True):
-    """Who writes letters: from what they tell, their message id, the moment, and whether once more.
-
-    `domain` is what message ids end with; `now` tells the time.
-    """
-
-    letter: Callable[[Sequence[Pending], str, datetime, bool], Letter]
-    domain: str
-    now: Callable[[], datetime]

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.engine.log import log
 from spotwarden.governance.cases.deliveries import arrived
-from spotwarden.governance.sweep import Duty
 from spotwarden.model.post import Pending
-from spotwarden.notify.outbox.model import Posting, Waiting, Writing
+from spotwarden.notify.outbox.late import as_of
+from spotwarden.notify.outbox.mailer import Mailer
+from spotwarden.notify.outbox.model import Waiting
 from spotwarden.notify.outbox.records import Records
 from spotwarden.ports import BrokenError
 
@@ -17,12 +19,17 @@ class Office:
     """What all desks of one sweep share. `hurry` says when no further letter may be begun."""
 
     def __init__(
-        self, duty: Duty, posting: Posting, writing: Writing, hurry: Callable[[], bool], workers: int
+        self,
+        context: SweepContext,
+        mailer: Mailer,
+        now: Callable[[], datetime],
+        hurry: Callable[[], bool],
+        workers: int,
     ) -> None:
-        self.duty, self.posting, self.writing = duty, posting, writing
-        self.hurry, self.workers = hurry, workers
-        self.store, self.layout = duty.cloud.store, duty.settings.layout
-        self.limits = duty.policy.notify
+        self.context, self.mailer = context, mailer
+        self.now, self.hurry, self.workers = now, hurry, workers
+        self.store, self.layout = context.cloud.store, context.settings.layout
+        self.limits = context.policy.notify
         self.records = Records(self.store, self.layout)
 
     def all(self, some: Sequence[Waiting], do: Callable[[Waiting], Waiting | None]) -> list[Waiting]:
@@ -42,8 +49,8 @@ class Office:
         except BrokenError:
             # Nothing is done about a case of which nobody can read whether its warning has arrived.
             there = None
-        return self.posting.as_of(pending, now, there)
+        return as_of(pending, now, there)
 
     def say(self, severity: str, message: str) -> None:
         """Log it."""
-        log(self.duty.tick, severity, message)
+        log(self.context.tick, severity, message)

@@ -1,14 +1,20 @@
 """A tick of the post room: everybody's letters, each recipient by itself."""
 
-from datetime import timedelta
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
+from spotwarden import clock
+from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept, each, swept
 from spotwarden.engine.metrics import pulse
-from spotwarden.governance.sweep import Duty
 from spotwarden.model.action import Wait
+from spotwarden.notify.channels import ChannelSettings, open_post
 from spotwarden.notify.outbox.delivery import Desk
-from spotwarden.notify.outbox.model import Posting, Writing
+from spotwarden.notify.outbox.intake import take_in
+from spotwarden.notify.outbox.mailer import Mailer
 from spotwarden.notify.outbox.shared import Office
 from spotwarden.notify.outbox.store import Box, boxes
 
@@ -18,26 +24,26 @@ BUDGET = timedelta(seconds=60)
 Item = TypeVar("Item")
 
 
-def deliver(duty: Duty, posting: Posting, writing: Writing) -> Swept:
+def deliver(context: SweepContext, mailer: Mailer, now: Callable[[], datetime]) -> Swept:
     """Send what is due, to everybody; one recipient's trouble never delays another's."""
-    began = writing.now()
-    found = _in_turn(boxes(duty.cloud.store, duty.settings.layout), int(began.timestamp() // 60))
+    began = now()
+    found = _in_turn(boxes(context.cloud.store, context.settings.layout), int(began.timestamp() // 60))
     waiting = [entry.updated for box in found for entry in box.entries.values()]
     age = (began - min([began, *waiting])).total_seconds()
     pulse().saw(notices=len(waiting), oldest_notice_seconds=age)
 
     def hurry() -> bool:
-        return writing.now() - began >= BUDGET
+        return now() - began >= BUDGET
 
-    workers = max(1, duty.settings.workers // max(1, len(found)))
-    office = Office(duty, posting, writing, hurry, workers)
+    workers = max(1, context.settings.workers // max(1, len(found)))
+    office = Office(context, mailer, now, hurry, workers)
 
     def serve(box: Box) -> Wait | None:
         if hurry():
             return Wait(reason=f"no time left for {box.person}", soon=False)
         return Desk(office, box).serve()
 
-    done = each(found, serve, duty.settings.workers)
+    done = each(found, serve, context.settings.workers)
     return swept(done.results, done.failures)
 
 
@@ -45,3 +51,16 @@ def _in_turn(items: list[Item], minute: int) -> list[Item]:
     """Another one first each minute: where time runs out, it is not always the same who wait."""
     first = minute % len(items) if items else 0
     return [*items[first:], *items[:first]]
+
+
+def take_in_or_deliver(
+    context: SweepContext, message: Mapping[str, Any], environ: Mapping[str, str]
+) -> Swept:
+    """A notice is only written down; the next tick brings it to its people."""
+    if not context.tick.patient:
+        return take_in(context, message)
+    channels = ChannelSettings.read(environ)
+    cloud = replace(context.cloud, post=open_post(channels))
+    context = SweepContext.open(cloud, context.settings, context.policy, context.tick)
+    mailer = Mailer.open(context.settings, context.policy.notify, channels, environ)
+    return deliver(context, mailer, clock.now)

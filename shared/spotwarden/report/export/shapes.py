@@ -11,7 +11,7 @@ import msgspec
 
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.moment import Moment
-from spotwarden.report.model.experiments import Standing
+from spotwarden.model.standing import Standing
 
 SCHEMA = 1
 """The version of these shapes. New names may come without a new version; none changes or goes."""

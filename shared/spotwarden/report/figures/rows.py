@@ -8,10 +8,11 @@ import msgspec
 from spotwarden.model.attempt import CLOSED, Attempt, State
 from spotwarden.model.placement import Event
 from spotwarden.model.prices import Kind
+from spotwarden.model.standing import Standing
 from spotwarden.recovery.refusals import Refusal, refusal
 from spotwarden.report.figures import beats, counting, marks, stays
 from spotwarden.report.figures.intervals import SECOND, whole
-from spotwarden.report.model.experiments import OVER, Experiment, Links, Standing
+from spotwarden.report.model.experiments import OVER, Experiment, Links
 from spotwarden.report.model.job import Bar, Fate
 from spotwarden.report.model.kept import Entry, Gathered, Happened, Loss, Rules, Sources, Story, Summary
 

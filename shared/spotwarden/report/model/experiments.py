@@ -6,29 +6,15 @@ known is None, never 0. Texts come from the bucket and from people: whoever show
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from enum import Enum
 
 import msgspec
 
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.moment import Moment
+from spotwarden.model.standing import Standing
 
 MILLION = 1_000_000
 NOTHING = timedelta(0)
-
-
-class Standing(Enum):
-    """How a job stands. `UNKNOWN` is one of which the bucket does not say enough."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-    RECOVERING = "recovering"
-    STALLED = "stalled"
-    ENDED = "ended"
-    FAILED = "failed"
-    GAVE_UP = "gave up"
-    STOPPED = "stopped"
-    UNKNOWN = "unknown"
 
 
 OVER = frozenset((Standing.ENDED, Standing.FAILED, Standing.GAVE_UP, Standing.STOPPED))

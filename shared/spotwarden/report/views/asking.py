@@ -10,7 +10,8 @@ from typing import Any, Self
 import msgspec
 
 from spotwarden.model.heartbeat import number
-from spotwarden.report.model.experiments import Experiment, Measure, Standing
+from spotwarden.model.standing import Standing
+from spotwarden.report.model.experiments import Experiment, Measure
 
 SIZES = (50, 100, 500)
 """Rows of a page; the second is what is shown unless asked."""

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from markupsafe import Markup, escape
 
-from spotwarden.report.model.experiments import Advance, Experiment, Experiments, Standing
+from spotwarden.model.standing import Standing
+from spotwarden.report.model.experiments import Advance, Experiment, Experiments
 from spotwarden.report.views.asking import SIZES, Asked, Chosen, choose, first_order, measure
 from spotwarden.report.views.frame import Frame
 from spotwarden.report.views.rendering import render

@@ -1,0 +1,14 @@
+"""A sweep of `flag_idle_gpus`."""
+
+from spotwarden.engine.context import SweepContext
+from spotwarden.engine.fan_out import Swept
+from spotwarden.governance.idle.gather import gather
+from spotwarden.governance.idle.rule import NAMES, judge
+from spotwarden.governance.sweep import Rules, govern
+
+RULES = Rules(names=NAMES, gather=gather, judge=judge)
+
+
+def sweep(context: SweepContext) -> Swept:
+    """Gather, judge, warn, gather again, act; one bad VM or job never stops the others."""
+    return govern(context, RULES)
