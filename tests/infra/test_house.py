@@ -1,6 +1,7 @@
-"""The house keeps its own rules: folders, manifest, policy and README agree."""
+"""The house keeps its own rules: folders, manifest, policy and pages agree."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ ROWS = yaml.safe_load((ROOT / "infra/functions.yaml").read_text())["functions"]
 FOLDERS = sorted(file.parent for file in (ROOT / "functions").glob("*/main.py"))
 SOURCES = sorted([*(ROOT / "shared/spotwarden").rglob("*.py"), *(ROOT / "infra/localcloud").rglob("*.py")])
 TOP = {
-    ".ci", ".gitignore", ".pre-commit-config.yaml", "LICENSE", "README.md", "deploy.sh", "docs",
+    ".ci", ".github", ".gitignore", ".pre-commit-config.yaml", "LICENSE", "README.md", "deploy.sh", "docs",
     "functions", "infra", "pyproject.toml", "requirements.lock", "shared", "tests",
 }  # fmt: skip
 
@@ -43,12 +44,21 @@ def test_a_function_imports_no_sibling(folder):
     assert not siblings & {name.split(".")[0] for name in imports}
 
 
-def test_the_readme_names_every_function_as_the_manifest_does():
-    """The table of functions says what each does, in the manifest's words."""
-    readme = (ROOT / "README.md").read_text()
+def test_the_page_of_functions_names_every_one_as_the_manifest_does():
+    """Its table says what each does, in the manifest's words."""
+    page = (ROOT / "docs/functions.md").read_text(encoding="utf-8")
     for row in ROWS:
-        assert f"[`{row['name']}`](functions/{row['name']}/)" in readme
-        assert row["does"] in readme
+        assert f"[`{row['name']}`](../functions/{row['name']}/)" in page
+        assert row["does"] in page
+
+
+def test_the_readme_is_read_to_its_end():
+    """It has at most 90 lines, and each file that it links to is there."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= 90
+    targets = re.findall(r"\]\(([^)#]+)", readme)
+    assert "docs/README.md" in targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda file: str(file.relative_to(ROOT)))
@@ -63,7 +73,7 @@ def test_a_file_is_one_room(source):
 
 
 def test_nothing_else_stands_at_the_top():
-    """The top level is what the README shows."""
+    """Whoever opens the repository sees few things, and knows each."""
     tracked = {path.name for path in ROOT.iterdir() if not _ignored(path.name)}
     assert tracked <= TOP
 
