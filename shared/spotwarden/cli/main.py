@@ -2,6 +2,7 @@
 
 import click
 
+from spotwarden import __version__
 from spotwarden.cli.configured import configured
 from spotwarden.cli.interrupted import farewell, interruptible, said_so_far
 from spotwarden.cli.lazy import LazyGroup
@@ -102,6 +103,7 @@ UNCONFIGURED = frozenset({"config", "completion", "local"})
 
 
 @click.group(cls=Commands, commands_at=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="%(prog)s %(version)s")
 @click.option("--bucket", help="The bucket of the jobs, for this command.")
 @click.option("--project", help="The Google Cloud project, for this command.")
 @click.option("--prefix", help="The folder of the bucket that the jobs stand in, for this command.")
