@@ -5,11 +5,11 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from spotwarden.model.governance import Limits
-from spotwarden.model.leniency import LENIENT
-from spotwarden.model.policy import RULES, Policy
+from spotwarden.model import governance, policy
+from spotwarden.model.leniency import LENIENT, Lenient
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -36,17 +36,26 @@ def example(monkeypatch, tmp_path):
     folder.mkdir()
     (folder / "__init__.py").touch()
     (folder / "rule.py").write_text(EXAMPLES["rule.py"], encoding="utf-8")
-    governance = import_module("spotwarden.governance")
-    monkeypatch.setattr(governance, "__path__", [*governance.__path__, str(tmp_path)])
-    monkeypatch.setitem(RULES, "unlabelled", Limits)
-    monkeypatch.setitem(LENIENT, "unlabelled", LENIENT["leftover"])
-    monkeypatch.setattr(Policy, "unlabelled", Limits(), raising=False)
-    names = {}
-    exec(compile(EXAMPLES["test_rule.py"], "docs/CONTRIBUTING.md", "exec"), names)  # noqa: S102 - the page's own code
-    yield names
+    package = import_module("spotwarden.governance")
+    monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
+    limits = run("limits.py", {"Limits": governance.Limits})["UnlabelledLimits"]
+    field = ("unlabelled", limits, limits())
+    with_it = msgspec.defstruct("Policy", [field], bases=(policy.Policy,), frozen=True, kw_only=True)
+    monkeypatch.setattr(governance, "UnlabelledLimits", limits, raising=False)
+    monkeypatch.setattr(policy, "Policy", with_it)
+    monkeypatch.setitem(policy.RULES, "unlabelled", limits)
+    monkeypatch.setitem(LENIENT, "unlabelled", {**LENIENT["leftover"], "label": Lenient.FIXED})
+    yield run("test_rule.py", {})
     for module in ("spotwarden.governance.unlabelled", "spotwarden.governance.unlabelled.rule"):
         sys.modules.pop(module, None)
-    del governance.unlabelled
+    vars(package).pop("unlabelled", None)
+
+
+def run(name, names):
+    """The names that an example of the page defines, run with these."""
+    names["__name__"] = name
+    exec(compile(EXAMPLES[name], "docs/CONTRIBUTING.md", "exec"), names)  # noqa: S102 - the page's own code
+    return names
 
 
 @pytest.mark.parametrize("name", TOLD)
@@ -57,8 +66,8 @@ def test_the_example_rule_passes_the_tests_that_the_page_gives(example, name):
 
 def test_the_page_has_a_rule_and_tests_of_both_sides():
     """Else nothing is run above."""
-    assert list(EXAMPLES) == ["rule.py", "test_rule.py"]
-    assert len(TOLD) >= 4
+    assert list(EXAMPLES) == ["limits.py", "rule.py", "test_rule.py"]
+    assert len(TOLD) >= 5
 
 
 @pytest.mark.parametrize(("path", "what"), PLACES, ids=[f"{path}:{what}" for path, what in PLACES])
