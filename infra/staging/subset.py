@@ -14,10 +14,11 @@ ROOT = "spotwarden (pyproject.toml)"
 
 
 def blocks(lock: str) -> Mapping[str, str]:
-    """Each package's lines of the lock, by its normalised name."""
+    """Each package's lines of the lock, by its normalised name, of all its versions."""
     found: dict[str, str] = {}
     for block in re.split(r"(?m)^(?=[A-Za-z0-9])", lock)[1:]:
-        found[normal(re.split(r"[=\[ ]", block, maxsplit=1)[0])] = block
+        name = normal(re.split(r"[=\[ ]", block, maxsplit=1)[0])
+        found[name] = found.get(name, "") + block
     return found
 
 

@@ -46,6 +46,14 @@ def test_all_extras_are_the_whole_lock():
     assert names(subset("local", "dev").stdout) == names(LOCK.read_text())
 
 
+def test_a_package_that_is_locked_for_each_range_of_pythons_keeps_all_its_versions(tmp_path):
+    """Otherwise it would be missing where the Python is an older one."""
+    forked = tmp_path / "forked.lock"
+    older = 'click==1.0 ; python_full_version < "3.11.5"\n    # via spotwarden (pyproject.toml)\n'
+    forked.write_text(re.sub(r"(?m)^(?=click==)", older, LOCK.read_text()))
+    assert len(re.findall(r"(?m)^click==", subset(lock=forked).stdout)) == 2
+
+
 def test_every_package_keeps_its_hashes():
     """Pip refuses a file in which one is missing."""
     text = subset("local").stdout
