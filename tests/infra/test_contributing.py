@@ -22,12 +22,6 @@ PLACES = re.findall(r"^\| `([^`]+/[^`]+)` \| `([^`]+)`", PAGE, re.MULTILINE)
 TOLD = re.findall(r"^def (test_\w+)", EXAMPLES["test_rule.py"], re.MULTILINE)
 FOLDERS = {"shared", "infra", "tests", "functions", "docs"}
 
-pytestmark = pytest.mark.xfail(
-    not (ROOT / "shared/spotwarden/governance").is_dir(),
-    reason="the page tells of the layout by capability",
-    strict=False,
-)
-
 
 @pytest.fixture
 def example(monkeypatch, tmp_path):

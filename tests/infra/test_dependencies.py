@@ -29,6 +29,7 @@ USED_OTHERWISE: Mapping[str, str] = {
     "axe-playwright-python": "carries the rules of axe-core, which the tests of pages read as a file",
     "python-multipart": "Starlette reads uploads through it",
     "import-linter": "a command",
+    "mkdocs-material": "the theme of the documentation, which mkdocs finds by its name",
     "mypy": "a command",
     "pre-commit": "a command",
     "pytest-timeout": "a plugin of pytest",

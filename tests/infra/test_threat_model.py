@@ -40,7 +40,7 @@ def test_each_row_names_a_test_that_is_there(row):
 
 def test_each_test_of_a_stolen_vm_stands_in_the_table():
     """What is played is told."""
-    tests = ast.parse((ROOT / "tests" / "functions" / "test_stolen_job_vm.py").read_text())
+    tests = ast.parse((ROOT / "tests" / "recovery" / "test_stolen_job_vm.py").read_text())
     names = [node.name for node in tests.body if isinstance(node, ast.FunctionDef)]
     missing = [name for name in names if name.startswith("test_") and f"::{name}`" not in SECTION]
     assert missing == []
