@@ -9,7 +9,7 @@ import msgspec
 VARIABLE = "SPOTWARDEN_LOCAL_URL"
 
 
-class Running(msgspec.Struct, frozen=True, kw_only=True):
+class RunningCloud(msgspec.Struct, frozen=True, kw_only=True):
     """One running local cloud: its endpoints, its process and its folder."""
 
     http: str
@@ -25,7 +25,7 @@ def folder(environ: Mapping[str, str]) -> Path:
     return Path(base) / "spotwarden" / "running"
 
 
-def write_down(running: Running, environ: Mapping[str, str]) -> Path:
+def write_down(running: RunningCloud, environ: Mapping[str, str]) -> Path:
     """Note that this one runs; the file is to be removed at the end."""
     home = folder(environ)
     home.mkdir(parents=True, exist_ok=True)
@@ -34,13 +34,13 @@ def write_down(running: Running, environ: Mapping[str, str]) -> Path:
     return file
 
 
-def newest(environ: Mapping[str, str]) -> Running | None:
+def newest(environ: Mapping[str, str]) -> RunningCloud | None:
     """The one that was started last and still lives; notes of dead ones are cleared away."""
     import psutil  # noqa: PLC0415 — a shell that was told where the local cloud is never looks for it
 
-    living: list[tuple[float, Running]] = []
+    living: list[tuple[float, RunningCloud]] = []
     for file in folder(environ).glob("*.json"):
-        running = msgspec.json.decode(file.read_bytes(), type=Running)
+        running = msgspec.json.decode(file.read_bytes(), type=RunningCloud)
         if psutil.pid_exists(running.pid):
             living.append((file.stat().st_mtime, running))
         else:

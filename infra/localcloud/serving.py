@@ -83,10 +83,10 @@ def end_at_a_signal() -> asyncio.Event:
 
 
 @asynccontextmanager
-async def noted(cloud: LocalCloud, state: Path) -> AsyncIterator[running.Running]:
+async def noted(cloud: LocalCloud, state: Path) -> AsyncIterator[running.RunningCloud]:
     """Let commands find this local cloud for as long as it runs."""
     endpoints = cloud.endpoints
-    now = running.Running(
+    now = running.RunningCloud(
         http=endpoints.http, grpc=endpoints.grpc, project=endpoints.project, pid=os.getpid(), state=str(state)
     )
     note = running.write_down(now, os.environ)

@@ -10,7 +10,7 @@ import msgspec
 from spotwarden.gcp import gathering, monitoring, series
 from spotwarden.gcp.calls import decode
 from spotwarden.gcp.gathering import UNKNOWN
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.rest import Rest
 
 Query = Mapping[str, str | list[str]]
@@ -61,9 +61,11 @@ class Page(msgspec.Struct, frozen=True, rename="camel"):
 
 def use(endpoint: str) -> None:
     """Have the adapter ask this server from now on."""
-    rest = Rest(endpoint=endpoint, patience=Patience())
+    rest = Rest(endpoint=endpoint, patience=RetryPolicy())
 
-    def listed(_: object, project: str, ask: series.Ask, ids: Collection[str] = ()) -> Iterator[Series]:
+    def listed(
+        _: object, project: str, ask: series.SeriesQuestion, ids: Collection[str] = ()
+    ) -> Iterator[Series]:
         wanted = sorted(set(ids))
         most = series.MOST_IDS
         calls = [wanted[first : first + most] for first in range(0, len(wanted), most)]
@@ -77,10 +79,10 @@ def use(endpoint: str) -> None:
                 token = {"pageToken": page.next_page_token}
 
     monitoring.listed = listed  # type: ignore[assignment]
-    gathering.Rows.take = _take  # type: ignore[assignment, method-assign]
+    gathering.PagedRows.take = _take  # type: ignore[assignment, method-assign]
 
 
-def _query(ask: series.Ask, project: str, ids: Collection[str]) -> Query:
+def _query(ask: series.SeriesQuestion, project: str, ids: Collection[str]) -> Query:
     request = ask.request(project, ids)
     query: dict[str, str | list[str]] = {
         "filter": request.filter,
@@ -108,7 +110,7 @@ def _stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _take(self: gathering.Rows, found: Series) -> None:
+def _take(self: gathering.PagedRows, found: Series) -> None:
     instance = found.resource.labels.get("instance_id", "")
     if self._ids and instance not in self._ids:
         return

@@ -15,8 +15,8 @@ from typing import Any
 
 from spotwarden import clock
 from spotwarden.cli.context import Context
-from spotwarden.cli.looking.rows import Rows
-from spotwarden.engine.cache import Known
+from spotwarden.cli.looking.rows import JobRows
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.settings import Settings
 from spotwarden.model.policy import Policy
 from spotwarden.ports import Cloud
@@ -43,7 +43,7 @@ class Far:
         return later
 
 
-def look(rows: Rows) -> int:
+def look(rows: JobRows) -> int:
     """Read the table."""
     return len(rows.read(rows.names(), clock.now()).rows)
 
@@ -70,16 +70,16 @@ def main(sizes: list[int]) -> None:
         settings = Settings(project="p", bucket="b", notices="n", policy_file=Path("policy.toml"), workers=16)
         context = Context(settings=settings, policy=Policy(version="bench"), cloud=far)
         clock.now = made.cloud.clock.now
-        Known.forget()
-        exact = Rows(context, exact=True)
+        GenerationCache.forget()
+        exact = JobRows(context, exact=True)
         row("no report, or --exact", partial(look, exact))
         row("a second look", partial(look, exact))
         made.tick()
         while len(made.index().entries) < jobs:
             made.wait(minutes=10)
             made.tick()
-        Known.forget()
-        reported = Rows(context)
+        GenerationCache.forget()
+        reported = JobRows(context)
         row("with the report", partial(look, reported))
         row("a second look", partial(look, reported))
 

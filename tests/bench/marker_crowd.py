@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from tests.fakes.world import World, load
 from tests.recovery.crowd_world import Crowded, Slow
 
@@ -51,7 +51,7 @@ def storm(*, cold: bool) -> list[str]:
     crowd.preempt(*(f"job-{number}" for number in range(JOBS)))
     crowd.world.wait(minutes=1)
     if cold:
-        Known.forget()
+        GenerationCache.forget()
     creates, seconds, calls = swept(crowd)
     what = f"{JOBS} jobs preempted, {'a new' if cold else 'a warm'} function"
     return [

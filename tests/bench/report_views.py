@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.model.attempt import Attempt
 from spotwarden.ports import Entry, Stored
 from tests.fakes.store import MemoryStore
@@ -137,7 +137,7 @@ def main(sizes: list[int]) -> None:
         for view in VIEWS:
             for how in ("cold", "warm"):
                 if how == "cold":
-                    Known.forget()
+                    GenerationCache.forget()
                 page = bytearray()
                 seconds, calls, size = measured(partial(_load, made, view, page))
                 line(f"{view} ({how})", seconds, calls, size, len(page))

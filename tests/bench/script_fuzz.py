@@ -1,6 +1,7 @@
 """Fuzz both stages of reading a create script with atheris: `script_fuzz.py [MINUTES] [FOLDER]`.
 
-Anything but `Refused` that escapes, and any input that takes over two seconds, ends the run with the input.
+Anything but `ScriptRefused` that escapes, and any input that takes over two seconds, ends the run with
+the input.
 It starts from the scripts of tests/create_script/corpus; FOLDER keeps what it
 finds interesting, for the next run.
 """
@@ -14,7 +15,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["spotwarden"]):
-    from spotwarden.create_script import Defaults, Refused, requests
+    from spotwarden.create_script import Defaults, ScriptRefused, requests
     from spotwarden.create_script.bash.evaluator import script  # noqa: F401 — likewise
     from spotwarden.create_script.gcloud import session  # noqa: F401 — instrumented now, not at the first script
 
@@ -27,7 +28,7 @@ SLOW_SECONDS = 2
 
 def one_input(data: bytes) -> None:
     """Read it as a stored script would be."""
-    with suppress(Refused):
+    with suppress(ScriptRefused):
         requests(data, files=FILES, defaults=DEFAULTS)
 
 

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from spotwarden.create_script import Defaults, Refused, requests
+from spotwarden.create_script import Defaults, ScriptRefused, requests
 
 CORPUS = Path(__file__).parents[1] / "script" / "corpus"
 DEFAULTS = Defaults(project="demo-project", zone="us-central1-a", region="us-central1")
@@ -29,7 +29,7 @@ def scripts() -> list[tuple[bytes, dict[str, bytes]]]:
         try:
             if requests(file.read_bytes(), files=files, defaults=DEFAULTS):
                 found.append((file.read_bytes(), files))
-        except Refused:
+        except ScriptRefused:
             continue
     return found
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 
 from spotwarden.cli.context import Context
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.settings import Settings
-from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, RunRecord, StatusCode, Thing
-from spotwarden.model.attempt import Attempt, State, Try
+from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, ObjectName, RunRecord, StatusCode
+from spotwarden.model.attempt import Attempt, AttemptState, Try
 from spotwarden.model.fleet import Fleet, Machine
 from spotwarden.model.instance import Instance, Instances, Status
 from spotwarden.model.policy import Policy
@@ -41,7 +41,7 @@ class Speaker:
 
     def __init__(self, cloud: MemoryCloud | None = None) -> None:
         # Every bucket in memory counts its generations from one.
-        Known.forget()
+        GenerationCache.forget()
         self.cloud = cloud or memory_cloud()
         self.logs = MemoryLogs()
         self.files = MemoryFiles(self.cloud.store)
@@ -81,7 +81,7 @@ class Speaker:
         self.cloud.compute.instances = lambda **_: Instances(items=tuple(self._instances))
         self.cloud.compute.fleet = lambda **_: Fleet(items=tuple(self._machines))
 
-    def put(self, thing: Thing, data: bytes | str) -> None:
+    def put(self, thing: ObjectName, data: bytes | str) -> None:
         """Write an object."""
         raw = data.encode() if isinstance(data, str) else data
         self.cloud.store.write(self.layout.build(thing), raw, generation=None)
@@ -94,7 +94,7 @@ class Speaker:
         self,
         number: int,
         *nodes: str,
-        state: State = State.RUNNING,
+        state: AttemptState = AttemptState.RUNNING,
         zone: str = "us-central1-a",
         job: str = JOB,
         **more: object,
@@ -109,7 +109,7 @@ class Speaker:
             created=now,
             updated=now,
             started=now,
-            instances=instances if state is State.RUNNING else {},
+            instances=instances if state is AttemptState.RUNNING else {},
             tries=(Try(place=zone, request_id="r", at=now),),
         )
         record = msgspec.structs.replace(record, **more)
@@ -143,7 +143,7 @@ def four_jobs(speaker: Speaker) -> None:
     speaker.put(RunRecord(job="exp-a"), '{"tags": {"team": "vision", "try": "1"}}')
     speaker.wait(60)
     speaker.attempt(1, job="exp-b", owner="bob@example.com", instances={"exp-b": "12"})
-    speaker.attempt(2, job="exp-b", owner="bob@example.com", state=State.PLACING)
+    speaker.attempt(2, job="exp-b", owner="bob@example.com", state=AttemptState.PLACING)
     speaker.put(RunRecord(job="exp-b"), '{"tags": {"team": "speech"}}')
     speaker.wait(60)
     speaker.attempt(1, job="other-c", owner="ada@example.com", instances={"other-c": "13"})

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from spotwarden.cli.acting import stopping
-from spotwarden.layout import AttemptRecord, CreateScript, JobFile, OpenJob, StatusCode
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.layout import AttemptRecord, CreateScript, JobFileName, OpenJob, StatusCode
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.governance import Remedy
@@ -81,7 +81,7 @@ class Shop:
 
     def record(self, number=1, **facts):
         """An attempt of the ledger; it runs, unless told otherwise."""
-        common = {"state": State.RUNNING, "created": NOW, "updated": NOW, "owner": "ada@example.com"}
+        common = {"state": AttemptState.RUNNING, "created": NOW, "updated": NOW, "owner": "ada@example.com"}
         attempt = Attempt(**{"job": "my-job", "number": number, **common, **facts})
         self.put(AttemptRecord(job="my-job", attempt=number), msgspec.json.encode(attempt))
 
@@ -100,7 +100,7 @@ class Shop:
 
     def file(self):
         """What the job's file says now."""
-        return tomllib.loads(self.read(JobFile(job="my-job")) or "")
+        return tomllib.loads(self.read(JobFileName(job="my-job")) or "")
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_stopping_closes_the_ledger_and_stops_every_node(shop):
     assert "100 GB of disks stay and are paid for; `spotwarden stop my-job --delete` deletes" in said
     assert "my-job is closed as stopped; my-job-1, my-job-2 was told to be stopped" in said
     closed = shop.attempt()
-    assert (closed.state, closed.reason) == (State.STOPPED, "stopped by ada@example.com: wrong data")
+    assert (closed.state, closed.reason) == (AttemptState.STOPPED, "stopped by ada@example.com: wrong data")
     shop.world.until(lambda: {one.status.value for one in shop.vms().values()} == {"TERMINATED"})
 
 
@@ -140,7 +140,7 @@ def test_a_disk_that_outlives_its_vm_is_named(shop):
     shop.create("my-job", disks=[disk])
     said = shop.ok("stop", "my-job", "--delete", "--yes")
     assert "50 GB of disks outlive their VMs and are paid for until somebody deletes them" in said
-    assert shop.attempt().state is State.STOPPED
+    assert shop.attempt().state is AttemptState.STOPPED
 
 
 def test_whoever_does_not_say_yes_has_changed_nothing(shop):
@@ -149,7 +149,7 @@ def test_whoever_does_not_say_yes_has_changed_nothing(shop):
     done = shop.desk.run("stop", "my-job")
     assert done.exit_code == 1
     assert "my-job will be closed as stopped" in done.output
-    assert (shop.attempt().state, shop.status("my-job-1")) == (State.RUNNING, "RUNNING")
+    assert (shop.attempt().state, shop.status("my-job-1")) == (AttemptState.RUNNING, "RUNNING")
 
 
 def test_only_the_jobs_own_vms_are_stopped(shop):
@@ -169,7 +169,7 @@ def test_a_zone_that_does_not_answer_is_said_to_hide_what_may_run(shop):
     said = shop.refused("stop", "my-job", "--yes")
     assert "my-job is closed as stopped" in said
     assert f"unreachable: {ZONE}: a VM there may run on; run the command again" in said
-    assert State.STOPPED in {shop.attempt(number).state for number in (1, 2) if shop.attempt(number)}
+    assert AttemptState.STOPPED in {shop.attempt(number).state for number in (1, 2) if shop.attempt(number)}
 
 
 def test_what_is_no_job_is_refused(shop):
@@ -181,7 +181,7 @@ def test_what_is_no_job_is_refused(shop):
 
 def test_a_job_that_is_over_need_not_be_stopped(shop):
     """It is no failure to ask."""
-    shop.record(state=State.ENDED)
+    shop.record(state=AttemptState.ENDED)
     shop.put(StatusCode(job="my-job"), b"0")
     assert "need not be stopped: it ended with status 0, and none of its VMs runs" in shop.ok(
         "stop", "my-job"
@@ -194,13 +194,13 @@ def test_a_job_that_is_over_need_not_be_stopped(shop):
 def test_restarting_claims_the_next_attempt_and_takes_the_end_back(shop):
     """Recovery carries it on: the job is on the list of open ones again."""
     shop.put(CreateScript(job="my-job"), b"gcloud compute instances create my-job --zone=us-central1-a\n")
-    shop.record(state=State.ENDED, instances={"my-job": "1"})
+    shop.record(state=AttemptState.ENDED, instances={"my-job": "1"})
     shop.put(StatusCode(job="my-job"), b"1")
     said = shop.ok("restart", "my-job")
     assert "It ended with status 1; that word is taken back first." in said
     assert "my-job will be started again: attempt 2 is on record" in said
     second = shop.attempt(2)
-    assert (second.state, second.reason) == (State.CLAIMED, "ada@example.com asked for it")
+    assert (second.state, second.reason) == (AttemptState.CLAIMED, "ada@example.com asked for it")
     assert shop.read(StatusCode(job="my-job")) is None
     assert shop.read(OpenJob(job="my-job")) is not None
     assert "on its way already" not in said
@@ -211,14 +211,14 @@ def test_restarting_claims_the_next_attempt_and_takes_the_end_back(shop):
 def test_a_job_without_a_script_or_a_launch_cannot_be_started_again(shop):
     """It says what can be done instead."""
     assert "spotwarden submit --job my-job" in shop.refused("restart", "my-job")
-    shop.record(state=State.STOPPED)
+    shop.record(state=AttemptState.STOPPED)
     assert "no stored create script" in shop.refused("restart", "my-job")
 
 
 def test_a_deployment_that_only_observes_starts_nothing(shop):
     """Nobody would carry the claim on."""
     shop.put(CreateScript(job="my-job"), b"gcloud compute instances create my-job --zone=us-central1-a\n")
-    shop.record(state=State.STOPPED)
+    shop.record(state=AttemptState.STOPPED)
     shop.desk._environment["SPOTWARDEN_MODE"] = "observe"
     assert "only observes" in shop.refused("restart", "my-job")
     assert shop.attempt(2) is None
@@ -239,7 +239,7 @@ def test_keeping_answers_every_open_case_about_it(shop):
         left = shop.desk.case(rule, key).keep_until - datetime.now(UTC)
         assert timedelta(hours=7, minutes=59) < left <= timedelta(hours=8)
     assert shop.desk.case("orphan", "x").keep_until is None
-    assert shop.read(JobFile(job="my-job")) is None
+    assert shop.read(JobFileName(job="my-job")) is None
 
 
 def test_a_keep_that_is_too_long_for_a_case_is_refused(shop):
@@ -252,10 +252,10 @@ def test_a_keep_that_is_too_long_for_a_case_is_refused(shop):
 def test_keeping_a_job_without_a_case_exempts_it_to_the_end_of_that_day(shop):
     """In its job.toml, which keeps all else; and off again."""
     shop.record()
-    shop.put(JobFile(job="my-job"), b'# mine\nowner = "ada"\n[rules.idle]\nact = "1h"\n')
+    shop.put(JobFileName(job="my-job"), b'# mine\nowner = "ada"\n[rules.idle]\nact = "1h"\n')
     said = shop.ok("keep", "my-job", "--until", "2099-12-30")
     assert "exempt from every rule to the end of 2099-12-30: its job.toml" in said
-    text = shop.read(JobFile(job="my-job"))
+    text = shop.read(JobFileName(job="my-job"))
     assert text.startswith('# mine\nowner = "ada"\nkeep_until = 2099-12-30\n[rules.idle]\n')
     assert "keeps it no longer" in shop.ok("keep", "my-job", "--off")
     assert "keep_until" not in shop.file()
@@ -293,7 +293,7 @@ def test_a_veto_is_taken_back(shop):
 def test_extending_a_job_that_was_warned_grants_hours_on_top(shop):
     """By the case, as the link in the letter does."""
     shop.record()
-    shop.put(JobFile(job="my-job"), b'max_runtime = "20h"\n')
+    shop.put(JobFileName(job="my-job"), b'max_runtime = "20h"\n')
     shop.case("job_cap")
     shop.ok("extend", "my-job", "--by", "4h")
     assert shop.desk.case("job_cap", "my-job").extended == 4.0
@@ -313,7 +313,7 @@ def test_extending_before_any_warning_raises_the_jobs_own_limit(shop, policy, by
     """Up to the policy's, and not a second beyond."""
     Path(shop.desk.policy).write_text(f'version = "1"\n{policy}')
     shop.record()
-    shop.put(JobFile(job="my-job"), b'max_runtime = "20h"\n')
+    shop.put(JobFileName(job="my-job"), b'max_runtime = "20h"\n')
     if says == "24h":
         assert "may be up for 1d over all attempts" in shop.ok("extend", "my-job", "--by", by)
         assert shop.file() == {"max_runtime": "1d"}
@@ -327,5 +327,5 @@ def test_a_job_that_nothing_bounds_need_not_be_extended(shop):
     assert "no job and no VM" in shop.refused("extend", "my-job", "--by", "1h")
     shop.record()
     assert "nothing bounds its time" in shop.refused("extend", "my-job", "--by", "1h")
-    shop.put(JobFile(job="my-job"), b"max_runtime = \n")
+    shop.put(JobFileName(job="my-job"), b"max_runtime = \n")
     assert "job.toml cannot be read" in shop.refused("extend", "my-job", "--by", "1h")

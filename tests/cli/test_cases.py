@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from spotwarden import clock
-from spotwarden.layout import JobFile as JobFileName
+from spotwarden.layout import JobFileName
 from spotwarden.model.case import Case, CaseState, Strike, Warned
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.governance import Remedy

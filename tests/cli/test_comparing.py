@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from spotwarden.cli.deployment.comparing import SHOWN, differences, second_opinion
-from spotwarden.cli.deployment.examining import State
+from spotwarden.cli.deployment.examining import CheckState
 from spotwarden.model.fleet import Fleet, Listed, Machine
 from spotwarden.model.instance import Status
 from spotwarden.ports import UnansweredError
@@ -59,7 +59,7 @@ def test_many_differences_are_counted():
     """The first few are named."""
     others = [replace(THEIRS, id=str(number)) for number in range(10, 10 + SHOWN + 2)]
     found = second_opinion(lambda: NONE, lambda: others)
-    assert found.state is State.BAD
+    assert found.state is CheckState.BAD
     assert found.why.count("is not in our list") == SHOWN
     assert found.why.endswith("and 2 more")
 
@@ -71,4 +71,4 @@ def test_who_gets_no_answer_knows_nothing():
         raise UnansweredError("nobody home")
 
     found = second_opinion(lambda: NONE, silent)
-    assert (found.state, found.why) == (State.UNKNOWN, "nobody home")
+    assert (found.state, found.why) == (CheckState.UNKNOWN, "nobody home")

@@ -11,9 +11,9 @@ from spotwarden.cli.colours import coloured
 from spotwarden.cli.looking import diff as command
 from spotwarden.cli.looking.sparks import PLAIN, sparks
 from spotwarden.cli.main import main
-from spotwarden.layout import Code, CreateScript, JobFile, MetricsFile, RunRecord
-from spotwarden.model.run import Run
-from spotwarden.report.model.job import Point
+from spotwarden.layout import Code, CreateScript, JobFileName, MetricsFile, RunRecord
+from spotwarden.model.run import RunRequest
+from spotwarden.report.model.job import CurvePoint
 from tests.cli.logged import Speaker
 
 SCRIPT = "gcloud compute instances create {job} --zone=us-central1-a\n# {job}-1 train.py\n"
@@ -30,7 +30,7 @@ def speaker(monkeypatch) -> Speaker:
         speaker.put(CreateScript(job=job), SCRIPT.format(job=job))
         speaker.put(Code(job=job), "code")
         asked(speaker, job)
-        speaker.put(JobFile(job=job), 'max_runtime = "2h"\n')
+        speaker.put(JobFileName(job=job), 'max_runtime = "2h"\n')
         measured(speaker, job, 1.0, 0.5, 0.25)
         speaker.wait(60)
     return speaker
@@ -44,7 +44,9 @@ def asked(speaker, job, **more) -> None:
         "inputs": (f"gs://b/{job}/input/data/ data",),
         **more,
     }
-    speaker.put(RunRecord(job=job), msgspec.json.encode(Run(at=speaker.cloud.clock.now(), by=job, **fields)))
+    speaker.put(
+        RunRecord(job=job), msgspec.json.encode(RunRequest(at=speaker.cloud.clock.now(), by=job, **fields))
+    )
 
 
 def measured(speaker, job, *losses, name="loss") -> None:
@@ -122,7 +124,7 @@ def test_a_setting_that_differs_is_shown_for_both(speaker, run, change, row):
 
 def test_limits_and_code_are_settings(speaker, run):
     """The code by its checksum: what is in it is for other tools to tell."""
-    speaker.put(JobFile(job="exp-2"), 'max_runtime = "3h"\n')
+    speaker.put(JobFileName(job="exp-2"), 'max_runtime = "3h"\n')
     speaker.put(Code(job="exp-2"), "other code")
     _, page = run()
     names = [line.split()[0] for line in page.split("\n\n")[1].splitlines()[1:]]
@@ -193,7 +195,7 @@ def test_what_a_script_says_steers_no_terminal(speaker, run):
 def curve(*values, first=0, every=1):
     """Points at steps."""
     return [
-        Point(at=clock.now(), step=float(first + place * every), value=value)
+        CurvePoint(at=clock.now(), step=float(first + place * every), value=value)
         for place, value in enumerate(values)
     ]
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from spotwarden.cli.deployment import examining
-from spotwarden.cli.deployment.examining import Finding, State, Where, archive_of, examine
-from spotwarden.cli.deployment.manifest import MANIFEST, Function, read_manifest
+from spotwarden.cli.deployment.examining import Check, CheckState, CheckSubject, archive_of, examine
+from spotwarden.cli.deployment.manifest import MANIFEST, DeployedFunction, read_manifest
 from spotwarden.cli.deployment.trying import Trial, _observed, run
 from spotwarden.gcp.deployed import Deployed
 from spotwarden.layout import AuditRecord, Layout
@@ -15,8 +15,8 @@ from spotwarden.ports import RejectedError, UnansweredError
 from tests.cli.conftest import Desk
 from tests.fakes.cloud import memory_cloud
 
-WHERE = Where(project="p", bucket="b", prefix="users/")
-REAP = Function(
+WHERE = CheckSubject(project="p", bucket="b", prefix="users/")
+REAP = DeployedFunction(
     name="reap_vms",
     schedule="*/5 * * * *",
     permissions=("compute.instances.list", "pubsub.topics.publish"),
@@ -83,7 +83,7 @@ def findings(**other):
 
 def bad(**other):
     """The one thing that is wrong, and why."""
-    (one,) = [one for one in findings(**other).values() if one.state is not State.GOOD]
+    (one,) = [one for one in findings(**other).values() if one.state is not CheckState.GOOD]
     return one
 
 
@@ -95,7 +95,7 @@ def changed(shown, **fields):
 def test_what_is_as_it_should_be_is_good():
     """One line each, and nothing to do."""
     found = findings()
-    assert {one.state for one in found.values()} == {State.GOOD}
+    assert {one.state for one in found.values()} == {CheckState.GOOD}
     assert list(found) == [
         "topic spotwarden-notices",
         "function reap-vms",
@@ -147,7 +147,7 @@ def test_what_is_as_it_should_be_is_good():
 def test_a_fault_is_named(kind, shown, why):
     """With what it should be, and that a deployment mends it."""
     found = bad(**{kind: shown})
-    assert found.state is State.BAD
+    assert found.state is CheckState.BAD
     assert why in found.why
     assert found.todo
 
@@ -158,7 +158,7 @@ def test_a_fault_is_named(kind, shown, why):
 def test_what_may_not_be_seen_is_not_taken_for_missing(error):
     """The message names the permission."""
     found = findings(topic=error)["topic spotwarden-reap-vms"]
-    assert found.state is State.UNKNOWN
+    assert found.state is CheckState.UNKNOWN
     assert str(error) in found.why
 
 
@@ -180,12 +180,14 @@ WRITER = "serviceAccount:service-1@gcp-sa-logging.iam.gserviceaccount.com"
 @pytest.mark.parametrize("lacking", [(), (AGENT,), (WRITER,), (AGENT, WRITER)])
 def test_whoever_brings_events_must_be_let_in(lacking):
     """A tick finds what an event would have told, a minute later: nobody would notice."""
-    woken = Function(name="reap_vms", log_events="a=b", bucket_events={"OBJECT_FINALIZE": "preempted-jobs/"})
+    woken = DeployedFunction(
+        name="reap_vms", log_events="a=b", bucket_events={"OBJECT_FINALIZE": "preempted-jobs/"}
+    )
     google = Google(sink={"writerIdentity": WRITER}, publishers={AGENT, WRITER} - set(lacking))
     google.storage_agent, google.notifications = lambda: AGENT, lambda _bucket: ()
     manifest = SimpleNamespace(functions=(woken,), topics={})
     found = {one.what: one for one in examine(google, manifest, WHERE)}["publishers of spotwarden-reap-vms"]
-    assert found.state is (State.BAD if lacking else State.GOOD)
+    assert found.state is (CheckState.BAD if lacking else CheckState.GOOD)
     assert all(one in found.why for one in lacking)
 
 
@@ -208,7 +210,7 @@ def test_who_publishes_is_read_from_the_grants_on_the_topic(monkeypatch):
 
 def test_each_log_sink_is_compared_as_a_whole():
     """Its filter, where it leads, whether it is on."""
-    wanted = Function(name="reap_vms", log_events="a=b")
+    wanted = DeployedFunction(name="reap_vms", log_events="a=b")
     right = {"filter": "a=b", "destination": f"pubsub.googleapis.com/{TOPIC}"}
     assert examining.sink_faults(right, wanted, TOPIC) == []
     for wrong in ({"filter": "a=c"}, {"destination": "x"}, {"disabled": True}):
@@ -269,8 +271,8 @@ def test_the_minute_after_midnight_is_of_another_day():
 
 def trial(what, ended, cleaned):
     """One that ends like this, or never."""
-    late = Finding(what=what, state=State.BAD, why="late")
-    good = Finding(what=what, state=State.GOOD)
+    late = Check(what=what, state=CheckState.BAD, why="late")
+    good = Check(what=what, state=CheckState.GOOD)
     return Trial(
         what=what, look=lambda: good if ended else None, late=late, clean=lambda: cleaned.append(what)
     )
@@ -281,7 +283,7 @@ def test_what_does_not_end_in_time_is_told_and_cleared_up():
     cleaned = []
     began = [trial("slow", ended=False, cleaned=cleaned), trial("quick", ended=True, cleaned=cleaned)]
     found = list(run(began, timedelta(milliseconds=1)))
-    assert [(one.what, one.state) for one in found] == [("quick", State.GOOD), ("slow", State.BAD)]
+    assert [(one.what, one.state) for one in found] == [("quick", CheckState.GOOD), ("slow", CheckState.BAD)]
     assert cleaned == ["slow", "quick"]
 
 

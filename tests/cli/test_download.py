@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spotwarden.cli.looking import download as command
-from spotwarden.cli.looking.landing import PART, UnsafeError, _key, safe
+from spotwarden.cli.looking.landing import PART, UnsafePathError, _key, safe
 from spotwarden.cli.main import main
 from spotwarden.layout import LogFile, MetricsFile, Output
 from spotwarden.layout.outputs import object_path
@@ -197,7 +197,7 @@ def test_an_object_that_is_written_anew_meanwhile_is_fetched_as_it_is_then(speak
 )
 def test_a_name_from_the_bucket_leads_nowhere_else(speaker, run, path):
     """It is named, and not written; all else is fetched."""
-    with pytest.raises(UnsafeError):
+    with pytest.raises(UnsafePathError):
         safe(path)
     if path:
         speaker.cloud.store.write(f"train/output/{path}", b"evil", generation=None)

@@ -11,8 +11,8 @@ from spotwarden.cli.main import main
 from spotwarden.layout import OpenJob
 from spotwarden.model.standing import Standing
 from spotwarden.report.model.experiments import Experiment as Reported
-from spotwarden.report.model.kept import Entry, Index
-from spotwarden.report.store import Shelf
+from spotwarden.report.model.kept import IndexEntry, ReportIndex
+from spotwarden.report.store import ReportStore
 from tests.cli.logged import Speaker, four_jobs
 
 
@@ -37,14 +37,14 @@ def run(capsys):
     return run
 
 
-def reported(speaker, *entries: Entry) -> None:
+def reported(speaker, *entries: IndexEntry) -> None:
     """Have the report know these jobs, as of now."""
-    Shelf(speaker.cloud.store, speaker.layout).put_index(
-        Index(at=speaker.cloud.clock.now(), entries=entries), generation=None
+    ReportStore(speaker.cloud.store, speaker.layout).put_index(
+        ReportIndex(at=speaker.cloud.clock.now(), entries=entries), generation=None
     )
 
 
-def over(job: str, **more: object) -> Entry:
+def over(job: str, **more: object) -> IndexEntry:
     """A job that the report has as over, with a status that is not the bucket's."""
     row = Reported(
         job=job,
@@ -59,7 +59,7 @@ def over(job: str, **more: object) -> Entry:
         ended=datetime(2026, 1, 5, 9, tzinfo=UTC),
         tags={"team": "vision"},
     )
-    return Entry(row=row, looked=datetime(2026, 1, 5, 9, tzinfo=UTC), **{"settled": True, **more})
+    return IndexEntry(row=row, looked=datetime(2026, 1, 5, 9, tzinfo=UTC), **{"settled": True, **more})
 
 
 @pytest.fixture

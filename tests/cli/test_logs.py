@@ -7,10 +7,10 @@ import pytest
 from spotwarden import clock
 from spotwarden.cli.looking import logs as command
 from spotwarden.cli.looking.logs import follow
-from spotwarden.cli.looking.reading import TAIL_BYTES, Wanted, beyond
+from spotwarden.cli.looking.reading import TAIL_BYTES, LinesWanted, beyond
 from spotwarden.cli.looking.saying import readable
 from spotwarden.cli.main import main
-from spotwarden.model.attempt import State, Try
+from spotwarden.model.attempt import AttemptState, Try
 from tests.cli.logged import JOB, Speaker
 from tests.fakes.trouble import rejected, unanswered
 
@@ -48,7 +48,7 @@ def follower(speaker, capsys):
             assert left, "it follows a job that has ended"
             left.pop(0)()
 
-        status = follow(speaker.context, JOB, Wanted(**wanted), pause=pause)
+        status = follow(speaker.context, JOB, LinesWanted(**wanted), pause=pause)
         said = capsys.readouterr()
         return status, said.out.splitlines(), said.err.splitlines()
 
@@ -166,7 +166,7 @@ def soon_over(speaker) -> None:
     speaker.register(JOB, "11")
     speaker.say("11", "epoch 1")
     speaker.wait(60)
-    speaker.attempt(2, state=State.PLACING, zone="us-central1-b", replaces={JOB: "11"})
+    speaker.attempt(2, state=AttemptState.PLACING, zone="us-central1-b", replaces={JOB: "11"})
 
 
 def test_an_attempt_that_ended_before_its_vm_was_written_down_is_told_by_what_it_stored(speaker, run):
@@ -223,7 +223,7 @@ def test_an_attempt_that_was_only_claimed_has_no_vm(speaker, run):
     """Whoever has registered is somebody's of before."""
     soon_over(speaker)
     speaker.register(JOB, "21")
-    speaker.attempt(2, state=State.CLAIMED, tries=())
+    speaker.attempt(2, state=AttemptState.CLAIMED, tries=())
     assert run()[1] == [ONE, "epoch 1"]
 
 
@@ -266,7 +266,7 @@ def test_following_goes_on_over_a_preemption_and_ends_as_the_job_does(speaker, f
         refused = (
             Try(place="us-central1-a", request_id="r", at=speaker.cloud.clock.now(), error="stockout"),
         )
-        speaker.attempt(2, state=State.BACKING_OFF, tries=refused)
+        speaker.attempt(2, state=AttemptState.BACKING_OFF, tries=refused)
 
     def back() -> None:
         speaker.attempt(2, zone="us-central1-b")
@@ -364,7 +364,7 @@ def test_an_end_that_comes_between_two_looks_at_it_is_known_by_its_status(speake
 
     def ended():
         speaker.end("3")
-        speaker.attempt(1, state=State.ENDED)
+        speaker.attempt(1, state=AttemptState.ENDED)
         older = lambda *args, **more: [  # noqa: E731 — of this test alone
             one for one in entries(*args, **more) if not one.name.endswith("status-code")
         ]
@@ -400,8 +400,8 @@ def test_following_from_the_last_lines_tells_what_comes_and_nothing_older(speake
         (lambda speaker: speaker.end("255"), 255),
         (lambda speaker: speaker.end("256"), 1),
         (lambda speaker: speaker.end("killed"), 1),
-        (lambda speaker: speaker.attempt(1, state=State.STOPPED), 143),
-        (lambda speaker: speaker.attempt(1, state=State.GAVE_UP), 75),
+        (lambda speaker: speaker.attempt(1, state=AttemptState.STOPPED), 143),
+        (lambda speaker: speaker.attempt(1, state=AttemptState.GAVE_UP), 75),
     ],
 )
 def test_the_exit_status_tells_how_the_job_ended(speaker, follower, end, status):

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from spotwarden.layout import AttemptRecord, JobFile
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.layout import AttemptRecord, JobFileName
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.policy import RULES
 from tests.contract.local_world import LocalWorld
 
@@ -49,7 +49,7 @@ def shop(desk, world):
     desk._environment["SPOTWARDEN_COMPUTE_ENDPOINT"] = world.url
     Path(desk._environment["SPOTWARDEN_POLICY"]).write_text(POLICY)
     attempt = Attempt(
-        job="test-vm", number=1, state=State.RUNNING, created=NOW, updated=NOW, owner="ada@example.com"
+        job="test-vm", number=1, state=AttemptState.RUNNING, created=NOW, updated=NOW, owner="ada@example.com"
     )
     record = AttemptRecord(job="test-vm", attempt=1)
     desk.store.write(desk.layout.build(record), msgspec.json.encode(attempt), generation=None)
@@ -58,7 +58,7 @@ def shop(desk, world):
 
 def job_toml(desk, text):
     """Write what the job says for itself."""
-    name = desk.layout.build(JobFile(job="test-vm"))
+    name = desk.layout.build(JobFileName(job="test-vm"))
     desk.store.write(name, text.encode(), generation=None)
 
 

@@ -3,30 +3,30 @@
 import click
 import pytest
 
-from spotwarden.cli.launching.machines import ATTACHED, WITH_GPUS, Machine, machine_for
+from spotwarden.cli.launching.machines import ATTACHED, WITH_GPUS, MachineType, machine_for
 from spotwarden.gcp.built_in import built_in
 
 
 @pytest.mark.parametrize(
     ("machine", "gpu", "meant"),
     [
-        ("e2-standard-8", "", Machine(name="e2-standard-8")),
-        ("g2-standard-24", "", Machine(name="g2-standard-24", gpu="nvidia-l4", count=2)),
-        ("g2-standard-24", "l4:2", Machine(name="g2-standard-24", gpu="nvidia-l4", count=2)),
-        ("g2-standard-8", "nvidia-l4", Machine(name="g2-standard-8", gpu="nvidia-l4", count=1)),
-        ("", "l4", Machine(name="g2-standard-4", gpu="nvidia-l4", count=1)),
-        ("", "L4:8", Machine(name="g2-standard-96", gpu="nvidia-l4", count=8)),
-        ("", "a100:16", Machine(name="a2-megagpu-16g", gpu="nvidia-tesla-a100", count=16)),
-        ("", "a100-80gb:2", Machine(name="a2-ultragpu-2g", gpu="nvidia-a100-80gb", count=2)),
-        ("", "h100:8", Machine(name="a3-highgpu-8g", gpu="nvidia-h100-80gb", count=8)),
-        ("", "t4:4", Machine(name="n1-standard-32", gpu="nvidia-tesla-t4", count=4, attached=True)),
+        ("e2-standard-8", "", MachineType(name="e2-standard-8")),
+        ("g2-standard-24", "", MachineType(name="g2-standard-24", gpu="nvidia-l4", count=2)),
+        ("g2-standard-24", "l4:2", MachineType(name="g2-standard-24", gpu="nvidia-l4", count=2)),
+        ("g2-standard-8", "nvidia-l4", MachineType(name="g2-standard-8", gpu="nvidia-l4", count=1)),
+        ("", "l4", MachineType(name="g2-standard-4", gpu="nvidia-l4", count=1)),
+        ("", "L4:8", MachineType(name="g2-standard-96", gpu="nvidia-l4", count=8)),
+        ("", "a100:16", MachineType(name="a2-megagpu-16g", gpu="nvidia-tesla-a100", count=16)),
+        ("", "a100-80gb:2", MachineType(name="a2-ultragpu-2g", gpu="nvidia-a100-80gb", count=2)),
+        ("", "h100:8", MachineType(name="a3-highgpu-8g", gpu="nvidia-h100-80gb", count=8)),
+        ("", "t4:4", MachineType(name="n1-standard-32", gpu="nvidia-tesla-t4", count=4, attached=True)),
         (
             "n1-highmem-4", "v100:1",
-            Machine(name="n1-highmem-4", gpu="nvidia-tesla-v100", count=1, attached=True),
+            MachineType(name="n1-highmem-4", gpu="nvidia-tesla-v100", count=1, attached=True),
         ),
         (
             "custom-12-65536", "v100:1",
-            Machine(name="custom-12-65536", gpu="nvidia-tesla-v100", count=1, attached=True),
+            MachineType(name="custom-12-65536", gpu="nvidia-tesla-v100", count=1, attached=True),
         ),
     ],
 )  # fmt: skip

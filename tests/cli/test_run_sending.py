@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from spotwarden.cli.bars import amount, bar
-from spotwarden.cli.launching.asked import Asked
-from spotwarden.cli.launching.inputs import Input
+from spotwarden.cli.launching.asked import LaunchRequest
+from spotwarden.cli.launching.inputs import LaunchInput
 from spotwarden.cli.launching.limits_file import job_file
-from spotwarden.cli.launching.machines import Machine
+from spotwarden.cli.launching.machines import MachineType
 from spotwarden.cli.launching.package import packed
 from spotwarden.cli.launching.sending import send_code, send_input
 from spotwarden.engine.policy_file.reading import durations, read_toml
@@ -38,9 +38,9 @@ def data(tmp_path):
     return folder
 
 
-def folder_input(data) -> Input:
+def folder_input(data) -> LaunchInput:
     """It as an input."""
-    return Input(name="data", address="gs://b/job/input/data/", local=data)
+    return LaunchInput(name="data", address="gs://b/job/input/data/", local=data)
 
 
 def names(files: MemoryFiles) -> list[str]:
@@ -69,7 +69,7 @@ def test_only_what_changed_is_sent_again(files, data):
 def test_what_no_file_has_any_more_is_named(files, data):
     """So that it can go; what is of another input, or of another job, is not."""
     for name in ("data-2", "data"):
-        send_input(files, "job", Input(name=name, local=data), LAYOUT)
+        send_input(files, "job", LaunchInput(name=name, local=data), LAYOUT)
     (data / "a").unlink()
     done = send_input(files, "job", folder_input(data), LAYOUT)
     assert [held.name for held in done.stale] == ["job/input/data/a"]
@@ -79,7 +79,7 @@ def test_a_folder_in_the_place_of_a_file_leaves_nothing_of_it(files, data, tmp_p
     """And the other way round."""
     file = tmp_path / "data.txt"
     file.write_text("x")
-    one = Input(name="data", local=file)
+    one = LaunchInput(name="data", local=file)
     send_input(files, "job", one, LAYOUT)
     assert [held.name for held in send_input(files, "job", folder_input(data), LAYOUT).stale] == [
         "job/input/data"
@@ -189,8 +189,8 @@ def test_without_a_terminal_a_bar_is_one_line(capsys):
 
 def test_limits_become_a_job_file_that_is_read_back():
     """Each of them; nothing said is no file."""
-    machine = Machine(name="e2-small")
-    bare = Asked(job="job", command=("x",), machine=machine)
+    machine = MachineType(name="e2-small")
+    bare = LaunchRequest(job="job", command=("x",), machine=machine)
     assert job_file(bare) == ""
     asked = msgspec.structs.replace(
         bare,

@@ -8,10 +8,10 @@ import pytest
 from spotwarden import clock
 from spotwarden.cli.looking import show as command
 from spotwarden.cli.main import main
-from spotwarden.layout import AttemptRecord, CaseRecord, Heartbeat, JobFile, MetricsFile, RunRecord
-from spotwarden.model.attempt import State, Try
+from spotwarden.layout import AttemptRecord, CaseRecord, Heartbeat, JobFileName, MetricsFile, RunRecord
+from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.model.finding import Subject, Target
-from spotwarden.model.run import Run
+from spotwarden.model.run import RunRequest
 from tests.cli.logged import JOB, Speaker
 from tests.cli.test_cases import case
 
@@ -45,7 +45,7 @@ def said(page: str, word: str) -> list[str]:
 @pytest.fixture
 def running(speaker) -> Speaker:
     """A job that was preempted once and runs: asked for by `spotwarden run`, with heartbeats."""
-    asked = Run(
+    asked = RunRequest(
         at=speaker.cloud.clock.now(),
         command=("python", "train.py", "--note", "two words"),
         machine="g2-standard-8",
@@ -120,7 +120,7 @@ def test_the_cost_of_a_job_that_is_over_ends_with_it(running, run):
 
 def test_a_job_whose_prices_nobody_knows_costs_nothing_that_is_said(speaker, run):
     """Neither asked for by us nor there to be looked at."""
-    speaker.attempt(1, state=State.STOPPED)
+    speaker.attempt(1, state=AttemptState.STOPPED)
     assert said(run(), "cost") == []
 
 
@@ -140,10 +140,10 @@ def test_an_open_case_is_shown_and_where_to_answer_it(running, run):
 def test_a_job_with_hardly_anything_on_record_has_a_page_too(speaker, run):
     """What is not known is left out."""
     speaker.put(
-        AttemptRecord(job=JOB, attempt=1), msgspec.json.encode(speaker.attempt(1, state=State.CLAIMED))
+        AttemptRecord(job=JOB, attempt=1), msgspec.json.encode(speaker.attempt(1, state=AttemptState.CLAIMED))
     )
     assert run().splitlines()[0] == "train: queued, 1 attempt"
-    speaker.put(JobFile(job=JOB), "max_runtime = 'soon'")
+    speaker.put(JobFileName(job=JOB), "max_runtime = 'soon'")
     speaker.put(MetricsFile(job=JOB, node=JOB, attempt=1), b"\x00\xff not json")
     speaker.put(RunRecord(job=JOB), "[]")
     assert "job.toml" in said(run(), "problem")[0]

@@ -9,7 +9,7 @@ from spotwarden import clock
 from spotwarden.cli.looking import show as command
 from spotwarden.cli.main import main
 from spotwarden.layout import CreateScript, OpenJob, SweepTurn
-from spotwarden.model.attempt import Lease, State
+from spotwarden.model.attempt import AttemptState, Lease
 from spotwarden.model.watch import Watch
 from tests.cli.logged import JOB, Speaker
 
@@ -43,8 +43,8 @@ def said(page: str, word: str) -> list[str]:
 @pytest.mark.parametrize(
     ("state", "step"),
     [
-        (State.STOPPED, "`spotwarden restart train` goes on where it stopped"),
-        (State.GAVE_UP, "`spotwarden restart train` goes on where it stopped"),
+        (AttemptState.STOPPED, "`spotwarden restart train` goes on where it stopped"),
+        (AttemptState.GAVE_UP, "`spotwarden restart train` goes on where it stopped"),
     ],
 )
 def test_the_next_step_fits_how_the_job_stands(speaker, run, state, step):
@@ -77,9 +77,9 @@ def take_away(speaker, thing):
 def test_a_wait_says_until_when(speaker, run):
     """The moment of the next try; where nobody has to wait, the next tick."""
     later = speaker.cloud.clock.now() + timedelta(minutes=4)
-    waiting(speaker, state=State.BACKING_OFF, not_before=later)
+    waiting(speaker, state=AttemptState.BACKING_OFF, not_before=later)
     assert said(run(), "next") == ["nothing: recovery goes on with it at 09:04:00 UTC by itself"]
-    waiting(speaker, state=State.PLACING)
+    waiting(speaker, state=AttemptState.PLACING)
     assert said(run(), "next") == ["nothing: recovery goes on with it within a minute by itself"]
     speaker.wait(299)
     assert "recovery goes on with it" in said(run(), "next")[0]
@@ -88,13 +88,13 @@ def test_a_wait_says_until_when(speaker, run):
 def test_a_claim_waits_for_its_lease(speaker, run):
     """Whoever was interrupted may have left one."""
     until = speaker.cloud.clock.now() + timedelta(minutes=5)
-    waiting(speaker, state=State.CLAIMED, lease=Lease(holder="x", until=until))
+    waiting(speaker, state=AttemptState.CLAIMED, lease=Lease(holder="x", until=until))
     assert said(run(), "next") == ["nothing: recovery goes on with it at 09:05:00 UTC by itself"]
 
 
 def test_nothing_is_promised_where_nobody_looks(speaker, run):
     """Recovery that never ran, or has not for five minutes, brings nothing back by itself."""
-    waiting(speaker, state=State.PLACING)
+    waiting(speaker, state=AttemptState.PLACING)
     speaker.wait(301)
     (step,) = said(run(), "next")
     assert step.startswith("recovery has not looked since 2026-01-05 09:00:00 UTC; nothing goes on with it")
@@ -104,7 +104,7 @@ def test_nothing_is_promised_where_nobody_looks(speaker, run):
 
 def test_an_attempt_that_nobody_watches_is_said_to_wait_for_a_person(speaker, run):
     """Without an entry among the open jobs no sweep finds it."""
-    waiting(speaker, state=State.CLAIMED)
+    waiting(speaker, state=AttemptState.CLAIMED)
     take_away(speaker, OpenJob(job=JOB))
     (step,) = said(run(), "next")
     assert "nothing goes on with it" in step
@@ -124,7 +124,7 @@ def test_a_launch_that_was_begun_is_not_said_to_be_queued(speaker, run):
 
 def test_a_job_whose_vm_is_gone_is_brought_back_unless_somebody_stopped_it(speaker, run):
     """More is not known before the operation log has been read."""
-    waiting(speaker, 2, state=State.RUNNING)
+    waiting(speaker, 2, state=AttemptState.RUNNING)
     assert said(run(), "next")[0].startswith(
         "nothing: recovery looks at it each minute, and brings it back unless"
     )

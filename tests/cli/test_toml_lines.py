@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotwarden.cli.toml_lines import UnsafeError, line_number, quoted, with_value, without
+from spotwarden.cli.toml_lines import UnsafeTomlError, line_number, quoted, with_value, without
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_value_is_set_where_it_belongs(before, after):
 )
 def test_what_cannot_be_changed_by_a_line_is_left_alone(text):
     """A value over several lines, a text that only looks like one, a file that is no TOML."""
-    with pytest.raises(UnsafeError):
+    with pytest.raises(UnsafeTomlError):
         with_value(text, "max", '"4h"')
 
 
@@ -47,7 +47,7 @@ def test_a_value_is_taken_out():
     """What is not there need not be."""
     assert without('a = 1\nmax = "2h"\n[t]\nmax = 3\n', "max") == "a = 1\n[t]\nmax = 3\n"
     assert without("a = 1\n[t]\nmax = 3\n", "max") == "a = 1\n[t]\nmax = 3\n"
-    with pytest.raises(UnsafeError):
+    with pytest.raises(UnsafeTomlError):
         without("max = [\n1]\n", "max")
 
 

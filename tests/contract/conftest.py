@@ -7,7 +7,7 @@ import pytest
 
 from localcloud.faults import Rule
 from spotwarden.gcp.compute import ComputeEngine
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.storage import CloudStorage
 from spotwarden.ports import Store
 from tests.contract.local_world import LocalWorld
@@ -46,7 +46,7 @@ def open_store(served: Served) -> Iterator[OpenStore]:
     served.run(lambda: served.storage.ensure_bucket(bucket))
     opened: list[CloudStorage] = []
 
-    def opener(patience: Patience = QUICK, kind: type[CloudStorage] = CloudStorage) -> CloudStorage:
+    def opener(patience: RetryPolicy = QUICK, kind: type[CloudStorage] = CloudStorage) -> CloudStorage:
         opened.append(kind(project=PROJECT, bucket=bucket, patience=patience))
         return opened[-1]
 

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.storage import CloudStorage
 
 OpenStore = Callable[..., CloudStorage]
 
-QUICK = Patience(first_pause=timedelta(milliseconds=1), longest_pause=timedelta(milliseconds=5))
+QUICK = RetryPolicy(first_pause=timedelta(milliseconds=1), longest_pause=timedelta(milliseconds=5))
 """As in the product, but for pauses that a test need not sit through."""
 
-SHORT = Patience(
+SHORT = RetryPolicy(
     first_pause=timedelta(milliseconds=1),
     longest_pause=timedelta(milliseconds=5),
     in_all=timedelta(milliseconds=50),

@@ -11,7 +11,7 @@ from localcloud.faults import Rule
 from localcloud.monitoring import MonitoringService
 from localcloud.ports import Point
 from spotwarden.gcp.monitoring import CloudMonitoring
-from spotwarden.model.load import Buckets, Load
+from spotwarden.model.load import Buckets, VmLoad
 from tests.contract.patience import QUICK, SHORT
 from tests.localcloud.stand import PROJECT, Stand
 
@@ -76,7 +76,7 @@ def each_minute(value: float, start: int = 15) -> dict[float, float]:
     return {float(ago): value for ago in range(start)}
 
 
-def row(monitored: Monitored, vm: str = VM) -> Load:
+def row(monitored: Monitored, vm: str = VM) -> VmLoad:
     """The row of one VM."""
     loads = monitored.metrics.gpus(GRID)
     assert loads.problem == ""
@@ -87,21 +87,21 @@ def row(monitored: Monitored, vm: str = VM) -> Load:
 def test_a_vm_is_one_row_of_buckets(monitored: Monitored):
     """Highest value, points and GPUs of each, oldest first; a point at a border is of the older bucket."""
     monitored.gpu(0, {14: 1, 11: 2, 10: 3, 9: 40, 4: 5.5, 0: 5.25})
-    assert row(monitored) == Load(top=(3, 40, 5.5), points=(3, 1, 2), gpus=(1, 1, 1))
+    assert row(monitored) == VmLoad(top=(3, 40, 5.5), points=(3, 1, 2), gpus=(1, 1, 1))
 
 
 def test_the_busiest_gpu_speaks_for_the_vm(monitored: Monitored):
     """99, 98 and 1 percent: this VM is busy, in whatever order its series come."""
     for number, value in enumerate((1, 99, 98, 1)):
         monitored.gpu(number, each_minute(value))
-    assert row(monitored) == Load(top=(99, 99, 99), points=(5, 5, 5), gpus=(4, 4, 4))
+    assert row(monitored) == VmLoad(top=(99, 99, 99), points=(5, 5, 5), gpus=(4, 4, 4))
 
 
 def test_the_gpu_that_says_least_counts(monitored: Monitored):
     """One that is silent for a while is not covered by the others' many points."""
     monitored.gpu(0, each_minute(0))
     monitored.gpu(1, {14: 0, 4: 0, 3: 0})
-    assert row(monitored) == Load(top=(0, 0, 0), points=(1, 5, 2), gpus=(2, 1, 2))
+    assert row(monitored) == VmLoad(top=(0, 0, 0), points=(1, 5, 2), gpus=(2, 1, 2))
 
 
 def test_an_agent_that_was_restarted_makes_no_second_gpu(monitored: Monitored):
@@ -110,7 +110,7 @@ def test_an_agent_that_was_restarted_makes_no_second_gpu(monitored: Monitored):
         monitored.tell(AGENT, 0, ago, gpu_number="0", model="L4", uuid="GPU-old")
     for ago in (2, 1, 0):
         monitored.tell(AGENT, 70, ago, gpu_number="0", model="NVIDIA L4", uuid="GPU-new")
-    assert row(monitored) == Load(top=(-1, -1, 70), points=(-1, -1, 5), gpus=(-1, -1, 1))
+    assert row(monitored) == VmLoad(top=(-1, -1, 70), points=(-1, -1, 5), gpus=(-1, -1, 1))
 
 
 def test_vms_are_told_apart_by_id(monitored: Monitored):
@@ -124,7 +124,7 @@ def test_vms_are_told_apart_by_id(monitored: Monitored):
 def test_silence_is_not_zero(monitored: Monitored):
     """A bucket without a point is unknown; a VM that never reported has no row."""
     monitored.gpu(0, {12: 0})
-    assert row(monitored) == Load(top=(0, -1, -1), points=(1, -1, -1), gpus=(1, -1, -1))
+    assert row(monitored) == VmLoad(top=(0, -1, -1), points=(1, -1, -1), gpus=(1, -1, -1))
     assert OTHER not in monitored.metrics.gpus(GRID).rows
 
 
@@ -141,14 +141,14 @@ def test_a_later_source_is_for_vms_that_the_earlier_lack(monitored: Monitored):
     monitored.gpu(0, each_minute(0.042), vm=OTHER, metric=DCGM)
     monitored.gpu(1, each_minute(0.0), vm=OTHER, metric=DCGM)
     assert row(monitored, VM).top == (10, 10, 10)
-    assert row(monitored, OTHER) == Load(top=(4.2, 4.2, 4.2), points=(5, 5, 5), gpus=(2, 2, 2))
+    assert row(monitored, OTHER) == VmLoad(top=(4.2, 4.2, 4.2), points=(5, 5, 5), gpus=(2, 2, 2))
 
 
 def test_without_counts_only_the_highest_value_is_asked_for(monitored: Monitored):
     """The row has nothing else."""
     monitored.gpu(0, each_minute(3))
     loads = monitored.metrics.gpus(GRID, counts=False)
-    assert loads.rows == {VM: Load(top=(3, 3, 3))}
+    assert loads.rows == {VM: VmLoad(top=(3, 3, 3))}
 
 
 @pytest.mark.parametrize("more", [0, 70, 2000])

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import pytest
 
-from spotwarden.model.letter import Letter
+from spotwarden.model.letter import Message
 from spotwarden.notify.channels import ChannelSettings, open_post
 from spotwarden.ports import NoPost, Post, RejectedError, UnansweredError
 from tests.fakes.post import MemoryPost
@@ -42,7 +42,7 @@ class Office(Protocol):
 
     post: Post
 
-    def letter(self, identifier: str) -> Letter:
+    def letter(self, identifier: str) -> Message:
         """A letter with this id."""
 
     def fail(self, how: str) -> None:
@@ -58,7 +58,7 @@ class FakeOffice:
     def __init__(self) -> None:
         self.post = MemoryPost()
 
-    def letter(self, identifier: str) -> Letter:
+    def letter(self, identifier: str) -> Message:
         """As `Office.letter`."""
         return letters.mail(message_id=identifier)
 
@@ -113,7 +113,7 @@ class MailOffice(RealOffice):
         environ = {"SPOTWARDEN_SMTP": url, "SPOTWARDEN_MAIL_FROM": "robot@example.com"}
         self.post = open_post(ChannelSettings.read(environ))
 
-    def letter(self, identifier: str) -> Letter:
+    def letter(self, identifier: str) -> Message:
         """As `Office.letter`."""
         return letters.mail(message_id=identifier)
 
@@ -138,7 +138,7 @@ class HookOffice(RealOffice):
         environ = {"SPOTWARDEN_HOOKS": json.dumps({"ml-chat": row})}
         self.post = open_post(ChannelSettings.read(environ))
 
-    def letter(self, identifier: str) -> Letter:
+    def letter(self, identifier: str) -> Message:
         """As `Office.letter`."""
         return letters.post(id=identifier, body=json.dumps(identifier).encode())
 

@@ -8,7 +8,7 @@ import pytest
 from localcloud.compute import ComputeService
 from localcloud.compute.fleet import Fleet as Wanted
 from spotwarden.cli.deployment.comparing import WHAT, second_opinion
-from spotwarden.cli.deployment.examining import Finding, State
+from spotwarden.cli.deployment.examining import Check, CheckState
 from spotwarden.gcp.second_opinion import fleet
 from spotwarden.ports import RejectedError, UnansweredError
 from tests.contract.local_world import LocalWorld
@@ -44,7 +44,7 @@ def filled(local_world: LocalWorld, served: Served) -> LocalWorld:
     return local_world
 
 
-def compared(world: LocalWorld) -> Finding:
+def compared(world: LocalWorld) -> Check:
     """What the doctor finds."""
     return second_opinion(world.compute.fleet, partial(fleet, PROJECT, endpoint=world.url, patience=QUICK))
 
@@ -52,7 +52,7 @@ def compared(world: LocalWorld) -> Finding:
 def test_both_doors_see_the_same_fleet(filled: LocalWorld):
     """Over more than one page: ids, names, zones, status, machine types, scheduling, labels."""
     found = compared(filled)
-    assert (found.what, found.state, found.why) == (WHAT, State.GOOD, "515 VMs, the same in both lists")
+    assert (found.what, found.state, found.why) == (WHAT, CheckState.GOOD, "515 VMs, the same in both lists")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_fault_of_our_door_is_found(
     """Planted: a field that is no longer asked for, a filter that is too narrow."""
     monkeypatch.setattr(f"spotwarden.gcp.{where}", planted)
     found = compared(filled)
-    assert found.state is State.BAD
+    assert found.state is CheckState.BAD
     assert why in found.why
     assert "more" in found.why
     assert "report it" in found.todo
@@ -81,7 +81,7 @@ def test_a_zone_that_is_down_is_told_as_unknown(filled: LocalWorld):
     """What can be seen is the same, and the doctor says what cannot."""
     filled.hide(ZONES[0])
     found = compared(filled)
-    assert found.state is State.UNKNOWN
+    assert found.state is CheckState.UNKNOWN
     assert found.why.endswith(f"nobody sees {ZONES[0]} now")
 
 

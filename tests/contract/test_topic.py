@@ -12,7 +12,7 @@ from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
 from google.pubsub_v1 import PublishResponse
 from grpc import StatusCode
 
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.pubsub import CloudTopic
 from spotwarden.gcp.tally import calls
 from spotwarden.ports import Topic, UnansweredError
@@ -39,7 +39,7 @@ class Wired:
         self._subscriber.create_subscription(request={"name": self._subscription, "topic": path})
         self._opened: list[CloudTopic] = []
 
-    def open(self, patience: Patience = QUICK, name: str = "") -> CloudTopic:
+    def open(self, patience: RetryPolicy = QUICK, name: str = "") -> CloudTopic:
         """The adapter, on this topic or on another."""
         topic = CloudTopic(
             project=PROJECT, topic=name or self.name, endpoint=self._endpoint, patience=patience
@@ -171,7 +171,7 @@ def test_a_refusal_rises_at_once(rpc: ScriptedRpc, code: StatusCode, error: type
 def test_a_try_has_a_deadline(rpc: ScriptedRpc):
     """A server that never answers is given up on after the time for one answer, not after gRPC's hour."""
     rpc.hang()
-    patience = Patience(answer=timedelta(milliseconds=80), in_all=timedelta(milliseconds=50))
+    patience = RetryPolicy(answer=timedelta(milliseconds=80), in_all=timedelta(milliseconds=50))
     topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=patience)
     with pytest.raises(UnansweredError, match="Deadline"):
         topic.publish(b"x", {})
@@ -181,7 +181,7 @@ def test_a_try_has_a_deadline(rpc: ScriptedRpc):
 def test_the_deadline_of_a_try_is_that_of_every_other_call(rpc: ScriptedRpc):
     """As the patience has it, and the server is told."""
     rpc.say(PublishResponse(message_ids=["7"]))
-    patience = Patience(answer=timedelta(seconds=300))
+    patience = RetryPolicy(answer=timedelta(seconds=300))
     topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=patience)
     topic.publish(b"x", {})
     topic.close()

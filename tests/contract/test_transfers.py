@@ -9,7 +9,7 @@ import pytest
 
 from spotwarden.gcp import transfers
 from spotwarden.gcp.transfers import CloudFiles
-from spotwarden.ports import Held, Store, Transfers, UnansweredError
+from spotwarden.ports import HeldObject, Store, Transfers, UnansweredError
 from tests.contract.patience import QUICK, SHORT, OpenStore
 from tests.contract.served import PROJECT
 from tests.fakes.files import MemoryFiles
@@ -54,7 +54,7 @@ def written(tmp_path: Path, data: bytes) -> Path:
     return file
 
 
-def only(files: Transfers, prefix: str = "") -> Held:
+def only(files: Transfers, prefix: str = "") -> HeldObject:
     """The one object that is held."""
     (held,) = files.held(prefix)
     return held

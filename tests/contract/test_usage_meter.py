@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.governance.caps import meter as usage
-from spotwarden.governance.caps.meter import Meter
+from spotwarden.governance.caps.meter import UsageMeter
 from spotwarden.layout import Layout, UsageRecord
 from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
-from spotwarden.model.usage import Metered, UsageDay
+from spotwarden.model.usage import MeteredVm, UsageDay
 
 NOON = datetime(2026, 3, 18, 12, tzinfo=UTC)
 USERS = Layout(prefix="users/")
@@ -22,20 +22,20 @@ USERS = Layout(prefix="users/")
 @pytest.fixture(autouse=True)
 def _cold():
     """Each test begins as a new copy of the function does."""
-    Known.forget()
+    GenerationCache.forget()
 
 
-def vm(key, hours=1.0) -> Metered:
+def vm(key, hours=1.0) -> MeteredVm:
     """A VM that has been up for so long at noon."""
     started = NOON - timedelta(hours=hours)
     machine = Machine(id=key, name=f"vm-{key}", zone="us-central1-a", status=Status.RUNNING, started=started)
-    return Metered(machine=machine, owner="ada", job="train")
+    return MeteredVm(machine=machine, owner="ada", job="train")
 
 
 def count(store, *vms, now=NOON, layout=USERS):
     """One sweep's counting."""
     tick = Tick(function="cap_runtime", sweep="s", now=now)
-    return Meter(store=store, layout=layout, tick=tick).count(vms, whole=True)
+    return UsageMeter(store=store, layout=layout, tick=tick).count(vms, whole=True)
 
 
 def seconds(store, layout=USERS) -> dict[str, int]:

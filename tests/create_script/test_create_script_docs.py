@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spotwarden.create_script import Defaults, Refused, requests
+from spotwarden.create_script import Defaults, ScriptRefused, requests
 from spotwarden.create_script.request.stored import launch_of, with_choices
 from spotwarden.model.launch import StoredScript
 
@@ -49,7 +49,7 @@ def test_the_example_of_a_move_is_what_the_page_says():
 @pytest.mark.parametrize(("reason", "text"), examples("refused"))
 def test_an_example_that_is_refused_says_so_in_these_words(reason, text):
     """The page quotes the message that a person gets."""
-    with pytest.raises(Refused, match=re.escape(reason)):
+    with pytest.raises(ScriptRefused, match=re.escape(reason)):
         requests(text.encode(), defaults=DEFAULTS)
 
 

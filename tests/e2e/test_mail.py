@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from localcloud.story.watch import until
-from spotwarden.layout import JobFile, Layout
+from spotwarden.layout import JobFileName, Layout
 from tests.e2e.chaos.cloud import BASE, served
 from tests.e2e.conftest import SPOTWARDEN
 
@@ -110,7 +110,7 @@ def kill(cloud):
 
 def let_a_vm_idle(cloud):
     """A VM of a job of Ada's whose GPU has done nothing for 40 minutes."""
-    cloud.write(NAMES.build(JobFile(job=JOB)), f'email = "{ADA}"\n'.encode())
+    cloud.write(NAMES.build(JobFileName(job=JOB)), f'email = "{ADA}"\n'.encode())
     image = "projects/debian-cloud/global/images/family/debian-12"
     body = {
         "name": JOB,

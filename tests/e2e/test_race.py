@@ -20,7 +20,7 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.engine.settings import Settings
 from spotwarden.gcp.connect import connect
 from spotwarden.layout import CreateScript, InstanceId, Layout, MarkerName
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.job_folder import look_at_job
@@ -146,7 +146,7 @@ def test_two_sweeps_at_once_make_one_attempt_and_one_vm(project, capsys):
         for one in sweeps:
             one.join()
         ledger = look_at_job(project.clouds[0].store, NAMES, job).ledger
-        assert [(one.attempt.number, one.attempt.state) for one in ledger] == [(2, State.RUNNING)]
+        assert [(one.attempt.number, one.attempt.state) for one in ledger] == [(2, AttemptState.RUNNING)]
         vms = [one.id for one in project.clouds[0].compute.instances().items if one.name == job]
         assert vms == list(ledger[0].attempt.instances.values())
         assert project.clouds[0].store.entries(NAMES.markers()) == []

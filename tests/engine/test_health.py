@@ -13,7 +13,7 @@ from werkzeug.exceptions import InternalServerError, ServiceUnavailable
 from spotwarden.engine import audit, health, log
 from spotwarden.engine.fan_out import each, swept
 from spotwarden.engine.health import reported
-from spotwarden.engine.metrics import CURRENT, Pulse, pulse
+from spotwarden.engine.metrics import CURRENT, SweepMetrics, pulse
 from spotwarden.engine.policy_file.reading import read_policy
 from spotwarden.engine.settings import Settings
 from spotwarden.engine.trigger import close_tick, open_tick
@@ -34,7 +34,7 @@ TICK = {"attributes": {"spotwarden-tick": "1"}}
 @pytest.fixture
 def beating():
     """A pulse that this test's own code finds."""
-    token = CURRENT.set(Pulse(datetime(2026, 11, 21, tzinfo=UTC)))
+    token = CURRENT.set(SweepMetrics(datetime(2026, 11, 21, tzinfo=UTC)))
     yield pulse()
     CURRENT.reset(token)
 
@@ -209,7 +209,7 @@ def test_one_request_counts_nothing_of_another(capsys):
 def test_calls_are_counted_from_the_sweeps_own_beginning():
     """The counters of a process only ever grow."""
     counts = {"compute": 7}
-    counting = Pulse(datetime.now(UTC))
+    counting = SweepMetrics(datetime.now(UTC))
     counting.watch(lambda: dict(counts))
     counts.update(compute=9, storage=1)
     assert counting.calls == {"compute": 2, "storage": 1}

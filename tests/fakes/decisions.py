@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from spotwarden.model.action import LaunchInstances, StartInstance, Step, Survey, Wait, WriteAttempt
-from spotwarden.model.attempt import Attempt, Lease, State, Try
+from spotwarden.model.attempt import Attempt, AttemptState, Lease, Try
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instances
 from spotwarden.model.limits import RecoveryLimits
@@ -117,7 +117,7 @@ def claimed(step: Callable[[JobFacts], Step | None]) -> Callable[[JobFacts], Att
     def claim(known: JobFacts) -> Attempt:
         one = step(known)
         assert isinstance(one, WriteAttempt), one
-        assert one.record.state is State.CLAIMED
+        assert one.record.state is AttemptState.CLAIMED
         assert one.generation == 0
         return one.record
 

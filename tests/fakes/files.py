@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import google_crc32c
 
-from spotwarden.ports import Held, UnansweredError, unwatched
+from spotwarden.ports import HeldObject, UnansweredError, unwatched
 from tests.fakes.store import MemoryStore
 
 
@@ -18,11 +18,11 @@ class MemoryFiles:
         self.uploads: list[str] = []
         self._store = store
 
-    def held(self, prefix: str) -> list[Held]:
+    def held(self, prefix: str) -> list[HeldObject]:
         """As `Transfers.held`."""
         return [self._held(entry.name) for entry in self._store.entries(prefix)]
 
-    def same(self, file: Path, held: Held) -> bool:
+    def same(self, file: Path, held: HeldObject) -> bool:
         """As `Transfers.same`."""
         data = file.read_bytes()
         return len(data) == held.size and _checksum(data) == held.crc32c
@@ -35,7 +35,7 @@ class MemoryFiles:
         moved(len(data))
 
     def download(
-        self, held: Held, into: BinaryIO, *, start: int = 0, moved: Callable[[int], None] = unwatched
+        self, held: HeldObject, into: BinaryIO, *, start: int = 0, moved: Callable[[int], None] = unwatched
     ) -> None:
         """As `Transfers.download`."""
         found = self._store.read(held.name, at_most=2**40)
@@ -45,10 +45,10 @@ class MemoryFiles:
         into.write(data)
         moved(len(data))
 
-    def _held(self, name: str) -> Held:
+    def _held(self, name: str) -> HeldObject:
         found = self._store.read(name, at_most=2**40)
         assert found is not None
-        return Held(
+        return HeldObject(
             name=name, generation=found.generation, size=len(found.data), crc32c=_checksum(found.data)
         )
 

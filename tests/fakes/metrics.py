@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from spotwarden.model.load import Buckets, Load, Loads
+from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from tests.fakes.trouble import Trouble
 
 
@@ -11,17 +11,17 @@ class MemoryMetrics:
     """`Metrics`: `load` are the rows of `gpus` by instance id, `cpu` percents, `lines` the last log lines."""
 
     def __init__(self) -> None:
-        self.load: dict[str, Load] = {}
+        self.load: dict[str, VmLoad] = {}
         self.cpu: dict[str, float] = {}
         self.lines: dict[str, datetime] = {}
         self.problem = ""
         self.trouble = Trouble()
 
-    def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> Loads:
+    def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> GpuLoads:
         """As `Metrics.gpus`."""
         found = {key: row for key, row in self.load.items() if not ids or key in ids}
-        rows = found if counts else {key: Load(top=row.top) for key, row in found.items()}
-        return self.trouble.around("gpus", "", lambda: Loads(grid=grid, rows=rows, problem=self.problem))
+        rows = found if counts else {key: VmLoad(top=row.top) for key, row in found.items()}
+        return self.trouble.around("gpus", "", lambda: GpuLoads(grid=grid, rows=rows, problem=self.problem))
 
     def cpus(self, since: datetime, until: datetime, *, ids: Collection[str] = ()) -> Mapping[str, float]:
         """As `Metrics.cpus`."""

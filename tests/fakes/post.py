@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from spotwarden.model.letter import HookPost, Letter, Mail
+from spotwarden.model.letter import HookPost, Mail, Message
 from tests.fakes.trouble import Trouble
 
 
@@ -15,13 +15,13 @@ class MemoryPost:
 
     def __init__(self) -> None:
         self.trouble = Trouble()
-        self.arrived: list[Letter] = []
+        self.arrived: list[Message] = []
 
-    def send(self, letter: Letter) -> str:
+    def send(self, letter: Message) -> str:
         """As `Post.send`."""
         return self.trouble.around("send", f"{addressee(letter)} {_id(letter)}", lambda: self._take(letter))
 
-    def _take(self, letter: Letter) -> str:
+    def _take(self, letter: Message) -> str:
         self.arrived.append(letter)
         return f"250 kept as {len(self.arrived)}"
 
@@ -34,10 +34,10 @@ class MemoryPost:
         return [one for one in self.arrived if isinstance(one, HookPost) and hook in {"", one.hook}]
 
 
-def addressee(letter: Letter) -> str:
+def addressee(letter: Message) -> str:
     """The mail address, or the hook's name."""
     return letter.to if isinstance(letter, Mail) else letter.hook
 
 
-def _id(letter: Letter) -> str:
+def _id(letter: Message) -> str:
     return letter.message_id if isinstance(letter, Mail) else letter.id

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from spotwarden.create_script.request.stored import launch_of
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
@@ -62,7 +62,7 @@ class World:
 
     def __init__(self, recover: ModuleType, job: str = "test-vm", script: bytes = SCRIPT) -> None:
         # What is remembered of a bucket's generations is another bucket's here.
-        Known.forget()
+        GenerationCache.forget()
         self.cloud: MemoryCloud = memory_cloud()
         self.layout = Layout()
         self.policy = Policy(version="test", mode=Mode.ENFORCE)

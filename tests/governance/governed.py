@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
-from spotwarden.layout import CaseRecord, Layout, Thing
+from spotwarden.layout import CaseRecord, Layout, ObjectName
 from spotwarden.model.case import Case
 from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.notice import Notice
@@ -29,7 +29,7 @@ class GovernedWorld:
 
     def __init__(self, name: str, sweep: Sweep, **policy: Any) -> None:
         # What is remembered of a bucket's generations is another bucket's here.
-        Known.forget()
+        GenerationCache.forget()
         self.name = name
         self.cloud: MemoryCloud = memory_cloud()
         self.layout = Layout()
@@ -49,7 +49,7 @@ class GovernedWorld:
         """Change sections of the policy."""
         self.policy = msgspec.structs.replace(self.policy, **changes)
 
-    def store(self, thing: Thing, data: bytes = b"") -> int:
+    def store(self, thing: ObjectName, data: bytes = b"") -> int:
         """Write an object; gives its generation."""
         return self.cloud.store.write(self.layout.build(thing), data, generation=None)
 

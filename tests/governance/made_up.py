@@ -9,7 +9,7 @@ import msgspec
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.governance.signals.text import target
-from spotwarden.governance.sweep import Rules, govern
+from spotwarden.governance.sweep import SweptRules, govern
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Judged, Reading, Subject
 from spotwarden.model.fleet import Machine
@@ -75,7 +75,7 @@ class MadeUp(GovernedWorld):
         self.said[instance_id] = msgspec.structs.replace(self.said[instance_id], **changes)
 
     def _made_up(self, context: SweepContext) -> Swept:
-        return govern(context, Rules(names=(RULE,), gather=self._look, judge=self._judge))
+        return govern(context, SweptRules(names=(RULE,), gather=self._look, judge=self._judge))
 
     def _look(self, context: SweepContext, only: Collection[str]) -> Facts:
         self.looks.append(frozenset(only))

@@ -5,8 +5,8 @@ from datetime import date, timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.governance.costs import Bill, basis, bill, kind_of, price_of, region_of, words
-from spotwarden.model.prices import Kind, PriceTable, Rate
+from spotwarden.governance.costs import VmCost, basis, bill, kind_of, price_of, region_of, words
+from spotwarden.model.prices import PriceTable, Rate, VmKind
 from tests.governance.caps.capped import NOW, vm
 
 G2 = Rate(
@@ -20,7 +20,7 @@ TABLE = PriceTable(rates=(G2, N1, T4))
 def price(table=TABLE, **kind):
     """USD an hour of a VM of this kind, as the table says."""
     said = {"machine_type": "g2-standard-4", "gpu": "nvidia-l4", "gpus": 1, "region": "us-central1", **kind}
-    found = price_of(Kind(**said), table)
+    found = price_of(VmKind(**said), table)
     return None if found is None else (round(found.per_hour, 6), found.date)
 
 
@@ -85,7 +85,7 @@ def test_the_kind_of_a_vm_is_what_its_price_depends_on():
 
 def test_a_sum_says_what_is_not_in_it():
     """Hours of which nobody knows the price are told beside it."""
-    known = Kind(machine_type="g2-standard-4", gpus=1, region="us-central1")
+    known = VmKind(machine_type="g2-standard-4", gpus=1, region="us-central1")
     total = bill([(known, 10.0), (replace(known, region="mars-1"), 3.0)], TABLE)
     assert words(total) == "at least $7.00; 3.0 VM-hours have no known price"
     nobody_knows = bill([(replace(known, region="mars-1"), 3.0)], TABLE)
@@ -96,10 +96,10 @@ def test_a_sum_says_what_is_not_in_it():
 @pytest.mark.parametrize(
     ("bill", "table", "says"),
     [
-        (Bill(oldest=date(2026, 1, 1)), TABLE, "prices of 2026-01-01"),
-        (Bill(oldest=date(2025, 1, 1)), TABLE, "prices of 2025-01-01, 441 days old"),
-        (Bill(hours=3.0), TABLE, "no price is known"),
-        (Bill(), PriceTable(problem="gone"), "no prices: gone"),
+        (VmCost(oldest=date(2026, 1, 1)), TABLE, "prices of 2026-01-01"),
+        (VmCost(oldest=date(2025, 1, 1)), TABLE, "prices of 2025-01-01, 441 days old"),
+        (VmCost(hours=3.0), TABLE, "no price is known"),
+        (VmCost(), PriceTable(problem="gone"), "no prices: gone"),
     ],
 )
 def test_a_sum_says_how_old_its_prices_are(bill, table, says):

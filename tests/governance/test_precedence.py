@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.governance.precedence import Source, everybodys, explain, limits, misread, team_of
+from spotwarden.governance.precedence import LimitSource, everybodys, explain, limits, misread, team_of
 from spotwarden.model.governance import IdleLimits, JobCap, Mode, OrphanLimits, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES, Policy, Team
@@ -196,15 +196,15 @@ def test_every_value_says_where_it_comes_from():
     job = JobFile(rules={"idle": {"threshold": 6, "grace": "1h", "remedy": 3}})
     held = {one.name: one for one in explain(known, "idle", owner="ada@x", job_file=job)}
     assert {name: one.source for name, one in held.items()} == {
-        "mode": Source.DEFAULT,
-        "remedy": Source.DEFAULT,
-        "grace": Source.POLICY,
-        "looks": Source.TEAM,
-        "threshold": Source.JOB,
-        "warn": Source.DEFAULT,
-        "act": Source.CEILING,
-        "lag": Source.DEFAULT,
-        "coverage": Source.DEFAULT,
+        "mode": LimitSource.DEFAULT,
+        "remedy": LimitSource.DEFAULT,
+        "grace": LimitSource.POLICY,
+        "looks": LimitSource.TEAM,
+        "threshold": LimitSource.JOB,
+        "warn": LimitSource.DEFAULT,
+        "act": LimitSource.CEILING,
+        "lag": LimitSource.DEFAULT,
+        "coverage": LimitSource.DEFAULT,
     }
     assert held["act"].ceiling == 4 * HOUR
     assert held["act"].note == "the team says 9h"
@@ -218,9 +218,9 @@ def test_at_the_ceiling_it_is_still_the_teams_or_jobs_own_word(said, source):
     job = JobFile(rules={"idle": {"act": said}})
     by_team = explain(policy(team={"act": said}, ceilings={"act": "4h"}), "idle", owner="ada@x")
     by_job = explain(policy(ceilings={"act": "4h"}), "idle", job_file=job)
-    for held, own in ((by_team, Source.TEAM), (by_job, Source.JOB)):
+    for held, own in ((by_team, LimitSource.TEAM), (by_job, LimitSource.JOB)):
         (act,) = [one for one in held if one.name == "act"]
-        assert act.source is (own if source == "own" else Source.CEILING)
+        assert act.source is (own if source == "own" else LimitSource.CEILING)
 
 
 def test_a_ceiling_never_keeps_a_job_from_being_stricter():

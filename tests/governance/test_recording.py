@@ -17,7 +17,7 @@ from spotwarden.model.brief import Brief
 from spotwarden.model.fleet import Fleet, Machine
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
-from spotwarden.model.seen import Seen, Unreadable
+from spotwarden.model.seen import RecordedSweep, Unreadable
 from spotwarden.model.tick import Tick
 from tests.fakes.store import MemoryStore
 from tests.fakes.trouble import unanswered
@@ -104,7 +104,7 @@ def test_a_record_that_cannot_be_read_is_said_to_be_one(data):
     broken, seen = back(store)
     assert isinstance(broken, Unreadable)
     assert broken.why
-    assert isinstance(seen, Seen)
+    assert isinstance(seen, RecordedSweep)
 
 
 def test_a_sweep_that_cannot_be_kept_is_told_and_stops_nothing():

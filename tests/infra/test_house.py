@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,17 @@ def test_the_readme_is_read_to_its_end():
     targets = re.findall(r"\]\(([^)#]+)", readme)
     assert "docs/README.md" in targets
     assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+@pytest.mark.parametrize("program", ["shared/spotwarden", "infra/localcloud"])
+def test_a_public_class_name_exists_once(program):
+    """Whoever reads or searches a name finds one thing: in the product, and in the local cloud."""
+    places = defaultdict(list)
+    for file in sorted((ROOT / program).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(file.relative_to(ROOT).as_posix())
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda file: str(file.relative_to(ROOT)))

@@ -8,7 +8,7 @@ import pytest
 
 from spotwarden.governance.costs import price_of
 from spotwarden.governance.price_file import only, read_prices
-from spotwarden.model.prices import Kind
+from spotwarden.model.prices import VmKind
 
 FILE = Path(__file__).resolve().parents[2] / "infra/prices.toml"
 TABLE = read_prices(FILE)
@@ -67,7 +67,7 @@ def test_machines_of_twice_the_parts_cost_twice_as_much(small, large, times):
 
 def test_the_newest_price_of_an_h100_machine_holds():
     """Its spot price has more than doubled within a year."""
-    kind = Kind(machine_type="a3-highgpu-8g", gpu="nvidia-h100-80gb", gpus=8, region="us-central1")
+    kind = VmKind(machine_type="a3-highgpu-8g", gpu="nvidia-h100-80gb", gpus=8, region="us-central1")
     assert price_of(kind, TABLE).date == date(2026, 9, 26)
     assert len(rates("a3-highgpu-8g")) > 1
 

@@ -450,7 +450,7 @@ def test_a_function_writes_where_its_row_says(made, name):
     for kind, named in OBJECTS.items():
         fits = any(_fits(pattern, named.removeprefix("users/")) for pattern in patterns)
         assert allows(expression, name=BUCKET + named) is fits, (kind, named)
-    kept = {"CreateScript", "ResolvedScript", "ScriptFile", "JobFile", "Code", "Output", "Heartbeat"}
+    kept = {"CreateScript", "ResolvedScript", "ScriptFile", "JobFileName", "Code", "Output", "Heartbeat"}
     assert not any(allows(expression, name=BUCKET + OBJECTS[kind]) for kind in kept)
 
 

@@ -3,22 +3,37 @@
 from datetime import UTC, date, datetime, timedelta
 
 from spotwarden.model.standing import Standing
-from spotwarden.report.model.experiments import Advance, Experiment, Experiments, Links, Measure, Money
-from spotwarden.report.model.fleet import By, Fleet, Pending, Recovery, Slice, Spans, WeatherHour
+from spotwarden.report.model.experiments import (
+    Advance,
+    Experiment,
+    Experiments,
+    JobLinks,
+    MetricSummary,
+    Money,
+)
+from spotwarden.report.model.fleet import (
+    By,
+    FleetReport,
+    OutageHour,
+    PendingCase,
+    RecoveryFigures,
+    Slice,
+    Spans,
+)
 from spotwarden.report.model.job import (
     Bar,
+    BarEnd,
     Comparison,
     Curve,
-    Fate,
+    CurvePoint,
+    GpuLoad,
     JobReport,
-    Load,
+    JobWait,
     Mark,
     MarkKind,
-    Point,
-    Refused,
-    Wait,
+    RefusedTry,
 )
-from spotwarden.report.model.trust import Deed, Query, Trust
+from spotwarden.report.model.trust import AuditedAction, AuditQuery, TrustReport
 
 NOW = datetime(2026, 11, 20, 15, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -58,10 +73,10 @@ def experiment(number, **other):
             at=NOW - timedelta(minutes=number % 300), step=number % 100, steps=100, share=number % 100 / 100
         ),
         "metrics": (
-            Measure(name="loss", last=1 / (number + 1), best=1 / (number + 2), at=NOW),
-            Measure(name="accuracy", last=number % 100 / 100, best=0.99, at=NOW),
+            MetricSummary(name="loss", last=1 / (number + 1), best=1 / (number + 2), at=NOW),
+            MetricSummary(name="accuracy", last=number % 100 / 100, best=0.99, at=NOW),
         ),
-        "links": Links(
+        "links": JobLinks(
             code=f"gs://jobs/train-{number:05}/my-code.tar", output=f"gs://jobs/train-{number:05}/output/"
         ),
         "tags": {"sweep": str(number // 10)},
@@ -85,7 +100,7 @@ def curve(metric, node="", *, count=80, lift=0.0, steps=True):
         metric=metric,
         node=node,
         points=tuple(
-            Point(
+            CurvePoint(
                 at=start + number * timedelta(minutes=20),
                 step=number * 10.0 if steps else None,
                 value="nan" if number == count // 2 else lift + 2.0 / (1 + number / 9),
@@ -112,7 +127,7 @@ def job_report(number=7, **other):
                 zone=ZONES[0],
                 start=start,
                 end=start + 9 * HOUR,
-                fate=Fate.PREEMPTED,
+                fate=BarEnd.PREEMPTED,
                 why="Compute Engine took it",
                 kept=start + 8 * HOUR,
                 **bar,
@@ -123,7 +138,7 @@ def job_report(number=7, **other):
                 zone=ZONES[1],
                 start=start + 11 * HOUR,
                 end=start + 20 * HOUR,
-                fate=Fate.PREEMPTED,
+                fate=BarEnd.PREEMPTED,
                 why="Compute Engine took it",
                 **bar,
             ),
@@ -132,23 +147,23 @@ def job_report(number=7, **other):
                 instance_id="7700000000000000003",
                 zone=ZONES[2],
                 start=start + 20.3 * HOUR,
-                fate=Fate.UP,
+                fate=BarEnd.UP,
                 **bar,
             ),
         ),
         "waits": (
-            Wait(
+            JobWait(
                 attempt=2,
                 start=start + 9 * HOUR,
                 end=start + 11 * HOUR,
                 reason="no zone had room",
                 refused=(
-                    Refused(
+                    RefusedTry(
                         at=start + 9.1 * HOUR, place="us-central1-a", error="ZONE_RESOURCE_POOL_EXHAUSTED"
                     ),
                 ),
             ),
-            Wait(
+            JobWait(
                 attempt=3, start=start + 20 * HOUR, end=start + 20.3 * HOUR, reason="a new VM was being made"
             ),
         ),
@@ -173,7 +188,7 @@ def job_report(number=7, **other):
             Mark(at=start + 20.3 * HOUR, kind=MarkKind.LAUNCHED, what="in europe-west4-a", attempt=3),
         ),
         "loads": tuple(
-            Load(
+            GpuLoad(
                 instance_id=f"770000000000000000{n}",
                 node="train-vm",
                 start=start + at * HOUR,
@@ -212,10 +227,10 @@ def deed(number, **other):
         "detail": "quota GPUS_ALL_REGIONS exceeded" if number % 3 == 2 else "",
         "name": f"spotwarden/audit/2026-11-20/{number}.json",
     }
-    return Deed(**{**said, **other})
+    return AuditedAction(**{**said, **other})
 
 
-def trust_view(query=Query(), count=12, **other):  # noqa: B008 — frozen
+def trust_view(query=AuditQuery(), count=12, **other):  # noqa: B008 — frozen
     """What the audit has."""
     said = {
         "at": NOW,
@@ -227,7 +242,7 @@ def trust_view(query=Query(), count=12, **other):  # noqa: B008 — frozen
         "rules": ("idle", "orphans"),
         "actions": ("DeleteInstance", "LaunchInstances"),
     }
-    return Trust(**{**said, **other})
+    return TrustReport(**{**said, **other})
 
 
 def part(number, key=""):
@@ -241,7 +256,7 @@ def part(number, key=""):
         unknown=timedelta(hours=4),
         waiting=timedelta(hours=2.2),
     )
-    recovery = Recovery(count=3, median=timedelta(seconds=50), p90=HOUR / 4, p99=HOUR, longest=HOUR)
+    recovery = RecoveryFigures(count=3, median=timedelta(seconds=50), p90=HOUR / 4, p99=HOUR, longest=HOUR)
     return Slice(
         key=key,
         jobs=4 + number,
@@ -276,13 +291,13 @@ def fleet_view(**other):
         | {by: tuple(part(n, key) for n, key in enumerate(keys)) for by, keys in names.items()},
         "cases": (case(1), case(2, due=None, kept_until=NOW + 8 * HOUR, kept_by="ada@example.com")),
         "weather": tuple(
-            WeatherHour(zone=zone, hour=NOW - n * 5 * HOUR, preempted=n % 4, stockouts=n % 3, granted=1)
+            OutageHour(zone=zone, hour=NOW - n * 5 * HOUR, preempted=n % 4, stockouts=n % 3, granted=1)
             for n in range(9)
             for zone in ZONES[: n % 4 + 1]
         ),
         "prices": PRICES,
     }
-    return Fleet(**{**said, **other})
+    return FleetReport(**{**said, **other})
 
 
 def case(number, **other):
@@ -302,7 +317,7 @@ def case(number, **other):
         "vetoers": (OWNERS[number % 3], "ops@example.com"),
         "veto": f"spotwarden cases keep idle_gpus 770000000000000000{number} --for 8h",
     }
-    return Pending(**{**said, **other})
+    return PendingCase(**{**said, **other})
 
 
 def comparison(*numbers):

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Request, Response
 from spotwarden.report import assets
 from spotwarden.report import views as pages
 from spotwarden.report.model.job import JobReport
-from spotwarden.report.model.trust import Query
+from spotwarden.report.model.trust import AuditQuery
 from tests.pages import report_made_up as made_up
 
 
@@ -24,7 +24,7 @@ class Site:
 
     def frame(self, args):
         """The frame of a page."""
-        return pages.Frame(
+        return pages.PageFrame(
             updated=made_up.NOW,
             zone=args.get("tz") or "UTC",
             assets=assets.names(),
@@ -44,7 +44,7 @@ class Site:
         """The HTML at a path."""
         frame = self.frame(args)
         if path == "/":
-            return pages.experiments(self.table, pages.Asked.read(args), frame)
+            return pages.experiments(self.table, pages.TableQuery.read(args), frame)
         if path.startswith("/jobs/"):
             name = unquote(path.removeprefix("/jobs/"))
             row = next(row for row in self.table.rows if row.job == name)
@@ -53,7 +53,7 @@ class Site:
         if path == "/fleet":
             return pages.fleet(made_up.fleet_view(), frame, args.get("unit", ""))
         if path == "/trust":
-            query = Query(about=args.get("about", ""), text=args.get("text", ""))
+            query = AuditQuery(about=args.get("about", ""), text=args.get("text", ""))
             because = {"answer": "Deleted by reap_vms: its job has ended.", "by": "d3"} if query.about else {}
             return pages.trust(made_up.trust_view(query, 4, **because), frame)
         if path == "/compare":

@@ -9,8 +9,7 @@ from werkzeug.wrappers import Request
 
 from spotwarden.model.governance import Limits, Remedy
 from spotwarden.model.notice import Way
-from spotwarden.model.offer import Wish
-from tests.fakes.world import load
+from spotwarden.model.offer import PreferenceOffer
 from tests.governance.made_up import RULE, MadeUp
 from tests.notify.links.answer_web import ADA, Web
 from tests.pages.browser import PHONE
@@ -26,7 +25,7 @@ def web():
     world = MadeUp(Limits(remedy=Remedy.STOP, grace=timedelta(minutes=30)))
     world.id = world.vm(LONG)
     world.sweep()
-    return Web(world, load("answer_notice"))
+    return Web(world)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +42,7 @@ def site(web):
 
 def wish(web):
     """The token of a link to Ada's preferences."""
-    return web.token(Wish(to=ADA, expires=web.now + timedelta(days=30)))
+    return web.token(PreferenceOffer(to=ADA, expires=web.now + timedelta(days=30)))
 
 
 @pytest.mark.parametrize("what", ["stop", "preferences", "broken", "kept"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spotwarden import layout
-from spotwarden.layout import Layout, NotInLayoutError, Thing
+from spotwarden.layout import Layout, NotInLayoutError, ObjectName
 from spotwarden.layout.table import TEMPLATES
 
 LABELS = st.from_regex(layout.table.LABEL, fullmatch=True)
@@ -40,7 +40,7 @@ THINGS = st.sampled_from(sorted(TEMPLATES, key=lambda kind: kind.__name__)).flat
 
 
 @given(THINGS, PREFIXES)
-def test_what_is_built_is_read_back(thing: Thing, prefix: str):
+def test_what_is_built_is_read_back(thing: ObjectName, prefix: str):
     """parse(build(x)) == x, for every kind of object and every prefix."""
     names = Layout(prefix=prefix)
     assert names.parse(names.build(thing)) == thing
@@ -60,7 +60,7 @@ def test_any_other_string_is_refused_with_a_reason(text: str, prefix: str):
 
 
 @given(THINGS, st.integers(0, 200), st.characters(exclude_categories=["Cs"]))
-def test_one_changed_character_never_reads_as_the_same_thing(thing: Thing, at: int, character: str):
+def test_one_changed_character_never_reads_as_the_same_thing(thing: ObjectName, at: int, character: str):
     """Two names never stand for one thing."""
     name = Layout().build(thing)
     other = name[: at % len(name)] + character + name[at % len(name) + 1 :]
@@ -101,7 +101,7 @@ def test_a_refusal_says_what_is_wrong(name: str, word: str):
 @pytest.mark.parametrize(
     "thing", [layout.Code(job="Bad_Name"), layout.Code(job="spotwarden"), layout.Output(job="a", path="../b")]
 )
-def test_a_bad_part_is_refused_when_a_name_is_built(thing: Thing):
+def test_a_bad_part_is_refused_when_a_name_is_built(thing: ObjectName):
     """Nothing that could not be read back is ever written."""
     with pytest.raises(NotInLayoutError):
         Layout().build(thing)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from spotwarden.model.action import Survey
-from spotwarden.model.attempt import Attempt, Recorded, Script, State
+from spotwarden.model.attempt import Attempt, AttemptState, Recorded, Script
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance, Instances, Operation, Operations, Status
 from spotwarden.model.launch import Choice, Launch
@@ -93,7 +93,7 @@ def node(**facts: object) -> NodeFacts:
     )
 
 
-def attempt(number: int = 1, state: State = State.RUNNING, **facts: object) -> Recorded:
+def attempt(number: int = 1, state: AttemptState = AttemptState.RUNNING, **facts: object) -> Recorded:
     """A recorded attempt; its generation is 100 times its number."""
     record = Attempt(
         **{  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from spotwarden.layout import Thing
+from spotwarden.layout import ObjectName
 
 TERRAFORM = Path(__file__).resolve().parents[2] / "infra" / "terraform" / "bucket.tf"
 
@@ -23,7 +23,7 @@ class JobVm:
     def __init__(self, world: Any) -> None:
         self._world = world
 
-    def write(self, thing: Thing | str, data: bytes = b"") -> None:
+    def write(self, thing: ObjectName | str, data: bytes = b"") -> None:
         """Write an object; `PermissionError` where a job VM may not."""
         name = thing if isinstance(thing, str) else self._world.layout.build(thing)
         if not any(_fits(pattern, name) for pattern in patterns()):

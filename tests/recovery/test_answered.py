@@ -3,10 +3,10 @@
 import pytest
 
 from spotwarden.model.action import ClearMarker, EndWatch, Tell, WriteAttempt
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.marker import MarkerBody
 
-CLOSED = [State.ENDED, State.STOPPED, State.GAVE_UP]
+CLOSED = [AttemptState.ENDED, AttemptState.STOPPED, AttemptState.GAVE_UP]
 
 
 def test_a_deleted_instance_closes_its_job(some, walk):
@@ -14,7 +14,11 @@ def test_a_deleted_instance_closes_its_job(some, walk):
     deleted = some.node(history=(some.operation("delete"),))
     steps, _ = walk(some.job(nodes=(deleted,)))
     assert [type(one) for one in steps] == [Tell, WriteAttempt, ClearMarker, EndWatch]
-    assert (steps[1].record.state, steps[1].record.number, steps[1].generation) == (State.STOPPED, 1, 100)
+    assert (steps[1].record.state, steps[1].record.number, steps[1].generation) == (
+        AttemptState.STOPPED,
+        1,
+        100,
+    )
 
 
 def test_a_job_without_a_ledger_is_closed_as_its_first_attempt(some, walk):
@@ -22,7 +26,11 @@ def test_a_job_without_a_ledger_is_closed_as_its_first_attempt(some, walk):
     deleted = some.node(history=(some.operation("delete"),))
     steps, _ = walk(some.job(nodes=(deleted,), ledger=(), watched=None))
     assert [type(one) for one in steps] == [Tell, WriteAttempt, ClearMarker]
-    assert (steps[1].record.state, steps[1].record.number, steps[1].generation) == (State.STOPPED, 1, 0)
+    assert (steps[1].record.state, steps[1].record.number, steps[1].generation) == (
+        AttemptState.STOPPED,
+        1,
+        0,
+    )
 
 
 @pytest.mark.parametrize("state", CLOSED)
@@ -50,7 +58,7 @@ def test_a_closed_job_leaves_the_list(some, step, state):
 
 def test_a_marker_that_is_already_answered_is_cleared(some, step):
     """Killed between the ledger and the marker: the next sweep only clears."""
-    answers = some.attempt(2, State.RUNNING, markers={"test-vm": 11}, instances={"test-vm": "2002"})
+    answers = some.attempt(2, AttemptState.RUNNING, markers={"test-vm": 11}, instances={"test-vm": "2002"})
     clears = step(some.job(ledger=(some.attempt(1), answers)))
     assert isinstance(clears, ClearMarker)
     assert "attempt 2" in clears.reason
@@ -58,14 +66,14 @@ def test_a_marker_that_is_already_answered_is_cleared(some, step):
 
 def test_a_newer_marker_that_names_a_replaced_instance_is_cleared(some, step):
     """A doubled marker of the same instance makes no second attempt."""
-    answers = some.attempt(2, State.RUNNING, markers={"test-vm": 10}, replaces={"test-vm": "1001"})
+    answers = some.attempt(2, AttemptState.RUNNING, markers={"test-vm": 10}, replaces={"test-vm": "1001"})
     doubled = some.node(marker=some.marker(body=MarkerBody(instance_id="1001")))
     assert isinstance(step(some.job(ledger=(answers,), nodes=(doubled,))), ClearMarker)
 
 
 def test_a_newer_marker_that_names_nobody_is_judged(some, claimed):
     """It may be about the newest instance, whatever was registered last."""
-    answers = some.attempt(2, State.RUNNING, markers={"test-vm": 10}, replaces={"test-vm": "1001"})
+    answers = some.attempt(2, AttemptState.RUNNING, markers={"test-vm": 10}, replaces={"test-vm": "1001"})
     assert claimed(some.job(ledger=(answers,))).number == 3
 
 

@@ -18,7 +18,7 @@ from spotwarden.model.action import (
     Wait,
     WriteAttempt,
 )
-from spotwarden.model.attempt import Lease, State
+from spotwarden.model.attempt import AttemptState, Lease
 from spotwarden.model.instance import Status
 from spotwarden.model.launch import NoLaunch
 from spotwarden.model.outcome import Done, Lost, Unanswered
@@ -39,7 +39,7 @@ def test_the_whole_way_of_a_recovery(some, walk):
     later, _ = walk(replace(facts, operation=created))
     assert [type(one) for one in later] == [RegisterInstance, Tell, WriteAttempt, ClearMarker]
     assert [one.record.state for one in (*first, *later) if isinstance(one, WriteAttempt)] == [
-        State.CLAIMED, State.PLACING, State.PLACING, State.RUNNING,
+        AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.PLACING, AttemptState.RUNNING,
     ]  # fmt: skip
     assert (later[0].instance_id, later[-1].generation) == ("2002", 11)
 
@@ -61,7 +61,7 @@ def test_a_job_is_on_the_list_of_open_jobs_before_it_is_claimed(some, step):
 
 def test_an_attempt_under_way_that_nobody_watches_is_put_on_the_list(some, step):
     """Whoever made the claim may have died before its entry was written."""
-    facts = some.job(ledger=(some.attempt(2, State.CLAIMED),), watched=None)
+    facts = some.job(ledger=(some.attempt(2, AttemptState.CLAIMED),), watched=None)
     assert isinstance(step(facts), KeepWatch)
 
 
@@ -88,29 +88,29 @@ def test_an_ended_job_is_never_started(some, walk):
     """A status code clears the marker and ends record and watch, whatever the instance says."""
     steps, _ = walk(some.job(status_code="0"))
     assert [type(one) for one in steps] == [ClearMarker, WriteAttempt, EndWatch]
-    assert steps[1].record.state is State.ENDED
+    assert steps[1].record.state is AttemptState.ENDED
     assert "ended with status 0" in steps[0].reason
 
 
 def test_an_ended_job_that_is_on_no_list_needs_nothing(some, step):
     """Nothing to clear, nothing to close, nothing to do."""
-    closed = (some.attempt(1, State.ENDED),)
+    closed = (some.attempt(1, AttemptState.ENDED),)
     assert step(some.job(status_code="0", nodes=(), ledger=closed, watched=None)) is None
 
 
-@pytest.mark.parametrize("state", [State.CLAIMED, State.PLACING, State.BACKING_OFF])
+@pytest.mark.parametrize("state", [AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF])
 def test_a_job_that_ends_while_it_is_brought_back_is_not_asked_for_again(some, walk, asked, state):
     """The attempt ends where it stands."""
     under_way = some.attempt(2, state, tries=(asked(),))
     steps, _ = walk(some.job(status_code="1", nodes=(), ledger=(under_way,)))
     assert [type(one) for one in steps] == [WriteAttempt, EndWatch]
-    assert steps[0].record.state is State.ENDED
+    assert steps[0].record.state is AttemptState.ENDED
 
 
 def test_a_lease_of_another_sweep_is_respected(some, step, tick):
     """While somebody else works on the attempt, wait."""
     theirs = Lease(holder="other", until=tick.now + timedelta(seconds=1))
-    waits = step(some.job(ledger=(some.attempt(2, State.CLAIMED, lease=theirs),)))
+    waits = step(some.job(ledger=(some.attempt(2, AttemptState.CLAIMED, lease=theirs),)))
     assert isinstance(waits, Wait)
     assert "another sweep" in waits.reason
 
@@ -118,23 +118,23 @@ def test_a_lease_of_another_sweep_is_respected(some, step, tick):
 def test_an_expired_lease_is_taken_over_under_the_generation(some, step, tick):
     """The same attempt goes on, with its own number."""
     theirs = Lease(holder="other", until=tick.now)
-    took = step(some.job(ledger=(some.attempt(2, State.CLAIMED, lease=theirs),), surveyed=True))
+    took = step(some.job(ledger=(some.attempt(2, AttemptState.CLAIMED, lease=theirs),), surveyed=True))
     assert isinstance(took, WriteAttempt)
     assert (took.generation, took.record.number, took.record.lease.holder) == (200, 2, "this-sweep")
 
 
 def test_before_anything_is_asked_the_job_is_looked_at_once_more(some, walk, step):
     """What the sweep has seen may be older than the claim: a VM that lives is taken as it runs."""
-    facts = some.job(ledger=(some.attempt(2, State.CLAIMED, replaces={"test-vm": "1001"}),), nodes=())
+    facts = some.job(ledger=(some.attempt(2, AttemptState.CLAIMED, replaces={"test-vm": "1001"}),), nodes=())
     assert isinstance(step(facts), Survey)
     by_hand = some.instance(id="3003")
     _, known = walk(facts, some.surveyed(by_hand))
-    assert (known.newest.state, known.newest.instances) == (State.RUNNING, {"test-vm": "3003"})
+    assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, {"test-vm": "3003"})
 
 
 def placing(some, **facts):
     """A job whose second attempt has written down a try."""
-    return some.job(ledger=(some.attempt(2, State.PLACING, replaces={"test-vm": "1001"}, **facts),))
+    return some.job(ledger=(some.attempt(2, AttemptState.PLACING, replaces={"test-vm": "1001"}, **facts),))
 
 
 def test_a_request_taken_over_keeps_its_request_id(some, step, ours, asked):

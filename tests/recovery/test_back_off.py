@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.model.action import KeepWatch, LaunchInstances, RegisterInstance, Survey, Wait
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.outcome import Rejected
 from spotwarden.recovery.asking import TRIES_KEPT, back_off_until
@@ -22,7 +22,7 @@ def waiting(some, asked):
     def build(*, tries=None, **facts):
         tries = (asked(error=STOCKOUT),) if tries is None else tries
         attempt = {"tries": tries, "replaces": {"test-vm": "1001"}, **facts.pop("attempt", {})}
-        record = some.attempt(2, State.BACKING_OFF, **attempt)
+        record = some.attempt(2, AttemptState.BACKING_OFF, **attempt)
         return some.job(**{"ledger": (record,), "nodes": (), **facts})
 
     return build
@@ -60,9 +60,9 @@ def test_an_attempt_that_asked_nobody_waits_for_the_first_span(some, limits, tic
 
 def test_an_attempt_that_backs_off_holds_no_lease(some, walk):
     """Whoever comes by when it is over goes on at once."""
-    claimed = some.attempt(2, State.CLAIMED, replaces={"test-vm": "1001"})
+    claimed = some.attempt(2, AttemptState.CLAIMED, replaces={"test-vm": "1001"})
     _, facts = walk(some.job(ledger=(claimed,), nodes=()), NONE_NOW)
-    assert (facts.newest.state, facts.newest.lease) == (State.BACKING_OFF, None)
+    assert (facts.newest.state, facts.newest.lease) == (AttemptState.BACKING_OFF, None)
 
 
 def test_a_back_off_is_waited_out_to_the_second(waiting, walk, step, tick):
@@ -109,7 +109,7 @@ def test_a_deadline_cuts_the_back_off(some, walk, policy, tick, before, cut):
     """To the moment from which only on-demand VMs make it; once that is past, these are asked for anyway."""
     file = deadline(tick, policy, before=before)
     facts = some.job(
-        ledger=(some.attempt(2, State.CLAIMED, replaces={"test-vm": "1001"}),), nodes=(), file=file
+        ledger=(some.attempt(2, AttemptState.CLAIMED, replaces={"test-vm": "1001"}),), nodes=(), file=file
     )
     steps, known = walk(facts, NONE_NOW)
     assert isinstance(steps[-1], Wait)
@@ -142,7 +142,7 @@ def test_a_job_that_its_developer_revives_is_taken_as_it_runs(some, waiting, wal
     facts = waiting(instances=(alive,), attempt={"not_before": tick.now + HOUR})
     steps, known = walk(facts, some.surveyed(alive))
     assert [type(one) for one in steps][:2] == [Survey, RegisterInstance]
-    assert (known.newest.state, known.newest.instances) == (State.RUNNING, {"test-vm": by_hand["id"]})
+    assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, {"test-vm": by_hand["id"]})
 
 
 @pytest.mark.parametrize(

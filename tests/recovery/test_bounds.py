@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.action import EndWatch, LaunchInstances, Tell, WriteAttempt
-from spotwarden.model.attempt import State
-from spotwarden.model.jobfile import JobFile, Progress
+from spotwarden.model.attempt import AttemptState
+from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.recovery.attempts import next_step
 from spotwarden.recovery.bounds import time_left, time_up, work_left
 from spotwarden.recovery.fates import Fate
@@ -19,7 +19,7 @@ PREEMPTED = Fate.PREEMPTED.value
 def gives_up(steps):
     """Whether a person is told, and it is written down that we stopped."""
     kinds = [type(one) for one in steps]
-    return kinds[:2] == [Tell, WriteAttempt] and steps[1].record.state is State.GAVE_UP
+    return kinds[:2] == [Tell, WriteAttempt] and steps[1].record.state is AttemptState.GAVE_UP
 
 
 def restarted(some, times, fate=Fate.SILENT):
@@ -48,7 +48,7 @@ def test_as_many_restarts_are_made_as_policy_or_job_say(some, ends, walk, limits
     file = JobFile(max_restarts=said)
     if most:
         steps, _ = walk(ends(restarted(some, most - 1), file))
-        assert steps[0].record.state is State.CLAIMED
+        assert steps[0].record.state is AttemptState.CLAIMED
     steps, _ = walk(ends(restarted(some, most), file))
     assert gives_up(steps)
     assert steps[1].record.number == most + 2
@@ -76,10 +76,12 @@ def test_preemptions_have_a_bound_of_their_own_where_somebody_sets_it(some, ends
     def begins(times):
         return next_step(ends(restarted(some, times, taken), file, taken), bounded, tick)
 
-    assert begins(2).record.state is State.CLAIMED
+    assert begins(2).record.state is AttemptState.CLAIMED
     assert isinstance(begins(3), Tell)
     assert "3 times after Compute Engine took it" in begins(3).reason
-    assert next_step(ends(restarted(some, 3), file, taken), bounded, tick).record.state is State.CLAIMED
+    assert (
+        next_step(ends(restarted(some, 3), file, taken), bounded, tick).record.state is AttemptState.CLAIMED
+    )
 
 
 def test_a_job_that_its_developer_launched_again_starts_to_count_anew(some, ends, claimed, limits):
@@ -113,7 +115,7 @@ def short(some, limits, tick):
         history = (some.operation(kind[fates[1]], at=second + lived),) if fates[1] in kind else ()
         node = some.node(history=history, marker=some.marker(written=second + lived))
         at = None if moved is None else first + moved
-        return some.job(ledger=ledger, nodes=(node,), progress=Progress(at=at))
+        return some.job(ledger=ledger, nodes=(node,), progress=SavedProgress(at=at))
 
     return build
 
@@ -172,7 +174,9 @@ def test_the_time_it_was_down_does_not_count(some, lived, tick):
 
 def test_an_attempt_that_was_closed_ends_when_it_was(some, tick):
     """A job that its owner stopped and launched again a day later was not up for a day."""
-    stopped = some.attempt(1, State.STOPPED, started=tick.now - 21 * HOUR, updated=tick.now - 20 * HOUR)
+    stopped = some.attempt(
+        1, AttemptState.STOPPED, started=tick.now - 21 * HOUR, updated=tick.now - 20 * HOUR
+    )
     again = some.attempt(2, seen=True, created=tick.now - HOUR, started=tick.now - HOUR)
     assert time_up(some.job(ledger=(stopped, again)), tick.now) == 2 * HOUR
 
@@ -223,7 +227,7 @@ def test_the_work_left_is_told_by_the_heartbeats(some, lived, tick):
     """From the share done, of the work or of the time it took; else from the time it was up."""
 
     def left(share=None, **said):
-        facts = some.job(ledger=lived(2 * HOUR), progress=Progress(share=share), file=JobFile(**said))
+        facts = some.job(ledger=lived(2 * HOUR), progress=SavedProgress(share=share), file=JobFile(**said))
         return work_left(facts, tick.now)
 
     assert left() is None

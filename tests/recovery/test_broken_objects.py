@@ -6,7 +6,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from spotwarden.layout import AttemptRecord, CaseRecord, JobFile, OpenJob, SweepTurn
+from spotwarden.layout import AttemptRecord, CaseRecord, JobFileName, OpenJob, SweepTurn
 from spotwarden.model.governance import IdleLimits, JobCap, Remedy
 from spotwarden.model.watch import Watch
 from tests.fakes.world import World, load
@@ -176,7 +176,7 @@ def test_broken_records_of_a_job_stop_no_other(data: bytes):
     world = CapWorld(load("cap_runtime"), **CAPS)
     bad, good = world.job("bad"), world.job("good")
     world.store(AttemptRecord(job="bad", attempt=1), data)
-    world.store(JobFile(job="bad"), data)
+    world.store(JobFileName(job="bad"), data)
     world.sweep_for(minutes=80)
     assert world.asked() == [("stop", good)]
     assert world.status(bad) == "RUNNING"

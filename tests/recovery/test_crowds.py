@@ -2,7 +2,7 @@
 
 import pytest
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.layout import CreateScript, InstanceId, MarkerName
 from spotwarden.recovery.crowds import OF_A_JOB, UNKNOWN
 from spotwarden.recovery.gather import CROWD
@@ -47,7 +47,7 @@ def test_what_no_function_remembers_does_not_delay_the_first_create(crowd):
     names = crowd.jobs(1000)
     crowd.preempt(*names)
     crowd.world.wait(minutes=1)
-    Known.forget()
+    GenerationCache.forget()
     assert slow_sweep(crowd).times("launch")[0] <= FIRST_CREATE_SECONDS
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.model.action import ClearMarker, LaunchInstances, Wait
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.marker import MarkerBody
 from spotwarden.recovery.fates import Fate
@@ -84,13 +84,13 @@ def test_with_nowhere_else_to_go_it_waits_for_its_own_zone(some, announced, walk
     """Nothing is asked for where the old VM still holds the name."""
     steps, facts = walk(announced(launch=some.launch()))
     assert places(steps) == []
-    assert facts.newest.state is State.BACKING_OFF
+    assert facts.newest.state is AttemptState.BACKING_OFF
 
 
 def test_the_old_vm_is_no_revival_while_the_successor_waits(some, announced, walk, tick):
     """It runs on purpose."""
     waits = some.attempt(
-        2, State.BACKING_OFF, replaces={"test-vm": "1001"}, early=True, not_before=tick.now + MINUTE
+        2, AttemptState.BACKING_OFF, replaces={"test-vm": "1001"}, early=True, not_before=tick.now + MINUTE
     )
     steps, facts = walk(announced(ledger=(waits,)))
     assert [type(one) for one in steps] == [Wait]
@@ -99,7 +99,9 @@ def test_the_old_vm_is_no_revival_while_the_successor_waits(some, announced, wal
 
 def test_its_own_zone_is_asked_once_the_old_vm_is_gone(some, announced, walk, tick):
     """Then nobody holds the name."""
-    waits = some.attempt(2, State.BACKING_OFF, replaces={"test-vm": "1001"}, early=True, not_before=tick.now)
+    waits = some.attempt(
+        2, AttemptState.BACKING_OFF, replaces={"test-vm": "1001"}, early=True, not_before=tick.now
+    )
     steps, _ = walk(announced(ledger=(waits,), nodes=(), instances=(), launch=some.launch()))
     assert places(steps) == [A]
 

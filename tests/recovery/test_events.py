@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from spotwarden.engine.turn import take_turn
 from spotwarden.layout import AttemptRecord, CreateScript, InstanceId, SweepTurn
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.gather import CROWD
 from tests.fakes.trouble import unanswered
@@ -74,7 +74,7 @@ def test_the_audit_logs_event_brings_a_job_back_without_a_marker(world, marked):
         world.sweep(about="test-vm", lost=True)
         world.wait(seconds=10)
     newest = world.attempts()[-1]
-    assert (newest.number, newest.state) == (2, State.RUNNING)
+    assert (newest.number, newest.state) == (2, AttemptState.RUNNING)
     assert world.names("preempted-jobs/") == []
 
 

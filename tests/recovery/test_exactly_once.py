@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.ports import Cloud
 from tests.fakes.world import GANG, KEPT, SCRIPT
@@ -58,7 +58,7 @@ def finish(world, cloud: Cloud | None = None) -> None:
 def assert_made_once(world, calls: int) -> None:
     """One attempt of ours, each node once and alive, no marker, and the news told under one id."""
     (attempt,) = (one for one in world.attempts() if not one.seen)
-    assert attempt.state is State.RUNNING, calls
+    assert attempt.state is AttemptState.RUNNING, calls
     alive = {one.name: one.id for one in world.instances() if one.status is Status.RUNNING}
     assert alive == attempt.instances, calls
     assert len(world.instances()) - len(alive) == len(world.left), calls

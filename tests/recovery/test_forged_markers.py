@@ -2,7 +2,7 @@
 
 import pytest
 
-from spotwarden.layout import JobFile
+from spotwarden.layout import JobFileName
 from tests.recovery.job_vm import JobVm
 
 FORGED = '{{"job": "{job}", "instance_id": "1"}}'
@@ -61,7 +61,7 @@ def test_a_job_that_nobody_has_seen_is_brought_back_by_the_marker_of_a_node_of_i
 def test_a_forged_marker_cannot_call_another_jobs_preemption_its_own(world):
     """The VM of the marker's name was taken, but it is not the job's."""
     world.settle()
-    world.store(JobFile(job="other"), b"")
+    world.store(JobFileName(job="other"), b"")
     world.cloud.compute.preempt("test-vm")
     forge(world, "test-vm", '{"job": "other"}')
     assert world.names("other/metadata/attempts/") == []

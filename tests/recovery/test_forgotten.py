@@ -3,7 +3,7 @@
 import pytest
 
 from spotwarden.model.action import LaunchInstances, Look, StartInstance, Survey, Wait, WriteAttempt
-from spotwarden.model.attempt import Deed, State
+from spotwarden.model.attempt import AttemptState, TryKind
 from spotwarden.model.instance import Status
 from spotwarden.model.outcome import Done, Rejected
 
@@ -15,9 +15,9 @@ IDS = {"gang-1": "1001", "gang-2": "1002"}
 def placing(some, asked):
     """A job whose second attempt was asked for; its request was accepted as `op-2`."""
 
-    def build(*, deed=Deed.CREATE, **facts):
+    def build(*, deed=TryKind.CREATE, **facts):
         tries = (asked(operation="op-2", deed=deed),)
-        ledger = (some.attempt(2, State.PLACING, replaces={"test-vm": "1001"}, tries=tries),)
+        ledger = (some.attempt(2, AttemptState.PLACING, replaces={"test-vm": "1001"}, tries=tries),)
         return some.job(**{"ledger": ledger, "instances": (), "nodes": (), **facts})
 
     return build
@@ -27,7 +27,7 @@ def placing(some, asked):
 def gang(some, asked):
     """The same of a gang."""
     tries = (asked(operation="op-2"),)
-    ledger = (some.attempt(2, State.PLACING, job="gang", replaces=IDS, tries=tries),)
+    ledger = (some.attempt(2, AttemptState.PLACING, job="gang", replaces=IDS, tries=tries),)
     return some.gang_job(ledger=ledger, instances=(), nodes=())
 
 
@@ -40,7 +40,7 @@ def test_what_was_made_is_adopted(some, placing, walk):
     """It is listed by its labels; nothing is asked for."""
     steps, facts = walk(placing(), {**FORGOTTEN, **some.surveyed(made(some))})
     assert not [one for one in steps if isinstance(one, LaunchInstances)]
-    assert (facts.newest.state, facts.newest.instances) == (State.RUNNING, {"test-vm": "2001"})
+    assert (facts.newest.state, facts.newest.instances) == (AttemptState.RUNNING, {"test-vm": "2001"})
 
 
 def test_what_was_made_and_is_gone_is_adopted_by_the_log(some, placing, walk):
@@ -75,8 +75,8 @@ def test_an_operation_that_is_known_is_only_waited_for(some, placing, walk):
 def test_a_forgotten_start_is_told_by_the_vm_itself(some, placing, walk, status, adopted):
     """It runs, or it is started again with the id that the start had."""
     old = some.instance(id="1001", status=status)
-    steps, facts = walk(placing(deed=Deed.START), {**FORGOTTEN, **some.surveyed(old)})
-    assert (facts.newest.state is State.RUNNING) is adopted
+    steps, facts = walk(placing(deed=TryKind.START), {**FORGOTTEN, **some.surveyed(old)})
+    assert (facts.newest.state is AttemptState.RUNNING) is adopted
     assert [one.request_id for one in steps if isinstance(one, StartInstance)] == ([] if adopted else ["r-1"])
 
 
@@ -92,7 +92,7 @@ def test_half_a_gang_is_neither_adopted_nor_asked_for_at_once(some, gang, walk):
     half = made(some, "2001", name="gang-1", job="gang")
     steps, facts = walk(gang, {**FORGOTTEN, **some.surveyed(half)})
     assert isinstance(steps[-1], Wait)
-    assert facts.newest.state is State.PLACING
+    assert facts.newest.state is AttemptState.PLACING
 
 
 def test_a_gang_of_which_only_the_log_tells_is_asked_for_again(some, gang, walk):

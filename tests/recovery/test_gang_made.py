@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.action import DeleteInstance, RegisterInstance, Survey, Tell, Wait, WriteAttempt
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Instances, Operations, Status
 from spotwarden.model.marker import MarkerBody
 from spotwarden.model.outcome import Done
@@ -22,7 +22,9 @@ def placing(some, asked):
 
     def build(*, turn=1, attempt=(), **facts):
         tries = (asked(operation="op-2", turn=turn),)
-        record = some.attempt(2, State.PLACING, job="gang", replaces=IDS, **{"tries": tries, **dict(attempt)})
+        record = some.attempt(
+            2, AttemptState.PLACING, job="gang", replaces=IDS, **{"tries": tries, **dict(attempt)}
+        )
         return some.gang_job(**{"ledger": (record,), "instances": (), **facts})
 
     return build
@@ -62,7 +64,7 @@ def test_a_whole_gang_has_its_ids_registered_node_by_node(some, placing, walk):
     assert [type(one) for one in steps][:5] == [
         Survey, RegisterInstance, RegisterInstance, Tell, WriteAttempt,
     ]  # fmt: skip
-    assert facts.newest.state is State.RUNNING
+    assert facts.newest.state is AttemptState.RUNNING
     assert facts.newest.instances == {"gang-1": "2001", "gang-2": "2002"}
 
 
@@ -80,7 +82,7 @@ def test_an_insert_that_failed_is_no_node(some, placing, walk):
     insert = some.operation("insert", target_id="2002", target_name="gang-2", error="QUOTA_EXCEEDED: no")
     steps, facts = walk(placing(operation=done(some)), some.surveyed(one, inserts=(insert,)))
     assert isinstance(steps[-1], Wait)
-    assert facts.newest.state is State.PLACING
+    assert facts.newest.state is AttemptState.PLACING
 
 
 def test_a_gang_that_is_not_all_shown_is_waited_for_and_then_made_again(some, placing, walk, asked, limits):

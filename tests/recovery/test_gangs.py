@@ -12,7 +12,7 @@ from spotwarden.model.action import (
     Wait,
     WriteAttempt,
 )
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.model.marker import MarkerBody
 from spotwarden.model.outcome import Rejected
@@ -94,7 +94,7 @@ def test_a_node_that_is_hidden_keeps_the_others_waiting(some, walk):
 def test_survivors_of_a_gang_that_is_replaced_early_run_on(some, walk):
     """They are announced to be taken, and their successors start elsewhere."""
     alive = tuple(some.instance(name=name, id=number) for name, number in IDS.items())
-    early = some.attempt(2, State.CLAIMED, job="gang", replaces=IDS, early=True)
+    early = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS, early=True)
     facts = some.gang_job(ledger=(early,), nodes=(), instances=alive, launch=some.gang("us-central1-b"))
     steps, known = walk(facts)
     assert DeleteInstance not in [type(one) for one in steps]
@@ -104,11 +104,11 @@ def test_survivors_of_a_gang_that_is_replaced_early_run_on(some, walk):
 def test_a_gang_that_runs_whole_was_not_lost(some, walk):
     """Whoever claimed it had an older list: it is taken as it runs, and no node of it is deleted."""
     both = tuple(some.instance(name=name, id=number, job="gang") for name, number in IDS.items())
-    mistaken = some.attempt(2, State.CLAIMED, job="gang", replaces=IDS)
+    mistaken = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS)
     facts = some.gang_job(ledger=(mistaken,), nodes=(), instances=())
     steps, known = walk(facts, some.surveyed(*both))
     assert DeleteInstance not in [type(one) for one in steps]
-    assert (known.newest.state, known.newest.instances) == (State.RUNNING, IDS)
+    assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, IDS)
     steps, _ = walk(facts, some.surveyed(both[0]))
     assert DeleteInstance in [type(one) for one in steps]
 
@@ -137,10 +137,10 @@ def test_a_gang_of_which_a_person_removed_a_node_is_stopped(some, step, kind, us
 @pytest.mark.parametrize(("user", "stopped"), [(PERSON, True), (ROBOT, False)])
 def test_a_job_that_a_person_removes_while_it_is_brought_back_is_stopped(some, walk, user, stopped):
     """Told, written down; nothing is asked for any more. Our own delete of a survivor is no such word."""
-    claimed = some.attempt(2, State.BACKING_OFF, job="gang", replaces=IDS)
+    claimed = some.attempt(2, AttemptState.BACKING_OFF, job="gang", replaces=IDS)
     nodes = (fallen(some, "gang-2", "1002", marker=None, history=(some.operation("delete", user=user),)),)
     steps, facts = walk(some.gang_job(ledger=(claimed,), nodes=nodes, instances=()), some.surveyed())
-    assert (facts.newest.state is State.STOPPED) is stopped
+    assert (facts.newest.state is AttemptState.STOPPED) is stopped
     assert (LaunchInstances in [type(one) for one in steps]) is not stopped
 
 
@@ -172,7 +172,7 @@ def test_a_survivor_that_is_gone_already_is_no_hindrance(some, walk):
 
 def test_a_list_older_than_the_claim_says_nothing_of_survivors(some, walk):
     """A sweep that was held up lists once more before it asks, and sees what was not there."""
-    claimed = some.attempt(2, State.CLAIMED, job="gang", replaces=IDS)
+    claimed = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS)
     stale = some.gang_job(ledger=(claimed,), nodes=(), instances=())
     steps, _ = walk(stale, some.surveyed(some.instance(id="1002", name="gang-2")))
     assert [type(one) for one in steps] == [Survey, DeleteInstance, Wait]
@@ -189,7 +189,7 @@ def test_a_stopped_node_of_a_gang_is_deleted_too(some, walk):
 
 def test_an_incomplete_list_hides_survivors_and_is_waited_for(some, step):
     """Nothing is asked while a zone that may hold one does not answer."""
-    claimed = some.attempt(2, State.CLAIMED, job="gang", replaces=IDS)
+    claimed = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS)
     facts = some.gang_job(ledger=(claimed,), nodes=(), instances=(), unsure="unreachable: us-central1-a")
     waits = step(facts)
     assert isinstance(waits, Wait)
@@ -204,7 +204,7 @@ def test_an_incomplete_list_hides_survivors_and_is_waited_for(some, step):
 )
 def test_a_stranger_is_never_deleted(some, other):
     """Whatever a marker names: name, id and job must all be the gang's own."""
-    claimed = some.attempt(2, State.CLAIMED, job="gang", replaces=IDS).attempt
+    claimed = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS).attempt
     survivor = {"id": "1002", "name": "gang-2"}
     own = some.gang_job(instances=(some.instance(**survivor),))
     assert isinstance(clear_the_way(own, claimed), DeleteInstance)
@@ -223,7 +223,7 @@ def test_a_marker_that_names_a_strangers_id_deletes_nobody(some, walk):
 
 def claimed_gang(some, instances):
     """A gang whose next attempt is claimed, its old nodes gone, and what a fresh list shows."""
-    record = some.attempt(2, State.CLAIMED, job="gang", replaces=IDS)
+    record = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS)
     return some.gang_job(ledger=(record,), nodes=(), instances=instances, surveyed=True)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from tests.fakes.world import load
 from tests.recovery.interrupting import Interruption, ctrl_c, killed, offline
 from tests.recovery.typed_commands import JOB, RUN_WORDS, Typed
@@ -78,7 +78,7 @@ def test_sweeps_alone_bring_an_interrupted_launch_to_the_end_that_was_told(
         ends.add(world.runs())
         if done is not None:
             assert_told(call, world, done)
-        recorded = number > len([one for one in world.attempts() if one.state is State.ENDED])
+        recorded = number > len([one for one in world.attempts() if one.state is AttemptState.ENDED])
         assert world.runs() == recorded, (call, number, world.attempts())
     assert ends == {False, True}
 
@@ -160,7 +160,7 @@ def test_a_stop_between_any_two_calls_of_a_launch_is_not_lost(worlds, launching,
     for call, world, _ in at_every_call(worlds, launching, stop, after_work=after_work):
         world.swept()
         if "closed as stopped" in said[-1]:
-            assert world.attempts()[-1].state is State.STOPPED, (call, said[-1])
+            assert world.attempts()[-1].state is AttemptState.STOPPED, (call, said[-1])
             # A request that was sent only after the stop had looked makes a VM that stands on no record.
             assert world.type("stop", JOB, "--yes").exit_code == 0
             world.swept()
@@ -180,15 +180,15 @@ def test_an_interrupted_stop_is_not_undone_and_is_finished_by_the_same_command(w
     for call, world, done in at_every_call(
         worlds, STOPS["stop"], lambda _: ENDS[end](), after_work=after_work
     ):
-        closed = world.attempts()[-1].state is State.STOPPED
+        closed = world.attempts()[-1].state is AttemptState.STOPPED
         if done is not None and "interrupted" in done.output:
             assert done.exit_code == 130
             assert closed or "nothing was changed" in done.output or "nobody knows" in done.output, call
         world.swept()
-        assert (world.attempts()[-1].state is State.STOPPED) == closed, call
+        assert (world.attempts()[-1].state is AttemptState.STOPPED) == closed, call
         again = world.type("stop", JOB, "--yes")
         assert again.exit_code == 0, (call, again.output)
         world.swept()
-        assert world.attempts()[-1].state is State.STOPPED, call
+        assert world.attempts()[-1].state is AttemptState.STOPPED, call
         assert world.is_at_rest(), call
         assert len(world.attempts()) == 1, call

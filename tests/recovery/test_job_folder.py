@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from spotwarden.layout import Heartbeat, JobFile, MetricsFile
+from spotwarden.layout import Heartbeat, JobFileName, MetricsFile
 from spotwarden.recovery.job_folder import look_at_job
 
 WHOLE = b"""
@@ -29,7 +29,7 @@ def said(world):
     """What a job is found to want after its file was stored."""
 
     def read(text):
-        world.store(JobFile(job="test-vm"), text)
+        world.store(JobFileName(job="test-vm"), text)
         return look_at_job(world.cloud.store, world.layout, "test-vm").file
 
     return read
@@ -122,7 +122,7 @@ def test_a_heartbeat_that_says_nothing_still_tells_when(world, body):
 
 def test_a_file_that_cannot_be_read_is_told_and_the_job_comes_back_all_the_same(world):
     """The policy's limits hold; the owner hears what is wrong, and where."""
-    world.store(JobFile(job="test-vm"), b"max_restarts = many\n")
+    world.store(JobFileName(job="test-vm"), b"max_restarts = many\n")
     world.preempt()
     world.sweep_until_quiet()
     assert world.notices() == ["job_toml", "recovered"]

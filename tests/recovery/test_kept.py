@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.model.action import LaunchInstances, Look, RegisterInstance, StartInstance, Tell, WriteAttempt
-from spotwarden.model.attempt import Deed, State
+from spotwarden.model.attempt import AttemptState, TryKind
 from spotwarden.model.instance import Status
 from spotwarden.model.marker import MarkerBody
 from spotwarden.model.outcome import Done, Rejected
@@ -28,10 +28,10 @@ def kept(some):
     return build
 
 
-def tried(some, asked, *starts, state=State.CLAIMED):
+def tried(some, asked, *starts, state=AttemptState.CLAIMED):
     """The ledger of a second attempt that has tried to start in place so often, each start with its error."""
     tries = [
-        asked(deed=Deed.START, error=error, turn=turn, at=asked().at - timedelta(hours=1))
+        asked(deed=TryKind.START, error=error, turn=turn, at=asked().at - timedelta(hours=1))
         for turn, error in enumerate(starts, 1)
     ]
     return (some.attempt(2, state, replaces={"test-vm": "1001"}, tries=tuple(tries)),)
@@ -50,26 +50,26 @@ def test_a_stopped_vm_is_started_in_place_under_its_id(kept, walk):
     (start,) = (one for one in steps if isinstance(one, StartInstance))
     assert (start.zone, start.instance_id) == ("us-central1-a", "1001")
     assert start.request_id == facts.newest.tries[-1].request_id
-    assert facts.newest.tries[-1].deed is Deed.START
+    assert facts.newest.tries[-1].deed is TryKind.START
     created, _ = walk(kept(B, instances=()))
     assert start.request_id not in [one.request_id for one in created if isinstance(one, LaunchInstances)]
 
 
 def test_it_runs_on_under_the_same_id(some, kept, walk, asked):
     """Registered, told, written down."""
-    tries = (asked(deed=Deed.START, operation="op-2"),)
-    placing = some.attempt(2, State.PLACING, replaces={"test-vm": "1001"}, tries=tries)
+    tries = (asked(deed=TryKind.START, operation="op-2"),)
+    placing = some.attempt(2, AttemptState.PLACING, replaces={"test-vm": "1001"}, tries=tries)
     facts = kept(ledger=(placing,), nodes=(), operation=some.operation("start", name="op-2"))
     steps, known = walk(facts)
     assert [type(one) for one in steps][:3] == [RegisterInstance, Tell, WriteAttempt]
-    assert (known.newest.state, known.newest.instances) == (State.RUNNING, {"test-vm": "1001"})
+    assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, {"test-vm": "1001"})
 
 
 def test_a_start_that_is_done_at_once_is_answered_once(some, kept, walk):
     """Its developer had started it a moment ago: what was seen before the claim makes no other attempt."""
     done = Done(operation=some.operation("start", name="op-2"))
     _, facts = walk(kept(B), {StartInstance: done})
-    assert (facts.newest.number, facts.newest.state) == (2, State.RUNNING)
+    assert (facts.newest.number, facts.newest.state) == (2, AttemptState.RUNNING)
 
 
 def test_a_zone_that_cannot_start_it_is_left_for_another(kept, walk):
@@ -82,26 +82,26 @@ def test_with_no_other_zone_it_waits_for_its_own(kept, walk):
     """A start in place is all there is."""
     steps, facts = walk(kept(), {StartInstance: NONE_NOW})
     assert deeds(steps) == [("start", "us-central1-a")]
-    assert facts.newest.state is State.BACKING_OFF
+    assert facts.newest.state is AttemptState.BACKING_OFF
 
 
 @pytest.mark.parametrize(("failed", "deed"), [(1, "start"), (2, "create")])
 def test_after_its_start_tries_it_goes_elsewhere(some, kept, walk, asked, failed, deed):
     """Two by default; the third is made in another zone."""
-    ledger = tried(some, asked, *[STOCKOUT] * failed, state=State.BACKING_OFF)
+    ledger = tried(some, asked, *[STOCKOUT] * failed, state=AttemptState.BACKING_OFF)
     steps, _ = walk(kept(B, ledger=ledger))
     assert [one for one, _ in deeds(steps)] == [deed]
 
 
 def test_with_nowhere_else_to_go_it_is_started_as_often_as_it_takes(some, kept, walk, asked):
     """There is no other way."""
-    ledger = tried(some, asked, *[STOCKOUT] * 5, state=State.BACKING_OFF)
+    ledger = tried(some, asked, *[STOCKOUT] * 5, state=AttemptState.BACKING_OFF)
     assert deeds(walk(kept(ledger=ledger))[0]) == [("start", "us-central1-a")]
 
 
 def test_a_start_that_can_never_work_is_not_repeated(some, kept, walk, asked):
     """Elsewhere it may be made; with nowhere to go it is given up."""
-    ledger = tried(some, asked, "invalid: no", state=State.BACKING_OFF)
+    ledger = tried(some, asked, "invalid: no", state=AttemptState.BACKING_OFF)
     assert deeds(walk(kept(B, ledger=ledger))[0]) == [("create", B)]
 
 
@@ -120,15 +120,15 @@ def test_a_gang_is_never_started_in_place(some, walk):
     """It is made anew, as one."""
     ids = {"gang-1": "1001"}
     vm = some.instance(name="gang-1", status=Status.TERMINATED)
-    claimed = some.attempt(2, State.CLAIMED, job="gang", replaces=ids)
+    claimed = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=ids)
     steps, _ = walk(some.gang_job(ledger=(claimed,), nodes=(), instances=(vm,)), some.surveyed(vm))
     assert deeds(steps) == []
 
 
 def test_a_start_that_was_accepted_is_looked_at_where_it_was_asked(some, kept, step, asked):
     """As a create request is."""
-    tries = (asked(deed=Deed.START, operation="op-2"),)
-    placing = some.attempt(2, State.PLACING, replaces={"test-vm": "1001"}, tries=tries)
+    tries = (asked(deed=TryKind.START, operation="op-2"),)
+    placing = some.attempt(2, AttemptState.PLACING, replaces={"test-vm": "1001"}, tries=tries)
     assert step(kept(ledger=(placing,))) == Look(place="us-central1-a", operation="op-2")
 
 
@@ -151,4 +151,4 @@ def test_what_its_owner_stopped_stays_stopped(some, kept, walk):
     stopped = some.node(instance=some.instance(status=Status.TERMINATED), history=(some.operation("stop"),))
     steps, facts = walk(kept(nodes=(stopped,)))
     assert deeds(steps) == []
-    assert facts.newest.state is State.STOPPED
+    assert facts.newest.state is AttemptState.STOPPED

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.action import KeepWatch, Tell, Wait
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.recovery.fates import Fate
 
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
@@ -48,7 +48,7 @@ def test_a_missing_vm_is_lost_once_the_log_has_had_its_time(gone, step, limits, 
     one = step(gone(since=tick.now - limits.log_delay + late))
     assert (not isinstance(one, Wait)) is lost
     if lost:
-        assert (one.record.state, one.record.fate) == (State.CLAIMED, Fate.SILENT.value)
+        assert (one.record.state, one.record.fate) == (AttemptState.CLAIMED, Fate.SILENT.value)
         assert "lost" in one.reason
 
 
@@ -64,7 +64,7 @@ def test_a_vm_that_its_owner_removed_is_not_lost(some, gone, walk, kind):
     """The job is closed and its owner told, as with a marker."""
     steps, facts = walk(gone(history=(some.operation(kind),)))
     assert isinstance(steps[0], Tell)
-    assert facts.newest.state is State.STOPPED
+    assert facts.newest.state is AttemptState.STOPPED
 
 
 def test_an_entry_that_is_behind_the_ledger_is_brought_up_to_date_first(some, gone, step):

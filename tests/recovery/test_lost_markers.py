@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.layout import AttemptRecord, CreateScript, Heartbeat, InstanceId, JobFile
-from spotwarden.model.attempt import State, Try
+from spotwarden.layout import AttemptRecord, CreateScript, Heartbeat, InstanceId, JobFileName
+from spotwarden.model.attempt import AttemptState, Try
 from tests.fakes.trouble import conflict, unanswered
 
 OPEN = "spotwarden/open/test-vm.json"
@@ -47,7 +47,7 @@ def test_a_preemption_whose_marker_was_lost_is_seen_by_a_tick(seen):
     seen.wait(minutes=1)
     seen.sweep_until_quiet()
     assert [attempt.number for attempt in seen.attempts()] == [1, 2]
-    assert seen.attempts()[-1].state is State.RUNNING
+    assert seen.attempts()[-1].state is AttemptState.RUNNING
     assert len(seen.vms()) == 1
 
 
@@ -65,10 +65,10 @@ def test_what_a_sweep_saw_and_could_not_write_down_is_seen_by_the_next(seen, cal
     seen.wait(minutes=16)
     seen.cloud.store.trouble.order(call, failure, about=about)
     seen.sweep()
-    assert seen.attempts()[-1].state is State.RUNNING
+    assert seen.attempts()[-1].state is AttemptState.RUNNING
     seen.wait(minutes=1)
     seen.settle(6)
-    assert [attempt.state for attempt in seen.attempts()] == [State.STOPPED]
+    assert [attempt.state for attempt in seen.attempts()] == [AttemptState.STOPPED]
     assert seen.vms() == []
 
 
@@ -84,7 +84,7 @@ def test_what_its_owner_stops_stays_stopped_however_long_it_takes_to_stop(kept, 
         remove=False,
     )
     kept.settle(minutes + 5)
-    assert [attempt.state for attempt in kept.attempts()] == [State.STOPPED]
+    assert [attempt.state for attempt in kept.attempts()] == [AttemptState.STOPPED]
 
 
 def test_a_new_vm_that_is_lost_before_any_tick_saw_it_is_missed(seen):
@@ -102,7 +102,7 @@ def test_a_vm_that_was_lost_before_anybody_saw_it_is_started_again(world):
     world.cloud.compute.preempt("test-vm")
     world.wait(minutes=1)
     world.sweep_until_quiet()
-    assert world.attempts()[-1].state is State.RUNNING
+    assert world.attempts()[-1].state is AttemptState.RUNNING
     assert len(world.vms()) == 1
 
 
@@ -114,7 +114,7 @@ def test_a_vm_that_its_owner_deletes_closes_the_job_and_its_watch(seen, marker):
         seen.store("preempted-jobs/test-vm", b"")
     seen.wait(minutes=1)
     seen.sweep_until_quiet()
-    assert [attempt.state for attempt in seen.attempts()] == [State.STOPPED]
+    assert [attempt.state for attempt in seen.attempts()] == [AttemptState.STOPPED]
     assert seen.vms() == []
     assert OPEN not in seen.names("spotwarden/")
     assert seen.notices() == ["stopped"]
@@ -127,7 +127,7 @@ def test_a_job_that_ends_leaves_the_list(seen):
     seen.wait(minutes=1)
     seen.sweep_until_quiet()
     assert OPEN not in seen.names("spotwarden/")
-    assert [attempt.state for attempt in seen.attempts()] == [State.ENDED]
+    assert [attempt.state for attempt in seen.attempts()] == [AttemptState.ENDED]
 
 
 def test_a_hidden_zone_loses_no_job(seen):
@@ -148,7 +148,7 @@ def test_a_job_whose_script_was_never_stored_comes_back_from_what_ran(world):
     world.preempt()
     world.sweep_until_quiet()
     (attempt,) = [one for one in world.attempts() if one.number == 2]
-    assert attempt.state is State.RUNNING
+    assert attempt.state is AttemptState.RUNNING
     assert attempt.script is None
     world.settle()
     first, second = (world.read(f"test-vm/metadata/launched/{n}.json")["test-vm"]["instance"] for n in (1, 2))
@@ -227,7 +227,7 @@ def test_a_job_launched_again_before_its_end_was_written_down_lives_again(seen, 
     seen.wait(minutes=1)
     (first,) = seen.attempts()
     asked = Try(place="us-central1-a", request_id="r-1", at=first.created)
-    closed = replace(first, state=State.STOPPED, started=seen.cloud.clock.now(), tries=(asked,))
+    closed = replace(first, state=AttemptState.STOPPED, started=seen.cloud.clock.now(), tries=(asked,))
     seen.store(seen.layout.build(AttemptRecord(job="test-vm", attempt=1)), msgspec.json.encode(closed))
     seen.settle(6)
     assert bool(seen.vms()) is again
@@ -235,14 +235,14 @@ def test_a_job_launched_again_before_its_end_was_written_down_lives_again(seen, 
 
 def test_a_job_that_has_had_its_restarts_is_given_up_with_all_that_a_person_needs(seen):
     """Last place, last checkpoint, and the command to resume."""
-    seen.store(JobFile(job="test-vm"), b"max_preemptions = 1\n")
+    seen.store(JobFileName(job="test-vm"), b"max_preemptions = 1\n")
     seen.store(Heartbeat(job="test-vm", node="test-vm"), b'{"step": 5, "checkpoint": "output/ck-5"}')
     for _ in range(2):
         seen.preempt()
         seen.sweep_until_quiet()
         seen.wait(minutes=10)
     assert seen.vms() == []
-    assert seen.attempts()[-1].state is State.GAVE_UP
+    assert seen.attempts()[-1].state is AttemptState.GAVE_UP
     assert seen.notices() == ["recovered", "gave_up"]
     told = msgspec.json.decode(seen.cloud.notices.messages[-1].data)
     assert told["evidence"]["last_checkpoint"] == "output/ck-5"

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from spotwarden.layout import CreateScript, InstanceId, MarkerName, OpenJob
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Operations
 from spotwarden.model.watch import Watch
 from tests.fakes.world import GANG, SCRIPT
@@ -90,7 +90,7 @@ def test_a_marker_of_an_id_that_is_nowhere_does_not_launch_a_job_whose_vm_shut_i
     world.cloud.compute.power_off("test-vm")
     JobVm(world).write(MarkerName(node="test-vm"), b'{"instance_id": "77"}')
     assert swept(world) == ["test-vm"]
-    assert [attempt.state for attempt in world.attempts()] == [State.STOPPED]
+    assert [attempt.state for attempt in world.attempts()] == [AttemptState.STOPPED]
     assert "77" in world.quarantined()["test-vm"]
 
 

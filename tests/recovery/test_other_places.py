@@ -2,8 +2,8 @@
 
 import pytest
 
-from spotwarden.layout import JobFile
-from spotwarden.model.attempt import Deed, State
+from spotwarden.layout import JobFileName
+from spotwarden.model.attempt import AttemptState, TryKind
 from tests.fakes.trouble import rejected
 
 A, B, C = "us-central1-a", "us-central1-b", "us-central1-c"
@@ -22,7 +22,7 @@ def test_a_stockout_at_home_is_no_wait(world):
     (attempt,) = world.attempts()
     assert zones(world) == [B]
     assert [one.place for one in attempt.tries] == [A, B]
-    assert attempt.state is State.RUNNING
+    assert attempt.state is AttemptState.RUNNING
 
 
 def test_what_a_place_did_is_remembered_for_the_next_job(world):
@@ -58,7 +58,7 @@ def test_a_zone_that_does_not_offer_the_machine_is_not_asked(world):
 @pytest.mark.parametrize("words", ["places = []", 'places = ["us-central1-c"]'])
 def test_a_job_goes_only_where_it_says(world, words):
     """An empty list keeps it at home; a list of its own is the list."""
-    world.store(JobFile(job="test-vm"), words.encode())
+    world.store(JobFileName(job="test-vm"), words.encode())
     world.cloud.compute.stock_out(A)
     world.preempt()
     for _ in range(12):
@@ -69,10 +69,10 @@ def test_a_job_goes_only_where_it_says(world, words):
 
 def test_a_job_file_that_cannot_be_read_is_told_and_sets_nothing(world):
     """The policy's limits hold, and the job comes back."""
-    world.store(JobFile(job="test-vm"), b"max_restarts = 'many'")
+    world.store(JobFileName(job="test-vm"), b"max_restarts = 'many'")
     world.preempt()
     world.sweep_until_quiet()
-    assert world.attempts()[-1].state is State.RUNNING
+    assert world.attempts()[-1].state is AttemptState.RUNNING
 
 
 def test_when_no_zone_has_room_the_job_waits_and_comes_back(world):
@@ -95,7 +95,7 @@ def test_a_lasting_refusal_of_every_zone_is_given_up(world):
     world.cloud.compute.trouble.order("launch", rejected("badRequest", "no such field"), times=9)
     world.preempt()
     world.sweep_until_quiet()
-    assert world.attempts()[-1].state is State.GAVE_UP
+    assert world.attempts()[-1].state is AttemptState.GAVE_UP
     assert len(world.attempts()[-1].tries) == 3
     assert world.notices() == ["gave_up"]
 
@@ -105,8 +105,8 @@ def test_a_stopped_vm_is_started_in_place(kept):
     kept.preempt()
     kept.sweep_until_quiet()
     (attempt,) = kept.attempts()
-    assert (attempt.state, attempt.instances) == (State.RUNNING, kept.ids)
-    assert [one.deed for one in attempt.tries] == [Deed.START]
+    assert (attempt.state, attempt.instances) == (AttemptState.RUNNING, kept.ids)
+    assert [one.deed for one in attempt.tries] == [TryKind.START]
     assert kept.vms() == [kept.first]
     assert kept.names("preempted-jobs/") == []
 
@@ -128,7 +128,7 @@ def test_a_stopped_vm_whose_zone_has_no_room_comes_back_elsewhere(kept):
     kept.preempt()
     kept.sweep_until_quiet()
     (attempt,) = kept.attempts()
-    assert [(one.deed, one.place) for one in attempt.tries] == [(Deed.START, A), (Deed.CREATE, B)]
+    assert [(one.deed, one.place) for one in attempt.tries] == [(TryKind.START, A), (TryKind.CREATE, B)]
     assert zones(kept) == [B]
     assert len(kept.vms()) == 2
 
@@ -144,7 +144,7 @@ def test_a_job_that_moved_is_started_where_it_is_now(kept):
     kept.store("preempted-jobs/test-vm", b"")
     kept.sweep_until_quiet()
     assert zones(kept) == [B]
-    assert [one.deed for one in kept.attempts()[-1].tries] == [Deed.START]
+    assert [one.deed for one in kept.attempts()[-1].tries] == [TryKind.START]
 
 
 def test_a_vm_that_its_owner_stopped_is_not_started(kept):
@@ -153,7 +153,7 @@ def test_a_vm_that_its_owner_stopped_is_not_started(kept):
     kept.store("preempted-jobs/test-vm", b"")
     kept.sweep_until_quiet()
     assert zones(kept) == []
-    assert [attempt.state for attempt in kept.attempts()] == [State.STOPPED]
+    assert [attempt.state for attempt in kept.attempts()] == [AttemptState.STOPPED]
 
 
 def test_a_vm_that_its_owner_starts_while_the_job_waits_is_taken_as_it_runs(kept):
@@ -164,13 +164,13 @@ def test_a_vm_that_its_owner_starts_while_the_job_waits_is_taken_as_it_runs(kept
     for _ in range(9):
         kept.sweep()
         kept.wait(seconds=10)
-    assert kept.attempts()[-1].state is State.BACKING_OFF
+    assert kept.attempts()[-1].state is AttemptState.BACKING_OFF
     kept.cloud.compute.restock(A)
     kept.cloud.compute.start(A, kept.first, "by-hand")
     kept.wait(minutes=1)
     kept.cloud.compute.stock_out(A)
     kept.sweep_until_quiet()
-    assert (kept.attempts()[-1].state, kept.attempts()[-1].instances) == (State.RUNNING, kept.ids)
+    assert (kept.attempts()[-1].state, kept.attempts()[-1].instances) == (AttemptState.RUNNING, kept.ids)
     assert kept.vms() == [kept.first]
 
 
@@ -181,9 +181,9 @@ def test_a_job_that_is_forbidden_for_some_minutes_comes_back(world):
     for _ in range(20):
         world.sweep()
         world.wait(minutes=1)
-    assert (world.attempts()[-1].state, world.notices()) == (State.BACKING_OFF, ["launch_failing"])
+    assert (world.attempts()[-1].state, world.notices()) == (AttemptState.BACKING_OFF, ["launch_failing"])
     world.cloud.compute.forbid(forbidden=False)
     world.wait(minutes=15)
     world.sweep_until_quiet()
-    assert world.attempts()[-1].state is State.RUNNING
+    assert world.attempts()[-1].state is AttemptState.RUNNING
     assert world.notices() == ["launch_failing", "recovered"]

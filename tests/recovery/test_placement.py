@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spotwarden.model.limits import PlacementLimits
-from spotwarden.model.placement import Event, News, PlacementRecord, Weather
+from spotwarden.model.placement import PlaceEvent, PlacementRecord, PlaceNews, ZoneAvailability
 from spotwarden.recovery.placement import (
     LONGEST,
     TROUBLE_AT_MOST,
@@ -37,7 +37,7 @@ EMPTY = PlacementRecord(machine="a3-highgpu-8g")
 
 def news(event, place=HOME, ago=timedelta()):
     """What a place did, so long ago."""
-    return News(place=place, event=event, at=NOW - ago)
+    return PlaceNews(place=place, event=event, at=NOW - ago)
 
 
 def knowing(*what):
@@ -55,35 +55,35 @@ def ordered(record, now=NOW):
 
 def test_a_stockout_is_remembered_with_its_moment():
     """It counts one trouble and is the newest of its kind."""
-    weather = knowing(news(Event.STOCKOUT)).weather[HOME]
-    assert weather == Weather(trouble=1.0, at=NOW, out=NOW)
+    weather = knowing(news(PlaceEvent.STOCKOUT)).weather[HOME]
+    assert weather == ZoneAvailability(trouble=1.0, at=NOW, out=NOW)
 
 
 def test_a_preemption_is_remembered_apart_from_a_stockout():
     """They count alike, but only a stockout blocks."""
-    weather = knowing(news(Event.PREEMPTED)).weather[HOME]
-    assert weather == Weather(trouble=1.0, at=NOW, taken=NOW)
+    weather = knowing(news(PlaceEvent.PREEMPTED)).weather[HOME]
+    assert weather == ZoneAvailability(trouble=1.0, at=NOW, taken=NOW)
 
 
 def test_a_success_is_no_trouble():
     """Only its moment is kept."""
-    assert knowing(news(Event.GAVE)).weather[HOME] == Weather(given=NOW)
+    assert knowing(news(PlaceEvent.GAVE)).weather[HOME] == ZoneAvailability(given=NOW)
 
 
 def test_an_older_success_does_not_replace_a_newer_one():
     """News may come in any order."""
-    record = learn(knowing(news(Event.GAVE)), [news(Event.GAVE, ago=MINUTE)], LIMITS)
+    record = learn(knowing(news(PlaceEvent.GAVE)), [news(PlaceEvent.GAVE, ago=MINUTE)], LIMITS)
     assert record.weather[HOME].given == NOW
 
 
-@pytest.mark.parametrize("event", Event)
+@pytest.mark.parametrize("event", PlaceEvent)
 def test_the_same_news_twice_counts_once(event):
     """Sweeps tell again what they have told before."""
     once = knowing(news(event))
     assert learn(once, [news(event)], LIMITS) == once
 
 
-@pytest.mark.parametrize("event", [Event.STOCKOUT, Event.PREEMPTED])
+@pytest.mark.parametrize("event", [PlaceEvent.STOCKOUT, PlaceEvent.PREEMPTED])
 def test_news_newer_by_a_second_counts_again(event):
     """The other side of the limit."""
     record = knowing(news(event, ago=SECOND), news(event))
@@ -92,41 +92,43 @@ def test_news_newer_by_a_second_counts_again(event):
 
 def test_trouble_of_another_kind_counts_though_it_is_older():
     """A late preemption notice does not get lost behind a stockout; it has faded by its age."""
-    record = learn(knowing(news(Event.STOCKOUT)), [news(Event.PREEMPTED, ago=60 * MINUTE)], LIMITS)
+    record = learn(knowing(news(PlaceEvent.STOCKOUT)), [news(PlaceEvent.PREEMPTED, ago=60 * MINUTE)], LIMITS)
     assert record.weather[HOME].trouble == pytest.approx(1.5)
     assert record.weather[HOME].at == NOW
 
 
 def test_what_is_remembered_has_faded_when_the_next_thing_happens():
     """Two preemptions an hour apart weigh one and a half at the second."""
-    record = knowing(news(Event.PREEMPTED, ago=60 * MINUTE), news(Event.PREEMPTED))
+    record = knowing(news(PlaceEvent.PREEMPTED, ago=60 * MINUTE), news(PlaceEvent.PREEMPTED))
     assert record.weather[HOME].trouble == pytest.approx(1.5)
 
 
 def test_a_storm_is_one_bad_hour():
     """However many VMs it takes, the count stops where it can be forgotten within a few half-lives."""
-    record = knowing(*(news(Event.PREEMPTED, ago=k * SECOND) for k in range(1000)))
+    record = knowing(*(news(PlaceEvent.PREEMPTED, ago=k * SECOND) for k in range(1000)))
     assert record.weather[HOME].trouble == TROUBLE_AT_MOST
 
 
 def test_places_and_what_else_is_recorded_stay_as_they_are():
     """Learning of one place touches no other, nor what is offered."""
-    before = PlacementRecord(machine="m", offered=PLACES, offered_at=NOW, weather={FAR: Weather(given=NOW)})
-    after = learn(before, [news(Event.STOCKOUT)], LIMITS)
+    before = PlacementRecord(
+        machine="m", offered=PLACES, offered_at=NOW, weather={FAR: ZoneAvailability(given=NOW)}
+    )
+    after = learn(before, [news(PlaceEvent.STOCKOUT)], LIMITS)
     assert (after.machine, after.offered, after.offered_at) == ("m", PLACES, NOW)
-    assert after.weather[FAR] == Weather(given=NOW)
+    assert after.weather[FAR] == ZoneAvailability(given=NOW)
 
 
 def test_trouble_halves_every_half_life():
     """A count of one is a half after an hour, a quarter after two."""
-    weather = knowing(news(Event.STOCKOUT)).weather[HOME]
+    weather = knowing(news(PlaceEvent.STOCKOUT)).weather[HOME]
     assert [trouble(weather, NOW + k * LIMITS.half_life, LIMITS) for k in (0, 1, 2)] == [1.0, 0.5, 0.25]
 
 
 def test_without_a_half_life_trouble_is_forgotten_at_once():
     """A limit of zero is allowed and divides nothing."""
     forgetful = PlacementLimits(half_life=timedelta())
-    assert trouble(learn(EMPTY, [news(Event.STOCKOUT)], forgetful).weather[HOME], NOW, forgetful) == 0.0
+    assert trouble(learn(EMPTY, [news(PlaceEvent.STOCKOUT)], forgetful).weather[HOME], NOW, forgetful) == 0.0
 
 
 # --- the order ---
@@ -139,20 +141,20 @@ def test_without_news_the_order_is_the_given_one():
 
 def test_a_place_is_left_out_until_the_block_is_over():
     """One second before its end it is still left out."""
-    record = knowing(news(Event.STOCKOUT))
+    record = knowing(news(PlaceEvent.STOCKOUT))
     assert ordered(record, NOW + LIMITS.block - SECOND) == (NEXT, FAR)
 
 
 def test_a_place_comes_back_when_the_block_is_over():
     """The other side of the limit: asked again, but behind the others, for it may be gone again soon."""
-    assert ordered(knowing(news(Event.STOCKOUT)), NOW + LIMITS.block) == (NEXT, FAR, HOME)
+    assert ordered(knowing(news(PlaceEvent.STOCKOUT)), NOW + LIMITS.block) == (NEXT, FAR, HOME)
 
 
 def test_a_fragile_place_stands_behind_one_with_more_trouble():
     """A zone up for ten minutes is lost in the next ten four times in ten; an old one seldom."""
     record = knowing(
-        news(Event.STOCKOUT, HOME, 59 * MINUTE),
-        *(news(Event.PREEMPTED, NEXT, k * MINUTE) for k in range(3)),
+        news(PlaceEvent.STOCKOUT, HOME, 59 * MINUTE),
+        *(news(PlaceEvent.PREEMPTED, NEXT, k * MINUTE) for k in range(3)),
     )
     assert order((HOME, NEXT), record, NOW, LIMITS) == (NEXT, HOME)
 
@@ -160,20 +162,20 @@ def test_a_fragile_place_stands_behind_one_with_more_trouble():
 def test_a_place_is_no_longer_fragile_after_the_window():
     """The other side of the limit: now the count decides."""
     record = knowing(
-        news(Event.STOCKOUT, HOME, 60 * MINUTE),
-        *(news(Event.PREEMPTED, NEXT, k * MINUTE) for k in range(3)),
+        news(PlaceEvent.STOCKOUT, HOME, 60 * MINUTE),
+        *(news(PlaceEvent.PREEMPTED, NEXT, k * MINUTE) for k in range(3)),
     )
     assert order((HOME, NEXT), record, NOW, LIMITS) == (HOME, NEXT)
 
 
 def test_a_preempted_place_is_asked_after_the_others_but_not_blocked():
     """One VM that was taken does not say that there is no room for another."""
-    assert ordered(knowing(news(Event.PREEMPTED))) == (NEXT, FAR, HOME)
+    assert ordered(knowing(news(PlaceEvent.PREEMPTED))) == (NEXT, FAR, HOME)
 
 
 def test_home_is_home_again_once_its_trouble_has_faded_by_half():
     """Less than half an event counts as none, and a tie goes to the given order."""
-    record = knowing(news(Event.PREEMPTED))
+    record = knowing(news(PlaceEvent.PREEMPTED))
     assert ordered(record, NOW + LIMITS.half_life - SECOND) == (NEXT, FAR, HOME)
     assert ordered(record, NOW + LIMITS.half_life) == PLACES
 
@@ -181,29 +183,33 @@ def test_home_is_home_again_once_its_trouble_has_faded_by_half():
 def test_less_trouble_goes_first():
     """Two preemptions stand behind one."""
     record = knowing(
-        news(Event.PREEMPTED, HOME, MINUTE), news(Event.PREEMPTED, HOME), news(Event.PREEMPTED, NEXT)
+        news(PlaceEvent.PREEMPTED, HOME, MINUTE),
+        news(PlaceEvent.PREEMPTED, HOME),
+        news(PlaceEvent.PREEMPTED, NEXT),
     )
     assert ordered(record) == (FAR, NEXT, HOME)
 
 
 def test_a_success_does_not_lift_a_block():
     """What was given before the place ran out says nothing of now."""
-    assert HOME not in ordered(knowing(news(Event.STOCKOUT, ago=MINUTE), news(Event.GAVE, ago=2 * MINUTE)))
+    assert HOME not in ordered(
+        knowing(news(PlaceEvent.STOCKOUT, ago=MINUTE), news(PlaceEvent.GAVE, ago=2 * MINUTE))
+    )
 
 
 def test_a_stockout_told_by_a_clock_a_minute_ahead_blocks_all_the_same():
     """Clocks differ by as much as a minute."""
-    assert HOME not in ordered(knowing(news(Event.STOCKOUT, ago=-MINUTE)))
+    assert HOME not in ordered(knowing(news(PlaceEvent.STOCKOUT, ago=-MINUTE)))
 
 
 def test_a_stockout_that_cannot_have_been_yet_blocks_nothing():
     """A date of next year is a mistake; it must not close a zone until then."""
-    assert ordered(knowing(news(Event.STOCKOUT, ago=timedelta(days=-365)))) == PLACES
+    assert ordered(knowing(news(PlaceEvent.STOCKOUT, ago=timedelta(days=-365)))) == PLACES
 
 
 def test_the_first_of_the_blocked_places_opens_first():
     """The one that ran out first."""
-    record = knowing(*(news(Event.STOCKOUT, place, k * MINUTE) for k, place in enumerate(PLACES)))
+    record = knowing(*(news(PlaceEvent.STOCKOUT, place, k * MINUTE) for k, place in enumerate(PLACES)))
     assert ordered(record, NOW + 8 * MINUTE - SECOND) == ()
     assert ordered(record, NOW + 8 * MINUTE) == (FAR,)
 
@@ -334,7 +340,7 @@ def before(ago):
 
 def news_at(moments):
     """News of any kind from any place, at such moments."""
-    return st.builds(News, place=NAMES, event=st.sampled_from(Event), at=moments)
+    return st.builds(PlaceNews, place=NAMES, event=st.sampled_from(PlaceEvent), at=moments)
 
 
 @patient
@@ -346,7 +352,7 @@ def test_nothing_raises_and_every_open_place_is_named_once(places, told, now, li
     blocked = {
         place
         for place in places
-        if (out := record.weather.get(place, Weather()).out) and abs(now - out) < limits.block
+        if (out := record.weather.get(place, ZoneAvailability()).out) and abs(now - out) < limits.block
     }
     assert sorted(best) == sorted(set(places) - blocked)
 
@@ -368,12 +374,12 @@ def test_learning_all_over_again_changes_nothing_of_note(told):
 
 
 @patient
-@given(st.lists(news_at(NEAR)), NAMES, st.sampled_from([Event.STOCKOUT, Event.PREEMPTED]))
+@given(st.lists(news_at(NEAR)), NAMES, st.sampled_from([PlaceEvent.STOCKOUT, PlaceEvent.PREEMPTED]))
 def test_trouble_never_improves_the_rank_of_a_place(told, place, event):
     """One more piece of bad news moves a place back or leaves it where it is."""
     places = (*PLACES, "us-west1-b", "europe-west4")
     before = learn(EMPTY, told, LIMITS)
-    after = learn(before, [News(place=place, event=event, at=NOW)], LIMITS)
+    after = learn(before, [PlaceNews(place=place, event=event, at=NOW)], LIMITS)
     ranks = [order(places, record, NOW, LIMITS) for record in (before, after)]
     if place in ranks[1]:
         assert ranks[1].index(place) >= ranks[0].index(place)

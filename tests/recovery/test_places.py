@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.model.action import LaunchInstances, Look, Tell, Wait, WriteAttempt
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.outcome import Rejected
-from spotwarden.model.placement import PlacementRecord, Weather
+from spotwarden.model.placement import PlacementRecord, ZoneAvailability
 
 A, B, C, EAST = "us-central1-a", "us-central1-b", "us-central1-c", "us-east1-b"
 STOCKOUT = "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS: no [reason=resource_availability]"
@@ -17,7 +17,7 @@ QUOTA = "QUOTA_EXCEEDED: Quota 'NVIDIA_L4_GPUS' exceeded"
 SECOND = timedelta(seconds=1)
 
 
-def claims(some, *places, state=State.CLAIMED, tries=(), attempt=(), **facts):
+def claims(some, *places, state=AttemptState.CLAIMED, tries=(), attempt=(), **facts):
     """A job whose second attempt may be asked for in these places."""
     record = some.attempt(2, state, replaces={"test-vm": "1001"}, tries=tries, **dict(attempt))
     return some.job(**{"ledger": (record,), "launch": some.launch(*places), "nodes": (), **facts})
@@ -42,7 +42,7 @@ def failing(some, asked):
         tries = (asked(operation="op-2"),)
         operation = some.operation("insert", name="op-2", error=error)
         return claims(
-            some, *places, **{"state": State.PLACING, "tries": tries, "operation": operation, **facts}
+            some, *places, **{"state": AttemptState.PLACING, "tries": tries, "operation": operation, **facts}
         )
 
     return build
@@ -76,7 +76,7 @@ def test_a_refused_request_is_as_good_as_a_failed_operation(some, asks, code):
     """Compute Engine says so at once, and the other region is asked in the same sweep."""
     places, facts = asks(claims(some, EAST), {LaunchInstances: Rejected(code=code, message="no")})
     assert places == [A, EAST]
-    assert facts.newest.state is State.BACKING_OFF
+    assert facts.newest.state is AttemptState.BACKING_OFF
 
 
 def test_an_instance_in_the_middle_of_something_is_waited_for(some, asks):
@@ -84,7 +84,7 @@ def test_an_instance_in_the_middle_of_something_is_waited_for(some, asks):
     not_ready = {LaunchInstances: Rejected(code="resourceNotReady", message="is stopping")}
     places, facts = asks(claims(some, EAST), not_ready)
     assert places == [A]
-    assert facts.newest.state is State.BACKING_OFF
+    assert facts.newest.state is AttemptState.BACKING_OFF
 
 
 def test_a_stockout_blocks_the_place_and_no_other(failing, asks):
@@ -97,7 +97,7 @@ def test_a_quota_blocks_the_whole_region(failing, asks):
     assert asks(failing(QUOTA, B, EAST))[0] == [EAST]
     places, facts = asks(failing(QUOTA, B))
     assert places == []
-    assert facts.newest.state is State.BACKING_OFF
+    assert facts.newest.state is AttemptState.BACKING_OFF
 
 
 def test_a_block_ends_to_the_second(some, asks, asked, policy, tick):
@@ -113,7 +113,9 @@ def test_a_block_ends_to_the_second(some, asks, asked, policy, tick):
 
 def test_what_others_saw_of_a_place_counts(some, asks, tick):
     """A place that had none for another job is not asked first."""
-    memory = PlacementRecord(machine="", weather={A: Weather(trouble=1.0, at=tick.now, out=tick.now)})
+    memory = PlacementRecord(
+        machine="", weather={A: ZoneAvailability(trouble=1.0, at=tick.now, out=tick.now)}
+    )
     assert asks(claims(some, B, places=memory))[0] == [B]
 
 
@@ -123,7 +125,7 @@ def test_a_place_that_does_not_offer_it_is_never_asked_again(some, asks, asked, 
 
     def after(error):
         tries = (asked(at=long_ago, error=error),)
-        facts = claims(some, B, state=State.BACKING_OFF, tries=tries)
+        facts = claims(some, B, state=AttemptState.BACKING_OFF, tries=tries)
         return asks(facts)[0]
 
     assert after(NOT_OFFERED) == [B]
@@ -136,7 +138,7 @@ def test_a_lasting_refusal_of_home_tries_the_others(some, asks, code):
     no = {LaunchInstances: Rejected(code=code, message="no")}
     places, facts = asks(claims(some, B, EAST), no)
     assert places == [A, B, EAST]
-    assert facts.newest.state is State.GAVE_UP
+    assert facts.newest.state is AttemptState.GAVE_UP
 
 
 def test_what_is_given_up_is_told_first(some, walk):
@@ -153,12 +155,12 @@ def test_one_place_that_may_still_give_is_not_given_up(some, asks, asked):
     tries = (asked(place=A, error="invalid: no"), asked(place=B, error=NOT_OFFERED, turn=2))
     facts = claims(some, B, C, tries=tries)
     _, known = asks(facts, {LaunchInstances: Rejected(code="stockout", message="none")})
-    assert known.newest.state is State.BACKING_OFF
+    assert known.newest.state is AttemptState.BACKING_OFF
 
 
 def test_a_place_that_left_the_script_is_not_asked(some, asks, ours, asked):
     """A try that was written down for a place that the script no longer names ends as refused."""
-    facts = claims(some, state=State.PLACING, tries=(asked(place=B),), attempt={"lease": ours})
+    facts = claims(some, state=AttemptState.PLACING, tries=(asked(place=B),), attempt={"lease": ours})
     places, known = asks(facts)
     assert places == [A]
     assert "no longer goes there" in known.newest.tries[0].error
@@ -172,7 +174,9 @@ def test_spot_is_asked_for_until_the_job_has_had_enough_of_it(some, asks):
             some.attempt(number, lost=some.marker().written, fate="Compute Engine took it")
             for number in range(2, preempted + 1)
         ]
-        newest = some.attempt(9, State.CLAIMED, replaces={"test-vm": "1001"}, fate="Compute Engine took it")
+        newest = some.attempt(
+            9, AttemptState.CLAIMED, replaces={"test-vm": "1001"}, fate="Compute Engine took it"
+        )
         facts = some.job(
             ledger=(*former, newest),
             nodes=(),
@@ -190,8 +194,14 @@ def test_spot_is_asked_for_until_the_job_has_had_enough_of_it(some, asks):
 def test_a_place_without_spot_vms_may_have_others(some, asks, asked, tick):
     """What it, or others, saw of its spot VMs says nothing about those on demand."""
     tries = (asked(error=STOCKOUT), asked(place=B, error=STOCKOUT, turn=2))
-    memory = PlacementRecord(machine="", weather={A: Weather(trouble=1.0, at=tick.now, out=tick.now)})
-    waiting = {"state": State.BACKING_OFF, "attempt": {"fate": "Compute Engine took it"}, "places": memory}
+    memory = PlacementRecord(
+        machine="", weather={A: ZoneAvailability(trouble=1.0, at=tick.now, out=tick.now)}
+    )
+    waiting = {
+        "state": AttemptState.BACKING_OFF,
+        "attempt": {"fate": "Compute Engine took it"},
+        "places": memory,
+    }
     facts = claims(some, B, tries=tries, file=JobFile(on_demand_after=1), **waiting)
     _, known = asks(facts)
     assert [(one.place, one.spot) for one in known.newest.tries][2:] == [(A, False)]

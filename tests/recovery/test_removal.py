@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.model.action import LaunchInstances, Tell, Wait, WriteAttempt
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.recovery.removal import may_be_removed, removed
 
 A, B = "us-central1-a", "us-central1-b"
@@ -69,7 +69,11 @@ def waits(some, beside, tick):
 
     def build(node, **facts):
         record = some.attempt(
-            3, State.BACKING_OFF, replaces={"test-vm": "2002"}, lost=tick.now - MINUTE, not_before=tick.now
+            3,
+            AttemptState.BACKING_OFF,
+            replaces={"test-vm": "2002"},
+            lost=tick.now - MINUTE,
+            not_before=tick.now,
         )
         seen = some.node(instance_id="2002", marker=None, history=())
         return beside(node, **{"ledger": (record,), "nodes": (seen,), "instances": (), **facts})
@@ -81,7 +85,7 @@ def waits(some, beside, tick):
 def test_so_does_who_removes_it_while_the_next_attempt_waits(outlived, waits, walk, late, stopped):
     """Nothing is asked for any more."""
     steps, facts = walk(waits(outlived(late)))
-    assert (facts.newest.state is State.STOPPED) is stopped
+    assert (facts.newest.state is AttemptState.STOPPED) is stopped
     assert (LaunchInstances in [type(one) for one in steps]) is not stopped
 
 
@@ -101,7 +105,12 @@ def test_a_log_that_hides_a_zone_may_hide_the_removal(some, outlived, waits, wal
 def test_what_an_early_claim_replaces_may_be_removed_unseen(some, asked, ours, walk, early):
     """It still ran. What an ordinary claim replaces was known to be gone, and nobody can remove it."""
     record = some.attempt(
-        2, State.PLACING, replaces={"test-vm": "1001"}, early=early, tries=(asked(place=B),), lease=ours
+        2,
+        AttemptState.PLACING,
+        replaces={"test-vm": "1001"},
+        early=early,
+        tries=(asked(place=B),),
+        lease=ours,
     )
     gone = some.node(marker=None, history=())
     facts = some.job(ledger=(record,), nodes=(gone,), launch=some.launch(B), unsure=HIDES)
@@ -115,14 +124,14 @@ def test_who_asks_for_a_job_again_takes_his_own_stop_back(some, tick, asked, sta
     stopped = some.operation("stop", name="op-8", user=PERSON, at=tick.now - MINUTE)
     node = some.node(marker=None, history=(stopped,))
     again = some.attempt(
-        2, State.CLAIMED, replaces={"test-vm": "1001"}, created=tick.now - MINUTE + asked, lost=None
+        2, AttemptState.CLAIMED, replaces={"test-vm": "1001"}, created=tick.now - MINUTE + asked, lost=None
     )
     facts = some.job(ledger=(again,), nodes=(node,))
     assert removed(facts, again.attempt) is stands
     # Recovery's own attempt is no person's word, whenever it was made.
     by_us = some.attempt(
         2,
-        State.CLAIMED,
+        AttemptState.CLAIMED,
         replaces={"test-vm": "1001"},
         created=tick.now - MINUTE + asked,
         lost=tick.now - MINUTE,

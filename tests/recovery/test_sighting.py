@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.action import EndWatch, Fetch, KeepWatch, RecordLaunched, Tell, WriteAttempt
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.model.launch import NoLaunch
 from spotwarden.model.outcome import Done
@@ -53,7 +53,7 @@ def test_a_job_that_is_seen_is_watched_before_anything_else(seen, step):
 def test_a_job_that_its_developer_launched_gets_attempt_one(some, seen, step):
     """Running since its VM started, with the VM's id; nobody has placed it."""
     record = sighted(step(seen()))
-    assert (record.number, record.state, record.instances) == (1, State.RUNNING, {"test-vm": "1001"})
+    assert (record.number, record.state, record.instances) == (1, AttemptState.RUNNING, {"test-vm": "1001"})
     assert record.started == some.instance().started
     assert record.tries == ()
 
@@ -83,7 +83,7 @@ def test_a_vm_of_a_name_that_the_script_does_not_make_is_somebody_elses(some, se
     assert sighted(step(seen(some.instance(name="gang-2"), job="gang", launch=some.gang())))
 
 
-@pytest.mark.parametrize("state", [State.ENDED, State.STOPPED, State.GAVE_UP])
+@pytest.mark.parametrize("state", [AttemptState.ENDED, AttemptState.STOPPED, AttemptState.GAVE_UP])
 def test_a_closed_job_that_is_launched_again_lives_again(some, seen, step, state):
     """As the next attempt; the VM that it was closed for is no news."""
     closed = some.attempt(3, state, instances={"test-vm": "1001"})

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.cli.table import duration, render
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.model.standing import Standing
 from spotwarden.recovery.standing import experiment, timeline, worded
@@ -45,12 +45,12 @@ def test_an_ended_job_says_how(some, tick, code, words):
 @pytest.mark.parametrize(
     ("number", "state", "status"),
     [
-        (1, State.CLAIMED, Standing.QUEUED),
-        (1, State.BACKING_OFF, Standing.QUEUED),
-        (2, State.PLACING, Standing.RECOVERING),
-        (2, State.BACKING_OFF, Standing.RECOVERING),
-        (2, State.GAVE_UP, Standing.GAVE_UP),
-        (1, State.STOPPED, Standing.STOPPED),
+        (1, AttemptState.CLAIMED, Standing.QUEUED),
+        (1, AttemptState.BACKING_OFF, Standing.QUEUED),
+        (2, AttemptState.PLACING, Standing.RECOVERING),
+        (2, AttemptState.BACKING_OFF, Standing.RECOVERING),
+        (2, AttemptState.GAVE_UP, Standing.GAVE_UP),
+        (1, AttemptState.STOPPED, Standing.STOPPED),
     ],
 )
 def test_an_attempt_under_way_or_closed_says_so(some, tick, number, state, status):
@@ -90,10 +90,10 @@ def test_a_running_job_is_not_submitted_again(some):
     assert "running" in problem(some.job(), again=True)
 
 
-@pytest.mark.parametrize("facts", [{"status_code": "0"}, {"closed": State.STOPPED}])
+@pytest.mark.parametrize("facts", [{"status_code": "0"}, {"closed": AttemptState.STOPPED}])
 def test_a_finished_job_is_submitted_again_only_when_asked(some, facts):
     """`--again` is said, or the command explains."""
-    ledger = (some.attempt(1, facts.get("closed", State.RUNNING)),)
+    ledger = (some.attempt(1, facts.get("closed", AttemptState.RUNNING)),)
     job = some.job(ledger=ledger, status_code=facts.get("status_code"))
     assert "--again" in problem(job, again=False)
     assert problem(job, again=True) == ""
@@ -102,7 +102,7 @@ def test_a_finished_job_is_submitted_again_only_when_asked(some, facts):
 def test_a_new_job_and_one_left_half_way_are_submitted(some):
     """A submit that was killed is carried on by the next one."""
     assert problem(some.job(ledger=()), again=False) == ""
-    assert problem(some.job(ledger=(some.attempt(1, State.PLACING),)), again=False) == ""
+    assert problem(some.job(ledger=(some.attempt(1, AttemptState.PLACING),)), again=False) == ""
 
 
 def test_a_table_aligns_and_shows_what_is_empty():

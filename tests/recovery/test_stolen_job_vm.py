@@ -13,7 +13,7 @@ from spotwarden.layout import (
     CreateScript,
     Heartbeat,
     InstanceId,
-    JobFile,
+    JobFileName,
     LogFile,
     MarkerName,
     MetricsFile,
@@ -22,7 +22,7 @@ from spotwarden.layout import (
     ScriptFile,
     StatusCode,
 )
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.governance import EarlyStopLimits, StallLimits
 from tests.fakes.world import load
 from tests.governance.reap.reap_world import ReapWorld
@@ -49,7 +49,7 @@ def nan(**said):
     [
         CreateScript(job="test-vm"),
         ScriptFile(job="test-vm", path="x"),
-        JobFile(job="test-vm"),
+        JobFileName(job="test-vm"),
         AttemptRecord(job="test-vm", attempt=1),
         InstanceId(job="test-vm", node="test-vm"),
         OpenJob(job="test-vm"),
@@ -83,7 +83,7 @@ def test_a_marker_of_a_node_that_another_job_does_not_have_starts_nothing(world)
 
 def test_an_early_marker_makes_one_more_vm_at_most_and_only_of_a_job_that_asked_for_that(world):
     """Its VM has a notice and its job.toml says so: then it works, once, and the first VM is left running."""
-    world.store(JobFile(job="test-vm"), b"make_before_break = true\n")
+    world.store(JobFileName(job="test-vm"), b"make_before_break = true\n")
     world.cloud.compute.give_notice("test-vm")
     world.settle()
     for _ in range(3):
@@ -135,7 +135,7 @@ def test_the_status_of_another_job_keeps_it_from_coming_back(world):
     world.wait(minutes=1)
     world.sweep_until_quiet()
     assert world.vms() == []
-    assert world.attempts()[-1].state is State.ENDED
+    assert world.attempts()[-1].state is AttemptState.ENDED
 
 
 @pytest.mark.parametrize("said", [{}, {"instance_id": "4711"}, {"job": "test-vm", "node": "test-vm"}])

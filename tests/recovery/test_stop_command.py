@@ -11,7 +11,7 @@ from spotwarden import clock
 from spotwarden.cli.acting.stopping import _ending, end_job
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.executor import Executor
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Way
@@ -19,7 +19,7 @@ from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.notify.links.affairs import look_at_all
-from spotwarden.notify.links.reply import Standing
+from spotwarden.notify.links.reply import OfferStanding
 from tests.fakes.fate import ZONES
 from tests.fakes.trouble import conflict, rejected, unanswered
 from tests.fakes.world import GANG, KEPT, SCRIPT
@@ -102,7 +102,7 @@ def test_a_running_job_is_closed_and_its_vms_go(ada, script, delete):
     assert running(owner.world) == []
     owner.world.settle(6)
     [only] = owner.world.attempts()
-    assert (only.state, only.reason) == (State.STOPPED, "stopped by ada: wrong data")
+    assert (only.state, only.reason) == (AttemptState.STOPPED, "stopped by ada: wrong data")
     assert running(owner.world) == []
     assert bool(owner.world.instances()) is not delete
     assert owner.pauses == [3.0]
@@ -114,7 +114,7 @@ def test_a_job_that_was_never_seen_by_recovery_gets_a_record_that_says_it_is_ove
     owner.stop()
     owner.world.settle(6)
     [only] = owner.world.attempts()
-    assert (only.number, only.state, only.instances) == (1, State.STOPPED, owner.world.ids)
+    assert (only.number, only.state, only.instances) == (1, AttemptState.STOPPED, owner.world.ids)
     assert running(owner.world) == []
 
 
@@ -128,10 +128,10 @@ def test_a_job_in_recovery_is_stopped_though_it_has_no_vm(ada):
     for _ in range(60):
         owner.world.wait(seconds=10)
         owner.world.sweep()
-        if owner.world.attempts()[-1].state is State.BACKING_OFF:
+        if owner.world.attempts()[-1].state is AttemptState.BACKING_OFF:
             break
     owner.stop()
-    assert [one.state for one in owner.world.attempts()] == [State.RUNNING, State.STOPPED]
+    assert [one.state for one in owner.world.attempts()] == [AttemptState.RUNNING, AttemptState.STOPPED]
     for zone in ZONES:
         owner.world.cloud.compute.restock(zone)
     owner.world.settle(20)
@@ -171,7 +171,7 @@ def test_a_stop_at_any_moment_of_a_recovery_wins(ada):
         left = running(owner.world)
         owner.world.settle(4)
         attempts = owner.world.attempts()
-        assert attempts[-1].state is State.STOPPED, number
+        assert attempts[-1].state is AttemptState.STOPPED, number
         assert len(attempts) <= 2, number
         # A request that was on its way when the ledger was closed makes a VM; the command waits for it, and
         # where it came later still, the same command is what stops it.
@@ -198,7 +198,7 @@ def test_a_stop_at_any_moment_of_a_gangs_recovery_wins(ada):
         owner = lost_in_part(ada)
         owner.world.sweep_over(Meanwhile(owner, number).cloud)
         owner.world.settle(4)
-        assert owner.world.attempts()[-1].state is State.STOPPED, number
+        assert owner.world.attempts()[-1].state is AttemptState.STOPPED, number
         assert running(owner.world) == [], number
 
 
@@ -209,7 +209,7 @@ def test_stopping_twice_is_stopping_once(ada):
     owner.stop()
     owner.world.wait(minutes=5)
     again = owner.stop()
-    assert again.verdict.standing is Standing.SETTLED
+    assert again.verdict.standing is OfferStanding.SETTLED
     assert "need not be stopped" in again.verdict.done
 
 
@@ -219,7 +219,7 @@ def test_a_ledger_that_changes_meanwhile_is_read_anew(ada):
     owner.world.settle(2)
     owner.world.cloud.store.trouble.order("write", conflict(), about="attempts/1", times=1)
     owner.stop()
-    assert owner.world.attempts()[-1].state is State.STOPPED
+    assert owner.world.attempts()[-1].state is AttemptState.STOPPED
     assert running(owner.world) == []
 
 
@@ -239,9 +239,9 @@ def test_a_refusal_says_what_was_done_and_what_was_not(ada):
     owner.world.settle(2)
     owner.world.cloud.compute.trouble.order("stop", rejected("forbidden", "no right to"), times=1)
     verdict = owner.stop().verdict
-    assert verdict.standing is Standing.BARRED
+    assert verdict.standing is OfferStanding.BARRED
     assert "no right to" in verdict.says
-    assert owner.world.attempts()[-1].state is State.STOPPED
+    assert owner.world.attempts()[-1].state is AttemptState.STOPPED
 
 
 def with_local_ssds(owner):
@@ -259,7 +259,7 @@ def test_a_job_with_local_ssds_is_stopped_and_told_what_is_lost(ada):
     assert "The data on their local SSDs is discarded." in owner.told()
     owner.stop()
     assert running(owner.world) == []
-    assert owner.world.attempts()[-1].state is State.STOPPED
+    assert owner.world.attempts()[-1].state is AttemptState.STOPPED
 
 
 @pytest.mark.parametrize("delete", [False, True])
@@ -269,7 +269,7 @@ def test_a_job_whose_local_ssds_the_policy_keeps_can_only_be_deleted(ada, delete
     with_local_ssds(owner)
     owner.policy = replace(ENFORCE, governance=GovernanceLimits(discard_local_ssd=False))
     verdict = owner.stop(delete=delete).verdict
-    assert (verdict.standing is Standing.BARRED) is not delete
+    assert (verdict.standing is OfferStanding.BARRED) is not delete
     assert (running(owner.world) == []) is delete
-    assert owner.world.attempts()[-1].state is (State.STOPPED if delete else State.RUNNING)
+    assert owner.world.attempts()[-1].state is (AttemptState.STOPPED if delete else AttemptState.RUNNING)
     assert delete or "spotwarden stop test-vm --delete" in verdict.command

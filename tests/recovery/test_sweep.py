@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.layout import CreateScript, MarkerName
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.limits import AdmissionLimits
 from spotwarden.model.notice import Notice
 from tests.fakes.trouble import conflict, rejected, unanswered
@@ -16,7 +16,7 @@ def test_a_preempted_job_comes_back(world):
     world.preempt()
     world.sweep_until_quiet()
     (attempt,) = world.attempts()
-    assert (attempt.number, attempt.state) == (2, State.RUNNING)
+    assert (attempt.number, attempt.state) == (2, AttemptState.RUNNING)
     assert world.vms() == [attempt.instances["test-vm"]] != [world.first]
     assert world.cloud.store.read("test-vm/metadata/test-vm-instance-id").data.decode() == world.vms()[0]
     assert world.names("preempted-jobs/") == []
@@ -133,7 +133,7 @@ def test_a_vm_that_its_owner_deleted_stays_deleted(world):
     world.store(MarkerName(node="test-vm"), b"")
     world.sweep_until_quiet()
     assert world.vms() == []
-    assert [attempt.state for attempt in world.attempts()] == [State.STOPPED]
+    assert [attempt.state for attempt in world.attempts()] == [AttemptState.STOPPED]
     assert world.notices() == ["stopped"]
 
 
@@ -158,7 +158,7 @@ def test_a_stockout_is_waited_out(world):
     world.cloud.compute.restock("us-central1-a")
     world.sweep_until_quiet(limit=120)
     (attempt,) = world.attempts()
-    assert attempt.state is State.RUNNING
+    assert attempt.state is AttemptState.RUNNING
     assert "EXHAUSTED" in attempt.tries[0].error
     assert len({one.request_id for one in attempt.tries}) == len(attempt.tries) > 1
 
@@ -178,7 +178,7 @@ def test_any_single_lost_answer_changes_nothing_but_time(world, call, after_work
         except Exception as error:  # noqa: BLE001 — a sweep may fail whole; the next one goes on
             assert "made up" in str(error)
         world.wait(seconds=10)
-    assert [attempt.state for attempt in world.attempts()] == [State.RUNNING]
+    assert [attempt.state for attempt in world.attempts()] == [AttemptState.RUNNING]
     assert len(world.vms()) == 1
     assert world.names("preempted-jobs/") == []
 
@@ -197,7 +197,7 @@ def test_a_request_that_can_never_work_is_given_up(world):
     world.preempt()
     world.cloud.compute.trouble.order("launch", rejected("invalid", "no such machine type"), times=9)
     world.sweep_until_quiet()
-    assert [attempt.state for attempt in world.attempts()] == [State.GAVE_UP]
+    assert [attempt.state for attempt in world.attempts()] == [AttemptState.GAVE_UP]
     assert world.notices() == ["gave_up"]
     assert world.vms() == []
 

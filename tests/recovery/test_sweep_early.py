@@ -2,14 +2,14 @@
 
 import pytest
 
-from spotwarden.layout import JobFile
-from spotwarden.model.attempt import State
+from spotwarden.layout import JobFileName
+from spotwarden.model.attempt import AttemptState
 
 
 @pytest.fixture
 def announced(world):
     """A job that wants its successor early, whose VM was told that it will be taken."""
-    world.store(JobFile(job="test-vm"), b"make_before_break = true\n")
+    world.store(JobFileName(job="test-vm"), b"make_before_break = true\n")
     world.cloud.compute.give_notice("test-vm")
     world.settle()
     world.store("preempted-jobs/test-vm", f'{{"instance_id": "{world.first}", "early": true}}'.encode())
@@ -25,7 +25,7 @@ def test_the_successor_runs_before_the_old_vm_is_taken(announced):
     """In another zone, with a new id; the announcement has its answer."""
     announced.sweep_until_quiet()
     (attempt,) = of_ours(announced)
-    assert (attempt.state, attempt.early) == (State.RUNNING, True)
+    assert (attempt.state, attempt.early) == (AttemptState.RUNNING, True)
     assert {one.zone for one in announced.instances()} == {"us-central1-a", "us-central1-b"}
     assert announced.names("preempted-jobs/") == []
 
@@ -68,7 +68,7 @@ def test_a_job_that_did_not_ask_for_it_gets_no_second_vm(world):
 
 def test_a_vm_that_compute_engine_gives_no_notice_gets_no_successor(world):
     """Whoever wrote the marker: it is cleared once the VM has settled."""
-    world.store(JobFile(job="test-vm"), b"make_before_break = true\n")
+    world.store(JobFileName(job="test-vm"), b"make_before_break = true\n")
     world.settle()
     world.store("preempted-jobs/test-vm", f'{{"instance_id": "{world.first}", "early": true}}'.encode())
     world.settle(6)
@@ -105,5 +105,5 @@ def test_an_owner_who_deletes_what_still_runs_beside_a_lost_successor_stops_the_
         announced.wait(seconds=1)
     announced.wait(minutes=1)
     announced.sweep_until_quiet()
-    assert announced.attempts()[-1].state is (State.STOPPED if late else State.RUNNING)
+    assert announced.attempts()[-1].state is (AttemptState.STOPPED if late else AttemptState.RUNNING)
     assert bool(announced.vms()) is not late

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.layout import InstanceId, MarkerName
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from tests.fakes.world import GANG
 
 IDS = {"gang-1", "gang-2"}
@@ -13,7 +13,7 @@ IDS = {"gang-1", "gang-2"}
 def assert_whole(world, number=2):
     """One attempt runs, with two new VMs in one zone, registered, and no marker is left."""
     newest = world.attempts()[-1]
-    assert (newest.number, newest.state) == (number, State.RUNNING)
+    assert (newest.number, newest.state) == (number, AttemptState.RUNNING)
     there = world.instances()
     assert {one.name: one.id for one in there} == newest.instances
     assert set(newest.instances) == IDS
@@ -85,7 +85,7 @@ def test_nobody_elses_vm_is_touched(gang):
     gang.preempt(node="gang-1", body=f'{{"instance_id": "{theirs}"}}'.encode())
     gang.sweep_until_quiet()
     assert theirs in gang.vms()
-    assert gang.attempts()[-1].state is State.RUNNING
+    assert gang.attempts()[-1].state is AttemptState.RUNNING
 
 
 def test_a_lost_node_without_a_marker_is_a_lost_gang(gang):

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.action import LaunchInstances, RegisterInstance, Survey, Wait
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.outcome import Rejected
 
 A, B = "us-central1-a", "us-central1-b"
@@ -14,7 +14,7 @@ TAKEN = {LaunchInstances: Rejected(code="alreadyExists", message="'test-vm'")}
 @pytest.fixture
 def asking(some, asked, ours):
     """A job whose second attempt is about to ask its home."""
-    record = some.attempt(2, State.PLACING, replaces={"test-vm": "1001"}, tries=(asked(),), lease=ours)
+    record = some.attempt(2, AttemptState.PLACING, replaces={"test-vm": "1001"}, tries=(asked(),), lease=ours)
     return some.job(ledger=(record,), launch=some.launch(B), nodes=())
 
 
@@ -41,7 +41,7 @@ def test_a_name_that_another_has_taken_is_not_adopted(some, asking, walk, other)
 def test_a_name_that_its_developer_has_taken_is_taken_as_it_runs(some, asking, walk, by_hand):
     """Launched anew or started again a moment ago: no second VM beside it."""
     steps, facts = walk(asking, {**TAKEN, **some.surveyed(some.instance(**by_hand))})
-    assert (facts.newest.state, facts.newest.instances) == (State.RUNNING, {"test-vm": by_hand["id"]})
+    assert (facts.newest.state, facts.newest.instances) == (AttemptState.RUNNING, {"test-vm": by_hand["id"]})
     assert sum(isinstance(one, LaunchInstances) for one in steps) == 1
 
 
@@ -57,7 +57,7 @@ def test_a_vm_that_came_of_an_unanswered_request_and_is_gone_is_the_trys(some, a
     """The repetition was refused, but the log tells that it ran: what befell it is judged by its id."""
     log = some.surveyed(inserts=(inserted(some),))
     steps, facts = walk(asking, {**REFUSED, **log}, most=8)
-    assert (facts.newest.state, facts.newest.instances) == (State.RUNNING, {"test-vm": "2002"})
+    assert (facts.newest.state, facts.newest.instances) == (AttemptState.RUNNING, {"test-vm": "2002"})
     assert sum(isinstance(one, LaunchInstances) for one in steps) == 1
 
 
@@ -88,7 +88,7 @@ def test_a_taken_name_is_looked_into_only_with_a_whole_list(some, asking, walk):
 
 def test_a_zone_in_which_another_holds_the_name_is_left_out(some, asking, walk):
     """Two VMs cannot have one name in one zone, so nothing is asked for there."""
-    claimed = replace(asking, ledger=(some.attempt(2, State.CLAIMED, replaces={"test-vm": "1001"}),))
+    claimed = replace(asking, ledger=(some.attempt(2, AttemptState.CLAIMED, replaces={"test-vm": "1001"}),))
 
     def asked_of(theirs):
         _, facts = walk(replace(claimed, instances=(theirs,)))

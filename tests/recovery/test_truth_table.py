@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from spotwarden.model.instance import Status
 from spotwarden.model.marker import MarkerBody
 from spotwarden.recovery.fates import Fate, Now
-from spotwarden.recovery.truth_table import TABLE, Verdict, fits, judge
+from spotwarden.recovery.truth_table import TABLE, LossVerdict, fits, judge
 
-W, L, R = Verdict.WAIT, Verdict.LEAVE, Verdict.RECOVER
+W, L, R = LossVerdict.WAIT, LossVerdict.LEAVE, LossVerdict.RECOVER
 CASES = list(product((True, False), Fate, Now))
 ALIVE = {Now.DOOMED, Now.FRESH, Now.SETTLED}
 # What nobody can know at once: a doomed instance without the marker that says so, and the silence of a log
@@ -19,16 +19,22 @@ ALIVE = {Now.DOOMED, Now.FRESH, Now.SETTLED}
 UNREAL = [(marker, fate, now) for marker, fate, now in CASES if now is Now.DOOMED and not marker]
 UNREAL += [(marker, Fate.SILENT, Now.HIDDEN) for marker in (True, False)]
 REAL = [case for case in CASES if case not in UNREAL]
-LOST = {Fate.PREEMPTED: R, Fate.HOST_ERROR: R, Fate.STOPPED: Verdict.CLOSE, Fate.UNTOLD: W, Fate.SILENT: R}
+LOST = {
+    Fate.PREEMPTED: R,
+    Fate.HOST_ERROR: R,
+    Fate.STOPPED: LossVerdict.CLOSE,
+    Fate.UNTOLD: W,
+    Fate.SILENT: R,
+}
 PRESENT = {
     (True, Now.HIDDEN): W,
     (False, Now.HIDDEN): W,
     (True, Now.GOING): W,
     (False, Now.GOING): W,
-    (True, Now.DOOMED): Verdict.REPLACE,
+    (True, Now.DOOMED): LossVerdict.REPLACE,
     (True, Now.FRESH): W,
     (False, Now.FRESH): L,
-    (True, Now.SETTLED): Verdict.CLEAR,
+    (True, Now.SETTLED): LossVerdict.CLEAR,
     (False, Now.SETTLED): L,
 }
 
@@ -129,7 +135,7 @@ def test_an_incomplete_list_says_what_is_missing_and_is_not_looked_at_again_soon
 def test_what_an_incomplete_list_does_show_is_true(some, limits, tick):
     """An instance that is seen alive counts, whatever else is hidden."""
     seen = some.node(instance=some.instance(), history=(), unsure="unreachable: europe-west4-a")
-    assert judge(seen, limits, tick).verdict is Verdict.CLEAR
+    assert judge(seen, limits, tick).verdict is LossVerdict.CLEAR
 
 
 def test_a_stopping_instance_is_looked_at_again_soon(facts_of, limits, tick):
@@ -150,6 +156,6 @@ def test_a_lost_marker_and_a_written_one_are_told_apart_in_the_reason(facts_of, 
 def test_nothing_is_announced_for_a_job_that_did_not_ask_for_it(facts_of, limits, tick, fate):
     """An early marker of a job without make_before_break is the marker of an instance that lives."""
     doomed = facts_of((True, fate, Now.DOOMED))
-    assert judge(doomed, limits, tick).verdict is Verdict.CLEAR
+    assert judge(doomed, limits, tick).verdict is LossVerdict.CLEAR
     fresh = replace(doomed, instance=replace(doomed.instance, started=tick.now))
     assert judge(fresh, limits, tick).verdict is W

@@ -9,7 +9,7 @@ from spotwarden.engine.executor import Executor
 from spotwarden.engine.log import silent
 from spotwarden.layout import CreateScript
 from spotwarden.model.action import RecordLaunched
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.outcome import Done
 from spotwarden.model.tick import Tick
 
@@ -50,7 +50,7 @@ def test_a_preemption_between_an_instance_and_its_disk_leaves_no_half_record(bar
     bare.sweep_over(ports)
     assert SECOND not in bare.names("test-vm/")
     bare.sweep_until_quiet()
-    assert [(one.number, one.state) for one in bare.attempts()][-1] == (3, State.RUNNING)
+    assert [(one.number, one.state) for one in bare.attempts()][-1] == (3, AttemptState.RUNNING)
 
 
 def test_a_record_of_what_ran_is_never_replaced(bare):

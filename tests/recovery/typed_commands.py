@@ -15,12 +15,12 @@ from spotwarden.cli.context import Context
 from spotwarden.cli.launching import run as running
 from spotwarden.cli.launching import starting, submit
 from spotwarden.cli.main import main
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
 from spotwarden.layout import Layout, OpenJob
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
@@ -56,7 +56,7 @@ class Typed(World):
     def __init__(
         self, patch: pytest.MonkeyPatch, folder: Path, recover: ModuleType, reap: ModuleType
     ) -> None:
-        Known.forget()
+        GenerationCache.forget()
         self.cloud: MemoryCloud = memory_cloud()
         self.layout = Layout()
         self.policy = Policy(version="test", mode=Mode.ENFORCE)
@@ -169,13 +169,18 @@ class Typed(World):
         newest = self.attempts()[-1] if self.attempts() else None
         return (
             newest is not None
-            and newest.state is State.RUNNING
+            and newest.state is AttemptState.RUNNING
             and self.alive() == list(newest.instances.values())
         )
 
     def is_at_rest(self) -> bool:
         """Whether nothing is promised: no attempt under way, no VM, not on the list of open jobs."""
-        under_way = {State.CLAIMED, State.PLACING, State.BACKING_OFF, State.RUNNING}
+        under_way = {
+            AttemptState.CLAIMED,
+            AttemptState.PLACING,
+            AttemptState.BACKING_OFF,
+            AttemptState.RUNNING,
+        }
         opened = self.cloud.store.read(self.layout.build(OpenJob(job=JOB)))
         return (
             not self.alive()

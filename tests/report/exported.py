@@ -6,22 +6,37 @@ from io import StringIO
 
 from spotwarden.model.standing import Standing
 from spotwarden.report.export import as_csv
-from spotwarden.report.model.experiments import Advance, Experiment, Experiments, Links, Measure, Money
-from spotwarden.report.model.fleet import By, Fleet, Pending, Recovery, Slice, Spans, WeatherHour
+from spotwarden.report.model.experiments import (
+    Advance,
+    Experiment,
+    Experiments,
+    JobLinks,
+    MetricSummary,
+    Money,
+)
+from spotwarden.report.model.fleet import (
+    By,
+    FleetReport,
+    OutageHour,
+    PendingCase,
+    RecoveryFigures,
+    Slice,
+    Spans,
+)
 from spotwarden.report.model.job import (
     Bar,
+    BarEnd,
     Comparison,
     Curve,
-    Fate,
+    CurvePoint,
+    GpuLoad,
     JobReport,
-    Load,
+    JobWait,
     Mark,
     MarkKind,
-    Point,
-    Refused,
-    Wait,
+    RefusedTry,
 )
-from spotwarden.report.model.trust import Deed, Query, Trust
+from spotwarden.report.model.trust import AuditedAction, AuditQuery, TrustReport
 
 NOW = datetime(2026, 11, 21, 14, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -56,8 +71,8 @@ def experiment(**facts):
             "on_demand": money(10),
             "saved": money(7.5),
             "advance": Advance(at=NOW - HOUR / 60, step=40.0, steps=80.0, share=0.5, checkpoint="step-40"),
-            "metrics": (Measure(name="loss", last=-0.25, lowest=-0.5, highest=3.0, best=-0.5),),
-            "links": Links(code="gs://b/nap/my-code.tar", output="gs://b/nap/output/"),
+            "metrics": (MetricSummary(name="loss", last=-0.25, lowest=-0.5, highest=3.0, best=-0.5),),
+            "links": JobLinks(code="gs://b/nap/my-code.tar", output="gs://b/nap/output/"),
             "tags": {"paper": "icml"},
             **facts,
         }
@@ -83,7 +98,9 @@ def portion(key, **facts):
             "saved": money(7.5),
             "waste": money(1.25),
             "preemptions": 2,
-            "recovery": Recovery(count=1, median=HOUR / 12, p90=HOUR / 12, p99=HOUR / 12, longest=HOUR / 12),
+            "recovery": RecoveryFigures(
+                count=1, median=HOUR / 12, p90=HOUR / 12, p99=HOUR / 12, longest=HOUR / 12
+            ),
             **facts,
         }
     )
@@ -91,7 +108,7 @@ def portion(key, **facts):
 
 def fleet(**facts):
     """Two owners, of whom one is not known, on one day."""
-    return Fleet(
+    return FleetReport(
         **{
             "at": NOW,
             "first": date(2026, 11, 21),
@@ -99,8 +116,10 @@ def fleet(**facts):
             "timezone": "Europe/Berlin",
             "total": portion("", jobs=2),
             "tables": {By.OWNER: (portion("ann@example.com"), portion("")), By.DAY: (portion("2026-11-21"),)},
-            "cases": (Pending(rule="idle", key="123", job="nap", opened=NOW, vetoers=("ann@example.com",)),),
-            "weather": (WeatherHour(zone="us-central1-a", hour=NOW, preempted=1),),
+            "cases": (
+                PendingCase(rule="idle", key="123", job="nap", opened=NOW, vetoers=("ann@example.com",)),
+            ),
+            "weather": (OutageHour(zone="us-central1-a", hour=NOW, preempted=1),),
             "prices": "prices of 2026-11-01",
             **facts,
         }
@@ -109,7 +128,7 @@ def fleet(**facts):
 
 def deed(**facts):
     """A VM was deleted, for its job had ended."""
-    return Deed(
+    return AuditedAction(
         **{
             "id": "2026-11-21/a-1",
             "at": NOW,
@@ -144,21 +163,21 @@ def life(**facts):
                     instance_id="1",
                     start=start,
                     end=start + HOUR,
-                    fate=Fate.PREEMPTED,
+                    fate=BarEnd.PREEMPTED,
                     why="Compute Engine took it",
                 ),
             ),
             "waits": (
-                Wait(
+                JobWait(
                     attempt=2,
                     start=start + HOUR,
                     reason="stockout",
-                    refused=(Refused(at=start + HOUR, place="us-central1-a", error="no room"),),
+                    refused=(RefusedTry(at=start + HOUR, place="us-central1-a", error="no room"),),
                 ),
             ),
             "marks": (Mark(at=start + HOUR / 2, kind=MarkKind.CHECKPOINT, what="step-20", attempt=1),),
-            "loads": (Load(instance_id="1", start=start, step=HOUR / 6, values=(99.0, None)),),
-            "curves": (Curve(metric="loss", points=(Point(at=start, step=1.0, value="nan"),)),),
+            "loads": (GpuLoad(instance_id="1", start=start, step=HOUR / 6, values=(99.0, None)),),
+            "curves": (Curve(metric="loss", points=(CurvePoint(at=start, step=1.0, value="nan"),)),),
             "deeds": (deed(),),
             **facts,
         }
@@ -172,7 +191,7 @@ def comparison(*jobs):
 
 def trust(*deeds, **facts):
     """What was found of them."""
-    return Trust(**{"at": NOW, "query": Query(), "deeds": deeds or (deed(),), "found": 1, **facts})
+    return TrustReport(**{"at": NOW, "query": AuditQuery(), "deeds": deeds or (deed(),), "found": 1, **facts})
 
 
 EVERY = (experiments(), life(), comparison(), fleet(), trust())

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request, Response
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
@@ -22,22 +22,22 @@ from spotwarden.layout import (
     CreateScript,
     Layout,
     MetricsFile,
+    ObjectName,
     OpenJob,
     ReportPart,
     StatusCode,
-    Thing,
     UsageRecord,
 )
-from spotwarden.model.attempt import Attempt, State, Try
+from spotwarden.model.attempt import Attempt, AttemptState, Try
 from spotwarden.model.governance import Mode
 from spotwarden.model.policy import Policy
-from spotwarden.model.prices import Kind
+from spotwarden.model.prices import VmKind
 from spotwarden.model.tick import Tick
-from spotwarden.model.usage import Run, UsageDay, Used
+from spotwarden.model.usage import UsageDay, UsageRun, VmUsage
 from spotwarden.ports import Cloud
 from spotwarden.report import sweep as tick_of_report
-from spotwarden.report.model.kept import Index
-from spotwarden.report.store import Shelf
+from spotwarden.report.model.kept import ReportIndex
+from spotwarden.report.store import ReportStore
 from spotwarden.report.sweep import sweep
 from spotwarden.report.web import respond
 from tests.fakes.cloud import MemoryCloud, memory_cloud
@@ -46,7 +46,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 """A Wednesday."""
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
-L4 = Kind(machine_type="g2-standard-8", gpu="nvidia-l4", gpus=1, region="us-central1", provisioning="SPOT")
+L4 = VmKind(machine_type="g2-standard-8", gpu="nvidia-l4", gpus=1, region="us-central1", provisioning="SPOT")
 ZONE, OTHER = "us-central1-a", "us-central1-b"
 PREEMPTED = "Compute Engine took it"
 
@@ -71,7 +71,7 @@ class ReportWorld:
 
     def __init__(self, *, pages: bool = True, **policy: Any) -> None:
         self.pages = pages
-        Known.forget()
+        GenerationCache.forget()
         self.cloud: MemoryCloud = memory_cloud()
         self.layout = Layout()
         self.policy = Policy(version="test", mode=Mode.ENFORCE, **policy)
@@ -138,9 +138,9 @@ class ReportWorld:
         assert answer.status_code == 200, answer.get_data(as_text=True)
         return msgspec.json.decode(answer.get_data())
 
-    def index(self) -> Index:
+    def index(self) -> ReportIndex:
         """The index as it is kept."""
-        found, _ = Shelf(self.cloud.store, self.layout).index()
+        found, _ = ReportStore(self.cloud.store, self.layout).index()
         assert found is not None
         return found
 
@@ -155,7 +155,7 @@ class ReportWorld:
         stored = self.cloud.store.read(self.layout.build(ReportPart(path=path)))
         return stored.data if stored else b""
 
-    def store(self, thing: Thing, data: bytes = b"") -> int:
+    def store(self, thing: ObjectName, data: bytes = b"") -> int:
         """Write an object."""
         return self.cloud.store.write(self.layout.build(thing), data, generation=None)
 
@@ -172,7 +172,7 @@ class ReportWorld:
             Attempt(
                 job=job,
                 number=1,
-                state=State.RUNNING,
+                state=AttemptState.RUNNING,
                 created=began,
                 updated=began,
                 started=began,
@@ -196,7 +196,7 @@ class ReportWorld:
             Attempt(
                 job=before.job,
                 number=before.number + 1,
-                state=State.RUNNING if started else State.BACKING_OFF,
+                state=AttemptState.RUNNING if started else AttemptState.BACKING_OFF,
                 created=lost + MINUTE,
                 updated=started or lost + MINUTE,
                 reason="Compute Engine took it",
@@ -220,11 +220,13 @@ class ReportWorld:
             self.cloud.store.delete(name, generation=stored.generation)
 
     def metered(
-        self, day: date, *vms: tuple[str, str, datetime, int], kind: Kind = L4, owner: str = "ada@x.org"
+        self, day: date, *vms: tuple[str, str, datetime, int], kind: VmKind = L4, owner: str = "ada@x.org"
     ) -> None:
         """A day of the meter: job, id, start and seconds of each VM."""
         used = {
-            instance_id: Used(owner=owner, job=job, kind=kind, runs=(Run(started=started, seconds=seconds),))
+            instance_id: VmUsage(
+                owner=owner, job=job, kind=kind, runs=(UsageRun(started=started, seconds=seconds),)
+            )
             for job, instance_id, started, seconds in vms
         }
         self.store(UsageRecord(day=day), msgspec.json.encode(UsageDay(day=day, vms=used)))

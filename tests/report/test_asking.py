@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spotwarden.model.standing import Standing
-from spotwarden.report.model.experiments import Experiment, Measure, Money
-from spotwarden.report.views.asking import MOST, SIZES, Asked, choose
+from spotwarden.report.model.experiments import Experiment, MetricSummary, Money
+from spotwarden.report.views.asking import MOST, SIZES, TableQuery, choose
 
 NOW = datetime(2026, 11, 20, 15, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -21,7 +21,7 @@ def jobs(chosen):
 
 def ask(rows, **args):
     """The names that answer these arguments."""
-    return jobs(choose(rows, Asked.read(args)))
+    return jobs(choose(rows, TableQuery.read(args)))
 
 
 ADA = Experiment(
@@ -71,7 +71,7 @@ def test_a_cost_without_hours_is_not_known():
 def test_a_metric_is_sorted_by_its_last_or_best_value():
     """A value that is no number stands with those who have none."""
     rows = [
-        Experiment(job=job, metrics=(Measure(name="loss", last=last, best=best),))
+        Experiment(job=job, metrics=(MetricSummary(name="loss", last=last, best=best),))
         for job, last, best in (("a", 0.5, 0.1), ("b", 0.2, 0.2), ("c", "nan", 0.3))
     ]
     assert ask(rows, sort="last", order="asc", metric="loss") == ["b", "a", "c"]
@@ -82,17 +82,17 @@ def test_a_metric_is_sorted_by_its_last_or_best_value():
 def test_the_metric_of_most_jobs_has_the_columns():
     """Unless another is asked for."""
     rows = [
-        Experiment(job="a", metrics=(Measure(name="acc", last=1.0),)),
-        *(Experiment(job=f"b{n}", metrics=(Measure(name="loss", last=1.0),)) for n in (1, 2)),
+        Experiment(job="a", metrics=(MetricSummary(name="acc", last=1.0),)),
+        *(Experiment(job=f"b{n}", metrics=(MetricSummary(name="loss", last=1.0),)) for n in (1, 2)),
     ]
-    assert choose(rows, Asked()).metric == "loss"
-    assert choose(rows, Asked(metric="acc")).metric == "acc"
+    assert choose(rows, TableQuery()).metric == "loss"
+    assert choose(rows, TableQuery(metric="acc")).metric == "acc"
 
 
 @given(st.dictionaries(st.sampled_from(["q", "sort", "order", "page", "size", "metric"]), st.text()))
 def test_no_address_is_wrong(args):
     """What is not understood is not asked: a mangled link still shows a table."""
-    chosen = choose([ADA, BOB], Asked.read(args))
+    chosen = choose([ADA, BOB], TableQuery.read(args))
     assert 1 <= chosen.asked.page <= chosen.pages
     assert chosen.asked.size in SIZES
     assert len(chosen.asked.q) <= MOST
@@ -100,7 +100,7 @@ def test_no_address_is_wrong(args):
 
 @given(
     asked=st.builds(
-        Asked,
+        TableQuery,
         q=st.sampled_from(["", "a", "b c"]),
         sort=st.sampled_from(["started", "job", "cost", "last", "progress", "zones"]),
         order=st.sampled_from(["asc", "desc"]),
@@ -111,15 +111,15 @@ def test_no_address_is_wrong(args):
 )
 def test_a_link_asks_what_it_was_made_from(asked):
     """Written into an address and read again it is the same."""
-    assert Asked.read(dict(asked.pairs())) == asked
+    assert TableQuery.read(dict(asked.pairs())) == asked
 
 
 @given(count=st.integers(0, 180), order=st.sampled_from(["asc", "desc"]))
 def test_each_row_stands_on_one_page(count, order):
     """All pages together have each row once, and only the last one may be short."""
     rows = [Experiment(job=f"j{n:03}", started=NOW + n % 7 * HOUR if n % 3 else None) for n in range(count)]
-    first = choose(rows, Asked(size=50, order=order))
-    pages = [choose(rows, Asked(size=50, order=order, page=page)) for page in range(1, first.pages + 1)]
+    first = choose(rows, TableQuery(size=50, order=order))
+    pages = [choose(rows, TableQuery(size=50, order=order, page=page)) for page in range(1, first.pages + 1)]
     assert sorted(job for page in pages for job in jobs(page)) == sorted(row.job for row in rows)
     assert [len(page.rows) for page in pages[:-1]] == [50] * (first.pages - 1)
     assert [page.begin for page in pages] == ([1 + 50 * n for n in range(first.pages)] if rows else [0])

@@ -7,17 +7,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from spotwarden.model.attempt import Attempt, State, Try
-from spotwarden.model.prices import Kind
+from spotwarden.model.attempt import Attempt, AttemptState, Try
+from spotwarden.model.prices import VmKind
 from spotwarden.report.figures import intervals, stays
 from spotwarden.report.figures.counting import cells, kept_until, parts
-from spotwarden.report.model.job import Fate
-from spotwarden.report.model.kept import Cell, Gathered, Line, Loads, Metered, Ran, Rules, Seconds, Sources
+from spotwarden.report.model.job import BarEnd
+from spotwarden.report.model.kept import (
+    Cell,
+    FigureRules,
+    Gathered,
+    KeptLoads,
+    KeptUsage,
+    NodeMetrics,
+    Ran,
+    Seconds,
+    Sources,
+)
 
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
-L4 = Kind(machine_type="g2-standard-8", gpu="nvidia-l4", gpus=1, region="us-central1", provisioning="SPOT")
-RULES = Rules(now=NOON + 12 * HOUR)
+L4 = VmKind(machine_type="g2-standard-8", gpu="nvidia-l4", gpus=1, region="us-central1", provisioning="SPOT")
+RULES = FigureRules(now=NOON + 12 * HOUR)
 TAKEN = "Compute Engine took it"
 
 
@@ -26,7 +36,7 @@ def attempt(number: int = 1, *, ran: str = "11", **said: object) -> Attempt:
     usual = {
         "job": "train",
         "number": number,
-        "state": State.RUNNING,
+        "state": AttemptState.RUNNING,
         "created": NOON,
         "updated": NOON,
         "started": NOON,
@@ -50,16 +60,16 @@ def gathered(*ids: str, **said: object) -> Gathered:
     return Gathered(ran=ran, **said)  # type: ignore[arg-type]
 
 
-def seconds(sources: Sources, known: Gathered, rules: Rules = RULES) -> Seconds:
+def seconds(sources: Sources, known: Gathered, rules: FigureRules = RULES) -> Seconds:
     """All cells of a job together."""
     bars = stays.bars(sources, known, rules)
     _, found = cells(sources, known, bars, stays.waits(sources), rules)
     return Seconds(*(sum(one.seconds[part] for one in found) for part in range(len(Seconds._fields))))
 
 
-def beats(number: int = 1, *, first: datetime | None = None, saved: tuple[datetime, ...] = ()) -> Line:
+def beats(number: int = 1, *, first: datetime | None = None, saved: tuple[datetime, ...] = ()) -> NodeMetrics:
     """What an attempt's heartbeats have said."""
-    return Line(node="train", attempt=number, first=first, saved=tuple((at, "c") for at in saved))
+    return NodeMetrics(node="train", attempt=number, first=first, saved=tuple((at, "c") for at in saved))
 
 
 # --- one fact at a time ---
@@ -97,7 +107,7 @@ def test_an_attempt_without_a_checkpoint_of_its_own_has_lost_all():
     ledger = (
         attempt(),
         lost(NOON + HOUR, NOON + HOUR),
-        replace(third, state=State.STOPPED, updated=NOON + 3 * HOUR),
+        replace(third, state=AttemptState.STOPPED, updated=NOON + 3 * HOUR),
     )
     known = gathered(lines=(beats(saved=(NOON + HOUR,)),))
     assert seconds(Sources(job="train", ledger=ledger), known) == Seconds(useful=3_600, lost=2 * 3_600)
@@ -113,7 +123,7 @@ def test_a_vm_starts_until_its_attempts_first_heartbeat():
 def test_slots_below_the_threshold_are_idle():
     """Of 12:00, 12:10 and 12:20 the second is at 4.9 percent, the third at 5.0: 600 s."""
     slot = int(NOON.timestamp()) // 600
-    loads = {"11": Loads(slots={str(slot): 90.0, str(slot + 1): 4.9, str(slot + 2): 5.0})}
+    loads = {"11": KeptLoads(slots={str(slot): 90.0, str(slot + 1): 4.9, str(slot + 2): 5.0})}
     sources = Sources(job="train", ledger=(attempt(),), status_code="0", ended=NOON + HOUR)
     assert seconds(sources, gathered(loads=loads)) == Seconds(useful=3_000, idle=600)
 
@@ -122,7 +132,7 @@ def test_what_was_lost_is_not_idle_as_well():
     """No second counts twice: idle from 12:00 on, saved at 12:10, taken at 12:30."""
     slot = int(NOON.timestamp()) // 600
     known = gathered(
-        loads={"11": Loads(slots={str(slot + number): 0.0 for number in range(3)})},
+        loads={"11": KeptLoads(slots={str(slot + number): 0.0 for number in range(3)})},
         lines=(beats(saved=(NOON + 10 * MINUTE,)),),
     )
     ledger = (attempt(), lost(NOON + 30 * MINUTE, NOON + 30 * MINUTE))
@@ -132,24 +142,24 @@ def test_what_was_lost_is_not_idle_as_well():
 
 def test_a_vm_that_outlives_its_job_is_counted_as_after():
     """The meter saw it up until 13:30, and the job ended at 13:00."""
-    run = Metered(owner="ada", kind=L4, runs={NOON.isoformat(): {"2026-11-18": 5_400}})
+    run = KeptUsage(owner="ada", kind=L4, runs={NOON.isoformat(): {"2026-11-18": 5_400}})
     sources = Sources(job="train", ledger=(attempt(),), status_code="0", ended=NOON + HOUR)
     assert seconds(sources, gathered(metered={"11": run})) == Seconds(useful=3_600, after=1_800)
 
 
 def test_the_meter_knows_when_a_vm_really_started():
     """Two minutes before our sweep saw it."""
-    run = Metered(kind=L4, runs={(NOON - 2 * MINUTE).isoformat(): {"2026-11-18": 600}})
+    run = KeptUsage(kind=L4, runs={(NOON - 2 * MINUTE).isoformat(): {"2026-11-18": 600}})
     sources = Sources(job="train", ledger=(attempt(),), status_code="0", ended=NOON + HOUR)
     assert seconds(sources, gathered(metered={"11": run})) == Seconds(useful=3_720)
 
 
 def test_a_job_without_a_ledger_has_what_the_meter_saw():
     """Half an hour, last seen long ago; in its region, for nobody has written down its zone."""
-    run = Metered(owner="ada", kind=L4, runs={NOON.isoformat(): {"2026-11-18": 1_800}})
+    run = KeptUsage(owner="ada", kind=L4, runs={NOON.isoformat(): {"2026-11-18": 1_800}})
     sources, known = Sources(job="train"), Gathered(metered={"11": run})
     (bar,) = stays.bars(sources, known, RULES)
-    assert (bar.zone, bar.fate, bar.end) == ("us-central1", Fate.UNKNOWN, NOON + 30 * MINUTE)
+    assert (bar.zone, bar.fate, bar.end) == ("us-central1", BarEnd.UNKNOWN, NOON + 30 * MINUTE)
     assert seconds(sources, known) == Seconds(useful=1_800)
 
 
@@ -158,7 +168,7 @@ def test_a_vm_without_an_id_or_a_kind_is_counted_all_the_same():
     sources = Sources(job="train", ledger=(attempt(),), status_code="0", ended=NOON + HOUR)
     bars = stays.bars(sources, Gathered(), RULES)
     kinds, found = cells(sources, Gathered(), bars, (), RULES)
-    assert kinds == (Kind(),)
+    assert kinds == (VmKind(),)
     assert [one.seconds for one in found] == [Seconds(useful=3_600)]
 
 
@@ -175,7 +185,7 @@ def test_a_gang_counts_each_of_its_vms():
 
 def test_a_job_that_was_started_again_by_its_owner_was_over_in_between():
     """Stopped at 13:00, asked for again at 15:00, up at 15:05."""
-    stopped = attempt(state=State.STOPPED, updated=NOON + HOUR, reason="by its owner")
+    stopped = attempt(state=AttemptState.STOPPED, updated=NOON + HOUR, reason="by its owner")
     again = attempt(
         2, ran="22", created=NOON + 3 * HOUR, started=NOON + 185 * MINUTE, replaces={"train": "11"}
     )
@@ -233,7 +243,7 @@ def test_cells_are_of_the_policys_days():
     start = datetime(2026, 11, 18, 14, 59, tzinfo=UTC)
     one = attempt(created=start, started=start)
     sources = Sources(job="train", ledger=(one,), status_code="0", ended=start + 2 * MINUTE)
-    rules = Rules(now=RULES.now, timezone="Asia/Tokyo")
+    rules = FigureRules(now=RULES.now, timezone="Asia/Tokyo")
     bars = stays.bars(sources, gathered(), rules)
     _, found = cells(sources, gathered(), bars, (), rules)
     assert [(cell.day, cell.seconds.useful) for cell in found] == [
@@ -257,13 +267,13 @@ line = st.builds(
     st.lists(minutes, max_size=4),
 )
 idle = st.dictionaries(st.integers(0, 60), st.floats(0, 100), max_size=20).map(
-    lambda slots: Loads(slots={str(int(NOON.timestamp()) // 600 + at): top for at, top in slots.items()})
+    lambda slots: KeptLoads(slots={str(int(NOON.timestamp()) // 600 + at): top for at, top in slots.items()})
 )
 
 
 @given(taken=minutes, back=minutes, over=minutes, heard=line, loads=idle)
 def test_the_parts_are_all_of_the_time_up_and_none_of_it_twice(
-    taken: datetime, back: datetime, over: datetime, heard: Line, loads: Loads
+    taken: datetime, back: datetime, over: datetime, heard: NodeMetrics, loads: KeptLoads
 ):
     """For any order of losses, starts, checkpoints, idle slots and ends."""
     ledger = (attempt(), lost(taken, max(back, taken)))

@@ -14,7 +14,7 @@ from spotwarden.notify.templates.text import clean
 from spotwarden.report.export import as_csv, file_name
 from spotwarden.report.export.cells import MOST, plain, table, text
 from spotwarden.report.export.sheets import MOST_NAMES
-from spotwarden.report.model.experiments import Measure, Money
+from spotwarden.report.model.experiments import MetricSummary, Money
 from spotwarden.report.model.fleet import By
 from tests.report.exported import (
     EVERY,
@@ -157,8 +157,8 @@ def test_what_is_not_known_of_a_job_is_empty_and_never_nothing():
 
 def test_only_the_commonest_metrics_have_columns():
     """Those that most jobs have; a table of ten thousand columns is read by nobody."""
-    many = [Measure(name=f"m{number:03}", last=1.0) for number in range(MOST_NAMES)]
-    rare = experiment(job="rare", metrics=(Measure(name="a-rare-one", last=1.0),))
+    many = [MetricSummary(name=f"m{number:03}", last=1.0) for number in range(MOST_NAMES)]
+    rare = experiment(job="rare", metrics=(MetricSummary(name="a-rare-one", last=1.0),))
     rows = read(experiments(rare, experiment(job="a", metrics=many), experiment(job="b", metrics=many)))
     found = {name for name in rows[0] if name.startswith("metric.")}
     assert len(found) == 2 * MOST_NAMES
@@ -168,14 +168,14 @@ def test_only_the_commonest_metrics_have_columns():
 @pytest.mark.parametrize(("said", "cell"), [("nan", "nan"), ("inf", "inf"), ("-inf", "-inf"), (-1.0, "-1.0")])
 def test_a_metric_that_is_no_number_is_told_as_such(said, cell):
     """Three words that readers of numbers know; none is quoted, and none can be a formula of anybody."""
-    view = experiments(experiment(metrics=(Measure(name="loss", last=said),)))
+    view = experiments(experiment(metrics=(MetricSummary(name="loss", last=said),)))
     assert read(view)[0]["metric.loss.last"] == cell
     assert f",{cell},".encode() in as_csv(view)
 
 
 def test_names_of_metrics_and_tags_are_no_formulas():
     """They stand in the header, behind words of ours."""
-    view = experiments(experiment(metrics=(Measure(name="=1+1", last=1.0),), tags={"=2": "=3"}))
+    view = experiments(experiment(metrics=(MetricSummary(name="=1+1", last=1.0),), tags={"=2": "=3"}))
     header, row = cells(as_csv(view))
     assert {"metric.=1+1.last", "tag.=2"} <= set(header)
     assert "'=3" in row

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spotwarden.report.model.experiments import Experiment
-from spotwarden.report.model.fleet import Spans, WeatherHour
-from spotwarden.report.model.job import Bar, Curve, Fate, JobReport, Load, Mark, MarkKind, Point
+from spotwarden.report.model.fleet import OutageHour, Spans
+from spotwarden.report.model.job import Bar, BarEnd, Curve, CurvePoint, GpuLoad, JobReport, Mark, MarkKind
 from spotwarden.report.views import curving
 from spotwarden.report.views.drawing import nice, ticks
 from spotwarden.report.views.loads import MOST_SLOTS, pieces
@@ -52,10 +52,10 @@ def test_nothing_on_record_is_no_picture():
 def test_work_lost_is_drawn_from_the_checkpoint_on():
     """Only of a VM that was taken away, and only where its job tells of checkpoints."""
     kept = START + 8 * HOUR
-    assert kinds(drawn(bars=(bar(fate=Fate.PREEMPTED, kept=kept),))) == ["used", "lost"]
-    assert kinds(drawn(bars=(bar(fate=Fate.PREEMPTED),))) == ["used"]
-    assert kinds(drawn(bars=(bar(fate=Fate.ENDED, kept=kept),))) == ["used"]
-    picture = drawn(bars=(bar(fate=Fate.LOST, kept=kept),))
+    assert kinds(drawn(bars=(bar(fate=BarEnd.PREEMPTED, kept=kept),))) == ["used", "lost"]
+    assert kinds(drawn(bars=(bar(fate=BarEnd.PREEMPTED),))) == ["used"]
+    assert kinds(drawn(bars=(bar(fate=BarEnd.ENDED, kept=kept),))) == ["used"]
+    picture = drawn(bars=(bar(fate=BarEnd.LOST, kept=kept),))
     says = [area.says for area in picture.areas if area.kind == "lost"]
     assert says == ["Lost: 2 h since the last checkpoint"]
 
@@ -97,7 +97,7 @@ def test_a_time_of_which_no_gpu_reported_is_a_gap():
 
 def load(*values, vm="1", start=START, step=HOUR):
     """What a VM's GPUs reported."""
-    return Load(instance_id=vm, start=start, step=step, values=values)
+    return GpuLoad(instance_id=vm, start=start, step=step, values=values)
 
 
 def told(*loads):
@@ -125,7 +125,7 @@ def test_long_reports_of_gpus_are_drawn_as_means_of_a_few():
 
 def test_the_picture_is_told_in_words():
     """For whom it cannot be seen."""
-    says = drawn(bars=(bar(fate=Fate.PREEMPTED),)).says
+    says = drawn(bars=(bar(fate=BarEnd.PREEMPTED),)).says
     assert "attempts: 1; zones: z; VMs preempted or lost: 1; waits: 0" in says
 
 
@@ -171,7 +171,7 @@ def curve(*points, metric="loss", node=""):
     return Curve(
         metric=metric,
         node=node,
-        points=tuple(Point(at=START + n * HOUR, step=x, value=y) for n, (x, y) in enumerate(points)),
+        points=tuple(CurvePoint(at=START + n * HOUR, step=x, value=y) for n, (x, y) in enumerate(points)),
     )
 
 
@@ -235,10 +235,10 @@ def test_bars_of_time_stand_on_each_other():
 def test_weather_is_by_the_hours_of_the_reader():
     """15:00 UTC is midnight in Tokyo; two days at that hour count together, the worst hour stands out."""
     hours = [
-        WeatherHour(zone="a", hour=NOW, preempted=2, granted=1),
-        WeatherHour(zone="a", hour=NOW - 24 * HOUR, stockouts=1),
-        WeatherHour(zone="a", hour=NOW - HOUR, preempted=1),
-        WeatherHour(zone="b", hour=NOW, granted=5),
+        OutageHour(zone="a", hour=NOW, preempted=2, granted=1),
+        OutageHour(zone="a", hour=NOW - 24 * HOUR, stockouts=1),
+        OutageHour(zone="a", hour=NOW - HOUR, preempted=1),
+        OutageHour(zone="b", hour=NOW, granted=5),
     ]
     a, b = weather(hours, Words(zone="Asia/Tokyo"))
     assert (a.hours[0].count, a.hours[0].level, a.hours[23].count, a.hours[23].level) == (3, 3, 1, 1)

@@ -5,24 +5,24 @@ from datetime import UTC, date, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotwarden.model.placement import Event
+from spotwarden.model.placement import PlaceEvent
 from spotwarden.model.policy import Policy, Team
-from spotwarden.model.prices import Kind, PriceTable, Rate
-from spotwarden.report.figures.fleet import Asked, fleet, recovery
+from spotwarden.model.prices import PriceTable, Rate, VmKind
+from spotwarden.report.figures.fleet import FleetQuery, fleet, recovery
 from spotwarden.report.figures.money import added
 from spotwarden.report.figures.views import experiments
 from spotwarden.report.model.experiments import Experiment, Money
-from spotwarden.report.model.fleet import By, Fleet, Recovery, Slice, Spans
-from spotwarden.report.model.kept import Cell, Entry, Happened, Index, Loss, Seconds
+from spotwarden.report.model.fleet import By, FleetReport, RecoveryFigures, Slice, Spans
+from spotwarden.report.model.kept import Cell, Happened, IndexEntry, Loss, ReportIndex, Seconds
 
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 TODAY = NOON.date()
 DAY = timedelta(days=1)
-A100 = Kind(
+A100 = VmKind(
     machine_type="a2-highgpu-8g", gpu="nvidia-tesla-a100", gpus=8, region="r-one", provisioning="SPOT"
 )
-CPU = Kind(machine_type="e2-standard-8", region="r-one", provisioning="STANDARD")
-ODD = Kind(machine_type="z9-mystery", gpus=3, region="r-one", provisioning="SPOT")
+CPU = VmKind(machine_type="e2-standard-8", region="r-one", provisioning="STANDARD")
+ODD = VmKind(machine_type="z9-mystery", gpus=3, region="r-one", provisioning="SPOT")
 PRICES = PriceTable(
     rates=(
         Rate(machine="a2-highgpu-8g", gpus=8, region="r-one", standard=29.38708, spot=10.34684, date=TODAY),
@@ -30,7 +30,7 @@ PRICES = PriceTable(
     )
 )
 POLICY = Policy(version="test", teams={"vision": Team(owners=("a*",))})
-WEEK = Asked(TODAY - 6 * DAY, TODAY)
+WEEK = FleetQuery(TODAY - 6 * DAY, TODAY)
 
 
 def cell(
@@ -41,16 +41,16 @@ def cell(
 
 
 def entry(
-    *cells: Cell, job: str = "train", kinds: tuple[Kind, ...] = (A100, CPU, ODD), **said: object
-) -> Entry:
+    *cells: Cell, job: str = "train", kinds: tuple[VmKind, ...] = (A100, CPU, ODD), **said: object
+) -> IndexEntry:
     """A job of these cells."""
     row = Experiment(job=job, owner=cells[0].owner if cells else "")
-    return Entry(row=row, kinds=kinds, cells=cells, looked=NOON, **said)  # type: ignore[arg-type]
+    return IndexEntry(row=row, kinds=kinds, cells=cells, looked=NOON, **said)  # type: ignore[arg-type]
 
 
-def figures(*entries: Entry, asked: Asked = WEEK, timezone: str = "UTC") -> Fleet:
+def figures(*entries: IndexEntry, asked: FleetQuery = WEEK, timezone: str = "UTC") -> FleetReport:
     """The fleet of these jobs."""
-    return fleet(Index(at=NOON, entries=entries, timezone=timezone), asked, POLICY, PRICES)
+    return fleet(ReportIndex(at=NOON, entries=entries, timezone=timezone), asked, POLICY, PRICES)
 
 
 # --- by hand ---
@@ -88,7 +88,7 @@ def test_a_machine_without_a_price_costs_nobody_knows_what():
 
 def test_a_vm_that_nobody_has_seen_has_nobody_knows_how_many_gpus():
     """Its row has no GPU time, and VM time all the same."""
-    index = Index(at=NOON, entries=(entry(cell(Seconds(useful=60)), kinds=(Kind(),)),))
+    index = ReportIndex(at=NOON, entries=(entry(cell(Seconds(useful=60)), kinds=(VmKind(),)),))
     (row,) = experiments(index, POLICY, PRICES).rows
     assert (row.gpu_time, row.up_time, row.cost.usd) == (None, timedelta(minutes=1), None)
 
@@ -133,17 +133,17 @@ def test_recovery_times_are_nearest_ranks():
         99,
         100,
     ]
-    assert recovery([7, None]) == Recovery(
+    assert recovery([7, None]) == RecoveryFigures(
         count=1, **dict.fromkeys(("median", "p90", "p99", "longest"), timedelta(seconds=7))
     )
-    assert recovery([None]) == Recovery()
+    assert recovery([None]) == RecoveryFigures()
 
 
 def test_a_loss_counts_on_its_day_in_the_policys_time_zone():
     """23:30 UTC on the last Sunday is Monday in Berlin."""
     sunday = datetime(2026, 11, 15, 23, 30, tzinfo=UTC)
     one = Loss(at=sunday, preempted=True, zone="r-one-a", machine="a2-highgpu-8g", seconds=60)
-    monday = Asked(date(2026, 11, 16), date(2026, 11, 22))
+    monday = FleetQuery(date(2026, 11, 16), date(2026, 11, 22))
     assert figures(entry(losses=(one,)), asked=monday).total.preemptions == 0
     assert figures(entry(losses=(one,)), asked=monday, timezone="Europe/Berlin").total.preemptions == 1
 
@@ -151,9 +151,9 @@ def test_a_loss_counts_on_its_day_in_the_policys_time_zone():
 def test_weather_is_by_zone_and_hour():
     """Two preemptions at 12, one stockout at 13."""
     happened = [
-        ("r-one-a", 0, Event.PREEMPTED),
-        ("r-one-a", 59, Event.PREEMPTED),
-        ("r-one-b", 60, Event.STOCKOUT),
+        ("r-one-a", 0, PlaceEvent.PREEMPTED),
+        ("r-one-a", 59, PlaceEvent.PREEMPTED),
+        ("r-one-b", 60, PlaceEvent.STOCKOUT),
     ]
     moments = tuple(
         Happened(zone=zone, at=NOON + timedelta(minutes=at), event=event) for zone, at, event in happened
@@ -200,7 +200,7 @@ def spans(slices: list[Slice], unit: str) -> dict[str, timedelta]:
 
 
 @given(jobs=entries)
-def test_every_table_adds_up_to_the_total(jobs: list[Entry]):
+def test_every_table_adds_up_to_the_total(jobs: list[IndexEntry]):
     """Time to the second, money to the millionth of a dollar, losses to the last one."""
     found = figures(*jobs)
     for rows in found.tables.values():
@@ -213,10 +213,10 @@ def test_every_table_adds_up_to_the_total(jobs: list[Entry]):
 
 
 @given(jobs=entries)
-def test_the_experiments_cost_what_the_fleet_has_cost(jobs: list[Entry]):
+def test_the_experiments_cost_what_the_fleet_has_cost(jobs: list[IndexEntry]):
     """Over all days, job by job."""
-    asked = Asked(date(2000, 1, 1), date(2100, 1, 1))
-    index = Index(at=NOON, entries=tuple(jobs))
+    asked = FleetQuery(date(2000, 1, 1), date(2100, 1, 1))
+    index = ReportIndex(at=NOON, entries=tuple(jobs))
     table = {one.key: one for one in fleet(index, asked, POLICY, PRICES).tables[By.JOB]}
     for row in experiments(index, POLICY, PRICES).rows:
         slice_ = table.get(row.job, Slice())

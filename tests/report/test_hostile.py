@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from spotwarden.report import views as pages
 from spotwarden.report.export import as_csv, as_json, file_name
 from spotwarden.report.model.experiments import Experiments
-from spotwarden.report.model.fleet import Fleet
+from spotwarden.report.model.fleet import FleetReport
 from spotwarden.report.model.job import Comparison, JobReport
-from spotwarden.report.model.trust import Query, Trust
+from spotwarden.report.model.trust import AuditQuery, TrustReport
 from tests.pages import report_made_up as made_up
 from tests.report.test_csv import runs
 
@@ -59,7 +59,7 @@ ATTACKS = {
     "blank": " ",
 }
 """What is tried, by its name."""
-QUERY = Query(about="a", text="b", rule="c", function="d", action="e")
+QUERY = AuditQuery(about="a", text="b", rule="c", function="d", action="e")
 VIEWS = {
     "experiments": made_up.table(6),
     "job": made_up.job_report(),
@@ -125,18 +125,18 @@ class Skeleton(HTMLParser):
 
 def page(view, *, static=False):
     """The page of a view."""
-    frame = pages.Frame(updated=made_up.NOW, zone="UTC", project="p", bucket="b", static=static)
+    frame = pages.PageFrame(updated=made_up.NOW, zone="UTC", project="p", bucket="b", static=static)
     match view:
         case Experiments():
             asked = {"q": view.rows[0].owner[:50], "owner": view.rows[0].owner[:50]} if not static else {}
-            html = pages.experiments(view, pages.Asked.read(asked), frame)
+            html = pages.experiments(view, pages.TableQuery.read(asked), frame)
         case JobReport():
             html = pages.job(view, frame)
         case Comparison():
             html = pages.compare(view, frame)
-        case Fleet():
+        case FleetReport():
             html = pages.fleet(view, frame, "gpu")
-        case Trust():
+        case TrustReport():
             html = pages.trust(view, frame)
     return str(html)
 
@@ -218,7 +218,7 @@ def test_a_name_in_a_header_is_letters_digits_and_hyphens(attack):
 @pytest.mark.parametrize("attack", [*ATTACKS])
 def test_a_page_about_trouble_says_what_was_asked_and_no_more(attack):
     """It repeats what a stranger wrote into an address."""
-    frame = pages.Frame()
+    frame = pages.PageFrame()
     usual = Skeleton(str(pages.trouble("Nothing is here", "there is no job x", frame)))
     found = Skeleton(str(pages.trouble("Nothing is here", f"there is no job {ATTACKS[attack]}", frame)))
     assert found.elements == usual.elements

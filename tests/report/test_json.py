@@ -12,7 +12,7 @@ from spotwarden.model.standing import Standing
 from spotwarden.report.export import as_json
 from spotwarden.report.export.schema import schema
 from spotwarden.report.model.experiments import Experiments, Money
-from spotwarden.report.model.trust import Trust
+from spotwarden.report.model.trust import TrustReport
 from tests.report.exported import EVERY, HOUR, comparison, deed, experiment, experiments, fleet, life, trust
 from tests.report.write_report_docs import PATH, text
 
@@ -74,7 +74,7 @@ def test_every_name_that_counts_has_its_unit():
     for part, said in schema()["$defs"].items():
         for name, kind in said.get("properties", {}).items():
             if "number" in json.dumps(kind) or '"integer"' in json.dumps(kind):
-                known = counts | of_metrics | (of_hours if part == "Hours" else set())
+                known = counts | of_metrics | (of_hours if part == "HoursDocument" else set())
                 assert name in known or name.endswith(units), (part, name)
 
 
@@ -109,7 +109,7 @@ def test_what_is_not_known_is_null(fits):
 
 
 @pytest.mark.parametrize(
-    "view", [Experiments(at=None), replace(fleet(), at=None), Trust(at=None, query=trust().query)]
+    "view", [Experiments(at=None), replace(fleet(), at=None), TrustReport(at=None, query=trust().query)]
 )
 def test_before_the_first_sweep_there_is_a_document(view, fits):
     """It is empty, says that nobody has looked yet, and fits."""

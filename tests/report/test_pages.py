@@ -19,9 +19,9 @@ from spotwarden.report.views.safe import data
 from tests.pages import report_made_up as made_up
 
 NOW = made_up.NOW
-FRAME = pages.Frame(updated=NOW, bucket="jobs", project="p", assets={"report.css": "report.1.css"})
+FRAME = pages.PageFrame(updated=NOW, bucket="jobs", project="p", assets={"report.css": "report.1.css"})
 VIEWS = {
-    "experiments": lambda: pages.experiments(made_up.table(6), pages.Asked(), FRAME),
+    "experiments": lambda: pages.experiments(made_up.table(6), pages.TableQuery(), FRAME),
     "job": lambda: pages.job(made_up.job_report(), FRAME),
     "compare": lambda: pages.compare(made_up.comparison(1, 2), FRAME),
     "fleet": lambda: pages.fleet(made_up.fleet_view(), FRAME),
@@ -71,7 +71,7 @@ def test_nothing_in_a_page_runs_or_comes_from_elsewhere(name):
 
 def test_what_is_not_known_is_said_to_be_unknown_and_never_0():
     """A job of which nothing is on record has no figure at all, in the table and on its page."""
-    row = seen(pages.experiments(Experiments(at=NOW, rows=(made_up.UNSAID,)), pages.Asked(), FRAME))
+    row = seen(pages.experiments(Experiments(at=NOW, rows=(made_up.UNSAID,)), pages.TableQuery(), FRAME))
     page = seen(pages.job(JobReport(at=NOW, experiment=made_up.UNSAID), FRAME))
     both = seen(pages.compare(Comparison(jobs=(JobReport(at=NOW, experiment=made_up.UNSAID),) * 2), FRAME))
     for one in (row, page, both):
@@ -85,7 +85,7 @@ def test_a_sum_of_which_a_part_has_no_price_is_a_least():
     hour = timedelta(hours=1)
     part = made_up.experiment(1, job="part", cost=Money(micros=2_500_000, priced=hour, unpriced=hour))
     none = made_up.experiment(2, job="none", cost=Money(unpriced=hour))
-    text = seen(pages.experiments(Experiments(at=NOW, rows=(part, none)), pages.Asked(), FRAME)).text
+    text = seen(pages.experiments(Experiments(at=NOW, rows=(part, none)), pages.TableQuery(), FRAME)).text
     assert "at least 2.50" in text
     assert "unknown" in text.partition("none")[2]
 
@@ -164,7 +164,7 @@ def test_the_fleet_of_one_owner_says_whose_it_is():
 
 def test_the_head_of_the_sorted_column_says_so():
     """One column has aria-sort; its link turns the order round, another's starts with its own."""
-    html = pages.experiments(made_up.table(3), pages.Asked.read({"sort": "cost"}), FRAME)
+    html = pages.experiments(made_up.table(3), pages.TableQuery.read({"sort": "cost"}), FRAME)
     heads = re.findall(r"<th [^>]*>(?:\s*<a[^>]*>)?[^<]*", html)
     assert [head for head in heads if 'aria-sort="descending"' in head and "Cost" in head]
     assert html.count("aria-sort") == 1
@@ -196,9 +196,9 @@ def test_a_page_of_folders_below_finds_its_files():
 
 def test_before_the_first_sweep_the_table_says_when_it_comes():
     """An empty bucket is another thing, and so is a search without a find."""
-    empty = pages.experiments(Experiments(at=None), pages.Asked(), FRAME)
-    none = pages.experiments(Experiments(at=NOW), pages.Asked(), FRAME)
-    lost = pages.experiments(made_up.table(1), pages.Asked(q="x y z"), FRAME)
+    empty = pages.experiments(Experiments(at=None), pages.TableQuery(), FRAME)
+    none = pages.experiments(Experiments(at=NOW), pages.TableQuery(), FRAME)
+    lost = pages.experiments(made_up.table(1), pages.TableQuery(q="x y z"), FRAME)
     assert "the next tick of report_jobs does" in empty
     assert "There is no job in the bucket yet." in none
     assert "No job is as you ask." in lost
@@ -223,6 +223,6 @@ def test_data_in_a_page_cannot_end_its_block():
 def test_all_standings_have_their_sign():
     """Each has a class of its own in the style sheet, but for the unknown."""
     rows = tuple(made_up.experiment(n, standing=one) for n, one in enumerate(Standing))
-    html = pages.experiments(Experiments(at=NOW, rows=rows), pages.Asked(), FRAME)
+    html = pages.experiments(Experiments(at=NOW, rows=rows), pages.TableQuery(), FRAME)
     for standing in Standing:
         assert f'class="chip {standing.value.replace(" ", "-")}"' in html

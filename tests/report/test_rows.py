@@ -5,13 +5,13 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.standing import Standing
 from spotwarden.report.figures import beats as heard
 from spotwarden.report.figures.rows import summary
-from spotwarden.report.model.kept import Gathered, Metered, Sources
+from spotwarden.report.model.kept import Gathered, KeptUsage, Sources
 from tests.report.test_counting import HOUR, L4, MINUTE, NOON, RULES, attempt, gathered, lost
 
 SCRIPT = {"script": "gs://b/train/metadata/create-instance.sh"}
@@ -30,11 +30,11 @@ def row(sources, known=None):
         ({"ledger": (attempt(),)}, Standing.RUNNING),
         ({"ledger": (attempt(),), "stalled": True}, Standing.STALLED),
         ({"ledger": (attempt(),), "marked": ("train",)}, Standing.RECOVERING),
-        ({"ledger": (attempt(state=State.PLACING, started=None),)}, Standing.QUEUED),
-        ({"ledger": (attempt(), lost(NOON, None, state=State.BACKING_OFF))}, Standing.RECOVERING),
-        ({"ledger": (attempt(state=State.STOPPED),)}, Standing.STOPPED),
-        ({"ledger": (attempt(), lost(NOON, None, state=State.GAVE_UP))}, Standing.GAVE_UP),
-        ({"ledger": (attempt(state=State.ENDED),)}, Standing.ENDED),
+        ({"ledger": (attempt(state=AttemptState.PLACING, started=None),)}, Standing.QUEUED),
+        ({"ledger": (attempt(), lost(NOON, None, state=AttemptState.BACKING_OFF))}, Standing.RECOVERING),
+        ({"ledger": (attempt(state=AttemptState.STOPPED),)}, Standing.STOPPED),
+        ({"ledger": (attempt(), lost(NOON, None, state=AttemptState.GAVE_UP))}, Standing.GAVE_UP),
+        ({"ledger": (attempt(state=AttemptState.ENDED),)}, Standing.ENDED),
         ({"has": SCRIPT}, Standing.QUEUED),
         ({"has": SCRIPT, "registrations": {"train": "11"}}, Standing.UNKNOWN),
         ({}, Standing.UNKNOWN),
@@ -49,7 +49,9 @@ def test_how_a_job_stands(said, standing):
 def test_a_job_without_a_ledger_runs_as_long_as_the_meter_sees_it(ago, standing):
     """Seen at most 20 minutes ago."""
     start = RULES.now - timedelta(minutes=ago) - HOUR
-    known = Gathered(metered={"11": Metered(kind=L4, runs={start.isoformat(): {f"{start:%Y-%m-%d}": 3_600}})})
+    known = Gathered(
+        metered={"11": KeptUsage(kind=L4, runs={start.isoformat(): {f"{start:%Y-%m-%d}": 3_600}})}
+    )
     assert row(Sources(job="train"), known).standing is standing
 
 

@@ -14,13 +14,13 @@ from spotwarden.layout import AttemptRecord, Code, MarkerName, ReportPart, Statu
 from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Status
 from spotwarden.model.limits import NotifyLimits
-from spotwarden.model.load import Buckets, Load, Loads
-from spotwarden.model.seen import Seen
+from spotwarden.model.load import Buckets, GpuLoads, VmLoad
+from spotwarden.model.seen import RecordedSweep
 from spotwarden.model.standing import Standing
 from spotwarden.model.tick import Tick
 from spotwarden.ports import UnansweredError
 from spotwarden.report import news
-from spotwarden.report.model.kept import Index
+from spotwarden.report.model.kept import ReportIndex
 from tests.fakes.trouble import conflict, unanswered
 from tests.recovery.test_exactly_once import KilledError, die, watched
 from tests.report.report_world import HOUR, MINUTE, ZONE, ReportWorld
@@ -63,10 +63,10 @@ def swept(world, loads, jobs=None):
     facts = IdleFacts(
         machines=machines,
         jobs=jobs or dict.fromkeys(loads, "train"),
-        loads=Loads(grid=grid, rows={one: Load(top=top) for one, top in loads.items()}),
+        loads=GpuLoads(grid=grid, rows={one: VmLoad(top=top) for one, top in loads.items()}),
     )
     tick = Tick(function="flag_idle_gpus", sweep="s", now=world.now)
-    seen = Seen(tick=tick, policy="v1", steady=world.now, facts=facts)
+    seen = RecordedSweep(tick=tick, policy="v1", steady=world.now, facts=facts)
     thing = SweepRecord(function="flag_idle_gpus", day=world.now.date(), entry=f"{world.now:%H%M%S}-s")
     world.store(thing, gzip.compress(msgspec.json.encode(seen)))
 
@@ -408,4 +408,4 @@ def test_why_was_my_vm_deleted(world):
 
 def test_the_index_is_of_one_edition():
     """What another has written is not decoded by chance."""
-    assert Index.__struct_fields__[0] == "edition"
+    assert ReportIndex.__struct_fields__[0] == "edition"

@@ -12,16 +12,16 @@ from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import WEEKLY, Severity
 from spotwarden.model.policy import Policy, Team
 from spotwarden.model.post import Channel, Pace, Pending, Recipient
-from spotwarden.model.prices import Kind, PriceTable, Rate
+from spotwarden.model.prices import PriceTable, Rate, VmKind
 from spotwarden.notify.outbox.due import asks_pace, due
-from spotwarden.notify.outbox.model import Waiting, Wanted
+from spotwarden.notify.outbox.model import DueQuestion, Waiting
 from spotwarden.notify.outbox.recipients import addressed
-from spotwarden.report.figures.fleet import Asked, fleet
+from spotwarden.report.figures.fleet import FleetQuery, fleet
 from spotwarden.report.figures.sums import MOST_ROWS, brief, percent, usd
 from spotwarden.report.figures.weekly import LATEST, due_week, weekly
 from spotwarden.report.model.experiments import Experiment, Money
 from spotwarden.report.model.fleet import By
-from spotwarden.report.model.kept import Cell, Entry, Index, Loss, Seconds
+from spotwarden.report.model.kept import Cell, IndexEntry, Loss, ReportIndex, Seconds
 from spotwarden.report.model.week import Week
 
 ADA, OPS = "ada@example.com", "ops@example.com"
@@ -29,7 +29,9 @@ MONDAY = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 WEEK = Week(date(2026, 11, 9), date(2026, 11, 15))
 LIMITS = NotifyLimits(email=True)
 POLICY = Policy(version="test", governance=GovernanceLimits(ops=OPS), notify=LIMITS)
-SPOT = Kind(machine_type="g2-standard-4", gpu="nvidia-l4", gpus=1, region="us-central1", provisioning="SPOT")
+SPOT = VmKind(
+    machine_type="g2-standard-4", gpu="nvidia-l4", gpus=1, region="us-central1", provisioning="SPOT"
+)
 PRICES = PriceTable(
     rates=(
         Rate(machine="g2-standard-4", gpus=1, region="us-central1", standard=1.0, spot=0.4, date=WEEK.first),
@@ -49,14 +51,14 @@ def job(name, owner=ADA, day=WEEK.first, **parts):
     )
     at = datetime.combine(day, datetime.min.time(), tzinfo=UTC)
     loss = Loss(at=at, preempted=True, zone="us-central1-a", machine=SPOT.machine_type, seconds=180)
-    return Entry(
+    return IndexEntry(
         row=Experiment(job=name, owner=owner), kinds=(SPOT,), cells=(cell,), losses=(loss,), looked=MONDAY
     )
 
 
 def told(*entries, policy=POLICY):
     """The letters about these, by whom they are for."""
-    index = Index(at=MONDAY, entries=entries)
+    index = ReportIndex(at=MONDAY, entries=entries)
     letters = weekly(index, WEEK, policy, PRICES, MONDAY)
     assert all(one.kind == WEEKLY and one.severity is Severity.INFO for one in letters)
     return {one.owner: one for one in letters}
@@ -143,7 +145,7 @@ def test_a_job_of_two_owners_is_told_to_each_by_his_own_hours():
 
 def test_a_letter_to_ops_who_own_a_job_is_another():
     """Two letters with two ids, though both are for ops."""
-    index = Index(at=MONDAY, entries=(job("a", owner=OPS),))
+    index = ReportIndex(at=MONDAY, entries=(job("a", owner=OPS),))
     assert len({one.id for one in weekly(index, WEEK, POLICY, PRICES, MONDAY)}) == 2
 
 
@@ -166,8 +168,8 @@ def test_the_letter_says_what_the_fleet_page_says():
 def test_the_rows_of_a_letter_add_up_to_the_total_of_the_page():
     """Those that have no room are one row; the last is the sum, which the fleet page has as its total."""
     entries = [job(f"job-{number}", useful=HOUR + number, lost=number) for number in range(MOST_ROWS + 5)]
-    index = Index(at=MONDAY, entries=tuple(entries))
-    total = fleet(index, Asked(WEEK.first, WEEK.last), POLICY, PRICES).total
+    index = ReportIndex(at=MONDAY, entries=tuple(entries))
+    total = fleet(index, FleetQuery(WEEK.first, WEEK.last), POLICY, PRICES).total
     rows = told(*entries)[ADA].tables[0].rows
     assert len(rows) == MOST_ROWS + 2
     assert [row[0] for row in rows[-2:]] == ["5 more", "all"]
@@ -212,7 +214,7 @@ def test_vms_of_nobody_are_told_to_ops_alone():
 
 def test_without_gpus_hours_are_those_of_vms():
     """A fleet of CPUs has a report, too."""
-    cpu = Kind(machine_type="n2-standard-4", region="us-central1")
+    cpu = VmKind(machine_type="n2-standard-4", region="us-central1")
     letter = told(replace(job("a"), kinds=(cpu,)))[ADA]
     assert "GPU-hours" not in letter.evidence
     assert letter.evidence["VM-hours"] == "1.0 used"
@@ -291,7 +293,7 @@ def waiting(since, **said):
 
 def goes(one, at, **limits):
     """Whether it goes out at this moment, as a letter by itself."""
-    wanted = Wanted(limits=replace(LIMITS, **limits), now=at, pace=Pace.DAILY)
+    wanted = DueQuestion(limits=replace(LIMITS, **limits), now=at, pace=Pace.DAILY)
     return due([one], wanted) == ((one,),)
 
 
@@ -317,7 +319,7 @@ def test_the_letter_is_by_itself_among_many():
         )
         for number in range(5)
     ]
-    wanted = Wanted(limits=LIMITS, now=MONDAY + timedelta(minutes=1))
+    wanted = DueQuestion(limits=LIMITS, now=MONDAY + timedelta(minutes=1))
     assert [len(letter) for letter in due([one, *notices], wanted)] == [1, 5]
 
 

@@ -13,7 +13,7 @@ from spotwarden.model.notice import WEEKLY
 from spotwarden.model.policy import Mode
 from spotwarden.model.post import Pace, Preference
 from spotwarden.report.figures.weekly import due_week, weekly
-from spotwarden.report.model.kept import Index
+from spotwarden.report.model.kept import ReportIndex
 from spotwarden.report.weekly_mail import tell_weekly
 from tests.fakes.trouble import unanswered
 from tests.notify.outbox.post_room import ADA, BOB, OPS, PostRoom
@@ -33,7 +33,7 @@ def told(room, cloud=None, *, index=None):
     """A tick of the report, and what failed of it. It goes by the room's clock and policy."""
     monday = room.now.date() - room.now.weekday() * timedelta(days=1)
     day = monday - timedelta(days=3)
-    index = index or Index(at=room.now, entries=(job("a", ADA, day), job("b", BOB, day)))
+    index = index or ReportIndex(at=room.now, entries=(job("a", ADA, day), job("b", BOB, day)))
     context = room.context(cloud)
     return tell_weekly(
         context,
@@ -93,7 +93,7 @@ def test_the_next_monday_tells_the_next_week(room):
 
 def test_nothing_to_tell_is_told_to_nobody_and_not_looked_for_again(room):
     """A week without jobs."""
-    told(room, index=Index(at=room.now))
+    told(room, index=ReportIndex(at=room.now))
     told(room)
     assert published(room) == []
 
@@ -202,7 +202,7 @@ def test_a_wish_that_cannot_be_read_is_none(room, capsys):
 def test_who_cannot_be_reached_is_no_trouble(room, capsys):
     """An owner who is only a name: ops have the figures already, and nothing is put aside."""
     day = room.now.date() - timedelta(days=3)
-    told(room, index=Index(at=room.now, entries=(job("a", "carl", day),)))
+    told(room, index=ReportIndex(at=room.now, entries=(job("a", "carl", day),)))
     assert brought(room) == {ADA: 0, BOB: 0, OPS: 1}
     assert room.undelivered() == []
     assert "ERROR" not in capsys.readouterr().out

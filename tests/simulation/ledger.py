@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.recovery.lifecycle import LIFE
 
 SKEW = timedelta(seconds=60)
@@ -14,7 +14,7 @@ SKEW = timedelta(seconds=60)
 _NEXT = {
     state.value: {state.value, *(after.value for after in ways.values())} for state, ways in LIFE.items()
 }
-CLOSED = {State.ENDED.value, State.STOPPED.value, State.GAVE_UP.value}
+CLOSED = {AttemptState.ENDED.value, AttemptState.STOPPED.value, AttemptState.GAVE_UP.value}
 
 
 def faults(before: bytes | None, after: bytes, holder: str, now: datetime) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import spotwarden
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.settings import Settings
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Mode, Policy
@@ -26,7 +26,7 @@ LONG = LEASE + timedelta(seconds=130)
 
 def cold_start() -> None:
     """Forget what a warm function remembers of another bucket."""
-    Known.forget()
+    GenerationCache.forget()
 
 
 @cache

@@ -3,7 +3,7 @@
 import sys
 from datetime import timedelta
 
-from spotwarden.layout import CreateScript, JobFile, MarkerName
+from spotwarden.layout import CreateScript, JobFileName, MarkerName
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
 from tests.fakes.vms import Vm
@@ -42,7 +42,7 @@ class World(Ground):
         self.jobs.append(job)
         self.nodes.update(dict.fromkeys(job.nodes, job))
         if job.kind is c.Kind.EARLY:
-            self.store(self.layout.build(JobFile(job=job.name)), b"make_before_break = true\n")
+            self.store(self.layout.build(JobFileName(job=job.name)), b"make_before_break = true\n")
 
     def _submitbyledger(self, command: c.SubmitByLedger) -> None:
         """Until a VM of it runs, its developer knows more of it than any sweep."""

@@ -94,7 +94,7 @@ class _Tables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     images: dict[str, PublicImages]
 
 
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
+class CatalogMachine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine type. `gpus` and `gpu` say which accelerators come with it."""
 
     name: str
@@ -139,16 +139,16 @@ class Catalog:
         return [zone for zone in self.zones if region_of(zone) == region]
 
     @cached_property
-    def machines(self) -> Mapping[str, Machine]:
+    def machines(self) -> Mapping[str, CatalogMachine]:
         """Every predefined machine type."""
         return {machine.name: machine for machine in self._predefined()}
 
-    def machine(self, name: str, zone: str) -> Machine | None:
+    def machine(self, name: str, zone: str) -> CatalogMachine | None:
         """The machine type of this name, custom ones included; None where the zone does not have it."""
         machine = self.machines.get(name) or self._custom(name)
         return machine if machine and self._offers(zone, machine) else None
 
-    def machines_in(self, zone: str) -> list[Machine]:
+    def machines_in(self, zone: str) -> list[CatalogMachine]:
         """The predefined machine types of a zone, in the order of names."""
         return [machine for _, machine in sorted(self.machines.items()) if self._offers(zone, machine)]
 
@@ -156,10 +156,10 @@ class Catalog:
         """The accelerator types of a zone."""
         return {name: one for name, one in sorted(self.accelerators.items()) if zone in one.zone_names}
 
-    def _offers(self, zone: str, machine: Machine) -> bool:
+    def _offers(self, zone: str, machine: CatalogMachine) -> bool:
         return not machine.gpu or zone in self.accelerators[machine.gpu].zone_names
 
-    def _predefined(self) -> Iterator[Machine]:
+    def _predefined(self) -> Iterator[CatalogMachine]:
         for family, table in self.families.items():
             for kind, sizes in table.sizes.items():
                 for vcpus in sizes.vcpus:
@@ -167,9 +167,9 @@ class Catalog:
             for name, size in table.named.items():
                 yield self._machine(family, name, size)
 
-    def _machine(self, family: str, name: str, size: Size) -> Machine:
+    def _machine(self, family: str, name: str, size: Size) -> CatalogMachine:
         table = self.families[family]
-        return Machine(
+        return CatalogMachine(
             name=name,
             family=family,
             vcpus=size.vcpus,
@@ -180,7 +180,7 @@ class Catalog:
             gpu=size.gpu,
         )
 
-    def _custom(self, name: str) -> Machine | None:
+    def _custom(self, name: str) -> CatalogMachine | None:
         """`n2-custom-4-16384`, `custom-2-4096`, `e2-custom-medium-4096`, `n2-custom-4-65536-ext`."""
         match = re.fullmatch(r"((?:[a-z0-9]+-)?custom-)(\d{1,3}|micro|small|medium)-(\d{1,8})(-ext)?", name)
         families = self.families.items()

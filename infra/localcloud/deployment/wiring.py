@@ -26,7 +26,7 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
     prefix: str = ""
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class WiredCall(msgspec.Struct, frozen=True, kw_only=True):
     """One call that makes something; that it is there already is success."""
 
     method: str
@@ -56,15 +56,15 @@ async def _forget_notifications(client: httpx.AsyncClient, where: Where) -> None
         await client.delete(f"{path}/{one['id']}")
 
 
-def shared(manifest: Manifest, where: Where, base: str) -> Iterator[Call]:
+def shared(manifest: Manifest, where: Where, base: str) -> Iterator[WiredCall]:
     """The jobs' bucket, and the topics for everybody: their messages go to the mailbox, too."""
-    yield Call(method="POST", path=f"/storage/v1/b?project={where.project}", body={"name": where.bucket})
+    yield WiredCall(method="POST", path=f"/storage/v1/b?project={where.project}", body={"name": where.bucket})
     for topic in manifest.topics.values():
         yield _topic(where.project, topic)
         yield _mailbox(where.project, topic, base)
 
 
-def wires(function: Function, where: Where, url: str) -> Iterator[Call]:
+def wires(function: Function, where: Where, url: str) -> Iterator[WiredCall]:
     """Everything that wakes one function: all of it ends in the function's one topic."""
     if not function.is_woken:
         return
@@ -79,34 +79,34 @@ def wires(function: Function, where: Where, url: str) -> Iterator[Call]:
             "object_name_prefix": where.prefix + below,
             "payload_format": "JSON_API_V1",
         }
-        yield Call(method="POST", path=f"/storage/v1/b/{where.bucket}/notificationConfigs", body=body)
+        yield WiredCall(method="POST", path=f"/storage/v1/b/{where.bucket}/notificationConfigs", body=body)
     if function.log_events:
         sink = {
             "name": function.topic,
             "destination": f"pubsub.googleapis.com/{topic}",
             "filter": function.log_events,
         }
-        yield Call(method="POST", path=f"/v2/projects/{project}/sinks", body=sink)
+        yield WiredCall(method="POST", path=f"/v2/projects/{project}/sinks", body=sink)
     if function.schedule:
         yield _schedule(function, project, topic)
 
 
-def listens(function: Function, manifest: Manifest, project: str, url: str) -> Iterator[Call]:
+def listens(function: Function, manifest: Manifest, project: str, url: str) -> Iterator[WiredCall]:
     """The topics that others publish on, whose messages it gets besides."""
     for name in function.listens_to:
         yield _subscription(function, project, manifest.topics[name], url)
 
 
-def _topic(project: str, topic: str) -> Call:
-    return Call(method="PUT", path=f"/v1/projects/{project}/topics/{topic}", body={})
+def _topic(project: str, topic: str) -> WiredCall:
+    return WiredCall(method="PUT", path=f"/v1/projects/{project}/topics/{topic}", body={})
 
 
-def _mailbox(project: str, topic: str, base: str) -> Call:
+def _mailbox(project: str, topic: str, base: str) -> WiredCall:
     body = {"topic": f"projects/{project}/topics/{topic}", "pushConfig": {"pushEndpoint": base + NOTICES}}
-    return Call(method="PUT", path=f"/v1/projects/{project}/subscriptions/{topic}-mailbox", body=body)
+    return WiredCall(method="PUT", path=f"/v1/projects/{project}/subscriptions/{topic}-mailbox", body=body)
 
 
-def _subscription(function: Function, project: str, topic: str, url: str) -> Call:
+def _subscription(function: Function, project: str, topic: str, url: str) -> WiredCall:
     """A push subscription, named after the function and, where it is not the function's own, the topic."""
     name = function.topic if topic == function.topic else f"{function.topic}-{topic}"
     body = {
@@ -118,10 +118,10 @@ def _subscription(function: Function, project: str, topic: str, url: str) -> Cal
             "maximumBackoff": f"{function.retry.maximum_seconds:g}s",
         },
     }
-    return Call(method="PUT", path=f"/v1/projects/{project}/subscriptions/{name}", body=body)
+    return WiredCall(method="PUT", path=f"/v1/projects/{project}/subscriptions/{name}", body=body)
 
 
-def _schedule(function: Function, project: str, topic: str) -> Call:
+def _schedule(function: Function, project: str, topic: str) -> WiredCall:
     jobs = f"projects/{project}/locations/{LOCATION}/jobs"
     body = {
         "name": f"{jobs}/{function.topic}",
@@ -129,4 +129,4 @@ def _schedule(function: Function, project: str, topic: str) -> Call:
         "timeZone": "Etc/UTC",
         "pubsubTarget": {"topicName": topic, "data": NOTHING, "attributes": {TICK: function.name}},
     }
-    return Call(method="POST", path=f"/v1/{jobs}", body=body)
+    return WiredCall(method="POST", path=f"/v1/{jobs}", body=body)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from localcloud.filters.tokens import FilterError, Kind, Token, tokens
-from localcloud.filters.tree import All, AnyOf, Bare, Call, Comparison, Node, Not, Text, Value
+from localcloud.filters.tree import All, AnyOf, Bare, Comparison, FunctionCall, Node, Not, Text, Value
 
 # Deeper ones come from a generator or an attacker; Python's own stack ends at 1,000 frames.
 DEEPEST = 60
@@ -142,7 +142,7 @@ class _Parser:
             if not self._skip(Kind.COMMA):
                 break
         self.take(Kind.CLOSE)
-        return Call(name=item.text, arguments=tuple(arguments), at=item.at)
+        return FunctionCall(name=item.text, arguments=tuple(arguments), at=item.at)
 
 
 def _text(item: Token) -> Text:

@@ -15,7 +15,7 @@ class Text:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call:
+class FunctionCall:
     """A function with its arguments, such as `starts_with("a")`."""
 
     name: str
@@ -23,7 +23,7 @@ class Call:
     at: int
 
 
-Value = Text | Call
+Value = Text | FunctionCall
 
 
 @dataclass(frozen=True, kw_only=True)

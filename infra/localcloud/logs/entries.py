@@ -23,7 +23,7 @@ PAYLOADS = ("textPayload", "jsonPayload", "protoPayload")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class KeptEntry:
     """An entry with the key it is sorted by: time, then insert id."""
 
     key: tuple[datetime, str]
@@ -36,7 +36,7 @@ class Log:
     def __init__(self, *, project: str, clock: Clock, most: int) -> None:
         self._project = project
         self._clock = clock
-        self._ring: deque[Kept] = deque(maxlen=most)
+        self._ring: deque[KeptEntry] = deque(maxlen=most)
         self._numbers = itertools.count(int(clock.now().timestamp() * 1e6))
 
     def complete(self, given: Entry) -> Entry:
@@ -55,9 +55,9 @@ class Log:
     def keep(self, entry: Entry) -> None:
         """Add a complete entry, in place of the oldest when there is no room."""
         moment = datetime.fromisoformat(entry["timestamp"])
-        self._ring.append(Kept(key=(moment, entry["insertId"]), entry=entry))
+        self._ring.append(KeptEntry(key=(moment, entry["insertId"]), entry=entry))
 
-    def snapshot(self) -> list[Kept]:
+    def snapshot(self) -> list[KeptEntry]:
         """The entries as they are now."""
         return list(self._ring)
 
@@ -120,7 +120,9 @@ def _iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def matching(kept: list[Kept], wanted: Callable[[Entry], bool], *, newest_first: bool) -> Iterator[Kept]:
+def matching(
+    kept: list[KeptEntry], wanted: Callable[[Entry], bool], *, newest_first: bool
+) -> Iterator[KeptEntry]:
     """The entries that match, sorted by their key."""
     found = [each for each in kept if wanted(each.entry)]
     yield from sorted(found, key=lambda each: each.key, reverse=newest_first)

@@ -11,9 +11,9 @@ from urllib.parse import quote
 from localcloud.filters import (
     All,
     Bare,
-    Call,
     Comparison,
     FilterError,
+    FunctionCall,
     Grammar,
     Node,
     Predicate,
@@ -72,7 +72,7 @@ def _leaf(node: Node) -> Predicate:
             return _comparison(node)
         case Bare(value=Text(value=text)):
             return _anywhere(text)
-        case Bare(value=Call() as call):
+        case Bare(value=FunctionCall() as call):
             if call.name not in _FUNCTIONS:
                 known = ", ".join(_FUNCTIONS)
                 raise FilterError(
@@ -106,13 +106,13 @@ def _anywhere(text: str) -> Predicate:
     return lambda entry: any(wanted in text_of(value).lower() for value in scalars(entry))
 
 
-def _log_id(call: Call) -> Predicate:
+def _log_id(call: FunctionCall) -> Predicate:
     (name,) = _arguments(call, 1)
     suffix = "/logs/" + quote(name.value, safe="")
     return lambda entry: str(entry.get("logName", "")).endswith(suffix)
 
 
-def _search(call: Call) -> Predicate:
+def _search(call: FunctionCall) -> Predicate:
     """Every word of the query is a word of the entry, or of the field that is named first."""
     arguments = _arguments(call, 1, 2)
     field = Field(arguments[0].parts, call.at) if len(arguments) > 1 else None
@@ -126,7 +126,7 @@ def _search(call: Call) -> Predicate:
     return matches
 
 
-def _sample(call: Call) -> Predicate:
+def _sample(call: FunctionCall) -> Predicate:
     """The same fraction of entries each time: a hash of the field decides."""
     name, share = _arguments(call, 2)
     field = Field(name.parts, call.at)
@@ -142,7 +142,7 @@ def _sample(call: Call) -> Predicate:
     return matches
 
 
-def _ip_in_net(call: Call) -> Predicate:
+def _ip_in_net(call: FunctionCall) -> Predicate:
     name, network_text = _arguments(call, 2)
     field = Field(name.parts, call.at)
     try:
@@ -159,14 +159,14 @@ def _ip_in_net(call: Call) -> Predicate:
     return lambda entry: any(is_inside(value) for value in field.values(entry))
 
 
-def _arguments(call: Call, *counts: int) -> tuple[Text, ...]:
+def _arguments(call: FunctionCall, *counts: int) -> tuple[Text, ...]:
     if len(call.arguments) not in counts:
         wanted = " or ".join(map(str, counts))
         raise FilterError(f"{call.name}(…) takes {wanted} arguments, not {len(call.arguments)}", call.at)
     return call.arguments
 
 
-_FUNCTIONS: Mapping[str, Callable[[Call], Predicate]] = {
+_FUNCTIONS: Mapping[str, Callable[[FunctionCall], Predicate]] = {
     "log_id": _log_id,
     "SEARCH": _search,
     "sample": _sample,

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 
 from localcloud.clock import Clock
 from localcloud.http import Json, RawRoute
-from localcloud.logs.entries import Entry, Kept, Log, matching
+from localcloud.logs.entries import Entry, KeptEntry, Log, matching
 from localcloud.logs.query import earliest, entry_filter
 from localcloud.logs.sinks import SinkBody, Sinks, shown
 from localcloud.ports import Publish, Resource
@@ -193,7 +193,7 @@ def _with_defaults(given: Mapping[str, Any], body: WriteBody) -> Entry:
     return entry
 
 
-def _page(kept: list[Kept], wanted: Any, body: ListBody, after: Any) -> tuple[list[Entry], str]:  # noqa: ANN401
+def _page(kept: list[KeptEntry], wanted: Any, body: ListBody, after: Any) -> tuple[list[Entry], str]:  # noqa: ANN401
     newest_first = body.order_by == "timestamp desc"
     # Whoever follows a log asks for its last seconds, again and again: the rest is not even looked at.
     since = earliest(body.filter)
@@ -206,7 +206,7 @@ def _page(kept: list[Kept], wanted: Any, body: ListBody, after: Any) -> tuple[li
     return [each.entry for each in shown_now[:size]], token
 
 
-def _write_token(kept: Kept) -> str:
+def _write_token(kept: KeptEntry) -> str:
     moment, insert_id = kept.key
     return base64.urlsafe_b64encode(json.dumps([moment.isoformat(), insert_id]).encode()).decode()
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from localcloud.machines.gpus.cards import Card
 from localcloud.machines.gpus.meter import Meter, Processes
 from localcloud.machines.host import Host
-from localcloud.machines.metadata.tree import Place
+from localcloud.machines.metadata.tree import MetadataPlace
 from localcloud.ports import Point, Resource
 
 CPU = "compute.googleapis.com/instance/cpu/utilization"
@@ -30,7 +30,7 @@ class Report(Protocol):
 
 def labels(instance: Resource) -> Mapping[str, str]:
     """The labels of the monitored resource `gce_instance`."""
-    place = Place.of(instance)
+    place = MetadataPlace.of(instance)
     return {"project_id": place.project, "instance_id": str(instance["id"]), "zone": place.zone}
 
 

@@ -24,7 +24,7 @@ Start = Callable[[Sequence[str], int, int], Awaitable[Leashed]]
 """Start a command in the machine, with its output and its errors to these file descriptors."""
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ShellWanted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The body of `/local/shell`: a machine by its name or id, and a line for its shell."""
 
     node: str
@@ -47,7 +47,7 @@ class Shells:
 
     async def _run(self, request: Request) -> Response:
         try:
-            wanted = msgspec.json.decode(await request.body(), type=Wanted)
+            wanted = msgspec.json.decode(await request.body(), type=ShellWanted)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ApiError(400, "invalid", f"This is no command for a machine: {error}") from error
         start = self._find(wanted.node)

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 from localcloud.clock import Clock, rfc3339
 from localcloud.errors import ApiError
 from localcloud.http import Json, read_json
-from localcloud.mailbox.door import Door, Trouble
+from localcloud.mailbox.door import MailDoor, Trouble
 from localcloud.mailbox.message import Mail, Message, read_mail, read_notice
 from localcloud.mailbox.pages import MAIL_POLICY, PAGE_POLICY, framed, mail_page, mailbox_page
 
@@ -35,7 +35,7 @@ class Mailbox:
         self._mails: deque[Mail] = deque(maxlen=KEPT)
         self._notices: deque[Message] = deque(maxlen=KEPT)
         self._count = 0
-        self._door = Door(self._keep)
+        self._door = MailDoor(self._keep)
 
     @property
     def port(self) -> int:

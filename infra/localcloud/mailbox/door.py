@@ -49,7 +49,7 @@ class _Smtp(SMTP):
             self.transport.close()
 
 
-class Door:
+class MailDoor:
     """Listens at one port for as long as it is open; `keep` gets each mail and to whom it goes."""
 
     def __init__(self, keep: Callable[[bytes, Sequence[str]], None]) -> None:

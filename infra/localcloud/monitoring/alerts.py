@@ -9,7 +9,7 @@ from localcloud.clock import Clock
 from localcloud.monitoring.aggregation import read_step
 from localcloud.monitoring.align import MINUTE
 from localcloud.monitoring.filter import series_filter
-from localcloud.monitoring.kept import Kept
+from localcloud.monitoring.kept import KeptPoints
 from localcloud.rpc import Method, Raw, RpcError, plain, table
 
 POLICY_SERVICE = "google.monitoring.v3.AlertPolicyService"
@@ -86,8 +86,10 @@ class Channels:
     """Notification channels: checked and kept."""
 
     def __init__(self, *, project: str, clock: Clock) -> None:
-        self.kept = Kept(project=project, kind="notificationChannels", clock=clock, check=_check_channel)
-        self.policies: Kept | None = None
+        self.kept = KeptPoints(
+            project=project, kind="notificationChannels", clock=clock, check=_check_channel
+        )
+        self.policies: KeptPoints | None = None
 
     def methods(self) -> Iterator[Method]:
         """The table of methods."""
@@ -143,7 +145,7 @@ class AlertPolicies:
     def __init__(self, *, project: str, clock: Clock, channels: Channels) -> None:
         self._project = project
         self._channels = channels
-        self.kept = Kept(project=project, kind="alertPolicies", clock=clock, check=self._check)
+        self.kept = KeptPoints(project=project, kind="alertPolicies", clock=clock, check=self._check)
         channels.policies = self.kept
 
     def methods(self) -> Iterator[Method]:

@@ -6,9 +6,9 @@ from typing import Any
 from localcloud.filters import (
     All,
     Bare,
-    Call,
     Comparison,
     FilterError,
+    FunctionCall,
     Grammar,
     Node,
     Predicate,
@@ -17,11 +17,11 @@ from localcloud.filters import (
     parse,
     regex,
 )
-from localcloud.monitoring.series import Identity
+from localcloud.monitoring.series import SeriesIdentity
 from localcloud.rpc import RpcError
 
 GRAMMAR = Grammar()
-Read = Callable[[Identity], str]
+Read = Callable[[SeriesIdentity], str]
 Test = Callable[[str], bool]
 
 _NEEDS_METRIC = (
@@ -30,7 +30,7 @@ _NEEDS_METRIC = (
 )
 
 
-def series_filter(text: str, project: str) -> tuple[str, Callable[[Identity], bool]]:
+def series_filter(text: str, project: str) -> tuple[str, Callable[[SeriesIdentity], bool]]:
     """The one metric type that a filter is about, and a function that tells whether a series is wanted.
 
     Raises:
@@ -122,7 +122,7 @@ _OPERATORS: Mapping[str, Callable[[str, str], bool]] = {
 
 
 def _test(node: Comparison) -> Test:
-    if isinstance(node.value, Call):
+    if isinstance(node.value, FunctionCall):
         function = _function(node.value)
         if node.operator == "=":
             return function
@@ -136,7 +136,7 @@ def _test(node: Comparison) -> Test:
     return lambda found: compare(found, value)
 
 
-def _function(call: Call) -> Test:
+def _function(call: FunctionCall) -> Test:
     arguments = [argument.value for argument in call.arguments]
     if call.name == "one_of" and arguments:
         wanted = frozenset(arguments)

@@ -9,7 +9,7 @@ from localcloud.monitoring.names import check_project, tail
 from localcloud.rpc import Raw, RpcError, page
 
 
-class Kept:
+class KeptPoints:
     """Resources of one kind. `check` refuses one that cannot be, and fills in what the server sets."""
 
     def __init__(self, *, project: str, kind: str, clock: Clock, check: Callable[[Raw], None]) -> None:

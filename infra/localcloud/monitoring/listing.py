@@ -12,7 +12,7 @@ from google.cloud.monitoring_v3 import types
 from localcloud.monitoring.aggregation import Step, read_step
 from localcloud.monitoring.descriptors import Descriptors
 from localcloud.monitoring.filter import series_filter
-from localcloud.monitoring.series import Nanos, Series, Store, Track
+from localcloud.monitoring.series import Nanos, Series, SeriesStore, Track
 from localcloud.monitoring.writing import VALUE_FIELDS
 from localcloud.rpc import Raw, RpcError, plain
 
@@ -29,7 +29,7 @@ _Type = metric_pb2.MetricDescriptor.ValueType
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query:
+class SeriesQuery:
     """One request, checked. The series it is about, as they were when it came, are found by `snapshot`."""
 
     series: Sequence[Series]
@@ -92,7 +92,7 @@ class Query:
             number, offset = (number + 1, 0) if done else (number, offset + shown)
 
 
-def read_query(request: Raw, store: Store, descriptors: Descriptors, project: str) -> Query:
+def read_query(request: Raw, store: SeriesStore, descriptors: Descriptors, project: str) -> SeriesQuery:
     """Check a `ListTimeSeriesRequest`.
 
     Raises:
@@ -108,7 +108,7 @@ def read_query(request: Raw, store: Store, descriptors: Descriptors, project: st
         read_step(request.aggregation, "aggregation"),
         read_step(request.secondary_aggregation, "secondaryAggregation"),
     )
-    return Query(
+    return SeriesQuery(
         series=store.select(metric, wanted),
         start=start,
         end=end,

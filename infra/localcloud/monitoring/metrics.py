@@ -13,7 +13,7 @@ from localcloud.monitoring.filter import name_filter
 from localcloud.monitoring.json_form import series_json
 from localcloud.monitoring.listing import read_query
 from localcloud.monitoring.names import check_project, tail
-from localcloud.monitoring.series import Store
+from localcloud.monitoring.series import SeriesStore
 from localcloud.monitoring.writing import Writer
 from localcloud.rpc import Method, Raw, RpcError, page, plain, table
 
@@ -65,7 +65,7 @@ ROWS = (
 class Metrics:
     """Answers the calls of `MetricServiceClient`, and of those who ask for time series over REST."""
 
-    def __init__(self, *, project: str, store: Store, descriptors: Descriptors, writer: Writer) -> None:
+    def __init__(self, *, project: str, store: SeriesStore, descriptors: Descriptors, writer: Writer) -> None:
         self._project = project
         self._store = store
         self._descriptors = descriptors

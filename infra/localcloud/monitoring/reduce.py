@@ -10,7 +10,7 @@ from typing import Any
 
 from localcloud.monitoring.align import ANY, BOOLS, DISTRIBUTIONS, NUMBERS
 from localcloud.monitoring.distribution import merged, percentile
-from localcloud.monitoring.series import Identity, Nanos, Track
+from localcloud.monitoring.series import Nanos, SeriesIdentity, Track
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ def _combined(members: Sequence[Track], reducer: Reducer, fields: Sequence[Field
     )
 
 
-def _group_identity(members: Sequence[Track], fields: Sequence[Field]) -> Identity:
+def _group_identity(members: Sequence[Track], fields: Sequence[Field]) -> SeriesIdentity:
     """The labels that were grouped by, and the project, which no reduction takes away."""
     first = members[0].identity
     kept = [*fields, ("resource", "project_id")]
@@ -123,7 +123,7 @@ def _group_identity(members: Sequence[Track], fields: Sequence[Field]) -> Identi
         found = {name: _label(first, (of, name)) for of, name in kept if of == side}
         return {name: value for name, value in found.items() if value is not None}
 
-    return Identity(
+    return SeriesIdentity(
         metric=first.metric,
         metric_labels=labels("metric"),
         resource=first.resource,
@@ -131,6 +131,6 @@ def _group_identity(members: Sequence[Track], fields: Sequence[Field]) -> Identi
     )
 
 
-def _label(identity: Identity, field: Field) -> str | None:
+def _label(identity: SeriesIdentity, field: Field) -> str | None:
     of, name = field
     return (identity.metric_labels if of == "metric" else identity.resource_labels).get(name)

@@ -15,7 +15,7 @@ CUT_AT_ONCE = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class Identity:
+class SeriesIdentity:
     """What tells one series of a project from another."""
 
     metric: str
@@ -38,7 +38,7 @@ class Identity:
 class Track:
     """A stretch of one series, oldest point first. `starts` is `ends` itself for a GAUGE."""
 
-    identity: Identity
+    identity: SeriesIdentity
     kind: str
     value_type: str
     starts: Sequence[Nanos]
@@ -49,7 +49,7 @@ class Track:
 class Series:
     """One series. `kind` and `value_type` are names of Google's enums, such as GAUGE and DOUBLE."""
 
-    def __init__(self, identity: Identity, kind: str, value_type: str) -> None:
+    def __init__(self, identity: SeriesIdentity, kind: str, value_type: str) -> None:
         self.identity = identity
         self.kind = kind
         self.value_type = value_type
@@ -108,18 +108,18 @@ class Series:
         return at < len(self._ends) and self._ends[at] <= until
 
 
-class Store:
+class SeriesStore:
     """All series of the project, by metric. Points older than `retention`, in nanoseconds, go."""
 
     def __init__(self, *, retention: Nanos) -> None:
         self._retention = retention
         self._metrics: dict[str, dict[tuple[str, ...], Series]] = {}
 
-    def find(self, identity: Identity) -> Series | None:
+    def find(self, identity: SeriesIdentity) -> Series | None:
         """The series of this identity."""
         return self._metrics.get(identity.metric, {}).get(identity.key)
 
-    def make(self, identity: Identity, kind: str, value_type: str) -> Series:
+    def make(self, identity: SeriesIdentity, kind: str, value_type: str) -> Series:
         """The series of this identity, made if it is new."""
         found = self._metrics.setdefault(identity.metric, {})
         return found.get(identity.key) or found.setdefault(identity.key, Series(identity, kind, value_type))
@@ -129,7 +129,7 @@ class Store:
         series.add(start, end, value)
         series.forget_before(end - self._retention)
 
-    def select(self, metric: str, wanted: Callable[[Identity], bool]) -> list[Series]:
+    def select(self, metric: str, wanted: Callable[[SeriesIdentity], bool]) -> list[Series]:
         """The series of a metric that are wanted, in the order of their keys."""
         found = self._metrics.get(metric, {})
         return [found[key] for key in sorted(found) if wanted(found[key].identity)]

@@ -17,7 +17,7 @@ from localcloud.monitoring.alerts import AlertPolicies, Channels
 from localcloud.monitoring.align import MINUTE
 from localcloud.monitoring.descriptors import Descriptors
 from localcloud.monitoring.metrics import Metrics
-from localcloud.monitoring.series import Identity, Nanos, Store
+from localcloud.monitoring.series import Nanos, SeriesIdentity, SeriesStore
 from localcloud.monitoring.writing import Writer, nanos
 from localcloud.permissions import checked_methods
 from localcloud.ports import Point
@@ -46,7 +46,7 @@ class MonitoringService:
 
     def __init__(self, *, project: str, clock: Clock, retention: timedelta = timedelta(hours=24)) -> None:
         self._clock = clock
-        self._store = Store(retention=int(retention.total_seconds() * 1e9))
+        self._store = SeriesStore(retention=int(retention.total_seconds() * 1e9))
         self._descriptors = Descriptors(project)
         self._points = 0
         writer = Writer(store=self._store, descriptors=self._descriptors, clock=clock)
@@ -66,7 +66,7 @@ class MonitoringService:
         Raises:
             RpcError: INVALID_ARGUMENT for a metric that is no GAUGE or DELTA of numbers.
         """
-        identity = Identity(
+        identity = SeriesIdentity(
             metric=point.metric,
             metric_labels=dict(point.metric_labels),
             resource=point.resource,

@@ -8,7 +8,7 @@ from google.api import metric_pb2
 from localcloud.clock import Clock
 from localcloud.monitoring.align import MINUTE
 from localcloud.monitoring.descriptors import WRITABLE, Descriptors
-from localcloud.monitoring.series import Identity, Nanos, Series, Store
+from localcloud.monitoring.series import Nanos, Series, SeriesIdentity, SeriesStore
 from localcloud.rpc import Raw, RpcError
 
 # "Quotas and limits" of Cloud Monitoring.
@@ -49,7 +49,7 @@ class _RefusedError(Exception):
 class Writer:
     """Writes what clients send; when one series of a request is refused, the others are written."""
 
-    store: Store
+    store: SeriesStore
     descriptors: Descriptors
     clock: Clock
     _seen: set[tuple[str, ...]] = field(default_factory=set)
@@ -165,9 +165,9 @@ def _check_order(series: Series, start: Nanos, end: Nanos) -> None:
         raise _RefusedError(DISORDER.format("start"))
 
 
-def identity_of(message: Raw) -> Identity:
+def identity_of(message: Raw) -> SeriesIdentity:
     """Which series a `TimeSeries` message is about."""
-    return Identity(
+    return SeriesIdentity(
         metric=message.metric.type,
         metric_labels=dict(message.metric.labels),
         resource=message.resource.type,

@@ -7,7 +7,7 @@ from typing import Any
 
 from localcloud.permissions.account import Need
 from localcloud.permissions.caller import demand
-from localcloud.permissions.tables.messages import METHODS, Asked
+from localcloud.permissions.tables.messages import METHODS, AskedMessage
 from localcloud.rpc import Method, Raw
 
 
@@ -32,7 +32,7 @@ def check(name: str, request: Raw) -> None:
     demand(*(_need(asked, request) for asked in METHODS[name]))
 
 
-def _need(asked: Asked, request: Raw) -> Need:
+def _need(asked: AskedMessage, request: Raw) -> Need:
     on = functools.reduce(getattr, asked.field.split("."), request)
     kind = "subscriptions" if "/subscriptions/" in on else "topics"
     return Need(permission=asked.permission.replace("*", kind), on=on)

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from localcloud.permissions.account import Need
 from localcloud.permissions.caller import caller
 from localcloud.permissions.creation import created
-from localcloud.permissions.tables import ROUTES, Ask
+from localcloud.permissions.tables import ROUTES, PermissionAsk
 
 _CREATES = ("/instances", "/instances/bulkInsert")
 
@@ -55,7 +55,7 @@ class _Checked:
         await self._app(scope, receive, send)
 
 
-def _needs(asked: Sequence[Ask], scope: Scope, path: str) -> Iterator[Need]:
+def _needs(asked: Sequence[PermissionAsk], scope: Scope, path: str) -> Iterator[Need]:
     parts: Mapping[str, str] = scope["path_params"]
     for permission, bucket in asked:
         yield Need(

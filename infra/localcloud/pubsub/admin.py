@@ -11,16 +11,16 @@ from starlette.routing import BaseRoute, Route
 
 from localcloud.errors import ApiError
 from localcloud.http import Json
-from localcloud.pubsub.mischief import Rule
+from localcloud.pubsub.mischief import PubSubFault
 from localcloud.pubsub.names import DELETED_TOPIC, short
-from localcloud.pubsub.registry import Registry, Topic
+from localcloud.pubsub.registry import PubSubRegistry, Topic
 from localcloud.pubsub.subscription import Subscription
 
 
-class Admin:
+class PubSubAdmin:
     """`/local/topics` and `/local/messages`. `last_push` tells how the last push of a subscription ended."""
 
-    def __init__(self, registry: Registry, last_push: Callable[[str], str]) -> None:
+    def __init__(self, registry: PubSubRegistry, last_push: Callable[[str], str]) -> None:
         self._registry = registry
         self._last_push = last_push
 
@@ -66,7 +66,7 @@ class Admin:
 
     async def _set(self, request: Request) -> Response:
         try:
-            rule = msgspec.json.decode(await request.body(), type=Rule)
+            rule = msgspec.json.decode(await request.body(), type=PubSubFault)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ApiError(400, "invalid", f"This is no rule for messages: {error}") from error
         self._registry.mischief.set(rule, self._full_name(rule.topic))

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 from localcloud.filters import (
     Bare,
-    Call,
     Comparison,
     FilterError,
+    FunctionCall,
     Grammar,
     Node,
     Predicate,
@@ -47,7 +47,7 @@ def _leaf(node: Node) -> Predicate:
             return lambda attributes: key in attributes
         case Comparison(path=path, operator="=" | "!=", value=Text(value=value, quoted=True)):
             return _equality(_key(path, node.at), value, wanted=node.operator == "=")
-        case Bare(value=Call(name="hasPrefix", arguments=(field, Text(value=prefix, quoted=True)))):
+        case Bare(value=FunctionCall(name="hasPrefix", arguments=(field, Text(value=prefix, quoted=True)))):
             key = _key(field.parts, node.at)
             return lambda attributes: attributes.get(key, "").startswith(prefix) and key in attributes
         case Comparison() | Bare():

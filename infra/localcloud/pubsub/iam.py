@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from google.iam.v1 import iam_policy_pb2, policy_pb2
 
-from localcloud.pubsub.registry import Registry
+from localcloud.pubsub.registry import PubSubRegistry
 from localcloud.rpc import Method, Raw, RpcError, table
 
 SERVICE = "google.iam.v1.IAMPolicy"
@@ -36,7 +36,7 @@ ROWS = (
 class Policies:
     """The IAM policies of topics and subscriptions."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: PubSubRegistry) -> None:
         self._registry = registry
         self._policies: dict[str, Raw] = {}
 

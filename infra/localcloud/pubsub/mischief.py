@@ -9,7 +9,7 @@ import msgspec
 Chance = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PubSubFault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What befalls messages of `topic`, a full or short name; empty means every topic without its own rule.
 
     Drawn from `seed` for every message and subscription: `double` delivers twice, `drop` never, `reorder`
@@ -29,9 +29,9 @@ class Mischief:
     """The rules in force, each with its own dice."""
 
     def __init__(self) -> None:
-        self._rules: dict[str, tuple[Rule, random.Random]] = {}
+        self._rules: dict[str, tuple[PubSubFault, random.Random]] = {}
 
-    def set(self, rule: Rule, topic: str) -> None:
+    def set(self, rule: PubSubFault, topic: str) -> None:
         """Put a rule in force in place of the one that this topic had; `topic` is its full name, or empty."""
         self._rules[topic] = (rule, random.Random(rule.seed))  # noqa: S311 - chance that can be repeated
 
@@ -55,6 +55,6 @@ class Mischief:
         return [_delay(rule, dice) for _ in range(copies)]
 
 
-def _delay(rule: Rule, dice: random.Random) -> float:
+def _delay(rule: PubSubFault, dice: random.Random) -> float:
     held_back = dice.uniform(0, rule.reorder_seconds) if dice.random() < rule.reorder else 0.0
     return rule.delay_seconds + held_back

@@ -7,7 +7,7 @@ from google.pubsub_v1 import types
 
 from localcloud.pubsub.checks import check_messages, check_topic, updated
 from localcloud.pubsub.names import already_exists, check_project, not_found
-from localcloud.pubsub.registry import Registry, Topic
+from localcloud.pubsub.registry import PubSubRegistry, Topic
 from localcloud.rpc import Method, Raw, page, plain, table
 
 SERVICE = "google.pubsub.v1.Publisher"
@@ -31,7 +31,7 @@ ROWS = (
 class Publisher:
     """Answers the calls that google-cloud-pubsub's `PublisherClient` and `gcloud pubsub topics` make."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: PubSubRegistry) -> None:
         self._registry = registry
 
     def methods(self) -> Iterator[Method]:

@@ -10,7 +10,7 @@ from typing import Any
 from localcloud.outbound import Outgoing, Post, UnreachableError, bearer
 from localcloud.pubsub.chain import Held
 from localcloud.pubsub.subscription import Subscription
-from localcloud.pubsub.terms import Ask
+from localcloud.pubsub.terms import AskedTerms
 from localcloud.rpc import Raw
 
 # "Receive messages with push": these acknowledge, every other one does not.
@@ -47,7 +47,7 @@ class Pusher:
     def _send_all(self) -> None:
         subscription = self._subscription
         free = self._most - len(self._busy)
-        ask = Ask(limit=free, holder=self, per_key=1)
+        ask = AskedTerms(limit=free, holder=self, per_key=1)
         for held in subscription.queue.take(subscription.now(), ask):
             task = asyncio.create_task(self._send(held, held.ack_id))
             self._busy.add(task)

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 
 from localcloud.pubsub.chain import Chain, Held, State
-from localcloud.pubsub.terms import Ask, Counts, Terms
+from localcloud.pubsub.terms import AskedTerms, Counts, Terms
 from localcloud.rpc import Raw
 
 Bury = Callable[[Raw, int], bool]
@@ -46,7 +46,7 @@ class Queue:
             held.chain.items.append(held)
         self._line_up(held)
 
-    def take(self, now: float, ask: Ask) -> list[Held]:
+    def take(self, now: float, ask: AskedTerms) -> list[Held]:
         """Lease messages to the holder who asks, in order where the subscription keeps one."""
         self.advance(now)
         deadline = now + (ask.ack_deadline or self.terms.ack_deadline)
@@ -218,7 +218,7 @@ def _current(entry: _Entry) -> bool:
     return held.state is State.WAITING and held.ready_at == ready_at and in_line
 
 
-def _blocked(chain: Chain, ask: Ask) -> bool:
+def _blocked(chain: Chain, ask: AskedTerms) -> bool:
     """Whether the next of this key must wait for those before it."""
     out = chain.outstanding()
     if not out:

@@ -26,7 +26,7 @@ class Topic:
     published: int = 0
 
 
-class Registry:
+class PubSubRegistry:
     """Everything that exists. `now` counts seconds for deadlines; `clock` stamps what people read."""
 
     def __init__(self, *, project: str, clock: Clock, now: Callable[[], float]) -> None:

@@ -12,12 +12,12 @@ from starlette.routing import BaseRoute
 from localcloud.clock import Clock
 from localcloud.outbound import Post
 from localcloud.permissions import checked_methods
-from localcloud.pubsub.admin import Admin
+from localcloud.pubsub.admin import PubSubAdmin
 from localcloud.pubsub.checks import check_messages
 from localcloud.pubsub.iam import Policies
 from localcloud.pubsub.publisher import Publisher
 from localcloud.pubsub.push import Pusher
-from localcloud.pubsub.registry import PubsubMessage, Registry
+from localcloud.pubsub.registry import PubsubMessage, PubSubRegistry
 from localcloud.pubsub.streaming import streaming_pull
 from localcloud.pubsub.subscriber import Subscriber
 from localcloud.rpc import grpc_handlers, rest_routes
@@ -47,7 +47,7 @@ class PubSubService:
         post: Post,
         settings: Settings = Settings(),
     ) -> None:
-        self._registry = Registry(project=project, clock=clock, now=settings.now)
+        self._registry = PubSubRegistry(project=project, clock=clock, now=settings.now)
         self._post = post
         self._push_limit = settings.push_limit
         self._pushers: dict[str, tuple[Pusher, asyncio.Task[None]]] = {}
@@ -75,7 +75,7 @@ class PubSubService:
 
     def admin_routes(self) -> list[BaseRoute]:
         """`/local/topics` shows what is there, `/local/messages` sets what befalls messages."""
-        return Admin(self._registry, self._last_push).routes()
+        return PubSubAdmin(self._registry, self._last_push).routes()
 
     def at_work(self) -> int:
         """How many messages are being pushed, or about to be."""

@@ -10,10 +10,10 @@ from google.pubsub_v1 import types
 from localcloud.permissions import check
 from localcloud.pubsub.checks import check_ack_deadline
 from localcloud.pubsub.names import invalid, not_found
-from localcloud.pubsub.registry import Registry
+from localcloud.pubsub.registry import PubSubRegistry
 from localcloud.pubsub.subscriber import SERVICE, acknowledge, check_pullable, extend, received, take
 from localcloud.pubsub.subscription import Subscription
-from localcloud.pubsub.terms import Ask
+from localcloud.pubsub.terms import AskedTerms
 from localcloud.rpc import Raw, plain
 
 # One response must stay well under the 4 MB that a client takes by default, but for one message above that.
@@ -23,7 +23,7 @@ MOST_MESSAGES = 1000
 _Response = plain(types.StreamingPullResponse)
 
 
-def streaming_pull(registry: Registry) -> tuple[str, str, Any]:
+def streaming_pull(registry: PubSubRegistry) -> tuple[str, str, Any]:
     """The stream as `grpc_handlers` takes it: service, method, handler."""
 
     async def behave(requests: AsyncIterator[Raw], _context: object) -> AsyncIterator[Raw]:
@@ -50,7 +50,7 @@ def streaming_pull(registry: Registry) -> tuple[str, str, Any]:
 class _Stream:
     """One open stream. It is the holder of what it delivers, so that ordered keys stay with it."""
 
-    def __init__(self, registry: Registry, first: Raw) -> None:
+    def __init__(self, registry: PubSubRegistry, first: Raw) -> None:
         check_ack_deadline(first.stream_ack_deadline_seconds, least=10)
         self._registry = registry
         self._subscription: Subscription = registry.subscription(first.subscription)
@@ -91,7 +91,7 @@ class _Stream:
                 await self._subscription.rung()
         reader.result()
 
-    def _ask(self) -> Ask | None:
+    def _ask(self) -> AskedTerms | None:
         """What the client's flow control has room for; None when it is full."""
         out = self._subscription.queue.out_to(self)
         limit, room = MOST_MESSAGES, MOST_BYTES
@@ -101,7 +101,7 @@ class _Stream:
             room = min(room, self._most_bytes - sum(held.message.ByteSize() for held in out))
         if limit <= 0 or room <= 0:
             return None
-        return Ask(limit=limit, room=room, holder=self, ack_deadline=float(self._deadline))
+        return AskedTerms(limit=limit, room=room, holder=self, ack_deadline=float(self._deadline))
 
     def _answer(self, request: Raw) -> None:
         if len(request.modify_deadline_ack_ids) != len(request.modify_deadline_seconds):

@@ -11,9 +11,9 @@ from google.pubsub_v1 import types
 from localcloud.pubsub.chain import Held
 from localcloud.pubsub.checks import check_ack_deadline, complete_subscription, updated
 from localcloud.pubsub.names import already_exists, check_project, invalid, not_found
-from localcloud.pubsub.registry import Registry
+from localcloud.pubsub.registry import PubSubRegistry
 from localcloud.pubsub.subscription import Subscription
-from localcloud.pubsub.terms import Ask
+from localcloud.pubsub.terms import AskedTerms
 from localcloud.rpc import Method, Raw, RpcError, page, plain, table
 
 SERVICE = "google.pubsub.v1.Subscriber"
@@ -58,7 +58,9 @@ class Subscriber:
     finds nothing waits for `pull_wait`.
     """
 
-    def __init__(self, registry: Registry, changed: Callable[[str], None], *, pull_wait: timedelta) -> None:
+    def __init__(
+        self, registry: PubSubRegistry, changed: Callable[[str], None], *, pull_wait: timedelta
+    ) -> None:
         self._registry = registry
         self._changed = changed
         self._pull_wait = pull_wait
@@ -123,13 +125,13 @@ class Subscriber:
         if request.max_messages <= 0:
             raise invalid("max_messages")
         # Each call is a holder of its own: the next messages of a key go out when these are answered.
-        ask = Ask(limit=request.max_messages, holder=object())
+        ask = AskedTerms(limit=request.max_messages, holder=object())
         taken = take(subscription, ask)
         if not taken and not request.return_immediately:
             taken = await self._wait(subscription, ask)
         return plain(types.PullResponse)(received_messages=received(subscription, taken))
 
-    async def _wait(self, subscription: Subscription, ask: Ask) -> list[Held]:
+    async def _wait(self, subscription: Subscription, ask: AskedTerms) -> list[Held]:
         try:
             async with asyncio.timeout(self._pull_wait.total_seconds()):
                 while self._registry.subscriptions.get(subscription.name) is subscription:
@@ -191,7 +193,7 @@ def check_pullable(subscription: Subscription) -> None:
         raise RpcError("FAILED_PRECONDITION", "This method is not supported for this subscription type.")
 
 
-def take(subscription: Subscription, ask: Ask) -> list[Held]:
+def take(subscription: Subscription, ask: AskedTerms) -> list[Held]:
     """Lease messages, and keep the subscription's time."""
     taken = subscription.queue.take(subscription.now(), ask)
     if taken:

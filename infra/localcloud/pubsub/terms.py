@@ -39,7 +39,7 @@ class Counts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ask:
+class AskedTerms:
     """What a consumer asks a queue for: up to `limit` messages, leased to `holder`.
 
     `per_key` bounds how many of one ordering key are out at a time, `room` the bytes, but for the first

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import IO, Any, NamedTuple
 
 from localcloud.standins.gs import Address
-from localcloud.standins.transport import CloudError, Door, segment
+from localcloud.standins.transport import CloudError, StorageTransport, segment
 
 NOT_FOUND = 404
 PRECONDITION_FAILED = 412
@@ -34,7 +34,7 @@ class Listing(NamedTuple):
 class Storage:
     """Cloud Storage through the local cloud; errors are `CloudError`."""
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: StorageTransport) -> None:
         self._door = door
 
     def buckets(self, project: str) -> list[str]:

@@ -5,7 +5,7 @@ from typing import NoReturn
 from localcloud.standins.bucket import NOT_FOUND, Storage
 from localcloud.standins.copying import BadTarget
 from localcloud.standins.gs import BadAddress
-from localcloud.standins.gsutil_commands import COMMANDS, Call, fail
+from localcloud.standins.gsutil_commands import COMMANDS, GsutilCall, fail
 from localcloud.standins.options import BadOption, split
 from localcloud.standins.transport import CloudError, cloud, give_up
 
@@ -44,7 +44,7 @@ def _run(arguments: list[str]) -> None:
     if colon and header.lower() not in HEADERS:
         fail(f"the local cloud's stand-in takes no header but {' and '.join(HEADERS)}, not {header!r}")
     kind, generation = (given.get(name, "") for name in HEADERS)
-    command.run(Call(Storage(cloud()), options, kind=kind, generation=generation, quiet=top.has("q")))
+    command.run(GsutilCall(Storage(cloud()), options, kind=kind, generation=generation, quiet=top.has("q")))
 
 
 def _fail_as_cloud(error: CloudError) -> NoReturn:

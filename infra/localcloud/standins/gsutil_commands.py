@@ -9,17 +9,17 @@ from typing import NamedTuple, NoReturn
 from localcloud.standins import copying, gs, looking, syncing
 from localcloud.standins.bucket import Storage
 from localcloud.standins.copying import How
-from localcloud.standins.options import Options
+from localcloud.standins.options import CommandOptions
 from localcloud.standins.sources import Finder
-from localcloud.standins.syncing import Rules, Side
+from localcloud.standins.syncing import Side, SyncRules
 from localcloud.standins.transport import give_up
 
 
-class Call(NamedTuple):
+class GsutilCall(NamedTuple):
     """One run of a command."""
 
     storage: Storage
-    options: Options
+    options: CommandOptions
     kind: str
     generation: str
     quiet: bool
@@ -30,14 +30,14 @@ class Call(NamedTuple):
             sys.stderr.write(f"{message}\n")
 
 
-class Command(NamedTuple):
+class GsutilCommand(NamedTuple):
     """A command: its options (letters), how many arguments it takes, and what it does."""
 
     switches: str
     valued: str
     least: int
     most: int
-    run: Callable[[Call], None]
+    run: Callable[[GsutilCall], None]
 
 
 MANY = 1_000_000
@@ -48,14 +48,14 @@ def fail(message: str) -> NoReturn:
     give_up(f"CommandException: {message}")
 
 
-def _cp(call: Call) -> None:
+def _cp(call: GsutilCall) -> None:
     *arguments, target = call.options.arguments
     if call.options.has("I"):
         arguments += sys.stdin.read().splitlines()
     _copy(call, arguments, target)
 
 
-def _copy(call: Call, arguments: list[str], target: str) -> list[copying.Copy]:
+def _copy(call: GsutilCall, arguments: list[str], target: str) -> list[copying.Copy]:
     options = call.options
     finder = Finder(call.storage, recursive=options.has("r", "R"), omit=lambda name: _omitted(call, name))
     found = finder.find(arguments)
@@ -67,19 +67,19 @@ def _copy(call: Call, arguments: list[str], target: str) -> list[copying.Copy]:
     return copies
 
 
-def _omitted(call: Call, name: str) -> None:
+def _omitted(call: GsutilCall, name: str) -> None:
     call.say(f"Omitting {name}. (Did you mean to do cp -r?)")
 
 
-def _mv(call: Call) -> None:
+def _mv(call: GsutilCall) -> None:
     *arguments, target = call.options.arguments
-    moving = call._replace(options=Options({**call.options.given, "r": ""}, call.options.arguments))
+    moving = call._replace(options=CommandOptions({**call.options.given, "r": ""}, call.options.arguments))
     for copy in _copy(moving, arguments, target):
         call.say(f"Removing {copying.show(copy.place)}...")
         syncing.remove(call.storage, copy.place)
 
 
-def _ls(call: Call) -> None:
+def _ls(call: GsutilCall) -> None:
     options = call.options
     view = looking.View(
         long=options.has("l"),
@@ -100,7 +100,7 @@ def _ls(call: Call) -> None:
         fail("One or more URLs matched no objects.")
 
 
-def _cat(call: Call) -> None:
+def _cat(call: GsutilCall) -> None:
     found = Finder(call.storage, recursive=False, omit=lambda _name: None).find(call.options.arguments)
     for source in found.sources:
         for item in source.items:
@@ -112,14 +112,14 @@ def _cat(call: Call) -> None:
         fail(f"No URLs matched: {found.missing[0]}")
 
 
-def _print_content(call: Call, place: gs.Address | str) -> None:
+def _print_content(call: GsutilCall, place: gs.Address | str) -> None:
     if not isinstance(place, gs.Address):
         fail("cat command only works with cloud URLs")
     call.storage.read(place, sys.stdout.buffer, span=call.options.given.get("r", ""))
     sys.stdout.buffer.flush()
 
 
-def _stat(call: Call) -> None:
+def _stat(call: GsutilCall) -> None:
     for argument in call.options.arguments:
         stored = call.storage.stat(gs.parse(argument))
         if stored is None:
@@ -128,12 +128,12 @@ def _stat(call: Call) -> None:
             looking.describe(stored)
 
 
-def _fail_plainly(call: Call, message: str) -> NoReturn:
+def _fail_plainly(call: GsutilCall, message: str) -> NoReturn:
     call.say(message)
     sys.exit(1)
 
 
-def _rm(call: Call) -> None:
+def _rm(call: GsutilCall) -> None:
     options = call.options
     arguments = options.arguments + (sys.stdin.read().splitlines() if options.has("I") else [])
     if not arguments:
@@ -157,13 +157,13 @@ def _rm(call: Call) -> None:
         sys.exit(1)
 
 
-def _rsync(call: Call) -> None:
+def _rsync(call: GsutilCall) -> None:
     options = call.options
     source, target = (Side(call.storage, argument) for argument in options.arguments)
     for side in (source, target):
         if not side.exists():
             fail(f"arg ({side.text}) does not name a directory, bucket, or bucket subdir.")
-    rules = Rules(
+    rules = SyncRules(
         recursive=options.has("r", "R"),
         delete=options.has("d"),
         exclude=re.compile(options.given["x"]) if options.has("x") else None,
@@ -172,7 +172,7 @@ def _rsync(call: Call) -> None:
     syncing.sync(call.storage, source, target, rules, call.say)
 
 
-def _du(call: Call) -> None:
+def _du(call: GsutilCall) -> None:
     options = call.options
     size = looking.human if options.has("h") else str
     total = 0
@@ -188,7 +188,7 @@ def _du(call: Call) -> None:
 SETTINGS = {"l": "location", "c": "storageClass"}
 
 
-def _mb(call: Call) -> None:
+def _mb(call: GsutilCall) -> None:
     options = call.options
     settings = {field: options.given[letter] for letter, field in SETTINGS.items() if letter in options.given}
     for address in map(gs.parse, options.arguments):
@@ -196,23 +196,23 @@ def _mb(call: Call) -> None:
         call.storage.create_bucket(address.bucket, _project(options), settings)
 
 
-def _version(_call: Call) -> None:
+def _version(_call: GsutilCall) -> None:
     sys.stdout.write("gsutil version: stand-in of the Spotwarden local cloud\n")
 
 
-def _project(options: Options) -> str:
+def _project(options: CommandOptions) -> str:
     return options.given.get("p") or os.environ.get("CLOUDSDK_CORE_PROJECT", "")
 
 
 COMMANDS = {
-    "cp": Command("rRnI", "", 1, MANY, _cp),
-    "mv": Command("n", "", 2, MANY, _mv),
-    "rsync": Command("rRdnc", "x", 2, 2, _rsync),  # -c compares checksums, as we always do
-    "ls": Command("lhrRdb", "p", 0, MANY, _ls),
-    "cat": Command("h", "r", 1, MANY, _cat),
-    "stat": Command("", "", 1, MANY, _stat),
-    "rm": Command("rRfI", "", 0, MANY, _rm),
-    "du": Command("shc", "", 1, MANY, _du),
-    "mb": Command("", "lcp", 1, MANY, _mb),
-    "version": Command("l", "", 0, 0, _version),
+    "cp": GsutilCommand("rRnI", "", 1, MANY, _cp),
+    "mv": GsutilCommand("n", "", 2, MANY, _mv),
+    "rsync": GsutilCommand("rRdnc", "x", 2, 2, _rsync),  # -c compares checksums, as we always do
+    "ls": GsutilCommand("lhrRdb", "p", 0, MANY, _ls),
+    "cat": GsutilCommand("h", "r", 1, MANY, _cat),
+    "stat": GsutilCommand("", "", 1, MANY, _stat),
+    "rm": GsutilCommand("rRfI", "", 0, MANY, _rm),
+    "du": GsutilCommand("shc", "", 1, MANY, _du),
+    "mb": GsutilCommand("", "lcp", 1, MANY, _mb),
+    "version": GsutilCommand("l", "", 0, 0, _version),
 }

@@ -8,7 +8,7 @@ class BadOption(Exception):  # noqa: N818 - said to the user as it is
     """An option that the stand-in does not take, or one without its value."""
 
 
-class Options(NamedTuple):
+class CommandOptions(NamedTuple):
     """The options given (a switch has the value "") and the arguments that are none."""
 
     given: dict[str, str]
@@ -19,7 +19,7 @@ class Options(NamedTuple):
         return any(name in self.given for name in names)
 
 
-def split(words: Sequence[str], *, switches: str, valued: str, ends: bool = False) -> Options:
+def split(words: Sequence[str], *, switches: str, valued: str, ends: bool = False) -> CommandOptions:
     """Take options apart, bundled ones too (`-lh`); with `ends` the first argument ends them.
 
     Raises:
@@ -31,14 +31,14 @@ def split(words: Sequence[str], *, switches: str, valued: str, ends: bool = Fals
     while rest:
         word = rest.pop(0)
         if word == "--":
-            return Options(given, arguments + rest)
+            return CommandOptions(given, arguments + rest)
         if word.startswith("-") and word != "-":
             _take(word[1:], rest, given, switches=switches, valued=valued)
             continue
         arguments.append(word)
         if ends:
-            return Options(given, arguments + rest)
-    return Options(given, arguments)
+            return CommandOptions(given, arguments + rest)
+    return CommandOptions(given, arguments)
 
 
 def _take(letters: str, rest: list[str], given: dict[str, str], *, switches: str, valued: str) -> None:

@@ -27,7 +27,7 @@ ONE_MINUTE = 60
 DAY_SECONDS = 24 * 3600
 
 
-class Order(NamedTuple):
+class PowerOrder(NamedTuple):
     """What to do, and in how many seconds."""
 
     action: str
@@ -53,7 +53,7 @@ def main(command: str, arguments: list[str]) -> int:
     return 0
 
 
-def read(command: str, arguments: list[str]) -> Order:
+def read(command: str, arguments: list[str]) -> PowerOrder:
     """Read the arguments of `poweroff`, `halt` and `reboot`, which act at once."""
     action = "reboot" if command == "reboot" else "poweroff"
     for argument in arguments:
@@ -61,10 +61,10 @@ def read(command: str, arguments: list[str]) -> Order:
             action = "poweroff"
         elif argument not in HARMLESS:
             raise Unclear(repr(argument))
-    return Order(action, 0)
+    return PowerOrder(action, 0)
 
 
-def read_shutdown(arguments: list[str], now: time.struct_time) -> Order:
+def read_shutdown(arguments: list[str], now: time.struct_time) -> PowerOrder:
     """Read the arguments of shutdown(8): options, a time (in a minute by default), a message."""
     action, words = "poweroff", list(arguments)
     while words and words[0].startswith("-"):
@@ -72,7 +72,7 @@ def read_shutdown(arguments: list[str], now: time.struct_time) -> Order:
         if option not in ACTIONS and option not in HARMLESS:
             raise Unclear(repr(option))
         action = ACTIONS.get(option, action)
-    return Order(action, _delay(words[0], now) if words else ONE_MINUTE)
+    return PowerOrder(action, _delay(words[0], now) if words else ONE_MINUTE)
 
 
 def _delay(when: str, now: time.struct_time) -> int:

@@ -18,7 +18,7 @@ from localcloud.standins.gs import Address
 from localcloud.standins.sources import Place, files_below
 
 
-class Rules(NamedTuple):
+class SyncRules(NamedTuple):
     """`delete` removes what the source does not have; `exclude` is a pattern of names to leave alone."""
 
     recursive: bool
@@ -35,7 +35,7 @@ class Side:
         self.remote = gs.parse(text) if gs.is_remote(text) else None
         self.text = text
 
-    def names(self, rules: Rules) -> dict[str, Place]:
+    def names(self, rules: SyncRules) -> dict[str, Place]:
         """Everything that the rules are about."""
         found = self._remote(self.remote) if self.remote else self._local()
         return {name: place for name, place in found if _is_meant(name, rules)}
@@ -59,13 +59,13 @@ class Side:
             yield name, os.path.join(self.text, name)
 
 
-def _is_meant(name: str, rules: Rules) -> bool:
+def _is_meant(name: str, rules: SyncRules) -> bool:
     if "/" in name and not rules.recursive:
         return False
     return not (rules.exclude and rules.exclude.match(name))
 
 
-def sync(storage: Storage, source: Side, target: Side, rules: Rules, say: Callable[[str], None]) -> None:
+def sync(storage: Storage, source: Side, target: Side, rules: SyncRules, say: Callable[[str], None]) -> None:
     """Copy what is missing or different, delete what is too much if told so."""
     here, there = source.names(rules), target.names(rules)
     copies = [

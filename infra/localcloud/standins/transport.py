@@ -34,7 +34,7 @@ def segment(name: str) -> str:
     return quote(name, safe="")
 
 
-class Door:
+class StorageTransport:
     """A kept connection to one server; every answer that is not success is raised as `CloudError`."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
@@ -89,19 +89,19 @@ def metadata(path: str) -> str:
 
 def guest(method: str, path: str, body: object = None) -> str:
     """A call to the machine's own metadata server."""
-    door = Door(f"http://{_setting('GCE_METADATA_HOST')}", METADATA)
+    door = StorageTransport(f"http://{_setting('GCE_METADATA_HOST')}", METADATA)
     sent = None if body is None else json.dumps(body).encode()
     return door.open(method, path, body=sent).read().decode()
 
 
-def cloud() -> Door:
+def cloud() -> StorageTransport:
     """The local cloud, as the machine's service account."""
     try:
         token = json.loads(metadata("instance/service-accounts/default/token"))["access_token"]
         headers = {"Authorization": f"Bearer {token}"}
     except CloudError:
         headers = {}  # a machine without a service account may do only what nobody needs a permission for
-    return Door(_setting("SPOTWARDEN_LOCAL_URL"), headers)
+    return StorageTransport(_setting("SPOTWARDEN_LOCAL_URL"), headers)
 
 
 def _setting(name: str) -> str:

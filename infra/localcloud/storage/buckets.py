@@ -11,7 +11,7 @@ from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
 from localcloud.storage.conditions import Conditions
 from localcloud.storage.fields import FIXED_IN_BUCKET, merge, read_bucket
-from localcloud.storage.links import Links
+from localcloud.storage.links import StorageLinks
 from localcloud.storage.listing import page_size
 from localcloud.storage.model import Bucket
 from localcloud.storage.names import check_bucket
@@ -25,7 +25,7 @@ ONE = "/storage/v1/b/{bucket}"
 class Buckets:
     """What can be asked of buckets and done to them."""
 
-    def __init__(self, *, store: Store, links: Links, project: str) -> None:
+    def __init__(self, *, store: Store, links: StorageLinks, project: str) -> None:
         self._store = store
         self._links = links
         self._project = project

@@ -46,7 +46,7 @@ class Digest:
         return base64.b64encode(self._crc32c.to_bytes(4)).decode()
 
 
-class Sink:
+class ContentSink:
     """Takes an upload, piece by piece; while one block is written and hashed, the next may arrive."""
 
     def __init__(self, path: Path) -> None:
@@ -156,7 +156,7 @@ class Vault:
 
     async def join(self, descriptors: Sequence[int]) -> Content:
         """Write the contents of open files one after another into a new one, as compose does: with no MD5."""
-        sink = Sink(self.new())
+        sink = ContentSink(self.new())
         for descriptor in descriptors:
             position = 0
             while data := await read_block(descriptor, position, BLOCK):

@@ -12,7 +12,7 @@ from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
 from localcloud.storage.conditions import UNMET, Conditions, number
 from localcloud.storage.fields import new_object, read_object
-from localcloud.storage.links import Links
+from localcloud.storage.links import StorageLinks
 from localcloud.storage.model import Blob, Draft
 from localcloud.storage.names import check_object
 from localcloud.storage.store import Store
@@ -25,7 +25,7 @@ MOST_SOURCES = 32
 class Copies:
     """A copy shares its bytes with the original at once, as a second name of the same file."""
 
-    def __init__(self, *, store: Store, links: Links) -> None:
+    def __init__(self, *, store: Store, links: StorageLinks) -> None:
         self._store = store
         self._links = links
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from localcloud.clock import rfc3339
 from localcloud.errors import ApiError
 from localcloud.ports import Publish
-from localcloud.storage.model import Blob, Subscription
+from localcloud.storage.model import Blob, StorageSubscription
 from localcloud.storage.resource import blob_json
 
 _log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ PAYLOADS = ("JSON_API_V1", "NONE")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Event:
+class ObjectEvent:
     """One thing that happened; `attributes` holds the generation on the other side of an overwrite."""
 
     type: EventType
@@ -38,14 +38,14 @@ class Event:
     attributes: Mapping[str, str]
 
 
-def wants(subscription: Subscription, event: Event) -> bool:
+def wants(subscription: StorageSubscription, event: ObjectEvent) -> bool:
     """Whether a configuration asks for this event: no types means all, no prefix means all."""
     return (not subscription.events or event.type in subscription.events) and event.blob.name.startswith(
         subscription.prefix
     )
 
 
-def attributes(subscription: Subscription, event: Event) -> dict[str, str]:
+def attributes(subscription: StorageSubscription, event: ObjectEvent) -> dict[str, str]:
     """The message's attributes."""
     blob = event.blob
     return {
@@ -68,20 +68,20 @@ class Notifier:
         self,
         *,
         publish: Publish,
-        subscriptions: Callable[[str], list[Subscription]],
+        subscriptions: Callable[[str], list[StorageSubscription]],
         base_url: Callable[[], str],
     ) -> None:
         self._publish = publish
         self._subscriptions = subscriptions
         self._base_url = base_url
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: ObjectEvent) -> None:
         """Publish; a topic that cannot take it is logged, for the object is written all the same."""
         for subscription in self._subscriptions(event.blob.bucket):
             if wants(subscription, event):
                 self._send(subscription, event)
 
-    def _send(self, subscription: Subscription, event: Event) -> None:
+    def _send(self, subscription: StorageSubscription, event: ObjectEvent) -> None:
         payload = b""
         if subscription.payload == "JSON_API_V1":
             payload = json.dumps(blob_json(event.blob, self._base_url()), ensure_ascii=False).encode()

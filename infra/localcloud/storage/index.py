@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
-from localcloud.storage.model import Blob, Bucket, Session, Subscription
+from localcloud.storage.model import Blob, Bucket, Session, StorageSubscription
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
@@ -180,12 +180,12 @@ class Index:
 
     # Notifications
 
-    def subscriptions(self, bucket: str) -> list[Subscription]:
+    def subscriptions(self, bucket: str) -> list[StorageSubscription]:
         """The notification configurations of a bucket, oldest first."""
         query = "SELECT row FROM subscription WHERE bucket = ? ORDER BY CAST(id AS INTEGER)"
-        return self._all(Subscription, query, bucket)
+        return self._all(StorageSubscription, query, bucket)
 
-    def put_subscription(self, subscription: Subscription) -> None:
+    def put_subscription(self, subscription: StorageSubscription) -> None:
         """Write a notification configuration."""
         row = (subscription.bucket, subscription.id, _dump(subscription))
         self._db.execute("INSERT INTO subscription VALUES (?, ?, ?)", row)

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from localcloud.storage.model import Blob, Bucket, Subscription
+from localcloud.storage.model import Blob, Bucket, StorageSubscription
 from localcloud.storage.resource import blob_json, bucket_json, subscription_json
 
 
 @dataclass(frozen=True)
-class Links:
+class StorageLinks:
     """Renders resources; `base_url` is asked each time: the port is known only once the server listens."""
 
     base_url: Callable[[], str]
@@ -22,7 +22,7 @@ class Links:
         """The `Bucket` resource."""
         return bucket_json(bucket, self.base_url())
 
-    def subscription(self, subscription: Subscription) -> dict[str, Any]:
+    def subscription(self, subscription: StorageSubscription) -> dict[str, Any]:
         """The `Notification` resource."""
         return subscription_json(subscription, self.base_url())
 

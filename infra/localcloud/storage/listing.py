@@ -22,7 +22,7 @@ Scan = Callable[[Place, bytes | None], Iterator[tuple[bytes, int, bytes]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query:
+class ObjectQuery:
     """What is asked for; names are UTF-8 bytes."""
 
     prefix: bytes = b""
@@ -60,7 +60,7 @@ class Query:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page:
+class ObjectPage:
     """Encoded rows, folded prefixes, and the token of the next page (empty: this is the last)."""
 
     rows: list[bytes]
@@ -77,7 +77,7 @@ class _Entry:
     again: Place
 
 
-def list_page(scan: Scan, query: Query) -> Page:
+def list_page(scan: Scan, query: ObjectQuery) -> ObjectPage:
     """List one page: at most `limit` rows and prefixes together, in the order of their names.
 
     A row that is asked for with `trailing` comes with its prefix and is not counted.
@@ -87,7 +87,7 @@ def list_page(scan: Scan, query: Query) -> Page:
     more = next(entries, None) is not None
     token = _write_token(taken[-1].again) if more else ""
     prefixes = [entry.prefix.decode() for entry in taken if entry.prefix is not None]
-    return Page(rows=[row for entry in taken for row in entry.rows], prefixes=prefixes, token=token)
+    return ObjectPage(rows=[row for entry in taken for row in entry.rows], prefixes=prefixes, token=token)
 
 
 def successor(prefix: bytes) -> bytes:
@@ -95,13 +95,15 @@ def successor(prefix: bytes) -> bytes:
     return prefix[:-1] + bytes([prefix[-1] + 1]) if prefix else b""  # UTF-8 never has a byte 255
 
 
-def _entries(scan: Scan, query: Query) -> Iterator[_Entry]:
+def _entries(scan: Scan, query: ObjectQuery) -> Iterator[_Entry]:
     start: Place | None = query.start
     while start is not None:
         start = yield from _entries_until_fold(scan, query, start)
 
 
-def _entries_until_fold(scan: Scan, query: Query, start: Place) -> Generator[_Entry, None, Place | None]:
+def _entries_until_fold(
+    scan: Scan, query: ObjectQuery, start: Place
+) -> Generator[_Entry, None, Place | None]:
     """Yield entries up to a folded prefix, and return where the names after it begin.
 
     Seeking past a prefix, rather than reading all names below it, keeps a listing of folders quick.
@@ -122,7 +124,7 @@ def _entries_until_fold(scan: Scan, query: Query, start: Place) -> Generator[_En
     return None
 
 
-def _fold(name: bytes, query: Query) -> bytes | None:
+def _fold(name: bytes, query: ObjectQuery) -> bytes | None:
     if not query.delimiter:
         return None
     at = name.find(query.delimiter, len(query.prefix))

@@ -97,7 +97,7 @@ class Session:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subscription:
+class StorageSubscription:
     """A notification configuration of a bucket; `topic` is `projects/P/topics/T`."""
 
     id: str

@@ -11,8 +11,8 @@ from starlette.routing import BaseRoute
 from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
 from localcloud.storage.events import PAYLOADS, EventType
-from localcloud.storage.links import Links
-from localcloud.storage.model import Subscription
+from localcloud.storage.links import StorageLinks
+from localcloud.storage.model import StorageSubscription
 from localcloud.storage.resource import listing_json
 from localcloud.storage.store import Store
 
@@ -34,7 +34,7 @@ class NotificationBody(msgspec.Struct, kw_only=True):
 class Notifications:
     """Keeps the configurations."""
 
-    def __init__(self, *, store: Store, links: Links) -> None:
+    def __init__(self, *, store: Store, links: StorageLinks) -> None:
         self._store = store
         self._links = links
 
@@ -57,7 +57,7 @@ class Notifications:
             )
             raise ApiError(400, "invalid", message)
         index = self._store.index
-        subscription = Subscription(
+        subscription = StorageSubscription(
             id=str(index.next_number(f"notification/{bucket}", 1)),
             bucket=bucket,
             topic=topic[1],

@@ -11,8 +11,8 @@ from localcloud.storage.conditions import Conditions, NotModified, flag, number
 from localcloud.storage.downloads import media
 from localcloud.storage.fields import FIXED_IN_OBJECT, merge, read_object
 from localcloud.storage.index import load_blob
-from localcloud.storage.links import Links
-from localcloud.storage.listing import Query
+from localcloud.storage.links import StorageLinks
+from localcloud.storage.listing import ObjectQuery
 from localcloud.storage.model import Blob
 from localcloud.storage.resource import listing_json
 from localcloud.storage.store import Store
@@ -24,7 +24,7 @@ ONE = "/storage/v1/b/{bucket}/o/{object}"
 class Objects:
     """What can be asked of objects and done to their metadata."""
 
-    def __init__(self, *, store: Store, links: Links) -> None:
+    def __init__(self, *, store: Store, links: StorageLinks) -> None:
         self._store = store
         self._links = links
 
@@ -45,7 +45,7 @@ class Objects:
         if flag(query, "softDeleted"):  # nothing is kept after its deletion here
             self._store.bucket(bucket)
             return Json(listing_json("storage#objects", []))
-        page = self._store.listing(bucket, Query.read(query))
+        page = self._store.listing(bucket, ObjectQuery.read(query))
         items = [self._links.blob(load_blob(row)) for row in page.rows]
         return Json(listing_json("storage#objects", items, prefixes=page.prefixes, nextPageToken=page.token))
 

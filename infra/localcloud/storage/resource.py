@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from localcloud.clock import rfc3339
-from localcloud.storage.model import Blob, Bucket, Subscription
+from localcloud.storage.model import Blob, Bucket, StorageSubscription
 
 Json = dict[str, Any]
 PROJECT_NUMBER = "1"
@@ -101,7 +101,7 @@ def listing_json(kind: str, items: Iterable[Json], **others: Any) -> Json:  # no
     return {key: value for key, value in answer.items() if value}
 
 
-def subscription_json(subscription: Subscription, base_url: str) -> Json:
+def subscription_json(subscription: StorageSubscription, base_url: str) -> Json:
     """The `Notification` resource."""
     resource: Mapping[str, Any] = {
         "kind": "storage#notification",

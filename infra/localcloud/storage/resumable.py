@@ -16,9 +16,9 @@ from localcloud.errors import ApiError
 from localcloud.http import Json, read_json
 from localcloud.storage.checksums import Claims
 from localcloud.storage.conditions import number
-from localcloud.storage.content import Sink
+from localcloud.storage.content import ContentSink
 from localcloud.storage.intent import Intent
-from localcloud.storage.links import Links
+from localcloud.storage.links import StorageLinks
 from localcloud.storage.model import Session
 from localcloud.storage.ranges import Piece, read_content_range
 from localcloud.storage.store import Store
@@ -32,7 +32,7 @@ CLIENT_CLOSED_REQUEST = 499
 class _Open:
     """The file of a session in this process; `turn` counts requests, so a newer one can take over."""
 
-    sink: Sink
+    sink: ContentSink
     turn: int = 0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -40,7 +40,7 @@ class _Open:
 class Resumable:
     """Starts, continues, reports and cancels resumable uploads."""
 
-    def __init__(self, *, store: Store, links: Links) -> None:
+    def __init__(self, *, store: Store, links: StorageLinks) -> None:
         self._store = store
         self._links = links
         self._opened: dict[str, _Open] = {}
@@ -101,7 +101,7 @@ class Resumable:
         async with self._opening:
             if session.id not in self._opened:
                 path = self._store.vault.path(session.file)
-                self._opened[session.id] = _Open(sink=await Sink.reopen(path))
+                self._opened[session.id] = _Open(sink=await ContentSink.reopen(path))
             return self._opened[session.id]
 
     async def _answer(self, request: Request, piece: Piece, opened: _Open) -> Response:
@@ -146,7 +146,7 @@ def _intent(session: Session) -> Intent:
     )
 
 
-def _total(session: Session, piece: Piece, sink: Sink) -> int | None:
+def _total(session: Session, piece: Piece, sink: ContentSink) -> int | None:
     """The size of the whole upload, if it is known."""
     open_end = piece.start is not None and piece.end is None and piece.total is None
     total = sink.size if open_end else piece.total
@@ -156,7 +156,7 @@ def _total(session: Session, piece: Piece, sink: Sink) -> int | None:
     return total
 
 
-async def _incomplete(sink: Sink) -> Response:
+async def _incomplete(sink: ContentSink) -> Response:
     await sink.flush()  # what we say we have, we must still have after a crash
     headers = {"range": f"bytes=0-{sink.size - 1}"} if sink.size else {}
     return Response(status_code=RESUME_INCOMPLETE, headers=headers)

@@ -19,7 +19,7 @@ from localcloud.storage.content import Vault
 from localcloud.storage.copies import Copies
 from localcloud.storage.events import Notifier
 from localcloud.storage.index import Index
-from localcloud.storage.links import Links
+from localcloud.storage.links import StorageLinks
 from localcloud.storage.names import check_bucket
 from localcloud.storage.notifications import Notifications
 from localcloud.storage.objects import Objects
@@ -52,7 +52,7 @@ class StorageService:
         home = folder or self._temporary or Path()
         home.mkdir(parents=True, exist_ok=True)
         self._index = Index(home / "index.sqlite")
-        self._links = Links(lambda: entrance() or base_url())
+        self._links = StorageLinks(lambda: entrance() or base_url())
         notifier = Notifier(publish=publish, subscriptions=self._index.subscriptions, base_url=base_url)
         vault = Vault(home / "content")
         self._store = Store(index=self._index, vault=vault, notifier=notifier, clock=clock)

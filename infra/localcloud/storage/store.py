@@ -16,9 +16,9 @@ from localcloud.permissions import Need, demand
 from localcloud.storage.checksums import NO_CLAIMS, Claims
 from localcloud.storage.conditions import ANYTHING, Conditions
 from localcloud.storage.content import Vault
-from localcloud.storage.events import Event, EventType, Notifier
+from localcloud.storage.events import EventType, Notifier, ObjectEvent
 from localcloud.storage.index import Index
-from localcloud.storage.listing import Page, Query, list_page
+from localcloud.storage.listing import ObjectPage, ObjectQuery, list_page
 from localcloud.storage.model import Blob, Bucket, Draft, Fields
 
 SESSION_LIFE = timedelta(days=7)
@@ -122,7 +122,7 @@ class Store:
             raise ApiError(404, "notFound", f"No such object: {bucket}/{name}{suffix}")
         return blob
 
-    def listing(self, bucket: str, query: Query) -> Page:
+    def listing(self, bucket: str, query: ObjectQuery) -> ObjectPage:
         """One page of the objects of a bucket.
 
         Raises:
@@ -228,7 +228,7 @@ class Store:
 
     def _tell(self, kind: EventType, blob: Blob, now: datetime, **generations: int) -> None:
         attributes: Mapping[str, str] = {name: str(value) for name, value in generations.items()}
-        self._notifier.tell(Event(type=kind, blob=blob, at=now, attributes=attributes))
+        self._notifier.tell(ObjectEvent(type=kind, blob=blob, at=now, attributes=attributes))
 
 
 def _check_holds(blob: Blob) -> None:

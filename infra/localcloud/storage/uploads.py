@@ -12,9 +12,9 @@ from starlette.routing import BaseRoute
 from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute
 from localcloud.storage.checksums import Claims
-from localcloud.storage.content import Sink
+from localcloud.storage.content import ContentSink
 from localcloud.storage.intent import Intent
-from localcloud.storage.links import Links
+from localcloud.storage.links import StorageLinks
 from localcloud.storage.related import Data, Event, Head, Related
 from localcloud.storage.resumable import Resumable
 from localcloud.storage.store import Store
@@ -27,7 +27,7 @@ LARGEST_METADATA = 1 << 20
 class Uploads:
     """Takes the content of new objects."""
 
-    def __init__(self, *, store: Store, links: Links, resumable: Resumable) -> None:
+    def __init__(self, *, store: Store, links: StorageLinks, resumable: Resumable) -> None:
         self._store = store
         self._links = links
         self._resumable = resumable
@@ -62,7 +62,7 @@ class Uploads:
         query = dict(request.query_params)
         intent = Intent.read(bucket=bucket, query=query, body=body, content_type=content_type)
         self._store.check(bucket, intent.name, intent.conditions)
-        sink = Sink(self._store.vault.new())
+        sink = ContentSink(self._store.vault.new())
         try:
             async for data in stream:
                 await sink.write(data)

@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 import msgspec
 
 
-class Page(msgspec.Struct, frozen=True, kw_only=True):
+class BrowsedPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page as a person sees it: its heading, what it says first, and the form on it, where there is one."""
 
     url: str
@@ -17,14 +17,14 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     fields: Mapping[str, str]
 
 
-def read_page(url: str, html: str) -> Page:
+def read_page(url: str, html: str) -> BrowsedPage:
     """Read a page. Of several forms it is the first; its fields are what the button would send."""
     reader = _Reader()
     reader.feed(html)
     reader.close()
     action = None if reader.action is None else urljoin(url, reader.action or url)
     heading, says = (" ".join("".join(reader.words[tag]).split()) for tag in ("h1", "p"))
-    return Page(url=url, heading=heading, says=says, action=action, fields=reader.fields)
+    return BrowsedPage(url=url, heading=heading, says=says, action=action, fields=reader.fields)
 
 
 class _Reader(HTMLParser):

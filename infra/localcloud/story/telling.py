@@ -42,7 +42,9 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
 
 STORIES = {
     "recovery": Story(plot=plot.Plot, policy=INFRA / "policy.toml", metric_period=timedelta(seconds=5)),
-    "governance": Story(plot=governance.Plot, policy=governance.POLICY, metric_period=timedelta(seconds=2)),
+    "governance": Story(
+        plot=governance.GovernancePlot, policy=governance.POLICY, metric_period=timedelta(seconds=2)
+    ),
 }
 RECOVERY = STORIES["recovery"]
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 
 from localcloud.plain import NO_TLS
-from localcloud.story.browsing import Page, read_page
+from localcloud.story.browsing import BrowsedPage, read_page
 
 SOON, SELDOM = 0.05, 0.5
 """Seconds between two looks: a tenth of what one has waited for already, within these bounds."""
@@ -54,11 +54,11 @@ class Watcher:
         messages: list[dict[str, Any]] = (await self._http.get("/local/mailbox.json")).json()
         return messages[::-1]
 
-    async def open(self, url: str) -> Page:
+    async def open(self, url: str) -> BrowsedPage:
         """The page that a link leads to; `StoryError` where it cannot be opened."""
         return _page(await self._http.get(url))
 
-    async def press(self, page: Page) -> Page:
+    async def press(self, page: BrowsedPage) -> BrowsedPage:
         """The page that comes when the button of this one is pressed."""
         if page.action is None:
             raise StoryError(f"there is nothing to press on the page {page.heading!r}")
@@ -149,7 +149,7 @@ class Watcher:
         return max(fired, default=None)
 
 
-def _page(answer: httpx.Response) -> Page:
+def _page(answer: httpx.Response) -> BrowsedPage:
     page = read_page(str(answer.url), answer.text)
     if answer.is_error:
         raise StoryError(f"{answer.url.copy_with(query=None)}: {answer.status_code} {page.heading}")

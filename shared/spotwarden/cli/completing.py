@@ -35,4 +35,4 @@ def _ask(found: list[str]) -> None:
         with configured():
             context = open_context()
             names = context.cloud.store.folders(context.settings.layout.prefix)
-        found.extend(one for one in names if one not in RESERVED_JOBS and job_problem(one) is None)
+        found.extend(name for name in names if name not in RESERVED_JOBS and job_problem(name) is None)

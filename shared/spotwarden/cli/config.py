@@ -11,14 +11,14 @@ from spotwarden.cli.configured import (
     KNOWN,
     PROJECT_FILE,
     ConfigError,
-    Setting,
+    ConfiguredSetting,
     problem,
     project_file,
     settings,
     user_file,
 )
 from spotwarden.cli.table import plain, render
-from spotwarden.cli.toml_lines import UnsafeError, quoted, with_value, without
+from spotwarden.cli.toml_lines import UnsafeTomlError, quoted, with_value, without
 
 NAME = click.argument("name", type=click.Choice(list(KNOWN)))
 HERE = click.option("--here", is_flag=True, help=f"The project's file, {PROJECT_FILE}, instead of your own.")
@@ -66,7 +66,7 @@ def get(name: str) -> None:
     Examples:
       gcloud storage ls gs://$(spotwarden config get bucket)
     """  # noqa: D301 — as above
-    held = next(one for one in settings(os.environ) if one.name == name)
+    held = next(setting for setting in settings(os.environ) if setting.name == name)
     if not held.source:
         raise click.ClickException(f"{name} is not set: {KNOWN[name].what}")
     click.echo(plain(held.value))
@@ -142,7 +142,7 @@ def _text(file: Path) -> str:
 def _edited(file: Path, edit: Callable[[str], str]) -> str:
     try:
         return edit(_text(file))
-    except UnsafeError as error:
+    except UnsafeTomlError as error:
         raise ConfigError(f"{file}: {error}") from error
 
 
@@ -161,7 +161,7 @@ def _change(file: Path, text: str) -> None:
 def _say(name: str, file: Path) -> None:
     """What holds now: another source may be stronger than the file that was changed."""
     try:
-        held = next(one for one in settings(os.environ) if one.name == name)
+        held = next(setting for setting in settings(os.environ) if setting.name == name)
     except ConfigError as error:
         raise ConfigError(f"{file} was written, and there is more to mend: {error.message}") from error
     click.echo(_sentence(held, name))
@@ -169,5 +169,5 @@ def _say(name: str, file: Path) -> None:
         click.echo(f"it comes from {held.source}, which is stronger than {file}", err=True)
 
 
-def _sentence(held: Setting, name: str) -> str:
+def _sentence(held: ConfiguredSetting, name: str) -> str:
     return f"{name} = {plain(held.value)}" if held.source else f"{name} is not set"

@@ -16,7 +16,7 @@ PROJECT_FILE = ".spotwarden.toml"
 MOST_WORKERS = 64
 
 
-class Known(NamedTuple):
+class KnownSetting(NamedTuple):
     """A value that can be configured: the variable that it stands for, what it is, what is wrong with it."""
 
     variable: str
@@ -25,7 +25,7 @@ class Known(NamedTuple):
     is_path: bool = False
 
 
-class Setting(NamedTuple):
+class ConfiguredSetting(NamedTuple):
     """A value as it holds, and where it comes from; "" for one that is not set."""
 
     name: str
@@ -60,17 +60,17 @@ def _prefix(value: str) -> str:
     return ""
 
 
-KNOWN: Mapping[str, Known] = {
-    "project": Known("SPOTWARDEN_PROJECT", "the Google Cloud project"),
-    "bucket": Known("SPOTWARDEN_BUCKET", "the bucket that the jobs write to", _bucket),
-    "prefix": Known("SPOTWARDEN_PREFIX", "the folder of the bucket that the jobs stand in", _prefix),
-    "notices": Known("SPOTWARDEN_NOTICES", "the Pub/Sub topic of notices, its short name"),
-    "owner": Known("SPOTWARDEN_OWNER", "who you are, to jobs and notices: an address"),
-    "policy": Known("SPOTWARDEN_POLICY", "the policy file of the deployment", is_path=True),
-    "prices": Known("SPOTWARDEN_PRICES", "the price table", is_path=True),
-    "ops": Known("SPOTWARDEN_OPS", "who is told what no developer can mend"),
-    "mode": Known("SPOTWARDEN_MODE", "observe or enforce, before the policy's word", _mode),
-    "workers": Known("SPOTWARDEN_WORKERS", "how many objects are worked on at a time", _workers),
+KNOWN: Mapping[str, KnownSetting] = {
+    "project": KnownSetting("SPOTWARDEN_PROJECT", "the Google Cloud project"),
+    "bucket": KnownSetting("SPOTWARDEN_BUCKET", "the bucket that the jobs write to", _bucket),
+    "prefix": KnownSetting("SPOTWARDEN_PREFIX", "the folder of the bucket that the jobs stand in", _prefix),
+    "notices": KnownSetting("SPOTWARDEN_NOTICES", "the Pub/Sub topic of notices, its short name"),
+    "owner": KnownSetting("SPOTWARDEN_OWNER", "who you are, to jobs and notices: an address"),
+    "policy": KnownSetting("SPOTWARDEN_POLICY", "the policy file of the deployment", is_path=True),
+    "prices": KnownSetting("SPOTWARDEN_PRICES", "the price table", is_path=True),
+    "ops": KnownSetting("SPOTWARDEN_OPS", "who is told what no developer can mend"),
+    "mode": KnownSetting("SPOTWARDEN_MODE", "observe or enforce, before the policy's word", _mode),
+    "workers": KnownSetting("SPOTWARDEN_WORKERS", "how many objects are worked on at a time", _workers),
 }
 """By the name that a file uses."""
 
@@ -139,18 +139,20 @@ def problem(name: str, value: str) -> str:
     return f"{name} is {value!r}; {wrong}" if wrong else ""
 
 
-def settings(environ: Mapping[str, str]) -> list[Setting]:
+def settings(environ: Mapping[str, str]) -> list[ConfiguredSetting]:
     """Every setting as it holds now."""
     read = [(file, read_file(file)) for file in files(environ)]
     return [_held(name, environ, read) for name in KNOWN]
 
 
-def _held(name: str, environ: Mapping[str, str], read: list[tuple[Path, dict[str, str]]]) -> Setting:
+def _held(
+    name: str, environ: Mapping[str, str], read: list[tuple[Path, dict[str, str]]]
+) -> ConfiguredSetting:
     variable = KNOWN[name].variable
     if variable in environ:
-        return Setting(name, environ[variable], variable)
+        return ConfiguredSetting(name, environ[variable], variable)
     found = next(((said[name], str(file)) for file, said in read if name in said), ("", ""))
-    return Setting(name, *found)
+    return ConfiguredSetting(name, *found)
 
 
 @contextlib.contextmanager
@@ -161,9 +163,9 @@ def configured(environ: MutableMapping[str, str] = os.environ, **options: str | 
         if value is not None and (wrong := problem(name, value)):
             raise click.BadParameter(wrong, param_hint=f"--{name}")
     filled = {
-        KNOWN[one.name].variable: one.value
-        for one in settings(environ)
-        if one.source not in {"", KNOWN[one.name].variable}
+        KNOWN[setting.name].variable: setting.value
+        for setting in settings(environ)
+        if setting.source not in {"", KNOWN[setting.name].variable}
     }
     changes = {**filled, **given}
     before = {name: environ.get(name) for name in changes}

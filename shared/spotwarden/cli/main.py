@@ -72,7 +72,7 @@ COMMANDS = {
 }
 
 
-class Commands(LazyGroup):
+class CommandTable(LazyGroup):
     """All commands; what a person can mend is told in a sentence."""
 
     def invoke(self, ctx: click.Context) -> object:
@@ -102,7 +102,7 @@ UNCONFIGURED = frozenset({"config", "completion", "local"})
 """Commands that must work, and mean the same, whatever a configuration file says."""
 
 
-@click.group(cls=Commands, commands_at=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandTable, commands_at=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.option("--bucket", help="The bucket of the jobs, for this command.")
 @click.option("--project", help="The Google Cloud project, for this command.")

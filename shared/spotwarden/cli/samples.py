@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from spotwarden.cli import sample_week
 from spotwarden.governance import silence
 from spotwarden.governance.cases import notices as case_notices
-from spotwarden.model.attempt import Attempt, State, Try
+from spotwarden.model.attempt import Attempt, AttemptState, Try
 from spotwarden.model.case import Case, CaseState, Strike, Warned
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.finding import Finding, Subject, Target
 from spotwarden.model.governance import GovernanceLimits, Remedy
-from spotwarden.model.jobfile import JobFile, Progress
+from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Policy
@@ -106,14 +106,14 @@ def _marked(notice: Notice, given: str, to: str) -> Notice:
 def _of_jobs(tick: Tick) -> Iterator[Notice]:
     tried = Try(place=ZONE, request_id="", at=tick.now, error="ZONE_RESOURCE_POOL_EXHAUSTED")
     first = Attempt(
-        job=JOB, number=1, state=State.RUNNING, created=tick.now, updated=tick.now, reason="submitted"
+        job=JOB, number=1, state=AttemptState.RUNNING, created=tick.now, updated=tick.now, reason="submitted"
     )
     again = replace(first, number=2, tries=(tried,), reason=f"{VM} was preempted", replaces={VM: ID})
     word = "forbidden: Required 'compute.instances.create' permission for 'projects/sample'"
     refused = replace(again, tries=(replace(tried, error=word),))
     facts = JobFacts(
         job=JOB,
-        progress=Progress(at=tick.now - _HOUR, checkpoint="step-12000"),
+        progress=SavedProgress(at=tick.now - _HOUR, checkpoint="step-12000"),
         file=JobFile(problem="line 3: max_runtime is no duration"),
     )
     node = NodeFacts(node=VM, instance_id=ID)
@@ -124,7 +124,9 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     )
     yield notices.gave_up(facts, again, "it ended by itself and was restarted 50 times, the limit", tick)
     yield notices.forbidden(facts, refused, Policy(version="sample"), tick)
-    yield notices.closed(facts, again, "stopped by hand: a stop operation by a person", State.STOPPED, tick)
+    yield notices.closed(
+        facts, again, "stopped by hand: a stop operation by a person", AttemptState.STOPPED, tick
+    )
     yield notices.differs(facts, first, ["machine type: g2-standard-8 runs, g2-standard-4 is stored"], tick)
     yield notices.unreadable_file(facts, tick)
     unusable = UnusableMarker(name="Sample VM", generation=7, reason="no such name can be a VM's", data=b"")

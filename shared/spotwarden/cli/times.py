@@ -12,7 +12,7 @@ _SPAN = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-class Span(click.ParamType[timedelta]):
+class SpanParam(click.ParamType[timedelta]):
     """A span such as `90s`, `30m`, `8h`, `1h30m` or `2d`, longer than nothing."""
 
     name = "span"
@@ -32,7 +32,7 @@ class Span(click.ParamType[timedelta]):
         return span
 
 
-class Moment(click.ParamType[datetime]):
+class MomentParam(click.ParamType[datetime]):
     """A day, to its end, or a moment as ISO 8601 writes it; UTC unless it says otherwise."""
 
     name = "moment"
@@ -67,7 +67,7 @@ class Since(click.ParamType[datetime]):
         except (ValueError, OverflowError):
             pass
         try:
-            return clock.now() - Span().convert(text, param, ctx)
+            return clock.now() - SpanParam().convert(text, param, ctx)
         except (click.BadParameter, OverflowError):
             self.fail(
                 f"{value!r} is no moment and no span; write 2h, 2026-11-21 or 2026-11-21T08:00", param, ctx

@@ -6,12 +6,12 @@ import tomllib
 from typing import Any
 
 
-class UnsafeError(ValueError):
+class UnsafeTomlError(ValueError):
     """The text cannot be changed by a line without changing more; it is left for a person."""
 
 
 def with_value(text: str, name: str, literal: str) -> str:
-    """The text with `name = literal` at its top; `UnsafeError` where something else would change with it."""
+    """The text with `name = literal` at its top; `UnsafeTomlError` where more would change with it."""
     line = f"{name} = {literal}"
     found = _line_of(text, name)
     if found is not None:
@@ -62,5 +62,5 @@ def _checked(before: str, after: str, name: str, value: Any) -> str:  # noqa: AN
         if tomllib.loads(after) == wanted:
             return after
     except tomllib.TOMLDecodeError as error:
-        raise UnsafeError(f"it is no TOML: {error}") from error
-    raise UnsafeError(f"{name} cannot be changed without changing more; change it by hand")
+        raise UnsafeTomlError(f"it is no TOML: {error}") from error
+    raise UnsafeTomlError(f"{name} cannot be changed without changing more; change it by hand")

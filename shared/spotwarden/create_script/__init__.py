@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 if TYPE_CHECKING:
     from spotwarden.create_script.gcloud import Defaults, Note, Request
-    from spotwarden.create_script.request.command import Command, Unknown
+    from spotwarden.create_script.request.command import SimpleCommand, Unknown
 
-__all__ = ["Defaults", "Note", "Reading", "Refused", "Request", "read", "requests"]
+__all__ = ["Defaults", "Note", "Request", "ScriptReading", "ScriptRefused", "read", "requests"]
 
 # Both readers load on first use: most of those who import this package never read a script.
 _LAZY = frozenset(["Defaults", "Note", "Request"])
@@ -26,14 +26,14 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 — classes of the gcloud sta
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class Reading(NamedTuple):
+class ScriptReading(NamedTuple):
     """All that a script says: its commands, what they send, and what is worth telling about the rest.
 
     `notes` are gcloud commands that belong to no request. `remarks` say where the script fails or stops
     on its own; `ended` why bash stops before the last line, if it does.
     """
 
-    commands: "tuple[Command, ...]"
+    commands: "tuple[SimpleCommand, ...]"
     requests: "tuple[Request, ...]"
     notes: "tuple[Note, ...]"
     remarks: "tuple[Unknown, ...]"
@@ -46,7 +46,7 @@ def read(
     files: Mapping[str, bytes] | None = None,
     defaults: "Defaults | None" = None,
     environment: Mapping[str, str] | None = None,
-) -> Reading:
+) -> ScriptReading:
     """Return what the script `text` would do, started with no arguments.
 
     Args:
@@ -63,7 +63,7 @@ def read(
 
     run = run_script(text, files=files or {}, environment=environment or {})
     translation = translate(run.commands, defaults or Defaults())
-    return Reading(run.commands, translation.requests, translation.notes, run.remarks, run.ended)
+    return ScriptReading(run.commands, translation.requests, translation.notes, run.remarks, run.ended)
 
 
 def requests(
@@ -80,5 +80,5 @@ def requests(
     """
     reading = read(text, files=files, defaults=defaults, environment=environment)
     if not reading.requests and reading.ended is not None:
-        raise Refused(reading.ended.reason, line=reading.ended.line)
+        raise ScriptRefused(reading.ended.reason, line=reading.ended.line)
     return list(reading.requests)

@@ -1,7 +1,7 @@
 """The one error of this package."""
 
 
-class Refused(Exception):  # noqa: N818 — a refusal is an outcome with a reason, not a fault of the program
+class ScriptRefused(Exception):  # noqa: N818 — a refusal is an outcome with a reason, not a fault of the program
     """The script cannot be re-run as data: says which file, which line and why.
 
     `line` counts from 1 in the file as stored; 0 means the file as a whole.

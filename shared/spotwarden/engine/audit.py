@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from spotwarden.engine.log import Log
+from spotwarden.engine.log import WriteLine
 from spotwarden.engine.metrics import pulse
 from spotwarden.layout import AuditRecord, Layout
 from spotwarden.model.action import (
@@ -36,24 +36,24 @@ class Author(NamedTuple):
     number: int
 
 
-class Deed(NamedTuple):
+class AuditEntry(NamedTuple):
     """An action, and what came of it."""
 
     action: Change
     outcome: Outcome
 
 
-def write_down(store: Store, layout: Layout, author: Author, deeds: Sequence[Deed]) -> None:
+def write_down(store: Store, layout: Layout, author: Author, deeds: Sequence[AuditEntry]) -> None:
     """Add what belongs together to the audit, one object; names sort by time, then sweep, then order."""
     tick = author.tick
     at = tick.now.time().isoformat("seconds").replace(":", "")
     entry = f"{at}-{tick.function}-{tick.sweep}-{author.number:04}"
     name = layout.build(AuditRecord(day=tick.now.date(), entry=entry))
-    data = msgspec.json.format(msgspec.json.encode([_record(author, one) for one in deeds]))
+    data = msgspec.json.format(msgspec.json.encode([_record(author, action) for action in deeds]))
     store.write(name, data, generation=None, content_type=JSON)
 
 
-def _record(author: Author, deed: Deed) -> dict[str, object]:
+def _record(author: Author, deed: AuditEntry) -> dict[str, object]:
     return {
         "at": author.tick.now,
         "function": author.tick.function,
@@ -66,7 +66,7 @@ def _record(author: Author, deed: Deed) -> dict[str, object]:
     }
 
 
-def say(log: Log, tick: Tick, action: Change, outcome: Outcome) -> None:
+def say(log: WriteLine, tick: Tick, action: Change, outcome: Outcome) -> None:
     """Log the action in one line."""
     what, how = type(action).__name__, type(outcome).__name__
     severity = "INFO" if isinstance(outcome, Done) else "WARNING"

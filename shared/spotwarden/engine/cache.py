@@ -5,13 +5,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 Value = TypeVar("Value")
 
 
-class Known(Generic[Value]):
+class GenerationCache(Generic[Value]):
     """Values by object name and generation. Safe to use from several threads; nothing rests on it.
 
     With more than `most` of them it forgets all, rather than grow for as long as the function is warm.
     """
 
-    _all: ClassVar[list["Known[Any]"]] = []
+    _all: ClassVar[list["GenerationCache[Any]"]] = []
 
     def __init__(self, most: int = 20_000) -> None:
         self._most = most

@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar
 
 from spotwarden import clock
 from spotwarden.engine.log import log
-from spotwarden.engine.metrics import CURRENT, Pulse
+from spotwarden.engine.metrics import CURRENT, SweepMetrics
 from spotwarden.model.tick import Tick
 
 P = ParamSpec("P")
@@ -40,7 +40,7 @@ def reported(function: Callable[P, T]) -> Callable[P, T]:
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         from werkzeug.exceptions import HTTPException, InternalServerError  # noqa: PLC0415 — commands come here, too
 
-        pulse = Pulse(clock.now(), _trace())
+        pulse = SweepMetrics(clock.now(), _trace())
         token = CURRENT.set(pulse)
         tick = Tick(function=function.__name__, sweep="", now=pulse.began)
         try:
@@ -77,7 +77,7 @@ def _acknowledge_the_unreadable(function: str) -> None:
     errorhandler(GenericException)(tell)
 
 
-def end_line(tick: Tick, pulse: Pulse) -> None:
+def end_line(tick: Tick, pulse: SweepMetrics) -> None:
     """The last line of a sweep: totals as numbers below `metrics`, and what they consist of beside it."""
     calls = pulse.calls
     metrics: dict[str, float] = {
@@ -112,7 +112,7 @@ def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _tell(tick: Tick, error: Exception, pulse: Pulse) -> None:
+def _tell(tick: Tick, error: Exception, pulse: SweepMetrics) -> None:
     """One ERROR line: what, where, and each failure of a group. Error Reporting reads `stack_trace`."""
     single = list(_each(error))
     for one in single:
@@ -138,8 +138,8 @@ def _tell(tick: Tick, error: Exception, pulse: Pulse) -> None:
 def _each(error: BaseException) -> Iterator[BaseException]:
     """An error, or all that are in a group, groups in it included."""
     if isinstance(error, BaseExceptionGroup):
-        for one in error.exceptions:
-            yield from _each(one)
+        for exception in error.exceptions:
+            yield from _each(exception)
     else:
         yield error
 
@@ -147,7 +147,7 @@ def _each(error: BaseException) -> Iterator[BaseException]:
 def _where(error: BaseException) -> str:
     """The last line of ours that an error came through, as folder/file:line."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [one for one in frames if "spotwarden" in one.filename or one.filename.endswith("main.py")]
+    ours = [frame for frame in frames if "spotwarden" in frame.filename or frame.filename.endswith("main.py")]
     if not (last := (ours or frames)[-1:]):
         return ""
     return f"{'/'.join(PurePath(last[0].filename).parts[-2:])}:{last[0].lineno} in {last[0].name}"

@@ -16,7 +16,7 @@ TRACE = "logging.googleapis.com/trace"
 _ONE_AT_A_TIME = Lock()
 
 
-class Log(Protocol):
+class WriteLine(Protocol):
     """What writes a line; `severity` is Cloud Logging's word (INFO, WARNING, ERROR)."""
 
     def __call__(self, tick: Tick, severity: str, message: str, **fields: object) -> None:

@@ -15,7 +15,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.ports import no_calls
 
 
-class Pulse:
+class SweepMetrics:
     """Counts. Safe to use from several threads."""
 
     def __init__(self, began: datetime, trace: str = "") -> None:
@@ -63,7 +63,7 @@ class Pulse:
             self.seen.update(figures)
 
 
-class _Unheard(Pulse):
+class _Unheard(SweepMetrics):
     """Counts nothing: it is everybody's where nobody listens."""
 
     def watch(self, calls: Callable[[], Mapping[str, int]]) -> None:
@@ -80,9 +80,9 @@ class _Unheard(Pulse):
 
 
 UNHEARD = _Unheard(datetime.min)  # noqa: DTZ901 - read by nobody
-CURRENT: ContextVar[Pulse | None] = ContextVar("pulse", default=None)
+CURRENT: ContextVar[SweepMetrics | None] = ContextVar("pulse", default=None)
 
 
-def pulse() -> Pulse:
+def pulse() -> SweepMetrics:
     """The pulse of what is at it here; one that nobody reads where nothing is."""
     return CURRENT.get() or UNHEARD

@@ -34,7 +34,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 typed.prepare(Turn)
 
 
-class Taken(msgspec.Struct, frozen=True, kw_only=True):
+class TakenTurn(msgspec.Struct, frozen=True, kw_only=True):
     """A turn that this sweep has taken."""
 
     function: str
@@ -42,7 +42,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     generation: int
 
 
-def take_turn(store: Store, layout: Layout, tick: Tick) -> Taken | None:
+def take_turn(store: Store, layout: Layout, tick: Tick) -> TakenTurn | None:
     """Take the turn; None while another sweep has it."""
     name = layout.build(SweepTurn(function=tick.function))
     turn, written = read_turn(store, name)
@@ -53,7 +53,7 @@ def take_turn(store: Store, layout: Layout, tick: Tick) -> Taken | None:
         generation = store.write(name, msgspec.json.encode(mine), generation=written)
     except ConflictError:
         return None
-    return Taken(function=tick.function, turn=mine, generation=generation)
+    return TakenTurn(function=tick.function, turn=mine, generation=generation)
 
 
 def read_turn(store: Store, name: str) -> tuple[Turn, int | None]:
@@ -65,7 +65,7 @@ def read_turn(store: Store, name: str) -> tuple[Turn, int | None]:
         return Turn(), None
 
 
-def end_turn(store: Store, layout: Layout, taken: Taken, swept: datetime | None) -> None:
+def end_turn(store: Store, layout: Layout, taken: TakenTurn, swept: datetime | None) -> None:
     """Give the turn back, and say when everything was last seen; a lost answer costs half a minute."""
     name = layout.build(SweepTurn(function=taken.function))
     done = msgspec.structs.replace(taken.turn, holder="", until=None, swept=swept)

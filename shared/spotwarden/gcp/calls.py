@@ -8,9 +8,9 @@ from typing import TypeVar
 import msgspec
 
 from spotwarden import clock, typed
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.rest import Rest
-from spotwarden.gcp.wire import Held, Page
+from spotwarden.gcp.wire import Held, WirePage
 from spotwarden.ports import ConflictError, UnansweredError
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class Calls:
         *,
         project: str,
         endpoint: str = "",
-        patience: Patience = Patience(),  # noqa: B008 - frozen
+        patience: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     ) -> None:
         self._project = project
         self._rest = Rest(endpoint=endpoint, patience=patience)
@@ -44,8 +44,8 @@ class Calls:
         self._rest.close()
 
     def _pages(
-        self, kind: str, fields: str, query: Mapping[str, str], form: type[Page[Held]]
-    ) -> Iterator[Page[Held]]:
+        self, kind: str, fields: str, query: Mapping[str, str], form: type[WirePage[Held]]
+    ) -> Iterator[WirePage[Held]]:
         path = f"/compute/v1/projects/{self._project}/aggregated/{kind}"
         query = {
             **query,

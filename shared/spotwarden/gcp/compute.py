@@ -11,13 +11,13 @@ from typing import Any
 from spotwarden import typed
 from spotwarden.gcp import offers, wire
 from spotwarden.gcp.calls import InTime, decode
-from spotwarden.gcp.filters import Wanted, any_name
+from spotwarden.gcp.filters import WantedInstances, any_name
 from spotwarden.gcp.governed import Governed
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.request import Request
 from spotwarden.ports import RejectedError
 
-_PAGE = wire.Page[wire.Scope]
+_PAGE = wire.WirePage[wire.WireScope]
 
 typed.prepare(dict[str, Any], wire.WireOperation, _PAGE)
 _DISK = re.compile(r"projects/[^/?#]+/(zones|regions)/[^/?#]+/disks/[^/?#]+$")
@@ -34,7 +34,7 @@ class ComputeEngine(Governed):
 
     def instances(self, *, names: Collection[str] = (), job: str = "") -> Instances:
         """As `Compute.instances`; an instance in a status we do not know makes its zone unreachable."""
-        wanted = Wanted(names=frozenset(names), job=job)
+        wanted = WantedInstances(names=frozenset(names), job=job)
         if wanted.nothing:
             return Instances()
         query = {"filter": wanted.filter} if wanted.filter else {}

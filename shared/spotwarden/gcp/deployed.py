@@ -11,7 +11,7 @@ from typing import Any
 from spotwarden import typed
 from spotwarden.gcp.calls import decode
 from spotwarden.gcp.errors import refusal
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.rest import Rest
 
 typed.prepare(dict[str, Any])
@@ -29,7 +29,7 @@ def _refused(call: str, status: int, body: bytes) -> Exception:
 
 def _holders(policy: Json, role: str) -> frozenset[str]:
     bindings = [one for one in policy.get("bindings", ()) if one.get("role") == role]
-    return frozenset(member for one in bindings for member in one.get("members", ()))
+    return frozenset(member for binding in bindings for member in binding.get("members", ()))
 
 
 class Deployed:
@@ -105,5 +105,5 @@ class Deployed:
     def _rest(self, service: str) -> Rest:
         if service not in self._services:
             endpoint = self._endpoint or f"https://{service}.googleapis.com"
-            self._services[service] = Rest(endpoint=endpoint, patience=Patience(), refused=_refused)
+            self._services[service] = Rest(endpoint=endpoint, patience=RetryPolicy(), refused=_refused)
         return self._services[service]

@@ -15,7 +15,7 @@ _NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
 _LABEL = re.compile(r"[a-z0-9_-]{1,63}")
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class WantedInstances(msgspec.Struct, frozen=True, kw_only=True):
     """Which instances are wanted: those of these names or of this job; all where neither is given."""
 
     names: frozenset[str] = frozenset()

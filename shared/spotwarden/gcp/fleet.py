@@ -10,7 +10,7 @@ import msgspec
 
 from spotwarden.gcp.built_in import built_in
 from spotwarden.gcp.filters import LONGEST
-from spotwarden.gcp.wire import STATUSES, Listed, Page, last, utc
+from spotwarden.gcp.wire import STATUSES, WireListed, WirePage, last, utc
 from spotwarden.model.fleet import Fleet, Machine
 
 FIELDS = (
@@ -36,7 +36,7 @@ class WireDisk(msgspec.Struct, frozen=True, gc=False):
     type: str = ""
 
 
-class WireScheduling(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+class FleetScheduling(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """How it was provisioned; older VMs only say that they are preemptible."""
 
     provisioning_model: str = ""
@@ -58,22 +58,22 @@ class WireMachine(msgspec.Struct, frozen=True, rename="camel"):
     last_start_timestamp: datetime | None = None
     machine_type: str = ""
     guest_accelerators: Sequence[WireCard] = ()
-    scheduling: WireScheduling = WireScheduling()
+    scheduling: FleetScheduling = FleetScheduling()
     disks: Sequence[WireDisk] = ()
     labels: dict[str, str] = {}
 
 
-class Machines(Listed, frozen=True, rename="camel"):
+class FleetReader(WireListed, frozen=True, rename="camel"):
     """What the list holds for one zone."""
 
     instances: Sequence[WireMachine] = ()
 
 
-FleetPage = Page[Machines]
+FleetPage = WirePage[FleetReader]
 Labels = tuple[tuple[str, str], ...]
 
 
-class Gathered:
+class GatheredFleet:
     """Takes page after page, and is a fleet in the end; of the ids given, or of all where there are none."""
 
     def __init__(self, ids: Collection[str] = ()) -> None:
@@ -134,6 +134,6 @@ def _cards(listed: Sequence[WireCard]) -> tuple[int, str] | None:
 
 
 def by_id(ids: Collection[str]) -> Mapping[str, str]:
-    """The query for these ids; for all where the filter would be too long: `Gathered` cuts the list."""
+    """The query for these ids; for all where the filter would be too long: `GatheredFleet` cuts the list."""
     text = " OR ".join(f"(id = {one})" for one in sorted(ids) if one.isascii() and one.isdecimal())
     return {"filter": text} if text and len(text) <= LONGEST else {}

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import TypeVar
 
-from spotwarden.gcp.series import Series, instance_id, number_of
+from spotwarden.gcp.series import WireSeries, instance_id, number_of
 from spotwarden.model.load import Buckets
 
 UNKNOWN = -1.0
@@ -13,7 +13,7 @@ UNKNOWN = -1.0
 Row = TypeVar("Row", bound=tuple[float, ...])
 
 
-class Rows:
+class PagedRows:
     """Takes series, and gives a row of numbers for each instance id; `scale` is what 1 becomes.
 
     With `ids` other instances are left out: of very many, Monitoring is asked for all.
@@ -30,7 +30,7 @@ class Rows:
     def __bool__(self) -> bool:
         return bool(self._rows)
 
-    def take(self, series: Series) -> None:
+    def take(self, series: WireSeries) -> None:
         """Add the points of a series, or of the part of it that stands on one page."""
         instance = instance_id(series)
         if self._ids and instance not in self._ids:
@@ -41,7 +41,7 @@ class Rows:
         if series.points:
             self._fill(row, series)
 
-    def _fill(self, row: list[float], series: Series) -> None:
+    def _fill(self, row: list[float], series: WireSeries) -> None:
         # Millions of points come along here, and each attribute of a message costs as much as decoding it.
         places, values, scale = self._places, self._values, self._scale
         field = number_of(series)

@@ -9,7 +9,7 @@ import msgspec
 from spotwarden import typed
 from spotwarden.gcp import leftovers, wire
 from spotwarden.gcp.calls import MOST, Calls, InTime, decode
-from spotwarden.gcp.fleet import FIELDS, FleetPage, Gathered, by_id
+from spotwarden.gcp.fleet import FIELDS, FleetPage, GatheredFleet, by_id
 from spotwarden.gcp.leftovers import ADDRESSES, DISKS, OURS, SNAPSHOTS, Snapshots, ThingsPage
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.instance import Operation
@@ -37,7 +37,7 @@ class Governed(Calls):
 
     def fleet(self, *, ids: Collection[str] = ()) -> Fleet:
         """As `Compute.fleet`; an instance in a status we do not know makes its zone unreachable."""
-        gathered = Gathered(ids)
+        gathered = GatheredFleet(ids)
         for page in self._pages("instances", FIELDS, by_id(ids), FleetPage):
             gathered.take(page)
         return gathered.fleet()
@@ -87,12 +87,12 @@ class Governed(Calls):
                 for name, scope in page.items.items():
                     if name == GLOBAL:
                         continue
-                    found.extend(leftovers.leftover("disk", one) for one in scope.disks)
-                    found.extend(leftovers.leftover("address", one) for one in scope.addresses)
+                    found.extend(leftovers.leftover("disk", disk) for disk in scope.disks)
+                    found.extend(leftovers.leftover("address", address) for address in scope.addresses)
         for snapshots in self._snapshots():
             missing.update(snapshots.missing())
-            found.extend(leftovers.leftover("snapshot", one) for one in snapshots.items)
-        known = (one for one in found if one is not None)
+            found.extend(leftovers.leftover("snapshot", snapshot) for snapshot in snapshots.items)
+        known = (match for match in found if match is not None)
         return tuple(sorted(known, key=lambda one: one.link)), tuple(sorted(missing))
 
     def _snapshots(self) -> Iterator[Snapshots]:

@@ -11,7 +11,7 @@ from google.api_core.gapic_v1.client_info import ClientInfo
 
 from spotwarden.gcp.endpoint import checked_endpoint, is_loopback
 from spotwarden.gcp.errors import unanswered
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.rest import agent
 from spotwarden.gcp.tally import count
 
@@ -40,7 +40,7 @@ class Typed(Generic[Client]):
     """
 
     def __init__(
-        self, kind: Callable[..., Client], *, service: str, endpoint: str, patience: Patience
+        self, kind: Callable[..., Client], *, service: str, endpoint: str, patience: RetryPolicy
     ) -> None:
         self._kind: Any = kind
         self._service = service

@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from spotwarden.gcp.calls import ID
-from spotwarden.gcp.wire import Listed, Page, Warned, last, utc
+from spotwarden.gcp.wire import WireListed, WirePage, WireWarning, last, utc
 from spotwarden.model.fleet import JOB_LABEL, Leftover
 
 OURS = f"labels.{JOB_LABEL}:*"
@@ -37,14 +37,14 @@ class WireThing(msgspec.Struct, frozen=True, rename="camel"):
     labels: dict[str, str] = {}
 
 
-class Things(Listed, frozen=True):
+class LeftoverReader(WireListed, frozen=True):
     """What an aggregated list holds for one zone or region."""
 
     disks: Sequence[WireThing] = ()
     addresses: Sequence[WireThing] = ()
 
 
-ThingsPage = Page[Things]
+ThingsPage = WirePage[LeftoverReader]
 
 
 class Snapshots(msgspec.Struct, frozen=True, rename="camel"):
@@ -53,7 +53,7 @@ class Snapshots(msgspec.Struct, frozen=True, rename="camel"):
     items: Sequence[WireThing] = ()
     next_page_token: str = ""
     unreachables: Sequence[str] = ()
-    warning: Warned | None = None
+    warning: WireWarning | None = None
 
     def missing(self) -> Iterator[str]:
         """Short names of the scopes that this page may hide something of."""

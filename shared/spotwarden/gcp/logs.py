@@ -17,7 +17,7 @@ import msgspec
 
 from spotwarden import typed
 from spotwarden.gcp.calls import ID_ONLY, decode
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.rest import Rest
 from spotwarden.model.logline import LogLine
 from spotwarden.ports import UnansweredError
@@ -28,7 +28,7 @@ MOST_IDS = 400
 """In one filter, which may have 20,000 characters ("Quotas and limits" of Cloud Logging)."""
 MOST_A_PAGE = 1000
 """Entries ("Method: entries.list")."""
-PATIENT = Patience(in_all=timedelta(minutes=1))
+PATIENT = RetryPolicy(in_all=timedelta(minutes=1))
 """A project may ask some sixty times a minute: whoever is refused waits for the next one."""
 
 # What Google writes about a VM, and copies of what its scripts have said: each line is to be told once.
@@ -83,7 +83,7 @@ typed.prepare(_Page)
 class CloudLogging:
     """`Logs` over one project. Safe to use from several threads."""
 
-    def __init__(self, *, project: str, endpoint: str = "", patience: Patience = PATIENT) -> None:
+    def __init__(self, *, project: str, endpoint: str = "", patience: RetryPolicy = PATIENT) -> None:
         self._project = project
         self._rest = Rest(endpoint=endpoint or GOOGLE, patience=patience)
 

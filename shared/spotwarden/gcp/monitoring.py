@@ -10,11 +10,11 @@ from math import ceil
 import msgspec
 from google.cloud.monitoring_v3 import MetricServiceClient
 
-from spotwarden.gcp.gathering import Rows
+from spotwarden.gcp.gathering import PagedRows
 from spotwarden.gcp.grpc_service import Typed
-from spotwarden.gcp.patience import Patience
-from spotwarden.gcp.series import SHORTEST, Ask, Series, instance_id, listed, number_of
-from spotwarden.model.load import Buckets, Load, Loads
+from spotwarden.gcp.patience import RetryPolicy
+from spotwarden.gcp.series import SHORTEST, SeriesQuestion, WireSeries, instance_id, listed, number_of
+from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.ports import RejectedError, UnansweredError
 
 PERCENT = 100.0
@@ -29,7 +29,7 @@ _NOT_THEIRS = (
 )
 
 
-class Source(msgspec.Struct, frozen=True):
+class MetricSource(msgspec.Struct, frozen=True):
     """A metric of GPUs with a series for each GPU of a `gce_instance`; `percent` is what 1 of it means."""
 
     metric: str
@@ -38,9 +38,9 @@ class Source(msgspec.Struct, frozen=True):
 
 SOURCES = (
     # "Ops Agent metrics", section gpu: labels gpu_number, model, uuid; in percent.
-    Source("agent.googleapis.com/gpu/utilization", 1.0),
+    MetricSource("agent.googleapis.com/gpu/utilization", 1.0),
     # "NVIDIA Data Center GPU Manager (DCGM)", version 2 of the receiver: the same labels; a fraction.
-    Source("workload.googleapis.com/gpu.dcgm.utilization", PERCENT),
+    MetricSource("workload.googleapis.com/gpu.dcgm.utilization", PERCENT),
 )
 """In the order in which they are believed: a later one counts for instances that the earlier lack."""
 
@@ -62,7 +62,7 @@ class CloudMonitoring:
         *,
         project: str,
         endpoint: str = "",
-        patience: Patience = Patience(),  # noqa: B008 - frozen
+        patience: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     ) -> None:
         self._project = project
         self._monitoring = Typed(
@@ -73,25 +73,25 @@ class CloudMonitoring:
         """Give the connection back; the next call opens a new one."""
         self._monitoring.close()
 
-    def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> Loads:
+    def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> GpuLoads:
         """As `Metrics.gpus`, from the first source that knows an instance; see `SOURCES`."""
-        rows: dict[str, Load] = {}
+        rows: dict[str, VmLoad] = {}
         wanted = frozenset(ids)
         try:
             for source in SOURCES:
                 found = self._source(source, grid, wanted, counts=counts)
                 rows.update((key, load) for key, load in found if key not in rows)
         except (RejectedError, UnansweredError) as error:
-            return Loads(grid=grid, problem=f"Cloud Monitoring: {error}")
-        return Loads(grid=grid, rows=rows)
+            return GpuLoads(grid=grid, problem=f"Cloud Monitoring: {error}")
+        return GpuLoads(grid=grid, rows=rows)
 
     def _source(
-        self, source: Source, grid: Buckets, ids: frozenset[str], *, counts: bool
-    ) -> Iterator[tuple[str, Load]]:
+        self, source: MetricSource, grid: Buckets, ids: frozenset[str], *, counts: bool
+    ) -> Iterator[tuple[str, VmLoad]]:
         top = _Question(source.metric, "ALIGN_MAX", "REDUCE_MAX", source.percent)
         if not counts:
             for key, row in self._rows(top, grid, ids).tuples().items():
-                yield key, Load(top=row)
+                yield key, VmLoad(top=row)
             return
         # The counts come before the maximum: a point that is late arrives between two questions, and one
         # that was counted must have been looked at, or a busy GPU would pass for an idle one.
@@ -102,10 +102,10 @@ class CloudMonitoring:
         busiest = self._rows(top, grid, ids).tuples()
         nothing = (-1,) * grid.count
         for key, row in cards.counts().items():
-            yield key, Load(top=busiest.get(key, nothing), points=points.get(key, nothing), gpus=row)
+            yield key, VmLoad(top=busiest.get(key, nothing), points=points.get(key, nothing), gpus=row)
 
-    def _rows(self, question: _Question, grid: Buckets, ids: frozenset[str]) -> Rows:
-        ask = Ask(
+    def _rows(self, question: _Question, grid: Buckets, ids: frozenset[str]) -> PagedRows:
+        ask = SeriesQuestion(
             metric=question.metric,
             aligner=question.aligner,
             reducer=question.reducer,
@@ -114,7 +114,7 @@ class CloudMonitoring:
             end=grid.end,
             step=grid.step,
         )
-        rows = Rows(grid, question.scale, ids)
+        rows = PagedRows(grid, question.scale, ids)
         for series in listed(self._monitoring, self._project, ask, ids):
             rows.take(series)
         return rows
@@ -122,7 +122,7 @@ class CloudMonitoring:
     def cpus(self, since: datetime, until: datetime, *, ids: Collection[str] = ()) -> Mapping[str, float]:
         """As `Metrics.cpus`; what the hypervisor saw, so it needs no agent in the VM."""
         step = timedelta(seconds=max(60, ceil((until - since).total_seconds())))
-        ask = Ask(
+        ask = SeriesQuestion(
             metric=_CPU,
             aligner="ALIGN_MAX",
             reducer="REDUCE_MAX",
@@ -144,7 +144,7 @@ class CloudMonitoring:
         minutes = max(1, ceil((until - since) / SHORTEST / LOG_BUCKETS))
         step = SHORTEST * minutes
         start = until - step * ceil((until - since) / step)
-        ask = Ask(
+        ask = SeriesQuestion(
             metric=_LINES,
             aligner="ALIGN_SUM",
             reducer="REDUCE_SUM",
@@ -163,13 +163,13 @@ class CloudMonitoring:
                     newest[instance] = max(at, newest.get(instance, at))
         return {key: at for key, at in newest.items() if not wanted or key in wanted}
 
-    def _answered(self, ask: Ask, ids: Collection[str]) -> Iterator[Series]:
+    def _answered(self, ask: SeriesQuestion, ids: Collection[str]) -> Iterator[WireSeries]:
         try:
             yield from listed(self._monitoring, self._project, ask, ids)
         except RejectedError as refused:
             raise UnansweredError(str(refused)) from refused
 
 
-def _numbers(series: Series) -> Iterator[float]:
+def _numbers(series: WireSeries) -> Iterator[float]:
     field = number_of(series)
     return (getattr(point.value, field) for point in series.points)

@@ -15,7 +15,7 @@ from google.cloud import storage
 from google.cloud.storage.exceptions import DataCorruption
 
 from spotwarden.gcp.errors import is_unanswered, unanswered
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.session import settle
 from spotwarden.ports import BrokenError, ConflictError, UnansweredError
 
@@ -26,10 +26,10 @@ WRITTEN_BY = "spotwarden-write"
 """Custom metadata of each object we write: a word that only that one write knows."""
 
 
-class Objects:
+class ObjectDoor:
     """One bucket. Safe to use from several threads; `close` gives its connections back."""
 
-    def __init__(self, *, project: str, bucket: str, patience: Patience) -> None:
+    def __init__(self, *, project: str, bucket: str, patience: RetryPolicy) -> None:
         self._project = project
         self._bucket_name = bucket
         self._patience = patience

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable
 
-from spotwarden.gcp.wire import Page, Scope, last
+from spotwarden.gcp.wire import WirePage, WireScope, last
 
 _CUSTOM = re.compile(r"(?:(?P<family>[a-z0-9]+)-)?custom-[a-z0-9-]+")
 
@@ -17,7 +17,7 @@ def listed_as(machine: str) -> str:
     return f"{custom['family'] or 'n1'}-standard-4" if custom else machine
 
 
-def zones(pages: Iterable[Page[Scope]], names: Collection[str]) -> frozenset[str]:
+def zones(pages: Iterable[WirePage[WireScope]], names: Collection[str]) -> frozenset[str]:
     """The zones that have all of these names, none deprecated; a zone that may hide something is left out."""
     having: dict[str, set[str]] = {}
     missing: set[str] = set()

@@ -13,7 +13,7 @@ from spotwarden.ports import UnansweredError
 T = TypeVar("T")
 
 
-class Patience(msgspec.Struct, frozen=True, kw_only=True):
+class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of one call. The pauses grow two-fold from `first_pause`, each drawn between zero and that.
 
     `connect` and `answer` bound one try; after `in_all` no further try begins. Together they stay well under

@@ -11,7 +11,7 @@ from google.pubsub_v1 import PublisherClient, PubsubMessage
 
 from spotwarden import clock
 from spotwarden.gcp.grpc_service import Typed
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.ports import Published, UnansweredError
 
 
@@ -24,7 +24,7 @@ class CloudTopic:
         project: str,
         topic: str,
         endpoint: str = "",
-        patience: Patience = Patience(),  # noqa: B008 - frozen
+        patience: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     ) -> None:
         self._topic = f"projects/{project}/topics/{topic}"
         self._pubsub = Typed(PublisherClient, service="pubsub", endpoint=endpoint, patience=patience)

@@ -12,7 +12,7 @@ from google.auth.transport.requests import AuthorizedSession
 
 from spotwarden.gcp.endpoint import checked_endpoint, is_loopback
 from spotwarden.gcp.errors import refusal, unanswered
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.session import settle
 
 _SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
@@ -43,7 +43,7 @@ class Rest:
         self,
         *,
         endpoint: str,
-        patience: Patience,
+        patience: RetryPolicy,
         refused: Callable[[str, int, bytes], Exception] = refusal,
     ) -> None:
         self._endpoint = checked_endpoint(endpoint)

@@ -16,7 +16,7 @@ from google.cloud.compute_v1 import AggregatedListInstancesRequest, Instance, In
 
 from spotwarden.gcp.endpoint import checked_endpoint, is_loopback
 from spotwarden.gcp.errors import is_unanswered, unanswered
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.rest import agent
 from spotwarden.gcp.session import settle
 from spotwarden.model.fleet import Listed
@@ -25,7 +25,7 @@ from spotwarden.ports import RejectedError
 MOST = 500
 
 
-def fleet(project: str, *, endpoint: str = "", patience: Patience = Patience()) -> tuple[Listed, ...]:  # noqa: B008 - frozen
+def fleet(project: str, *, endpoint: str = "", patience: RetryPolicy = RetryPolicy()) -> tuple[Listed, ...]:  # noqa: B008 - frozen
     """All VMs of the project; `endpoint` is "" for Google's Compute Engine.
 
     Raises:
@@ -52,7 +52,7 @@ def fleet(project: str, *, endpoint: str = "", patience: Patience = Patience()) 
             raise RejectedError(error.reason or type(error).__name__, str(error)) from error
 
 
-def _listed(client: InstancesClient, project: str, patience: Patience) -> Iterator[Listed]:
+def _listed(client: InstancesClient, project: str, patience: RetryPolicy) -> Iterator[Listed]:
     pages = client.aggregated_list(
         request=AggregatedListInstancesRequest(project=project, max_results=MOST),
         retry=patience.retry(is_unanswered),

@@ -37,11 +37,11 @@ _GPU = "metric.label.gpu_number"
 NUMBERS: Mapping[int, str] = {2: "int64_value", 3: "double_value"}
 """The field that holds a point's number, by the `ValueType` of its series."""
 
-Series = Any
+WireSeries = Any
 """A raw `TimeSeries` message; of it `resource.labels`, `value_type` and `points` are read."""
 
 
-class Ask(msgspec.Struct, frozen=True, kw_only=True):
+class SeriesQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """One number for each instance and period: `aligner` within a series, `reducer` over its series.
 
     With `each_gpu` the points of a GPU, whatever its series are called, are first summed up, and `reducer` is
@@ -99,8 +99,8 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def listed(
-    monitoring: Typed[MetricServiceClient], project: str, ask: Ask, ids: Collection[str] = ()
-) -> Iterator[Series]:
+    monitoring: Typed[MetricServiceClient], project: str, ask: SeriesQuestion, ids: Collection[str] = ()
+) -> Iterator[WireSeries]:
     """The series of the answer; none where the metric was never written, which Monitoring says by NOT_FOUND.
 
     They are raw messages: reading a point through the client's own classes takes 18 times as long.
@@ -148,13 +148,13 @@ def _check(page: Any) -> None:  # noqa: ANN401 - a message of Google's
         raise UnansweredError(f"Monitoring answered in part: {'; '.join(said)}")
 
 
-def instance_id(series: Series) -> str:
+def instance_id(series: WireSeries) -> str:
     """The instance's id; "" for none."""
     labels = series.resource.labels
     return labels["instance_id"] if "instance_id" in labels else ""  # noqa: SIM401 - a protobuf map's `get` is slower
 
 
-def number_of(series: Series) -> str:
+def number_of(series: WireSeries) -> str:
     """Which field of a point's value holds its number; `UnansweredError` where none that we know does."""
     try:
         return NUMBERS[series.value_type]

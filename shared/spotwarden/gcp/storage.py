@@ -5,8 +5,8 @@ from typing import Any
 from uuid import uuid4
 
 from spotwarden.gcp.errors import unanswered
-from spotwarden.gcp.objects import WRITTEN_BY, Objects, check_size
-from spotwarden.gcp.patience import Patience
+from spotwarden.gcp.objects import WRITTEN_BY, ObjectDoor, check_size
+from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.ports import ConflictError, Entry, Stored, UnansweredError
 
 _ENTRY = "items(name,generation,updated,size),nextPageToken"
@@ -29,10 +29,10 @@ class CloudStorage:
         *,
         project: str,
         bucket: str,
-        patience: Patience = Patience(),  # noqa: B008 - frozen
+        patience: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
         new_word: Callable[[], str] = _new_word,
     ) -> None:
-        self._objects = Objects(project=project, bucket=bucket, patience=patience)
+        self._objects = ObjectDoor(project=project, bucket=bucket, patience=patience)
         self._patience = patience
         self._new_word = new_word
 
@@ -88,7 +88,7 @@ class _Write:
     A late try that lands after all cannot hurt: its condition no longer holds.
     """
 
-    def __init__(self, objects: Objects, name: str, word: str) -> None:
+    def __init__(self, objects: ObjectDoor, name: str, word: str) -> None:
         self._objects = objects
         self._name = name
         self._word = word
@@ -125,7 +125,7 @@ class _Delete:
     if it was another's, the generation that we wanted gone is gone all the same.
     """
 
-    def __init__(self, objects: Objects, name: str, generation: int) -> None:
+    def __init__(self, objects: ObjectDoor, name: str, generation: int) -> None:
         self._objects = objects
         self._name = name
         self._generation = generation

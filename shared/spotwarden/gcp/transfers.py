@@ -15,9 +15,9 @@ from google.api_core.exceptions import NotFound
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
 from spotwarden.gcp.errors import is_unanswered, leaves_open, unanswered
-from spotwarden.gcp.objects import Objects
-from spotwarden.gcp.patience import Patience
-from spotwarden.ports import Held, UnansweredError, unwatched
+from spotwarden.gcp.objects import ObjectDoor
+from spotwarden.gcp.patience import RetryPolicy
+from spotwarden.ports import HeldObject, UnansweredError, unwatched
 
 PIECE = 16 * 1024 * 1024
 """Bytes that are sent at a time, and sent again where that fails: each thread holds as many."""
@@ -28,8 +28,8 @@ _HELD = "items(name,generation,size,crc32c),nextPageToken"
 class CloudFiles:
     """`Transfers` over one bucket."""
 
-    def __init__(self, *, project: str, bucket: str, patience: Patience = Patience()) -> None:  # noqa: B008 - frozen
-        self._objects = Objects(project=project, bucket=bucket, patience=patience)
+    def __init__(self, *, project: str, bucket: str, patience: RetryPolicy = RetryPolicy()) -> None:  # noqa: B008 - frozen
+        self._objects = ObjectDoor(project=project, bucket=bucket, patience=patience)
         self._retry = patience.retry(_may_come)
         self._timeouts = patience.timeouts
 
@@ -37,12 +37,12 @@ class CloudFiles:
         """Give the connections back; the next call opens new ones."""
         self._objects.close()
 
-    def held(self, prefix: str) -> list[Held]:
+    def held(self, prefix: str) -> list[HeldObject]:
         """As `Transfers.held`."""
         with unanswered():
             return [_held(row) for row in self._objects.rows(prefix=prefix, fields=_HELD)]
 
-    def same(self, file: Path, held: Held) -> bool:
+    def same(self, file: Path, held: HeldObject) -> bool:
         """As `Transfers.same`."""
         return file.stat().st_size == held.size and checksum(file) == held.crc32c
 
@@ -62,7 +62,7 @@ class CloudFiles:
             )
 
     def download(
-        self, held: Held, into: BinaryIO, *, start: int = 0, moved: Callable[[int], None] = unwatched
+        self, held: HeldObject, into: BinaryIO, *, start: int = 0, moved: Callable[[int], None] = unwatched
     ) -> None:
         """As `Transfers.download`: the bytes as they are stored, also where they are compressed."""
         if start >= held.size and (start or held.size):
@@ -161,7 +161,7 @@ def _intact(name: str) -> Iterator[None]:
         raise UnansweredError(f"{name} changed while it was read") from error
 
 
-def _held(row: Any) -> Held:  # noqa: ANN401 - the library publishes no types
-    return Held(
+def _held(row: Any) -> HeldObject:  # noqa: ANN401 - the library publishes no types
+    return HeldObject(
         name=row.name, generation=int(row.generation), size=int(row.size or 0), crc32c=str(row.crc32c or "")
     )

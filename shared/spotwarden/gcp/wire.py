@@ -30,7 +30,7 @@ class Pair(msgspec.Struct, frozen=True):
     value: str = ""
 
 
-class Warned(msgspec.Struct, frozen=True):
+class WireWarning(msgspec.Struct, frozen=True):
     """A warning of a list or of one scope of it."""
 
     code: str = ""
@@ -130,7 +130,7 @@ class Deprecation(msgspec.Struct, frozen=True):
     state: str = ""
 
 
-class Offer(msgspec.Struct, frozen=True):
+class WireOffer(msgspec.Struct, frozen=True):
     """A machine or accelerator type, as a zone has it."""
 
     name: str
@@ -142,31 +142,31 @@ class Offer(msgspec.Struct, frozen=True):
         return self.deprecated.state in {"", "ACTIVE"}
 
 
-class Listed(msgspec.Struct, frozen=True, rename="camel"):
+class WireListed(msgspec.Struct, frozen=True, rename="camel"):
     """What an aggregated list says of every zone or region, whatever it holds."""
 
-    warning: Warned | None = None
+    warning: WireWarning | None = None
 
 
-class Scope(Listed, frozen=True, rename="camel"):
+class WireScope(WireListed, frozen=True, rename="camel"):
     """What an aggregated list holds for one zone or region."""
 
     instances: Sequence[WireInstance] = ()
     operations: Sequence[WireOperation] = ()
-    machine_types: Sequence[Offer] = ()
-    accelerator_types: Sequence[Offer] = ()
+    machine_types: Sequence[WireOffer] = ()
+    accelerator_types: Sequence[WireOffer] = ()
 
 
-Held = TypeVar("Held", bound=Listed)
+Held = TypeVar("Held", bound=WireListed)
 
 
-class Page(msgspec.Struct, Generic[Held], frozen=True, rename="camel"):
+class WirePage(msgspec.Struct, Generic[Held], frozen=True, rename="camel"):
     """One page of an aggregated list, by scope (`zones/us-central1-a`)."""
 
     items: Mapping[str, Held] = {}
     next_page_token: str = ""
     unreachables: Sequence[str] = ()
-    warning: Warned | None = None
+    warning: WireWarning | None = None
 
     def missing(self) -> Iterable[str]:
         """Short names of the scopes that this page may hide something of."""

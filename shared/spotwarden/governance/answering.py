@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from spotwarden.governance.caps.jobs import extendable
 from spotwarden.governance.cases.life import CaseEvent, IllegalCaseError, follow
 from spotwarden.governance.precedence import NOBODY, limits
-from spotwarden.model.answer import Accepted, Answer, Answered, Extend, Keep, Refused, Release
+from spotwarden.model.answer import Accepted, Answer, Answered, AnswerRefused, Extend, Keep, Release
 from spotwarden.model.case import Case, CaseState, Warned
 from spotwarden.model.governance import JobCap, Remedy
 from spotwarden.model.jobfile import JobFile
@@ -36,16 +36,16 @@ def answered(
     try:
         return _ANSWERS[type(answer)](case, answer, _Rules(policy=policy, file=file, now=now))
     except IllegalCaseError:
-        return Refused(why=f"it is too late: {_deed(case)} at {moment(case.looked)}")
+        return AnswerRefused(why=f"it is too late: {_deed(case)} at {moment(case.looked)}")
 
 
 def _keep(case: Case, answer: Keep, by: _Rules) -> Answered:
     """A veto is a person's word and holds at once, but not for ever: what never ends is an exemption."""
     longest = by.now + by.policy.governance.longest_keep
     if answer.until <= by.now:
-        return Refused(why=f"{moment(answer.until)} is over already")
+        return AnswerRefused(why=f"{moment(answer.until)} is over already")
     if answer.until > longest:
-        return Refused(
+        return AnswerRefused(
             why=f"a case can be kept until {moment(longest)} at most (governance.longest_keep), and then"
             " again; for longer, ask for an exemption in the policy"
         )
@@ -67,7 +67,7 @@ def _keep(case: Case, answer: Keep, by: _Rules) -> Answered:
 def _release(case: Case, answer: Release, by: _Rules) -> Answered:
     """The veto ends now rather than never was: a warning from before it does not count again."""
     if case.keep_until is None or case.keep_until <= by.now:
-        return Refused(why="nobody keeps it")
+        return AnswerRefused(why="nobody keeps it")
     released = replace(case, keep_until=by.now, kept_by=answer.by, kept_why=answer.why)
     return Accepted(case=released, reason=f"{answer.by} keeps it no longer{_because(answer.why)}")
 
@@ -75,7 +75,7 @@ def _release(case: Case, answer: Release, by: _Rules) -> Answered:
 def _extend(case: Case, answer: Extend, by: _Rules) -> Answered:
     """The new limit is warned of anew, and the grace counts from that warning."""
     if problem := _not_more(case, answer, by):
-        return Refused(why=problem)
+        return AnswerRefused(why=problem)
     extended = replace(
         case,
         state=follow(case.state, CaseEvent.KEEP),
@@ -92,7 +92,7 @@ def _extend(case: Case, answer: Extend, by: _Rules) -> Answered:
 
 def _past(case: Case) -> tuple[Warned, ...]:
     """The warnings so far, none of which counts any more: whoever answered is warned anew."""
-    return tuple(replace(one, counts=False) for one in case.warnings)
+    return tuple(replace(warning, counts=False) for warning in case.warnings)
 
 
 def _not_more(case: Case, answer: Extend, by: _Rules) -> str:
@@ -109,7 +109,7 @@ def _not_more(case: Case, answer: Extend, by: _Rules) -> str:
 
 def _under_way(case: Case) -> str:
     """What a person must know of a remedy that was written down before the answer came."""
-    sent = [one for one in case.strikes if not one.error]
+    sent = [strike for strike in case.strikes if not strike.error]
     if case.state is not CaseState.DUE or not sent:
         return ""
     at = moment(max(one.at for one in sent))

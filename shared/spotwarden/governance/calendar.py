@@ -35,7 +35,7 @@ def next_opening(calendar: Calendar, moment: datetime) -> datetime | None:
     for days in range(-1, HORIZON):
         day = (moment.astimezone(zone) + days * _DAY).date()
         opened = datetime.combine(day, hours_of(calendar.hours).opens, tzinfo=zone)
-        found = [one for one in _instants(opened) if one > moment and _open(calendar, one)]
+        found = [instant for instant in _instants(opened) if instant > moment and _open(calendar, instant)]
         if found:
             return min(found)
     return None

@@ -6,13 +6,13 @@ from datetime import date, datetime, timedelta
 import msgspec
 
 from spotwarden.model.fleet import Machine
-from spotwarden.model.prices import Kind, Price, PriceTable, Rate
+from spotwarden.model.prices import Price, PriceTable, Rate, VmKind
 
 PART_OF_REGION = 3
 """A zone's name has three parts, us-central1-a; the first two name its region."""
 
 
-class Bill(msgspec.Struct, frozen=True, kw_only=True):
+class VmCost(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a sum: `hours` of VMs have no known price; `oldest` is the date of the oldest rate."""
 
     amount: float = 0.0
@@ -25,9 +25,9 @@ def region_of(place: str) -> str:
     return "-".join(place.split("-")[: PART_OF_REGION - 1])
 
 
-def kind_of(machine: Machine) -> Kind:
+def kind_of(machine: Machine) -> VmKind:
     """What the price of this VM depends on."""
-    return Kind(
+    return VmKind(
         machine_type=machine.machine_type,
         gpu=machine.gpu,
         gpus=machine.gpus,
@@ -36,7 +36,7 @@ def kind_of(machine: Machine) -> Kind:
     )
 
 
-def price_of(kind: Kind, table: PriceTable) -> Price | None:
+def price_of(kind: VmKind, table: PriceTable) -> Price | None:
     """USD an hour of one VM; None where any part of it has no known price."""
     whole = _newest(table.rates, kind, machine=kind.machine_type)
     if whole is None:
@@ -52,7 +52,7 @@ def price_of(kind: Kind, table: PriceTable) -> Price | None:
 
 
 def _newest(
-    rates: Iterable[Rate], kind: Kind, *, machine: str = "", gpu: str = ""
+    rates: Iterable[Rate], kind: VmKind, *, machine: str = "", gpu: str = ""
 ) -> tuple[Rate, float] | None:
     """The newest rate that says what this costs, provisioned as it is, and what it says."""
     wanted = (machine, gpu, kind.region)
@@ -64,12 +64,12 @@ def _newest(
     return max(found, key=lambda one: one[0].date) if found and (machine or gpu) else None
 
 
-def _said(rate: Rate, kind: Kind) -> float | None:
+def _said(rate: Rate, kind: VmKind) -> float | None:
     """The rate of a spot or a standard VM; what reservations and flex-start cost stands in no price list."""
     return {"STANDARD": rate.standard, "SPOT": rate.spot}.get(kind.provisioning)
 
 
-def bill(hours: Iterable[tuple[Kind, float]], table: PriceTable) -> Bill:
+def bill(hours: Iterable[tuple[VmKind, float]], table: PriceTable) -> VmCost:
     """The sum of VMs of these kinds over so many hours each."""
     amount = unknown = 0.0
     dates = []
@@ -79,10 +79,10 @@ def bill(hours: Iterable[tuple[Kind, float]], table: PriceTable) -> Bill:
             continue
         amount += price.per_hour * span
         dates.append(price.date)
-    return Bill(amount=amount, hours=unknown, oldest=min(dates, default=None))
+    return VmCost(amount=amount, hours=unknown, oldest=min(dates, default=None))
 
 
-def words(bill: Bill) -> str:
+def words(bill: VmCost) -> str:
     """The sum as a person reads it, with what is not in it."""
     if not bill.hours:
         return f"${bill.amount:.2f}"
@@ -91,7 +91,7 @@ def words(bill: Bill) -> str:
     return f"at least ${bill.amount:.2f}; {bill.hours:.1f} VM-hours have no known price"
 
 
-def basis(bill: Bill, table: PriceTable, now: datetime, old: timedelta) -> str:
+def basis(bill: VmCost, table: PriceTable, now: datetime, old: timedelta) -> str:
     """What the sum rests on: the day of its prices, and whether that is long ago."""
     if table.problem:
         return f"no prices: {table.problem}"

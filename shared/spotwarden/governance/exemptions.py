@@ -47,8 +47,8 @@ def _by_job(rule: str, job_file: JobFile, today: date) -> str:
 
 def _by_policy(policy: Policy, rule: str, owner: str, today: date) -> str:
     said = owner.casefold()
-    for one in policy.governance.exemptions:
-        named = not one.rules or rule in one.rules
-        if named and owner and today <= one.until and fnmatchcase(said, one.owner.casefold()):
-            return f"the policy exempts {one.owner} until {one.until}: {one.why}"
+    for exemption in policy.governance.exemptions:
+        named = not exemption.rules or rule in exemption.rules
+        if named and owner and today <= exemption.until and fnmatchcase(said, exemption.owner.casefold()):
+            return f"the policy exempts {exemption.owner} until {exemption.until}: {exemption.why}"
     return ""

@@ -5,13 +5,13 @@ Engine allows a project 750 a minute ("Rate quotas"), and a thousand VMs that ar
 events: they would take the lists from the very recovery that makes these VMs.
 """
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.model.tick import Tick
 
 MOST = 12
 """Events a minute, of one instance of a function: by three lists each, ten instances take half of them."""
 
-_SEEN: Known[int] = Known(most=8)
+_SEEN: GenerationCache[int] = GenerationCache(most=8)
 
 
 def too_many(tick: Tick) -> bool:

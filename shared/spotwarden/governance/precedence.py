@@ -20,7 +20,7 @@ OWNERS_KNOWN = 65_536
 """How many owners' limits are kept; a project has hundreds."""
 
 
-class Source(Enum):
+class LimitSource(Enum):
     """Where a value comes from. `DEFAULT` is a policy's that equals what holds without one."""
 
     DEFAULT = "default"
@@ -30,12 +30,12 @@ class Source(Enum):
     CEILING = "ceiling"
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class EffectiveLimit(msgspec.Struct, frozen=True, kw_only=True):
     """A value that holds, and why. `ceiling` is None for none; `note` says what was said in vain."""
 
     name: str
     value: Any
-    source: Source
+    source: LimitSource
     ceiling: Any = None
     note: str = ""
 
@@ -60,12 +60,14 @@ def everybodys(policy: Policy, rule: str) -> tuple[Limits, ...]:
     return tuple(_settled(policy.rule(rule), _explained(policy, rule, team, NOBODY)) for team in teams)
 
 
-def explain(policy: Policy, rule: str, *, owner: str = "", job_file: JobFile = NOBODY) -> tuple[Held, ...]:
+def explain(
+    policy: Policy, rule: str, *, owner: str = "", job_file: JobFile = NOBODY
+) -> tuple[EffectiveLimit, ...]:
     """Every value of the rule as it holds for a job of this owner, and where it comes from."""
     return _explained(policy, rule, team_of(policy, owner), job_file)
 
 
-def _explained(policy: Policy, rule: str, team: str, job_file: JobFile) -> tuple[Held, ...]:
+def _explained(policy: Policy, rule: str, team: str, job_file: JobFile) -> tuple[EffectiveLimit, ...]:
     of_team = policy.teams[team].rules.get(rule, {}) if team else {}
     of_job = job_file.rules.get(rule, {})
     held = tuple(
@@ -102,33 +104,37 @@ def _team(same: Same[Policy], owner: str) -> str:
     return ""
 
 
-def _by_policy(policy: Policy, rule: str) -> Iterator[tuple[Held, Lenient]]:
+def _by_policy(policy: Policy, rule: str) -> Iterator[tuple[EffectiveLimit, Lenient]]:
     """What the policy says to everybody, and in which direction each value is lenient."""
     base, ceilings = policy.rule(rule), policy.ceilings.get(rule, {})
     for field in msgspec.structs.fields(base):
         value, ceiling = getattr(base, field.name), ceilings.get(field.name)
         yield (
-            Held(
+            EffectiveLimit(
                 name=field.name,
                 value=value,
-                source=Source.DEFAULT if value == field.default else Source.POLICY,
+                source=LimitSource.DEFAULT if value == field.default else LimitSource.POLICY,
                 ceiling=None if ceiling is None else read_limit(RULES[rule], field.name, ceiling),
             ),
             LENIENT[rule][field.name],
         )
 
 
-def _by_team(held: Held, kind: type[Limits], words: Mapping[str, Any], side: Lenient) -> Held:
+def _by_team(
+    held: EffectiveLimit, kind: type[Limits], words: Mapping[str, Any], side: Lenient
+) -> EffectiveLimit:
     """A team may be anything up to the ceiling."""
     if held.name not in words:
         return held
     value = read_limit(kind, held.name, words[held.name])
     if held.ceiling is not None and leniency(side, value) > leniency(side, held.ceiling):
         return _cut(held, f"the team says {written(value)}")
-    return msgspec.structs.replace(held, value=value, source=Source.TEAM)
+    return msgspec.structs.replace(held, value=value, source=LimitSource.TEAM)
 
 
-def _by_job(held: Held, kind: type[Limits], words: Mapping[str, Any], side: Lenient) -> Held:
+def _by_job(
+    held: EffectiveLimit, kind: type[Limits], words: Mapping[str, Any], side: Lenient
+) -> EffectiveLimit:
     """A job may be as lenient as the ceiling allows; without one it can only be stricter."""
     if held.name not in words:
         return held
@@ -141,27 +147,27 @@ def _by_job(held: Held, kind: type[Limits], words: Mapping[str, Any], side: Leni
             held, note=f"job.toml says {written(value)}, which is not a job's to say"
         )
     if side is Lenient.OWN:
-        return msgspec.structs.replace(held, value=value, source=Source.JOB)
+        return msgspec.structs.replace(held, value=value, source=LimitSource.JOB)
     wish, now = leniency(side, value), leniency(side, held.value)
     most = now if held.ceiling is None else max(now, leniency(side, held.ceiling))
     if wish <= most:
-        return msgspec.structs.replace(held, value=value, source=Source.JOB)
+        return msgspec.structs.replace(held, value=value, source=LimitSource.JOB)
     if most > now:
         return _cut(held, f"job.toml says {written(value)}")
     return msgspec.structs.replace(held, note=f"job.toml says {written(value)}, more than it may have")
 
 
-def _cut(held: Held, note: str) -> Held:
-    return msgspec.structs.replace(held, value=held.ceiling, source=Source.CEILING, note=note)
+def _cut(held: EffectiveLimit, note: str) -> EffectiveLimit:
+    return msgspec.structs.replace(held, value=held.ceiling, source=LimitSource.CEILING, note=note)
 
 
-def _settled(base: Limits, held: tuple[Held, ...]) -> Limits:
+def _settled(base: Limits, held: tuple[EffectiveLimit, ...]) -> Limits:
     """The limits with these values."""
     found: Limits = msgspec.structs.replace(base, **{one.name: one.value for one in held})
     return found
 
 
-def _with_warnings(held: tuple[Held, ...]) -> tuple[Held, ...]:
+def _with_warnings(held: tuple[EffectiveLimit, ...]) -> tuple[EffectiveLimit, ...]:
     """Who is acted upon before the last of the policy's warnings is warned sooner, too."""
     value = {one.name: one.value for one in held}
     warn = tuple(one for one in value["warn"] if one < value["act"])

@@ -59,6 +59,6 @@ def only(table: PriceTable, machine_types: Collection[str], gpus: Collection[str
     return replace(
         table,
         rates=tuple(
-            one for one in table.rates if one.machine in machine_types or (one.gpu and one.gpu in gpus)
+            rate for rate in table.rates if rate.machine in machine_types or (rate.gpu and rate.gpu in gpus)
         ),
     )

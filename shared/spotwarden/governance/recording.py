@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from spotwarden import typed
-from spotwarden.engine.log import Log, log
+from spotwarden.engine.log import WriteLine, log
 from spotwarden.layout import Layout, NotInLayoutError, SweepRecord
 from spotwarden.model.brief import Brief
-from spotwarden.model.seen import Facts, Seen, Unreadable
+from spotwarden.model.seen import Facts, RecordedSweep, Unreadable
 from spotwarden.model.tick import Tick
 from spotwarden.ports import ConflictError, Store, UnansweredError
 
@@ -27,12 +27,12 @@ LARGEST = 1024 * 1024 * 1024
 
 
 def record(
-    store: Store, layout: Layout, brief: Brief, facts: msgspec.Struct, *, write_line: Log = log
+    store: Store, layout: Layout, brief: Brief, facts: msgspec.Struct, *, write_line: WriteLine = log
 ) -> None:
     """Keep what this sweep saw; one that cannot be kept is told in the log and stops nothing."""
     tick = brief.tick
     name = layout.build(SweepRecord(function=tick.function, day=tick.now.date(), entry=_entry(tick)))
-    seen = Seen(tick=tick, policy=brief.policy.version, steady=brief.steady, facts=facts)
+    seen = RecordedSweep(tick=tick, policy=brief.policy.version, steady=brief.steady, facts=facts)
     try:
         store.write(name, packed(seen), generation=None, content_type="application/gzip")
     except (ConflictError, UnansweredError) as error:
@@ -41,7 +41,7 @@ def record(
 
 def read(
     store: Store, layout: Layout, function: str, since: datetime, facts: type[Facts]
-) -> Iterator[Seen[Facts] | Unreadable]:
+) -> Iterator[RecordedSweep[Facts] | Unreadable]:
     """Every sweep of this function that began at `since` or later, oldest first, read one at a time."""
     for name in _names(store, layout, function, since):
         seen = read_one(store, name, facts)
@@ -49,14 +49,14 @@ def read(
             yield seen
 
 
-def read_one(store: Store, name: str, facts: type[Facts]) -> Seen[Facts] | Unreadable | None:
+def read_one(store: Store, name: str, facts: type[Facts]) -> RecordedSweep[Facts] | Unreadable | None:
     """The sweep that this object tells of; None where there is none."""
     stored = store.read(name, at_most=LARGEST)
     if stored is None:
         return None
     try:
-        kind = Seen[facts]  # type: ignore[valid-type]
-        seen: Seen[Facts] = typed.decode(gzip.decompress(stored.data), kind)
+        kind = RecordedSweep[facts]  # type: ignore[valid-type]
+        seen: RecordedSweep[Facts] = typed.decode(gzip.decompress(stored.data), kind)
     except (msgspec.DecodeError, OSError, EOFError, zlib.error) as error:
         return Unreadable(name=name, why=str(error))
     return seen

@@ -17,7 +17,7 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Each, Swept, each, swept
 from spotwarden.engine.log import log
 from spotwarden.engine.metrics import pulse
-from spotwarden.engine.turn import Taken, end_turn, take_turn
+from spotwarden.engine.turn import TakenTurn, end_turn, take_turn
 from spotwarden.governance.cases import blast
 from spotwarden.governance.cases.blast import portion
 from spotwarden.governance.cases.deliveries import with_deliveries
@@ -40,7 +40,7 @@ Facts = TypeVar("Facts", bound=msgspec.Struct)
 Moved = Ripe | Wait | CaseFacts
 
 
-class Rules(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
+class SweptRules(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
     """The rules that one function sweeps for: each function has its own facts and its own judge.
 
     `gather` reads the facts of everything, or of the VMs of these ids alone; `judge` is pure. `watches` makes
@@ -53,7 +53,7 @@ class Rules(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
     watches: bool = False
 
 
-class Sight(msgspec.Struct, frozen=True, kw_only=True):
+class JudgedLook(msgspec.Struct, frozen=True, kw_only=True):
     """One look, judged: what was found about each case. One that cannot be read is left alone, and told."""
 
     judged: Judged
@@ -61,13 +61,13 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
     broken: tuple[Exception, ...]
 
 
-def govern(context: SweepContext, rules: Rules[Facts]) -> Swept:
+def govern(context: SweepContext, rules: SweptRules[Facts]) -> Swept:
     """One sweep. An event's looks at its own VM and never acts: the next tick does, with all in view."""
     if context.tick.about and too_many(context.tick):
         return swept([Wait(reason="many VMs are made at once: the next tick looks at all", soon=False)], ())
     if context.tick.about:
         sight = _look(context, rules, context.tick.now)
-        if any(one.finding for one in sight.cases):
+        if any(case.finding for case in sight.cases):
             skew = context.policy.governance.clock_skew
             check_event_clock(context.cloud.store, context.settings.layout, context.tick, skew)
         moved = _escalate(context, sight.cases)
@@ -80,11 +80,13 @@ def govern(context: SweepContext, rules: Rules[Facts]) -> Swept:
     return _sweep(context, rules, taken)
 
 
-def _sweep(context: SweepContext, rules: Rules[Facts], taken: Taken) -> Swept:
+def _sweep(context: SweepContext, rules: SweptRules[Facts], taken: TakenTurn) -> Swept:
     steady = steady_since(taken, context.tick, context.policy.governance.outage)
     sight = _look(context, rules, steady)
     moved = _escalate(context, sight.cases)
-    acted = _act(context, rules, sight, [one for one in moved.results if isinstance(one, Ripe)], steady)
+    acted = _act(
+        context, rules, sight, [result for result in moved.results if isinstance(result, Ripe)], steady
+    )
     told = each([taken] if rules.watches else [], partial(_tell_of_silence, context))
     taken = next(iter(told.results), taken)
     end_turn(context.cloud.store, context.settings.layout, with_steady(taken, steady), context.tick.now)
@@ -92,7 +94,7 @@ def _sweep(context: SweepContext, rules: Rules[Facts], taken: Taken) -> Swept:
     return swept([*_waits(moved), *_waits(acted)], failures)
 
 
-def _tell_of_silence(context: SweepContext, taken: Taken) -> Taken:
+def _tell_of_silence(context: SweepContext, taken: TakenTurn) -> TakenTurn:
     """Tell who is silent, unless we have already; gives the turn that remembers it."""
     others = last_sweeps(context.cloud.store, context.settings.layout, besides=taken.function)
     notice = silent(others, context.policy, context.tick)
@@ -103,7 +105,9 @@ def _tell_of_silence(context: SweepContext, taken: Taken) -> Taken:
     return replace(taken, turn=replace(taken.turn, told=notice.id))
 
 
-def _look(context: SweepContext, rules: Rules[Facts], steady: datetime, only: Collection[str] = ()) -> Sight:
+def _look(
+    context: SweepContext, rules: SweptRules[Facts], steady: datetime, only: Collection[str] = ()
+) -> JudgedLook:
     """Everything, or these VMs once more; only a whole look is worth recording."""
     store, layout = context.cloud.store, context.settings.layout
     workers = context.settings.workers
@@ -118,7 +122,7 @@ def _look(context: SweepContext, rules: Rules[Facts], steady: datetime, only: Co
     if not only:
         pulse().saw(vms=judged.fleet, cases=len(filed))
     cases = tuple(one for one in paired(judged, filed) if (one.rule, one.key) not in broken)
-    return Sight(judged=judged, cases=cases, broken=tuple(broken.values()))
+    return JudgedLook(judged=judged, cases=cases, broken=tuple(broken.values()))
 
 
 def _escalate(context: SweepContext, cases: Iterable[CaseFacts], *, only_strike: bool = False) -> Each[Moved]:
@@ -141,11 +145,11 @@ def _escalate(context: SweepContext, cases: Iterable[CaseFacts], *, only_strike:
 
 
 def _waits(moved: Each[Moved]) -> list[Wait]:
-    return [one for one in moved.results if isinstance(one, Wait)]
+    return [result for result in moved.results if isinstance(result, Wait)]
 
 
 def _act(
-    context: SweepContext, rules: Rules[Facts], sight: Sight, ripe: list[Ripe], steady: datetime
+    context: SweepContext, rules: SweptRules[Facts], sight: JudgedLook, ripe: list[Ripe], steady: datetime
 ) -> Each[Moved]:
     """Look once more at what is ripe, and act on what is so still, within the blast radius."""
     wanted = {(case.rule, case.key): _ids(case.subject) for case in _allowed(context, rules, sight, ripe)}
@@ -160,7 +164,7 @@ def _act(
         and _ids(one.finding.subject) <= ids
     ]
     struck = _escalate(context, permitted, only_strike=True)
-    told = _escalate(context, [one for one in struck.results if isinstance(one, CaseFacts)])
+    told = _escalate(context, [result for result in struck.results if isinstance(result, CaseFacts)])
     return Each([*_waits(struck), *_waits(told)], [*struck.failures, *told.failures])
 
 
@@ -168,10 +172,12 @@ def _ids(subject: Subject) -> set[str]:
     return {target.id for target in subject.targets}
 
 
-def _allowed(context: SweepContext, rules: Rules[Facts], sight: Sight, ripe: list[Ripe]) -> tuple[Case, ...]:
+def _allowed(
+    context: SweepContext, rules: SweptRules[Facts], sight: JudgedLook, ripe: list[Ripe]
+) -> tuple[Case, ...]:
     """The ripe cases that this sweep may act upon; of a rule that wants too much none, then ops are told."""
     fleet = sight.judged.fleet
-    found = portion(rules.names, [one.case for one in ripe], context.policy, fleet)
+    found = portion(rules.names, [ripe_case.case for ripe_case in ripe], context.policy, fleet)
     for rule, cases in found.stopped.items():
         notice = blast.too_many(rule, cases, fleet, context.policy, context.tick)
         context.executor.apply(Tell(reason=notice.why, notice=notice))

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote_to_bytes
 import msgspec
 
 from spotwarden.layout.table import FIELDS, MARKERS, MAX_NAME_BYTES, OURS, READERS, RESERVED_JOBS, TEMPLATES
-from spotwarden.layout.things import Code, InstanceId, Thing
+from spotwarden.layout.things import Code, InstanceId, ObjectName
 
 
 class NotInLayoutError(ValueError):
@@ -32,7 +32,7 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 @cache
-def _patterns() -> Mapping[type[Thing], re.Pattern[str]]:
+def _patterns() -> Mapping[type[ObjectName], re.Pattern[str]]:
     """Made when a name is first read: a process that reads none starts sooner."""
     return {kind: _pattern(template) for kind, template in TEMPLATES.items()}
 
@@ -82,11 +82,11 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         if not self.prefix.endswith("/") or _problem("path", self.prefix[:-1]):
             raise NotInLayoutError(self.prefix, "a bucket prefix is empty or a path that ends in '/'")
 
-    def build(self, thing: Thing) -> str:
+    def build(self, thing: ObjectName) -> str:
         """The name of this thing; `NotInLayoutError` where a part does not fit."""
         return _build(self.prefix, thing)
 
-    def parse(self, name: str) -> Thing:
+    def parse(self, name: str) -> ObjectName:
         """What the object of this name is; `NotInLayoutError` where it is nothing of ours."""
         return _parse(self.prefix, name)
 
@@ -169,7 +169,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=16_384)
-def _build(prefix: str, thing: Thing) -> str:
+def _build(prefix: str, thing: ObjectName) -> str:
     parts = {field: str(getattr(thing, field)) for field in thing.__struct_fields__}
     name = prefix + TEMPLATES[type(thing)].format(**parts)
     for field, text in parts.items():
@@ -181,7 +181,7 @@ def _build(prefix: str, thing: Thing) -> str:
 
 
 @lru_cache(maxsize=16_384)
-def _parse(prefix: str, name: str) -> Thing:
+def _parse(prefix: str, name: str) -> ObjectName:
     if not name.startswith(prefix):
         raise NotInLayoutError(name, f"outside the bucket prefix {prefix!r}")
     if len(name.encode(errors="surrogatepass")) > MAX_NAME_BYTES:
@@ -194,7 +194,7 @@ def _parse(prefix: str, name: str) -> Thing:
     raise NotInLayoutError(name, _why(rest))
 
 
-def _read(kind: type[Thing], name: str, parts: Mapping[str, str]) -> Thing:
+def _read(kind: type[ObjectName], name: str, parts: Mapping[str, str]) -> ObjectName:
     for field, text in parts.items():
         if problem := _problem(field, text):
             raise NotInLayoutError(name, problem)

@@ -11,13 +11,14 @@ from spotwarden.layout.things import (
     CreateScript,
     DeliveredRecord,
     Heartbeat,
-    Input,
+    InputName,
     InstanceId,
-    JobFile,
+    JobFileName,
     LaunchedRecord,
     LogFile,
     MarkerName,
     MetricsFile,
+    ObjectName,
     OpenJob,
     OutboxEntry,
     Output,
@@ -32,7 +33,6 @@ from spotwarden.layout.things import (
     StatusCode,
     SweepRecord,
     SweepTurn,
-    Thing,
     UndeliveredRecord,
     UsageRecord,
     UsedOffer,
@@ -48,7 +48,7 @@ LABEL = "[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?"
 """An RFC 1035 label as Compute Engine takes it for the name of an instance."""
 
 
-TEMPLATES: Mapping[type[Thing], str] = {
+TEMPLATES: Mapping[type[ObjectName], str] = {
     Code: "{job}/my-code.tar",
     Output: "{job}/output/{path}",
     CreateScript: "{job}/metadata/create-instance.sh",
@@ -56,12 +56,12 @@ TEMPLATES: Mapping[type[Thing], str] = {
     ScriptFile: "{job}/metadata/files/{path}",
     InstanceId: "{job}/metadata/{node}-instance-id",
     StatusCode: "{job}/metadata/status-code",
-    JobFile: "{job}/metadata/job.toml",
+    JobFileName: "{job}/metadata/job.toml",
     Heartbeat: "{job}/metadata/heartbeat/{node}",
     MetricsFile: "{job}/metadata/metrics/{node}/{attempt}.jsonl",
     LogFile: "{job}/metadata/logs/{node}/{attempt}.log",
     RunRecord: "{job}/metadata/run.json",
-    Input: "{job}/input/{path}",
+    InputName: "{job}/input/{path}",
     AttemptRecord: "{job}/metadata/attempts/{attempt}.json",
     LaunchedRecord: "{job}/metadata/launched/{attempt}.json",
     MarkerName: MARKERS + "/{node}",

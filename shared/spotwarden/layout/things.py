@@ -5,69 +5,69 @@ from datetime import date
 import msgspec
 
 
-class Thing(msgspec.Struct, frozen=True, kw_only=True):
+class ObjectName(msgspec.Struct, frozen=True, kw_only=True):
     """What an object of the bucket is; its fields are the variable parts of the name."""
 
 
-class Code(Thing, frozen=True, kw_only=True, tag=True):
+class Code(ObjectName, frozen=True, kw_only=True, tag=True):
     """The job's code as one tarball."""
 
     job: str
 
 
-class Output(Thing, frozen=True, kw_only=True, tag=True):
+class Output(ObjectName, frozen=True, kw_only=True, tag=True):
     """Something the job produced; the newest one counts as progress."""
 
     job: str
     path: str
 
 
-class CreateScript(Thing, frozen=True, kw_only=True, tag=True):
+class CreateScript(ObjectName, frozen=True, kw_only=True, tag=True):
     """The developer's stored create script."""
 
     job: str
 
 
-class ResolvedScript(Thing, frozen=True, kw_only=True, tag=True):
+class ResolvedScript(ObjectName, frozen=True, kw_only=True, tag=True):
     """The commands that the developer's machine made of a script that is not pure."""
 
     job: str
 
 
-class ScriptFile(Thing, frozen=True, kw_only=True, tag=True):
+class ScriptFile(ObjectName, frozen=True, kw_only=True, tag=True):
     """A local file that the create script names, stored beside it."""
 
     job: str
     path: str
 
 
-class InstanceId(Thing, frozen=True, kw_only=True, tag=True):
+class InstanceId(ObjectName, frozen=True, kw_only=True, tag=True):
     """The numeric id of a node's instance."""
 
     job: str
     node: str
 
 
-class StatusCode(Thing, frozen=True, kw_only=True, tag=True):
+class StatusCode(ObjectName, frozen=True, kw_only=True, tag=True):
     """The exit status of the training program: present means ended."""
 
     job: str
 
 
-class JobFile(Thing, frozen=True, kw_only=True, tag=True):
+class JobFileName(ObjectName, frozen=True, kw_only=True, tag=True):
     """The job's own settings."""
 
     job: str
 
 
-class Heartbeat(Thing, frozen=True, kw_only=True, tag=True):
+class Heartbeat(ObjectName, frozen=True, kw_only=True, tag=True):
     """Touched by a node while it trains."""
 
     job: str
     node: str
 
 
-class MetricsFile(Thing, frozen=True, kw_only=True, tag=True):
+class MetricsFile(ObjectName, frozen=True, kw_only=True, tag=True):
     """What a node's heartbeats have said in one attempt, a line of JSON each."""
 
     job: str
@@ -75,7 +75,7 @@ class MetricsFile(Thing, frozen=True, kw_only=True, tag=True):
     attempt: int
 
 
-class LogFile(Thing, frozen=True, kw_only=True, tag=True):
+class LogFile(ObjectName, frozen=True, kw_only=True, tag=True):
     """What a node's program has printed in one attempt, the newest of it."""
 
     job: str
@@ -83,66 +83,66 @@ class LogFile(Thing, frozen=True, kw_only=True, tag=True):
     attempt: int
 
 
-class Input(Thing, frozen=True, kw_only=True, tag=True):
+class InputName(ObjectName, frozen=True, kw_only=True, tag=True):
     """A file that the job works on, put there by its developer."""
 
     job: str
     path: str
 
 
-class RunRecord(Thing, frozen=True, kw_only=True, tag=True):
+class RunRecord(ObjectName, frozen=True, kw_only=True, tag=True):
     """How a job was asked for by `spotwarden run`."""
 
     job: str
 
 
-class AttemptRecord(Thing, frozen=True, kw_only=True, tag=True):
+class AttemptRecord(ObjectName, frozen=True, kw_only=True, tag=True):
     """One entry of the ledger."""
 
     job: str
     attempt: int
 
 
-class LaunchedRecord(Thing, frozen=True, kw_only=True, tag=True):
+class LaunchedRecord(ObjectName, frozen=True, kw_only=True, tag=True):
     """What was launched as an attempt: the resources of its instances."""
 
     job: str
     attempt: int
 
 
-class MarkerName(Thing, frozen=True, kw_only=True, tag=True):
+class MarkerName(ObjectName, frozen=True, kw_only=True, tag=True):
     """Says: this node was shut down while its job was running."""
 
     node: str
 
 
-class OpenJob(Thing, frozen=True, kw_only=True, tag=True):
+class OpenJob(ObjectName, frozen=True, kw_only=True, tag=True):
     """An entry in the list of open jobs."""
 
     job: str
 
 
-class SweepTurn(Thing, frozen=True, kw_only=True, tag=True):
+class SweepTurn(ObjectName, frozen=True, kw_only=True, tag=True):
     """Whose turn it is to sweep over everything."""
 
     function: str
 
 
-class CaseRecord(Thing, frozen=True, kw_only=True, tag=True):
+class CaseRecord(ObjectName, frozen=True, kw_only=True, tag=True):
     """An open case of a rule; `key` is an instance id, a job, or an owner made safe by `quarantine_key`."""
 
     rule: str
     key: str
 
 
-class Quarantined(Thing, frozen=True, kw_only=True, tag=True):
+class Quarantined(ObjectName, frozen=True, kw_only=True, tag=True):
     """What we could not use; `key` is a marker's name made safe by `quarantine_key`."""
 
     key: str
     generation: int
 
 
-class OutboxEntry(Thing, frozen=True, kw_only=True, tag=True):
+class OutboxEntry(ObjectName, frozen=True, kw_only=True, tag=True):
     """A notice that waits to be sent. `person` is an address made safe, `notice` a key by `notice_key`."""
 
     channel: str
@@ -150,14 +150,14 @@ class OutboxEntry(Thing, frozen=True, kw_only=True, tag=True):
     notice: str
 
 
-class PostRound(Thing, frozen=True, kw_only=True, tag=True):
+class PostRound(ObjectName, frozen=True, kw_only=True, tag=True):
     """What is remembered of one recipient between letters."""
 
     channel: str
     person: str
 
 
-class DeliveredRecord(Thing, frozen=True, kw_only=True, tag=True):
+class DeliveredRecord(ObjectName, frozen=True, kw_only=True, tag=True):
     """That a notice arrived at a recipient."""
 
     notice: str
@@ -165,7 +165,7 @@ class DeliveredRecord(Thing, frozen=True, kw_only=True, tag=True):
     person: str
 
 
-class UndeliveredRecord(Thing, frozen=True, kw_only=True, tag=True):
+class UndeliveredRecord(ObjectName, frozen=True, kw_only=True, tag=True):
     """A notice that could not be brought to its recipient."""
 
     channel: str
@@ -173,38 +173,38 @@ class UndeliveredRecord(Thing, frozen=True, kw_only=True, tag=True):
     notice: str
 
 
-class PreferenceRecord(Thing, frozen=True, kw_only=True, tag=True):
+class PreferenceRecord(ObjectName, frozen=True, kw_only=True, tag=True):
     """How often a person wants to hear of what is not urgent."""
 
     person: str
 
 
-class UsedOffer(Thing, frozen=True, kw_only=True, tag=True):
+class UsedOffer(ObjectName, frozen=True, kw_only=True, tag=True):
     """An answer that was given by a link; `entry` is the offer's id."""
 
     entry: str
 
 
-class PlacementMemory(Thing, frozen=True, kw_only=True, tag=True):
+class PlacementMemory(ObjectName, frozen=True, kw_only=True, tag=True):
     """What we remember of the zones for one machine type."""
 
     machine: str
 
 
-class UsageRecord(Thing, frozen=True, kw_only=True, tag=True):
+class UsageRecord(ObjectName, frozen=True, kw_only=True, tag=True):
     """What each VM of a day used, by whom."""
 
     day: date
 
 
-class AuditRecord(Thing, frozen=True, kw_only=True, tag=True):
+class AuditRecord(ObjectName, frozen=True, kw_only=True, tag=True):
     """One action of ours."""
 
     day: date
     entry: str
 
 
-class SweepRecord(Thing, frozen=True, kw_only=True, tag=True):
+class SweepRecord(ObjectName, frozen=True, kw_only=True, tag=True):
     """The facts that one sweep saw."""
 
     function: str
@@ -212,7 +212,7 @@ class SweepRecord(Thing, frozen=True, kw_only=True, tag=True):
     entry: str
 
 
-class ReportPart(Thing, frozen=True, kw_only=True, tag=True):
+class ReportPart(ObjectName, frozen=True, kw_only=True, tag=True):
     """A part of the report: a summary, an index, or a page of the copy that needs no server."""
 
     path: str

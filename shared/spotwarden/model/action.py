@@ -9,7 +9,7 @@ import msgspec
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.case import Case
 from spotwarden.model.deed import Action, CloseJob
-from spotwarden.model.letter import Letter
+from spotwarden.model.letter import Message
 from spotwarden.model.notice import Notice
 from spotwarden.model.request import Request
 from spotwarden.model.watch import Watch
@@ -179,7 +179,7 @@ class Tell(Action, frozen=True, kw_only=True, tag=True):
 class SendLetter(Action, frozen=True, kw_only=True, tag=True):
     """Hand a letter to its channel; `notices` are the ids of what it tells."""
 
-    letter: Letter
+    letter: Message
     notices: tuple[str, ...]
 
 

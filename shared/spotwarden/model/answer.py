@@ -41,10 +41,10 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerRefused(msgspec.Struct, frozen=True, kw_only=True):
     """Nothing was changed, and why."""
 
     why: str
 
 
-Answered = Accepted | Refused
+Answered = Accepted | AnswerRefused

@@ -8,7 +8,7 @@ import msgspec
 from spotwarden.model.moment import Moment
 
 
-class State(Enum):
+class AttemptState(Enum):
     """Where an attempt stands; `decide.lifecycle` says what may follow what."""
 
     CLAIMED = "claimed"
@@ -20,7 +20,7 @@ class State(Enum):
     GAVE_UP = "gave up"
 
 
-CLOSED = frozenset((State.ENDED, State.STOPPED, State.GAVE_UP))
+CLOSED = frozenset((AttemptState.ENDED, AttemptState.STOPPED, AttemptState.GAVE_UP))
 """The states in which a job is over."""
 
 
@@ -31,7 +31,7 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
     until: Moment
 
 
-class Deed(Enum):
+class TryKind(Enum):
     """What a try asks of a place."""
 
     CREATE = "create"
@@ -51,7 +51,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     at: Moment
     operation: str = ""
     error: str = ""
-    deed: Deed = Deed.CREATE
+    deed: TryKind = TryKind.CREATE
     spot: bool = True
     turn: int = 1
 
@@ -77,7 +77,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
     job: str
     number: int
-    state: State
+    state: AttemptState
     created: Moment
     updated: Moment
     reason: str = ""

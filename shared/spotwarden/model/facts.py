@@ -8,7 +8,7 @@ import msgspec
 
 from spotwarden.model.attempt import Attempt, Recorded
 from spotwarden.model.instance import Instance, Operation
-from spotwarden.model.jobfile import JobFile, Progress
+from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.launch import Launch, NoLaunch, StoredScript
 from spotwarden.model.marker import Marker
 from spotwarden.model.placement import PlacementRecord
@@ -69,7 +69,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     unsure: str = ""
     watched: Watched | None = None
     file: JobFile = JobFile()
-    progress: Progress = Progress()
+    progress: SavedProgress = SavedProgress()
     places: PlacementRecord | None = None
     registrations: Mapping[str, str] = {}
     recorded: bool = False

@@ -40,7 +40,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     problem: str = ""
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
+class SavedProgress(msgspec.Struct, frozen=True, kw_only=True):
     """How far a job has come: when something last moved, its newest checkpoint, the share done (0..1)."""
 
     at: Moment | None = None

@@ -17,7 +17,7 @@ class Shape(Enum):
     JSON = "json"
 
 
-class Links(msgspec.Struct, frozen=True, kw_only=True):
+class MailLinks(msgspec.Struct, frozen=True, kw_only=True):
     """What one reader can do by a click: answers by the notice's id, and pages about his letters.
 
     `keep` and `extend` are what the answers of these names grant, so that the links can say it. A link of
@@ -59,4 +59,4 @@ class HookPost(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
 
 
-Letter = Mail | HookPost
+Message = Mail | HookPost

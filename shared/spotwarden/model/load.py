@@ -14,7 +14,7 @@ class Buckets(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
 
-class Load(msgspec.Struct, frozen=True, kw_only=True):
+class VmLoad(msgspec.Struct, frozen=True, kw_only=True):
     """One instance, bucket by bucket, oldest first; -1 where nothing was reported.
 
     `top` is the highest utilisation of any of its GPUs in percent, `points` the number of points of the
@@ -26,9 +26,9 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     gpus: tuple[int, ...] = ()
 
 
-class Loads(msgspec.Struct, frozen=True, kw_only=True):
+class GpuLoads(msgspec.Struct, frozen=True, kw_only=True):
     """The GPU metrics of a project, by instance id; `problem` says why nothing is known, "" for none."""
 
     grid: Buckets
-    rows: Mapping[str, Load] = {}
+    rows: Mapping[str, VmLoad] = {}
     problem: str = ""

@@ -27,7 +27,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     hours: float = 0.0
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
+class PreferenceOffer(msgspec.Struct, frozen=True, kw_only=True):
     """What a link to one's preferences carries: whose they are. It may be used again and again."""
 
     to: str
@@ -42,7 +42,7 @@ class Unfit(Enum):
     EXPIRED = "expired"
 
 
-class Used(msgspec.Struct, frozen=True, kw_only=True):
+class UsedAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The record of an answer that was given by a link: by whom, when, what, and what came of it."""
 
     offer: Offer

@@ -12,7 +12,7 @@ MIDNIGHT = 24 * 60
 """In minutes, where it ends a day."""
 
 
-class Hours(NamedTuple):
+class OpeningHours(NamedTuple):
     """From and to, in minutes after midnight; `end` is at most `start` where they go over midnight."""
 
     start: int
@@ -34,7 +34,7 @@ def zone_of(name: str) -> tzinfo:
     return UTC if name == "UTC" else ZoneInfo(name)
 
 
-def hours_of(said: str) -> Hours:
+def hours_of(said: str) -> OpeningHours:
     """Read `09-18`, `08:30-17:00`, `22-06` or `00-24`; `ValueError` says what is wrong."""
     match = _HOURS.fullmatch(said)
     if not match:
@@ -45,7 +45,7 @@ def hours_of(said: str) -> Hours:
         raise ValueError(f"{said!r} are no hours of a day, which go from 00 to 24")
     if start == end:
         raise ValueError(f"{said!r} leave no time; for the whole day write 00-24")
-    return Hours(start, end)
+    return OpeningHours(start, end)
 
 
 def clock_of(said: str) -> time:

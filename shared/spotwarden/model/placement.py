@@ -7,7 +7,7 @@ from enum import Enum
 import msgspec
 
 
-class Event(Enum):
+class PlaceEvent(Enum):
     """What a place did to somebody who asked for this machine, or ran one."""
 
     GAVE = "gave"
@@ -15,15 +15,15 @@ class Event(Enum):
     PREEMPTED = "preempted"
 
 
-class News(msgspec.Struct, frozen=True, kw_only=True):
+class PlaceNews(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that a place did."""
 
     place: str
-    event: Event
+    event: PlaceEvent
     at: datetime
 
 
-class Weather(msgspec.Struct, frozen=True, kw_only=True):
+class ZoneAvailability(msgspec.Struct, frozen=True, kw_only=True):
     """What is remembered of one place.
 
     `trouble` is a count of stockouts and preemptions that decays, as it stood at `at`. The other
@@ -43,7 +43,7 @@ class PlacementRecord(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     offered: tuple[str, ...] = ()
     offered_at: datetime | None = None
-    weather: Mapping[str, Weather] = {}
+    weather: Mapping[str, ZoneAvailability] = {}
 
 
 def region_of(place: str) -> str:

@@ -5,7 +5,7 @@ from datetime import date
 import msgspec
 
 
-class Kind(msgspec.Struct, frozen=True, kw_only=True):
+class VmKind(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about a VM that its price depends on; disks, network and discounts come on top."""
 
     machine_type: str = ""

@@ -7,7 +7,7 @@ import msgspec
 from spotwarden.model.moment import Moment
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What was typed, and what it came to; the values of environment variables are never in it.
 
     `place` is a zone or a region. `gpus` are those of each node, as `nvidia-l4:1`. `image` is an image or a

@@ -10,7 +10,7 @@ from spotwarden.model.tick import Tick
 Facts = TypeVar("Facts", bound=msgspec.Struct)
 
 
-class Seen(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
+class RecordedSweep(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
     """One sweep: its tick, the version of the policy it went by, and what it saw."""
 
     tick: Tick

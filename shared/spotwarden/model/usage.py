@@ -7,23 +7,23 @@ import msgspec
 
 from spotwarden.model.fleet import Machine
 from spotwarden.model.moment import Moment
-from spotwarden.model.prices import Kind
+from spotwarden.model.prices import VmKind
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class UsageRun(msgspec.Struct, frozen=True, kw_only=True):
     """A VM was up for so many seconds of the day, after it had been started at this moment."""
 
     started: Moment
     seconds: int
 
 
-class Used(msgspec.Struct, frozen=True, kw_only=True):
+class VmUsage(msgspec.Struct, frozen=True, kw_only=True):
     """One VM on one day: a run for each time that it was started."""
 
     owner: str = ""
     job: str = ""
-    kind: Kind
-    runs: tuple[Run, ...] = ()
+    kind: VmKind
+    runs: tuple[UsageRun, ...] = ()
 
 
 class UsageDay(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,10 +34,10 @@ class UsageDay(msgspec.Struct, frozen=True, kw_only=True):
 
     day: date
     settled: bool = False
-    vms: Mapping[str, Used] = {}
+    vms: Mapping[str, VmUsage] = {}
 
 
-class Metered(msgspec.Struct, frozen=True, kw_only=True):
+class MeteredVm(msgspec.Struct, frozen=True, kw_only=True):
     """A VM that runs, and whose it is."""
 
     machine: Machine
@@ -49,7 +49,7 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     """The seconds that an owner's VMs of one kind were up, together."""
 
     owner: str
-    kind: Kind
+    kind: VmKind
     seconds: int
 
 

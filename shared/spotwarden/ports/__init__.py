@@ -1,6 +1,6 @@
 """What we need from outside, and the few errors it may raise. Adapters stand in `spotwarden.gcp`."""
 
-from spotwarden.ports.bucket import Entry, Held, Store, Stored, Transfers, unwatched
+from spotwarden.ports.bucket import Entry, HeldObject, Store, Stored, Transfers, unwatched
 from spotwarden.ports.cloud import Cloud, no_calls
 from spotwarden.ports.compute import Compute
 from spotwarden.ports.errors import BrokenError, ConflictError, RejectedError, UnansweredError
@@ -13,7 +13,7 @@ __all__ = [
     "Compute",
     "ConflictError",
     "Entry",
-    "Held",
+    "HeldObject",
     "Logs",
     "Metrics",
     "NoPost",

@@ -48,7 +48,7 @@ class Store(Protocol):
         """Delete this generation; False where it is gone or newer."""
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class HeldObject(msgspec.Struct, frozen=True, kw_only=True):
     """A file as the bucket holds it; `crc32c` is its checksum, in base64 as Cloud Storage has it."""
 
     name: str
@@ -68,10 +68,10 @@ class Transfers(Protocol):
     `moved` hears of bytes as they go, in all no more than there are: what is sent again counts once.
     """
 
-    def held(self, prefix: str) -> list[Held]:
+    def held(self, prefix: str) -> list[HeldObject]:
         """All objects whose name begins with `prefix`, in the order of names."""
 
-    def same(self, file: Path, held: Held) -> bool:
+    def same(self, file: Path, held: HeldObject) -> bool:
         """Whether the file has the very bytes of the object, by size and checksum; nothing is transferred."""
 
     def upload(self, file: Path, name: str, *, moved: Callable[[int], None] = unwatched) -> None:
@@ -82,7 +82,7 @@ class Transfers(Protocol):
         """
 
     def download(
-        self, held: Held, into: BinaryIO, *, start: int = 0, moved: Callable[[int], None] = unwatched
+        self, held: HeldObject, into: BinaryIO, *, start: int = 0, moved: Callable[[int], None] = unwatched
     ) -> None:
         """Write the bytes of this generation, from `start` on, into the open file.
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from spotwarden.model.letter import Letter
+from spotwarden.model.letter import Message
 from spotwarden.ports.errors import RejectedError
 
 
@@ -25,7 +25,7 @@ class Topic(Protocol):
 class Post(Protocol):
     """How letters leave: mail and web hooks."""
 
-    def send(self, letter: Letter) -> str:
+    def send(self, letter: Message) -> str:
         """Hand it over and give the server's answer.
 
         Raises:
@@ -37,6 +37,6 @@ class Post(Protocol):
 class NoPost:
     """For a function that sends nothing."""
 
-    def send(self, letter: Letter) -> str:
+    def send(self, letter: Message) -> str:
         """Refuse it."""
         raise RejectedError("unsent", f"this function has no channel for {type(letter).__name__}")

@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Protocol
 
-from spotwarden.model.load import Buckets, Loads
+from spotwarden.model.load import Buckets, GpuLoads
 from spotwarden.model.logline import LogLine
 
 
 class Metrics(Protocol):
     """Cloud Monitoring, in one project."""
 
-    def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> Loads:
+    def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> GpuLoads:
         """How busy the GPUs of every instance were, or of these; what cannot be read is its `problem`.
 
         Without `counts` only `top` is asked for, which costs a third.

@@ -50,13 +50,14 @@ def inadmissible(launch: Launch, limits: AdmissionLimits, project: str) -> Itera
         return
     for rule in _RULES:
         found = [one for one in rule.find(request, project) if not _allowed(one, rule.of(limits))]
-        for one in dict.fromkeys(found):
-            yield f"the {rule.what} {one!r} is not among {', '.join(rule.of(limits))} (admission.{rule.name})"
+        for value in dict.fromkeys(found):
+            among = ", ".join(rule.of(limits))
+            yield f"the {rule.what} {value!r} is not among {among} (admission.{rule.name})"
     if limits.most_vms is not None and len(launch.nodes) > limits.most_vms:
         yield f"{len(launch.nodes)} VMs are more than {limits.most_vms} (admission.most_vms)"
     if limits.most_disk_gb is not None and (size := _disk_gb(request)) > limits.most_disk_gb:
         yield f"{size} GB of disks a VM are more than {limits.most_disk_gb} (admission.most_disk_gb)"
-    if not limits.external_ip and any(one.get(name) for one in _cards(request) for name in _OUTSIDE):
+    if not limits.external_ip and any(card.get(name) for card in _cards(request) for name in _OUTSIDE):
         yield "it wants an external address (admission.external_ip)"
 
 
@@ -135,8 +136,8 @@ def _disk_gb(request: Request) -> int:
     """What is asked for; a boot disk that says nothing has its image's size, which is not known here."""
     disks = _machine(request).get("disks", ())
     return sum(
-        int(one.get("initializeParams", {}).get("diskSizeGb", one.get("diskSizeGb", _size(one))))
-        for one in disks
+        int(disk.get("initializeParams", {}).get("diskSizeGb", disk.get("diskSizeGb", _size(disk))))
+        for disk in disks
     )
 
 

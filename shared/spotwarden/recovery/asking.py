@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from spotwarden.model.action import Step, Tell, Wait, WriteAttempt
-from spotwarden.model.attempt import Attempt, Deed, Lease, Recorded, State, Try
+from spotwarden.model.attempt import Attempt, AttemptState, Lease, Recorded, Try, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import NoLaunch
 from spotwarden.model.limits import RecoveryLimits
@@ -16,8 +16,8 @@ from spotwarden.recovery import notices, placement
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.choosing import choose, hopeless
 from spotwarden.recovery.launching import request_id
-from spotwarden.recovery.lifecycle import Event, follow
-from spotwarden.recovery.refusals import Refusal, refusal
+from spotwarden.recovery.lifecycle import AttemptEvent, follow
+from spotwarden.recovery.refusals import RefusalKind, refusal
 
 TRIES_KEPT = 60
 """More tries than a person wants to read; the record of a job that waits for weeks stays small."""
@@ -30,7 +30,7 @@ def noted(attempt: Attempt, *, operation: str = "", error: str = "") -> Attempt:
     known = replace(last, operation=operation or last.operation, error=error or last.error)
     since = attempt.forbidden_since
     if error:
-        since = (since or last.at) if refusal(error) is Refusal.FORBIDDEN else None
+        since = (since or last.at) if refusal(error) is RefusalKind.FORBIDDEN else None
     return replace(attempt, tries=(*attempt.tries[:-1], known), forbidden_since=since)
 
 
@@ -52,7 +52,7 @@ def ask(  # noqa: PLR0913 — what is known, who asks, and whether it has waited
             return give_up(facts, newest, _last_word(facts, attempt), tick)
         return _back_off(facts, newest, policy, tick)
     turn = (attempt.tries[-1].turn if attempt.tries else 0) + 1
-    key = chosen.place if chosen.deed is Deed.CREATE else f"start/{chosen.place}"
+    key = chosen.place if chosen.deed is TryKind.CREATE else f"start/{chosen.place}"
     trying = Try(
         place=chosen.place,
         request_id=request_id(attempt.job, attempt.number, key, turn),
@@ -61,7 +61,7 @@ def ask(  # noqa: PLR0913 — what is known, who asks, and whether it has waited
         spot=chosen.spot,
         turn=turn,
     )
-    event = Event.NEXT if attempt.state is State.PLACING else Event.ASK
+    event = AttemptEvent.NEXT if attempt.state is AttemptState.PLACING else AttemptEvent.ASK
     asking = replace(
         attempt,
         state=follow(attempt.state, event),
@@ -89,9 +89,9 @@ def ask_again(newest: Recorded, tick: Tick, *, lease: Lease) -> WriteAttempt:
 def go_on(facts: JobFacts, failed: Recorded, policy: Policy, tick: Tick, *, lease: Lease) -> Step:
     """After a try that is known to have failed: the next place at once, where one is open."""
     match refusal(failed.attempt.tries[-1].error):
-        case Refusal.NOT_READY:
+        case RefusalKind.NOT_READY:
             return _back_off(facts, failed, policy, tick)
-        case Refusal.FORBIDDEN:
+        case RefusalKind.FORBIDDEN:
             return _forbidden(facts, failed, policy, tick)
     return ask(facts, failed, policy, tick, lease=lease, waited=False)
 
@@ -125,7 +125,7 @@ def _last_word(facts: JobFacts, attempt: Attempt) -> str:
 def _back_off(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
     """Wait for a place to open; not beyond the moment when only on-demand VMs still make the deadline."""
     attempt = newest.attempt
-    event = Event.FAILED if attempt.state is State.PLACING else Event.NO_PLACE
+    event = AttemptEvent.FAILED if attempt.state is AttemptState.PLACING else AttemptEvent.NO_PLACE
     until = back_off_until(attempt, policy.recovery, tick.now)
     last_call = _last_call(facts, policy, tick)
     if last_call and last_call > tick.now:
@@ -158,6 +158,10 @@ def give_up(facts: JobFacts, newest: Recorded, reason: str, tick: Tick) -> Step:
     if notice.id not in facts.told:
         return Tell(reason=reason, notice=notice)
     ended = replace(
-        attempt, state=follow(attempt.state, Event.GIVE_UP), reason=reason, lease=None, updated=tick.now
+        attempt,
+        state=follow(attempt.state, AttemptEvent.GIVE_UP),
+        reason=reason,
+        lease=None,
+        updated=tick.now,
     )
     return WriteAttempt(reason=reason, record=ended, generation=newest.generation)

@@ -7,7 +7,7 @@ a claim is created once, a try is written down before it is asked, ids are store
 from msgspec.structs import replace
 
 from spotwarden.model.action import KeepWatch, Step, Wait
-from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
@@ -17,11 +17,11 @@ from spotwarden.recovery.begun import unrecorded
 from spotwarden.recovery.claiming import claim, record
 from spotwarden.recovery.ending import clear, close, end_watch, ended
 from spotwarden.recovery.fates import Fate, Now
-from spotwarden.recovery.judging import Finding, answered, closed, find
+from spotwarden.recovery.judging import LossFinding, answered, closed, find
 from spotwarden.recovery.sighting import settle, sight, watch_of
-from spotwarden.recovery.truth_table import Verdict
+from spotwarden.recovery.truth_table import LossVerdict
 
-IN_FLIGHT = {State.CLAIMED, State.PLACING, State.BACKING_OFF}
+IN_FLIGHT = {AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF}
 
 
 def next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
@@ -61,22 +61,22 @@ def _nothing_found(facts: JobFacts, tick: Tick) -> Step | None:
     return None if _open(facts) else end_watch(facts, "the job is closed")
 
 
-def _found(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick) -> Step | None:
+def _found(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) -> Step | None:
     judgement = finding.judgement
     match judgement.verdict:
-        case Verdict.LEAVE:
+        case LossVerdict.LEAVE:
             return settle(facts, tick)
-        case Verdict.WAIT:
+        case LossVerdict.WAIT:
             return _wait(facts, finding)
-        case Verdict.CLEAR:
+        case LossVerdict.CLEAR:
             return clear(finding.node, judgement.why)
-        case Verdict.CLOSE:
-            return close(facts, record(facts, finding, tick), judgement.why, State.STOPPED, tick)
-        case Verdict.RECOVER | Verdict.REPLACE:
+        case LossVerdict.CLOSE:
+            return close(facts, record(facts, finding, tick), judgement.why, AttemptState.STOPPED, tick)
+        case LossVerdict.RECOVER | LossVerdict.REPLACE:
             return strays.never_seen(facts, finding.node, tick) or claim(facts, finding, policy, tick)
 
 
-def _wait(facts: JobFacts, finding: Finding) -> Step:
+def _wait(facts: JobFacts, finding: LossFinding) -> Step:
     """Wait; for an instance that is missing without a word, or long in stopping, write down since when."""
     unsaid = finding.judgement.fate is Fate.UNTOLD or finding.judgement.now is Now.GOING
     missing = unsaid and finding.node.marker is None

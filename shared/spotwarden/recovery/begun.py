@@ -13,12 +13,12 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from spotwarden.model.action import Change, DropObject, KeepWatch, Step, Tell, Wait, WriteAttempt
-from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.recovery import notices
-from spotwarden.recovery.lifecycle import Event, follow
+from spotwarden.recovery.lifecycle import AttemptEvent, follow
 
 RECORDED_WITHIN = timedelta(minutes=10)
 """A launch records its attempt a second after the entry, unless a laptop sleeps between the two."""
@@ -61,7 +61,9 @@ def reopen(facts: JobFacts, status: tuple[str, int] | None, reason: str, now: da
         return
     newest = facts.ledger[-1] if facts.ledger else None
     if newest and newest.attempt.state not in CLOSED:
-        over = replace(newest.attempt, state=follow(newest.attempt.state, Event.END), lease=None, updated=now)
+        over = replace(
+            newest.attempt, state=follow(newest.attempt.state, AttemptEvent.END), lease=None, updated=now
+        )
         yield WriteAttempt(
             reason=f"the job has ended with status {facts.status_code}",
             record=over,
@@ -82,13 +84,13 @@ def unrecorded(facts: JobFacts, tick: Tick) -> Step | None:
     record = Attempt(
         job=facts.job,
         number=number,
-        state=State.STOPPED,
+        state=AttemptState.STOPPED,
         created=tick.now,
         updated=tick.now,
         reason=why,
         owner=facts.owner,
     )
-    notice = notices.closed(facts, record, why, State.STOPPED, tick)
+    notice = notices.closed(facts, record, why, AttemptState.STOPPED, tick)
     notice = replace(notice, id=f"interrupted/{facts.job}/{number}")
     if notice.id not in facts.told:
         return Tell(reason=why, notice=notice)

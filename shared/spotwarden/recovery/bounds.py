@@ -18,7 +18,7 @@ SHORTEST_RUN = timedelta(seconds=30)
 TAKEN = {Fate.PREEMPTED.value, Fate.HOST_ERROR.value}
 
 
-class Life(msgspec.Struct, frozen=True, kw_only=True):
+class AttemptLife(msgspec.Struct, frozen=True, kw_only=True):
     """From when to when an attempt's instances were up, and what ended it; `ended` is None while they are."""
 
     started: datetime
@@ -26,12 +26,12 @@ class Life(msgspec.Struct, frozen=True, kw_only=True):
     fate: str = ""
 
 
-def lives(facts: JobFacts) -> Iterator[Life]:
+def lives(facts: JobFacts) -> Iterator[AttemptLife]:
     """Each attempt that ran, oldest first; its end stands in the record of its successor."""
     attempts = [one.attempt for one in facts.ledger]
     for attempt, successor in zip_longest(attempts, attempts[1:]):
         if attempt.started is not None:
-            yield Life(
+            yield AttemptLife(
                 started=attempt.started,
                 ended=_end_of(attempt, successor),
                 fate=successor.fate if successor else "",
@@ -109,7 +109,7 @@ def _ends(facts: JobFacts, *, taken: bool = False) -> int:
 def _only_crashes(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits) -> bool:
     """A life that Compute Engine ended says nothing about the job."""
     last = [
-        life if life.ended else Life(started=life.started, ended=lost, fate=fate.value)
+        life if life.ended else AttemptLife(started=life.started, ended=lost, fate=fate.value)
         for life in lives(facts)
     ][-limits.short_lives :]
     if len(last) < limits.short_lives:

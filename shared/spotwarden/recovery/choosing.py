@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from spotwarden.model.attempt import Attempt, Deed, Try
+from spotwarden.model.attempt import Attempt, Try, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
@@ -16,14 +16,14 @@ from spotwarden.recovery import placement
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.clearing import stood_in_for
 from spotwarden.recovery.fates import KEPT, Fate
-from spotwarden.recovery.refusals import LASTING, Refusal, refusal
+from spotwarden.recovery.refusals import LASTING, RefusalKind, refusal
 
 
 class Choosing(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of which place; `why` is "" unless it is worth a word."""
 
     place: str
-    deed: Deed
+    deed: TryKind
     spot: bool
     why: str = ""
 
@@ -38,7 +38,7 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
     if kept and (waited or not _asked_lately(attempt, kept.zone, policy, tick)):
         again = _starts(attempt) < policy.recovery.start_tries or not places
         if again and not _useless_start(attempt):
-            return Choosing(place=kept.zone, deed=Deed.START, spot=True)
+            return Choosing(place=kept.zone, deed=TryKind.START, spot=True)
     if not isinstance(launch, Launch) or not places:
         return None
     why = _why_on_demand(facts, policy, tick) if launch.spot else ""
@@ -50,14 +50,18 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
     ordered: Sequence[str] = placement.order(fresh, weather, tick.now, policy.placement) if fresh else ()
     if not ordered and waited:
         ordered = sorted(places, key=lambda place: _last_asked(attempt, place, tick))
-    return Choosing(place=ordered[0], deed=Deed.CREATE, spot=spot, why=why) if ordered else None
+    return Choosing(place=ordered[0], deed=TryKind.CREATE, spot=spot, why=why) if ordered else None
 
 
 def kept_instance(facts: JobFacts, attempt: Attempt) -> Instance | None:
     """The stopped instance that this attempt can start again in place: a gang is always made anew."""
     if isinstance(facts.launch, Launch) and facts.launch.gang:
         return None
-    kept = [one for one in facts.instances if stood_in_for(one, attempt) and one.status in KEPT]
+    kept = [
+        instance
+        for instance in facts.instances
+        if stood_in_for(instance, attempt) and instance.status in KEPT
+    ]
     return kept[0] if len(kept) == 1 and len(attempt.replaces) == 1 else None
 
 
@@ -69,9 +73,10 @@ def usable(facts: JobFacts, attempt: Attempt) -> list[str]:
     if not isinstance(facts.launch, Launch):
         return []
     held = {
-        one.zone
-        for one in facts.instances
-        if one.name in facts.launch.nodes and (one.job, one.attempt) != (attempt.job, attempt.number)
+        instance.zone
+        for instance in facts.instances
+        if instance.name in facts.launch.nodes
+        and (instance.job, instance.attempt) != (attempt.job, attempt.number)
     }
     return [
         choice.place
@@ -91,19 +96,19 @@ def hopeless(facts: JobFacts, attempt: Attempt) -> bool:
 
 def _useless(attempt: Attempt, place: str) -> bool:
     return any(
-        one.place == place and one.deed is Deed.CREATE and one.error and refusal(one.error) in LASTING
+        one.place == place and one.deed is TryKind.CREATE and one.error and refusal(one.error) in LASTING
         for one in attempt.tries
     )
 
 
 def _useless_start(attempt: Attempt) -> bool:
     return any(
-        one.deed is Deed.START and one.error and refusal(one.error) in LASTING for one in attempt.tries
+        one.deed is TryKind.START and one.error and refusal(one.error) in LASTING for one in attempt.tries
     )
 
 
 def _starts(attempt: Attempt) -> int:
-    return sum(one.deed is Deed.START for one in attempt.tries)
+    return sum(one.deed is TryKind.START for one in attempt.tries)
 
 
 def _asked_lately(attempt: Attempt, place: str, policy: Policy, tick: Tick, *, spot: bool = True) -> bool:
@@ -112,7 +117,7 @@ def _asked_lately(attempt: Attempt, place: str, policy: Policy, tick: Tick, *, s
     recent = [one for one in attempt.tries if one.error and one.spot == spot and tick.now - one.at < block]
     return any(
         one.place == place
-        or (refusal(one.error) is Refusal.QUOTA and region_of(one.place) == region_of(place))
+        or (refusal(one.error) is RefusalKind.QUOTA and region_of(one.place) == region_of(place))
         for one in recent
     )
 

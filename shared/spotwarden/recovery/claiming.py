@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from spotwarden.model.action import KeepWatch, Quarantine, Step, Tell, Wait, WriteAttempt
-from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.launch import Launch, NoLaunch
 from spotwarden.model.policy import Policy
@@ -13,21 +13,21 @@ from spotwarden.recovery import notices
 from spotwarden.recovery.bounds import exceeded
 from spotwarden.recovery.ending import close, end_watch
 from spotwarden.recovery.fates import Fate, alive, cause_of, lost_at
-from spotwarden.recovery.judging import Finding
+from spotwarden.recovery.judging import LossFinding
 from spotwarden.recovery.placing import lease
-from spotwarden.recovery.truth_table import Verdict
+from spotwarden.recovery.truth_table import LossVerdict
 
 
-def claim(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick) -> Step | None:
+def claim(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) -> Step | None:
     """Claim the next attempt; where there can be none, put the marker aside or give up, and say so."""
     if not isinstance(facts.launch, Launch):
         return _set_aside(facts, finding.node, tick)
     if facts.file.problem and (notice := notices.unreadable_file(facts, tick)).id not in facts.told:
         return Tell(reason=facts.file.problem, notice=notice)
     if reason := exceeded(facts, lost_at(finding.node, tick), _fate(finding), policy.recovery, tick):
-        if finding.judgement.verdict is Verdict.REPLACE:
+        if finding.judgement.verdict is LossVerdict.REPLACE:
             return Wait(reason=f"no successor while it still runs: {reason}", soon=False)
-        return close(facts, record(facts, finding, tick), reason, State.GAVE_UP, tick)
+        return close(facts, record(facts, finding, tick), reason, AttemptState.GAVE_UP, tick)
     if facts.watched is None:
         # On the list before the claim: a claim that nobody watches could be lost with its marker.
         watch = Watch(job=facts.job)
@@ -45,21 +45,21 @@ def claim(facts: JobFacts, finding: Finding, policy: Policy, tick: Tick) -> Step
     return WriteAttempt(reason=claimed.reason, record=claimed, generation=0, goes_on=goes_on)
 
 
-def record(facts: JobFacts, finding: Finding, tick: Tick) -> Attempt:
+def record(facts: JobFacts, finding: LossFinding, tick: Tick) -> Attempt:
     """A new record, claimed, that answers all markers of the job and stands in for all its instances."""
     newest = facts.newest
     # The developer's own launch is attempt 1, written down or not.
     number = newest.number + 1 if newest else 2
-    own = newest.instances if newest and newest.state is State.RUNNING else {}
+    own = newest.instances if newest and newest.state is AttemptState.RUNNING else {}
     known = {**own, **{node.node: node.instance_id for node in facts.nodes if node.instance_id}}
     known[finding.node.node] = finding.node.instance_id
     # A marker may name another VM of a node; the one that the ledger counts on must go if it lives.
-    living = {one.id for one in facts.instances if alive(one)}
+    living = {instance.id for instance in facts.instances if alive(instance)}
     known |= {node: one for node, one in own.items() if one in living}
     return Attempt(
         job=facts.job,
         number=number,
-        state=State.CLAIMED,
+        state=AttemptState.CLAIMED,
         created=tick.now,
         updated=tick.now,
         reason=finding.judgement.why,
@@ -70,13 +70,13 @@ def record(facts: JobFacts, finding: Finding, tick: Tick) -> Attempt:
         lost_in=_place_of(facts, finding.node),
         fate=_fate(finding).value,
         cause=cause.name if (cause := cause_of(finding.node)) else "",
-        early=finding.judgement.verdict is Verdict.REPLACE,
+        early=finding.judgement.verdict is LossVerdict.REPLACE,
     )
 
 
-def _fate(finding: Finding) -> Fate:
+def _fate(finding: LossFinding) -> Fate:
     """What befell the instance; one that is announced to be taken is as good as preempted."""
-    return Fate.PREEMPTED if finding.judgement.verdict is Verdict.REPLACE else finding.judgement.fate
+    return Fate.PREEMPTED if finding.judgement.verdict is LossVerdict.REPLACE else finding.judgement.fate
 
 
 def _place_of(facts: JobFacts, node: NodeFacts) -> str:

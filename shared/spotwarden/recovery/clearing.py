@@ -23,11 +23,13 @@ def in_the_way(facts: JobFacts, attempt: Attempt) -> list[Instance]:
         return []
     mine = (attempt.job, attempt.number, attempt.tries[-1].turn if attempt.tries else 0)
     return [
-        one
-        for one in facts.instances
-        if stood_in_for(one, attempt)
-        or (one.job, one.attempt, one.turn) == mine
-        or (one.job == attempt.job and one.attempt is not None and one.attempt < attempt.number)
+        instance
+        for instance in facts.instances
+        if stood_in_for(instance, attempt)
+        or (instance.job, instance.attempt, instance.turn) == mine
+        or (
+            instance.job == attempt.job and instance.attempt is not None and instance.attempt < attempt.number
+        )
     ]
 
 
@@ -53,8 +55,10 @@ def clear_the_way(facts: JobFacts, attempt: Attempt) -> DeleteInstance | Wait | 
 
 def _going(facts: JobFacts, attempt: Attempt) -> list[Instance]:
     """Instances that are on their way out: for a single job too, for what claimed it may have seen less."""
-    mine = [] if attempt.early else [one for one in facts.instances if stood_in_for(one, attempt)]
-    return [one for one in (*mine, *in_the_way(facts, attempt)) if one.status in GOING]
+    mine = (
+        [] if attempt.early else [instance for instance in facts.instances if stood_in_for(instance, attempt)]
+    )
+    return [item for item in (*mine, *in_the_way(facts, attempt)) if item.status in GOING]
 
 
 def delete(one: Instance, attempt: Attempt) -> DeleteInstance:

@@ -11,7 +11,7 @@ from spotwarden.layout import Layout, NotInLayoutError
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Entry
 from spotwarden.recovery.markers import job_names, node_of
-from spotwarden.recovery.nodes import Shown
+from spotwarden.recovery.nodes import ShownInstances
 
 LISTED = 20_000
 """Markers that one sweep lists, twenty pages of them. Of an open job whose marker is not among them the list
@@ -62,7 +62,7 @@ def told_apart(
     return Crowd(by_job, others)
 
 
-def likeliest(layout: Layout, entries: Sequence[Entry], shown: Shown) -> list[Entry]:
+def likeliest(layout: Layout, entries: Sequence[Entry], shown: ShownInstances) -> list[Entry]:
     """Those whose node Compute Engine shows or has shown, then the others; the oldest first."""
     return sorted(
         entries, key=lambda entry: (not shown.speaks_of(_node(layout, entry)), entry.updated, entry.name)

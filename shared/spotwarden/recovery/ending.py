@@ -3,12 +3,12 @@
 from msgspec.structs import replace
 
 from spotwarden.model.action import ClearMarker, EndWatch, Step, Tell, WriteAttempt
-from spotwarden.model.attempt import CLOSED, Attempt, Recorded, State
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Recorded
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import notices
 from spotwarden.recovery.begun import unrecorded
-from spotwarden.recovery.lifecycle import Event, follow
+from spotwarden.recovery.lifecycle import AttemptEvent, follow
 
 
 def ended(facts: JobFacts, tick: Tick) -> Step | None:
@@ -19,7 +19,7 @@ def ended(facts: JobFacts, tick: Tick) -> Step | None:
             return clear(node, why)
     if facts.newest and facts.newest.state not in CLOSED:
         over = replace(
-            facts.newest, state=follow(facts.newest.state, Event.END), lease=None, updated=tick.now
+            facts.newest, state=follow(facts.newest.state, AttemptEvent.END), lease=None, updated=tick.now
         )
         return WriteAttempt(reason=why, record=over, generation=facts.ledger[-1].generation)
     if step := unrecorded(facts, tick):
@@ -45,16 +45,16 @@ def clear(node: NodeFacts, reason: str) -> ClearMarker:
 def stop(facts: JobFacts, newest: Recorded, why: str, tick: Tick) -> Step:
     """Tell, then write down that the newest attempt was stopped by its owner."""
     attempt = newest.attempt
-    notice = notices.closed(facts, attempt, why, State.STOPPED, tick)
+    notice = notices.closed(facts, attempt, why, AttemptState.STOPPED, tick)
     if notice.id not in facts.told:
         return Tell(reason=why, notice=notice)
     stopped = replace(
-        attempt, state=follow(attempt.state, Event.STOP), reason=why, lease=None, updated=tick.now
+        attempt, state=follow(attempt.state, AttemptEvent.STOP), reason=why, lease=None, updated=tick.now
     )
     return WriteAttempt(reason=why, record=stopped, generation=newest.generation)
 
 
-def close(facts: JobFacts, blank: Attempt, why: str, state: State, tick: Tick) -> Step:
+def close(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick: Tick) -> Step:
     """Tell, then write down that the job is over, so that no later sweep starts it again.
 
     `blank` is a new record that answers the job's markers, for where the newest one cannot be closed.
@@ -63,10 +63,10 @@ def close(facts: JobFacts, blank: Attempt, why: str, state: State, tick: Tick) -
     if notice.id not in facts.told:
         return Tell(reason=why, notice=notice)
     newest = facts.ledger[-1] if facts.ledger else None
-    if newest and newest.attempt.state is State.RUNNING and state is State.STOPPED:
+    if newest and newest.attempt.state is AttemptState.RUNNING and state is AttemptState.STOPPED:
         return stop(facts, newest, why, tick)
     # The developer's own launch is attempt 1; a restart that is refused is the one after it.
-    number = 1 if newest is None and state is State.STOPPED else blank.number
+    number = 1 if newest is None and state is AttemptState.STOPPED else blank.number
     return WriteAttempt(
         reason=why, record=replace(blank, number=number, state=state, reason=why), generation=0
     )

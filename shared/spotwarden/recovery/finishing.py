@@ -5,18 +5,22 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from spotwarden.model.action import RegisterInstance, Step, Tell, WriteAttempt
-from spotwarden.model.attempt import Attempt, Deed, Recorded
+from spotwarden.model.attempt import Attempt, Recorded, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import notices
 from spotwarden.recovery.fates import alive
-from spotwarden.recovery.lifecycle import Event, follow
+from spotwarden.recovery.lifecycle import AttemptEvent, follow
 
 
 def finish(
-    facts: JobFacts, newest: Recorded, ids: Mapping[str, str], tick: Tick, event: Event = Event.CREATED
+    facts: JobFacts,
+    newest: Recorded,
+    ids: Mapping[str, str],
+    tick: Tick,
+    event: AttemptEvent = AttemptEvent.CREATED,
 ) -> Step:
     """The next step of an attempt whose instances are there, by node."""
     attempt = newest.attempt
@@ -46,15 +50,15 @@ def made(facts: JobFacts, attempt: Attempt, *, dead: bool = False) -> dict[str, 
     """
     mine = (attempt.job, attempt.number, attempt.tries[-1].turn if attempt.tries else 0)
     return {
-        one.name: one.id
-        for one in facts.instances
-        if (one.job, one.attempt, one.turn) == mine and (dead or alive(one))
+        instance.name: instance.id
+        for instance in facts.instances
+        if (instance.job, instance.attempt, instance.turn) == mine and (dead or alive(instance))
     }
 
 
 def made_and_gone(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     """The instances of the newest try, with those of them that only the log still tells of, by node."""
-    there = {one.id for one in facts.instances}
+    there = {instance.id for instance in facts.instances}
     gone = {node: one for node, one in facts.inserted.items() if one not in there}
     return {**gone, **made(facts, attempt, dead=True)}
 
@@ -64,8 +68,8 @@ def came_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
 
     Of a gang only what is there: in the log an earlier try of the same minute looks the same.
     """
-    if attempt.tries[-1].deed is Deed.START:
-        running = {one.id for one in facts.instances if alive(one)}
+    if attempt.tries[-1].deed is TryKind.START:
+        running = {instance.id for instance in facts.instances if alive(instance)}
         return {node: one for node, one in attempt.replaces.items() if one in running}
     gang = isinstance(facts.launch, Launch) and facts.launch.gang
     return made(facts, attempt, dead=True) if gang else made_and_gone(facts, attempt)
@@ -87,8 +91,12 @@ def revived(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     if attempt.early:
         return {}
     if not isinstance(facts.launch, Launch) or not facts.launch.gang:
-        return {one.name: one.id for one in facts.instances if alive(one) and _by_hand(one, attempt)}
-    running = {one.id for one in facts.instances if alive(one)}
+        return {
+            instance.name: instance.id
+            for instance in facts.instances
+            if alive(instance) and _by_hand(instance, attempt)
+        }
+    running = {instance.id for instance in facts.instances if alive(instance)}
     old = {node: one for node, one in attempt.replaces.items() if one in running}
     new = {one.name: one.id for one in launched_anew(facts, attempt)}
     return next((ids for ids in (new, old) if whole(facts, ids)), {})
@@ -99,9 +107,9 @@ def launched_anew(facts: JobFacts, attempt: Attempt) -> list[Instance]:
     old = set(attempt.replaces.values())
     names = facts.launch.nodes if isinstance(facts.launch, Launch) and facts.launch.gang else ()
     return [
-        one
-        for one in facts.instances
-        if one.name in names and one.job is None and alive(one) and one.id not in old
+        instance
+        for instance in facts.instances
+        if instance.name in names and instance.job is None and alive(instance) and instance.id not in old
     ]
 
 

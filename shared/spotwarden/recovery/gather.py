@@ -12,7 +12,7 @@ from functools import partial
 import msgspec
 
 from spotwarden.engine.metrics import pulse
-from spotwarden.engine.turn import Taken, end_turn, take_turn
+from spotwarden.engine.turn import TakenTurn, end_turn, take_turn
 from spotwarden.layout import (
     RESERVED_JOBS,
     AttemptRecord,
@@ -27,16 +27,16 @@ from spotwarden.model.watch import Watched
 from spotwarden.ports import Cloud, Entry
 from spotwarden.recovery.crowds import LISTED, told_apart
 from spotwarden.recovery.job_folder import look_into
-from spotwarden.recovery.job_look import Looking, Rest
+from spotwarden.recovery.job_look import Looking, RestOfMarkers
 from spotwarden.recovery.markers import job_names, read_markers
-from spotwarden.recovery.nodes import LOG_MARGIN, Shown
+from spotwarden.recovery.nodes import LOG_MARGIN, ShownInstances
 from spotwarden.recovery.open_jobs import is_whole, log_from, read_watches
 
 CROWD = 20
 """With more markers than this there is a storm: one sweep over all of them beats one for each."""
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class GatheredJobs(msgspec.Struct, frozen=True, kw_only=True):
     """One look at the world: a look at each job is taken when its turn comes.
 
     `rest` looks at the markers of no open job, once all jobs had their turn. `busy` means that another sweep
@@ -45,19 +45,19 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     jobs: Sequence[Callable[[], JobFacts]] = ()
-    rest: Callable[[], Rest] = Rest
+    rest: Callable[[], RestOfMarkers] = RestOfMarkers
     busy: bool = False
     done: Callable[[bool], None] = lambda _whole: None
 
 
-def gather(cloud: Cloud, layout: Layout, tick: Tick, workers: int = 1) -> Seen:
+def gather(cloud: Cloud, layout: Layout, tick: Tick, workers: int = 1) -> GatheredJobs:
     """Look at the one node that an event is about, or at everything."""
     few = _few(cloud, layout, tick) if tick.about else None
     if few is not None and (seen := _one(cloud, layout, tick, few)):
         return seen
     if taken := take_turn(cloud.store, layout, tick):
         return _everything(cloud, layout, tick, taken, workers)
-    return Seen(busy=True)
+    return GatheredJobs(busy=True)
 
 
 def _few(cloud: Cloud, layout: Layout, tick: Tick) -> list[Entry] | None:
@@ -78,7 +78,7 @@ def _few(cloud: Cloud, layout: Layout, tick: Tick) -> list[Entry] | None:
     return known if len(known) <= CROWD else None
 
 
-def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry]) -> Seen | None:
+def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry]) -> GatheredJobs | None:
     """The job of one node; nothing is asked of Compute Engine where its marker is gone.
 
     None where the node's name does not tell its job: the list of open jobs may, so everything is looked at.
@@ -100,7 +100,7 @@ def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry]) -> Seen
         markers = [*mine, *read_markers(cloud.store, layout, others).by_job.get(job, [])]
         shown = _shown_of(cloud, layout, job, markers, tick)
         jobs.append(partial(Looking(cloud.store, layout, shown=shown).look, job, markers))
-    return Seen(jobs=jobs)
+    return GatheredJobs(jobs=jobs)
 
 
 def _is_of(layout: Layout, entry: Entry, job: str) -> bool:
@@ -109,7 +109,7 @@ def _is_of(layout: Layout, entry: Entry, job: str) -> bool:
     return job_names(node)[-1] == job
 
 
-def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tick: Tick) -> Shown:
+def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tick: Tick) -> ShownInstances:
     folder = look_into(cloud.store, layout, job)
     if folder.of(AttemptRecord):
         names = {job, *(marker.node for marker in markers)}
@@ -119,10 +119,10 @@ def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tic
         # Nobody knows the other nodes of a gang that was launched by hand.
         instances = cloud.compute.instances()
     oldest = min([tick.now, *(marker.written for marker in markers)])
-    return Shown(instances, cloud.compute.operations(oldest - LOG_MARGIN))
+    return ShownInstances(instances, cloud.compute.operations(oldest - LOG_MARGIN))
 
 
-def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: Taken, workers: int) -> Seen:
+def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: TakenTurn, workers: int) -> GatheredJobs:
     """All markers, all open jobs, and instances that look like a job's and are on no list."""
     written = cloud.store.entries(layout.markers(), limit=LISTED)
     watches, broken = read_watches(cloud.store, layout, workers)
@@ -131,14 +131,14 @@ def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: Taken, workers:
     opened = [*(entry.watch.job for entry in watches), *broken]
     due = [entry.watch.job for entry in watches if not is_whole(entry.watch, alive)]
     swept = taken.turn.swept
-    shown = Shown(instances, cloud.compute.operations(_since(written, watches, swept, tick)))
+    shown = ShownInstances(instances, cloud.compute.operations(_since(written, watches, swept, tick)))
     sighted = list(_sighted(cloud, layout, shown, watches))
     crowd = told_apart(layout, written, watches, {*opened, *sighted})
     # Looking at a job whose entry is broken fails, and so tells of it, without stopping the others.
     jobs = dict.fromkeys([*crowd.by_job, *due, *broken, *sighted])
     _say_what_was_seen(cloud, layout, tick, written, vms=len(instances.items), jobs=len(jobs))
     look = Looking(cloud.store, layout, shown=shown, swept=swept, workers=workers)
-    return Seen(
+    return GatheredJobs(
         jobs=[partial(look.at, job, crowd.by_job.get(job, ())) for job in jobs],
         rest=partial(look.at_the_others, crowd.others),
         # What an incomplete look, or a job's that was broken off, has missed stays to be read from the log.
@@ -165,9 +165,13 @@ def _since(markers: list[Entry], watches: list[Watched], swept: datetime | None,
     return max(oldest, tick.now - timedelta(days=14)) - LOG_MARGIN
 
 
-def _sighted(cloud: Cloud, layout: Layout, shown: Shown, watches: list[Watched]) -> Iterator[str]:
+def _sighted(cloud: Cloud, layout: Layout, shown: ShownInstances, watches: list[Watched]) -> Iterator[str]:
     """Jobs that have, or had, an instance of their name that nobody has written down."""
-    known = [one for watched in watches for one in (*watched.watch.instances.values(), *watched.watch.past)]
+    known = [
+        instance
+        for watched in watches
+        for instance in (*watched.watch.instances.values(), *watched.watch.past)
+    ]
     names = shown.unlisted(set(known))
     if not names:
         return

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar, cast
 import msgspec
 
 from spotwarden import typed
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.policy_file.reading import durations, read_toml
 from spotwarden.layout import (
@@ -16,21 +16,21 @@ from spotwarden.layout import (
     CreateScript,
     Heartbeat,
     InstanceId,
+    JobFileName,
     LaunchedRecord,
     Layout,
     MetricsFile,
     NotInLayoutError,
+    ObjectName,
     OpenJob,
     ResolvedScript,
     ScriptFile,
     StatusCode,
-    Thing,
 )
-from spotwarden.layout import JobFile as JobFileName
 from spotwarden.model.attempt import Attempt, Recorded
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.heartbeat import Beat
-from spotwarden.model.jobfile import JobFile, Progress
+from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import BrokenError, Entry, Store
@@ -49,29 +49,33 @@ MANY_FILES = 100
 Read = TypeVar("Read")
 
 
-class Folder(NamedTuple):
+class JobFolder(NamedTuple):
     """What stands in a job's metadata, by kind; the content is read where it is needed."""
 
-    things: Mapping[Thing, Entry]
+    things: Mapping[ObjectName, Entry]
 
-    def of(self, kind: type[Thing]) -> list[Thing]:
+    def of(self, kind: type[ObjectName]) -> list[ObjectName]:
         """All objects of a kind."""
         return [thing for thing in self.things if isinstance(thing, kind)]
 
 
-def look_into(store: Store, layout: Layout, job: str) -> Folder:
+def look_into(store: Store, layout: Layout, job: str) -> JobFolder:
     """List a job's metadata once; what has no name of the layout is left alone."""
-    found: dict[Thing, Entry] = {}
+    found: dict[ObjectName, Entry] = {}
     for entry in store.entries(layout.metadata(job)):
         try:
             found[layout.parse(entry.name)] = entry
         except NotInLayoutError:
             continue
-    return Folder(found)
+    return JobFolder(found)
 
 
 def once(
-    known: Known[object], layout: Layout, folder: Folder, thing: Thing, read: Callable[[], Read]
+    known: GenerationCache[object],
+    layout: Layout,
+    folder: JobFolder,
+    thing: ObjectName,
+    read: Callable[[], Read],
 ) -> Read:
     """Read it, unless this very generation has been read before; what is not in the folder is always read."""
     if (entry := folder.things.get(thing)) is None:
@@ -84,7 +88,7 @@ def once(
 
 
 def look_at_job(
-    store: Store, layout: Layout, job: str, folder: Folder | None = None, *, script: bool = True
+    store: Store, layout: Layout, job: str, folder: JobFolder | None = None, *, script: bool = True
 ) -> JobFacts:
     """Read a job's own objects: its watch, its ledger, its script, and last of all its end.
 
@@ -113,7 +117,7 @@ def look_at_job(
     return msgspec.structs.replace(facts, status_code=code, ended=status.updated)
 
 
-def read_ledger(store: Store, layout: Layout, folder: Folder) -> tuple[Recorded, ...]:
+def read_ledger(store: Store, layout: Layout, folder: JobFolder) -> tuple[Recorded, ...]:
     """All attempts of a job, oldest first."""
     found: list[Recorded] = []
     for thing in folder.of(AttemptRecord):
@@ -141,7 +145,7 @@ def watch_in(name: str, job: str, data: bytes) -> Watch:
     return watch
 
 
-def _registrations(store: Store, layout: Layout, folder: Folder) -> dict[str, str]:
+def _registrations(store: Store, layout: Layout, folder: JobFolder) -> dict[str, str]:
     found: dict[str, str] = {}
     for thing in folder.of(InstanceId):
         stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
@@ -150,9 +154,9 @@ def _registrations(store: Store, layout: Layout, folder: Folder) -> dict[str, st
     return found
 
 
-def _script(store: Store, layout: Layout, job: str, folder: Folder) -> StoredScript | None:
+def _script(store: Store, layout: Layout, job: str, folder: JobFolder) -> StoredScript | None:
     """The script that is re-run: the resolved one, where it was made from this very create script."""
-    thing: Thing = CreateScript(job=job)
+    thing: ObjectName = CreateScript(job=job)
     entry = folder.things.get(thing)
     if entry is not None and entry.size > SCRIPT_AT_MOST:
         problem = f"it has {entry.size} bytes, and at most {SCRIPT_AT_MOST} are read"
@@ -171,7 +175,7 @@ def _script(store: Store, layout: Layout, job: str, folder: Folder) -> StoredScr
     return StoredScript(name=name, text=script.data, generation=script.generation, files=files)
 
 
-def _too_much(folder: Folder) -> str:
+def _too_much(folder: JobFolder) -> str:
     """Why the files beside the script are not read; "" where they are: by the listing alone."""
     sizes = [folder.things[thing].size for thing in folder.of(ScriptFile)]
     if len(sizes) > MANY_FILES:
@@ -181,7 +185,7 @@ def _too_much(folder: Folder) -> str:
     return ""
 
 
-def _files(store: Store, layout: Layout, folder: Folder) -> Mapping[str, bytes]:
+def _files(store: Store, layout: Layout, folder: JobFolder) -> Mapping[str, bytes]:
     files: dict[str, bytes] = {}
     for thing in folder.of(ScriptFile):
         stored = store.read(layout.build(thing))
@@ -190,7 +194,7 @@ def _files(store: Store, layout: Layout, folder: Folder) -> Mapping[str, bytes]:
     return files
 
 
-def read_job_file(store: Store, layout: Layout, job: str, folder: Folder | None = None) -> JobFile:
+def read_job_file(store: Store, layout: Layout, job: str, folder: JobFolder | None = None) -> JobFile:
     """The job's own settings; a file that cannot be read sets nothing and says why.
 
     A folder that was listed saves the read where there is no such file.
@@ -208,7 +212,7 @@ def read_job_file(store: Store, layout: Layout, job: str, folder: Folder | None 
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-def telling(folder: Folder) -> Heartbeat | None:
+def telling(folder: JobFolder) -> Heartbeat | None:
     """The heartbeat that tells most of a job; None where there is none.
 
     All nodes of a gang send theirs, and often one alone has figures: the one whose metrics are newest, else
@@ -226,16 +230,16 @@ def telling(folder: Folder) -> Heartbeat | None:
     )
 
 
-def _progress(store: Store, layout: Layout, folder: Folder) -> Progress:
+def _progress(store: Store, layout: Layout, folder: JobFolder) -> SavedProgress:
     """By the heartbeat that tells most: what it does not say is not known; that it came is no progress."""
     thing = telling(folder)
     if thing is None:
-        return Progress()
+        return SavedProgress()
     came = folder.things[thing].updated
     try:
         stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
     except BrokenError:
-        return Progress(at=came)
+        return SavedProgress(at=came)
     beat = beat_in(stored.data) if stored else Beat()
     at = progress_in(beat, stored.updated if stored else came)
-    return Progress(at=at, checkpoint=beat.checkpoint, share=beat.share)
+    return SavedProgress(at=at, checkpoint=beat.checkpoint, share=beat.share)

@@ -14,10 +14,10 @@ from spotwarden.ports import Entry, Store
 from spotwarden.recovery.crowds import LOOKED_UP, UNKNOWN, likeliest
 from spotwarden.recovery.job_folder import look_at_job
 from spotwarden.recovery.markers import look_up, read_marker, read_markers
-from spotwarden.recovery.nodes import Shown, with_nodes
+from spotwarden.recovery.nodes import ShownInstances, with_nodes
 
 
-class Rest(msgspec.Struct, frozen=True, kw_only=True):
+class RestOfMarkers(msgspec.Struct, frozen=True, kw_only=True):
     """What the markers of no open job lead to: jobs, markers to put aside, failures; `left` wait unread."""
 
     jobs: Sequence[Callable[[], JobFacts]] = ()
@@ -34,7 +34,13 @@ class Looking:
     """
 
     def __init__(
-        self, store: Store, layout: Layout, *, shown: Shown, swept: datetime | None = None, workers: int = 1
+        self,
+        store: Store,
+        layout: Layout,
+        *,
+        shown: ShownInstances,
+        swept: datetime | None = None,
+        workers: int = 1,
     ) -> None:
         self._store, self._layout = store, layout
         self._shown, self._swept, self._workers = shown, swept, workers
@@ -55,7 +61,7 @@ class Looking:
             elif marker is not None:
                 yield marker
 
-    def at_the_others(self, entries: Sequence[Entry]) -> Rest:
+    def at_the_others(self, entries: Sequence[Entry]) -> RestOfMarkers:
         """Some of the markers of no open job; the rest waits for the next sweep."""
         ranked = likeliest(self._layout, [*self._of_others, *entries], self._shown)
         found = read_markers(self._store, self._layout, ranked[:UNKNOWN], self._workers)
@@ -63,7 +69,7 @@ class Looking:
         made_up = [unusable for marker, unusable in found.nameless if marker not in shown]
         more = look_up(self._store, self._layout, shown[:LOOKED_UP])
         jobs = [*found.by_job.items(), *more.by_job.items()]
-        return Rest(
+        return RestOfMarkers(
             jobs=[partial(self.look, job, markers) for job, markers in jobs],
             unusable=[*self._unusable, *found.unusable, *made_up, *more.unusable],
             failures=found.failures,

@@ -11,27 +11,27 @@ from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.fates import Now, alive, lost_at
 from spotwarden.recovery.removal import by_person, removed_beside
-from spotwarden.recovery.truth_table import Judgement, Verdict, judge
+from spotwarden.recovery.truth_table import Judgement, LossVerdict, judge
 
 BY_WEIGHT = (
-    Verdict.RECOVER,
-    Verdict.REPLACE,
-    Verdict.CLEAR,
-    Verdict.WAIT,
-    Verdict.LEAVE,
-    Verdict.CLOSE,
+    LossVerdict.RECOVER,
+    LossVerdict.REPLACE,
+    LossVerdict.CLEAR,
+    LossVerdict.WAIT,
+    LossVerdict.LEAVE,
+    LossVerdict.CLOSE,
 )
 """Which verdict on a node is the job's: the first of these that any of them has."""
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class LossFinding(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be done about the job, and the node that it is about."""
 
     node: NodeFacts
     judgement: Judgement
 
 
-def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
+def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | None:
     """The one finding that matters; None for a job of which nothing is known to have run.
 
     One lost node is a lost gang, unless a person has removed another one of it, or what still ran beside
@@ -40,23 +40,25 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Finding | None:
     """
     early = facts.file.make_before_break and not _announced_in_vain(facts)
     found = [
-        Finding(node=node, judgement=judge(node, limits, tick, early=early))
+        LossFinding(node=node, judgement=judge(node, limits, tick, early=early))
         for node in facts.nodes
         if not closed(facts, node)
     ]
-    unknown = [one for one in found if one.judgement.now is Now.HIDDEN]
+    unknown = [match for match in found if match.judgement.now is Now.HIDDEN]
     if unknown:
         return unknown[0]
-    ours = facts.newest.instances.values() if facts.newest else [one.node.instance_id for one in found]
-    closing = [one for one in found if one.judgement.verdict is Verdict.CLOSE and by_person(one.node)]
+    ours = facts.newest.instances.values() if facts.newest else [match.node.instance_id for match in found]
+    closing = [
+        match for match in found if match.judgement.verdict is LossVerdict.CLOSE and by_person(match.node)
+    ]
     if removed := [one for one in closing if one.node.instance_id in ours]:
-        fallen = any(one.judgement.verdict is Verdict.RECOVER for one in found)
+        fallen = any(match.judgement.verdict is LossVerdict.RECOVER for match in found)
         if fallen:
             return removed[0]
     for verdict in BY_WEIGHT:
-        for one in found:
-            if one.judgement.verdict is verdict:
-                return _unless_removed(facts, one, tick)
+        for match in found:
+            if match.judgement.verdict is verdict:
+                return _unless_removed(facts, match, tick)
     return None
 
 
@@ -65,13 +67,13 @@ def _announced_in_vain(facts: JobFacts) -> bool:
     return any(node.instance is not None and alive(node.instance) for node in facts.outlived)
 
 
-def _unless_removed(facts: JobFacts, finding: Finding, tick: Tick) -> Finding:
+def _unless_removed(facts: JobFacts, finding: LossFinding, tick: Tick) -> LossFinding:
     """The finding, but no recovery of what its owner has ended by removing the VM beside it."""
-    lost = finding.judgement.verdict is Verdict.RECOVER
+    lost = finding.judgement.verdict is LossVerdict.RECOVER
     if not lost or not removed_beside(facts, lost_at(finding.node, tick)):
         return finding
     why = "the VM that it still ran on was deleted or stopped on purpose"
-    return replace(finding, judgement=replace(finding.judgement, verdict=Verdict.CLOSE, why=why))
+    return replace(finding, judgement=replace(finding.judgement, verdict=LossVerdict.CLOSE, why=why))
 
 
 def answered(facts: JobFacts, node: NodeFacts) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from enum import Enum
 
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 
 
-class Event(Enum):
+class AttemptEvent(Enum):
     """What can happen to an attempt."""
 
     ASK = "a place is about to be asked"
@@ -20,23 +20,31 @@ class Event(Enum):
     GIVE_UP = "a limit was reached"
 
 
-_CLOSING = {Event.END: State.ENDED, Event.STOP: State.STOPPED, Event.GIVE_UP: State.GAVE_UP}
+_CLOSING = {
+    AttemptEvent.END: AttemptState.ENDED,
+    AttemptEvent.STOP: AttemptState.STOPPED,
+    AttemptEvent.GIVE_UP: AttemptState.GAVE_UP,
+}
 
-_BEFORE_ASKING = {Event.ASK: State.PLACING, Event.NO_PLACE: State.BACKING_OFF, Event.REVIVED: State.RUNNING}
+_BEFORE_ASKING = {
+    AttemptEvent.ASK: AttemptState.PLACING,
+    AttemptEvent.NO_PLACE: AttemptState.BACKING_OFF,
+    AttemptEvent.REVIVED: AttemptState.RUNNING,
+}
 
-LIFE: Mapping[State, Mapping[Event, State]] = {
-    State.CLAIMED: {**_BEFORE_ASKING, **_CLOSING},
-    State.PLACING: {
-        Event.NEXT: State.PLACING,
-        Event.CREATED: State.RUNNING,
-        Event.FAILED: State.BACKING_OFF,
+LIFE: Mapping[AttemptState, Mapping[AttemptEvent, AttemptState]] = {
+    AttemptState.CLAIMED: {**_BEFORE_ASKING, **_CLOSING},
+    AttemptState.PLACING: {
+        AttemptEvent.NEXT: AttemptState.PLACING,
+        AttemptEvent.CREATED: AttemptState.RUNNING,
+        AttemptEvent.FAILED: AttemptState.BACKING_OFF,
         **_CLOSING,
     },
-    State.BACKING_OFF: {**_BEFORE_ASKING, **_CLOSING},
-    State.RUNNING: _CLOSING,
-    State.ENDED: {},
-    State.STOPPED: {},
-    State.GAVE_UP: {},
+    AttemptState.BACKING_OFF: {**_BEFORE_ASKING, **_CLOSING},
+    AttemptState.RUNNING: _CLOSING,
+    AttemptState.ENDED: {},
+    AttemptState.STOPPED: {},
+    AttemptState.GAVE_UP: {},
 }
 
 
@@ -44,7 +52,7 @@ class IllegalTransitionError(Exception):
     """An event that the table does not know in this state; nothing was changed."""
 
 
-def follow(state: State, event: Event) -> State:
+def follow(state: AttemptState, event: AttemptEvent) -> AttemptState:
     """The state after the event; `IllegalTransitionError` where the table has none."""
     try:
         return LIFE[state][event]

@@ -2,23 +2,23 @@
 
 from collections.abc import Iterator
 
-from spotwarden.model.attempt import Attempt, State
-from spotwarden.model.placement import Event, News
+from spotwarden.model.attempt import Attempt, AttemptState
+from spotwarden.model.placement import PlaceEvent, PlaceNews
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.fates import Fate
-from spotwarden.recovery.refusals import Refusal, refusal
+from spotwarden.recovery.refusals import RefusalKind, refusal
 
 
-def news(record: Attempt, tick: Tick) -> Iterator[News]:
+def news(record: Attempt, tick: Tick) -> Iterator[PlaceNews]:
     """What is new in a record that this sweep has just written.
 
     On-demand tries say nothing about spot places.
     """
     for one in record.tries[-2:]:
-        if one.error and one.spot and refusal(one.error) is Refusal.STOCKOUT:
-            yield News(place=one.place, event=Event.STOCKOUT, at=one.at)
-    if record.state is State.RUNNING and record.tries and record.tries[-1].spot:
-        yield News(place=record.tries[-1].place, event=Event.GAVE, at=tick.now)
-    taken = record.state is State.CLAIMED and record.fate == Fate.PREEMPTED.value
+        if one.error and one.spot and refusal(one.error) is RefusalKind.STOCKOUT:
+            yield PlaceNews(place=one.place, event=PlaceEvent.STOCKOUT, at=one.at)
+    if record.state is AttemptState.RUNNING and record.tries and record.tries[-1].spot:
+        yield PlaceNews(place=record.tries[-1].place, event=PlaceEvent.GAVE, at=tick.now)
+    taken = record.state is AttemptState.CLAIMED and record.fate == Fate.PREEMPTED.value
     if taken and record.lost_in:
-        yield News(place=record.lost_in, event=Event.PREEMPTED, at=record.lost or tick.now)
+        yield PlaceNews(place=record.lost_in, event=PlaceEvent.PREEMPTED, at=record.lost or tick.now)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.marker import Marker
@@ -19,13 +19,13 @@ LOG_MARGIN = timedelta(minutes=15)
 """How far before a marker the operation log is read: a preemption is told before its marker."""
 
 
-class Shown:
+class ShownInstances:
     """What Compute Engine shows at one moment, found by id, by name and by job."""
 
     def __init__(self, instances: Instances, operations: Operations) -> None:
         self._instances = instances.items
         self._operations = operations.items
-        self._taken = [one for one in operations.items if one.kind in TAKEN]
+        self._taken = [operation for operation in operations.items if operation.kind in TAKEN]
         missing = sorted({*instances.unreachable, *operations.unreachable})
         self.unsure = f"unreachable: {', '.join(missing)}" if missing else ""
 
@@ -33,20 +33,20 @@ class Shown:
     def _by_key(self) -> Mapping[tuple[str, str], list[Instance]]:
         """Made when it is first asked: most sweeps find every job whole, and look for nothing."""
         found: dict[tuple[str, str], list[Instance]] = defaultdict(list)
-        for one in self._instances:
-            keys = [("id", one.id), ("name", one.name), ("job", one.job or "")]
-            if gang := NODE_OF_A_GANG.fullmatch(one.name):
+        for instance in self._instances:
+            keys = [("id", instance.id), ("name", instance.name), ("job", instance.job or "")]
+            if gang := NODE_OF_A_GANG.fullmatch(instance.name):
                 keys.append(("gang", gang["job"]))
             for key in keys:
-                found[key].append(one)
+                found[key].append(instance)
         return found
 
     @cached_property
     def _log(self) -> Mapping[tuple[str, str], list[Operation]]:
         found: dict[tuple[str, str], list[Operation]] = defaultdict(list)
-        for one in self._operations:
-            found["id", one.target_id].append(one)
-            found["name", one.target_name].append(one)
+        for operation in self._operations:
+            found["id", operation.target_id].append(operation)
+            found["name", operation.target_name].append(operation)
         return found
 
     def instances(self, *, job: str, names: Iterable[str], ids: Iterable[str]) -> tuple[Instance, ...]:
@@ -66,7 +66,9 @@ class Shown:
 
     def unlisted(self, known: set[str]) -> list[str]:
         """The names of instances without our label that are not known by id: those there, and those taken."""
-        names = [one.name for one in self._instances if one.job is None and one.id not in known]
+        names = [
+            instance.name for instance in self._instances if instance.job is None and instance.id not in known
+        ]
         return [*names, *(one.target_name for one in self._taken if one.target_id not in known)]
 
     def taken(self, job: str) -> list[Operation]:
@@ -91,7 +93,7 @@ def _recent(operation: Operation, since: datetime | None) -> bool:
     return operation.at is None or since is None or operation.at >= since - LOG_MARGIN
 
 
-def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: Shown) -> JobFacts:
+def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances) -> JobFacts:
     """The facts with everything that Compute Engine shows of the job's nodes."""
     told = [(marker.node, _id_of(facts, marker), marker) for marker in markers]
     said = {(node, instance_id) for node, instance_id, _ in told}
@@ -129,7 +131,7 @@ def _expected(facts: JobFacts) -> list[tuple[str, str]]:
     newest = facts.newest
     if newest is None:
         return list(facts.registrations.items())
-    if newest.state is State.RUNNING:
+    if newest.state is AttemptState.RUNNING:
         return list(newest.instances.items())
     return [] if newest.state in CLOSED else [(node, one) for node, one in newest.replaces.items() if one]
 
@@ -140,11 +142,11 @@ def _outlived(facts: JobFacts) -> list[tuple[str, str]]:
     if newest is None or newest.state in CLOSED:
         return []
     early = [one.attempt for one in facts.ledger[-3:] if one.attempt.early]
-    past = [one for one in early if one is not newest or newest.state is State.RUNNING]
+    past = [one for one in early if one is not newest or newest.state is AttemptState.RUNNING]
     return [(node, one) for attempt in past for node, one in attempt.replaces.items()]
 
 
-def _unseen(facts: JobFacts, shown: Shown) -> list[tuple[str, str]]:
+def _unseen(facts: JobFacts, shown: ShownInstances) -> list[tuple[str, str]]:
     """Instances of the job's names that were taken before anybody wrote them down: launched by hand.
 
     Only where the ledger has nothing of our own, and for a job with a script or an id that was registered: a
@@ -172,7 +174,7 @@ def _unseen(facts: JobFacts, shown: Shown) -> list[tuple[str, str]]:
 
 def _may_have_more(newest: Attempt | None) -> bool:
     """Whether there may be instances that nobody wrote down: before, after, or beside what was seen."""
-    return newest is None or newest.state in CLOSED or (newest.seen and newest.state is State.RUNNING)
+    return newest is None or newest.state in CLOSED or (newest.seen and newest.state is AttemptState.RUNNING)
 
 
 def _since(newest: Attempt, taken: Operation) -> bool:
@@ -197,8 +199,10 @@ def _ids(facts: JobFacts, markers: Sequence[Marker]) -> set[str]:
     return {*ids, *said, *facts.registrations.values()} - {""}
 
 
-def _node(facts: JobFacts, shown: Shown, node: str, instance_id: str, marker: Marker | None) -> NodeFacts:
-    present = [one for one in facts.instances if one.name == node]
+def _node(
+    facts: JobFacts, shown: ShownInstances, node: str, instance_id: str, marker: Marker | None
+) -> NodeFacts:
+    present = [instance for instance in facts.instances if instance.name == node]
     answered = frozenset(one.attempt.cause for one in facts.ledger if one.attempt.cause)
     return NodeFacts(
         node=node,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.notice import Notice, Severity, Way
@@ -83,13 +83,13 @@ def forbidden(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> 
     )
 
 
-def closed(facts: JobFacts, blank: Attempt, why: str, state: State, tick: Tick) -> Notice:
+def closed(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick: Tick) -> Notice:
     """Say that a job is over and will not be started again."""
     number = facts.newest.number if facts.newest else 1
     return Notice(
         id=f"closed/{facts.job}/{number}",
         kind=state.value.replace(" ", "_"),
-        severity=Severity.URGENT if state is State.GAVE_UP else Severity.WARNING,
+        severity=Severity.URGENT if state is AttemptState.GAVE_UP else Severity.WARNING,
         job=facts.job,
         at=tick.now,
         what=f"{facts.job} will not be started again",

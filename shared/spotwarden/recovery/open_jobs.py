@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.fan_out import each
 from spotwarden.layout import Layout, NotInLayoutError, OpenJob
 from spotwarden.model.instance import Instance, Status
@@ -14,7 +14,7 @@ from spotwarden.recovery.job_folder import watch_in
 
 READERS = 64
 """As many entries are read at a time as there are connections."""
-_KNOWN: Known[Watch] = Known()
+_KNOWN: GenerationCache[Watch] = GenerationCache()
 
 
 class OpenJobs(NamedTuple):
@@ -76,13 +76,16 @@ def is_whole(watch: Watch, alive: dict[str, Instance]) -> bool:
         watch.instances
         and watch.recorded
         and watch.whole is None
-        and all(one in alive and alive[one].status is Status.RUNNING for one in watch.instances.values())
+        and all(
+            instance in alive and alive[instance].status is Status.RUNNING
+            for instance in watch.instances.values()
+        )
     )
 
 
 def log_from(watches: list[Watched], swept: datetime | None, now: datetime) -> datetime:
     """From when on the operation log must be read: since all missing instances were last seen."""
-    seen = [one.watch.whole for one in watches if one.watch.whole is not None]
+    seen = [watch.watch.whole for watch in watches if watch.watch.whole is not None]
     # The first sweep of all knows only that an entry was written while its instances were there.
-    seen.append(swept or min((one.since for one in watches), default=now))
+    seen.append(swept or min((watch.since for watch in watches), default=now))
     return min(seen)

@@ -13,16 +13,16 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from spotwarden.model.limits import PlacementLimits
-from spotwarden.model.placement import Event, News, PlacementRecord, Weather
+from spotwarden.model.placement import PlaceEvent, PlacementRecord, PlaceNews, ZoneAvailability
 
 TROUBLE_AT_MOST = 10.0
 """A storm takes hundreds of VMs from one zone; that is one bad hour, not hundreds to be forgotten."""
 LONGEST = timedelta(days=3650)
 """No estimate of the work left goes beyond ten years; a fraction done of nearly nothing would."""
-CLEAR = Weather()
+CLEAR = ZoneAvailability()
 
 
-def learn(record: PlacementRecord, news: Iterable[News], limits: PlacementLimits) -> PlacementRecord:
+def learn(record: PlacementRecord, news: Iterable[PlaceNews], limits: PlacementLimits) -> PlacementRecord:
     """Add what places did to what is remembered; news no newer than the newest of its kind counts once."""
     weather = dict(record.weather)
     for one in sorted(news, key=lambda one: one.at):
@@ -46,7 +46,7 @@ def order(
     return tuple(sorted((place for place in places if not _blocked(place, record, now, limits)), key=rank))
 
 
-def trouble(weather: Weather, now: datetime, limits: PlacementLimits) -> float:
+def trouble(weather: ZoneAvailability, now: datetime, limits: PlacementLimits) -> float:
     """The count of stockouts and preemptions as it stands now, each halved every `half_life`."""
     return weather.trouble * _fade(weather.at, now, limits) if weather.at else 0.0
 
@@ -93,18 +93,18 @@ def spot_until(remaining: timedelta, deadline: datetime, limits: PlacementLimits
     return deadline - needed if needed < deadline - first else first
 
 
-def _after(weather: Weather, news: News, limits: PlacementLimits) -> Weather:
+def _after(weather: ZoneAvailability, news: PlaceNews, limits: PlacementLimits) -> ZoneAvailability:
     match news.event:
-        case Event.GAVE:
+        case PlaceEvent.GAVE:
             return replace(weather, given=_newer(weather.given, news.at))
-        case Event.STOCKOUT if weather.out is None or news.at > weather.out:
+        case PlaceEvent.STOCKOUT if weather.out is None or news.at > weather.out:
             return replace(_troubled(weather, news.at, limits), out=news.at)
-        case Event.PREEMPTED if weather.taken is None or news.at > weather.taken:
+        case PlaceEvent.PREEMPTED if weather.taken is None or news.at > weather.taken:
             return replace(_troubled(weather, news.at, limits), taken=news.at)
     return weather
 
 
-def _troubled(weather: Weather, at: datetime, limits: PlacementLimits) -> Weather:
+def _troubled(weather: ZoneAvailability, at: datetime, limits: PlacementLimits) -> ZoneAvailability:
     """One more event; whichever of memory and event is older has faded by the time of the newer."""
     newest = _newer(weather.at, at)
     count = trouble(weather, newest, limits) + _fade(at, newest, limits)

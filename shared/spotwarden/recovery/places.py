@@ -10,7 +10,7 @@ from spotwarden.layout import Layout, PlacementMemory
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
-from spotwarden.model.placement import News, PlacementRecord
+from spotwarden.model.placement import PlacementRecord, PlaceNews
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, UnansweredError
@@ -22,7 +22,7 @@ typed.prepare(PlacementRecord)
 JSON = "application/json"
 
 
-class Places:
+class PlaceMemory:
     """The memory of one sweep."""
 
     def __init__(self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick) -> None:
@@ -58,7 +58,7 @@ class Places:
 
     def remember(self, written: Iterable[Attempt]) -> None:
         """Add what this sweep's records tell; where another sweep is writing, its news will do."""
-        told: dict[str, list[News]] = {}
+        told: dict[str, list[PlaceNews]] = {}
         for record in written:
             if record.machine:
                 told.setdefault(record.machine, []).extend(news(record, self._tick))
@@ -66,7 +66,7 @@ class Places:
             if mine:
                 self._learn(key, mine)
 
-    def _learn(self, key: str, learnt: list[News]) -> None:
+    def _learn(self, key: str, learnt: list[PlaceNews]) -> None:
         for _ in range(2):
             record, generation = self._read(key)
             try:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from spotwarden.model.action import LaunchInstances, Look, StartInstance, Step, Survey, Wait, WriteAttempt
-from spotwarden.model.attempt import Attempt, Deed, Lease, Recorded, State
+from spotwarden.model.attempt import Attempt, AttemptState, Lease, Recorded, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Choice, Launch
 from spotwarden.model.limits import RecoveryLimits
@@ -21,7 +21,7 @@ from spotwarden.recovery.clearing import clear_the_way, in_the_way
 from spotwarden.recovery.ending import stop
 from spotwarden.recovery.finishing import finish, launched_anew, made, made_and_gone, revived, whole
 from spotwarden.recovery.launching import prepare
-from spotwarden.recovery.lifecycle import Event
+from spotwarden.recovery.lifecycle import AttemptEvent
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.removal import may_be_removed, removed
 
@@ -37,7 +37,7 @@ def lease(limits: RecoveryLimits, tick: Tick) -> Lease:
 def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
     """The next step of an attempt that is under way."""
     attempt = newest.attempt
-    if attempt.state is State.PLACING:
+    if attempt.state is AttemptState.PLACING:
         if attempt.tries[-1].operation or facts.operation:
             return _created(facts, newest, policy, tick)
         return _guarded(facts, newest, policy, tick)
@@ -50,7 +50,11 @@ def _undone(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
     """What must be seen to before a place is asked; None once nothing must."""
     attempt = newest.attempt
     if ids := revived(facts, attempt):
-        return finish(facts, newest, ids, tick, Event.REVIVED) if facts.surveyed else _survey(facts, attempt)
+        return (
+            finish(facts, newest, ids, tick, AttemptEvent.REVIVED)
+            if facts.surveyed
+            else _survey(facts, attempt)
+        )
     if step := _removal(facts, newest, tick):
         return step
     if new := launched_anew(facts, attempt):
@@ -60,7 +64,7 @@ def _undone(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
         return asking.wait(attempt, tick)
     if step := clear_the_way(facts, attempt):
         return step
-    if attempt.state is State.CLAIMED and _held_by_another(attempt, tick):
+    if attempt.state is AttemptState.CLAIMED and _held_by_another(attempt, tick):
         return Wait(reason=f"another sweep works on attempt {attempt.number}")
     # What this sweep has seen may be older than the claim; before anything is asked it looks again.
     return None if facts.surveyed else _survey(facts, attempt)
@@ -68,7 +72,7 @@ def _undone(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
 
 def _asking(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
     """A back-off that is over needs no lease: writing the try down is what only one can do."""
-    if newest.attempt.state is State.BACKING_OFF:
+    if newest.attempt.state is AttemptState.BACKING_OFF:
         return asking.ask(facts, newest, policy, tick, lease=lease(policy.recovery, tick), waited=True)
     return _guarded(facts, newest, policy, tick)
 
@@ -84,7 +88,7 @@ def _guarded(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
         taken = replace(attempt, lease=lease(policy.recovery, tick), updated=tick.now)
         reason = "took over the attempt" if held else "took the attempt"
         return WriteAttempt(reason=reason, record=taken, generation=newest.generation)
-    if attempt.state is State.CLAIMED:
+    if attempt.state is AttemptState.CLAIMED:
         return asking.ask(facts, newest, policy, tick, lease=lease(policy.recovery, tick), waited=False)
     return _send(facts, newest, policy, tick)
 
@@ -118,14 +122,14 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
     if last.error:
         return _refused(facts, newest, last.error, policy, tick)
     ids = made(facts, attempt)
-    if last.deed is Deed.CREATE and whole(facts, ids):
+    if last.deed is TryKind.CREATE and whole(facts, ids):
         return finish(facts, newest, ids, tick)
     if removed(facts, attempt) and not facts.surveyed:
         # Whoever wrote the try may have sent it, and died; then what it made is there.
         return _survey(facts, attempt)
     if step := _removal(facts, newest, tick):
         return step
-    if last.deed is Deed.START:
+    if last.deed is TryKind.START:
         return StartInstance(
             reason=f"attempt {attempt.number} in {last.place}",
             job=attempt.job,
@@ -157,7 +161,7 @@ def _until(attempt: Attempt) -> datetime | None:
 def _choice(facts: JobFacts, place: str) -> Choice | None:
     if not isinstance(facts.launch, Launch):
         return None
-    return next((one for one in facts.launch.choices if one.place == place), None)
+    return next((choice for choice in facts.launch.choices if choice.place == place), None)
 
 
 def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
@@ -171,11 +175,11 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
             return _forgotten(facts, newest, policy, tick)
         return Look(place=last.place, operation=last.operation)
     if not operation.done:
-        doing = "starting" if last.deed is Deed.START else "making"
+        doing = "starting" if last.deed is TryKind.START else "making"
         return Wait(reason=f"Compute Engine is still {doing} it in {last.place}")
     if operation.error:
         return _refused(facts, newest, operation.error, policy, tick)
-    if last.deed is Deed.START:
+    if last.deed is TryKind.START:
         return finish(facts, newest, dict(attempt.replaces), tick)
     if not isinstance(facts.launch, Launch) or not facts.launch.gang:
         return finish(facts, newest, {operation.target_name: operation.target_id}, tick)

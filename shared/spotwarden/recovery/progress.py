@@ -23,7 +23,7 @@ from spotwarden.model.action import (
     Tell,
     WriteAttempt,
 )
-from spotwarden.model.attempt import Attempt, Recorded, State
+from spotwarden.model.attempt import Attempt, AttemptState, Recorded
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instances, Operation, Operations, Status
 from spotwarden.model.outcome import Done, Outcome, Rejected, Unanswered
@@ -63,7 +63,7 @@ def _not_there(facts: JobFacts, step: Step) -> JobFacts | None:
 def _record(facts: JobFacts, step: WriteAttempt, outcome: Done) -> JobFacts:
     recorded = Recorded(attempt=step.record, generation=outcome.generation)
     kept = tuple(one for one in facts.ledger if one.attempt.number != recorded.attempt.number)
-    asked = step.record.state is State.PLACING and bool(step.record.tries[-1].operation)
+    asked = step.record.state is AttemptState.PLACING and bool(step.record.tries[-1].operation)
     same = not _new_try(facts, step.record)
     learnt = replace(
         facts,
@@ -73,7 +73,7 @@ def _record(facts: JobFacts, step: WriteAttempt, outcome: Done) -> JobFacts:
         surveyed=facts.surveyed and same,
         registered=frozenset(),
     )
-    return _only_answered(learnt, step.record) if step.record.state is State.RUNNING else learnt
+    return _only_answered(learnt, step.record) if step.record.state is AttemptState.RUNNING else learnt
 
 
 def _new_try(facts: JobFacts, record: Attempt) -> bool:
@@ -88,11 +88,11 @@ def _only_answered(facts: JobFacts, running: Attempt) -> JobFacts:
     So was the rest of what these nodes say; without an id nothing of it is judged once the marker is gone.
     """
     kept = [
-        one
-        for one in facts.nodes
-        if one.marker is not None and running.markers.get(one.node) == one.marker.generation
+        node
+        for node in facts.nodes
+        if node.marker is not None and running.markers.get(node.node) == node.marker.generation
     ]
-    outdated = any(one.marker is not None and one not in kept for one in facts.nodes)
+    outdated = any(node.marker is not None and node not in kept for node in facts.nodes)
     return replace(facts, nodes=tuple(replace(one, instance_id="") for one in kept), outdated=outdated)
 
 
@@ -109,9 +109,11 @@ def _survey(facts: JobFacts, step: Survey, outcome: Done) -> JobFacts:
     old = set(newest.replaces.values()) if newest else set()
     # The attempt before may have been made within the same minute: its nodes bear the same names.
     inserted = {
-        one.target_name: one.target_id
-        for one in log.items
-        if one.kind == "insert" and not one.error and place in {one.zone, region_of(one.zone)}
+        operation.target_name: operation.target_id
+        for operation in log.items
+        if operation.kind == "insert"
+        and not operation.error
+        and place in {operation.zone, region_of(operation.zone)}
     }
     return replace(
         facts,
@@ -131,7 +133,7 @@ def _with_log(facts: JobFacts, node: NodeFacts, log: Sequence[Operation]) -> Nod
     answered = {one.attempt.cause for one in facts.ledger}
     known = {one.name: one for one in node.history}
     mine = [one for one in log if one.target_id == node.instance_id and one.name not in answered]
-    return replace(node, history=tuple({**known, **{one.name: one for one in mine}}.values()))
+    return replace(node, history=tuple({**known, **{item.name: item for item in mine}}.values()))
 
 
 def _fetched(facts: JobFacts, step: Fetch, outcome: Done) -> JobFacts:
@@ -144,12 +146,15 @@ def _watch(facts: JobFacts, step: KeepWatch, outcome: Done) -> JobFacts:
 
 
 def _without_instance(facts: JobFacts, step: DeleteInstance) -> JobFacts:
-    return replace(facts, instances=tuple(one for one in facts.instances if one.id != step.instance_id))
+    return replace(
+        facts, instances=tuple(instance for instance in facts.instances if instance.id != step.instance_id)
+    )
 
 
 def _going(facts: JobFacts, step: DeleteInstance, _outcome: Done) -> JobFacts:
     seen = tuple(
-        replace(one, status=Status.STOPPING) if one.id == step.instance_id else one for one in facts.instances
+        replace(instance, status=Status.STOPPING) if instance.id == step.instance_id else instance
+        for instance in facts.instances
     )
     return replace(facts, instances=seen)
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.layout import LaunchedRecord, Layout
 from spotwarden.model.facts import JobFacts
 from spotwarden.ports import Store
 
-_KNOWN: Known[Mapping[str, Any]] = Known(most=128)
+_KNOWN: GenerationCache[Mapping[str, Any]] = GenerationCache(most=128)
 """Few: one holds the metadata values of its VMs, up to half a megabyte each."""
 
 

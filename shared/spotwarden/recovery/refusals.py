@@ -4,7 +4,7 @@ import re
 from enum import Enum
 
 
-class Refusal(Enum):
+class RefusalKind(Enum):
     """How far a refusal reaches, and for how long."""
 
     STOCKOUT = "the zone has none now"
@@ -18,14 +18,14 @@ class Refusal(Enum):
 
 
 _WORDS = (
-    (Refusal.NOT_OFFERED, r"configuration_availability|unsupported|not[ _]supported"),
+    (RefusalKind.NOT_OFFERED, r"configuration_availability|unsupported|not[ _]supported"),
     (
-        Refusal.STOCKOUT,
+        RefusalKind.STOCKOUT,
         r"RESOURCE_POOL_EXHAUSTED|resource_availability|stockout|insufficientCapacity|VM_MIN_COUNT_NOT_REACHED",
     ),
-    (Refusal.NOT_READY, r"^resourceNotReady|RESOURCE_NOT_READY"),
-    (Refusal.QUOTA, r"quota"),
-    (Refusal.NAME_TAKEN, r"^alreadyExists|RESOURCE_ALREADY_EXISTS|resourceInUse|RESOURCE_IN_USE"),
+    (RefusalKind.NOT_READY, r"^resourceNotReady|RESOURCE_NOT_READY"),
+    (RefusalKind.QUOTA, r"quota"),
+    (RefusalKind.NAME_TAKEN, r"^alreadyExists|RESOURCE_ALREADY_EXISTS|resourceInUse|RESOURCE_IN_USE"),
 )
 _FAULTY = frozenset(("invalid", "required", "badRequest", "notFound"))
 """Refusals that asking again cannot change (reason words of Compute's `errors[].reason`)."""
@@ -54,18 +54,18 @@ _NO_ACCOUNT = "does not have access to service account"
 """How Compute Engine words that we may not act as the VM's account, whatever the reason word."""
 
 
-def refusal(error: str) -> Refusal:
+def refusal(error: str) -> RefusalKind:
     """What kind of refusal this error is; the first word is Compute's own code."""
     word = error.partition(":")[0]
     if word in _FORBIDDEN or _NO_ACCOUNT in error:
-        return Refusal.FORBIDDEN
+        return RefusalKind.FORBIDDEN
     if word in _FAULTY:
-        return Refusal.FAULTY
+        return RefusalKind.FAULTY
     for kind, pattern in _WORDS:
         if re.search(pattern, error, re.IGNORECASE):
             return kind
-    return Refusal.OTHER
+    return RefusalKind.OTHER
 
 
-LASTING = frozenset((Refusal.NOT_OFFERED, Refusal.FAULTY))
+LASTING = frozenset((RefusalKind.NOT_OFFERED, RefusalKind.FAULTY))
 """What makes a place useless for the whole attempt."""

@@ -16,7 +16,7 @@ def by_person(node: NodeFacts) -> bool:
 def removed(facts: JobFacts, attempt: Attempt) -> bool:
     """Whether a person has removed what the attempt stands in for, before it had anything of its own."""
     ours = [one for one in _replaced(facts, attempt) if not _asked_since(one, attempt)]
-    return any(by_person(one) for one in ours) or removed_beside(facts, _lost(facts, attempt))
+    return any(by_person(operation) for operation in ours) or removed_beside(facts, _lost(facts, attempt))
 
 
 def _asked_since(node: NodeFacts, attempt: Attempt) -> bool:
@@ -40,14 +40,14 @@ def may_be_removed(facts: JobFacts, attempt: Attempt) -> bool:
     What an attempt replaces is gone before it is claimed, unless it was claimed early.
     """
     running = (*(_replaced(facts, attempt) if attempt.early else ()), *facts.outlived)
-    shown = {one.id for one in facts.instances if alive(one)}
+    shown = {instance.id for instance in facts.instances if alive(instance)}
     return bool(facts.unsure) and any(
         cause_of(one) is None and one.instance_id not in shown for one in running
     )
 
 
 def _replaced(facts: JobFacts, attempt: Attempt) -> list[NodeFacts]:
-    return [one for one in facts.nodes if attempt.replaces.get(one.node) == one.instance_id]
+    return [node for node in facts.nodes if attempt.replaces.get(node.node) == node.instance_id]
 
 
 def _lost(facts: JobFacts, attempt: Attempt) -> datetime | None:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from spotwarden.create_script.request.compare import differences
 from spotwarden.model.action import Fetch, KeepWatch, RecordLaunched, Step, Tell, WriteAttempt
-from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
 from spotwarden.model.launch import Launch
@@ -25,12 +25,16 @@ def strangers(facts: JobFacts) -> list[Instance]:
         for ids in (recorded.attempt.instances, recorded.attempt.replaces)
         for one in ids.values()
     }
-    return [one for one in facts.instances if one.job is None and alive(one) and one.id not in known]
+    return [
+        instance
+        for instance in facts.instances
+        if instance.job is None and alive(instance) and instance.id not in known
+    ]
 
 
 def sight(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     """Write down an attempt that its developer launched by hand; None where there is none."""
-    new = {one.name: one for one in strangers(facts) if _is_its_own(facts, one)}
+    new = {stranger.name: stranger for stranger in strangers(facts) if _is_its_own(facts, stranger)}
     if not new:
         return None
     if facts.watched is None:
@@ -47,7 +51,7 @@ def sight(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     record = Attempt(
         job=facts.job,
         number=newest.attempt.number + 1 if newest else 1,
-        state=State.RUNNING,
+        state=AttemptState.RUNNING,
         created=first.created or tick.now,
         updated=tick.now,
         reason="launched by its developer, and seen",
@@ -61,7 +65,7 @@ def sight(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
 
 def _another_node(attempt: Attempt, ids: Mapping[str, str]) -> bool:
     """Whether they are further nodes of a launch that was seen while it was still under way."""
-    return attempt.seen and attempt.state is State.RUNNING and not set(ids) & set(attempt.instances)
+    return attempt.seen and attempt.state is AttemptState.RUNNING and not set(ids) & set(attempt.instances)
 
 
 def _is_its_own(facts: JobFacts, one: Instance) -> bool:
@@ -77,13 +81,13 @@ def _is_its_own(facts: JobFacts, one: Instance) -> bool:
 
 def _still_there(facts: JobFacts, attempt: Attempt) -> bool:
     ids = set(attempt.instances.values())
-    return any(one.id in ids for one in facts.instances)
+    return any(instance.id in ids for instance in facts.instances)
 
 
 def settle(facts: JobFacts, tick: Tick) -> Step | None:
     """For a job that runs: bring its watch up to date, and write down once what was launched."""
     newest = facts.newest
-    if newest is None or newest.state is not State.RUNNING:
+    if newest is None or newest.state is not AttemptState.RUNNING:
         return None
     wanted = watch_of(facts, newest)
     watched = facts.watched.watch if facts.watched else None
@@ -105,7 +109,7 @@ def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
 
 def _record(facts: JobFacts, newest: Attempt, tick: Tick) -> Step | None:
     """Fetch what runs, say where the script differs from it, and write it down."""
-    there = {one.id: one for one in facts.instances if one.status is Status.RUNNING}
+    there = {instance.id: instance for instance in facts.instances if instance.status is Status.RUNNING}
     for node, instance_id in newest.instances.items():
         if node not in facts.fetched:
             one = there.get(instance_id)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
 from spotwarden.model.standing import Standing
@@ -13,14 +13,14 @@ from spotwarden.model.standing import Standing
 SUCCESS = "0"
 NO_TAGS: Mapping[str, str] = {}
 ALIVE = frozenset((Status.RUNNING, Status.STAGING, Status.PROVISIONING))
-_CLOSED: Mapping[State, Standing] = {
-    State.ENDED: Standing.ENDED,
-    State.STOPPED: Standing.STOPPED,
-    State.GAVE_UP: Standing.GAVE_UP,
+_CLOSED: Mapping[AttemptState, Standing] = {
+    AttemptState.ENDED: Standing.ENDED,
+    AttemptState.STOPPED: Standing.STOPPED,
+    AttemptState.GAVE_UP: Standing.GAVE_UP,
 }
 
 
-class Experiment(msgspec.Struct, frozen=True, kw_only=True):
+class JobSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One row. `instance_id` is also the id of its logs; `exit_code` what the job wrote as its end.
 
     `runtime` is None where no launch is on record, `ended` while the job is open.
@@ -39,7 +39,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     tags: Mapping[str, str] = {}
 
 
-class Moment(msgspec.Struct, frozen=True, kw_only=True):
+class TimelineEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a timeline."""
 
     at: datetime
@@ -53,14 +53,14 @@ def experiment(
     *,
     stalled: bool = False,
     tags: Mapping[str, str] = NO_TAGS,
-) -> Experiment:
+) -> JobSummary:
     """The job's row: what it is doing, or how it ended; `stalled` where governance has found it so."""
     newest = facts.ledger[-1].attempt if facts.ledger else None
     first = facts.ledger[0].attempt if facts.ledger else None
     ids = set(newest.instances.values()) if newest else set()
-    mine = [one for one in instances if one.id in ids]
+    mine = [instance for instance in instances if instance.id in ids]
     ended = _end(facts)
-    return Experiment(
+    return JobSummary(
         job=facts.job,
         status=standing(facts, mine, stalled=stalled),
         exit_code=facts.status_code or "",
@@ -84,14 +84,14 @@ def standing(facts: JobFacts, mine: list[Instance], *, stalled: bool = False) ->
     newest = facts.ledger[-1].attempt
     if newest.state in _CLOSED:
         return _CLOSED[newest.state]
-    if newest.state is not State.RUNNING:
+    if newest.state is not AttemptState.RUNNING:
         return Standing.QUEUED if newest.number == 1 else Standing.RECOVERING
-    if not any(one.status in ALIVE for one in mine):
+    if not any(item.status in ALIVE for item in mine):
         return Standing.RECOVERING
     return Standing.STALLED if stalled else Standing.RUNNING
 
 
-def worded(row: Experiment) -> str:
+def worded(row: JobSummary) -> str:
     """The status in words, a failure with its code."""
     return f"failed ({row.exit_code})" if row.status is Standing.FAILED else row.status.value
 
@@ -104,21 +104,21 @@ def _end(facts: JobFacts) -> datetime | None:
     return newest.updated if newest and newest.state in _CLOSED else None
 
 
-def timeline(facts: JobFacts) -> list[Moment]:
+def timeline(facts: JobFacts) -> list[TimelineEvent]:
     """Everything on record about a job, oldest first."""
     moments = [moment for one in facts.ledger for moment in _moments(one.attempt)]
     if facts.ended is not None:
-        moments.append(Moment(at=facts.ended, what=f"the job ended with status {facts.status_code}"))
+        moments.append(TimelineEvent(at=facts.ended, what=f"the job ended with status {facts.status_code}"))
     return sorted(moments, key=lambda moment: moment.at)
 
 
-def _moments(attempt: Attempt) -> Iterator[Moment]:
-    yield Moment(at=attempt.created, what=f"attempt {attempt.number}: {attempt.reason}")
+def _moments(attempt: Attempt) -> Iterator[TimelineEvent]:
+    yield TimelineEvent(at=attempt.created, what=f"attempt {attempt.number}: {attempt.reason}")
     for one in attempt.tries:
         answer = f", refused: {one.error}" if one.error else ""
-        yield Moment(at=one.at, what=f"attempt {attempt.number} asked {one.place}{answer}")
+        yield TimelineEvent(at=one.at, what=f"attempt {attempt.number} asked {one.place}{answer}")
     for node, instance_id in attempt.instances.items():
         at = attempt.started or attempt.updated
-        yield Moment(at=at, what=f"attempt {attempt.number}: {node} is instance {instance_id}")
-    if attempt.state in {State.BACKING_OFF, State.STOPPED, State.GAVE_UP}:
-        yield Moment(at=attempt.updated, what=f"attempt {attempt.number}: {attempt.state.value}")
+        yield TimelineEvent(at=at, what=f"attempt {attempt.number}: {node} is instance {instance_id}")
+    if attempt.state in {AttemptState.BACKING_OFF, AttemptState.STOPPED, AttemptState.GAVE_UP}:
+        yield TimelineEvent(at=attempt.updated, what=f"attempt {attempt.number}: {attempt.state.value}")

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from spotwarden.model.action import WriteAttempt
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
@@ -17,7 +17,7 @@ def problem(facts: JobFacts, *, again: bool) -> str:
     if not facts.ledger and facts.status_code is None:
         return ""
     newest = facts.ledger[-1].attempt if facts.ledger else None
-    if facts.status_code is None and newest and newest.state is State.RUNNING:
+    if facts.status_code is None and newest and newest.state is AttemptState.RUNNING:
         return f"{facts.job} is running, attempt {newest.number}; choose another name with --job"
     if again or in_flight(facts):
         return ""
@@ -47,7 +47,7 @@ def claim(facts: JobFacts, launch: Launch, owner: str, limits: RecoveryLimits, t
     record = Attempt(
         job=facts.job,
         number=number,
-        state=State.CLAIMED,
+        state=AttemptState.CLAIMED,
         created=tick.now,
         updated=tick.now,
         reason="submitted" if number == 1 else "submitted again",

@@ -25,7 +25,7 @@ def survey_all(compute: Compute, surveys: Sequence[Survey]) -> Callable[[Survey]
         unanswered = Unanswered(detail=str(error))
         return lambda _survey: unanswered
     seen = Instances(
-        items=tuple(one for found in lists for one in found.items),
+        items=tuple(match for found in lists for match in found.items),
         unreachable=tuple(sorted({scope for found in lists for scope in found.unreachable})),
     )
     return lambda survey: Done(instances=_of(survey, seen), operations=_since(survey, log))
@@ -41,6 +41,6 @@ def _of(survey: Survey, seen: Instances) -> Instances:
 
 
 def _since(survey: Survey, log: Operations) -> Operations:
-    mine = [one for one in log.items if one.target_name in survey.names]
-    items = tuple(one for one in mine if one.at is None or one.at >= survey.since)
+    mine = [operation for operation in log.items if operation.target_name in survey.names]
+    items = tuple(item for item in mine if item.at is None or item.at >= survey.since)
     return Operations(items=items, unreachable=log.unreachable)

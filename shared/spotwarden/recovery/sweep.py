@@ -16,8 +16,8 @@ from spotwarden.model.outcome import Outcome
 from spotwarden.ports import UnansweredError
 from spotwarden.recovery.admission import admit
 from spotwarden.recovery.attempts import next_step
-from spotwarden.recovery.gather import Seen, gather
-from spotwarden.recovery.places import Places
+from spotwarden.recovery.gather import GatheredJobs, gather
+from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.progress import after
 from spotwarden.recovery.quarantine import set_aside
 from spotwarden.recovery.ran import read_what_ran
@@ -32,7 +32,7 @@ FIRST_BATCH = 32
 def sweep(context: SweepContext) -> Swept:
     """Sweep over every job that needs a look; one bad marker or job never stops the others."""
     settings, tick = context.settings, context.tick
-    places = Places(context.cloud, settings.layout, context.policy, tick)
+    places = PlaceMemory(context.cloud, settings.layout, context.policy, tick)
     seen = gather(context.cloud, settings.layout, tick, settings.workers)
     if seen.busy:
         # Whoever has the turn looks at this event's marker too, and asks for its own event again.
@@ -44,7 +44,7 @@ def sweep(context: SweepContext) -> Swept:
     return swept([*moved.results, *rest.results], (*moved.failures, *rest.failures))
 
 
-def _rest(context: SweepContext, places: Places, seen: Seen) -> Each[Wait]:
+def _rest(context: SweepContext, places: PlaceMemory, seen: GatheredJobs) -> Each[Wait]:
     """What no open job's marker says: its jobs first, then what is to be put aside."""
     looked = each([seen.rest], lambda look: look())
     waits, failures = [], list(looked.failures)
@@ -74,7 +74,7 @@ def _whole(moved: Each[Wait]) -> bool:
 
 
 def _bring_back_all(
-    context: SweepContext, places: Places, looks: Sequence[Callable[[], JobFacts]]
+    context: SweepContext, places: PlaceMemory, looks: Sequence[Callable[[], JobFacts]]
 ) -> Each[Wait]:
     """Take every job as far as it goes, a batch at a time."""
     batches = [_bring_back(context, places, some) for some in _batches(looks)]
@@ -89,7 +89,9 @@ def _batches(looks: Sequence[Callable[[], JobFacts]]) -> Iterator[Sequence[Calla
         first, size = first + size, min(2 * size, BATCH)
 
 
-def _bring_back(context: SweepContext, places: Places, looks: Sequence[Callable[[], JobFacts]]) -> Each[Wait]:
+def _bring_back(
+    context: SweepContext, places: PlaceMemory, looks: Sequence[Callable[[], JobFacts]]
+) -> Each[Wait]:
     """Those that need a list of instances wait for one that serves the whole batch."""
     workers = context.settings.workers
     moved = each(looks, lambda look: _go(context, know(context, places, look())), workers)
@@ -117,7 +119,7 @@ def _go_on(
     return stopped(parked.facts.job, seen) if learnt is None else _go(context, learnt)
 
 
-def know(context: SweepContext, places: Places, facts: JobFacts) -> JobFacts:
+def know(context: SweepContext, places: PlaceMemory, facts: JobFacts) -> JobFacts:
     """The facts with how the job can be launched, and where."""
     project, policy = context.settings.project, context.policy
     facts = admit(with_launch(facts, project), policy.admission, project)

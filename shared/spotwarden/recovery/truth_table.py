@@ -14,7 +14,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.recovery.fates import Fate, Now, fate_of, now_of
 
 
-class Verdict(Enum):
+class LossVerdict(Enum):
     """What is to be done about an instance."""
 
     LEAVE = "nothing, it runs"
@@ -25,7 +25,7 @@ class Verdict(Enum):
     CLOSE = "close the job as stopped"
 
 
-class Row(msgspec.Struct, frozen=True):
+class TruthRow(msgspec.Struct, frozen=True):
     """One row: the facts it fits, the verdict, and the reason told to people.
 
     `soon` is false where another look within seconds would see the same.
@@ -34,55 +34,71 @@ class Row(msgspec.Struct, frozen=True):
     marker: bool | None
     fate: Fate | None
     now: Now | None
-    verdict: Verdict
+    verdict: LossVerdict
     why: str
     soon: bool = True
 
 
 TABLE = (
-    Row(None, None, Now.HIDDEN, Verdict.WAIT, "the list of instances is incomplete", soon=False),
-    Row(None, None, Now.GOING, Verdict.WAIT, "the instance is still stopping"),
-    Row(True, None, Now.DOOMED, Verdict.REPLACE, "Compute Engine has announced that it takes the instance"),
-    Row(False, None, Now.DOOMED, Verdict.LEAVE, "the instance is alive"),
-    Row(
+    TruthRow(None, None, Now.HIDDEN, LossVerdict.WAIT, "the list of instances is incomplete", soon=False),
+    TruthRow(None, None, Now.GOING, LossVerdict.WAIT, "the instance is still stopping"),
+    TruthRow(
+        True, None, Now.DOOMED, LossVerdict.REPLACE, "Compute Engine has announced that it takes the instance"
+    ),
+    TruthRow(False, None, Now.DOOMED, LossVerdict.LEAVE, "the instance is alive"),
+    TruthRow(
         True,
         None,
         Now.FRESH,
-        Verdict.WAIT,
+        LossVerdict.WAIT,
         "the instance is alive; its marker is cleared once it has settled",
         soon=False,
     ),
-    Row(True, None, Now.SETTLED, Verdict.CLEAR, "a guest reboot: the instance is alive and has settled"),
-    Row(False, None, Now.FRESH, Verdict.LEAVE, "the instance is alive"),
-    Row(False, None, Now.SETTLED, Verdict.LEAVE, "the instance is alive"),
-    Row(None, Fate.PREEMPTED, Now.GONE, Verdict.RECOVER, "Compute Engine preempted the instance"),
-    Row(None, Fate.PREEMPTED, Now.KEPT, Verdict.RECOVER, "Compute Engine preempted the instance, stopped it"),
-    Row(None, Fate.HOST_ERROR, Now.GONE, Verdict.RECOVER, "the instance's host failed"),
-    Row(None, Fate.HOST_ERROR, Now.KEPT, Verdict.RECOVER, "the instance's host failed and left it stopped"),
-    Row(
+    TruthRow(
+        True, None, Now.SETTLED, LossVerdict.CLEAR, "a guest reboot: the instance is alive and has settled"
+    ),
+    TruthRow(False, None, Now.FRESH, LossVerdict.LEAVE, "the instance is alive"),
+    TruthRow(False, None, Now.SETTLED, LossVerdict.LEAVE, "the instance is alive"),
+    TruthRow(None, Fate.PREEMPTED, Now.GONE, LossVerdict.RECOVER, "Compute Engine preempted the instance"),
+    TruthRow(
+        None,
+        Fate.PREEMPTED,
+        Now.KEPT,
+        LossVerdict.RECOVER,
+        "Compute Engine preempted the instance, stopped it",
+    ),
+    TruthRow(None, Fate.HOST_ERROR, Now.GONE, LossVerdict.RECOVER, "the instance's host failed"),
+    TruthRow(
+        None, Fate.HOST_ERROR, Now.KEPT, LossVerdict.RECOVER, "the instance's host failed and left it stopped"
+    ),
+    TruthRow(
         None,
         Fate.STOPPED,
         None,
-        Verdict.CLOSE,
+        LossVerdict.CLOSE,
         "the instance was deleted or stopped on purpose, not preempted",
     ),
-    Row(None, Fate.UNTOLD, None, Verdict.WAIT, "the operation log has not had time to say what happened"),
-    Row(True, Fate.SILENT, Now.GONE, Verdict.RECOVER, "the instance is gone and nobody deleted it"),
-    Row(
+    TruthRow(
+        None, Fate.UNTOLD, None, LossVerdict.WAIT, "the operation log has not had time to say what happened"
+    ),
+    TruthRow(True, Fate.SILENT, Now.GONE, LossVerdict.RECOVER, "the instance is gone and nobody deleted it"),
+    TruthRow(
         False,
         Fate.SILENT,
         Now.GONE,
-        Verdict.RECOVER,
+        LossVerdict.RECOVER,
         "the instance was lost: it is gone, it left no marker, and nobody deleted it",
     ),
-    Row(None, Fate.SILENT, Now.KEPT, Verdict.RECOVER, "the instance is stopped and nobody stopped it"),
+    TruthRow(
+        None, Fate.SILENT, Now.KEPT, LossVerdict.RECOVER, "the instance is stopped and nobody stopped it"
+    ),
 )
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict with what it rests on."""
 
-    verdict: Verdict
+    verdict: LossVerdict
     fate: Fate
     now: Now
     why: str
@@ -99,10 +115,10 @@ def judge(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool = 
 
 
 @cache
-def _row(marked: bool, fate: Fate, now: Now) -> Row:  # noqa: FBT001 — a key
+def _row(marked: bool, fate: Fate, now: Now) -> TruthRow:  # noqa: FBT001 — a key
     return next(row for row in TABLE if fits(row, marker=marked, fate=fate, now=now))
 
 
-def fits(row: Row, *, marker: bool, fate: Fate, now: Now) -> bool:
+def fits(row: TruthRow, *, marker: bool, fate: Fate, now: Now) -> bool:
     """Whether the row is about these facts."""
     return row.marker in {None, marker} and row.fate in {None, fate} and row.now in {None, now}

@@ -13,7 +13,7 @@ SLACK = timedelta(minutes=5)
 """A VM's clock may be off."""
 
 
-class Stay(msgspec.Struct, frozen=True, kw_only=True):
+class VmStay(msgspec.Struct, frozen=True, kw_only=True):
     """One VM of one attempt, by its id where that is known; it has said nothing before `since`."""
 
     attempt: int
@@ -29,7 +29,7 @@ def stays(
     now: datetime,
     *,
     stored: Collection[str] = (),
-) -> list[Stay]:
+) -> list[VmStay]:
     """All of them, by attempt and node; where no record names them, what the VMs have registered.
 
     `stored` are the nodes that have left a log of the newest attempt.
@@ -37,11 +37,11 @@ def stays(
     if not ledger:
         long_ago = now - KEPT
         return [
-            Stay(attempt=1, node=node, instance_id=one, zone="", since=long_ago)
+            VmStay(attempt=1, node=node, instance_id=one, zone="", since=long_ago)
             for node, one in sorted(registrations.items())
         ]
-    found: dict[tuple[int, str, str], Stay] = {}
-    known = {one for attempt in ledger for one in attempt.instances.values()}
+    found: dict[tuple[int, str, str], VmStay] = {}
+    known = {instance for attempt in ledger for instance in attempt.instances.values()}
     for attempt in ledger:
         for stay in (*_before(attempt, known), *_of(attempt)):
             found.setdefault((stay.attempt, stay.node, stay.instance_id), stay)
@@ -62,10 +62,10 @@ def _replaced(ledger: Sequence[Attempt]) -> set[str]:
 
 def _unnamed(
     attempt: Attempt, others: set[str], registrations: Mapping[str, str], stored: Collection[str]
-) -> Iterator[Stay]:
+) -> Iterator[VmStay]:
     own = {node: said for node, said in registrations.items() if said and said not in others}
     for node in {*own, *stored}:
-        yield Stay(
+        yield VmStay(
             attempt=attempt.number,
             node=node,
             instance_id=own.get(node, ""),
@@ -74,11 +74,11 @@ def _unnamed(
         )
 
 
-def _before(attempt: Attempt, known: set[str]) -> Iterator[Stay]:
+def _before(attempt: Attempt, known: set[str]) -> Iterator[VmStay]:
     """Those that it took the place of and that no attempt on record has launched."""
     for node, one in attempt.replaces.items():
         if one not in known:
-            yield Stay(
+            yield VmStay(
                 attempt=max(1, attempt.number - 1),
                 node=node,
                 instance_id=one,
@@ -87,10 +87,10 @@ def _before(attempt: Attempt, known: set[str]) -> Iterator[Stay]:
             )
 
 
-def _of(attempt: Attempt) -> Iterator[Stay]:
+def _of(attempt: Attempt) -> Iterator[VmStay]:
     # The first one may have been launched long before anybody wrote it down.
     first = attempt.number == 1 or attempt.seen
     since = attempt.created - (KEPT if first else SLACK)
     zone = attempt.tries[-1].place if attempt.tries else ""
     for node, one in attempt.instances.items():
-        yield Stay(attempt=attempt.number, node=node, instance_id=one, zone=zone, since=since)
+        yield VmStay(attempt=attempt.number, node=node, instance_id=one, zone=zone, since=since)

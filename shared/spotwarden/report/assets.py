@@ -59,4 +59,4 @@ def names() -> Mapping[str, str]:
 
 def served(name: str) -> Asset | None:
     """The file that is served under this name; None where there is none, or a newer one took its place."""
-    return next((one for one in assets().values() if one.name == name), None)
+    return next((asset for asset in assets().values() if asset.name == name), None)

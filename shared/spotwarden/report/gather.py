@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden import typed
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.layout import (
     AttemptRecord,
@@ -22,23 +22,23 @@ from spotwarden.layout import (
     LaunchedRecord,
     LogFile,
     MetricsFile,
+    ObjectName,
     RunRecord,
     StatusCode,
-    Thing,
 )
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.placement import region_of
-from spotwarden.model.prices import Kind
-from spotwarden.model.run import Run
+from spotwarden.model.prices import VmKind
+from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError, Entry
 from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
-from spotwarden.recovery.job_folder import Folder, look_into, once, read_job_file, telling
+from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file, telling
 from spotwarden.report.figures.beats import line
-from spotwarden.report.model.kept import Gathered, Line, Ran, Sources
-from spotwarden.report.store import Shelf
+from spotwarden.report.model.kept import Gathered, NodeMetrics, Ran, Sources
+from spotwarden.report.store import ReportStore
 
-typed.prepare(Attempt, Run, dict[str, dict[str, Any]])
+typed.prepare(Attempt, RunRequest, dict[str, dict[str, Any]])
 
 METRICS_AT_MOST = 4 * 1024 * 1024
 LAUNCHED_AT_MOST = 16 * 1024 * 1024
@@ -49,10 +49,10 @@ AHEAD = timedelta(hours=1)
 
 Value = TypeVar("Value")
 
-_KNOWN: Known[object] = Known()
+_KNOWN: GenerationCache[object] = GenerationCache()
 
 
-class Seen(NamedTuple):
+class OpenSeen(NamedTuple):
     """What all jobs share: the list of open ones, the nodes that have a marker, the jobs that stall."""
 
     opened: frozenset[str] = frozenset()
@@ -61,20 +61,20 @@ class Seen(NamedTuple):
     bucket: str = ""
 
 
-class Reader(msgspec.Struct, kw_only=True):
+class JobReader(msgspec.Struct, kw_only=True):
     """Reads one job; `problems` are what could not be read."""
 
-    shelf: Shelf
+    shelf: ReportStore
     job: str
-    folder: Folder
+    folder: JobFolder
     problems: list[str] = []
 
     @classmethod
-    def open(cls, shelf: Shelf, job: str) -> "Reader":
+    def open(cls, shelf: ReportStore, job: str) -> "JobReader":
         """List what there is."""
         return cls(shelf=shelf, job=job, folder=look_into(shelf.store, shelf.layout, job))
 
-    def read(self, thing: Thing, at_most: int, make: Callable[[str, bytes], Value]) -> Value | None:
+    def read(self, thing: ObjectName, at_most: int, make: Callable[[str, bytes], Value]) -> Value | None:
         """What this object says; None where there is none, or where it cannot be read."""
         if thing not in self.folder.things:
             return None
@@ -90,19 +90,19 @@ class Reader(msgspec.Struct, kw_only=True):
             self.problems.append(str(problem))
             return None
 
-    def each(self, kind: type[Thing]) -> Iterator[Any]:
+    def each(self, kind: type[ObjectName]) -> Iterator[Any]:
         """All objects of a kind, by name."""
         return iter(sorted(self.folder.of(kind), key=self.shelf.layout.build))
 
 
-def read_sources(reader: Reader, seen: Seen, known: Mapping[str, str]) -> Sources:
+def read_sources(reader: JobReader, seen: OpenSeen, known: Mapping[str, str]) -> Sources:
     """The job as it is now; `known` are the links that are known already. Its end comes last.
 
     One that was taken back while we read is then no end.
     """
     job = reader.job
     found = (reader.read(one, TEXT_AT_MOST * 64, _attempt) for one in reader.each(AttemptRecord))
-    ledger = sorted((one for one in found if one), key=lambda one: one.number)
+    ledger = sorted((match for match in found if match), key=lambda one: one.number)
     beat, beat_at = _beat(reader)
     registered = {one.node: reader.read(one, TEXT_AT_MOST, _text) or "" for one in reader.each(InstanceId)}
     run = reader.read(RunRecord(job=job), TEXT_AT_MOST * 16, _run)
@@ -136,11 +136,11 @@ def _text(_name: str, data: bytes) -> str:
     return data.decode(errors="replace").strip()[:100]
 
 
-def _run(name: str, data: bytes) -> Run:
-    return decoded(name, data, Run)
+def _run(name: str, data: bytes) -> RunRequest:
+    return decoded(name, data, RunRequest)
 
 
-def _beat(reader: Reader) -> tuple[Beat | None, datetime | None]:
+def _beat(reader: JobReader) -> tuple[Beat | None, datetime | None]:
     """The heartbeat that tells most, and when the program last made progress by it."""
     thing = telling(reader.folder)
     if thing is None:
@@ -150,7 +150,7 @@ def _beat(reader: Reader) -> tuple[Beat | None, datetime | None]:
     return (_timed(beat, came), progress_in(beat, came)) if beat else (None, came)
 
 
-def _links(reader: Reader, bucket: str, known: Mapping[str, str]) -> Mapping[str, str]:
+def _links(reader: JobReader, bucket: str, known: Mapping[str, str]) -> Mapping[str, str]:
     """Where the parts of a job are that are there; what was once there is not looked for again."""
     layout, store, job, folder = reader.shelf.layout, reader.shelf.store, reader.job, reader.folder
     there = {
@@ -162,7 +162,7 @@ def _links(reader: Reader, bucket: str, known: Mapping[str, str]) -> Mapping[str
     return {part: f"gs://{bucket}/{name}" if name else "" for part, name in there.items()}
 
 
-def _with_end(reader: Reader, sources: Sources) -> Sources:
+def _with_end(reader: JobReader, sources: Sources) -> Sources:
     thing = StatusCode(job=sources.job)
     if thing not in reader.folder.things:
         return sources
@@ -176,7 +176,7 @@ def _with_end(reader: Reader, sources: Sources) -> Sources:
     return replace(sources, status_code=_text("", stored.data), ended=stored.updated)
 
 
-def gather(reader: Reader, gathered: Gathered) -> Gathered:
+def gather(reader: JobReader, gathered: Gathered) -> Gathered:
     """What was launched, and what heartbeats have said, where it has not been read before."""
     lines = tuple(_lines(reader, {(one.node, one.attempt): one for one in gathered.lines}))
     ran = dict(gathered.ran)
@@ -188,7 +188,7 @@ def gather(reader: Reader, gathered: Gathered) -> Gathered:
     return replace(gathered, lines=lines or gathered.lines, ran=ran, recorded=tuple(sorted(recorded)))
 
 
-def _lines(reader: Reader, known: Mapping[tuple[str, int], Line]) -> Iterator[Line]:
+def _lines(reader: JobReader, known: Mapping[tuple[str, int], NodeMetrics]) -> Iterator[NodeMetrics]:
     """Of each attempt the first node's: a training says the same on all of them."""
     files: dict[int, MetricsFile] = {}
     for one in sorted(reader.each(MetricsFile), key=lambda one: (len(one.node), one.node)):
@@ -207,7 +207,7 @@ def _lines(reader: Reader, known: Mapping[tuple[str, int], Line]) -> Iterator[Li
             yield before
 
 
-def _line(thing: MetricsFile, entry: Entry, _name: str, data: bytes) -> Line:
+def _line(thing: MetricsFile, entry: Entry, _name: str, data: bytes) -> NodeMetrics:
     beats = (_timed(beat, entry.updated) for beat in beats_in(data))
     return line(thing.node, thing.attempt, beats, entry.generation)
 
@@ -222,7 +222,11 @@ def _timed(beat: Beat, written: datetime) -> Beat:
 def _ran(name: str, data: bytes) -> dict[str, Ran]:
     """The VMs of an attempt by id, from their resources."""
     resources = decoded(name, data, dict[str, dict[str, Any]])
-    return {str(one["id"]): _vm(one) for one in resources.values() if isinstance(one.get("id"), str | int)}
+    return {
+        str(resource["id"]): _vm(resource)
+        for resource in resources.values()
+        if isinstance(resource.get("id"), str | int)
+    }
 
 
 def _vm(resource: Mapping[str, Any]) -> Ran:
@@ -232,10 +236,10 @@ def _vm(resource: Mapping[str, Any]) -> Ran:
     scheduling = resource.get("scheduling")
     how = scheduling if isinstance(scheduling, Mapping) else {}
     spot = how.get("provisioningModel") == "SPOT" or how.get("preemptible") is True
-    kind = Kind(
+    kind = VmKind(
         machine_type=_last(resource.get("machineType")),
         gpu=_last(cards[0].get("acceleratorType")) if cards else "",
-        gpus=sum(_count(one.get("acceleratorCount")) for one in cards),
+        gpus=sum(_count(card.get("acceleratorCount")) for card in cards),
         region=region_of(zone),
         provisioning="SPOT" if spot else "STANDARD",
     )

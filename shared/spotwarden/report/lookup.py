@@ -8,41 +8,41 @@ from typing import TypeVar, cast
 
 import msgspec
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.governance.price_file import read_prices
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
 from spotwarden.report import rendering
 from spotwarden.report.figures.views import named
 from spotwarden.report.model.experiments import Experiments
-from spotwarden.report.model.fleet import Fleet
+from spotwarden.report.model.fleet import FleetReport
 from spotwarden.report.model.job import Comparison, JobReport
-from spotwarden.report.model.kept import Index, Summary
-from spotwarden.report.model.trust import Deed, Query, Trust
-from spotwarden.report.model.view import Basis, Found
-from spotwarden.report.store import Shelf, current, no_collecting
+from spotwarden.report.model.kept import ReportIndex, Summary
+from spotwarden.report.model.trust import AuditedAction, AuditQuery, TrustReport
+from spotwarden.report.model.view import Basis, FoundAudit
+from spotwarden.report.store import ReportStore, current, no_collecting
 
 DAYS = 7
 """Of the audit, that a search without a job looks through."""
 DAY = timedelta(days=1)
 
 
-Value = TypeVar("Value", Experiments, Fleet)
+Value = TypeVar("Value", Experiments, FleetReport)
 
-_MADE: Known[Experiments | Fleet] = Known(most=8)
+_MADE: GenerationCache[Experiments | FleetReport] = GenerationCache(most=8)
 
 
-class Looker(msgspec.Struct, frozen=True, kw_only=True):
+class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
     """Reads views. `index` is None where no tick has made a report yet."""
 
-    shelf: Shelf
+    shelf: ReportStore
     policy: Policy
     prices: PriceTable
-    index: Index | None
+    index: ReportIndex | None
     now: datetime
 
     @classmethod
-    def open(cls, shelf: Shelf, policy: Policy, prices_file: Path, now: datetime) -> "Looker":
+    def open(cls, shelf: ReportStore, policy: Policy, prices_file: Path, now: datetime) -> "ReportLookup":
         """Read the index."""
         return cls(
             shelf=shelf,
@@ -55,7 +55,7 @@ class Looker(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def basis(self) -> Basis:
         """What views are made from; without a report an empty one."""
-        index = self.index or Index(at=self.now, timezone=self.policy.notify.timezone)
+        index = self.index or ReportIndex(at=self.now, timezone=self.policy.notify.timezone)
         return Basis(index=index, policy=self.policy, prices=self.prices)
 
     @property
@@ -73,10 +73,10 @@ class Looker(msgspec.Struct, frozen=True, kw_only=True):
         table = self._once("experiments", Experiments, lambda: rendering.experiments(self.basis))
         return table if self.index else msgspec.structs.replace(table, at=None)
 
-    def fleet(self, first: date, last: date, owner: str) -> Fleet:
+    def fleet(self, first: date, last: date, owner: str) -> FleetReport:
         """The figures of these days, of one owner or of all."""
         what = f"fleet {first} {last} {owner}"
-        return self._once(what, Fleet, lambda: rendering.fleet(self.basis, first, last, owner))
+        return self._once(what, FleetReport, lambda: rendering.fleet(self.basis, first, last, owner))
 
     def _once(self, what: str, kind: type[Value], make: Callable[[], Value]) -> Value:
         """It, made once for each index as long as the process is warm."""
@@ -107,23 +107,23 @@ class Looker(msgspec.Struct, frozen=True, kw_only=True):
         """Jobs beside each other."""
         found = {job: self.job(job) for job in dict.fromkeys(jobs)}
         return Comparison(
-            jobs=tuple(one for one in found.values() if one),
+            jobs=tuple(match for match in found.values() if match),
             missing=tuple(job for job, one in found.items() if one is None),
         )
 
-    def trust(self, query: Query) -> Trust:
+    def trust(self, query: AuditQuery) -> TrustReport:
         """The deeds that are asked for: of a job all that are kept, else those of a day, or of a week."""
         job = named(self.basis.index, query.about) if query.about else ""
         about = self.summary(job) if job else None
         if about is not None:
-            found = Found(deeds=about.gathered.deeds, about=about)
+            found = FoundAudit(deeds=about.gathered.deeds, about=about)
         else:
             newest = query.day or self.now.date()
             days = [newest] if query.day else [newest - back * DAY for back in range(DAYS)]
-            found = Found(deeds=self._deeds(days), since=days[-1])
+            found = FoundAudit(deeds=self._deeds(days), since=days[-1])
         return rendering.trust(found, query, self.at)
 
-    def _deeds(self, days: list[date]) -> tuple[Deed, ...]:
+    def _deeds(self, days: list[date]) -> tuple[AuditedAction, ...]:
         read = [self.shelf.audit_day(day)[0] for day in days]
         return tuple(deed for day in read if day for deeds in day.entries.values() for deed in deeds)
 

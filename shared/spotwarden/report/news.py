@@ -17,15 +17,15 @@ from spotwarden.governance.caps.meter import LARGEST
 from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.recording import read_one
 from spotwarden.layout import AuditRecord, NotInLayoutError, SweepRecord, UsageRecord
-from spotwarden.model.seen import Seen, Unreadable
+from spotwarden.model.seen import RecordedSweep, Unreadable
 from spotwarden.model.usage import UsageDay
 from spotwarden.ports import BrokenError
 from spotwarden.report.figures.audit import deeds as deeds_of
-from spotwarden.report.model.kept import SLOT, AuditDay, Entry, Index, Metered, News, Record
-from spotwarden.report.model.trust import Deed
-from spotwarden.report.store import Shelf
+from spotwarden.report.model.kept import SLOT, AuditDay, IndexEntry, JobNews, KeptUsage, Record, ReportIndex
+from spotwarden.report.model.trust import AuditedAction
+from spotwarden.report.store import ReportStore
 
-typed.prepare(list[Record], UsageDay, Seen[IdleFacts])
+typed.prepare(list[Record], UsageDay, RecordedSweep[IdleFacts])
 
 JOBS = 2_000
 """With news about more jobs than that the rest waits for the next tick: a report that is made anew."""
@@ -42,13 +42,13 @@ DAY = timedelta(days=1)
 FLAGS = "flag_idle_gpus"
 
 
-class Taken(msgspec.Struct, kw_only=True):
+class TakenNews(msgspec.Struct, kw_only=True):
     """What has come in, by job, and how far that goes; `anew` means that jobs may have heard nothing yet.
 
     With `more` figures are not whole: the next tick has more of the meter or of the sweeps to take in.
     """
 
-    news: defaultdict[str, News] = msgspec.field(default_factory=lambda: defaultdict(News))
+    news: defaultdict[str, JobNews] = msgspec.field(default_factory=lambda: defaultdict(JobNews))
     metered: dict[str, int] = {}
     swept: str = ""
     audited: tuple[date, ...] = ()
@@ -62,11 +62,11 @@ class Taken(msgspec.Struct, kw_only=True):
         return len(self.news) >= JOBS
 
 
-def take(shelf: Shelf, index: Index | None, now: datetime, workers: int) -> Taken:
+def take(shelf: ReportStore, index: ReportIndex | None, now: datetime, workers: int) -> TakenNews:
     """All that is new, up to what one tick can do; all that there is, where the report is made anew."""
-    taken, looked = Taken(anew=True), {}
+    taken, looked = TakenNews(anew=True), {}
     if index is not None and not index.anew:
-        taken = Taken(metered=dict(index.metered), swept=index.swept, audited=index.audited)
+        taken = TakenNews(metered=dict(index.metered), swept=index.swept, audited=index.audited)
         looked = {entry.row.job: entry for entry in index.entries}
     _take_meter(shelf, taken, looked, now.date())
     _take_sweeps(shelf, taken, now)
@@ -74,7 +74,7 @@ def take(shelf: Shelf, index: Index | None, now: datetime, workers: int) -> Take
     return taken
 
 
-def _take_meter(shelf: Shelf, taken: Taken, looked: Mapping[str, Entry], today: date) -> None:
+def _take_meter(shelf: ReportStore, taken: TakenNews, looked: Mapping[str, IndexEntry], today: date) -> None:
     folder = shelf.layout.build(UsageRecord(day=date.min)).rpartition("/")[0]
     for row in shelf.store.entries(f"{folder}/"):
         before = taken.metered.get(row.name)
@@ -96,13 +96,13 @@ def _take_meter(shelf: Shelf, taken: Taken, looked: Mapping[str, Entry], today: 
         taken.metered[row.name] = row.generation
 
 
-def _take_day(record: UsageDay, taken: Taken, looked: Mapping[str, Entry]) -> None:
+def _take_day(record: UsageDay, taken: TakenNews, looked: Mapping[str, IndexEntry]) -> None:
     for instance_id, used in record.vms.items():
         runs = {run.started.isoformat(): {record.day.isoformat(): run.seconds} for run in used.runs}
         if not runs or _known(record, used.runs[-1].started, used.runs[-1].seconds, looked.get(used.job)):
             continue
         news = taken.news[used.job]
-        metered = news.metered.setdefault(instance_id, Metered(owner=used.owner, kind=used.kind))
+        metered = news.metered.setdefault(instance_id, KeptUsage(owner=used.owner, kind=used.kind))
         news.metered[instance_id] = msgspec.structs.replace(
             metered,
             runs={
@@ -112,7 +112,7 @@ def _take_day(record: UsageDay, taken: Taken, looked: Mapping[str, Entry]) -> No
         )
 
 
-def _known(record: UsageDay, started: datetime, seconds: int, entry: Entry | None) -> bool:
+def _known(record: UsageDay, started: datetime, seconds: int, entry: IndexEntry | None) -> bool:
     """Whether a VM's last second of the day was counted long before its job was last looked at."""
     if entry is None:
         return False
@@ -120,7 +120,7 @@ def _known(record: UsageDay, started: datetime, seconds: int, entry: Entry | Non
     return first + timedelta(seconds=seconds) + OVERLAP < entry.looked
 
 
-def _take_sweeps(shelf: Shelf, taken: Taken, now: datetime) -> None:
+def _take_sweeps(shelf: ReportStore, taken: TakenNews, now: datetime) -> None:
     """What the newest sweeps over GPUs saw; each of them reaches back over several."""
     names, loads = _sweeps(shelf, taken.swept, now), 0
     for number, name in enumerate(names):
@@ -128,14 +128,14 @@ def _take_sweeps(shelf: Shelf, taken: Taken, now: datetime) -> None:
             taken.more = True
             return
         seen = read_one(shelf.store, name, IdleFacts)
-        if isinstance(seen, Seen):
+        if isinstance(seen, RecordedSweep):
             _take_loads(seen.facts, taken)
             loads += len(seen.facts.loads.rows)
-        if seen is None or isinstance(seen, Seen | Unreadable):
+        if seen is None or isinstance(seen, RecordedSweep | Unreadable):
             taken.swept = name
 
 
-def _sweeps(shelf: Shelf, after: str, now: datetime) -> list[str]:
+def _sweeps(shelf: ReportStore, after: str, now: datetime) -> list[str]:
     folder = shelf.layout.sweeps(FLAGS)
     first = (now - KEEP).date()
     thing = shelf.layout.parse(after) if after else None
@@ -149,7 +149,7 @@ def _sweeps(shelf: Shelf, after: str, now: datetime) -> list[str]:
     return sorted(name for name in rows if name > max(after, f"{folder}{first}"))
 
 
-def _take_loads(facts: IdleFacts, taken: Taken) -> None:
+def _take_loads(facts: IdleFacts, taken: TakenNews) -> None:
     grid = facts.loads.grid
     middles = [grid.end - (grid.count - number - 0.5) * grid.step for number in range(grid.count)]
     slots = [str(int(middle.timestamp()) // SLOT) for middle in middles]
@@ -160,7 +160,7 @@ def _take_loads(facts: IdleFacts, taken: Taken) -> None:
                 loads[number] = max(top, loads.get(number, top))
 
 
-def _take_audit(shelf: Shelf, taken: Taken, now: datetime, workers: int) -> None:
+def _take_audit(shelf: ReportStore, taken: TakenNews, now: datetime, workers: int) -> None:
     """New objects of the audit, the newest day first; a day that is whole is not listed again."""
     whole = set(taken.audited)
     left = OBJECTS
@@ -187,7 +187,7 @@ def _take_audit(shelf: Shelf, taken: Taken, now: datetime, workers: int) -> None
     taken.audited = tuple(sorted(day for day in whole if day >= oldest))
 
 
-def _entries(shelf: Shelf, day: date) -> Iterator[tuple[str, str]]:
+def _entries(shelf: ReportStore, day: date) -> Iterator[tuple[str, str]]:
     folder = shelf.layout.build(AuditRecord(day=day, entry="0")).removesuffix("0.json")
     for row in shelf.store.entries(folder):
         try:
@@ -199,9 +199,9 @@ def _entries(shelf: Shelf, day: date) -> Iterator[tuple[str, str]]:
 
 
 def _read_all(
-    shelf: Shelf, day: date, names: Mapping[str, str], workers: int
-) -> Sequence[tuple[str, tuple[Deed, ...]]]:
-    def read(entry: str) -> tuple[str, tuple[Deed, ...]] | None:
+    shelf: ReportStore, day: date, names: Mapping[str, str], workers: int
+) -> Sequence[tuple[str, tuple[AuditedAction, ...]]]:
+    def read(entry: str) -> tuple[str, tuple[AuditedAction, ...]] | None:
         stored = shelf.store.read(names[entry])
         if stored is None:
             return None

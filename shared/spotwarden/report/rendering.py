@@ -12,16 +12,16 @@ from msgspec.structs import replace
 from spotwarden.model.notice import Notice
 from spotwarden.model.opening import zone_of
 from spotwarden.report.figures import views
-from spotwarden.report.figures.fleet import Asked
+from spotwarden.report.figures.fleet import FleetQuery
 from spotwarden.report.figures.fleet import fleet as fleet_of
 from spotwarden.report.figures.trust import trust as trust_of
 from spotwarden.report.figures.weekly import weekly as weekly_of
 from spotwarden.report.model.experiments import Experiments
-from spotwarden.report.model.fleet import Fleet
+from spotwarden.report.model.fleet import FleetReport
 from spotwarden.report.model.job import Comparison, JobReport
 from spotwarden.report.model.kept import Summary
-from spotwarden.report.model.trust import Query, Trust
-from spotwarden.report.model.view import Basis, Found, Scene, View
+from spotwarden.report.model.trust import AuditQuery, TrustReport
+from spotwarden.report.model.view import Basis, FoundAudit, PageScene, View
 from spotwarden.report.model.week import Week
 
 
@@ -47,12 +47,12 @@ def job(basis: Basis, summary: Summary) -> JobReport:
     return views.job(basis.index, summary, basis.policy, basis.prices)
 
 
-def fleet(basis: Basis, first: date, last: date, owner: str) -> Fleet:
+def fleet(basis: Basis, first: date, last: date, owner: str) -> FleetReport:
     """All jobs of these days together, of one owner or ("") of everybody."""
-    return fleet_of(basis.index, Asked(first, last, owner), basis.policy, basis.prices)
+    return fleet_of(basis.index, FleetQuery(first, last, owner), basis.policy, basis.prices)
 
 
-def trust(found: Found, query: Query, at: datetime | None) -> Trust:
+def trust(found: FoundAudit, query: AuditQuery, at: datetime | None) -> TrustReport:
     """The actions that fit a query."""
     return trust_of(found.deeds, query, at, since=found.since, about=found.about)
 
@@ -65,13 +65,13 @@ def weekly(basis: Basis, week: Week, now: datetime) -> tuple[Notice, ...]:
 def chosen(table: Experiments, asked: Mapping[str, str]) -> Experiments:
     """The rows that fit what is asked, in its order, on all pages."""
     pages = _pages()
-    wanted = pages.Asked.read(asked)
+    wanted = pages.TableQuery.read(asked)
     rows = [row for row in table.rows if pages.asking.fits(row, wanted)]
     return replace(table, rows=tuple(pages.asking.ordered(rows, wanted)))
 
 
-def _frame(scene: Scene) -> Any:  # noqa: ANN401 — a Frame, whose room is opened on first use
-    return _pages().Frame(
+def _frame(scene: PageScene) -> Any:  # noqa: ANN401 — a PageFrame, whose room is opened on first use
+    return _pages().PageFrame(
         updated=scene.updated,
         part=scene.part,
         zone=zone_in(scene.asked.get("tz", ""), scene.home),
@@ -93,29 +93,29 @@ def zone_in(asked: str, home: str) -> str:
     return asked or home
 
 
-def page(view: View, scene: Scene) -> str:
+def page(view: View, scene: PageScene) -> str:
     """A view as HTML."""
     pages, frame = _pages(), _frame(scene)
     match view:
         case Experiments():
-            html = pages.experiments(view, pages.Asked.read(scene.asked), frame)
+            html = pages.experiments(view, pages.TableQuery.read(scene.asked), frame)
         case JobReport():
             html = pages.job(view, frame)
         case Comparison():
             html = pages.compare(view, frame)
-        case Fleet():
+        case FleetReport():
             html = pages.fleet(view, frame, scene.asked.get("unit", "gpu"), scene.asked.get("owner", ""))
-        case Trust():
+        case TrustReport():
             html = pages.trust(view, frame)
     return str(html)
 
 
-def copies(table: Experiments, scene: Scene) -> Iterator[tuple[str, str]]:
+def copies(table: Experiments, scene: PageScene) -> Iterator[tuple[str, str]]:
     """The pages of a table that are files, each with its name."""
     yield from _pages().copies(table, _frame(scene))
 
 
-def trouble(title: str, says: str, scene: Scene) -> str:
+def trouble(title: str, says: str, scene: PageScene) -> str:
     """A page that says what is wrong and what to do."""
     return str(_pages().trouble(title, says, _frame(scene)))
 

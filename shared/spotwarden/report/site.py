@@ -15,12 +15,12 @@ from spotwarden.model.notice import Notice
 from spotwarden.model.opening import zone_of
 from spotwarden.report import assets, rendering
 from spotwarden.report.figures.weekly import due_week
-from spotwarden.report.lookup import DAY, Looker
-from spotwarden.report.model.kept import Entry, Index, Summary
-from spotwarden.report.model.trust import Query
-from spotwarden.report.model.view import Basis, Scene
+from spotwarden.report.lookup import DAY, ReportLookup
+from spotwarden.report.model.kept import IndexEntry, ReportIndex, Summary
+from spotwarden.report.model.trust import AuditQuery
+from spotwarden.report.model.view import Basis, PageScene
 from spotwarden.report.model.week import Week
-from spotwarden.report.store import Shelf
+from spotwarden.report.store import ReportStore
 from spotwarden.report.weekly_mail import tell_weekly
 
 PAGES = 500
@@ -37,7 +37,7 @@ class File(NamedTuple):
     body: bytes
 
 
-def publish(context: SweepContext, index: Index, summaries: Mapping[str, Summary]) -> Index:
+def publish(context: SweepContext, index: ReportIndex, summaries: Mapping[str, Summary]) -> ReportIndex:
     """Write what has changed, and say in the index which job's page is of what; a failure raises."""
     site = _Site.open(context, index)
     jobs = (entry for entry in index.entries if entry.row.job)
@@ -52,23 +52,23 @@ def publish(context: SweepContext, index: Index, summaries: Mapping[str, Summary
     return replace(index, entries=entries, site=site.edition)
 
 
-def tell(context: SweepContext, index: Index) -> list[Exception]:
+def tell(context: SweepContext, index: ReportIndex) -> list[Exception]:
     """The letters of the week, where they are due; gives what failed."""
     return tell_weekly(context, due_week, partial(_letters, context, index))
 
 
-def _letters(context: SweepContext, index: Index, week: Week) -> tuple[Notice, ...]:
+def _letters(context: SweepContext, index: ReportIndex, week: Week) -> tuple[Notice, ...]:
     basis = Basis(index=index, policy=context.policy, prices=read_prices(context.settings.prices_file))
     return tuple(rendering.weekly(basis, week, context.tick.now))
 
 
-def _mark(entry: Entry, edition: str) -> str:
+def _mark(entry: IndexEntry, edition: str) -> str:
     """What a page was made from. A job that runs has something new each tick: its page waits an hour."""
     hour = "" if entry.settled else f"{entry.looked:%d%H}"
     return f"{entry.shape}-{hour or entry.digest}-{entry.row.standing.value}-{edition}"
 
 
-def _job_page(site: "_Site", summaries: Mapping[str, Summary], entry: Entry) -> int:
+def _job_page(site: "_Site", summaries: Mapping[str, Summary], entry: IndexEntry) -> int:
     summary = summaries.get(entry.row.job)
     if summary is None:
         found, _ = site.looker.shelf.summary(entry.row.job)
@@ -81,15 +81,15 @@ def _job_page(site: "_Site", summaries: Mapping[str, Summary], entry: Entry) -> 
 class _Site(msgspec.Struct, frozen=True, kw_only=True):
     """What the pages are made with."""
 
-    looker: Looker
-    scene: Scene
+    looker: ReportLookup
+    scene: PageScene
     edition: str
 
     @classmethod
-    def open(cls, context: SweepContext, index: Index) -> "_Site":
-        shelf = Shelf(context.cloud.store, context.settings.layout)
+    def open(cls, context: SweepContext, index: ReportIndex) -> "_Site":
+        shelf = ReportStore(context.cloud.store, context.settings.layout)
         prices = read_prices(context.settings.prices_file)
-        scene = Scene(
+        scene = PageScene(
             now=context.tick.now,
             home=index.timezone,
             updated=index.at,
@@ -99,7 +99,9 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
             bucket=context.settings.bucket,
             project=context.settings.project,
         )
-        looker = Looker(shelf=shelf, policy=context.policy, prices=prices, index=index, now=context.tick.now)
+        looker = ReportLookup(
+            shelf=shelf, policy=context.policy, prices=prices, index=index, now=context.tick.now
+        )
         return cls(looker=looker, scene=scene, edition=_edition())
 
     def write(self, file: File) -> int:
@@ -115,7 +117,7 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
         table = rendering.experiments(looker.basis)
         last = looker.now.astimezone(zone_of(looker.policy.notify.timezone)).date()
         fleet = rendering.fleet(looker.basis, last - (DAYS - 1) * DAY, last, "")
-        trust = looker.trust(Query(changes=True))
+        trust = looker.trust(AuditQuery(changes=True))
         for name, html in rendering.copies(table, self.scene):
             yield File(name, TYPES["html"], html.encode())
         for name, view in (("index", table), ("fleet", fleet)):
@@ -124,10 +126,10 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
         yield File("fleet.html", TYPES["html"], rendering.page(fleet, self.scene).encode())
         yield File("trust.html", TYPES["html"], rendering.page(trust, self.scene).encode())
 
-    def files(self, index: Index) -> Iterator[File]:
+    def files(self, index: ReportIndex) -> Iterator[File]:
         """What pages load, once for each version of it."""
-        for one in assets.assets().values() if index.site != self.edition else ():
-            yield File(f"assets/{one.name}", one.kind, one.body)
+        for asset in assets.assets().values() if index.site != self.edition else ():
+            yield File(f"assets/{asset.name}", asset.kind, asset.body)
 
 
 def _edition() -> str:

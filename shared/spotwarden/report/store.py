@@ -14,24 +14,24 @@ from typing import TypeVar
 import msgspec
 
 from spotwarden import typed
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.layout import Layout, ReportPart
 from spotwarden.ports import BrokenError, Store
-from spotwarden.report.model.kept import EDITION, AuditDay, Index, Summary
+from spotwarden.report.model.kept import EDITION, AuditDay, ReportIndex, Summary
 
-typed.prepare(Index, Summary, AuditDay)
+typed.prepare(ReportIndex, Summary, AuditDay)
 
 LARGEST = 256 * 1024 * 1024
 """Bytes that are read of one of them, packed; an index of 10,000 jobs has some three million."""
 LEVEL = 1
 GZIP = "application/gzip"
 
-Part = TypeVar("Part", Index, Summary, AuditDay)
+Part = TypeVar("Part", ReportIndex, Summary, AuditDay)
 
-_INDEX: Known[Index] = Known(most=4)
+_INDEX: GenerationCache[ReportIndex] = GenerationCache(most=4)
 
 
-class Shelf(msgspec.Struct, frozen=True):
+class ReportStore(msgspec.Struct, frozen=True):
     """Where the report is kept."""
 
     store: Store
@@ -41,12 +41,12 @@ class Shelf(msgspec.Struct, frozen=True):
         """The object of this part of the report."""
         return self.layout.build(ReportPart(path=path))
 
-    def index(self) -> tuple[Index | None, int]:
+    def index(self) -> tuple[ReportIndex | None, int]:
         """The index and its generation; None with 0 where there is none."""
-        found, generation = self._read("index.json.gz", Index)
+        found, generation = self._read("index.json.gz", ReportIndex)
         return found, generation
 
-    def put_index(self, index: Index, generation: int) -> int:
+    def put_index(self, index: ReportIndex, generation: int) -> int:
         """Write it under the generation that was read; `ConflictError` where another was first."""
         return self._write("index.json.gz", index, generation)
 
@@ -81,7 +81,7 @@ class Shelf(msgspec.Struct, frozen=True):
         found = [entry.generation for entry in self.store.entries(name, limit=1) if entry.name == name]
         return found[0] if found else 0
 
-    def _write(self, path: str, part: Index | Summary | AuditDay, generation: int) -> int:
+    def _write(self, path: str, part: ReportIndex | Summary | AuditDay, generation: int) -> int:
         data = gzip.compress(msgspec.json.encode(part), LEVEL, mtime=0)
         return self.store.write(self.name(path), data, generation=generation, content_type=GZIP)
 
@@ -113,7 +113,7 @@ def no_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def current(shelf: Shelf) -> Index | None:
+def current(shelf: ReportStore) -> ReportIndex | None:
     """The index for a view; it is unpacked once for each generation."""
     name = shelf.name("index.json.gz")
     stored = shelf.store.read(name, at_most=LARGEST)
@@ -121,5 +121,5 @@ def current(shelf: Shelf) -> Index | None:
         return None
     if known := _INDEX.get(name, stored.generation):
         return known
-    found = _unpacked(stored.data, Index)
+    found = _unpacked(stored.data, ReportIndex)
     return _INDEX.keep(name, stored.generation, found) if found else None

@@ -27,12 +27,20 @@ from spotwarden.ports import ConflictError
 from spotwarden.report.figures.cases import pending
 from spotwarden.report.figures.merging import merged
 from spotwarden.report.figures.rows import summary as make_summary
-from spotwarden.report.gather import Reader, Seen, gather, read_sources
-from spotwarden.report.model.experiments import OVER, Links
-from spotwarden.report.model.kept import Entry, Gathered, Index, News, Rules, Sources, Summary
-from spotwarden.report.news import Taken, take
+from spotwarden.report.gather import JobReader, OpenSeen, gather, read_sources
+from spotwarden.report.model.experiments import OVER, JobLinks
+from spotwarden.report.model.kept import (
+    FigureRules,
+    Gathered,
+    IndexEntry,
+    JobNews,
+    ReportIndex,
+    Sources,
+    Summary,
+)
+from spotwarden.report.news import TakenNews, take
 from spotwarden.report.site import publish, tell
-from spotwarden.report.store import Shelf
+from spotwarden.report.store import ReportStore
 
 FIRST = 1_000
 """Jobs without any news that a tick looks at for the first time, at most."""
@@ -41,26 +49,26 @@ ROUND = 144
 GONE = "its folder is gone from the bucket"
 
 
-class Made(msgspec.Struct, frozen=True, kw_only=True):
+class JobUpdate(msgspec.Struct, frozen=True, kw_only=True):
     """A job's entry; with the summary that was written, where it had to be. `hurt`: its past was lost."""
 
-    entry: Entry
+    entry: IndexEntry
     summary: Summary | None = None
     hurt: bool = False
 
 
-class Work(msgspec.Struct, frozen=True, kw_only=True):
+class ReportRun(msgspec.Struct, frozen=True, kw_only=True):
     """What one tick works with; `anew` where all figures change, for they are made by other rules."""
 
-    shelf: Shelf
-    rules: Rules
-    seen: Seen
-    known: Mapping[str, Entry]
-    taken: Taken
+    shelf: ReportStore
+    rules: FigureRules
+    seen: OpenSeen
+    known: Mapping[str, IndexEntry]
+    taken: TakenNews
     anew: bool = False
 
 
-class Wanted(NamedTuple):
+class DueJobs(NamedTuple):
     """The jobs to look at; with `more` there are new ones that the next tick looks at."""
 
     jobs: list[str]
@@ -79,7 +87,7 @@ def sweep(context: SweepContext) -> Swept:
 
 
 def _refresh(context: SweepContext) -> Swept:
-    shelf, now = Shelf(context.cloud.store, context.settings.layout), context.tick.now
+    shelf, now = ReportStore(context.cloud.store, context.settings.layout), context.tick.now
     index, generation = shelf.index()
     # The list of open jobs before the folders: a job that opens meanwhile is looked at next time.
     cases = read_cases(shelf.store, shelf.layout, tuple(RULES), workers=context.settings.workers)
@@ -87,7 +95,7 @@ def _refresh(context: SweepContext) -> Swept:
     turn = index.turn + 1 if index else 0
     wanted = _wanted(work, turn)
     done = each(wanted.jobs, partial(_look, work), context.settings.workers)
-    behind = [one for one in done.failures if isinstance(one, ConflictError)]
+    behind = [failure for failure in done.failures if isinstance(failure, ConflictError)]
     if behind:
         return swept(
             [Wait(reason="another tick makes the report", soon=False)], _without(done.failures, behind)
@@ -103,7 +111,7 @@ def _refresh(context: SweepContext) -> Swept:
     )
     if not done.failures:
         fresh = _with_marks(fresh, work.taken, hurt=any(made.hurt for made in done.results))
-    summaries = {one.entry.row.job: one.summary for one in done.results if one.summary}
+    summaries = {result.entry.row.job: result.summary for result in done.results if result.summary}
     published = each([fresh], lambda one: publish(context, one, summaries))
     fresh = next(iter(published.results), fresh)
     try:
@@ -117,13 +125,13 @@ def _refresh(context: SweepContext) -> Swept:
     return swept((), [*failures, *(() if fresh.part or fresh.anew else tell(context, fresh))])
 
 
-def _work(context: SweepContext, index: Index | None, seen: Seen) -> Work:
+def _work(context: SweepContext, index: ReportIndex | None, seen: OpenSeen) -> ReportRun:
     shelf, rules = (
-        Shelf(context.cloud.store, context.settings.layout),
+        ReportStore(context.cloud.store, context.settings.layout),
         rules_of(context.policy, context.tick.now),
     )
     by = (rules.timezone, rules.threshold)
-    return Work(
+    return ReportRun(
         shelf=shelf,
         rules=rules,
         seen=seen,
@@ -133,16 +141,16 @@ def _work(context: SweepContext, index: Index | None, seen: Seen) -> Work:
     )
 
 
-def rules_of(policy: Policy, now: datetime) -> Rules:
+def rules_of(policy: Policy, now: datetime) -> FigureRules:
     """By what figures are made."""
-    return Rules(now=now, timezone=policy.notify.timezone, threshold=policy.idle.threshold)
+    return FigureRules(now=now, timezone=policy.notify.timezone, threshold=policy.idle.threshold)
 
 
 def _without(failures: Iterable[Exception], these: Collection[Exception]) -> list[Exception]:
-    return [one for one in failures if one not in these]
+    return [failure for failure in failures if failure not in these]
 
 
-def _see(context: SweepContext, shelf: Shelf, filed: Iterable[Filed]) -> Seen:
+def _see(context: SweepContext, shelf: ReportStore, filed: Iterable[Filed]) -> OpenSeen:
     store, layout = shelf.store, shelf.layout
     marked = (row.name.removeprefix(layout.markers()) for row in store.entries(layout.markers()))
     stalled = (
@@ -150,7 +158,7 @@ def _see(context: SweepContext, shelf: Shelf, filed: Iterable[Filed]) -> Seen:
         for one in filed
         if one.case.rule == "stall" and one.case.state in {CaseState.WARNED, CaseState.DUE, CaseState.ACTED}
     )
-    return Seen(
+    return OpenSeen(
         opened=frozenset(_opened(shelf)),
         marked=frozenset(marked),
         stalled=frozenset(stalled),
@@ -158,7 +166,7 @@ def _see(context: SweepContext, shelf: Shelf, filed: Iterable[Filed]) -> Seen:
     )
 
 
-def _opened(shelf: Shelf) -> Iterable[str]:
+def _opened(shelf: ReportStore) -> Iterable[str]:
     for row in shelf.store.entries(shelf.layout.open_jobs()):
         try:
             thing = shelf.layout.parse(row.name)
@@ -168,7 +176,7 @@ def _opened(shelf: Shelf) -> Iterable[str]:
             yield thing.job
 
 
-def _wanted(work: Work, turn: int) -> Wanted:
+def _wanted(work: ReportRun, turn: int) -> DueJobs:
     """The jobs to look at: those with news, the open ones, some new ones, and in turn those that are over."""
     folders = {name for name in work.shelf.store.folders(work.shelf.layout.prefix) if _is_job(name)}
     due = {
@@ -178,27 +186,27 @@ def _wanted(work: Work, turn: int) -> Wanted:
     }
     must = {job for job in (*work.taken.news, *work.seen.opened, *due) if not job or _is_job(job)}
     new = sorted(folders - work.known.keys() - must)
-    return Wanted([*sorted(must), *new[:FIRST]], len(new) > FIRST)
+    return DueJobs([*sorted(must), *new[:FIRST]], len(new) > FIRST)
 
 
 def _is_job(name: str) -> bool:
     return name not in RESERVED_JOBS and job_problem(name) is None
 
 
-def _look(work: Work, job: str) -> Made:
+def _look(work: ReportRun, job: str) -> JobUpdate:
     """One job, as it is now. What is known of it stays where its folder is gone."""
     read = work.shelf.summary(job)
     before, _ = read
     known = work.known.get(job)
     hurt = known is not None and known.digest != "" and before is None
-    past = merged(before.gathered if before else Gathered(), work.taken.news.get(job, News()))
+    past = merged(before.gathered if before else Gathered(), work.taken.news.get(job, JobNews()))
     if not job:
         return _kept(work, Sources(job=""), past, read, hurt=hurt)
-    reader = Reader.open(work.shelf, job)
-    links = before.entry.row.links if before and reader.folder.things else Links()
+    reader = JobReader.open(work.shelf, job)
+    links = before.entry.row.links if before and reader.folder.things else JobLinks()
     sources = read_sources(reader, work.seen, msgspec.structs.asdict(links))
     if before is not None and not reader.folder.things and (_written(before) or not sources.has["code"]):
-        return Made(entry=_gone(known or before.entry), hurt=hurt)
+        return JobUpdate(entry=_gone(known or before.entry), hurt=hurt)
     return _kept(work, sources, gather(reader, past), read, hurt=hurt)
 
 
@@ -207,7 +215,7 @@ def _written(summary: Summary) -> bool:
     return any(bar.attempt for bar in summary.story.bars)
 
 
-def _gone(entry: Entry) -> Entry:
+def _gone(entry: IndexEntry) -> IndexEntry:
     """As it was when it was last seen; nobody knows what became of one that was not over then."""
     row = entry.row
     standing = row.standing if row.standing in OVER else Standing.UNKNOWN
@@ -215,8 +223,8 @@ def _gone(entry: Entry) -> Entry:
 
 
 def _kept(
-    work: Work, sources: Sources, gathered: Gathered, read: tuple[Summary | None, int], *, hurt: bool
-) -> Made:
+    work: ReportRun, sources: Sources, gathered: Gathered, read: tuple[Summary | None, int], *, hurt: bool
+) -> JobUpdate:
     """Its summary, written unless neither what it is made of nor its timeline has changed."""
     before, generation = read
     summary = make_summary(sources, gathered, work.rules)
@@ -224,19 +232,21 @@ def _kept(
     entry = replace(summary.entry, paged=known.paged if known else "")
     same = before is not None and (before.entry.digest, before.entry.shape) == (entry.digest, entry.shape)
     if same:
-        return Made(entry=entry, hurt=hurt)
+        return JobUpdate(entry=entry, hurt=hurt)
     summary = replace(summary, entry=entry)
     work.shelf.put_summary(sources.job, summary, generation)
-    return Made(entry=entry, summary=summary, hurt=hurt)
+    return JobUpdate(entry=entry, summary=summary, hurt=hurt)
 
 
-def _index(work: Work, index: Index | None, made: Iterable[Made], now: datetime) -> Index:
+def _index(
+    work: ReportRun, index: ReportIndex | None, made: Iterable[JobUpdate], now: datetime
+) -> ReportIndex:
     entries = {**work.known, **{one.entry.row.job: one.entry for one in made}}
     rows = tuple(entries[job] for job in sorted(entries))
-    return replace(index, at=now, entries=rows) if index else Index(at=now, entries=rows)
+    return replace(index, at=now, entries=rows) if index else ReportIndex(at=now, entries=rows)
 
 
-def _with_marks(index: Index, taken: Taken, *, hurt: bool) -> Index:
+def _with_marks(index: ReportIndex, taken: TakenNews, *, hurt: bool) -> ReportIndex:
     """How far things have been taken in; where a job's past was lost, the next tick takes all in anew."""
     marked = replace(index, metered=taken.metered, swept=taken.swept, audited=taken.audited)
     return replace(marked, anew=hurt)

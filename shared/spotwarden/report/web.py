@@ -13,11 +13,11 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.layout import job_problem
 from spotwarden.model.opening import zone_of
 from spotwarden.report import assets, rendering
-from spotwarden.report.lookup import Looker
+from spotwarden.report.lookup import ReportLookup
 from spotwarden.report.model.experiments import Experiments
-from spotwarden.report.model.trust import Query
-from spotwarden.report.model.view import Scene, View
-from spotwarden.report.store import Shelf
+from spotwarden.report.model.trust import AuditQuery
+from spotwarden.report.model.view import PageScene, View
+from spotwarden.report.store import ReportStore
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Request, Response
@@ -68,8 +68,8 @@ def respond(request: "Request", context: SweepContext) -> "Response":
     """The page, figures or file that the address names; one that is the same as the browser's is not sent."""
     from werkzeug.wrappers import Response  # noqa: PLC0415 — commands import this room's neighbours, too
 
-    shelf = Shelf(context.cloud.store, context.settings.layout)
-    looker = Looker.open(shelf, context.policy, context.settings.prices_file, context.tick.now)
+    shelf = ReportStore(context.cloud.store, context.settings.layout)
+    looker = ReportLookup.open(shelf, context.policy, context.settings.prices_file, context.tick.now)
     code, body, headers = answer(request, context, looker)
     response = Response(body, status=code, headers={**dict(rendering.headers()), **headers})
     if code == 200:  # noqa: PLR2004 — OK
@@ -78,7 +78,7 @@ def respond(request: "Request", context: SweepContext) -> "Response":
     return response
 
 
-def answer(request: "Request", context: SweepContext, looker: Looker) -> Answer:
+def answer(request: "Request", context: SweepContext, looker: ReportLookup) -> Answer:
     """What the address asks for."""
     scene = _scene(request, context, looker)
     if request.method not in METHODS:
@@ -98,8 +98,8 @@ def answer(request: "Request", context: SweepContext, looker: Looker) -> Answer:
     return _unknown(scene) if made is None else _shown(made, kind, scene)
 
 
-def _scene(request: "Request", context: SweepContext, looker: Looker) -> Scene:
-    return Scene(
+def _scene(request: "Request", context: SweepContext, looker: ReportLookup) -> PageScene:
+    return PageScene(
         now=looker.now,
         asked={name: request.args.get(name, "") for name in list(request.args)[:100]},
         home=context.policy.notify.timezone,
@@ -112,11 +112,11 @@ def _scene(request: "Request", context: SweepContext, looker: Looker) -> Scene:
     )
 
 
-def _view(page: str, request: "Request", looker: Looker) -> View | str | None:
+def _view(page: str, request: "Request", looker: ReportLookup) -> View | str | None:
     """The view of this name; what is wrong with the address, or None where nothing has this name."""
     if page.startswith("jobs/"):
         return _job(page.removeprefix("jobs/"), looker)
-    makers: Mapping[str, Callable[[Request, Looker], View | str]] = {
+    makers: Mapping[str, Callable[[Request, ReportLookup], View | str]] = {
         "": _experiments,
         "index": _experiments,
         "experiments": _experiments,
@@ -127,18 +127,18 @@ def _view(page: str, request: "Request", looker: Looker) -> View | str | None:
     return makers[page](request, looker) if page in makers else None
 
 
-def _experiments(_request: "Request", looker: Looker) -> View:
+def _experiments(_request: "Request", looker: ReportLookup) -> View:
     return looker.experiments()
 
 
-def _job(job: str, looker: Looker) -> View | str:
+def _job(job: str, looker: ReportLookup) -> View | str:
     report = looker.job(job) if job_problem(job) is None else None
     return (
         report or f"There is no job {job[:80]!r} on record. A new one is, ten minutes after it was asked for."
     )
 
 
-def _fleet(request: "Request", looker: Looker) -> View | str:
+def _fleet(request: "Request", looker: ReportLookup) -> View | str:
     """The days from `first` to `last`, else the last so many `days`, today included."""
     args = request.args
     today = looker.now.astimezone(zone_of(looker.policy.notify.timezone)).date()
@@ -153,7 +153,7 @@ def _fleet(request: "Request", looker: Looker) -> View | str:
     return looker.fleet(first, last, args.get("owner", "")[:500])
 
 
-def _trust(request: "Request", looker: Looker) -> View | str:
+def _trust(request: "Request", looker: ReportLookup) -> View | str:
     args = request.args
     try:
         day = date.fromisoformat(args["day"]) if args.get("day") else None
@@ -162,15 +162,15 @@ def _trust(request: "Request", looker: Looker) -> View | str:
     said = {
         name: args.get(name, "").strip()[:500] for name in ("about", "rule", "function", "action", "text")
     }
-    return looker.trust(Query(**said, day=day, changes=args.get("changes", "") not in ("", "0")))
+    return looker.trust(AuditQuery(**said, day=day, changes=args.get("changes", "") not in ("", "0")))
 
 
-def _compare(request: "Request", looker: Looker) -> View:
+def _compare(request: "Request", looker: ReportLookup) -> View:
     named = [job for job in request.args.getlist("job") if job_problem(job) is None]
     return looker.comparison(tuple(dict.fromkeys(named))[:COMPARED])
 
 
-def _shown(view: View, kind: str, scene: Scene) -> Answer:
+def _shown(view: View, kind: str, scene: PageScene) -> Answer:
     if not kind:
         return Answer(200, rendering.page(view, scene).encode(), {"Cache-Control": KEEP})
     if isinstance(view, Experiments):
@@ -182,19 +182,19 @@ def _shown(view: View, kind: str, scene: Scene) -> Answer:
     return Answer(200, body, headers)
 
 
-def _asset(name: str, scene: Scene) -> Answer:
+def _asset(name: str, scene: PageScene) -> Answer:
     found = assets.served(name)
     if found is None:
         return _unknown(scene)
     return Answer(200, found.body, {"Content-Type": found.kind, "Cache-Control": assets.KEPT})
 
 
-def _unknown(scene: Scene) -> Answer:
+def _unknown(scene: PageScene) -> Answer:
     says = "The report has the pages of the experiments, the fleet, the trust page, and one for each job."
     return _trouble(404, "There is nothing here", says, scene)
 
 
-def _trouble(code: int, title: str, says: str, scene: Scene) -> Answer:
+def _trouble(code: int, title: str, says: str, scene: PageScene) -> Answer:
     html = rendering.trouble(title, says, scene)
     more = {"Allow": ", ".join(METHODS)} if code == 405 else {}  # noqa: PLR2004 — Method Not Allowed
     return Answer(code, html.encode(), {"Cache-Control": "no-store", **more})

@@ -26,7 +26,7 @@ Due = Callable[[NotifyLimits, datetime], Week | None]
 Write = Callable[[Week], Sequence[Notice]]
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class WeeklyToldRecord(msgspec.Struct, frozen=True, kw_only=True):
     """That the letters of a week were published: when, and how many."""
 
     at: Moment
@@ -49,8 +49,8 @@ def tell_weekly(context: SweepContext, due: Due, write: Write) -> list[Exception
         return []
     letters = write(week)
     told = each(letters, partial(_tell, context), context.settings.workers)
-    if not told.failures and all(isinstance(one, Done) for one in told.results):
-        done = msgspec.json.encode(Told(at=context.tick.now, letters=len(letters)))
+    if not told.failures and all(isinstance(result, Done) for result in told.results):
+        done = msgspec.json.encode(WeeklyToldRecord(at=context.tick.now, letters=len(letters)))
         with suppress(ConflictError):
             store.write(name, done, generation=0, content_type="application/json")
     return list(told.failures)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from spotwarden.model.limits import PlacementLimits, RecoveryLimits
-from spotwarden.model.placement import Event, News, PlacementRecord
+from spotwarden.model.placement import PlaceEvent, PlacementRecord, PlaceNews
 from spotwarden.recovery import placement
 
 from .market import Zone
@@ -36,9 +36,9 @@ class Memory:
     limits: PlacementLimits = field(default_factory=PlacementLimits)
     record: PlacementRecord = field(default_factory=lambda: PlacementRecord(machine="a3-highgpu-8g"))
 
-    def learn(self, place: str, event: Event, now: float) -> None:
+    def learn(self, place: str, event: PlaceEvent, now: float) -> None:
         """Learn one thing."""
-        news = News(place=place, event=event, at=moment(now))
+        news = PlaceNews(place=place, event=event, at=moment(now))
         self.record = placement.learn(self.record, [news], self.limits)
 
 
@@ -93,13 +93,13 @@ class Ours:
     def refused(self, place: str, now: float) -> None:
         """Remember a stockout."""
         self.turns += 1
-        self.memory.learn(place, Event.STOCKOUT, now)
+        self.memory.learn(place, PlaceEvent.STOCKOUT, now)
 
     def taken(self, place: str, now: float) -> None:
         """Remember a preemption."""
-        self.memory.learn(place, Event.PREEMPTED, now)
+        self.memory.learn(place, PlaceEvent.PREEMPTED, now)
 
     def given(self, place: str, now: float) -> None:
         """Remember a success; the next back-off is short again."""
         self.turns = 0
-        self.memory.learn(place, Event.GAVE, now)
+        self.memory.learn(place, PlaceEvent.GAVE, now)

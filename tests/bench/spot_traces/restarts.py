@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from spotwarden.model.attempt import Attempt, Recorded, State
+from spotwarden.model.attempt import Attempt, AttemptState, Recorded
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
@@ -57,7 +57,7 @@ def _gives_up(times: int) -> bool:
 def _attempt(number: int) -> Recorded:
     at = EPOCH + timedelta(hours=number)
     lost = {"lost": at, "fate": Fate.PREEMPTED.value} if number > 1 else {}
-    record = Attempt(job="j", number=number, state=State.RUNNING, created=at, updated=at, **lost)  # type: ignore[arg-type]
+    record = Attempt(job="j", number=number, state=AttemptState.RUNNING, created=at, updated=at, **lost)  # type: ignore[arg-type]
     return Recorded(attempt=record, generation=number)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spotwarden.create_script import Refused
+from spotwarden.create_script import ScriptRefused
 from spotwarden.create_script.bash.evaluator.script import run_script
 from spotwarden.create_script.bash.limits import MAX_NODES, MAX_STEPS, MAX_TEXT, Budget
 from tests.create_script.hostile import GROWTH, MATCHES, RUNS, hostile
@@ -20,6 +20,7 @@ from tests.create_script.hostile_places import FRAMES, UNITS
 from tests.long import ASKED, examples
 
 MOST_SECONDS = 1.0
+BUSY = 8
 MOST_BYTES = 128 * 1024 * 1024
 HOME = Path(__file__).parents[3]
 BY_HAND = {**MATCHES, **GROWTH, **RUNS, **LAUNCHES}
@@ -60,7 +61,7 @@ def test_no_hostile_script_takes_more_than_a_second_or_128_megabytes():
 def test_what_uses_up_its_budget_is_refused_with_its_line(name: str):
     """A person has to find the place."""
     text = f"# first line\n{BY_HAND[name]}\n".encode()
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ScriptRefused) as caught:
         run_script(text, files={}, environment={})
     assert caught.value.line == 2
 
@@ -76,7 +77,7 @@ def test_what_uses_up_its_budget_is_refused_with_its_line(name: str):
 )
 def test_what_no_bounded_matching_can_say_is_refused_with_its_line(script: str, reason: str):
     """RE2 does not know references back, and its programs have a size."""
-    with pytest.raises(Refused, match=reason) as caught:
+    with pytest.raises(ScriptRefused, match=reason) as caught:
         run_script(f"\n{script}\n".encode(), files={}, environment={})
     assert caught.value.line == 2 + script.count("\n")
 
@@ -94,7 +95,7 @@ def test_an_expression_that_takes_others_forever_is_answered(name: str):
 def test_arithmetic_that_asks_for_itself_again_and_again_is_charged():
     """Three short lines, 360,000 evaluations."""
     script = f"a={'b+' * 600}b; b={'c+' * 600}c; c=1\n((a))\n"
-    with pytest.raises(Refused, match="grow beyond"):
+    with pytest.raises(ScriptRefused, match="grow beyond"):
         run_script(script.encode(), files={}, environment={})
 
 
@@ -103,7 +104,7 @@ def _cost(text: bytes) -> tuple[Budget, float]:
     before = time.process_time()
     try:
         run_script(text, files={"x.txt": b"l1\nl2 b\nl3"}, environment={}, budget=budget)
-    except Refused as refused:
+    except ScriptRefused as refused:
         assert refused.reason
     return budget, time.process_time() - before
 
@@ -130,5 +131,6 @@ def test_no_mixture_of_shapes_costs_more_than_its_budget(text: str):
     nodes, steps, characters = budget.spent
     assert nodes <= MAX_NODES + 1
     assert steps <= MAX_STEPS + 1
-    assert characters < 2 * MAX_TEXT or seconds < MOST_SECONDS  # one charge may ask for more than there is
-    assert seconds < MOST_SECONDS
+    # One charge may ask for more than there is. A busy machine takes longer for the same steps.
+    assert characters < 2 * MAX_TEXT or seconds < MOST_SECONDS
+    assert seconds < BUSY * MOST_SECONDS

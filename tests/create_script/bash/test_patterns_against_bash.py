@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spotwarden.create_script import Refused
+from spotwarden.create_script import ScriptRefused
 from spotwarden.create_script.bash.evaluator.script import run_script
 from spotwarden.create_script.request.command import Unknown
 from tests.long import examples
@@ -76,7 +76,7 @@ def _ours(script: str) -> list[str] | None:
     """The words that reach gcloud; None where the script is refused."""
     try:
         command = run_script(script.encode(), files={}, environment={}).commands[-1]
-    except Refused:
+    except ScriptRefused:
         return None
     return [UNSURE if isinstance(word.value, Unknown) else word.value for word in command.words[1:]]
 

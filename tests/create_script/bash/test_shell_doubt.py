@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from spotwarden.create_script.bash.evaluator.script import run_script
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 CREATE = "gcloud compute instances create"
 FILES = {"boot.sh": b"echo boot\n", "list.txt": b"one\ntwo\n", "conf/a.env": b"A=1\n"}
@@ -21,9 +21,9 @@ def creates(text: str, files: Mapping[str, bytes] = FILES) -> list[str]:
     return [line[4] for line in words if line[1:4] == ["compute", "instances", "create"]]
 
 
-def refusal(text: str, files: Mapping[str, bytes] = FILES) -> Refused:
+def refusal(text: str, files: Mapping[str, bytes] = FILES) -> ScriptRefused:
     """The refusal of a script."""
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ScriptRefused) as caught:
         creates(text, files)
     return caught.value
 
@@ -182,7 +182,7 @@ def _content(text: str) -> bytes:
 @pytest.mark.parametrize("what", WRITING)
 def test_a_file_that_changes_while_the_script_runs_is_not_known(what: str):
     """Whoever asks for its content is refused, with the line where it changed."""
-    with pytest.raises(Refused, match=r"written|folder|not stored|machine|not known"):
+    with pytest.raises(ScriptRefused, match=r"written|folder|not stored|machine|not known"):
         _content(WRITING[what][0])
 
 

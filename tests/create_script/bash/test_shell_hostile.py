@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spotwarden.create_script import Defaults, Refused, requests
+from spotwarden.create_script import Defaults, ScriptRefused, requests
 from spotwarden.create_script.bash import limits
 from spotwarden.create_script.bash.evaluator.script import run_script
 from tests.long import examples
@@ -95,7 +95,7 @@ TOKENS = st.sampled_from([*TOKEN_NAMES.split(), "\n", "\t", "\r", "\udcff"])
 @given(words=st.lists(TOKENS, max_size=40), glue=st.sampled_from(["", " ", "\n"]))
 def test_any_mixture_of_bash_is_read_or_refused(words: list[str], glue: str):
     """No other error escapes from either stage."""
-    with suppress(Refused):
+    with suppress(ScriptRefused):
         requests(
             glue.join(words).encode("utf-8", "surrogateescape"), defaults=Defaults(project="p-1", zone="z")
         )
@@ -105,7 +105,7 @@ def test_any_mixture_of_bash_is_read_or_refused(words: list[str], glue: str):
 @given(text=st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(text: bytes):
     """Neither does one for what is no script at all."""
-    with suppress(Refused):
+    with suppress(ScriptRefused):
         requests(text)
 
 
@@ -116,7 +116,7 @@ def test_any_bytes_are_read_or_refused(text: bytes):
 def test_any_files_beside_are_let_pass(text: str, files: dict[str, bytes]):
     """Whatever the files are called and hold."""
     script = f"for f in * */*; do source $f; done; {text}".encode("utf-8", "replace")
-    with suppress(Refused):
+    with suppress(ScriptRefused):
         requests(script, files=files)
 
 
@@ -134,7 +134,7 @@ def _calls(text: bytes) -> int:
 
     sys.setprofile(profile)
     try:
-        with suppress(Refused):
+        with suppress(ScriptRefused):
             run_script(text, files={}, environment={})
     finally:
         sys.setprofile(None)
@@ -184,7 +184,7 @@ def test_deep_nesting_is_refused_and_not_followed(unit: str):
     for count in (10, 100, 1_000, 10_000):
         try:
             run_script((unit * count).encode(), files={}, environment={})
-        except Refused:
+        except ScriptRefused:
             refused.append(count)
     assert refused[-3:] == ([] if unit == "[[ ( " else [100, 1_000, 10_000])
 
@@ -214,7 +214,7 @@ def test_what_never_ends_in_bash_is_refused(script: str):
     text = script.encode()
     if "self.sh" in script or script.startswith(("echo $((", "printf")):
         text += b"\n"
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ScriptRefused) as caught:
         run_script(text, files={"self.sh": b"source self.sh; bash self.sh\n"}, environment={})
     assert caught.value.reason
 
@@ -223,19 +223,19 @@ def test_a_script_of_the_largest_size_is_read():
     """One byte more is refused before anything is looked at."""
     text = b"#" * limits.MAX_SCRIPT_BYTES
     run_script(text, files={}, environment={})
-    with pytest.raises(Refused, match="larger"):
+    with pytest.raises(ScriptRefused, match="larger"):
         run_script(text + b"#", files={}, environment={})
 
 
 def test_binary_files_are_refused():
     """Bash would not run them either."""
-    with pytest.raises(Refused, match="NUL"):
+    with pytest.raises(ScriptRefused, match="NUL"):
         run_script(b"\x7fELF\0", files={}, environment={})
 
 
 AUDITED = """
 import sys
-from spotwarden.create_script import Defaults, Refused, requests
+from spotwarden.create_script import Defaults, ScriptRefused, requests
 import yaml
 scripts = {scripts!r}
 files = {{"boot.sh": b"echo", "vars.env": b"Z=us-central1-a", "flags.yaml": b"--zone: us-central1-a"}}
@@ -243,7 +243,7 @@ def run():
     for text in scripts:
         try:
             requests(text, files=files, defaults=Defaults(project="demo-project"))
-        except Refused:
+        except ScriptRefused:
             pass
 run()
 seen = []
@@ -287,5 +287,5 @@ def test_the_audit_hook_would_have_seen_it():
 @pytest.mark.parametrize("option", ["-n ame", "-N x", "-n -1"])
 def test_a_count_that_is_no_number_is_refused(option: str):
     """A fuzzer found that one took it for a number."""
-    with pytest.raises(Refused, match="is no number"):
+    with pytest.raises(ScriptRefused, match="is no number"):
         requests(f"read {option} a <<< text\ngcloud compute instances create $a".encode())

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from spotwarden.create_script import Defaults, Refused, requests
+from spotwarden.create_script import Defaults, ScriptRefused, requests
 
 HERE = Path(__file__).parent
 CONFIGURED = Defaults(project="demo-project", zone="us-central1-a", region="us-central1")
@@ -46,10 +46,10 @@ def _cases(folder: Path) -> list[Case]:
     return [Case((folder / row[0]).with_suffix(".sh"), row[1]) for row in rows]
 
 
-def _read(case: Case) -> list[dict[str, object]] | Refused:
+def _read(case: Case) -> list[dict[str, object]] | ScriptRefused:
     try:
         found = requests(case.script.read_bytes(), files=case.files, defaults=CONFIGURED)
-    except Refused as refused:
+    except ScriptRefused as refused:
         return refused
     plain = [
         {"method": sent.method, "path": sent.path, "query": dict(sent.query), "body": sent.body}
@@ -78,7 +78,7 @@ def test_a_pure_script_sends_what_gcloud_sent(case: Case):
 def test_a_script_that_is_not_certain_or_wrong_is_refused(case: Case):
     """With a reason and the line."""
     refused = _read(case)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, ScriptRefused)
     assert refused.reason
     assert 1 <= refused.line <= case.script.read_bytes().count(b"\n") + 1
 
@@ -89,7 +89,7 @@ def test_a_script_that_is_not_certain_or_wrong_is_refused(case: Case):
 def test_a_script_that_reaches_no_create_sends_nothing(case: Case):
     """Whether bash stops or the script never gets there."""
     found = _read(case)
-    assert isinstance(found, Refused) or found == []
+    assert isinstance(found, ScriptRefused) or found == []
 
 
 def test_every_script_here_is_in_the_index():
@@ -106,7 +106,7 @@ def test_another_set_of_scripts_comes_out_as_gcloud_sent_it():
     wrong = []
     for case in THEIRS:
         found = _read(case)
-        good = found == case.sent if case.outcome == "ok" else isinstance(found, Refused)
+        good = found == case.sent if case.outcome == "ok" else isinstance(found, ScriptRefused)
         if not (good or (case.outcome == "nothing-sent" and found == [])):
             wrong.append(f"{case.script.name} ({case.outcome}): {found}"[:300])
     assert not wrong

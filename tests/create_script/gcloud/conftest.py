@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from spotwarden.create_script.gcloud import Defaults, Request, requests, translate
-from spotwarden.create_script.request.command import Command, Unknown, Word
+from spotwarden.create_script.request.command import ExpandedWord, SimpleCommand, Unknown
 
 CONFIGURED = Defaults(project="demo-project", zone="us-central1-a", region="us-central1")
 Send = Callable[..., list[Request]]
@@ -17,10 +17,10 @@ def command(
     line: int = 1,
     files: Mapping[str, bytes] | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Command:
+) -> SimpleCommand:
     """One command whose words all stand on one line."""
-    return Command(
-        words=tuple(Word(value=word, line=line) for word in words),
+    return SimpleCommand(
+        words=tuple(ExpandedWord(value=word, line=line) for word in words),
         line=line,
         environment=environment or {},
         files=files or {},

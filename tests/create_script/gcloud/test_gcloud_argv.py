@@ -2,7 +2,7 @@
 
 import pytest
 
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 CREATE = ["compute", "instances", "create"]
 
@@ -19,7 +19,7 @@ def test_flags_may_stand_before_and_behind_the_names(send):
 
 def test_names_on_both_sides_of_a_flag_are_refused(send):
     """Gcloud takes the second run of words for something unknown."""
-    with pytest.raises(Refused, match="'b'"):
+    with pytest.raises(ScriptRefused, match="'b'"):
         send([*CREATE, "a", "--preemptible", "b"])
 
 
@@ -30,7 +30,7 @@ def test_a_value_may_be_glued_to_its_flag_or_follow_it(create):
 
 def test_a_flag_cannot_be_the_value_of_another(create):
     """A missing value is not taken from the next flag."""
-    with pytest.raises(Refused, match="--description: needs a value"):
+    with pytest.raises(ScriptRefused, match="--description: needs a value"):
         create("--description", "--preemptible")
 
 
@@ -47,7 +47,7 @@ def test_two_dashes_end_the_flags_and_are_no_name(send):
 
 def test_two_dashes_behind_the_names_are_refused_once_flags_stand_between(send):
     """They would begin a second run of words."""
-    with pytest.raises(Refused):
+    with pytest.raises(ScriptRefused):
         send([*CREATE, "a", "--no-address", "--"])
 
 
@@ -57,20 +57,20 @@ def test_two_dashes_behind_the_names_are_refused_once_flags_stand_between(send):
 )
 def test_an_unknown_or_shortened_flag_names_the_nearest_one(flag, near, create):
     """Flags are never completed."""
-    with pytest.raises(Refused, match=f"did you mean {near}"):
+    with pytest.raises(ScriptRefused, match=f"did you mean {near}"):
         create(flag)
 
 
 def test_a_flag_that_resembles_none_is_refused_without_a_guess(create):
     """Nothing is named that would not help."""
-    with pytest.raises(Refused, match=r"unknown flag '--qqqqqq'$"):
+    with pytest.raises(ScriptRefused, match=r"unknown flag '--qqqqqq'$"):
         create("--qqqqqq")
 
 
 def test_a_switch_takes_no_value(create):
     """Not even the empty one."""
     for flag in ("--preemptible=true", "--preemptible="):
-        with pytest.raises(Refused, match="is a switch"):
+        with pytest.raises(ScriptRefused, match="is a switch"):
             create(flag)
 
 
@@ -88,7 +88,7 @@ def test_of_two_values_the_last_one_counts_also_for_lists(create):
 def test_labels_add_up_but_no_key_may_stand_twice(create):
     """Not even with the same value."""
     assert create("--labels=a=1", "--labels=b=2")["labels"] == {"a": "1", "b": "2"}
-    with pytest.raises(Refused, match="names a twice"):
+    with pytest.raises(ScriptRefused, match="names a twice"):
         create("--labels=a=1", "--labels=a=1")
 
 
@@ -99,13 +99,13 @@ def test_disks_add_up(create):
 
 def test_metadata_may_be_given_only_once(create):
     """Unlike every other dictionary."""
-    with pytest.raises(Refused, match="only once"):
+    with pytest.raises(ScriptRefused, match="only once"):
         create("--metadata=a=1", "--metadata=b=2")
 
 
 def test_an_earlier_value_must_be_right_although_a_later_one_replaces_it(create):
     """Gcloud reads both."""
-    with pytest.raises(Refused, match="boot-disk-size"):
+    with pytest.raises(ScriptRefused, match="boot-disk-size"):
         create("--boot-disk-size=ten", "--boot-disk-size=10")
 
 
@@ -124,7 +124,7 @@ def test_an_earlier_value_must_be_right_although_a_later_one_replaces_it(create)
 )
 def test_flags_that_exclude_or_need_one_another_are_refused(flags, create):
     """A negated flag counts like the flag itself."""
-    with pytest.raises(Refused, match="beside"):
+    with pytest.raises(ScriptRefused, match="beside"):
         create(*flags)
 
 
@@ -137,7 +137,7 @@ def test_global_flags_may_stand_between_the_words_of_the_command(send):
 
 def test_flags_of_the_command_may_not_stand_between_its_words(send):
     """They are unknown there."""
-    with pytest.raises(Refused, match="unknown flag '--zone=z'"):
+    with pytest.raises(ScriptRefused, match="unknown flag '--zone=z'"):
         send(["compute", "--zone=z", "instances", "create", "vm"])
 
 
@@ -153,7 +153,7 @@ def test_flags_of_the_command_may_not_stand_between_its_words(send):
 )
 def test_a_global_flag_that_cannot_be_kept_is_refused(flag, reason, create):
     """Each says why."""
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(ScriptRefused, match=reason):
         create(flag)
 
 
@@ -178,19 +178,19 @@ def test_a_machine_may_be_named_by_its_url(send):
 )
 def test_a_name_that_cannot_be_one_is_refused(name, send):
     """Compute Engine would refuse it in any case."""
-    with pytest.raises(Refused):
+    with pytest.raises(ScriptRefused):
         send([*CREATE, name])
 
 
 def test_a_refusal_names_the_line_of_the_flag(run):
     """Words of one command may stand on different lines; here they all stand on the third."""
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(ScriptRefused) as refusal:
         run(["echo"], ["ls"], ["gcloud", *CREATE, "vm", "--boot-disk-size=ten"])
     assert str(refusal.value).startswith("create script:3: --boot-disk-size: ")
 
 
 def test_a_long_value_is_cut_short_in_a_refusal(create):
     """A startup script in a message would hide the message."""
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(ScriptRefused) as refusal:
         create("--machine-type=https://example.com/" + "x" * 100_000)
     assert len(refusal.value.reason) < 600

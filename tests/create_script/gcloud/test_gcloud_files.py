@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spotwarden.create_script.gcloud.files import MOST_READ
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 DISKS = "https://www.googleapis.com/compute/v1/projects/demo-project/zones/us-central1-a/disks/"
 CREATE = ("compute", "instances", "create", "vm")
@@ -37,7 +37,7 @@ def test_the_flags_files_of_one_script_are_read_up_to_a_number_of_characters(cre
     """YAML takes ten microseconds a character, so fifty large files would take a function's half minute."""
     files = {"half": b"--preemptible: # " + b"x" * 24_000 + b"\n"}
     assert create("--flags-file=half", "--flags-file=half", files=files)["scheduling"]["preemptible"] is True
-    with pytest.raises(Refused, match="more than 50000 characters of YAML"):
+    with pytest.raises(ScriptRefused, match="more than 50000 characters of YAML"):
         create("--flags-file=half", "--flags-file=half", "--flags-file=half", files=files)
 
 
@@ -46,14 +46,14 @@ def test_the_files_of_one_script_are_read_up_to_a_number_of_bytes(create):
     files = {"half": b"x" * (MOST_READ // 2), "more": b"x" * (MOST_READ // 2 + 1)}
     body = create("--metadata-from-file=a=half,b=half", files=files)
     assert len(body["metadata"]["items"]) == len("ab")
-    with pytest.raises(Refused, match=f"more than {MOST_READ} bytes that are read of the files"):
+    with pytest.raises(ScriptRefused, match=f"more than {MOST_READ} bytes that are read of the files"):
         create("--metadata-from-file=a=half,b=more", files=files)
 
 
 def test_json_of_partners_is_read_up_to_the_same_number_of_characters_as_yaml(send):
     """Three characters make an object of a hundred bytes."""
     files = {"p": b'{"a": {"b": "c"}}' + b" " * 50_000}
-    with pytest.raises(Refused, match="more than 50000 characters of YAML and JSON"):
+    with pytest.raises(ScriptRefused, match="more than 50000 characters of YAML and JSON"):
         send(["alpha", *CREATE, "--partner-metadata-from-file=p"], files=files)
 
 
@@ -61,7 +61,7 @@ def test_a_switch_in_a_flags_file_is_on_whatever_stands_behind_it(create):
     """Gcloud looks at neither true nor false; any other word is refused."""
     for text in (b"--preemptible: false", b"--preemptible: true", b"--preemptible:"):
         assert create("--flags-file=f", files={"f": text})["scheduling"]["preemptible"] is True
-    with pytest.raises(Refused, match="is a switch"):
+    with pytest.raises(ScriptRefused, match="is a switch"):
         create("--flags-file=f", files={"f": b"--preemptible: yes"})
 
 
@@ -69,7 +69,7 @@ def test_metadata_in_a_flags_file_must_be_texts(create):
     """A number breaks gcloud off; yes is a text in YAML 1.2."""
     body = create("--flags-file=f", files={"f": b"--metadata:\n  a: 'x, y'\n  b: yes\n"})
     assert body["metadata"] == {"items": [{"key": "a", "value": "x, y"}, {"key": "b", "value": "yes"}]}
-    with pytest.raises(Refused, match="quotes"):
+    with pytest.raises(ScriptRefused, match="quotes"):
         create("--flags-file=f", files={"f": b"--metadata:\n  a: 1\n"})
 
 
@@ -87,7 +87,7 @@ def test_metadata_in_a_flags_file_must_be_texts(create):
 )
 def test_a_flags_file_that_gcloud_cannot_read_is_refused(text, reason, create):
     """The refusal names the file or the flag."""
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(ScriptRefused, match=reason):
         create("--flags-file=f", files={"f": text})
 
 
@@ -102,7 +102,7 @@ SPOILED = {
 @pytest.mark.parametrize(("flag", "text"), SPOILED.values(), ids=SPOILED)
 def test_what_gcloud_spoils_without_a_word_is_refused(flag, text, create):
     """Nobody can have meant what it sends then."""
-    with pytest.raises(Refused):
+    with pytest.raises(ScriptRefused):
         create(f"{flag}=f", files={"f": text.encode()})
 
 
@@ -122,13 +122,13 @@ def test_a_file_is_found_by_any_way_of_writing_its_path(create):
 @pytest.mark.parametrize("path", ["first.sh", "~/boot/first.sh", "../boot/first.sh", "boot", "-", ""])
 def test_a_file_that_is_not_with_the_script_is_refused_by_name(path, create):
     """Neither home folders nor standard input are there when the script is re-run."""
-    with pytest.raises(Refused, match="not with the script"):
+    with pytest.raises(ScriptRefused, match="not with the script"):
         create(f"--metadata-from-file=a={path}", files={"boot/first.sh": b"x"})
 
 
 def test_a_key_may_stand_in_one_of_the_two_metadata_flags_only(create):
     """Gcloud would not know which one counts."""
-    with pytest.raises(Refused, match="stands in --metadata, too"):
+    with pytest.raises(ScriptRefused, match="stands in --metadata, too"):
         create("--metadata=a=1", "--metadata-from-file=a=x", files={"x": b""})
 
 
@@ -141,7 +141,7 @@ def test_a_key_file_encrypts_the_boot_disk_and_names_it(create):
 def test_a_key_file_without_a_key_for_the_boot_disk_is_refused_unless_none_is_required(create):
     """--no-require-csek-key-create leaves the disk to Google's own keys."""
     files = {"k": key_file(other=KEY)}
-    with pytest.raises(Refused, match="no key for"):
+    with pytest.raises(ScriptRefused, match="no key for"):
         create("--csek-key-file=k", files=files)
     assert (
         "diskEncryptionKey"
@@ -161,7 +161,7 @@ def test_a_key_file_without_a_key_for_the_boot_disk_is_refused_unless_none_is_re
 )
 def test_a_key_file_that_is_wrong_is_refused(text, create):
     """Form, length and kind of the keys are checked."""
-    with pytest.raises(Refused, match="--csek-key-file"):
+    with pytest.raises(ScriptRefused, match="--csek-key-file"):
         create("--csek-key-file=k", files={"k": text})
 
 

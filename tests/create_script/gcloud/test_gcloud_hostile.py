@@ -12,8 +12,8 @@ from spotwarden.create_script.gcloud import Defaults, requests
 from spotwarden.create_script.gcloud.flagset import flags_of
 from spotwarden.create_script.gcloud.keys import BULK, CONTAINER, CREATE
 from spotwarden.create_script.gcloud.tables import words
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Command, Unknown, Word
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import ExpandedWord, SimpleCommand, Unknown
 from tests.long import examples
 
 LEADS = {
@@ -94,16 +94,16 @@ def lines(draw):
 
 
 def outcome(line, files=None):
-    """Translate a command line; nothing but `Refused` may come out of it."""
-    command = Command(
-        words=tuple(Word(value=word, line=1) for word in ["gcloud", *line]),
+    """Translate a command line; nothing but `ScriptRefused` may come out of it."""
+    command = SimpleCommand(
+        words=tuple(ExpandedWord(value=word, line=1) for word in ["gcloud", *line]),
         line=1,
         environment={},
         files=files or {},
     )
     try:
         return requests([command], Defaults(project="demo-project", zone="us-central1-a"))
-    except Refused as refused:
+    except ScriptRefused as refused:
         assert refused.line == 1
         return refused.reason
 

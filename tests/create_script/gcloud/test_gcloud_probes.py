@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spotwarden.create_script.gcloud.defaults import SDK_VERSION
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from tests.long import long
 
 RECORDED = json.loads(Path(__file__).with_name("probes.json").read_text())
@@ -61,7 +61,7 @@ def test_the_record_is_of_the_version_that_is_pinned():
 def test_a_recorded_command_line_gives_what_gcloud_sent(probe, send):
     """The requests are equal as JSON; without any there is a refusal that names the line."""
     if "sent" not in probe:
-        with pytest.raises(Refused) as refusal:
+        with pytest.raises(ScriptRefused) as refusal:
             send(probe["argv"], files=files_of(probe), line=7)
         assert refusal.value.line == 7
         return
@@ -82,7 +82,7 @@ def test_a_probe_of_the_shared_folder_gives_what_gcloud_sent(name, probe, send):
         pytest.skip("SPOTWARDEN_CREATE_SCRIPTS names no folder with more probes")
     files = {path: text if isinstance(text, bytes) else text.encode() for path, text in SHARED_FILES.items()}
     if probe["rc"] or any(part in call for call in probe["other_calls"] for part in ASKED):
-        with pytest.raises(Refused):
+        with pytest.raises(ScriptRefused):
             send(probe["argv"], files=files)
     else:
         assert as_json(send(probe["argv"], files=files)) == probe["requests"], name
@@ -122,7 +122,7 @@ def test_the_real_gcloud_sends_the_same(argv, oracle, send):
     """A few command lines are asked anew, so that the record cannot drift from the program."""
     status, diary = oracle.ask({"argv": argv})
     if status:
-        with pytest.raises(Refused):
+        with pytest.raises(ScriptRefused):
             send(argv)
     else:
         assert as_json(send(argv)) == diary.created

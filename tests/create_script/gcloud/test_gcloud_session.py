@@ -4,7 +4,7 @@ import pytest
 
 from spotwarden.create_script import requests as read_script
 from spotwarden.create_script.gcloud import Defaults
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 CREATE = ["gcloud", "compute", "instances", "create", "vm"]
@@ -71,7 +71,7 @@ def test_what_reaches_a_create_in_ways_not_modelled_refuses_the_next_create(word
     """Without a create behind it, it does not matter."""
     changed = ["gcloud", "config", *words]
     assert len(run(CREATE, changed).requests) == 1
-    with pytest.raises(Refused):
+    with pytest.raises(ScriptRefused):
         run(changed, CREATE)
 
 
@@ -118,7 +118,7 @@ def test_the_family_scope_can_be_configured(create):
 )
 def test_a_variable_that_changes_more_is_refused_by_name(variable, create):
     """Others, such as CLOUDSDK_CORE_DISABLE_PROMPTS, are of no interest."""
-    with pytest.raises(Refused, match=variable):
+    with pytest.raises(ScriptRefused, match=variable):
         create(environment={variable: "x"})
     assert create(environment={"CLOUDSDK_CORE_DISABLE_PROMPTS": "1"}) == create()
 
@@ -134,13 +134,13 @@ def test_a_variable_that_changes_more_is_refused_by_name(variable, create):
 )
 def test_a_create_without_a_project_or_zone_is_refused(defaults, reason, run):
     """Nobody is there to be asked."""
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(ScriptRefused, match=reason):
         run(CREATE, defaults=defaults)
 
 
 def test_bulk_create_takes_no_zone_from_the_configuration(send):
     """It wants --zone or --region."""
-    with pytest.raises(Refused, match="region"):
+    with pytest.raises(ScriptRefused, match="region"):
         send(["compute", "instances", "bulk", "create", "--name-pattern=w-#", "--count=2"])
 
 
@@ -149,7 +149,7 @@ def test_an_unknown_word_in_a_create_refuses_it_with_its_reason(position, run):
     """Wherever it stands."""
     words = [*CREATE, "--zone=us-east1-b", "--preemptible"]
     words[position:position] = [DATE]
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(ScriptRefused) as refusal:
         run(words)
     assert (refusal.value.reason, refusal.value.line) == (DATE.reason, DATE.line)
 
@@ -159,7 +159,7 @@ def test_an_unknown_word_in_a_create_refuses_it_with_its_reason(position, run):
 )
 def test_an_unknown_word_that_may_complete_a_create_is_refused(words, run):
     """Nothing is guessed."""
-    with pytest.raises(Refused, match="date"):
+    with pytest.raises(ScriptRefused, match="date"):
         run(["gcloud", *words, DATE, "vm"])
 
 
@@ -173,13 +173,13 @@ def test_an_unknown_project_refuses_a_create_only_if_it_needs_it(run):
     """A flag makes the configured value irrelevant."""
     unknown = ["gcloud", "config", "set", "project", DATE]
     assert len(run(unknown, [*CREATE, "--project=known-p"]).requests) == 1
-    with pytest.raises(Refused, match="date"):
+    with pytest.raises(ScriptRefused, match="date"):
         run(unknown, CREATE)
 
 
 def test_an_unknown_program_that_creates_instances_is_refused(run):
     """It is most likely gcloud by another name; any other unknown program is passed over."""
-    with pytest.raises(Refused, match="date"):
+    with pytest.raises(ScriptRefused, match="date"):
         run([DATE, *CREATE[1:]])
     assert run([DATE, "delete", "vm"]).requests == ()
 
@@ -197,7 +197,7 @@ def test_an_unknown_program_that_creates_instances_is_refused(run):
 )
 def test_a_command_that_gcloud_does_not_have_is_refused_if_a_create_was_meant(words, near, run):
     """The nearest command is named."""
-    with pytest.raises(Refused, match=f"did you mean {near}" if near else "no command"):
+    with pytest.raises(ScriptRefused, match=f"did you mean {near}" if near else "no command"):
         run(["gcloud", *words])
 
 
@@ -231,5 +231,5 @@ def test_a_url_of_another_version_moves_the_names_behind_it(create):
 def test_bytes_that_are_no_text_are_refused(text):
     """They could stand in no URL and in no body; a fuzzer found the first of these."""
     script = b"gcloud compute instances create vm --zone=us-central1-a " + text
-    with pytest.raises(Refused, match="not UTF-8"):
+    with pytest.raises(ScriptRefused, match="not UTF-8"):
         read_script(script, defaults=Defaults(project="p-1"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from spotwarden.create_script import Defaults, Refused, requests
+from spotwarden.create_script import Defaults, ScriptRefused, requests
 from spotwarden.model.request import Request
 from tests.localcloud.compute.world import PROJECT, World
 from tests.localcloud.conformance.discovery import Discovery
@@ -56,7 +56,7 @@ def scripts() -> Iterator[Request]:
         files = {str(path.relative_to(folder)): path.read_bytes() for path in found}
         try:
             made = requests(script.read_bytes(), files=files, defaults=CONFIGURED)
-        except Refused:
+        except ScriptRefused:
             continue
         if len(made) == 1:
             yield made[0]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from spotwarden.create_script.gcloud import Defaults, requests
-from spotwarden.create_script.request.command import Command, Word
+from spotwarden.create_script.request.command import ExpandedWord, SimpleCommand
 from spotwarden.model.request import Request
 
 CREATE = ("compute", "instances", "create", "vm")
@@ -18,8 +18,8 @@ def request_of() -> Callable[..., Request]:
 
     def request_of(*flags: str, bulk: str | None = None) -> Request:
         words = ("gcloud", *BULK, bulk, *flags) if bulk else ("gcloud", *CREATE, *flags)
-        command = Command(
-            words=tuple(Word(value=word, line=1) for word in words), line=1, environment={}, files={}
+        command = SimpleCommand(
+            words=tuple(ExpandedWord(value=word, line=1) for word in words), line=1, environment={}, files={}
         )
         (request,) = requests([command], Defaults(project="demo-project", zone="us-central1-a"))
         return request

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from localcloud.story.watch import until
-from spotwarden.layout import AttemptRecord, JobFile, Layout, SweepTurn
+from spotwarden.layout import AttemptRecord, JobFileName, Layout, SweepTurn
 from tests.e2e.chaos.cloud import BASE, served
 from tests.e2e.conftest import SPOTWARDEN
 
@@ -68,7 +68,7 @@ def wait(look, good, what):
 
 def submit(cloud):
     """Do what the developer does; gives the first VM."""
-    cloud.write(NAMES.build(JobFile(job=JOB)), (EXAMPLE / "job.toml").read_bytes())
+    cloud.write(NAMES.build(JobFileName(job=JOB)), (EXAMPLE / "job.toml").read_bytes())
     words = [str(SPOTWARDEN), "submit", str(EXAMPLE / "create-relay.sh"), "--owner", "ada@example.com"]
     environment = {**os.environ, **cloud.get("/local/env")}
     done = subprocess.run(words, env=environment, check=False, capture_output=True, text=True, timeout=120)

@@ -17,7 +17,7 @@ from spotwarden.model.governance import GovernanceLimits, IdleLimits, Mode, Reme
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable, Rate
-from spotwarden.model.seen import Seen
+from spotwarden.model.seen import RecordedSweep
 from spotwarden.model.tick import Tick
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
@@ -84,7 +84,7 @@ def vm(key="1", started=NOW - timedelta(days=1)):
 def look(tick, **facts):
     """What the sweep of this tick saw."""
     sweep = Tick(function="flag_idle_gpus", sweep=f"s-{tick:04}", now=NOW + tick * STEP)
-    return Seen(tick=sweep, policy="old", steady=NOW, facts=Facts(**facts))
+    return RecordedSweep(tick=sweep, policy="old", steady=NOW, facts=Facts(**facts))
 
 
 def replay(*looks, under=None):

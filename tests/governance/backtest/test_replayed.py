@@ -26,7 +26,7 @@ from spotwarden.model.governance import (
     Remedy,
     StallLimits,
 )
-from spotwarden.model.seen import Seen
+from spotwarden.model.seen import RecordedSweep
 from tests.fakes.world import load
 from tests.governance.caps.cap_world import CapWorld
 from tests.governance.idle.idle_world import BUSY, IdleWorld
@@ -40,7 +40,7 @@ def replayed(world, judge, facts):
     """All that this world has recorded, replayed under its own policy."""
     played = Replay(world.name, judge, world.policy)
     for seen in read(world.cloud.store, world.layout, world.name, world.now - timedelta(days=30), facts):
-        assert isinstance(seen, Seen)
+        assert isinstance(seen, RecordedSweep)
         played.look(seen)
     return played.result()
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.layout import AttemptRecord, JobFile, OpenJob, UsageRecord
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.layout import AttemptRecord, JobFileName, OpenJob, UsageRecord
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.model.usage import UsageDay
 from spotwarden.model.watch import Watch
@@ -28,7 +28,7 @@ class CapWorld(GovernedWorld):
     def job(self, job: str = "train", *, owner: str = ADA, file: str = "", **machine: Any) -> str:
         """A job whose first attempt has just started; gives its VM's id."""
         if file:
-            self.store(JobFile(job=job), file.encode())
+            self.store(JobFileName(job=job), file.encode())
         made = self.vm(job, **machine)
         self.attempt(job, made, owner=owner)
         return made
@@ -44,7 +44,7 @@ class CapWorld(GovernedWorld):
         made = Attempt(
             job=job,
             number=number,
-            state=State.RUNNING,
+            state=AttemptState.RUNNING,
             created=self.now,
             updated=self.now,
             started=self.now,

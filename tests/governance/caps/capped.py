@@ -4,9 +4,9 @@ from datetime import UTC, date, datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.governance.caps.facts import CapFacts, Records
+from spotwarden.governance.caps.facts import CapFacts, JobAttempts
 from spotwarden.governance.caps.rule import judge
-from spotwarden.model.attempt import Attempt, State, Try
+from spotwarden.model.attempt import Attempt, AttemptState, Try
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Finding, Judged, Subject
@@ -14,7 +14,7 @@ from spotwarden.model.fleet import JOB_LABEL, Machine
 from spotwarden.model.governance import GovernanceLimits, InstanceCap, JobCap, OwnerCap
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Mode, Policy
-from spotwarden.model.prices import Kind, PriceTable, Rate
+from spotwarden.model.prices import PriceTable, Rate, VmKind
 from spotwarden.model.tick import Tick
 from spotwarden.model.usage import DayTotal, Spent
 
@@ -71,7 +71,7 @@ def attempt(number=1, *, ago, lost=None, **said) -> Attempt:
     return Attempt(
         job="test-vm",
         number=number,
-        state=said.pop("state", State.RUNNING),
+        state=said.pop("state", AttemptState.RUNNING),
         created=NOW - ago,
         updated=said.pop("updated", NOW - ago),
         started=NOW - ago,
@@ -93,7 +93,7 @@ def facts(*machines: Machine, records=None, usage=(), table=TABLE, **said) -> Ca
         jobs={one.id: one.job for one in machines if one.job},
         records=records
         if records is not None
-        else {one.job: Records(owner=ADA) for one in machines if one.job},
+        else {one.job: JobAttempts(owner=ADA) for one in machines if one.job},
         keys={ADA: "ada%40example.com"},
         usage=tuple(usage),
         prices=table,
@@ -103,13 +103,13 @@ def facts(*machines: Machine, records=None, usage=(), table=TABLE, **said) -> Ca
 
 def up_for(up: timedelta, **records) -> CapFacts:
     """One job whose one VM has been up for so long, in one attempt."""
-    said = Records(owner=ADA, attempts=(attempt(ago=up),))
+    said = JobAttempts(owner=ADA, attempts=(attempt(ago=up),))
     return facts(vm(up=up), records={"test-vm": replace(said, **records)})
 
 
 def used(seconds=3600, day=TODAY, owner=ADA, **kind) -> DayTotal:
     """A day on which an owner's VM with one GPU was up for so long."""
-    said = Kind(machine_type=G2, gpu="nvidia-l4", gpus=1, region="us-central1")
+    said = VmKind(machine_type=G2, gpu="nvidia-l4", gpus=1, region="us-central1")
     return DayTotal(day=day, spent=(Spent(owner=owner, kind=replace(said, **kind), seconds=seconds),))
 
 

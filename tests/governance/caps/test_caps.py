@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from spotwarden.governance.caps.facts import Records
+from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.governance.caps.jobs import extendable
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.governance import InstanceCap, JobCap, Scope
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Team
@@ -108,14 +108,16 @@ def test_the_time_between_two_attempts_does_not_count():
     """Four hours up, ninety down, four up again: eight hours."""
     past = attempt(1, ago=98 * HOUR)
     now = attempt(2, ago=4 * HOUR, lost=94 * HOUR)
-    seen = facts(vm(up=4 * HOUR), records={"test-vm": Records(attempts=(past, now))})
+    seen = facts(vm(up=4 * HOUR), records={"test-vm": JobAttempts(attempts=(past, now))})
     assert found(seen, TEN).evidence[GRANTED].startswith("8 h of 10 h")
 
 
 def test_a_gang_is_up_once_however_many_nodes_it_has():
     """Its time is the job's, not the sum over its VMs; all of them are what the remedy is for."""
     nodes = [vm(str(n), f"gang-{n}", "gang", up=8 * HOUR) for n in (1, 2, 3)]
-    said = Records(attempts=(attempt(ago=8 * HOUR, instances={"gang-1": "1", "gang-2": "2", "gang-3": "3"}),))
+    said = JobAttempts(
+        attempts=(attempt(ago=8 * HOUR, instances={"gang-1": "1", "gang-2": "2", "gang-3": "3"}),)
+    )
     finding = found(facts(*nodes, records={"gang": said}), TEN)
     assert verdict(finding) == ("bad", 1, False)
     assert [one.id for one in finding.subject.targets] == ["1", "2", "3"]
@@ -129,8 +131,8 @@ def test_what_runs_and_is_on_no_record_counts_from_its_own_start():
 
 def test_a_new_launch_after_a_stop_adds_to_what_was_before():
     """Seven hours until its owner stopped it, one since it was launched by hand; not the time in between."""
-    stopped = attempt(ago=50 * HOUR, state=State.STOPPED, updated=NOW - 43 * HOUR)
-    seen = facts(vm(key="12", up=HOUR), records={"test-vm": Records(attempts=(stopped,))})
+    stopped = attempt(ago=50 * HOUR, state=AttemptState.STOPPED, updated=NOW - 43 * HOUR)
+    seen = facts(vm(key="12", up=HOUR), records={"test-vm": JobAttempts(attempts=(stopped,))})
     assert found(seen, TEN).evidence[GRANTED].startswith("8 h of 10 h")
 
 
@@ -144,7 +146,7 @@ def test_a_job_over_its_limit_is_not_ripe_while_its_vm_is_young():
     past = attempt(1, ago=98 * HOUR)
     for age, ripe in ((timedelta(minutes=9, seconds=59), False), (timedelta(minutes=10), True)):
         now = attempt(2, ago=age, lost=80 * HOUR)
-        seen = facts(vm(up=age), records={"test-vm": Records(attempts=(past, now))})
+        seen = facts(vm(up=age), records={"test-vm": JobAttempts(attempts=(past, now))})
         assert verdict(found(seen, TEN)) == ("bad", 2, ripe)
 
 
@@ -158,8 +160,8 @@ def test_one_young_vm_keeps_its_whole_gang():
 
 def test_a_vm_that_outlives_its_attempt_counts_once():
     """Closed an hour ago after seven hours, and its VM still runs: eight, not fifteen."""
-    closed = attempt(ago=8 * HOUR, state=State.STOPPED, updated=NOW - HOUR)
-    seen = facts(vm(up=8 * HOUR), records={"test-vm": Records(attempts=(closed,))})
+    closed = attempt(ago=8 * HOUR, state=AttemptState.STOPPED, updated=NOW - HOUR)
+    seen = facts(vm(up=8 * HOUR), records={"test-vm": JobAttempts(attempts=(closed,))})
     assert found(seen, TEN).evidence[GRANTED].startswith("8 h of 10 h")
 
 
@@ -323,7 +325,7 @@ def test_without_a_start_its_creation_counts():
 def test_a_vm_of_a_job_whose_records_cannot_be_read_is_unknown():
     """Its job.toml might keep it."""
     said = policy(instance=InstanceCap(max_uptime=10 * HOUR))
-    seen = facts(vm(up=20 * HOUR), records={"test-vm": Records(problem="answered 503")})
+    seen = facts(vm(up=20 * HOUR), records={"test-vm": JobAttempts(problem="answered 503")})
     readings = {one.rule: one.reading.value for one in judged(seen, said).findings}
     assert readings["instance_cap"] == "unknown"
 
@@ -372,5 +374,5 @@ def test_more_time_never_makes_it_worse(hours, limit, more):
 
 def test_an_on_demand_try_says_nothing_about_time():
     """Where and how it runs is money's business."""
-    said = Records(attempts=(attempt(ago=8 * HOUR, tries=asked(spot=False)),))
+    said = JobAttempts(attempts=(attempt(ago=8 * HOUR, tries=asked(spot=False)),))
     assert verdict(found(facts(vm(up=8 * HOUR), records={"test-vm": said}), TEN)) == ("bad", 1, False)

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.governance.caps.facts import Records
+from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.model.governance import JobCap
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.prices import PriceTable
@@ -57,7 +57,7 @@ def test_each_attempt_costs_what_it_ran_on():
     """Twenty hours of spot, then four on demand after it was moved there."""
     past = attempt(1, ago=100 * HOUR, tries=asked())
     now = attempt(2, ago=4 * HOUR, lost=80 * HOUR, tries=asked(spot=False))
-    seen = facts(vm(up=4 * HOUR), records={"test-vm": Records(attempts=(past, now))})
+    seen = facts(vm(up=4 * HOUR), records={"test-vm": JobAttempts(attempts=(past, now))})
     assert found(seen, TEN_DOLLARS).evidence[MONEY].startswith("$9.00")
 
 
@@ -65,7 +65,7 @@ def test_an_attempt_in_another_region_has_that_regions_price():
     """And where that is not known, nobody claims to know it."""
     past = attempt(1, ago=100 * HOUR, tries=asked("us-east4-b"))
     now = attempt(2, ago=4 * HOUR, lost=96 * HOUR, tries=asked())
-    records = {"test-vm": Records(attempts=(past, now))}
+    records = {"test-vm": JobAttempts(attempts=(past, now))}
     east = PriceTable(rates=(CHEAP, replace(CHEAP, region="us-east4", standard=2.0)))
     assert (
         found(facts(vm(up=4 * HOUR), records=records, table=east), TEN_DOLLARS)
@@ -81,7 +81,7 @@ def test_what_is_known_is_enough_where_it_is_too_much_already():
     """Ten dollars at least, and some VM-hours on top of which nobody knows the price."""
     past = attempt(1, ago=100 * HOUR, tries=asked("us-east4-b"))
     now = attempt(2, ago=10 * HOUR, lost=96 * HOUR, tries=asked())
-    seen = facts(vm(up=10 * HOUR), records={"test-vm": Records(attempts=(past, now))})
+    seen = facts(vm(up=10 * HOUR), records={"test-vm": JobAttempts(attempts=(past, now))})
     finding = found(seen, TEN_DOLLARS)
     assert verdict(finding) == ("bad", 2, True)
     assert "at least $10.00" in finding.evidence[MONEY]

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.governance.caps.facts import Records
+from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.model.governance import Exemption, OwnerCap, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Team
@@ -206,8 +206,11 @@ def test_a_job_goes_as_a_whole():
 
 def test_a_job_that_is_kept_is_passed_over():
     """By its file, or where nobody can read what it says."""
-    for kept in (Records(owner=ADA, file=JobFile(keep_until=NOW.date())), Records(owner=ADA, problem="503")):
-        records = {"old": Records(owner=ADA), "mid": Records(owner=ADA), "new": kept}
+    for kept in (
+        JobAttempts(owner=ADA, file=JobFile(keep_until=NOW.date())),
+        JobAttempts(owner=ADA, problem="503"),
+    ):
+        records = {"old": JobAttempts(owner=ADA), "mid": JobAttempts(owner=ADA), "new": kept}
         assert chosen(three(records=records), replace(STOPS, concurrent_gpus=2)) == ["mid"]
 
 
@@ -239,7 +242,7 @@ def test_nothing_is_a_target_before_the_limit_is_reached():
 
 def test_another_owners_vms_are_no_target():
     """However new they are."""
-    records = {"old": Records(owner=ADA), "mid": Records(owner=ADA), "new": Records(owner=EVE)}
+    records = {"old": JobAttempts(owner=ADA), "mid": JobAttempts(owner=ADA), "new": JobAttempts(owner=EVE)}
     assert chosen(three(records=records), replace(STOPS, concurrent_gpus=1)) == ["mid"]
 
 

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from spotwarden.governance.caps.facts import CapFacts
 from spotwarden.governance.recording import read
-from spotwarden.layout import JobFile, StatusCode
-from spotwarden.model.attempt import State
+from spotwarden.layout import JobFileName, StatusCode
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.governance import GovernanceLimits, InstanceCap, JobCap, OwnerCap, Remedy, Scope
 from spotwarden.model.policy import Mode
 from tests.fakes.trouble import unanswered
@@ -74,7 +74,7 @@ def test_a_limit_that_is_written_later_holds_from_then_on(plain):
     """A new generation of job.toml is read, an old one is not read twice."""
     vm = plain.job()
     plain.sweep_for(hours=2)
-    plain.store(JobFile(job="train"), b'max_runtime = "1h"\n')
+    plain.store(JobFileName(job="train"), b'max_runtime = "1h"\n')
     plain.sweep_for(hours=1)
     assert plain.asked() == [("stop", vm)]
 
@@ -355,7 +355,7 @@ def test_an_attempt_that_begins_while_we_look_is_not_held_against_the_one_before
     world.wait(hours=96)
 
     def launched():
-        world.attempt("train", "", number=2, lost=lost, state=State.CLAIMED, started=None)
+        world.attempt("train", "", number=2, lost=lost, state=AttemptState.CLAIMED, started=None)
         made = world.vm("train", attempt=2)
         world.attempt("train", made, number=2, lost=lost)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from spotwarden.governance.caps.usage import add, days, month_of, total, week_of
-from spotwarden.model.usage import Metered, UsageDay
+from spotwarden.model.usage import MeteredVm, UsageDay
 from tests.governance.caps.capped import ADA, vm
 
 DAY = date(2026, 3, 18)
@@ -23,9 +23,9 @@ def at(**span) -> datetime:
     return MIDNIGHT + timedelta(**span)
 
 
-def running(started=MIDNIGHT, key="11", owner=ADA) -> Metered:
+def running(started=MIDNIGHT, key="11", owner=ADA) -> MeteredVm:
     """A VM that runs since then."""
-    return Metered(machine=replace(vm(key), started=started, created=started), owner=owner, job="test-vm")
+    return MeteredVm(machine=replace(vm(key), started=started, created=started), owner=owner, job="test-vm")
 
 
 def looked(*looks, record=UsageDay(day=DAY), whole=True) -> UsageDay:  # noqa: B008 — frozen

@@ -11,7 +11,7 @@ from spotwarden.governance.answering import answered
 from spotwarden.governance.cases.escalation import may_act
 from spotwarden.governance.cases.history import history, standing
 from spotwarden.governance.cases.observation import counting
-from spotwarden.model.answer import Accepted, Extend, Keep, Refused, Release
+from spotwarden.model.answer import Accepted, AnswerRefused, Extend, Keep, Release
 from spotwarden.model.case import Case, CaseState, Strike, Warned
 from spotwarden.model.finding import Finding, Subject, Target
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, JobCap, Remedy
@@ -102,7 +102,7 @@ def test_a_veto_ends_in_time(until, accepted):
 def test_too_long_a_veto_is_refused_with_how_long_is_allowed():
     """And with where the limit stands, and what else there is."""
     said = say(case(), Keep(by="ada", until=NOW + timedelta(days=8)))
-    assert isinstance(said, Refused)
+    assert isinstance(said, AnswerRefused)
     assert "until 2026-01-12 12:00 UTC at most (governance.longest_keep)" in said.why
     assert "exemption" in said.why
 
@@ -121,7 +121,7 @@ def test_every_open_case_can_be_kept(state):
 def test_it_is_too_late_for_what_was_acted_upon(remedy, deed, answer):
     """The refusal says what was done, and when."""
     said = say(cap(state=CaseState.ACTED, remedy=remedy), answer)
-    assert said == Refused(why=f"it is too late: {deed} at 2026-01-05 12:00 UTC")
+    assert said == AnswerRefused(why=f"it is too late: {deed} at 2026-01-05 12:00 UTC")
 
 
 @pytest.mark.parametrize("answer", [Keep(by="ada", until=NOW + HOUR), Extend(by="ada", hours=1)])
@@ -149,7 +149,7 @@ def test_a_released_case_is_warned_anew():
 @pytest.mark.parametrize("until", [None, NOW - SECOND, NOW])
 def test_only_a_veto_in_force_can_be_released(until):
     """One that is over, or never was, needs no release."""
-    assert say(case(keep_until=until), Release(by="ada")) == Refused(why="nobody keeps it")
+    assert say(case(keep_until=until), Release(by="ada")) == AnswerRefused(why="nobody keeps it")
 
 
 def test_more_time_is_added_up():
@@ -172,7 +172,7 @@ def test_more_time_than_the_ceiling_is_refused(hours, accepted):
 def test_no_time_is_no_extension(hours):
     """Nor is less than none, a number that is none, or more than a year even without a ceiling."""
     boundless = Policy(version="t")
-    assert isinstance(say(cap(), Extend(by="ada", hours=hours), boundless), Refused)
+    assert isinstance(say(cap(), Extend(by="ada", hours=hours), boundless), AnswerRefused)
     assert isinstance(say(cap(), Extend(by="ada", hours=1), boundless), Accepted)
 
 
@@ -184,13 +184,13 @@ def test_a_job_with_a_limit_of_its_own_has_the_more_room():
         return answered(cap(), Extend(by="ada", hours=hours), policy=POLICY, now=NOW, file=file)
 
     assert isinstance(extended(28), Accepted)
-    assert isinstance(extended(28.02), Refused)
+    assert isinstance(extended(28.02), AnswerRefused)
 
 
 def test_only_a_jobs_limit_can_be_extended():
     """The refusal says what helps instead."""
     said = say(case(), Extend(by="ada", hours=1))
-    assert isinstance(said, Refused)
+    assert isinstance(said, AnswerRefused)
     assert "spotwarden cases keep" in said.why
 
 

@@ -12,7 +12,7 @@ from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.log import silent
 from spotwarden.governance.answering import answered
 from spotwarden.layout import CaseRecord
-from spotwarden.model.answer import Accepted, Extend, Keep, Refused
+from spotwarden.model.answer import Accepted, AnswerRefused, Extend, Keep
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Subject
 from spotwarden.model.governance import JobCap, Limits, Remedy
@@ -110,7 +110,7 @@ def test_an_answer_that_cannot_be_written_says_so(world):
     """It does not go on for ever, and nobody is told that a VM is safe that is not."""
     world.cloud.store.trouble.order("write", conflict(), about="cases/", times=TRIES)
     said = keep(world)
-    assert isinstance(said, Refused)
+    assert isinstance(said, AnswerRefused)
     assert "could not be written" in said.why
     case = world.case(RULE, vm(world))
     assert case is not None
@@ -146,7 +146,7 @@ def test_a_case_that_was_cleared_meanwhile_cannot_be_answered(world):
         CaseRecord(rule=RULE, key=key),
         lambda _: pytest.fail("asked"),
     )
-    assert isinstance(said, Refused)
+    assert isinstance(said, AnswerRefused)
     assert "no such open case" in said.why
 
 

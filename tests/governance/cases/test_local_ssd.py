@@ -6,8 +6,8 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from spotwarden.layout import AttemptRecord, Heartbeat, JobFile
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.layout import AttemptRecord, Heartbeat, JobFileName
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, OrphanLimits, Remedy
 from tests.fakes.trouble import rejected
 from tests.fakes.world import load
@@ -115,7 +115,7 @@ def training():
     """A job whose loss is no number, on a VM with local SSDs; it asks for an early stop."""
     world = ReapWorld(load("reap_vms"))
     world.sweep()
-    world.store(JobFile(job="test-vm"), b"[rules.early_stop]\nunreal = true\n")
+    world.store(JobFileName(job="test-vm"), b"[rules.early_stop]\nunreal = true\n")
     world.vm_id = world.job(local_ssds=2)["test-vm"]
     said = {"step": 10, "attempt": 1, "instance_id": world.vm_id, "metrics": {"loss": "nan"}}
     line = json.dumps(said).encode()
@@ -133,7 +133,7 @@ def test_an_early_stop_that_the_policy_withholds_closes_no_job(training):
     """Closed, it would look like an orphan, and be deleted with all its disks."""
     training.set_policy(governance=KEEP)
     training.sweep_for(hours=1)
-    assert (training.asked(), ledger(training)) == ([], State.RUNNING)
+    assert (training.asked(), ledger(training)) == ([], AttemptState.RUNNING)
     assert training.kinds() == ["early_stop_warning", "early_stop_failing"]
 
 
@@ -141,7 +141,7 @@ def test_an_early_stop_that_is_refused_leaves_no_orphan(training):
     """Its job is closed, and its VM is for the early stop to stop, however long that takes."""
     training.cloud.compute.trouble.order("stop", rejected("forbidden", "no"), times=1000)
     training.sweep_for(hours=3)
-    assert (ledger(training), training.status(training.vm_id)) == (State.STOPPED, "RUNNING")
+    assert (ledger(training), training.status(training.vm_id)) == (AttemptState.STOPPED, "RUNNING")
     assert not [kind for kind in training.kinds() if kind.startswith("orphan")]
     assert training.asked() == []
     training.cloud.compute.trouble.calm()

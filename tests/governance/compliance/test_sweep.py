@@ -7,12 +7,12 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.trigger import open_tick
 from spotwarden.governance.compliance.gather import gather
-from spotwarden.layout import AttemptRecord, JobFile, OpenJob
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.layout import AttemptRecord, JobFileName, OpenJob
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import ComplianceLimits, GovernanceLimits, Remedy, Scope
 from spotwarden.model.instance import Status
@@ -42,7 +42,7 @@ class Complying(GovernedWorld):
         attempt = Attempt(
             job=job,
             number=1,
-            state=State.RUNNING,
+            state=AttemptState.RUNNING,
             created=self.now,
             updated=self.now,
             owner=owner,
@@ -324,7 +324,7 @@ def test_who_asks_to_keep_it_while_we_look_is_heard(world):
         def fleet(self, **said):
             looks.append(said)
             if len(looks) == 2:
-                world.store(JobFile(job="job"), b"keep_until = 2999-12-31\n")
+                world.store(JobFileName(job="job"), b"keep_until = 2999-12-31\n")
             return ports.compute.fleet(**said)
 
     world.sweep(cloud=msgspec.structs.replace(ports, compute=Asked()))
@@ -338,7 +338,7 @@ def test_a_record_that_cannot_be_read_is_nobodys_guilt(world):
     world.vm()
     world.sweep()
     world.wait(hours=1)
-    Known.forget()
+    GenerationCache.forget()
     world.cloud.store.trouble.order("read", unanswered(after_work=False), about="attempts/1", times=99)
     world.sweep()
     assert world.asked() == []

@@ -6,7 +6,7 @@ import pytest
 
 from spotwarden.governance.early_stop.rule import judge, wanted
 from spotwarden.governance.signals.training import Aim, Track, Training
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading, Subject
 from spotwarden.model.governance import EarlyStopLimits, Goal, Remedy
@@ -160,7 +160,13 @@ def test_one_node_without_a_number_ends_its_gang():
 
 
 @pytest.mark.parametrize(
-    "facts", [{"status_code": "0"}, {"state": State.STOPPED}, {"state": State.PLACING}, {"problem": "broken"}]
+    "facts",
+    [
+        {"status_code": "0"},
+        {"state": AttemptState.STOPPED},
+        {"state": AttemptState.PLACING},
+        {"problem": "broken"},
+    ],
 )
 def test_only_a_job_that_runs_is_judged(facts):
     """What is over, or on its way, or cannot be read is left alone."""
@@ -229,7 +235,7 @@ def test_metrics_that_cannot_be_read_leave_an_open_case_as_it_is():
 )
 def test_a_job_that_was_closed_for_it_is_stopped_to_the_end(state, found):
     """The ledger says that it is over before its VMs are stopped: a stop that failed is tried again."""
-    closed = on_record(state=State.STOPPED)
+    closed = on_record(state=AttemptState.STOPPED)
     opened = brief(
         asking(unreal=True), cases=case("early_stop", "test-vm", state=state, reason="loss is nan")
     )

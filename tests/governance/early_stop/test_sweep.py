@@ -5,8 +5,8 @@ import json
 import msgspec
 import pytest
 
-from spotwarden.layout import AttemptRecord, Heartbeat, JobFile, MetricsFile
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.layout import AttemptRecord, Heartbeat, JobFileName, MetricsFile
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import EarlyStopLimits, Mode
 from spotwarden.model.notice import Way
@@ -22,7 +22,7 @@ def world():
     """A job that asks for an early stop in its job.toml; the policy asks for none."""
     world = ReapWorld(load("reap_vms"))
     world.sweep()
-    world.store(JobFile(job="test-vm"), ASKED)
+    world.store(JobFileName(job="test-vm"), ASKED)
     return world
 
 
@@ -67,7 +67,7 @@ def test_a_loss_that_is_no_number_ends_the_job_with_that_reason(world):
     world.wait(minutes=1)
     world.sweep()
     assert world.asked() == [("stop", vm)]
-    assert ledger(world).state is State.STOPPED
+    assert ledger(world).state is AttemptState.STOPPED
     assert "loss of test-vm at step 10 is nan" in ledger(world).reason
     world.sweep_for(minutes=30)
     # Its disks are paid for still: that is told, and nothing done.
@@ -85,7 +85,7 @@ def test_a_loss_that_is_a_number_again_is_cleared(world):
     world.sweep_for(hours=1)
     # What it asks for beside that, a metric val, is never measured: that is told after it.
     assert world.kinds() == ["early_stop_warning", "early_stop_cleared", "early_stop_unknown"]
-    assert (world.asked(), ledger(world).state) == ([], State.RUNNING)
+    assert (world.asked(), ledger(world).state) == ([], AttemptState.RUNNING)
 
 
 def test_a_loss_that_becomes_one_between_the_two_looks_of_a_sweep_is_left_alone(world):
@@ -97,7 +97,7 @@ def test_a_loss_that_becomes_one_between_the_two_looks_of_a_sweep_is_left_alone(
     counted = Better(world)
     world.sweep(cloud=counted.cloud)
     assert len(counted.of("fleet")) == 2
-    assert (world.asked(), ledger(world).state) == ([], State.RUNNING)
+    assert (world.asked(), ledger(world).state) == ([], AttemptState.RUNNING)
 
 
 def test_no_better_for_its_patience_ends_it_too(world):
@@ -123,7 +123,7 @@ def test_whoever_keeps_it_keeps_it_running(world):
     world.sweep()
     world.change_case("early_stop", "test-vm", keep_until=world.now.replace(year=world.now.year + 1))
     world.sweep_for(hours=1)
-    assert (world.asked(), ledger(world).state) == ([], State.RUNNING)
+    assert (world.asked(), ledger(world).state) == ([], AttemptState.RUNNING)
 
 
 def test_a_stop_that_is_refused_is_tried_again_though_the_job_is_closed(world):
@@ -134,7 +134,7 @@ def test_a_stop_that_is_refused_is_tried_again_though_the_job_is_closed(world):
     world.wait(minutes=5)
     world.cloud.compute.trouble.order("stop", rejected("forbidden"), times=1)
     world.sweep()
-    assert (world.status(vm), ledger(world).state) == ("RUNNING", State.STOPPED)
+    assert (world.status(vm), ledger(world).state) == ("RUNNING", AttemptState.STOPPED)
     assert world.case("early_stop", "test-vm").state is CaseState.DUE
     world.sweep_for(minutes=10)
     assert world.asked() == [("stop", vm)]
@@ -152,7 +152,7 @@ def test_a_ledger_that_cannot_be_closed_now_keeps_its_vm_until_it_is(world, trou
     world.sweep()
     assert world.asked() == []
     world.sweep_for(minutes=5)
-    assert (world.asked(), ledger(world).state) == ([("stop", vm)], State.STOPPED)
+    assert (world.asked(), ledger(world).state) == ([("stop", vm)], AttemptState.STOPPED)
 
 
 class Claimed(Calls):
@@ -165,7 +165,7 @@ class Claimed(Calls):
     def _next(self, call, about):
         if call == "write" and str(about).endswith("attempts/1.json") and not self.of("claimed"):
             self.made.append(("claimed", about))
-            self._world.attempt(number=2, state=State.CLAIMED)
+            self._world.attempt(number=2, state=AttemptState.CLAIMED)
         super()._next(call, about)
 
 
@@ -178,7 +178,7 @@ def test_an_attempt_that_is_claimed_at_the_same_moment_is_closed_as_well(world):
     claimed = Claimed(world)
     world.sweep(cloud=claimed.cloud)
     assert claimed.of("claimed")
-    assert [ledger(world, number).state for number in (1, 2)] == [State.STOPPED, State.STOPPED]
+    assert [ledger(world, number).state for number in (1, 2)] == [AttemptState.STOPPED, AttemptState.STOPPED]
     assert ledger(world, 2).reason == "loss of test-vm at step 10 is nan, which is no number to go on with"
 
 
@@ -202,7 +202,7 @@ def test_observing_says_what_it_would_do(world):
     measure(world, loss="nan")
     world.sweep_for(hours=1)
     assert "will not" in world.notices()[0].then
-    assert (world.asked(), ledger(world).state) == ([], State.RUNNING)
+    assert (world.asked(), ledger(world).state) == ([], AttemptState.RUNNING)
 
 
 def test_a_job_that_nobody_asked_for_goes_on():

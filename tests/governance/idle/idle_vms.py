@@ -11,7 +11,7 @@ from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Finding, Judged, Subject
 from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Status
-from spotwarden.model.load import Load, Loads
+from spotwarden.model.load import GpuLoads, VmLoad
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 
@@ -38,9 +38,9 @@ def vm(**said) -> Machine:
     return Machine(**{**usual, **said})
 
 
-def row(top=IDLE, points=None, gpus=1) -> Load:
+def row(top=IDLE, points=None, gpus=1) -> VmLoad:
     """Buckets with these tops and every point of each GPU."""
-    return Load(top=tuple(top), points=tuple(points or (10,) * len(top)), gpus=(gpus,) * len(top))
+    return VmLoad(top=tuple(top), points=tuple(points or (10,) * len(top)), gpus=(gpus,) * len(top))
 
 
 def facts(*machines, rows=None, policy=POLICY, now=NOW, **said) -> IdleFacts:
@@ -51,7 +51,7 @@ def facts(*machines, rows=None, policy=POLICY, now=NOW, **said) -> IdleFacts:
     usual = {
         "machines": machines,
         "jobs": {one.id: one.job for one in machines if one.job},
-        "loads": Loads(grid=wanted, rows=rows),
+        "loads": GpuLoads(grid=wanted, rows=rows),
         "running": len(machines),
     }
     return IdleFacts(**{**usual, **said})

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from spotwarden.engine.fan_out import Swept
 from spotwarden.layout import AttemptRecord, OpenJob
-from spotwarden.model.attempt import Attempt, State
-from spotwarden.model.load import Buckets, Load, Loads
+from spotwarden.model.attempt import Attempt, AttemptState
+from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Cloud
 from tests.fakes.metrics import MemoryMetrics
@@ -36,18 +36,18 @@ class Gauges(MemoryMetrics):
         """From now on its GPUs do this; with none its agent is silent."""
         self.told.setdefault(instance_id, []).append((self._now(), percent))
 
-    def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> Loads:
+    def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> GpuLoads:
         """As `Metrics.gpus`, from what the agents have told."""
         self.asked.append((counts, len(ids)))
         rows = {one: self._row(one, grid) for one in self.told if not ids or one in ids}
         self.load = {key: row for key, row in rows.items() if max(row.top) >= 0}
         return super().gpus(grid, ids=ids, counts=counts)
 
-    def _row(self, instance_id: str, grid: Buckets) -> Load:
+    def _row(self, instance_id: str, grid: Buckets) -> VmLoad:
         starts = [grid.end - grid.step * (grid.count - index) for index in range(grid.count)]
         buckets = [self._bucket(instance_id, start, start + grid.step) for start in starts]
         top, points, gpus = zip(*buckets, strict=True)
-        return Load(top=top, points=points, gpus=gpus)
+        return VmLoad(top=top, points=points, gpus=gpus)
 
     def _bucket(self, instance_id: str, start: datetime, end: datetime) -> tuple[float, int, int]:
         seen = min(end, self._now() - self.late)
@@ -84,7 +84,7 @@ class IdleWorld(GovernedWorld):
     def attempt(self, *, owner: str, job: str = "train") -> None:
         """The record of the job's first attempt, as `spotwarden submit` writes it."""
         record = Attempt(
-            job=job, number=1, state=State.RUNNING, created=self.now, updated=self.now, owner=owner
+            job=job, number=1, state=AttemptState.RUNNING, created=self.now, updated=self.now, owner=owner
         )
         self.store(AttemptRecord(job=job, attempt=1), msgspec.json.encode(record))
 

@@ -11,7 +11,7 @@ from spotwarden.governance.idle.rule import judge
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import GovernanceLimits, Scope
 from spotwarden.model.jobfile import JobFile
-from spotwarden.model.load import Load, Loads
+from spotwarden.model.load import GpuLoads, VmLoad
 from tests.governance.idle.idle_vms import (
     IDLE,
     MINUTE,
@@ -97,7 +97,7 @@ def test_the_newest_points_may_still_come(points, says):
 def test_with_a_lag_of_a_bucket_the_newest_may_be_empty():
     """What cannot have come yet is not missing."""
     policy = with_idle(lag=10 * MINUTE)
-    late = {"11": Load(top=(*IDLE[:5], -1), points=(10,) * 5 + (-1,), gpus=(1,) * 5 + (-1,))}
+    late = {"11": VmLoad(top=(*IDLE[:5], -1), points=(10,) * 5 + (-1,), gpus=(1,) * 5 + (-1,))}
     assert state(late, policy=policy) == "bad"
     assert state(late, policy=with_idle(lag=9 * MINUTE)) == "unknown"
 
@@ -118,7 +118,7 @@ def test_a_silent_gpu_does_not_hide_a_busy_one():
 
 def test_an_agent_that_came_back_under_another_name_leaves_no_hole():
     """Two rows for one GPU in the bucket of the restart, each with half of the points."""
-    twice = Load(top=IDLE, points=(10, 10, 4, 10, 10, 10), gpus=(1, 1, 2, 1, 1, 1))
+    twice = VmLoad(top=IDLE, points=(10, 10, 4, 10, 10, 10), gpus=(1, 1, 2, 1, 1, 1))
     assert state({"11": twice}) == "bad"
     assert state({"11": replace(twice, gpus=(1,) * 6)}) == "unknown"
     assert state({"11": replace(twice, top=(1, 1, 50, 1, 1, 1))}) == "content"
@@ -152,7 +152,7 @@ def test_an_agent_that_died_is_unknown():
 def test_where_nothing_can_be_read_one_thing_is_told():
     """Ten VMs and no Monitoring make one unknown, and every other case stays as it is."""
     machines = [vm(id=str(number)) for number in range(10)]
-    blind = replace(facts(*machines), loads=Loads(grid=facts().loads.grid, problem="403 forbidden"))
+    blind = replace(facts(*machines), loads=GpuLoads(grid=facts().loads.grid, problem="403 forbidden"))
     seen = judge(blind, brief())
     (finding,) = seen.findings
     assert finding.reading is Reading.UNKNOWN
@@ -163,7 +163,7 @@ def test_where_nothing_can_be_read_one_thing_is_told():
 
 def test_where_there_is_nothing_to_judge_no_problem_is_told():
     """A project without GPUs needs no metrics of them."""
-    blind = replace(facts(), machines=(), jobs={}, loads=Loads(grid=facts().loads.grid, problem="403"))
+    blind = replace(facts(), machines=(), jobs={}, loads=GpuLoads(grid=facts().loads.grid, problem="403"))
     assert judge(blind, brief()).findings == ()
 
 
@@ -272,7 +272,7 @@ GPUS = st.lists(st.integers(-1, 9), min_size=6, max_size=6)
 @given(TOPS, POINTS, GPUS, st.integers(1, 8))
 def test_idle_means_that_nothing_worked_and_nothing_was_missing(tops, points, gpus, cards):
     """Whatever the metrics look like."""
-    finding = found(machine=vm(gpus=cards), rows={"11": Load(top=tops, points=points, gpus=gpus)})
+    finding = found(machine=vm(gpus=cards), rows={"11": VmLoad(top=tops, points=points, gpus=gpus)})
     if finding and finding.reading is Reading.BAD:
         assert max(tops) < 5
         assert min(gpus[:5]) >= cards
@@ -284,6 +284,6 @@ def test_idle_means_that_nothing_worked_and_nothing_was_missing(tops, points, gp
 @given(TOPS, POINTS, GPUS)
 def test_unknown_is_never_ripe(tops, points, gpus):
     """What nobody knows leads to nothing."""
-    finding = found(rows={"11": Load(top=tops, points=points, gpus=gpus)})
+    finding = found(rows={"11": VmLoad(top=tops, points=points, gpus=gpus)})
     if finding and finding.reading is Reading.UNKNOWN:
         assert (finding.ripe, finding.since, finding.due, finding.labels) == (False, None, None, {})

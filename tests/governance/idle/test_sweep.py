@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.recording import read
-from spotwarden.layout import JobFile
+from spotwarden.layout import JobFileName
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, Mode, Remedy, Scope
 from tests.fakes.trouble import unanswered
@@ -326,7 +326,7 @@ def test_who_submitted_a_job_is_told(world):
     world.attempt(owner="ada@example.com")
     world.ticks(minutes=80)
     assert {one.owner for one in world.notices()} == {"ada@example.com"}
-    world.store(JobFile(job="train"), b'owner = "bob@example.com"\n')
+    world.store(JobFileName(job="train"), b'owner = "bob@example.com"\n')
     world.ticks(minutes=50)
     assert {one.owner for one in world.notices()} == {"ada@example.com", "bob@example.com"}
 
@@ -353,7 +353,7 @@ def test_a_keep_that_is_written_while_we_look_is_heard(world):
 
     def written_meanwhile(prefix, **said):
         if prefix == folder:
-            world.store(JobFile(job="train"), b"keep_until = 2999-01-01\n")
+            world.store(JobFileName(job="train"), b"keep_until = 2999-01-01\n")
         return listed(prefix, **said)
 
     world.cloud.store.entries = written_meanwhile
@@ -365,7 +365,7 @@ def test_a_job_file_that_cannot_be_read_keeps_its_vm_and_no_other(world):
     """One job's trouble is not another's."""
     kept, stopped = world.vm(0.0), world.vm(0.0, name="other", job="other")
     world.ticks(minutes=120)
-    world.store(JobFile(job="train"), b'owner = "ada@example.com"\n')
+    world.store(JobFileName(job="train"), b'owner = "ada@example.com"\n')
     world.cloud.store.trouble.order(
         "read", unanswered(after_work=False), about="train/metadata/job.toml", times=99
     )

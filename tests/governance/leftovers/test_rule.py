@@ -6,7 +6,7 @@ import pytest
 
 from spotwarden.governance.leftovers.rule import judge, key_of
 from spotwarden.governance.signals.facts import ReapFacts
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.finding import Reading, Subject
 from spotwarden.model.fleet import Leftover
 from spotwarden.model.governance import LeftoverLimits, Remedy
@@ -45,11 +45,11 @@ def verdict(record, leftover=None, *, brief_=None, **facts):
         (on_record(), disk(), None),
         (on_record(status_code="0", ended=OVER), disk(), Reading.BAD),
         (on_record(status_code="0", ended=OVER + SECOND), disk(), None),
-        (on_record(state=State.STOPPED, updated=OVER), disk(), Reading.BAD),
-        (on_record(state=State.STOPPED, updated=OVER + SECOND), disk(), None),
-        (on_record(state=State.GAVE_UP, updated=OVER), disk(), Reading.BAD),
-        (on_record(state=State.BACKING_OFF), disk(), None),
-        (on_record(state=State.BACKING_OFF, status_code="0", ended=OVER), disk(), None),
+        (on_record(state=AttemptState.STOPPED, updated=OVER), disk(), Reading.BAD),
+        (on_record(state=AttemptState.STOPPED, updated=OVER + SECOND), disk(), None),
+        (on_record(state=AttemptState.GAVE_UP, updated=OVER), disk(), Reading.BAD),
+        (on_record(state=AttemptState.BACKING_OFF), disk(), None),
+        (on_record(state=AttemptState.BACKING_OFF, status_code="0", ended=OVER), disk(), None),
         (on_record(status_code="0", ended=ago(days=5)), disk(created=OVER), Reading.BAD),
         (on_record(status_code="0", ended=ago(days=5)), disk(created=OVER + SECOND), None),
         (on_record(status_code="0", ended=OVER), disk(created=None), Reading.BAD),

@@ -8,7 +8,7 @@ from spotwarden.governance.orphans.rule import judge
 from spotwarden.governance.reap.rules import judge as judge_all
 from spotwarden.governance.signals.facts import Signs
 from spotwarden.governance.signals.text import GOES_ON
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import Exemption, GovernanceLimits, OrphanLimits, Remedy, Scope
 from spotwarden.model.instance import Status
@@ -52,8 +52,8 @@ def verdict(record, *machines, brief_=None, **facts):
             "heartbeats of it came after that",
         ),
         (on_record(**ENDED), vm(status=Status.STOPPING), None, ""),
-        (on_record(**ENDED, state=State.ENDED), vm(), BAD, "ended with status 0"),
-        (on_record(**ENDED, state=State.BACKING_OFF), vm(), None, ""),
+        (on_record(**ENDED, state=AttemptState.ENDED), vm(), BAD, "ended with status 0"),
+        (on_record(**ENDED, state=AttemptState.BACKING_OFF), vm(), None, ""),
         (on_record(**ENDED), vm(created=ago(minutes=10) + SECOND), None, ""),
         (on_record(**ENDED), vm(started=ago(minutes=10)), BAD, "ended with status 0"),
         (
@@ -63,17 +63,17 @@ def verdict(record, *machines, brief_=None, **facts):
             "began to run after",
         ),
         (on_record(status_code="1", ended=ago(hours=2)), vm(started=ago(hours=2)), BAD, "status 1"),
-        (on_record(state=State.STOPPED, updated=ago(hours=1)), vm(), BAD, "closed (stopped)"),
-        (on_record(state=State.GAVE_UP, updated=ago(hours=1)), vm(), BAD, "closed (gave up)"),
-        (on_record(state=State.STOPPED, updated=NOW - AFTER + SECOND), vm(), None, ""),
+        (on_record(state=AttemptState.STOPPED, updated=ago(hours=1)), vm(), BAD, "closed (stopped)"),
+        (on_record(state=AttemptState.GAVE_UP, updated=ago(hours=1)), vm(), BAD, "closed (gave up)"),
+        (on_record(state=AttemptState.STOPPED, updated=NOW - AFTER + SECOND), vm(), None, ""),
         (
-            on_record(state=State.STOPPED, updated=ago(hours=1)),
+            on_record(state=AttemptState.STOPPED, updated=ago(hours=1)),
             vm(status=Status.TERMINATED),
             UNKNOWN,
             "perhaps on purpose",
         ),
         (
-            on_record(state=State.STOPPED, updated=ago(hours=3)),
+            on_record(state=AttemptState.STOPPED, updated=ago(hours=3)),
             vm(started=ago(hours=1)),
             UNKNOWN,
             "began to run after",
@@ -129,7 +129,7 @@ def verdict(record, *machines, brief_=None, **facts):
         (on_record(attempt=0, state=None, instances={}, registered=frozenset({"1001"})), vm(), None, ""),
         *[
             (on_record(attempt=2, state=state, instances={}, past=frozenset({"1001"})), vm(1), None, "")
-            for state in (State.CLAIMED, State.PLACING, State.BACKING_OFF)
+            for state in (AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF)
         ],
         (on_record(), vm(status=Status.TERMINATED), None, ""),
     ],
@@ -294,7 +294,9 @@ def test_two_vms_of_one_name_are_two():
 def test_half_a_gang_that_was_left_over_is_found_vm_by_vm():
     """A gang whose job was stopped: every node that still runs is an orphan of its own."""
     gang = [vm(id=str(one), name=f"gang-{one}") for one in (1, 2)]
-    record = on_record(state=State.STOPPED, updated=ago(hours=1), instances={"gang-1": "1", "gang-2": "2"})
+    record = on_record(
+        state=AttemptState.STOPPED, updated=ago(hours=1), instances={"gang-1": "1", "gang-2": "2"}
+    )
     assert [one.subject.key for one in judge(seen(record, *gang), brief())] == ["1", "2"]
 
 

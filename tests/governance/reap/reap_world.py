@@ -11,7 +11,7 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.governance.reap.gather import gather
 from spotwarden.governance.signals.facts import ReapFacts
 from spotwarden.layout import AttemptRecord, Heartbeat, InstanceId, OpenJob, Output, StatusCode
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.fleet import ATTEMPT_LABEL, JOB_LABEL
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
@@ -48,7 +48,7 @@ class ReapWorld(GovernedWorld):
     def attempt(self, job: str = "test-vm", number: int = 1, **facts: Any) -> None:
         """A record of the ledger."""
         began = self.now - DAY
-        ordinary = {"state": State.RUNNING, "created": began, "updated": began, "owner": "ann@x.org"}
+        ordinary = {"state": AttemptState.RUNNING, "created": began, "updated": began, "owner": "ann@x.org"}
         record = Attempt(**{"job": job, "number": number, **ordinary, **facts})
         self.store(AttemptRecord(job=job, attempt=number), msgspec.json.encode(record))
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts, Signs
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Subject
@@ -36,7 +36,7 @@ def vm(attempt: int = 1, *, labelled: bool = True, keep: str = "", **facts: Any)
 
 def on_record(**facts: Any) -> JobRecord:
     """A job whose first attempt runs on the VM 1001."""
-    ordinary = {"attempt": 1, "state": State.RUNNING, "began": BEGAN, "updated": BEGAN}
+    ordinary = {"attempt": 1, "state": AttemptState.RUNNING, "began": BEGAN, "updated": BEGAN}
     return JobRecord(
         **{"job": "test-vm", **ordinary, "instances": {"test-vm": "1001"}, "owner": "ann@x.org", **facts}
     )

@@ -7,8 +7,8 @@ import pytest
 
 from spotwarden.governance.reap import rules as reaping
 from spotwarden.governance.signals.facts import ReapFacts
-from spotwarden.layout import AttemptRecord, Code, JobFile, OpenJob
-from spotwarden.model.attempt import State
+from spotwarden.layout import AttemptRecord, Code, JobFileName, OpenJob
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.watch import Watch
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import load
@@ -89,7 +89,7 @@ def test_a_vm_is_its_jobs_by_label_by_id_or_not_at_all(world):
 def test_a_node_of_a_gang_launched_by_hand_is_found_by_its_gangs_name(world):
     """Its job's name is its own without the number."""
     node = world.vm(labelled=False, name="gang-2")
-    world.attempt("gang", state=State.STOPPED, instances={"gang-2": node})
+    world.attempt("gang", state=AttemptState.STOPPED, instances={"gang-2": node})
     assert world.look().whose == {node: "gang"}
 
 
@@ -204,7 +204,7 @@ def test_metrics_are_asked_only_about_silent_jobs_and_once_for_all(world, sign):
     """The cheapest question first: heartbeats, then what it produces, then log lines and CPUs."""
     loud = world.job("loud")["loud"]
     silent = [world.job(name)[name] for name in ("quiet-a", "quiet-b")]
-    world.store(JobFile(job="quiet-a"), b'owner = "ben@x.org"\n')
+    world.store(JobFileName(job="quiet-a"), b'owner = "ben@x.org"\n')
     {"beat": world.beat, "produce": world.produce}[sign](
         job="loud", **{"node": "loud"} if sign == "beat" else {}
     )
@@ -303,7 +303,7 @@ def test_the_second_look_sees_the_same_job(world):
 def test_what_was_seen_can_be_recorded_and_read_again(world):
     """Nothing is lost on the way through JSON."""
     world.job()
-    world.store(JobFile(job="test-vm"), b'max_runtime = "2h"\n[rules.stall]\nafter = "30m"\n')
+    world.store(JobFileName(job="test-vm"), b'max_runtime = "2h"\n[rules.stall]\nafter = "30m"\n')
     world.beat()
     world.wait(hours=3)
     world.cloud.compute.leave("data", job="over")

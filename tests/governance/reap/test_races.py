@@ -8,7 +8,7 @@ import pytest
 
 from spotwarden.governance.reap import rules as reaping
 from spotwarden.layout import StatusCode
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import GovernanceLimits, LeftoverLimits, OrphanLimits, StallLimits
@@ -64,7 +64,7 @@ def nothing(world):
 
 def launched(world):
     """Written down before it is asked for, then made, then written down with its id."""
-    world.attempt(number=1, state=State.PLACING, created=world.now, updated=world.now)
+    world.attempt(number=1, state=AttemptState.PLACING, created=world.now, updated=world.now)
     vm = world.vm(age=NOTHING)
     # A disk that was made before its job was thought of.
     world.cloud.compute.leave("data", job="test-vm", age=timedelta(days=2))
@@ -99,7 +99,7 @@ def brought_back(world):
 def again(world, old):
     """Attempt 2 stands in for a VM."""
     facts = {"replaces": {"test-vm": old}, "created": world.now, "updated": world.now}
-    world.attempt(number=2, state=State.PLACING, **facts)
+    world.attempt(number=2, state=AttemptState.PLACING, **facts)
     new = world.vm(attempt=2, age=NOTHING)
     world.attempt(number=2, instances={"test-vm": new}, started=world.now, **facts)
     world.watch("test-vm", {"test-vm": new}, number=2)
@@ -108,7 +108,7 @@ def again(world, old):
 def ended(world):
     """It writes its status, is closed, and deletes itself last."""
     world.end()
-    world.attempt(state=State.ENDED, instances={}, updated=world.now)
+    world.attempt(state=AttemptState.ENDED, instances={}, updated=world.now)
     world.unwatch("test-vm")
     world.cloud.compute.vms.living.clear()
     world.cloud.compute.leave("data", job="test-vm")
@@ -118,7 +118,7 @@ def stopped(world):
     """Its owner stops it: the VM stays, and recovery closes the job."""
     for vm in list(world.cloud.compute.vms.living.values()):
         world.cloud.compute.owner_stops(vm.seen.id)
-    world.attempt(state=State.STOPPED, updated=world.now)
+    world.attempt(state=AttemptState.STOPPED, updated=world.now)
     world.unwatch("test-vm")
 
 

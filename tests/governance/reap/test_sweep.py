@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.layout import Code
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import GovernanceLimits, LeftoverLimits, Mode, OrphanLimits, Remedy, Scope
 from tests.fakes.trouble import rejected, unanswered
@@ -121,7 +121,7 @@ def test_a_vm_that_is_no_jobs_is_never_touched(world, scope):
     world.vm(labelled=False, name="web-1")
     stranger = world.vm(labelled=False)
     world.store(Code(job="test-vm"))
-    world.attempt(state=State.STOPPED, instances={})
+    world.attempt(state=AttemptState.STOPPED, instances={})
     world.sweep_for(hours=6)
     assert world.asked() == []
     told = [(one.kind, one.owner) for one in world.notices()]
@@ -143,7 +143,7 @@ def test_half_a_gang_left_over_is_deleted_whole(world):
     others = world.job("other", nodes=[f"other-{number}" for number in range(1, 31)])
     ids = world.job("gang", nodes=("gang-1", "gang-2", "gang-3"))
     world.cloud.compute.owner_deletes("gang-3")
-    world.attempt("gang", state=State.STOPPED, instances=ids, updated=world.now)
+    world.attempt("gang", state=AttemptState.STOPPED, instances=ids, updated=world.now)
     world.unwatch("gang")
     world.sweep_for(hours=1)
     assert sorted(world.asked()[1:]) == [("delete", ids["gang-1"]), ("delete", ids["gang-2"])]
@@ -225,7 +225,7 @@ def test_a_job_that_recovery_is_bringing_back_is_recoverys(world):
     old = world.vm()
     world.vm(attempt=2, name="test-vm-new")
     world.attempt(number=1, instances={"test-vm": old})
-    world.attempt(number=2, state=State.PLACING, replaces={"test-vm": old})
+    world.attempt(number=2, state=AttemptState.PLACING, replaces={"test-vm": old})
     world.sweep_for(hours=6)
     assert (world.asked(), world.kinds()) == ([], [])
 
@@ -368,7 +368,7 @@ def test_a_beat_before_the_second_look_saves_the_job(module):
 def test_a_disk_left_behind_is_told_and_removed_only_where_the_policy_says_so(world, remedy, kinds):
     """A day after the end of its job, and a day after the warning."""
     world.set_policy(leftover=LeftoverLimits(remedy=remedy))
-    world.attempt(state=State.ENDED, updated=world.now)
+    world.attempt(state=AttemptState.ENDED, updated=world.now)
     link = world.cloud.compute.leave("data", job="test-vm", age=timedelta(days=3))
     world.sweep_for(every=timedelta(minutes=30), hours=50)
     assert world.kinds() == kinds
@@ -378,7 +378,7 @@ def test_a_disk_left_behind_is_told_and_removed_only_where_the_policy_says_so(wo
 def test_a_disk_that_is_used_again_is_not_removed(world):
     """Somebody attaches it after the warning."""
     world.set_policy(leftover=LeftoverLimits(remedy=Remedy.DELETE))
-    world.attempt(state=State.ENDED, updated=world.now)
+    world.attempt(state=AttemptState.ENDED, updated=world.now)
     link = world.cloud.compute.leave("data", job="test-vm", age=timedelta(days=3))
     world.sweep_for(every=timedelta(minutes=30), hours=25)
     world.cloud.compute.use(link)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from spotwarden.governance.signals.training import Aim, Track
 from spotwarden.governance.signals.trainings import follow, read_training, thinned
 from spotwarden.layout import Heartbeat, MetricsFile
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.governance import EarlyStopLimits, Goal
 from tests.fakes.world import load
 from tests.governance.reap.reap_world import Calls, ReapWorld
@@ -53,7 +53,7 @@ def test_the_course_of_a_metric_goes_over_the_attempts_of_a_preempted_job(world)
     assert training(world).tracks == {"test-vm": Track(step=30, best=0.5, best_step=20)}
 
 
-@pytest.mark.parametrize("state", [State.STOPPED, State.ENDED, State.GAVE_UP])
+@pytest.mark.parametrize("state", [AttemptState.STOPPED, AttemptState.ENDED, AttemptState.GAVE_UP])
 def test_a_job_that_was_closed_and_started_again_begins_anew(world, state):
     """Whoever starts it again has mended something, or wants to see."""
     ids = world.job()

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.layout import Heartbeat
-from spotwarden.model.load import Load
+from spotwarden.model.load import VmLoad
 from tests.fakes.world import load
 from tests.governance.reap.reap_world import Calls, ReapWorld
 
@@ -90,7 +90,7 @@ def test_a_program_that_does_nothing_any_more_is_stopped_though_its_vm_is_alive(
     """Heartbeats come, and say that nothing moves; neither CPU nor GPU works."""
     ids = world.job(gpus=1)
     began = world.now
-    world.cloud.metrics.load = {ids["test-vm"]: Load(top=(1.0,))}
+    world.cloud.metrics.load = {ids["test-vm"]: VmLoad(top=(1.0,))}
     live(world, lambda _: world.report(began), sweeps=32)
     assert world.kinds()[0] == "stall_warning"
     assert world.asked() == [("stop", ids["test-vm"])]
@@ -100,7 +100,7 @@ def test_a_gpu_at_work_is_work(world):
     """Its CPU only waits for it."""
     ids = world.job(gpus=1)
     began = world.now
-    world.cloud.metrics.load = {ids["test-vm"]: Load(top=(99.0,))}
+    world.cloud.metrics.load = {ids["test-vm"]: VmLoad(top=(99.0,))}
     live(world, lambda _: world.report(began), sweeps=32)
     assert world.kinds() == ["stall_unknown"]
     assert world.asked() == []
@@ -119,7 +119,7 @@ def test_a_heartbeat_is_read_once_in_two_hours_of_one_node(world):
     """Progress that was made stays made: the others of a gang cost nothing, nor does the next look."""
     nodes = [f"gang-{number}" for number in range(1, 5)]
     world.job("gang", nodes=nodes)
-    Known.forget()
+    GenerationCache.forget()
     reads = []
 
     def report(_number):

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.governance.stalls.rule import judge, quiet
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.finding import Reading, Subject
 from spotwarden.model.governance import Proof, Remedy, StallLimits
 from spotwarden.model.instance import Status
@@ -156,10 +156,10 @@ def test_silence_that_we_caused_does_not_count():
 @pytest.mark.parametrize(
     ("facts", "reads"),
     [
-        ({"state": State.RUNNING}, BAD),
+        ({"state": AttemptState.RUNNING}, BAD),
         ({"state": None, "attempt": 0}, BAD),
-        ({"state": State.PLACING}, None),
-        ({"state": State.STOPPED}, None),
+        ({"state": AttemptState.PLACING}, None),
+        ({"state": AttemptState.STOPPED}, None),
         ({"status_code": "0", "ended": LONG_AGO}, None),
         ({"instances": {}}, None),
         ({"instances": {"test-vm": "2002"}}, None),

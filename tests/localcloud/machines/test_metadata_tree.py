@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from localcloud.machines.metadata import nodes
 from localcloud.machines.metadata.nodes import Chosen, Computed, Lines, Tags
-from localcloud.machines.metadata.tree import Place, grow
+from localcloud.machines.metadata.tree import MetadataPlace, grow
 
 
 @pytest.fixture
@@ -66,14 +66,14 @@ def test_an_instance_without_service_account_has_none_to_show(instance):
 def test_a_project_without_default_account_still_has_one_number(instance):
     """It is made up from the project's name, and always the same."""
     bare = {**instance(), "serviceAccounts": []}
-    assert Place.of(bare) == Place.of(bare)
-    assert Place.of(bare).number > 10**11
+    assert MetadataPlace.of(bare) == MetadataPlace.of(bare)
+    assert MetadataPlace.of(bare).number > 10**11
 
 
 def test_an_instance_without_place_is_refused(instance):
     """The error shows the URL that names no place."""
     with pytest.raises(ValueError, match="names no project and zone: 'nowhere'"):
-        Place.of({**instance(), "selfLink": "nowhere"})
+        MetadataPlace.of({**instance(), "selfLink": "nowhere"})
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from localcloud.standins.cli.edits import pairs
 from localcloud.standins.cli.formats import BadFormat, render
 from localcloud.standins.cli.yaml_text import as_yaml
 from localcloud.standins.looking import human
-from localcloud.standins.power import Order, Unclear
+from localcloud.standins.power import PowerOrder, Unclear
 
 NOON = time.struct_time((2026, 11, 21, 12, 0, 0, 5, 325, 0))
 
@@ -92,17 +92,17 @@ def test_a_wrong_option_is_refused(words, said):
 @pytest.mark.parametrize(
     ("arguments", "order"),
     [
-        (["now"], Order("poweroff", 0)),
-        (["-h", "now"], Order("poweroff", 0)),
-        (["-P", "now", "bye", "all"], Order("poweroff", 0)),
-        (["-r", "now"], Order("reboot", 0)),
-        (["-h", "+5"], Order("poweroff", 300)),
-        (["+0"], Order("poweroff", 0)),
-        (["-h", "10"], Order("poweroff", 600)),
-        (["12:30"], Order("poweroff", 1800)),
-        (["11:00"], Order("poweroff", 23 * 3600)),
-        ([], Order("poweroff", 60)),
-        (["-c"], Order("cancel", 60)),
+        (["now"], PowerOrder("poweroff", 0)),
+        (["-h", "now"], PowerOrder("poweroff", 0)),
+        (["-P", "now", "bye", "all"], PowerOrder("poweroff", 0)),
+        (["-r", "now"], PowerOrder("reboot", 0)),
+        (["-h", "+5"], PowerOrder("poweroff", 300)),
+        (["+0"], PowerOrder("poweroff", 0)),
+        (["-h", "10"], PowerOrder("poweroff", 600)),
+        (["12:30"], PowerOrder("poweroff", 1800)),
+        (["11:00"], PowerOrder("poweroff", 23 * 3600)),
+        ([], PowerOrder("poweroff", 60)),
+        (["-c"], PowerOrder("cancel", 60)),
     ],
 )
 def test_shutdown_is_read_as_its_manual_says(arguments, order):
@@ -119,9 +119,9 @@ def test_a_shutdown_that_is_not_clear_is_refused(arguments):
 
 def test_the_others_act_at_once():
     """`poweroff`, `halt -p` and `reboot -f`."""
-    assert power.read("poweroff", []) == Order("poweroff", 0)
-    assert power.read("halt", ["-p"]) == Order("poweroff", 0)
-    assert power.read("reboot", ["-f"]) == Order("reboot", 0)
+    assert power.read("poweroff", []) == PowerOrder("poweroff", 0)
+    assert power.read("halt", ["-p"]) == PowerOrder("poweroff", 0)
+    assert power.read("reboot", ["-f"]) == PowerOrder("reboot", 0)
     with pytest.raises(Unclear, match="--firmware-setup"):
         power.read("reboot", ["--firmware-setup"])
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from localcloud.monitoring.align import ALIGNERS, MINUTE, Window, aligned, windows
 from localcloud.monitoring.distribution import merged, percentile
 from localcloud.monitoring.reduce import REDUCERS, reduced
-from localcloud.monitoring.series import Identity, Track
+from localcloud.monitoring.series import SeriesIdentity, Track
 
 HOUR = 60 * MINUTE
 
@@ -29,7 +29,9 @@ def track(
     """A series of points at so many minutes."""
     ends = [int(at * MINUTE) for at, _ in points]
     return Track(
-        identity=Identity(metric="m", metric_labels={}, resource="gce_instance", resource_labels=labels),
+        identity=SeriesIdentity(
+            metric="m", metric_labels={}, resource="gce_instance", resource_labels=labels
+        ),
         kind=kind,
         value_type=value_type,
         starts=ends if starts is None else [int(at * MINUTE) for at in starts],

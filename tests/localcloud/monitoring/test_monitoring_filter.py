@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcloud.monitoring.filter import series_filter
-from localcloud.monitoring.series import Identity
+from localcloud.monitoring.series import SeriesIdentity
 from localcloud.rpc import RpcError
 
 GPU = "agent.googleapis.com/gpu/utilization"
-SERIES = Identity(
+SERIES = SeriesIdentity(
     metric=GPU,
     metric_labels={"gpu_number": "0", "model": "Tesla T4"},
     resource="gce_instance",

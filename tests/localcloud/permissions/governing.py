@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from spotwarden.layout import AttemptRecord, Heartbeat, OpenJob, StatusCode
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.governance import (
     ComplianceLimits,
     EarlyStopLimits,
@@ -30,7 +30,7 @@ def job(stage: Stage, name: str = "train") -> str:
     attempt = Attempt(
         job=name,
         number=1,
-        state=State.RUNNING,
+        state=AttemptState.RUNNING,
         created=stage.now,
         updated=stage.now,
         started=stage.now,

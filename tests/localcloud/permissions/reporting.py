@@ -7,14 +7,14 @@ from werkzeug.wrappers import Request
 
 from spotwarden.engine.context import SweepContext
 from spotwarden.layout import UsageRecord
-from spotwarden.model.prices import Kind
-from spotwarden.model.usage import Run, UsageDay, Used
+from spotwarden.model.prices import VmKind
+from spotwarden.model.usage import UsageDay, UsageRun, VmUsage
 from spotwarden.report.web import respond
 from tests.localcloud.permissions.governing import job
 from tests.localcloud.permissions.scenes import scene
 from tests.localcloud.permissions.stage import Stage
 
-L4 = Kind(machine_type="g2-standard-4", gpu="nvidia-l4", gpus=1, region="us-central1", provisioning="SPOT")
+L4 = VmKind(machine_type="g2-standard-4", gpu="nvidia-l4", gpus=1, region="us-central1", provisioning="SPOT")
 
 
 @scene("report_jobs")
@@ -25,7 +25,9 @@ def a_week_of_a_job(stage: Stage) -> None:
     stage.wait(seconds=(monday - stage.now).total_seconds())
     day = (monday - timedelta(days=3)).date()
     began = monday.replace(hour=1) - timedelta(days=3)
-    used = Used(owner="ada@example.com", job="train", kind=L4, runs=(Run(started=began, seconds=3600),))
+    used = VmUsage(
+        owner="ada@example.com", job="train", kind=L4, runs=(UsageRun(started=began, seconds=3600),)
+    )
     stage.store(UsageRecord(day=day), UsageDay(day=day, vms={"7": used}))
     stage.sweep()
     assert {one.kind for one in stage.heard()} == {"weekly_report"}

@@ -21,12 +21,12 @@ from localcloud.cloud import LocalCloud, Options
 from localcloud.deployment import Function, Manifest, Where, read_manifest
 from localcloud.permissions import Account
 from localcloud.ports import Point
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
 from spotwarden.gcp.connect import connect
-from spotwarden.layout import Layout, Thing
+from spotwarden.layout import Layout, ObjectName
 from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Mode, Policy
@@ -77,7 +77,7 @@ class Stage:
     # --- the cloud, in a thread of its own ---
 
     def __enter__(self) -> Self:
-        Known.forget()
+        GenerationCache.forget()
         folder = self._undo.enter_context(TemporaryDirectory(prefix="stage-"))
         self._loop = asyncio.new_event_loop()
         thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -237,13 +237,13 @@ class Stage:
         )
         self.call(self.local.monitoring.measure, point)
 
-    def store(self, thing: Thing | str, data: bytes | msgspec.Struct = b"") -> None:
+    def store(self, thing: ObjectName | str, data: bytes | msgspec.Struct = b"") -> None:
         """Write an object."""
         name = thing if isinstance(thing, str) else self.layout.build(thing)
         whole = data if isinstance(data, bytes) else msgspec.json.encode(data)
         self.owner.store.write(name, whole, generation=None)
 
-    def forget(self, thing: Thing) -> None:
+    def forget(self, thing: ObjectName) -> None:
         """Delete an object."""
         name = self.layout.build(thing)
         there = self.owner.store.read(name)

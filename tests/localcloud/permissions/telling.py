@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from spotwarden.engine.context import SweepContext
 from spotwarden.layout import AttemptRecord, CreateScript, StatusCode
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.notify import channels
@@ -17,7 +17,7 @@ from spotwarden.notify.outbox.mailer import Mailer
 from spotwarden.notify.outbox.sweep import deliver
 from tests.localcloud.permissions.governing import A2_ONLY, job, stopped
 from tests.localcloud.permissions.scenes import scene
-from tests.localcloud.permissions.stage import Stage, loaded
+from tests.localcloud.permissions.stage import Stage
 from tests.notify.links.answer_web import Web
 
 ADA = "ada@example.com"
@@ -58,7 +58,7 @@ def web(stage: Stage) -> Web:
     )
     with stage.acting() as settings:
         world = SimpleNamespace(cloud=cloud, settings=settings, policy=stage.policy)
-    made = Web(world, loaded("answer_notice"))
+    made = Web(world)
     made.cloud = stage.cloud
     return made
 
@@ -85,7 +85,7 @@ def a_click_that_starts_a_job_again(stage: Stage) -> None:
     over = Attempt(
         job="train",
         number=1,
-        state=State.STOPPED,
+        state=AttemptState.STOPPED,
         created=stage.now,
         updated=stage.now,
         instances={"train": made},

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from google.cloud import pubsub_v1
 
-from localcloud.pubsub.mischief import Mischief, Rule
+from localcloud.pubsub.mischief import Mischief, PubSubFault
 from tests.localcloud.pubsub.conftest import SUBSCRIPTION, TOPIC
 
 # Only a pull that does not wait can say that nothing is there.
@@ -78,7 +78,7 @@ def test_chance_is_as_large_as_asked_and_the_same_with_the_same_seed():
 
     def drawn(seed: int) -> list[int]:
         mischief = Mischief()
-        mischief.set(Rule(double=0.3, seed=seed), "")
+        mischief.set(PubSubFault(double=0.3, seed=seed), "")
         return [len(mischief.delays(TOPIC)) for _ in range(1000)]
 
     assert 250 < drawn(1).count(2) < 350
@@ -89,7 +89,7 @@ def test_chance_is_as_large_as_asked_and_the_same_with_the_same_seed():
 def test_reordering_holds_some_back_and_not_the_others():
     """Those held back come within the time that was given."""
     mischief = Mischief()
-    mischief.set(Rule(reorder=0.5, reorder_seconds=2.0), "")
+    mischief.set(PubSubFault(reorder=0.5, reorder_seconds=2.0), "")
     delays = [mischief.delays(TOPIC)[0] for _ in range(500)]
     held_back = [delay for delay in delays if delay]
     assert 200 < len(held_back) < 300

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from localcloud.pubsub.queue import Queue
-from localcloud.pubsub.terms import Ask, Backoff, Terms
+from localcloud.pubsub.terms import AskedTerms, Backoff, Terms
 
 CONSUMER = object()
 
@@ -40,7 +40,7 @@ def names(queue: Queue, now: float, limit: int = 100, **ask) -> list[str]:
 
 def take(queue: Queue, now: float, limit: int = 100, **ask) -> list:
     """What is taken."""
-    return queue.take(now, Ask(**{"limit": limit, "holder": CONSUMER, **ask}))
+    return queue.take(now, AskedTerms(**{"limit": limit, "holder": CONSUMER, **ask}))
 
 
 def test_messages_come_in_the_order_of_publishing():
@@ -344,7 +344,7 @@ class Consumers(RuleBasedStateMachine):
     def pull(self, limit: int, who: int) -> None:
         """Take some: never a buried one, and of a key only after those that the same consumer has."""
         holder = self.holders[who]
-        for held in self.line.take(self.now, Ask(limit=limit, holder=holder)):
+        for held in self.line.take(self.now, AskedTerms(limit=limit, holder=holder)):
             assert held.message.name not in self.buried
             for other, other_holder, deadline in self.leases.values():
                 if (
@@ -400,7 +400,7 @@ class Consumers(RuleBasedStateMachine):
         seen = set()
         for _ in range(60):
             self.now += 11
-            for held in self.line.take(self.now, Ask(limit=1000, holder=self)):
+            for held in self.line.take(self.now, AskedTerms(limit=1000, holder=self)):
                 seen.add(held.message.name)
                 order[held.message.ordering_key].append(int(held.message.name))
                 self.line.ack(held.ack_id, self.now)

@@ -12,7 +12,7 @@ from google.cloud import storage
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from localcloud.storage.content import Sink, Vault
+from localcloud.storage.content import ContentSink, Vault
 from localcloud.storage.downloads import media
 from localcloud.storage.model import Draft
 
@@ -91,7 +91,7 @@ def test_a_download_is_of_the_version_that_was_asked_for(tmp_path: Path):
 
     async def run() -> bytes:
         vault = Vault(tmp_path)
-        sink = Sink(vault.new())
+        sink = ContentSink(vault.new())
         await sink.write(content)
         now = datetime.now(UTC)
         draft = Draft(bucket="bucket", name="a", content=await sink.finish())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from localcloud.errors import ApiError
 from localcloud.storage.glob import compile_glob
-from localcloud.storage.listing import Query, list_page
+from localcloud.storage.listing import ObjectQuery, list_page
 
 NAMES = st.text(alphabet="ab/-\u00fc\U0010ffff", min_size=1, max_size=6)
 
@@ -26,7 +26,7 @@ class Asked:
     trailing: bool
     size: int
 
-    def query(self, token: str) -> Query:
+    def query(self, token: str) -> ObjectQuery:
         """As the service reads them."""
         given = {
             "prefix": self.prefix,
@@ -37,7 +37,7 @@ class Asked:
             "maxResults": str(self.size),
             "pageToken": token,
         }
-        return Query.read({key: value for key, value in given.items() if value})
+        return ObjectQuery.read({key: value for key, value in given.items() if value})
 
 
 ASKED = st.builds(
@@ -112,7 +112,7 @@ def test_a_folder_is_skipped_by_a_seek():
             read.append(name)
             yield name, generation, row
 
-    page = list_page(counting, Query(delimiter=b"/"))
+    page = list_page(counting, ObjectQuery(delimiter=b"/"))
     assert page.prefixes == ["a/", "b/", "c/"]
     assert len(read) == 3
 
@@ -121,7 +121,7 @@ def test_a_folder_is_skipped_by_a_seek():
 def test_a_page_token_of_another_kind_is_refused(token: str):
     """It is the caller's mistake: 400, naming the parameter."""
     with pytest.raises(ApiError, match="page token") as refused:
-        Query.read({"pageToken": token})
+        ObjectQuery.read({"pageToken": token})
     assert refused.value.location == "pageToken"
 
 
@@ -129,7 +129,7 @@ def test_a_page_token_of_another_kind_is_refused(token: str):
 def test_a_page_size_that_is_none_is_refused(size: str):
     """`maxResults` is a positive number."""
     with pytest.raises(ApiError) as refused:
-        Query.read({"maxResults": size})
+        ObjectQuery.read({"maxResults": size})
     assert refused.value.status == 400
 
 
@@ -164,5 +164,5 @@ def test_a_glob_that_does_not_pair_up_is_refused(glob: str):
 def test_a_glob_narrows_a_listing():
     """Only names that match are listed, under whatever fixed beginning it has."""
     names = {"a/1.log", "a/1.txt", "a/b/2.txt", "b/3.txt"}
-    page = list_page(_scan(names), Query.read({"matchGlob": "a/**.txt"}))
+    page = list_page(_scan(names), ObjectQuery.read({"matchGlob": "a/**.txt"}))
     assert [row.decode() for row in page.rows] == ["a/1.txt", "a/b/2.txt"]

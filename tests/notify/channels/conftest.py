@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.notify.channels import ChannelSettings, open_post
-from spotwarden.notify.channels.timeouts import Patience
+from spotwarden.notify.channels.timeouts import ChannelTimeouts
 from spotwarden.ports import Post
 from tests.notify.channels.mail_server import authority_file
 
-SHORT = Patience(to_send=timedelta(milliseconds=200), answer=timedelta(milliseconds=200))
+SHORT = ChannelTimeouts(to_send=timedelta(milliseconds=200), answer=timedelta(milliseconds=200))
 """Gives up soon."""
-CURIOUS = Patience(answer=timedelta(milliseconds=200))
+CURIOUS = ChannelTimeouts(answer=timedelta(milliseconds=200))
 """Takes its time to send, and gives up on the answer soon."""
 
 
@@ -25,7 +25,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> str:
 def post_to(authority: str):
     """Opens the mail channel to a URL, trusting the CA of these tests."""
 
-    def opener(url: str, *, patience: Patience = Patience(), **environ: str) -> Post:  # noqa: B008 - frozen
+    def opener(url: str, *, patience: ChannelTimeouts = ChannelTimeouts(), **environ: str) -> Post:  # noqa: B008 - frozen
         settings = {
             "SPOTWARDEN_SMTP": url,
             "SPOTWARDEN_MAIL_FROM": "Spotwarden <robot@example.com>",

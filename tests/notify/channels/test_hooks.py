@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from spotwarden.notify.channels import ChannelSettings, open_post
-from spotwarden.notify.channels.timeouts import Patience
+from spotwarden.notify.channels.timeouts import ChannelTimeouts
 from spotwarden.ports import Post, RejectedError, UnansweredError
 from tests.notify.channels.conftest import CURIOUS, SHORT
 from tests.notify.channels.letters import AT, post
@@ -22,7 +22,7 @@ from tests.notify.channels.rude import Act, Answer, Rude, Talk, http
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 PATH = "/services/T00000000/B00000000/xyzzyxyzzy?token=plughplugh"
-PATIENCE = Patience()
+PATIENCE = ChannelTimeouts()
 SECRET = "0123456789abcdef"
 README = Path(__file__).resolve().parents[3] / "shared/spotwarden/notify/channels/README.md"
 
@@ -31,7 +31,7 @@ def hook(
     server: Rude,
     *,
     shape: str = "slack",
-    patience: Patience = PATIENCE,
+    patience: ChannelTimeouts = PATIENCE,
     scheme: str = "http",
 ) -> Post:
     """The channel to one hook at the server."""

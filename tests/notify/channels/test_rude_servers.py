@@ -4,7 +4,7 @@ import pytest
 
 from spotwarden.notify.channels.model import Secret, Security, Sender, Smtp
 from spotwarden.notify.channels.smtp import SmtpPost
-from spotwarden.notify.channels.timeouts import Patience
+from spotwarden.notify.channels.timeouts import ChannelTimeouts
 from spotwarden.ports import RejectedError, UnansweredError
 from tests.notify.channels.conftest import CURIOUS, SHORT
 from tests.notify.channels.letters import mail
@@ -231,6 +231,6 @@ def test_a_password_is_not_repeated_even_if_the_server_does():
             password=Secret("the-password"),
         )
         with pytest.raises(RejectedError, match="said 535") as rejected:
-            SmtpPost(settings, Patience()).send(mail())
+            SmtpPost(settings, ChannelTimeouts()).send(mail())
     assert "the-password" not in str(rejected.value)
     assert "the-password" not in repr(settings)

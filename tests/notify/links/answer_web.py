@@ -13,7 +13,7 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.layout import UsedOffer
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import Notice, Way
-from spotwarden.model.offer import Offer, Used, Wish
+from spotwarden.model.offer import Offer, PreferenceOffer, UsedAnswer
 from spotwarden.model.tick import Tick
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.offers import offers
@@ -57,7 +57,7 @@ class Web:
         """Every notice that was published."""
         return [msgspec.json.decode(one.data, type=Notice) for one in self.world.cloud.notices.messages]
 
-    def token(self, what: Offer | Wish | Way) -> str:
+    def token(self, what: Offer | PreferenceOffer | Way) -> str:
         """The token of a link."""
         return sign(self.offer(what) if isinstance(what, Way) else what, self.keys)
 
@@ -73,10 +73,10 @@ class Web:
         """Any other request."""
         return self._client.open(path, **request)
 
-    def used(self, offer: Offer) -> Used | None:
+    def used(self, offer: Offer) -> UsedAnswer | None:
         """The record of an answer."""
         stored = self.world.cloud.store.read(self.world.layout.build(UsedOffer(entry=offer.id)))
-        return None if stored is None else msgspec.json.decode(stored.data, type=Used)
+        return None if stored is None else msgspec.json.decode(stored.data, type=UsedAnswer)
 
     def audit(self) -> list[Any]:
         """What the function has written down of its actions."""

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.layout import JobFile, UsedOffer
+from spotwarden.layout import JobFileName, UsedOffer
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import GovernanceLimits, JobCap, Limits, Mode, Remedy
 from spotwarden.model.instance import Status
@@ -265,7 +265,7 @@ def test_a_job_gets_no_more_than_the_policys_ceiling(capped):
 
 def test_a_jobs_own_limit_is_heeded_by_a_click(capped):
     """What it says of itself is read at the click: eleven hours of its own leave one to grant."""
-    capped.world.store(JobFile(job="train"), b'max_runtime = "9h"\n')
+    capped.world.store(JobFileName(job="train"), b'max_runtime = "9h"\n')
     assert "3 h can still be granted" in capped.open(capped.token(Way.EXTEND)).text
 
 

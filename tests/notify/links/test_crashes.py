@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.governance import JobCap, Limits, Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Way
@@ -77,7 +77,7 @@ def is_started(web):
     """One attempt, which recovery brings to one VM that runs."""
     web.world.settle(5)
     first, second = web.world.attempts()
-    assert (first.state, second.state) == (State.STOPPED, State.RUNNING)
+    assert (first.state, second.state) == (AttemptState.STOPPED, AttemptState.RUNNING)
     assert [one.id for one in web.world.instances() if one.status is Status.RUNNING] == [
         second.instances["test-vm"]
     ]

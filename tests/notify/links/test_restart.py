@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.layout import CreateScript, JobFile, OpenJob, StatusCode
-from spotwarden.model.attempt import State
+from spotwarden.layout import CreateScript, JobFileName, OpenJob, StatusCode
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Mode
@@ -30,7 +30,7 @@ def stopped(new_world):
         world.cloud.compute.caller = US
         world.wait(minutes=5)
         world.settle(4)
-        assert [one.state for one in world.attempts()] == [State.STOPPED]
+        assert [one.state for one in world.attempts()] == [AttemptState.STOPPED]
         return Web(world)
 
     return build
@@ -49,7 +49,7 @@ def test_a_stopped_job_runs_again_after_a_click(stopped, script, by):
     assert web.click(web.token(Way.RESTART)).status_code == 200
     web.world.settle(4)
     second = web.world.attempts()[-1]
-    assert (second.number, second.state, second.reason) == (2, State.RUNNING, f"{ADA} asked for it")
+    assert (second.number, second.state, second.reason) == (2, AttemptState.RUNNING, f"{ADA} asked for it")
     assert running(web) == second.instances
     assert set(second.instances) == set(web.world.ids)
 
@@ -106,7 +106,7 @@ def test_a_job_that_ended_is_started_again_though_its_status_stands(stopped):
     assert "It ended with status 0; that word is taken back first" in web.open(token).text
     web.click(token)
     web.world.settle(4)
-    assert web.world.attempts()[-1].state is State.RUNNING
+    assert web.world.attempts()[-1].state is AttemptState.RUNNING
     assert web.world.cloud.store.read(web.world.layout.build(StatusCode(job="test-vm"))) is None
 
 
@@ -174,7 +174,7 @@ def test_a_job_without_a_script_cannot_be_started(stopped):
 def test_a_job_that_has_used_up_its_time_is_not_started(stopped):
     """It says itself how long it may be up in all."""
     web = stopped()
-    web.world.store(JobFile(job="test-vm"), b'max_runtime = "1m"\n')
+    web.world.store(JobFileName(job="test-vm"), b'max_runtime = "1m"\n')
     page = web.click(web.token(Way.RESTART))
     assert (page.status_code, "is used up" in page.text) == (409, True)
     assert len(web.world.attempts()) == 1
@@ -228,7 +228,7 @@ def test_a_claim_is_seen_by_recovery_though_a_sweep_is_just_ending_its_watch(sto
     store.read = read
     assert clicks == [200]
     web.world.settle(4)
-    assert web.world.attempts()[-1].state is State.RUNNING
+    assert web.world.attempts()[-1].state is AttemptState.RUNNING
 
 
 def _sample(web):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.model.answer import Accepted, Extend, Keep, Refused
+from spotwarden.model.answer import Accepted, AnswerRefused, Extend, Keep
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Subject
 from spotwarden.model.jobfile import JobFile
@@ -72,7 +72,7 @@ def test_another_offer_is_another_answer():
 def test_a_case_of_another_beginning_takes_no_offer(apart):
     """It was closed and opened anew between the look and the click."""
     said = taken(replace(CASE, opened=CASE.opened + apart))
-    assert isinstance(said, Refused)
+    assert isinstance(said, AnswerRefused)
     assert "an earlier case" in said.why
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from spotwarden.model.notice import CaseRef, Way
-from spotwarden.model.offer import Offer, Unfit, Wish
+from spotwarden.model.offer import Offer, PreferenceOffer, Unfit
 from spotwarden.notify.links.tokens import MOST_CHARACTERS, Keys, KeysError, read, sign
 
 NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -36,7 +36,7 @@ OFFER = Offer(
     case=CaseRef(rule="idle", key="1001", opened=NOW - timedelta(microseconds=123456)),
     hours=8.0,
 )
-WISH = Wish(to="ada@example.com", expires=NOW + WEEK)
+WISH = PreferenceOffer(to="ada@example.com", expires=NOW + WEEK)
 CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
 

@@ -12,7 +12,7 @@ from spotwarden.gcp import rest_only
 from spotwarden.layout import PreferenceRecord, person_key
 from spotwarden.model.governance import Limits, Mode, Remedy
 from spotwarden.model.notice import Way
-from spotwarden.model.offer import Wish
+from spotwarden.model.offer import PreferenceOffer
 from spotwarden.model.post import Pace, Preference
 from spotwarden.notify.links.pages.template import STYLE
 from spotwarden.notify.links.tokens import Keys, sign
@@ -42,7 +42,7 @@ def objects(web):
 
 def wish(web, to=ADA, lasts=timedelta(days=30)):
     """The token of a link to somebody's preferences."""
-    return web.token(Wish(to=to, expires=web.now + lasts))
+    return web.token(PreferenceOffer(to=to, expires=web.now + lasts))
 
 
 def asked(web, to=ADA):

@@ -10,22 +10,22 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
 from spotwarden.layout import (
-    JobFile,
+    JobFileName,
     Layout,
+    ObjectName,
     OutboxEntry,
     PostRound,
     PreferenceRecord,
-    Thing,
     notice_key,
     person_key,
 )
 from spotwarden.model.governance import GovernanceLimits
-from spotwarden.model.letter import HookPost, Letter, Mail
+from spotwarden.model.letter import HookPost, Mail, Message
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.policy import Mode, Policy, Team
@@ -59,9 +59,9 @@ def notice(name: str = "one", **said: Any) -> Notice:
 class Heard(Mailer):
     """A mailer that says what it writes."""
 
-    written: Callable[..., Letter]
+    written: Callable[..., Message]
 
-    def letter(self, *told: Any) -> Letter:
+    def letter(self, *told: Any) -> Message:
         """One letter, made by the room."""
         return self.written(*told)
 
@@ -71,7 +71,7 @@ class PostRoom:
 
     def __init__(self, *, teams: dict[str, Team] | None = None, ops: str = OPS, **limits: Any) -> None:
         # What is remembered of a bucket's generations is another bucket's here.
-        Known.forget()
+        GenerationCache.forget()
         self.cloud: MemoryCloud = memory_cloud()
         self.layout = Layout()
         self.settings = Settings(project="p", bucket="b", notices="n", policy_file=Path("policy.toml"))
@@ -86,7 +86,7 @@ class PostRoom:
         self.tells: dict[str, tuple[str, ...]] = {}
         self.doubtful: set[int] = set()
         # An object that is gone may share its id with a later one.
-        self._kept: list[Letter] = []
+        self._kept: list[Message] = []
 
     @property
     def now(self) -> datetime:
@@ -106,13 +106,13 @@ class PostRoom:
         """Let time pass."""
         self.cloud.clock.advance(timedelta(**span))
 
-    def store(self, thing: Thing, data: bytes) -> None:
+    def store(self, thing: ObjectName, data: bytes) -> None:
         """Write an object."""
         self.cloud.store.write(self.layout.build(thing), data, generation=None)
 
     def job_says(self, text: str, job: str = "train") -> None:
         """Store a job.toml."""
-        self.store(JobFile(job=job), text.encode())
+        self.store(JobFileName(job=job), text.encode())
 
     def prefers(self, address: str, pace: Pace) -> None:
         """Have a person say how often they want to hear of what is not urgent."""
@@ -144,7 +144,7 @@ class PostRoom:
         mailer = Heard(limits=self.limits, domain="example.com", written=self._letter)
         return _whole(deliver(self.context(cloud), mailer, now or self.cloud.clock.now))
 
-    def _letter(self, pendings: Sequence[Pending], name: str, at: datetime, again: bool) -> Letter:  # noqa: FBT001 — as `Mailer.letter`
+    def _letter(self, pendings: Sequence[Pending], name: str, at: datetime, again: bool) -> Message:  # noqa: FBT001 — as `Mailer.letter`
         letter = Mailer(limits=self.limits).letter(pendings, name, at, again)
         self.tells[name] = tuple(one.notice.id for one in pendings)
         if again:
@@ -173,7 +173,7 @@ class PostRoom:
             self.wait(seconds=min(every, end - self.now).total_seconds())
             self.tick()
 
-    def letters(self) -> Sequence[Letter]:
+    def letters(self) -> Sequence[Message]:
         """Everything that arrived, in order."""
         return self.cloud.post.arrived
 

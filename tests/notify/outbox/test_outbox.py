@@ -16,7 +16,7 @@ from spotwarden.model.policy import Policy, Team
 from spotwarden.model.post import Batch, Channel, Pace, Pending, Recipient, Round
 from spotwarden.notify.outbox.due import due
 from spotwarden.notify.outbox.mail_address import address
-from spotwarden.notify.outbox.model import Addressed, Waiting, Wanted
+from spotwarden.notify.outbox.model import Addressed, DueQuestion, Waiting
 from spotwarden.notify.outbox.recipients import addressed, stand_ins, unreachable
 from spotwarden.notify.outbox.rounds import after, batch, once_more
 from spotwarden.notify.outbox.tidying import UnreadableError, read
@@ -213,7 +213,7 @@ def waiting(key, severity=URGENT, *, ago=timedelta(minutes=1), **said):
 
 def letters(*some, limits=None, last=None, pace=None, now=NOW):
     """What goes out, by key."""
-    wanted = Wanted(last=last, pace=pace, limits=limits or NotifyLimits(), now=now)
+    wanted = DueQuestion(last=last, pace=pace, limits=limits or NotifyLimits(), now=now)
     return [[one.key for one in letter] for letter in due(some, wanted)]
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from spotwarden.model.finding import Target
-from spotwarden.model.letter import Links, Shape
+from spotwarden.model.letter import MailLinks, Shape
 from spotwarden.model.notice import CaseRef, Notice, Severity, Way
 from spotwarden.model.post import Channel, Pending, Recipient
 from spotwarden.notify.templates import hook, mail
@@ -50,7 +50,7 @@ def links(*pendings, **facts):
         one.notice.id: tuple((way, f"{SITE}?t={way.value}-{number}") for way in one.notice.ways)
         for number, one in enumerate(pendings)
     }
-    return Links(
+    return MailLinks(
         **{
             "offers": offers,
             "preferences": f"{SITE}?t=wish",

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.model.letter import Links
+from spotwarden.model.letter import MailLinks
 from spotwarden.model.notice import CaseRef, Way
 from tests.notify.templates.letters import ANN, NOW, SITE, letter, links, notice, pending
 
@@ -67,7 +67,7 @@ def test_a_link_whose_hours_are_not_known_names_none():
 
 def test_without_links_there_is_no_word_of_them():
     """An installation without a page for answers still tells how to answer by command."""
-    mail = letter(links=Links())
+    mail = letter(links=MailLinks())
     assert "link" not in mail.text
     assert "<a " not in mail.html
     assert "spotwarden cases keep idle 123 --for 8h" in mail.text
@@ -88,7 +88,7 @@ def test_without_links_there_is_no_word_of_them():
 def test_only_a_url_that_a_reader_may_be_sent_to_becomes_a_link(url):
     """What is none is left out, on the page and in the text."""
     one = pending()
-    mail = letter(one, links=Links(offers={one.notice.id: ((Way.KEEP, url),)}, preferences=url))
+    mail = letter(one, links=MailLinks(offers={one.notice.id: ((Way.KEEP, url),)}, preferences=url))
     assert "<a " not in mail.html
     assert url not in mail.text
 
@@ -112,7 +112,7 @@ def test_how_to_answer_by_command_is_said_one_time():
 def test_a_command_names_the_time_that_its_link_offers():
     """Not the usual one: both are the same answer."""
     cap = notice(ways=(Way.KEEP, Way.EXTEND), case=CaseRef(rule="job_cap", key="nap", opened=NOW), todo="")
-    mail = letter(pending(cap), links=Links(keep=timedelta(hours=2), extend=timedelta(minutes=90)))
+    mail = letter(pending(cap), links=MailLinks(keep=timedelta(hours=2), extend=timedelta(minutes=90)))
     assert "By command: spotwarden cases keep job_cap nap --for 2h" in lines(mail)
     assert "By command: spotwarden extend nap --by 1h30m" in lines(mail)
 

@@ -74,7 +74,7 @@ class _Image(_Body, frozen=True, kw_only=True):
 MOST_SHOWN = 1000
 
 
-class Admin:
+class ComputeAdmin:
     """The routes of the knobs."""
 
     def __init__(self, knobs: Knobs) -> None:
@@ -165,7 +165,7 @@ class Admin:
 
 def admin_routes(knobs: Knobs) -> list[BaseRoute]:
     """The routes under `/local/`."""
-    return Admin(knobs).routes()
+    return ComputeAdmin(knobs).routes()
 
 
 def _overview(resource: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.compute.api.call import Answer, Call, route
 from localcloud.compute.api.collections import Made, Shown, by_name, list_in_scope, shown_routes
-from localcloud.compute.catalog import Machine
+from localcloud.compute.catalog import CatalogMachine
 from localcloud.compute.links import region_of
 from localcloud.compute.refusals import not_found
 from localcloud.compute.shelf import Resource, Row
@@ -189,7 +189,7 @@ def _with_custom(site: Site, shown: Shown) -> Shown:
     )
 
 
-def _machine_type(site: Site, zone: str, machine: Machine) -> Resource:
+def _machine_type(site: Site, zone: str, machine: CatalogMachine) -> Resource:
     gpus = (
         [{"guestAcceleratorType": machine.gpu, "guestAcceleratorCount": machine.gpus}] if machine.gpu else []
     )

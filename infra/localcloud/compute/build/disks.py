@@ -6,7 +6,7 @@ from typing import Any
 
 from localcloud.compute.build import images
 from localcloud.compute.build.checks import check_name
-from localcloud.compute.catalog import Machine
+from localcloud.compute.catalog import CatalogMachine
 from localcloud.compute.ids import fingerprint
 from localcloud.compute.refusals import already_exists, in_use, invalid_field, not_found
 from localcloud.compute.shelf import Resource
@@ -31,7 +31,7 @@ class _Place:
     site: Site
     zone: str
     instance: str
-    machine: Machine
+    machine: CatalogMachine
     index: int
 
     @property
@@ -44,7 +44,7 @@ class _Place:
 
 
 def disks(
-    site: Site, zone: str, instance: str, given: Sequence[Mapping[str, Any]], machine: Machine
+    site: Site, zone: str, instance: str, given: Sequence[Mapping[str, Any]], machine: CatalogMachine
 ) -> Disks:
     """Work out the disks of an instance; nothing is created or attached yet.
 

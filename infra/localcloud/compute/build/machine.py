@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from localcloud.compute.catalog import FAMILY_WITH_GPUS_TO_ATTACH, Machine
+from localcloud.compute.catalog import FAMILY_WITH_GPUS_TO_ATTACH, CatalogMachine
 from localcloud.compute.refusals import invalid_field, not_found
 from localcloud.compute.site import Site
 
 
-def machine_type(site: Site, zone: str, text: str, field: str = "resource.machineType") -> Machine:
+def machine_type(site: Site, zone: str, text: str, field: str = "resource.machineType") -> CatalogMachine:
     """The machine type that a request names.
 
     Raises:
@@ -25,7 +25,7 @@ def machine_type(site: Site, zone: str, text: str, field: str = "resource.machin
 
 
 def accelerators(
-    site: Site, zone: str, machine: Machine, given: Sequence[Mapping[str, Any]]
+    site: Site, zone: str, machine: CatalogMachine, given: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """The accelerators of an instance: those asked for, or those that come with the machine.
 
@@ -60,7 +60,7 @@ def _asked(site: Site, zone: str, at: int, one: Mapping[str, Any]) -> tuple[str,
     return reference.name, one.get("acceleratorCount", 0)
 
 
-def _check_fit(site: Site, machine: Machine, kind: str, count: int) -> None:
+def _check_fit(site: Site, machine: CatalogMachine, kind: str, count: int) -> None:
     if machine.gpu == kind:
         return
     most = site.catalog.accelerators[kind].attach

@@ -11,7 +11,7 @@ FORMS = ("", "json", "text")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query:
+class MetadataQuery:
     """How to answer: in which form (`alt`), with all below or not, now or when something has changed."""
 
     alt: str

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from localcloud.access import Rules
 from localcloud.machines.metadata import guest_attributes, nodes, tokens, tree
 from localcloud.machines.metadata.forward import Forwarder
-from localcloud.machines.metadata.query import Query
+from localcloud.machines.metadata.query import MetadataQuery
 from localcloud.machines.metadata.refusal import NOT_ALLOWED, Refusal, not_found
 from localcloud.ports import Resource
 
@@ -99,7 +99,7 @@ class MetadataServer:
         return Response(status_code=200)
 
     async def _read(self, request: Request, names: list[str]) -> Response:
-        query = Query.read(request.query_params)
+        query = MetadataQuery.read(request.query_params)
         as_directory = names[-1] == ""
         path = names[:-1] if as_directory else names
         node = self._find(path)
@@ -120,7 +120,7 @@ class MetadataServer:
         except KeyError:
             raise not_found() from None
 
-    async def _after_change(self, path: list[str], query: Query) -> nodes.Node:
+    async def _after_change(self, path: list[str], query: MetadataQuery) -> nodes.Node:
         """The node once it is other than the client knows it, or as it is when the time is over."""
         node = self._find(path)
         known = query.last_etag or nodes.etag(node)
@@ -168,12 +168,12 @@ def _require_honest(headers: Headers) -> None:
         raise Refusal(403, NOT_ALLOWED + "Request must not contain an X-Forwarded-For header.")
 
 
-def _require_recursive(node: nodes.Node, query: Query) -> None:
+def _require_recursive(node: nodes.Node, query: MetadataQuery) -> None:
     if nodes.is_directory(node) and not query.recursive:
         raise Refusal(400, "wait_for_change on a directory needs recursive=true.")
 
 
-def _render(node: nodes.Node, query: Query) -> Response:
+def _render(node: nodes.Node, query: MetadataQuery) -> Response:
     tag = nodes.etag(node)
     if nodes.is_directory(node) and not query.recursive:
         return _text(nodes.listing(node), tag)

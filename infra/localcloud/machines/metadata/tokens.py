@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from localcloud.machines.metadata.tree import Place
+from localcloud.machines.metadata.tree import MetadataPlace
 from localcloud.ports import Resource
 
 LIFE_SECONDS = 3599
@@ -45,7 +45,7 @@ def identity_token(instance: Resource, wanted: Wanted, now: datetime) -> str:
 
 
 def _engine(instance: Resource, *, licenses: bool) -> dict[str, Any]:
-    place = Place.of(instance)
+    place = MetadataPlace.of(instance)
     claims: dict[str, Any] = {"instance_id": str(instance["id"]), "instance_name": instance["name"]}
     claims |= {"project_id": place.project, "project_number": place.number, "zone": place.zone}
     if created := instance.get("creationTimestamp"):

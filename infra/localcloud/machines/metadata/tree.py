@@ -17,7 +17,7 @@ NAME_SERVER = "169.254.169.254"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class MetadataPlace:
     """Where an instance is: read from its URLs."""
 
     project: str
@@ -25,7 +25,7 @@ class Place:
     zone: str
 
     @classmethod
-    def of(cls, instance: Resource) -> "Place":
+    def of(cls, instance: Resource) -> "MetadataPlace":
         """Read project and zone from the instance's URLs, the project's number as well as it is known."""
         match = re.search(r"projects/([^/]+)/zones/([^/]+)", instance.get("selfLink") or instance["zone"])
         if match is None:
@@ -47,7 +47,7 @@ def _number(instance: Resource, project: str) -> int:
 
 def grow(instance: Resource, guest_attributes: Mapping[str, Mapping[str, str]]) -> Node:
     """The whole tree, from the root of `/computeMetadata/v1/`."""
-    place = Place.of(instance)
+    place = MetadataPlace.of(instance)
     return {
         "instance": _instance(instance, place, guest_attributes),
         "oslogin": {"authenticate": {"sessions": {}}},
@@ -62,7 +62,7 @@ def grow(instance: Resource, guest_attributes: Mapping[str, Mapping[str, str]]) 
 
 def hostname(instance: Resource) -> str:
     """The instance's full name: its own choice, or the zonal internal DNS name."""
-    place = Place.of(instance)
+    place = MetadataPlace.of(instance)
     return str(instance.get("hostname") or f"{instance['name']}.{place.zone}.c.{place.project}.internal")
 
 
@@ -71,7 +71,9 @@ def attributes(instance: Resource) -> dict[str, str]:
     return {item["key"]: item.get("value", "") for item in instance.get("metadata", {}).get("items", [])}
 
 
-def _instance(instance: Resource, place: Place, guest_attributes: Mapping[str, Mapping[str, str]]) -> Node:
+def _instance(
+    instance: Resource, place: MetadataPlace, guest_attributes: Mapping[str, Mapping[str, str]]
+) -> Node:
     return {
         "attributes": Chosen(attributes(instance)),
         "cpu-platform": instance.get("cpuPlatform", "Unknown CPU Platform"),
@@ -119,7 +121,7 @@ def _licenses(disk: Mapping[str, Any]) -> list[str]:
     return list(disk.get("licenses", []))
 
 
-def _interface(nic: Mapping[str, Any], place: Place) -> Node:
+def _interface(nic: Mapping[str, Any], place: MetadataPlace) -> Node:
     address = nic.get("networkIP", "")
     return {
         "access-configs": [_access(config) for config in nic.get("accessConfigs", [])],

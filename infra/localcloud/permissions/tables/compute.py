@@ -7,7 +7,7 @@ too, asks for `compute.addresses.list`) and "Compute Engine roles and permission
 
 from collections.abc import Iterator
 
-from localcloud.permissions.tables.row import Ask, Key, Rows, rows
+from localcloud.permissions.tables.row import Key, PermissionAsk, Rows, rows
 
 _BASE = "/compute/{version}/projects/{project}"
 _HOMES = {"zones": "/zones/{zone}", "regions": "/regions/{region}", "global": "/global"}
@@ -53,7 +53,7 @@ _REST = rows(
 )
 
 
-def _collections() -> Iterator[tuple[Key, list[Ask]]]:
+def _collections() -> Iterator[tuple[Key, list[PermissionAsk]]]:
     for line in _COLLECTIONS.strip().splitlines():
         home, name, one, *methods = line.split()
         base = f"{_BASE}{_HOMES[home]}/{name}"
@@ -66,22 +66,22 @@ def _collections() -> Iterator[tuple[Key, list[Ask]]]:
         }
         for method in methods:
             verb = "list" if method == "aggregated" else method
-            yield places[method], [Ask(f"compute.{name}.{verb}")]
+            yield places[method], [PermissionAsk(f"compute.{name}.{verb}")]
 
 
-def _on_instances() -> Iterator[tuple[Key, list[Ask]]]:
+def _on_instances() -> Iterator[tuple[Key, list[PermissionAsk]]]:
     for name in _ON_INSTANCES:
-        yield ("POST", f"{_BASE}{_INSTANCE}/{name}"), [Ask(f"compute.instances.{name}")]
+        yield ("POST", f"{_BASE}{_INSTANCE}/{name}"), [PermissionAsk(f"compute.instances.{name}")]
 
 
-def _operations() -> Iterator[tuple[Key, list[Ask]]]:
+def _operations() -> Iterator[tuple[Key, list[PermissionAsk]]]:
     for home, kind in (("zones", "zone"), ("regions", "region"), ("global", "global")):
         base = f"{_BASE}{_HOMES[home]}/operations"
         one = f"{base}/{{operation}}"
-        yield ("GET", base), [Ask(f"compute.{kind}Operations.list")]
-        yield ("GET", one), [Ask(f"compute.{kind}Operations.get")]
-        yield ("POST", f"{one}/wait"), [Ask(f"compute.{kind}Operations.get")]
-        yield ("DELETE", one), [Ask(f"compute.{kind}Operations.delete")]
+        yield ("GET", base), [PermissionAsk(f"compute.{kind}Operations.list")]
+        yield ("GET", one), [PermissionAsk(f"compute.{kind}Operations.get")]
+        yield ("POST", f"{one}/wait"), [PermissionAsk(f"compute.{kind}Operations.get")]
+        yield ("DELETE", one), [PermissionAsk(f"compute.{kind}Operations.delete")]
 
 
 COMPUTE: Rows = {
@@ -89,6 +89,6 @@ COMPUTE: Rows = {
     **dict(_on_instances()),
     **dict(_operations()),
     **_REST,
-    ("GET", _BASE): [Ask("compute.projects.get")],
+    ("GET", _BASE): [PermissionAsk("compute.projects.get")],
     ("POST", "/batch/compute/{version}"): [],
 }

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 
-class Asked(NamedTuple):
+class AskedMessage(NamedTuple):
     """A permission, and the field of the request that says on what."""
 
     permission: str
@@ -69,13 +69,13 @@ _ALERTS = """
 """
 
 
-def _read(service: str, text: str) -> Iterator[tuple[str, Sequence[Asked]]]:
+def _read(service: str, text: str) -> Iterator[tuple[str, Sequence[AskedMessage]]]:
     for line in text.strip().splitlines():
         method, *asked = line.split()
-        yield f"{service}/{method}", [Asked(*one.split("@")) for one in asked if one != "-"]
+        yield f"{service}/{method}", [AskedMessage(*one.split("@")) for one in asked if one != "-"]
 
 
-METHODS: Mapping[str, Sequence[Asked]] = {
+METHODS: Mapping[str, Sequence[AskedMessage]] = {
     **dict(_read("google.pubsub.v1.Publisher", _PUBLISHER)),
     **dict(_read("google.pubsub.v1.Subscriber", _SUBSCRIBER)),
     **dict(_read("google.iam.v1.IAMPolicy", _POLICIES)),

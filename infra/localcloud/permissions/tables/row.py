@@ -7,14 +7,14 @@ Key = tuple[str, str]
 """A verb and a path."""
 
 
-class Ask(NamedTuple):
+class PermissionAsk(NamedTuple):
     """A permission; for one that a bucket can grant, the part of the path that names the bucket."""
 
     permission: str
     bucket: str = ""
 
 
-Rows = Mapping[Key, Sequence[Ask]]
+Rows = Mapping[Key, Sequence[PermissionAsk]]
 
 
 def rows(text: str, *, prefix: str = "") -> Rows:
@@ -22,7 +22,7 @@ def rows(text: str, *, prefix: str = "") -> Rows:
     return dict(_read(text, prefix))
 
 
-def _read(text: str, prefix: str) -> Iterator[tuple[Key, Sequence[Ask]]]:
+def _read(text: str, prefix: str) -> Iterator[tuple[Key, Sequence[PermissionAsk]]]:
     for line in filter(None, map(str.strip, text.splitlines())):
         verb, path, *asked = line.split()
-        yield (verb, prefix + path), [Ask(*ask.split("@")) for ask in asked if ask != "-"]
+        yield (verb, prefix + path), [PermissionAsk(*ask.split("@")) for ask in asked if ask != "-"]

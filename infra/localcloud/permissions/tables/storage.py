@@ -5,7 +5,7 @@ if it replaces an object ("Upload objects from a file system": `storage.objects.
 that is known, in the store.
 """
 
-from localcloud.permissions.tables.row import Ask, Rows, rows
+from localcloud.permissions.tables.row import PermissionAsk, Rows, rows
 
 _OBJECTS = rows(
     """
@@ -46,18 +46,21 @@ _OBJECTS = rows(
 
 _FROM = "/storage/v1/b/{sourceBucket}/o/{sourceObject}"
 _TO = "/b/{destinationBucket}/o/{destinationObject}"
-_COPY = (Ask("storage.objects.get", "sourceBucket"), Ask("storage.objects.create", "destinationBucket"))
+_COPY = (
+    PermissionAsk("storage.objects.get", "sourceBucket"),
+    PermissionAsk("storage.objects.create", "destinationBucket"),
+)
 
 STORAGE: Rows = {
     **_OBJECTS,
     ("POST", f"{_FROM}/rewriteTo{_TO}"): _COPY,
     ("POST", f"{_FROM}/copyTo{_TO}"): _COPY,
     ("POST", "/storage/v1/b/{bucket}/o/{sourceObject}/moveTo/o/{destinationObject}"): (
-        Ask("storage.objects.move", "bucket"),
-        Ask("storage.objects.create", "bucket"),
+        PermissionAsk("storage.objects.move", "bucket"),
+        PermissionAsk("storage.objects.create", "bucket"),
     ),
     ("POST", f"/storage/v1{_TO}/compose"): (
-        Ask("storage.objects.get", "destinationBucket"),
-        Ask("storage.objects.create", "destinationBucket"),
+        PermissionAsk("storage.objects.get", "destinationBucket"),
+        PermissionAsk("storage.objects.create", "destinationBucket"),
     ),
 }

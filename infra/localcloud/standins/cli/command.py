@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, NoReturn
 
 from localcloud.standins.cli.properties import Properties
-from localcloud.standins.transport import Door, cloud, give_up
+from localcloud.standins.transport import StorageTransport, cloud, give_up
 
 SWITCH = "switch"
 VALUE = "value"
@@ -28,7 +28,7 @@ class Run(NamedTuple):
     arguments: list[str]
     properties: Properties
 
-    def door(self) -> Door:
+    def door(self) -> StorageTransport:
         """The local cloud."""
         return cloud()
 

@@ -10,7 +10,7 @@ from localcloud.standins.cli.command import MANY, SWITCH, VALUE, Command, Path, 
 from localcloud.standins.copying import BadTarget, How
 from localcloud.standins.gs import Address, BadAddress
 from localcloud.standins.sources import Finder
-from localcloud.standins.syncing import Rules, Side
+from localcloud.standins.syncing import Side, SyncRules
 from localcloud.standins.transport import CloudError
 
 NO_CLOBBER = ("--no-clobber", "-n")
@@ -133,7 +133,7 @@ def _rsync(run: Run, storage: Storage) -> None:
     if not source.exists():
         run.fail(f"Did not find existing container at: {source.text}")
     exclude = run.flags.get("--exclude") or run.flags.get("-x")
-    rules = Rules(
+    rules = SyncRules(
         recursive=_has(run, RECURSIVE),
         delete="--delete-unmatched-destination-objects" in run.flags,
         exclude=re.compile(exclude) if exclude else None,

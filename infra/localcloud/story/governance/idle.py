@@ -1,6 +1,6 @@
 """GPUs that may idle: one sleeps, one wakes up, one is kept, one cannot be seen, one is nobody's."""
 
-from localcloud.story.governance.journey import Journey
+from localcloud.story.governance.journey import GovernanceJourney
 from localcloud.story.governance.ward import Ward
 from localcloud.story.watch import StoryError
 
@@ -8,7 +8,7 @@ FIRST, SECOND, THIRD, LAST = 75, 122, 138, 154
 """Minutes after the start: the tick after an hour of idling, after 105 minutes, after two hours, the last."""
 
 
-async def nap(ward: Ward, journey: Journey) -> None:
+async def nap(ward: Ward, journey: GovernanceJourney) -> None:
     """Idle for good: warned at 60 and at 105 minutes, stopped at 120."""
     idles = f"{ward.name} has idle GPUs"
     await journey.until(FIRST)
@@ -25,7 +25,7 @@ async def nap(ward: Ward, journey: Journey) -> None:
     await ward.told(f"{ward.name} was stopped; its disks stay")
 
 
-async def late(ward: Ward, journey: Journey) -> None:
+async def late(ward: Ward, journey: GovernanceJourney) -> None:
     """Idle until its data come, after the first warning; then nobody talks of it any more."""
     await journey.until(FIRST)
     await ward.told(f"{ward.name} has idle GPUs")
@@ -42,7 +42,7 @@ async def late(ward: Ward, journey: Journey) -> None:
     await ward.runs()
 
 
-async def kept(ward: Ward, journey: Journey) -> None:
+async def kept(ward: Ward, journey: GovernanceJourney) -> None:
     """Idle as well, but its owner says no."""
     await journey.until(FIRST)
     mail = await ward.told(f"{ward.name} has idle GPUs")
@@ -56,7 +56,7 @@ async def kept(ward: Ward, journey: Journey) -> None:
     ward.stage.say("its GPU has idled for two hours, and nothing is done: its owner wants it so")
 
 
-async def dark(ward: Ward, journey: Journey) -> None:
+async def dark(ward: Ward, journey: GovernanceJourney) -> None:
     """No metric of its GPU has ever come: that is told, and is no reason to do anything."""
     await journey.until(50)
     unseen = f"nobody can tell whether {ward.name} has idle GPUs"
@@ -71,7 +71,7 @@ async def dark(ward: Ward, journey: Journey) -> None:
     ward.stage.say("it runs on: what nobody knows is never acted upon")
 
 
-async def stranger(ward: Ward, journey: Journey) -> None:
+async def stranger(ward: Ward, journey: GovernanceJourney) -> None:
     """Idle, in another zone, with the name of a job of ours, and no job's."""
     await journey.until(LAST)
     await ward.runs()

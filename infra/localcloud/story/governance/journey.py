@@ -19,7 +19,7 @@ LEG = timedelta(minutes=25)
 """The longest leg: a function that has not swept for half an hour (governance.outage) trusts no silence."""
 
 
-class Journey:
+class GovernanceJourney:
     """`functions` are those whose sweep is waited for at each stop; time counts from `begin`."""
 
     def __init__(self, stage: Stage, functions: Sequence[str]) -> None:

@@ -1,11 +1,11 @@
 """VMs that should be over: one whose job has ended, one that hangs, one that has used up its time."""
 
-from localcloud.story.governance.journey import Journey
+from localcloud.story.governance.journey import GovernanceJourney
 from localcloud.story.governance.ward import Ward
 from localcloud.story.watch import StoryError
 
 
-async def stay(ward: Ward, journey: Journey) -> None:
+async def stay(ward: Ward, journey: GovernanceJourney) -> None:
     """Its job has ended and its self-delete has failed: seen twice, warned, deleted."""
     await journey.until(25)
     await ward.runs()
@@ -18,7 +18,7 @@ async def stay(ward: Ward, journey: Journey) -> None:
     await ward.told(f"{ward.name} was deleted")
 
 
-async def hang(ward: Ward, journey: Journey) -> None:
+async def hang(ward: Ward, journey: GovernanceJourney) -> None:
     """Its GPU is at work, and the step that it has told of stands still: nothing moves for two hours."""
     await journey.until(122)
     await ward.told(f"{ward.name} makes no progress")
@@ -32,7 +32,7 @@ async def hang(ward: Ward, journey: Journey) -> None:
         raise StoryError(f"{ward.name} was held to be idle")
 
 
-async def long(ward: Ward, journey: Journey) -> None:
+async def long(ward: Ward, journey: GovernanceJourney) -> None:
     """Its team's limit is 2 h 5 min: warned at 80 % and 95 %, extended once, stopped at the new limit."""
     nears = f"{ward.name} comes to its limit"
     await journey.until(100)

@@ -11,7 +11,7 @@ import msgspec
 
 from localcloud.cloud import Deployment, LocalCloud
 from localcloud.story.governance import idle, over
-from localcloud.story.governance.journey import Journey
+from localcloud.story.governance.journey import GovernanceJourney
 from localcloud.story.governance.ward import Ward
 from localcloud.story.stage import EXAMPLE, PATIENCE, Stage, Tell, zone_of
 from localcloud.story.watch import StoryError, until
@@ -28,7 +28,7 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     does: str
-    live: Callable[[Ward, Journey], Coroutine[Any, Any, None]]
+    live: Callable[[Ward, GovernanceJourney], Coroutine[Any, Any, None]]
     owner: str = ADA
 
 
@@ -60,12 +60,12 @@ AT_A_TIME = 2
 REMEDIES = ("StopInstance", "DeleteInstance", "RemoveLeftover")
 
 
-class Plot:
+class GovernancePlot:
     """One telling; `tell` gets each line with the chapter it belongs to."""
 
     def __init__(self, cloud: LocalCloud, deployment: Deployment, tell: Tell) -> None:
         self._stage = Stage.of(cloud, deployment, tell)
-        self._journey = Journey(self._stage, FUNCTIONS)
+        self._journey = GovernanceJourney(self._stage, FUNCTIONS)
 
     async def tell(self) -> None:
         """Live through the story; `StoryError` where it does not come true."""

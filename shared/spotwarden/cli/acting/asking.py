@@ -13,10 +13,10 @@ from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.notify.links.carrying import Carried
-from spotwarden.notify.links.reply import Standing, Verdict
+from spotwarden.notify.links.reply import AnswerVerdict, OfferStanding
 
 
-class Desk(NamedTuple):
+class JobCommand(NamedTuple):
     """One command about one job: where it works, by which policy, and what it asks for."""
 
     context: Context
@@ -25,7 +25,7 @@ class Desk(NamedTuple):
     policy: Policy
 
 
-def open_desk(command: str, job: str, way: Way) -> Desk:
+def open_desk(command: str, job: str, way: Way) -> JobCommand:
     """Open the cloud for a command; a name that cannot be a job's is refused first."""
     if problem := job_problem(job):
         raise click.ClickException(f"{plain(job)!r} cannot be a job: {problem}")
@@ -43,17 +43,17 @@ def open_desk(command: str, job: str, way: Way) -> Desk:
     )
     # What a developer types is meant, unless the deployment is told to observe: then nothing would follow.
     mode = context.settings.mode or Mode.ENFORCE
-    return Desk(context, sweep, offer, replace(context.agreed(), mode=mode))
+    return JobCommand(context, sweep, offer, replace(context.agreed(), mode=mode))
 
 
-def say(verdict: Verdict) -> None:
+def say(verdict: AnswerVerdict) -> None:
     """Print what would be done, and what to know of it."""
     click.echo(plain(verdict.says))
     for note in verdict.notes:
         click.echo(plain(note))
 
 
-def refuse(verdict: Verdict) -> click.ClickException:
+def refuse(verdict: AnswerVerdict) -> click.ClickException:
     """Why it cannot be done, and what can be instead."""
     instead = " ".join(part for part in (verdict.instead, verdict.command) if part)
     said = [f"{verdict.title}: {verdict.says}", verdict.changed, instead]
@@ -66,6 +66,6 @@ def report(carried: Carried) -> None:
     if carried.unsure:
         why = plain(carried.unsure)
         raise click.ClickException(f"nobody knows whether all of it was done ({why}); run the command again")
-    if verdict.standing is Standing.BARRED:
+    if verdict.standing is OfferStanding.BARRED:
         raise refuse(verdict)
     click.echo(plain(verdict.done))

@@ -9,13 +9,13 @@ from spotwarden import clock
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
 from spotwarden.cli.json_text import json_text
 from spotwarden.cli.table import duration, plain, render
-from spotwarden.cli.times import Moment, Span
+from spotwarden.cli.times import MomentParam, SpanParam
 from spotwarden.governance.answering import answered
 from spotwarden.governance.cases.history import history, is_kept, standing
 from spotwarden.governance.cases.notices import name_of
 from spotwarden.governance.cases.store import OpenCases, read_cases
 from spotwarden.layout import CaseRecord
-from spotwarden.model.answer import Answer, Extend, Keep, Refused, Release
+from spotwarden.model.answer import Answer, AnswerRefused, Extend, Keep, Release
 from spotwarden.model.case import Case
 from spotwarden.model.governance import Remedy
 from spotwarden.model.jobfile import JobFile
@@ -86,8 +86,8 @@ def show(rule: str, key: str, *, as_json: bool) -> None:
 @cases.command()
 @click.argument("rule", type=RULE)
 @click.argument("key")
-@click.option("--for", "span", type=Span(), help="For so long, such as 8h.")
-@click.option("--until", type=Moment(), help="To the end of a day (2026-12-31), or to a moment; UTC.")
+@click.option("--for", "span", type=SpanParam(), help="For so long, such as 8h.")
+@click.option("--until", type=MomentParam(), help="To the end of a day (2026-12-31), or to a moment; UTC.")
 @why_option
 def keep(rule: str, key: str, *, span: timedelta | None, until: datetime | None, why: str) -> None:
     """Have nothing done about a case for a while. The policy says for how long at most."""
@@ -108,7 +108,7 @@ def release(rule: str, key: str, *, why: str) -> None:
 @cases.command()
 @click.argument("rule", type=RULE)
 @click.argument("key")
-@click.option("--by", "span", type=Span(), required=True, help="By so much, such as 4h.")
+@click.option("--by", "span", type=SpanParam(), required=True, help="By so much, such as 4h.")
 @why_option
 def extend(rule: str, key: str, *, span: timedelta, why: str) -> None:
     """Give a job more time than its limit (the rule job_cap), up to the policy's ceiling."""
@@ -129,7 +129,7 @@ def _answer(rule: str, key: str, say: Callable[[str, datetime], Answer]) -> None
         CaseRecord(rule=case.rule, key=case.key),
         lambda now_on_record: answered(now_on_record, answer, policy=policy, now=tick.now, file=file),
     )
-    if isinstance(said, Refused):
+    if isinstance(said, AnswerRefused):
         raise click.ClickException(f"{name_of(case)}: {said.why}")
     click.echo(f"{name_of(case)}: {said.reason}")
     if said.note:
@@ -148,7 +148,7 @@ def _read(context: Context, rules: tuple[str, ...]) -> OpenCases:
 
 
 def _broken(problems: Iterable[Exception]) -> str:
-    listed = "\n".join(f"  {one}" for one in problems)
+    listed = "\n".join(f"  {problem}" for problem in problems)
     return f"these cannot be read, and nothing is done about them; mend or remove them:\n{listed}"
 
 
@@ -198,7 +198,7 @@ def _facts(case: Case, now: datetime) -> list[tuple[str, str]]:
     return [
         ("job", subject.job),
         ("owner", subject.owner),
-        *((("VM", f"{one.name} {one.id} {one.zone}".rstrip())) for one in subject.targets),
+        *((("VM", f"{target.name} {target.id} {target.zone}".rstrip())) for target in subject.targets),
         ("remedy", f"{case.remedy.value}" if subject.ours else "none: it is no job's VM"),
         ("due", f"{case.due:%Y-%m-%d %H:%M} UTC" if case.due else ""),
         ("kept", kept + ("" if is_kept(case, now) else ", which is over") if kept else ""),

@@ -5,8 +5,8 @@ from datetime import date
 import click
 
 from spotwarden.cli.context import Context
-from spotwarden.cli.toml_lines import UnsafeError, quoted, with_value, without
-from spotwarden.layout import JobFile
+from spotwarden.cli.toml_lines import UnsafeTomlError, quoted, with_value, without
+from spotwarden.layout import JobFileName
 from spotwarden.model.action import StoreObject
 from spotwarden.model.outcome import Done, Lost
 from spotwarden.model.tick import Tick
@@ -20,7 +20,7 @@ def change_job_file(context: Context, tick: Tick, job: str, *, by: str, **change
     """Set the value named, or take it out where it is None; one that changes meanwhile is read anew."""
     [(name, value)] = change.items()
     store, layout = context.cloud.store, context.settings.layout
-    object_name = layout.build(JobFile(job=job))
+    object_name = layout.build(JobFileName(job=job))
     for _ in range(TRIES):
         stored = store.read(object_name)
         text = stored.data.decode(errors="replace") if stored else ""
@@ -50,5 +50,5 @@ def _edited(object_name: str, text: str, name: str, value: str | date | None) ->
         if value is None:
             return without(text, name)
         return with_value(text, name, value.isoformat() if isinstance(value, date) else quoted(value))
-    except UnsafeError as error:
+    except UnsafeTomlError as error:
         raise click.ClickException(f"{object_name}: {error}") from error

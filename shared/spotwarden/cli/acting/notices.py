@@ -7,7 +7,7 @@ import click
 
 from spotwarden import clock
 from spotwarden.cli.acting import outbox
-from spotwarden.cli.acting.outbox import Item, NotDoneError, Outbox, read_outbox
+from spotwarden.cli.acting.outbox import NotDoneError, Outbox, OutboxItem, read_outbox
 from spotwarden.cli.context import Context, new_tick, open_context
 from spotwarden.cli.json_text import json_text
 from spotwarden.cli.samples import samples
@@ -48,11 +48,13 @@ def list_(*, undelivered: bool, as_json: bool) -> None:
     context = open_context()
     found = read_outbox(context, waiting=not undelivered)
     if as_json:
-        click.echo(json_text([_fields(one) for one in found.items]))
+        click.echo(json_text([_fields(match) for match in found.items]))
     elif found.items:
         now = clock.now()
         click.echo(
-            render(HEAD, [(*_cells(one), duration(now - one.at), *_about(one)) for one in found.items])
+            render(
+                HEAD, [(*_cells(match), duration(now - match.at), *_about(match)) for match in found.items]
+            )
         )
     elif not found.broken:
         click.echo(f"nothing waits to be told in gs://{context.settings.bucket}")
@@ -71,16 +73,16 @@ def show(key: str, to: str, *, as_json: bool) -> None:
     """
     items = _named(read_outbox(open_context()), key, to)
     if as_json:
-        click.echo(json_text([_fields(one) for one in items]))
+        click.echo(json_text([_fields(item) for item in items]))
         return
     notice = items[0].pending.notice
     click.echo(plain(f"{notice.id}: {notice.what}"))
     for word, said in _facts(notice):
         if said:
             click.echo(plain(f"  {word:<9} {said}"))
-    for one in items:
-        stands = "waits" if one.waiting else "could not be delivered"
-        click.echo(plain(f"{one.to}: {stands}, {one.at:%Y-%m-%d %H:%M:%S} UTC  {one.why}".rstrip()))
+    for item in items:
+        stands = "waits" if item.waiting else "could not be delivered"
+        click.echo(plain(f"{item.to}: {stands}, {item.at:%Y-%m-%d %H:%M:%S} UTC  {item.why}".rstrip()))
 
 
 @notices.command()
@@ -115,7 +117,9 @@ def test_(to: str, kind: str | None) -> None:
     if not address(to):
         raise click.BadParameter(f"{to!r} is no mail address", param_hint="--to")
     context, tick = open_context(), new_tick("notices")
-    chosen = [one for one in samples(uuid4().hex, to=address(to), at=tick.now) if kind in {None, one.kind}]
+    chosen = [
+        sample for sample in samples(uuid4().hex, to=address(to), at=tick.now) if kind in {None, sample.kind}
+    ]
     executor = context.executor(tick)
     for one in chosen:
         outcome = executor.apply(Tell(reason=f"a sample for {to}", notice=one))
@@ -138,16 +142,18 @@ def _mails(context: Context) -> bool:
         raise click.ClickException(str(error)) from error
 
 
-def _each(context: Context, items: Sequence[Item], do: Callable[[Context, Item], None], done: str) -> None:
-    for one in items:
+def _each(
+    context: Context, items: Sequence[OutboxItem], do: Callable[[Context, OutboxItem], None], done: str
+) -> None:
+    for item in items:
         try:
-            do(context, one)
+            do(context, item)
         except NotDoneError as error:
-            raise click.ClickException(f"{one.key[:DIGITS]} to {one.to}: {error}") from error
-        click.echo(plain(f"{one.key[:DIGITS]} to {one.to}: {done}"))
+            raise click.ClickException(f"{item.key[:DIGITS]} to {item.to}: {error}") from error
+        click.echo(plain(f"{item.key[:DIGITS]} to {item.to}: {done}"))
 
 
-def _chosen(context: Context, keys: Sequence[str], to: str, *, everything: bool) -> list[Item]:
+def _chosen(context: Context, keys: Sequence[str], to: str, *, everything: bool) -> list[OutboxItem]:
     """Those that the user means, of what could not be delivered."""
     if everything == bool(keys):
         raise click.UsageError("name notices of `spotwarden notices list`, or say --all")
@@ -155,15 +161,15 @@ def _chosen(context: Context, keys: Sequence[str], to: str, *, everything: bool)
     if found.broken:
         click.echo(_broken(found), err=True)
     if everything:
-        return [one for one in found.items if to in {"", one.pending.recipient.address}]
+        return [match for match in found.items if to in {"", match.pending.recipient.address}]
     return list({one.name: one for key in keys for one in _named(found, key, to)}.values())
 
 
-def _named(found: Outbox, key: str, to: str) -> list[Item]:
+def _named(found: Outbox, key: str, to: str) -> list[OutboxItem]:
     """One notice by its id or by the beginning of its key, for all whom it did not reach, or for one."""
-    about = [one for one in found.items if one.pending.notice.id == key]
+    about = [match for match in found.items if match.pending.notice.id == key]
     if not about and len(key) >= FEWEST:
-        about = [one for one in found.items if one.key.startswith(key)]
+        about = [match for match in found.items if match.key.startswith(key)]
     if len({one.key for one in about}) > 1:
         raise click.ClickException(f"several notices begin with {key}; write more of the one that you mean")
     meant = [one for one in about if to in {"", one.pending.recipient.address}]
@@ -178,15 +184,15 @@ def _broken(found: Outbox) -> str:
     return f"these cannot be read, and nobody is told of them; mend or remove them:\n{listed}"
 
 
-def _cells(one: Item) -> tuple[str, ...]:
+def _cells(one: OutboxItem) -> tuple[str, ...]:
     return (one.key[:DIGITS], "waiting" if one.waiting else "undelivered", one.to)
 
 
-def _about(one: Item) -> tuple[str, ...]:
+def _about(one: OutboxItem) -> tuple[str, ...]:
     return (one.pending.notice.kind, one.pending.notice.what, one.why)
 
 
-def _fields(one: Item) -> dict[str, object]:
+def _fields(one: OutboxItem) -> dict[str, object]:
     """What a program is told of it."""
     return {
         "key": one.key,

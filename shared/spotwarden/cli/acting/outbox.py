@@ -33,7 +33,7 @@ class NotDoneError(Exception):
     """What was asked for was not done; the message says why."""
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class OutboxItem(msgspec.Struct, frozen=True, kw_only=True):
     """One notice for one recipient: it waits, or was given up at the moment `at`."""
 
     name: str
@@ -60,7 +60,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 class Outbox(msgspec.Struct, frozen=True, kw_only=True):
     """All that there is, the oldest first; of what cannot be read, why not."""
 
-    items: tuple[Item, ...]
+    items: tuple[OutboxItem, ...]
     broken: tuple[BrokenError, ...]
 
 
@@ -71,7 +71,7 @@ def read_outbox(context: Context, *, waiting: bool = True) -> Outbox:
     names = [entry.name for prefix in prefixes for entry in store.entries(prefix)]
     broken: list[BrokenError] = []
 
-    def read(name: str) -> Item | None:
+    def read(name: str) -> OutboxItem | None:
         try:
             return _item(context, name)
         except BrokenError as problem:
@@ -85,7 +85,7 @@ def read_outbox(context: Context, *, waiting: bool = True) -> Outbox:
     return Outbox(items=tuple(items), broken=tuple(broken))
 
 
-def put_back(context: Context, item: Item) -> None:
+def put_back(context: Context, item: OutboxItem) -> None:
     """Let it wait once more, as if it had come now: first written there, then gone here.
 
     What there was nobody to tell is published anew; `NotDoneError` where nobody could read it.
@@ -98,11 +98,11 @@ def put_back(context: Context, item: Item) -> None:
     drop(context, item, reason="it waits to be sent once more")
 
 
-def _told_anew(item: Item) -> Tell:
+def _told_anew(item: OutboxItem) -> Tell:
     return Tell(reason="a person has it published once more", notice=item.pending.notice)
 
 
-def _waiting(context: Context, item: Item) -> StoreObject:
+def _waiting(context: Context, item: OutboxItem) -> StoreObject:
     pending = replace(item.pending, since=clock.now())
     to = pending.recipient
     entry = OutboxEntry(channel=to.channel.value, person=person_key(to.address), notice=item.key)
@@ -116,7 +116,7 @@ def _waiting(context: Context, item: Item) -> StoreObject:
     )
 
 
-def drop(context: Context, item: Item, *, reason: str = "a person has dropped it") -> None:
+def drop(context: Context, item: OutboxItem, *, reason: str = "a person has dropped it") -> None:
     """Forget it; the audit keeps that it was there."""
     job = item.pending.notice.job
     _do(context, DropObject(reason=reason, job=job, name=item.name, generation=item.generation))
@@ -128,7 +128,7 @@ def _do(context: Context, step: Change, *, also_good: type = Done) -> None:
         raise NotDoneError(f"{step.reason}: {outcome}")
 
 
-def _item(context: Context, name: str) -> Item | None:
+def _item(context: Context, name: str) -> OutboxItem | None:
     """What this object holds; None where it is gone by now, or is none of ours."""
     try:
         thing = context.settings.layout.parse(name)
@@ -143,7 +143,7 @@ def _item(context: Context, name: str) -> Item | None:
     else:
         pending, why = decoded(name, stored.data, Pending), ""
         at = pending.since
-    return Item(
+    return OutboxItem(
         name=name,
         generation=stored.generation,
         pending=pending,
@@ -153,15 +153,15 @@ def _item(context: Context, name: str) -> Item | None:
     )
 
 
-def _explained(context: Context, items: Iterable[Item]) -> list[Item]:
+def _explained(context: Context, items: Iterable[OutboxItem]) -> list[OutboxItem]:
     """The same; of what waits, what is remembered of its recipient says why."""
     items = list(items)
-    recipients = {one.pending.recipient for one in items if one.waiting}
+    recipients = {item.pending.recipient for item in items if item.waiting}
     rounds = each(recipients, lambda one: (one, _round(context, one)), context.settings.workers)
     if rounds.failures:
         raise rounds.failures[0]
     why = {recipient: _trouble(remembered) for recipient, remembered in rounds.results}
-    return [replace(one, why=why[one.pending.recipient]) if one.waiting else one for one in items]
+    return [replace(item, why=why[item.pending.recipient]) if item.waiting else item for item in items]
 
 
 def _round(context: Context, recipient: Recipient) -> Round:

@@ -19,7 +19,7 @@ typed.prepare(Aside)
 HEAD = ("MARKER", "SINCE", "JOB", "REASON")
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class QuarantinedMarker(msgspec.Struct, frozen=True, kw_only=True):
     """One object of the quarantine: its name, its generation, and what it says."""
 
     name: str
@@ -93,10 +93,10 @@ def drop(markers: Sequence[str], *, everything: bool, yes: bool) -> None:
         click.echo(f"{one.aside.marker}: dropped")
 
 
-def _read(context: Context) -> list[Kept]:
+def _read(context: Context) -> list[QuarantinedMarker]:
     """Everything in the quarantine, oldest first; an object that is none of ours is left alone."""
     store, layout = context.cloud.store, context.settings.layout
-    found: list[Kept] = []
+    found: list[QuarantinedMarker] = []
     for entry in store.entries(layout.quarantine()):
         try:
             ours = isinstance(layout.parse(entry.name), Quarantined)
@@ -105,11 +105,11 @@ def _read(context: Context) -> list[Kept]:
         stored = store.read(entry.name) if ours else None
         if stored is not None:
             aside = typed.decode(stored.data, Aside)
-            found.append(Kept(name=entry.name, generation=stored.generation, aside=aside))
+            found.append(QuarantinedMarker(name=entry.name, generation=stored.generation, aside=aside))
     return sorted(found, key=lambda one: one.aside.at)
 
 
-def _chosen(context: Context, markers: Sequence[str], *, everything: bool) -> list[Kept]:
+def _chosen(context: Context, markers: Sequence[str], *, everything: bool) -> list[QuarantinedMarker]:
     """Those that the user means: of several with one name the newest, unless all are meant."""
     kept = _read(context)
     if everything:
@@ -123,7 +123,7 @@ def _chosen(context: Context, markers: Sequence[str], *, everything: bool) -> li
     return [by_name[name] for name in markers]
 
 
-def _do(context: Context, one: Kept, first: StoreObject | None = None) -> None:
+def _do(context: Context, one: QuarantinedMarker, first: StoreObject | None = None) -> None:
     """The marker first, then its copy: killed between the two, nothing is lost."""
     executor = context.executor(new_tick("quarantine"))
     dropped = DropObject(

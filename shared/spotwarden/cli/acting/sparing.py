@@ -11,13 +11,13 @@ from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.table import plain
-from spotwarden.cli.times import Moment, Span
+from spotwarden.cli.times import MomentParam, SpanParam
 from spotwarden.governance.answering import answered
 from spotwarden.governance.cases.notices import name_of
 from spotwarden.governance.cases.store import read_cases
 from spotwarden.layout import CaseRecord, NotInLayoutError, job_problem
 from spotwarden.model.action import LabelInstance
-from spotwarden.model.answer import Answer, Answered, Extend, Keep, Refused, Release
+from spotwarden.model.answer import Answer, Answered, AnswerRefused, Extend, Keep, Release
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.fleet import KEEP_LABEL, Machine
@@ -34,7 +34,7 @@ from spotwarden.recovery.job_folder import look_at_job, read_job_file
 why_option = click.option("--why", default="", help="The reason, for those who read it later.")
 
 
-class Word(NamedTuple):
+class CaseCommand(NamedTuple):
     """A person's word about one job or VM: what it is called, who gives it, and when."""
 
     context: Context
@@ -45,8 +45,8 @@ class Word(NamedTuple):
 
 @click.command()
 @click.argument("name", metavar="JOB|VM", shell_complete=job_names)
-@click.option("--for", "span", type=Span(), help="For so long, such as 8h.")
-@click.option("--until", type=Moment(), help="To the end of a day (2026-12-31), or to a moment; UTC.")
+@click.option("--for", "span", type=SpanParam(), help="For so long, such as 8h.")
+@click.option("--until", type=MomentParam(), help="To the end of a day (2026-12-31), or to a moment; UTC.")
 @click.option("--off", is_flag=True, help="Keep it no longer.")
 @why_option
 def keep(name: str, *, span: timedelta | None, until: datetime | None, off: bool, why: str) -> None:
@@ -80,7 +80,7 @@ def keep(name: str, *, span: timedelta | None, until: datetime | None, off: bool
 
 @click.command()
 @click.argument("job", shell_complete=job_names)
-@click.option("--by", "span", type=Span(), required=True, help="By so much, such as 4h.")
+@click.option("--by", "span", type=SpanParam(), required=True, help="By so much, such as 4h.")
 @why_option
 def extend(job: str, *, span: timedelta, why: str) -> None:
     """Give a job more time than its limit.
@@ -106,19 +106,19 @@ def extend(job: str, *, span: timedelta, why: str) -> None:
     if facts is None:
         raise click.ClickException(_unknown(word))
     longer = raised(facts, span, word.context.agreed())
-    if isinstance(longer, Refused):
+    if isinstance(longer, AnswerRefused):
         raise click.ClickException(f"{job}: {plain(longer.why)}")
     change_job_file(word.context, word.tick, job, by=word.by, max_runtime=written(longer))
     click.echo(f"{job} may be up for {written(longer)} over all attempts: max_runtime in its job.toml")
 
 
-def _open(command: str, name: str) -> Word:
+def _open(command: str, name: str) -> CaseCommand:
     if problem := job_problem(name):
         raise click.ClickException(f"{plain(name)!r} can be neither a job nor a VM: {problem}")
-    return Word(open_context(), new_tick(command), default_owner(), name)
+    return CaseCommand(open_context(), new_tick(command), default_owner(), name)
 
 
-def _about(word: Word) -> list[Case]:
+def _about(word: CaseCommand) -> list[Case]:
     """The open cases about this job or VM that can still be answered."""
     settings = word.context.settings
     opened = read_cases(word.context.cloud.store, settings.layout, tuple(RULES), workers=settings.workers)
@@ -132,10 +132,10 @@ def _about(word: Word) -> list[Case]:
 
 
 def _names(case: Case) -> set[str]:
-    return {case.subject.job, *(one.name for one in case.subject.targets)} - {""}
+    return {case.subject.job, *(target.name for target in case.subject.targets)} - {""}
 
 
-def _answer(word: Word, cases: Sequence[Case], say: Callable[[Case], Answer]) -> None:
+def _answer(word: CaseCommand, cases: Sequence[Case], say: Callable[[Case], Answer]) -> None:
     """Answer each of the cases; what one refuses keeps the others from nothing."""
     refused = []
     policy, executor = word.context.agreed(), word.context.executor(word.tick)
@@ -148,7 +148,7 @@ def _answer(word: Word, cases: Sequence[Case], say: Callable[[Case], Answer]) ->
             return answered(now, answer, policy=policy, now=word.tick.now, file=file)
 
         said = write_answer(store, layout, executor, CaseRecord(rule=case.rule, key=case.key), decide)
-        if isinstance(said, Refused):
+        if isinstance(said, AnswerRefused):
             refused.append(f"{case.rule} of {name_of(case)}: {said.why}")
             continue
         click.echo(plain(f"{case.rule} of {name_of(case)}: {said.reason}"))
@@ -158,7 +158,7 @@ def _answer(word: Word, cases: Sequence[Case], say: Callable[[Case], Answer]) ->
         raise click.ClickException("\n".join(plain(one) for one in refused))
 
 
-def _exempt(word: Word, end: datetime) -> None:
+def _exempt(word: CaseCommand, end: datetime) -> None:
     """Nothing is open about it: exempt it, to the end of a day of the policy's calendar."""
     zone = zone_of(word.context.agreed().governance.calendar.timezone)
     # The very end of a day is that day's, not the next one's.
@@ -173,7 +173,7 @@ def _exempt(word: Word, end: datetime) -> None:
     click.echo(f"no case is open; {word.name} is exempt from every rule to the end of {day}: its label")
 
 
-def _release(word: Word, why: str) -> None:
+def _release(word: CaseCommand, why: str) -> None:
     """Whatever keeps it: vetoes, its job.toml, its label."""
     kept = [case for case in _about(word) if case.keep_until and case.keep_until > word.tick.now]
     if kept:
@@ -182,7 +182,7 @@ def _release(word: Word, why: str) -> None:
     if facts is not None and facts.file.keep_until is not None:
         change_job_file(word.context, word.tick, word.name, by=word.by, keep_until=None)
         click.echo(f"{word.name}: its job.toml keeps it no longer")
-    labelled = [one for one in _machines(word) if KEEP_LABEL in one.labels]
+    labelled = [machine for machine in _machines(word) if KEEP_LABEL in machine.labels]
     if labelled:
         _label(word, labelled, "")
         click.echo(f"{', '.join(one.name for one in labelled)}: its label keeps it no longer")
@@ -190,7 +190,7 @@ def _release(word: Word, why: str) -> None:
         click.echo(f"nothing keeps {word.name}")
 
 
-def _job(word: Word) -> JobFacts | None:
+def _job(word: CaseCommand) -> JobFacts | None:
     """The job of this name; None where there is none."""
     try:
         facts = look_at_job(word.context.cloud.store, word.context.settings.layout, word.name)
@@ -200,34 +200,34 @@ def _job(word: Word) -> JobFacts | None:
     return facts if known else None
 
 
-def _machines(word: Word) -> tuple[Machine, ...]:
+def _machines(word: CaseCommand) -> tuple[Machine, ...]:
     """Every VM of this name."""
     return tuple(one for one in word.context.cloud.compute.fleet().items if one.name == word.name)
 
 
-def _vms(word: Word) -> tuple[Machine, ...]:
+def _vms(word: CaseCommand) -> tuple[Machine, ...]:
     found = _machines(word)
     if not found:
         raise click.ClickException(_unknown(word))
     return found
 
 
-def _unknown(word: Word) -> str:
+def _unknown(word: CaseCommand) -> str:
     return f"there is no job and no VM {word.name!r} in gs://{word.context.settings.bucket}"
 
 
-def _label(word: Word, machines: Sequence[Machine], value: str) -> None:
+def _label(word: CaseCommand, machines: Sequence[Machine], value: str) -> None:
     executor = word.context.executor(word.tick)
-    for one in machines:
+    for machine in machines:
         outcome = executor.apply(
             LabelInstance(
                 reason=f"{word.by} {'keeps it' if value else 'keeps it no longer'}",
-                job=one.job,
-                node=one.name,
-                zone=one.zone,
-                instance_id=one.id,
+                job=machine.job,
+                node=machine.name,
+                zone=machine.zone,
+                instance_id=machine.id,
                 labels={KEEP_LABEL: value},
             )
         )
         if not isinstance(outcome, Done):
-            raise click.ClickException(f"{one.name} in {one.zone} could not be labelled: {outcome}")
+            raise click.ClickException(f"{machine.name} in {machine.zone} could not be labelled: {outcome}")

@@ -9,17 +9,17 @@ import click
 from msgspec.structs import replace
 
 from spotwarden import clock
-from spotwarden.cli.acting.asking import Desk, open_desk, refuse, report, say
+from spotwarden.cli.acting.asking import JobCommand, open_desk, refuse, report, say
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.interrupted import so_far
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.notice import Way
 from spotwarden.model.policy import Policy
 from spotwarden.notify.links.affairs import look, look_at_all
 from spotwarden.notify.links.carrying import Carried, carry_out
 from spotwarden.notify.links.considering import consider
 from spotwarden.notify.links.ending import end
-from spotwarden.notify.links.reply import Affair, Standing, Verdict
+from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 
 WATCH = timedelta(seconds=30)
 """How long a create request that was under way when its job was closed is waited for."""
@@ -50,9 +50,9 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
     affair = look_at_all(desk.sweep, desk.offer)
     ending = partial(_ending, policy=desk.policy, delete=delete, why=why)
     verdict = ending(affair)
-    if verdict.standing is Standing.BARRED:
+    if verdict.standing is OfferStanding.BARRED:
         raise refuse(verdict)
-    if verdict.standing is Standing.OPEN:
+    if verdict.standing is OfferStanding.OPEN:
         say(verdict)
         if not yes:
             click.confirm(f"Stop {job}?", abort=True)
@@ -63,19 +63,19 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
         raise click.ClickException(f"{affair.job.unsure}: a VM there may run on; run the command again")
 
 
-def _ending(affair: Affair, *, policy: Policy, delete: bool, why: str) -> Verdict:
+def _ending(affair: OfferFacts, *, policy: Policy, delete: bool, why: str) -> AnswerVerdict:
     return end(affair, policy, clock.now(), delete=delete, why=why)
 
 
 def end_job(
-    desk: Desk,
-    affair: Affair,
-    ending: Callable[[Affair], Verdict],
+    desk: JobCommand,
+    affair: OfferFacts,
+    ending: Callable[[OfferFacts], AnswerVerdict],
     pause: Callable[[float], None] = time.sleep,
 ) -> Carried:
     """Close the job and stop its VMs, those that a request under way still makes included."""
 
-    def again() -> Verdict:
+    def again() -> AnswerVerdict:
         return ending(look_at_all(desk.sweep, desk.offer))
 
     executor = desk.sweep.executor
@@ -89,21 +89,21 @@ def end_job(
         carried.verdict.done,
         WATCH if _is_placing(affair) else EACH if carried.done else timedelta(0),
     )
-    while left > timedelta(0) and not carried.unsure and carried.verdict.standing is not Standing.BARRED:
+    while left > timedelta(0) and not carried.unsure and carried.verdict.standing is not OfferStanding.BARRED:
         # A sweep that was under way may have asked for VMs, or begun another attempt, before it saw the end.
         pause(EACH.total_seconds())
         left -= EACH
         carried = carry_out(executor, again(), again)
         if carried.done:
             done = f"{done}; {carried.verdict.done}"
-    if carried.verdict.standing is Standing.BARRED:
+    if carried.verdict.standing is OfferStanding.BARRED:
         return carried
     return carried._replace(verdict=replace(carried.verdict, done=done))
 
 
-def _is_placing(affair: Affair) -> bool:
+def _is_placing(affair: OfferFacts) -> bool:
     newest = affair.job.newest if affair.job else None
-    return newest is not None and newest.state is State.PLACING
+    return newest is not None and newest.state is AttemptState.PLACING
 
 
 @click.command()
@@ -125,14 +125,14 @@ def restart(job: str) -> None:
 
     first = look(desk.sweep, desk.offer)
 
-    def again() -> Verdict:
+    def again() -> AnswerVerdict:
         affair = look(desk.sweep, desk.offer)
         return _stopped_since(first, affair) or consider(affair, desk.policy, clock.now())
 
     verdict = consider(first, desk.policy, clock.now())
-    if verdict.standing is Standing.BARRED:
+    if verdict.standing is OfferStanding.BARRED:
         raise refuse(verdict)
-    if verdict.standing is Standing.OPEN:
+    if verdict.standing is OfferStanding.OPEN:
         for note in verdict.notes:
             click.echo(note)
     so_far(
@@ -142,11 +142,13 @@ def restart(job: str) -> None:
     report(carry_out(desk.sweep.executor, verdict, again))
 
 
-def _stopped_since(first: Affair, now: Affair) -> Verdict | None:
+def _stopped_since(first: OfferFacts, now: OfferFacts) -> AnswerVerdict | None:
     """The verdict that somebody has stopped the job while it was being started: that word counts."""
     before = first.job.newest.number if first.job and first.job.newest else 0
     newest = now.job.newest if now.job else None
-    if newest is None or newest.number <= before or newest.state is not State.STOPPED:
+    if newest is None or newest.number <= before or newest.state is not AttemptState.STOPPED:
         return None
     says = f"Attempt {newest.number} was closed meanwhile: {newest.reason}."
-    return Verdict(standing=Standing.BARRED, title=f"{newest.job} is not started", says=says, code=409)
+    return AnswerVerdict(
+        standing=OfferStanding.BARRED, title=f"{newest.job} is not started", says=says, code=409
+    )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from spotwarden.cli.deployment.examining import Finding, State
+from spotwarden.cli.deployment.examining import Check, CheckState
 from spotwarden.model.fleet import Fleet, Listed
 from spotwarden.ports import RejectedError, UnansweredError
 
@@ -14,7 +14,7 @@ SHOWN = 3
 REPORT = "report it as a fault of Spotwarden, with these lines: it sees other VMs than Google's own client"
 
 
-def second_opinion(ours: Callable[[], Fleet], theirs: Callable[[], Sequence[Listed]]) -> Finding:
+def second_opinion(ours: Callable[[], Fleet], theirs: Callable[[], Sequence[Listed]]) -> Check:
     """List by one, by the other, and by the first again; say where they differ.
 
     A VM that changed meanwhile is left out: what counts is what our door says before and after.
@@ -22,14 +22,14 @@ def second_opinion(ours: Callable[[], Fleet], theirs: Callable[[], Sequence[List
     try:
         before, others, after = ours(), theirs(), ours()
     except (RejectedError, UnansweredError) as error:
-        return Finding(what=WHAT, state=State.UNKNOWN, why=str(error), todo="ask for the role Viewer")
+        return Check(what=WHAT, state=CheckState.UNKNOWN, why=str(error), todo="ask for the role Viewer")
     if found := list(differences(before, others, after)):
         more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
-        return Finding(what=WHAT, state=State.BAD, why="; ".join([*found[:SHOWN], *more]), todo=REPORT)
+        return Check(what=WHAT, state=CheckState.BAD, why="; ".join([*found[:SHOWN], *more]), todo=REPORT)
     if hidden := sorted({*before.unreachable, *after.unreachable}):
         why = f"{len(others)} VMs, the same in both lists; nobody sees {', '.join(hidden)} now"
-        return Finding(what=WHAT, state=State.UNKNOWN, why=why, todo="look again when it is back")
-    return Finding(what=WHAT, state=State.GOOD, why=f"{len(others)} VMs, the same in both lists")
+        return Check(what=WHAT, state=CheckState.UNKNOWN, why=why, todo="look again when it is back")
+    return Check(what=WHAT, state=CheckState.GOOD, why=f"{len(others)} VMs, the same in both lists")
 
 
 def differences(before: Fleet, others: Sequence[Listed], after: Fleet) -> Iterator[str]:

@@ -9,10 +9,10 @@ import click
 
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.deployment import comparing, trying
-from spotwarden.cli.deployment.examining import Finding, State, Where, examine
-from spotwarden.cli.deployment.manifest import MANIFEST, Manifest, read_manifest
+from spotwarden.cli.deployment.examining import Check, CheckState, CheckSubject, examine
+from spotwarden.cli.deployment.manifest import MANIFEST, DeploymentManifest, read_manifest
 from spotwarden.cli.table import render
-from spotwarden.cli.times import Span
+from spotwarden.cli.times import SpanParam
 from spotwarden.engine.policy_file.reading import PolicyError, read_policy
 from spotwarden.notify.outbox.mail_address import address
 from spotwarden.ports import Topic
@@ -30,7 +30,7 @@ MINUTE = timedelta(seconds=60)
 )
 @click.option("--build", type=click.Path(path_type=Path), help="The staged archives that should be deployed.")
 @click.option("--manifest", type=click.Path(path_type=Path), default=MANIFEST, help="infra/functions.yaml.")
-@click.option("--within", type=Span(), default=MINUTE, metavar="SPAN", help="How long to wait; 60s.")
+@click.option("--within", type=SpanParam(), default=MINUTE, metavar="SPAN", help="How long to wait; 60s.")
 @click.option("--look-only", is_flag=True, help="Try nothing: no tick, no marker, no mail.")
 def doctor(  # noqa: PLR0913 - each is an option
     *,
@@ -57,25 +57,29 @@ def doctor(  # noqa: PLR0913 - each is an option
     findings = [*_examined(context, wanted, region, build), _compared(context)]
     if not look_only:
         findings += _tried(context, wanted, mail_to or context.settings.ops, within)
-    click.echo(render(HEAD, [(one.what, one.state.value, one.why, one.todo) for one in findings]))
-    bad = [one for one in findings if one.state in {State.BAD, State.UNKNOWN}]
+    click.echo(
+        render(HEAD, [(finding.what, finding.state.value, finding.why, finding.todo) for finding in findings])
+    )
+    bad = [finding for finding in findings if finding.state in {CheckState.BAD, CheckState.UNKNOWN}]
     if bad:
         raise click.ClickException(f"{len(bad)} of {len(findings)} are not well")
     click.echo(f"all well: {len(findings)} looked at")
 
 
-def _examined(context: Context, wanted: Manifest, region: str, build: Path | None) -> Iterator[Finding]:
+def _examined(
+    context: Context, wanted: DeploymentManifest, region: str, build: Path | None
+) -> Iterator[Check]:
     from spotwarden.gcp.deployed import Deployed  # noqa: PLC0415 - Google's libraries take a while to import
 
     settings = context.settings
-    where = Where(
+    where = CheckSubject(
         project=settings.project, bucket=settings.bucket, prefix=settings.layout.prefix, build=build
     )
     deployed = Deployed(project=settings.project, region=region, endpoint=settings.compute_endpoint)
     return examine(deployed, wanted, where)
 
 
-def _compared(context: Context) -> Finding:
+def _compared(context: Context) -> Check:
     from spotwarden.gcp import second_opinion  # noqa: PLC0415 - Google's libraries take a while to import
 
     settings = context.settings
@@ -85,11 +89,11 @@ def _compared(context: Context) -> Finding:
     )
 
 
-def _tried(context: Context, wanted: Manifest, mail_to: str, within: timedelta) -> list[Finding]:
-    findings: list[Finding] = []
+def _tried(context: Context, wanted: DeploymentManifest, mail_to: str, within: timedelta) -> list[Check]:
+    findings: list[Check] = []
     to, why_not = _mail(context, mail_to)
     if why_not:
-        findings.append(Finding(what="a mail arrives", state=State.SKIPPED, why=why_not))
+        findings.append(Check(what="a mail arrives", state=CheckState.SKIPPED, why=why_not))
     if url := os.environ.get("SPOTWARDEN_ANSWERS", ""):
         findings.append(trying.answers(url))
     begun = list(trying.trials(context, wanted, _topics(context), to))

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.cli.deployment.manifest import Function, Manifest
+from spotwarden.cli.deployment.manifest import DeployedFunction, DeploymentManifest
 from spotwarden.gcp.deployed import Deployed
 from spotwarden.ports import RejectedError, UnansweredError
 
@@ -23,7 +23,7 @@ NARROWED = {"iam.serviceAccounts.actAs", "pubsub.topics.publish"}
 Json = Mapping[str, Any]
 
 
-class State(Enum):
+class CheckState(Enum):
     """What is known of one thing."""
 
     GOOD = "good"
@@ -32,16 +32,16 @@ class State(Enum):
     SKIPPED = "skipped"
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class Check(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the doctor's table: what was looked at, how it stands, why, and what to do about it."""
 
     what: str
-    state: State
+    state: CheckState
     why: str = ""
     todo: str = ""
 
 
-class Where(msgspec.Struct, frozen=True, kw_only=True):
+class CheckSubject(msgspec.Struct, frozen=True, kw_only=True):
     """What is examined; `build` is the folder with the staged archives, where it is known."""
 
     project: str
@@ -54,7 +54,7 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
         return f"projects/{self.project}/topics/{name}"
 
 
-def examine(deployed: Deployed, manifest: Manifest, where: Where) -> Iterator[Finding]:
+def examine(deployed: Deployed, manifest: DeploymentManifest, where: CheckSubject) -> Iterator[Check]:
     """Everything that can be seen without touching anything."""
     for topic in manifest.topics.values():
         yield _seen(f"topic {topic}", lambda topic=topic: deployed.topic(topic), lambda _: ())  # type: ignore[misc]
@@ -64,7 +64,9 @@ def examine(deployed: Deployed, manifest: Manifest, where: Where) -> Iterator[Fi
             yield from _wakes(deployed, function, manifest, where)
 
 
-def _wakes(deployed: Deployed, function: Function, manifest: Manifest, where: Where) -> Iterator[Finding]:
+def _wakes(
+    deployed: Deployed, function: DeployedFunction, manifest: DeploymentManifest, where: CheckSubject
+) -> Iterator[Check]:
     name = function.topic
     yield _seen(f"topic {name}", lambda: deployed.topic(name), lambda _: ())
     subscribed = {name: name}
@@ -99,12 +101,12 @@ def _wakes(deployed: Deployed, function: Function, manifest: Manifest, where: Wh
             f"publishers of {name}",
             lambda: {"may": deployed.publishers(name), "must": _telling(deployed, function)},
             lambda found: [
-                f"{one} may not publish to it" for one in found["must"] if one not in found["may"]
+                f"{match} may not publish to it" for match in found["must"] if match not in found["may"]
             ],
         )
 
 
-def _telling(deployed: Deployed, function: Function) -> Iterator[str]:
+def _telling(deployed: Deployed, function: DeployedFunction) -> Iterator[str]:
     """In whose names events come; a tick finds all of it as well, and so hides that one does not."""
     if function.log_events:
         yield (deployed.sink(function.topic) or {}).get("writerIdentity", "the log sink")
@@ -112,7 +114,7 @@ def _telling(deployed: Deployed, function: Function) -> Iterator[str]:
         yield deployed.storage_agent()
 
 
-def _function(deployed: Deployed, function: Function, where: Where) -> Iterator[Finding]:
+def _function(deployed: Deployed, function: DeployedFunction, where: CheckSubject) -> Iterator[Check]:
     """What only Google has: the service itself, and its role."""
     if not deployed.at_google:
         return
@@ -133,15 +135,15 @@ def _function(deployed: Deployed, function: Function, where: Where) -> Iterator[
         )
 
 
-def _seen(what: str, look: Callable[[], Json | None], faults: Callable[[Json], Sequence[str]]) -> Finding:
+def _seen(what: str, look: Callable[[], Json | None], faults: Callable[[Json], Sequence[str]]) -> Check:
     try:
         found = look()
         wrong = ["it is not there"] if found is None else faults(found)
     except (RejectedError, UnansweredError) as error:
-        return Finding(what=what, state=State.UNKNOWN, why=str(error), todo="ask for the role Viewer")
+        return Check(what=what, state=CheckState.UNKNOWN, why=str(error), todo="ask for the role Viewer")
     if wrong:
-        return Finding(what=what, state=State.BAD, why="; ".join(wrong), todo=AGAIN)
-    return Finding(what=what, state=State.GOOD)
+        return Check(what=what, state=CheckState.BAD, why="; ".join(wrong), todo=AGAIN)
+    return Check(what=what, state=CheckState.GOOD)
 
 
 def subscription_faults(found: Json, topic: str, at_google: bool) -> list[str]:  # noqa: FBT001 - of this module
@@ -160,7 +162,7 @@ def subscription_faults(found: Json, topic: str, at_google: bool) -> list[str]: 
     return wrong
 
 
-def schedule_faults(found: Json, function: Function, topic: str) -> list[str]:
+def schedule_faults(found: Json, function: DeployedFunction, topic: str) -> list[str]:
     """What is wrong with a tick. Without data no function takes it for an event."""
     target = found.get("pubsubTarget", {})
     wrong = []
@@ -177,7 +179,7 @@ def schedule_faults(found: Json, function: Function, topic: str) -> list[str]:
     return wrong
 
 
-def sink_faults(found: Json, function: Function, topic: str) -> list[str]:
+def sink_faults(found: Json, function: DeployedFunction, topic: str) -> list[str]:
     """What is wrong with a log sink."""
     wrong = []
     if found.get("disabled"):
@@ -189,30 +191,30 @@ def sink_faults(found: Json, function: Function, topic: str) -> list[str]:
     return wrong
 
 
-def notification_faults(found: Json, wanted: tuple[str, str], topic: str, where: Where) -> list[str]:
+def notification_faults(found: Json, wanted: tuple[str, str], topic: str, where: CheckSubject) -> list[str]:
     """What is wrong with how the bucket tells of changes: exactly one notification is to be of this kind."""
     event, below = wanted
     end = where.topic(topic)
-    ours = [one for one in found["items"] if str(one.get("topic", "")).endswith(end)]
+    ours = [match for match in found["items"] if str(match.get("topic", "")).endswith(end)]
     right = [
-        one
-        for one in ours
-        if event in one.get("event_types", [event])
-        and one.get("object_name_prefix", "") == where.prefix + below
+        rule
+        for rule in ours
+        if event in rule.get("event_types", [event])
+        and rule.get("object_name_prefix", "") == where.prefix + below
     ]
     if len(right) == 1:
         return []
     if right:
         return [f"there are {len(right)}, so each event comes {len(right)} times"]
-    told = ", ".join(one.get("object_name_prefix", "everything") for one in ours)
+    told = ", ".join(rule.get("object_name_prefix", "everything") for rule in ours)
     return [f"the bucket tells of {told}, not of {where.prefix + below}" if ours else "it is not there"]
 
 
-def function_faults(found: Json, function: Function, archive: str, where: Where) -> list[str]:
+def function_faults(found: Json, function: DeployedFunction, archive: str, where: CheckSubject) -> list[str]:
     """What is wrong with a function: whether it is ready, and made of what was staged here."""
     wrong = []
     if found.get("state") != "ACTIVE":
-        said = "; ".join(one.get("message", "") for one in found.get("stateMessages", ()))
+        said = "; ".join(match.get("message", "") for match in found.get("stateMessages", ()))
         wrong.append(f"it is {found.get('state')}{': ' + said if said else ''}")
     # Not what the build says of its source: that is a copy, with a name that Cloud Functions has given it.
     made_of = found.get("labels", {}).get(ARCHIVE, "")
@@ -221,7 +223,7 @@ def function_faults(found: Json, function: Function, archive: str, where: Where)
     told = found.get("serviceConfig", {}).get("environmentVariables", {})
     if told.get("SPOTWARDEN_BUCKET") != where.bucket:
         wrong.append(f"it looks at the bucket {told.get('SPOTWARDEN_BUCKET')}")
-    has = {one.get("key") for one in found.get("serviceConfig", {}).get("secretEnvironmentVariables", ())}
+    has = {match.get("key") for match in found.get("serviceConfig", {}).get("secretEnvironmentVariables", ())}
     if strange := sorted(has - set(function.secrets)):
         wrong.append(f"it is given secrets that it must not have: {', '.join(strange)}")
     return wrong
@@ -240,7 +242,7 @@ def role_faults(found: Json, needed: Sequence[str], granted: bool, member: str) 
     return [*wrong, *([] if granted else [f"{member} does not have its role"])]
 
 
-def archive_of(function: Function, build: Path) -> str:
+def archive_of(function: DeployedFunction, build: Path) -> str:
     """The label that a function has which is made of what is staged here; "" where nothing is."""
     archive = build / f"{function.name}.zip"
     if not archive.exists():

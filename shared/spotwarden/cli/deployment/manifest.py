@@ -12,7 +12,7 @@ from spotwarden import typed
 MANIFEST = Path(__file__).resolve().parents[4] / "infra" / "functions.yaml"
 
 
-class Function(msgspec.Struct, frozen=True, kw_only=True):
+class DeployedFunction(msgspec.Struct, frozen=True, kw_only=True):
     """One row; the file says what each field means."""
 
     name: str
@@ -40,19 +40,19 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
         return bool(not self.http or self.schedule)
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class DeploymentManifest(msgspec.Struct, frozen=True, kw_only=True):
     """The whole file."""
 
-    functions: tuple[Function, ...]
+    functions: tuple[DeployedFunction, ...]
     topics: Mapping[str, str]
 
 
-typed.prepare(Manifest)
+typed.prepare(DeploymentManifest)
 
 
-def read_manifest(file: Path) -> Manifest:
+def read_manifest(file: Path) -> DeploymentManifest:
     """Read it; a `ClickException` says why not."""
     try:
-        return typed.convert(yaml.safe_load(file.read_text(encoding="utf-8")), Manifest)
+        return typed.convert(yaml.safe_load(file.read_text(encoding="utf-8")), DeploymentManifest)
     except (OSError, yaml.YAMLError, msgspec.ValidationError) as error:
         raise click.ClickException(f"{file}: {error}; name the manifest with --manifest") from error

@@ -15,8 +15,8 @@ import msgspec
 
 from spotwarden import typed
 from spotwarden.cli.context import Context, new_tick
-from spotwarden.cli.deployment.examining import TICK, Finding, State
-from spotwarden.cli.deployment.manifest import Function, Manifest
+from spotwarden.cli.deployment.examining import TICK, Check, CheckState
+from spotwarden.cli.deployment.manifest import DeployedFunction, DeploymentManifest
 from spotwarden.cli.samples import samples
 from spotwarden.engine.turn import Turn
 from spotwarden.layout import AuditRecord, MarkerName, Quarantined, SweepTurn, notice_key, quarantine_key
@@ -39,12 +39,12 @@ class Trial(msgspec.Struct, kw_only=True):
     """One thing that was begun: `look` says how it ended, None while it has not; `late` is told otherwise."""
 
     what: str
-    look: Callable[[], Finding | None]
-    late: Finding
+    look: Callable[[], Check | None]
+    late: Check
     clean: Callable[[], None] = lambda: None
 
 
-def run(trials: list[Trial], patience: timedelta) -> Iterator[Finding]:
+def run(trials: list[Trial], patience: timedelta) -> Iterator[Check]:
     """Wait for all of them, as long as that at most; gives each as it ends."""
     until = time.monotonic() + patience.total_seconds()
     waiting = list(trials)
@@ -63,7 +63,7 @@ def run(trials: list[Trial], patience: timedelta) -> Iterator[Finding]:
             trial.clean()
 
 
-def trials(context: Context, manifest: Manifest, topics: Topics, mail_to: str) -> Iterator[Trial]:
+def trials(context: Context, manifest: DeploymentManifest, topics: Topics, mail_to: str) -> Iterator[Trial]:
     """Everything that can be tried; what cannot be begun is a trial that has ended badly."""
     for function in manifest.functions:
         if function.schedule and function.name != POSTS:
@@ -80,32 +80,34 @@ def _begun(what: str, begin: Callable[[], Trial]) -> Trial:
     try:
         return begin()
     except (RejectedError, UnansweredError, OSError) as error:
-        bad = Finding(what=what, state=State.BAD, why=f"it cannot be begun: {error}", todo="mend that first")
+        bad = Check(
+            what=what, state=CheckState.BAD, why=f"it cannot be begun: {error}", todo="mend that first"
+        )
         return Trial(what=what, look=lambda: bad, late=bad)
 
 
-def _tick(topics: Topics, function: Function) -> None:
+def _tick(topics: Topics, function: DeployedFunction) -> None:
     topics(function.topic).publish(b"tick", {TICK: function.name})
 
 
-def _sweeps(context: Context, function: Function, topics: Topics) -> Trial:
+def _sweeps(context: Context, function: DeployedFunction, topics: Topics) -> Trial:
     """Its turn is taken and given back: it has looked at everything, and come to its end."""
     store = context.cloud.store
     name = context.settings.layout.build(SweepTurn(function=function.name))
     before = store.read(name)
     what = f"{function.deployed_name} sweeps"
 
-    def look() -> Finding | None:
+    def look() -> Check | None:
         now = store.read(name)
         if now is None or (before is not None and now.generation == before.generation):
             return None
         turn = typed.decode(now.data, Turn)
-        return None if turn.holder else Finding(what=what, state=State.GOOD)
+        return None if turn.holder else Check(what=what, state=CheckState.GOOD)
 
     _tick(topics, function)
-    late = Finding(
+    late = Check(
         what=what,
-        state=State.BAD,
+        state=CheckState.BAD,
         why="it was ticked, and did not come to the end of a sweep",
         todo=f"{LOG}: severity>=ERROR, jsonPayload.function={function.name}",
     )
@@ -122,11 +124,11 @@ def _marker(context: Context) -> Trial:
     generation = store.write(name, b"", generation=0)
     aside = layout.build(Quarantined(key=quarantine_key(node), generation=generation))
 
-    def look() -> Finding | None:
+    def look() -> Check | None:
         if store.entries(aside, limit=1):
-            return Finding(what=what, state=State.GOOD)
+            return Check(what=what, state=CheckState.GOOD)
         if _observed(context, node, began, context_now()):
-            return Finding(what=what, state=State.GOOD, why="it is observed: written down, and not moved")
+            return Check(what=what, state=CheckState.GOOD, why="it is observed: written down, and not moved")
         return None
 
     def clean() -> None:
@@ -134,9 +136,9 @@ def _marker(context: Context) -> Trial:
             if stored := store.read(one):
                 store.delete(one, generation=stored.generation)
 
-    late = Finding(
+    late = Check(
         what=what,
-        state=State.BAD,
+        state=CheckState.BAD,
         why="nobody has put it aside",
         todo=f"look at the bucket notification and at recover-spot ({LOG})",
     )
@@ -151,8 +153,8 @@ def _observed(context: Context, node: str, began: datetime, now: datetime) -> bo
     below = [
         layout.build(AuditRecord(day=at.date(), entry=f"{at:%H%M}")).removesuffix(".json") for at in records
     ]
-    entries = [one for prefix in below for one in store.entries(prefix) if RECOVERS in one.name]
-    return any(node.encode() in stored.data for one in entries if (stored := store.read(one.name)))
+    entries = [entry for prefix in below for entry in store.entries(prefix) if RECOVERS in entry.name]
+    return any(node.encode() in stored.data for entry in entries if (stored := store.read(entry.name)))
 
 
 def context_now() -> datetime:
@@ -160,7 +162,7 @@ def context_now() -> datetime:
     return new_tick("doctor").now
 
 
-def _mail(context: Context, post: Function, topics: Topics, to: str) -> Trial:
+def _mail(context: Context, post: DeployedFunction, topics: Topics, to: str) -> Trial:
     """A sample of a notice, published as any other, is written down as delivered."""
     store, layout = context.cloud.store, context.settings.layout
     tick = new_tick("doctor")
@@ -171,22 +173,22 @@ def _mail(context: Context, post: Function, topics: Topics, to: str) -> Trial:
     ticked = [time.monotonic()]
     topics(context.settings.notices).publish(msgspec.json.encode(notice), _attributes(notice))
 
-    def look() -> Finding | None:
+    def look() -> Check | None:
         if store.entries(layout.delivered(key), limit=1):
-            return Finding(what=what, state=State.GOOD, why="the mail server has taken it")
-        failed = [one for one in store.entries(layout.undelivered()) if key in one.name]
+            return Check(what=what, state=CheckState.GOOD, why="the mail server has taken it")
+        failed = [entry for entry in store.entries(layout.undelivered()) if key in entry.name]
         if failed:
             todo = f"spotwarden notices show {notice.id}"
-            return Finding(what=what, state=State.BAD, why="it could not be delivered", todo=todo)
+            return Check(what=what, state=CheckState.BAD, why="it could not be delivered", todo=todo)
         if time.monotonic() - ticked[0] >= NUDGE.total_seconds():
             ticked[0] = time.monotonic()
             _tick(topics, post)
         return None
 
     _tick(topics, post)
-    late = Finding(
+    late = Check(
         what=what,
-        state=State.BAD,
+        state=CheckState.BAD,
         why="it still waits, or nobody has taken it",
         todo=f"is SPOTWARDEN_SMTP set, and right? spotwarden notices list; {LOG}",
     )
@@ -197,7 +199,7 @@ def _attributes(notice: Notice) -> Mapping[str, str]:
     return {"kind": notice.kind, "severity": notice.severity.value, "job": notice.job, "id": notice.id}
 
 
-def answers(url: str) -> Finding:
+def answers(url: str) -> Check:
     """Whether the page that mails lead to answers; without a token it says that the link is none."""
     what = "answers are taken"
     try:
@@ -206,10 +208,13 @@ def answers(url: str) -> Finding:
     except HTTPError as error:
         status = error.code
     except (URLError, OSError, ValueError) as error:
-        return Finding(
-            what=what, state=State.BAD, why=f"{url}: {error}", todo="is answer-notice deployed, and public?"
+        return Check(
+            what=what,
+            state=CheckState.BAD,
+            why=f"{url}: {error}",
+            todo="is answer-notice deployed, and public?",
         )
     if status in {401, 403} or status >= 500:  # noqa: PLR2004 - not let in, or broken
         todo = "may anybody call it (allUsers)? An organization's policy may forbid that; " + LOG
-        return Finding(what=what, state=State.BAD, why=f"{url} answers {status}", todo=todo)
-    return Finding(what=what, state=State.GOOD)
+        return Check(what=what, state=CheckState.BAD, why=f"{url} answers {status}", todo=todo)
+    return Check(what=what, state=CheckState.GOOD)

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from spotwarden.cli.launching.inputs import Input
-from spotwarden.cli.launching.machines import Machine
+from spotwarden.cli.launching.inputs import LaunchInput
+from spotwarden.cli.launching.machines import MachineType
 from spotwarden.layout import job_problem
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -22,12 +22,12 @@ TAGS_AT_MOST = 60
 MOST_NODES = 999
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class LaunchRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that was said; "" and None where nothing was."""
 
     job: str
     command: tuple[str, ...]
-    machine: Machine
+    machine: MachineType
     nodes: int = 1
     zone: str = ""
     region: str = ""
@@ -37,7 +37,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     container: str = ""
     container_flags: str = ""
     code: Path | None = None
-    inputs: tuple[Input, ...] = ()
+    inputs: tuple[LaunchInput, ...] = ()
     input_jobs: tuple[str, ...] = ()
     env: Mapping[str, str] = {}
     setup: str = ""

@@ -27,7 +27,7 @@ NEVER = frozenset(
 _PIECES = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[(?:[!^]?\]?[^]]*)\]|\\.|.", re.DOTALL)
 
 
-class Rule(NamedTuple):
+class IgnoreRule(NamedTuple):
     """One line: it speaks of paths below a folder, behind the first `skipped` letters."""
 
     skipped: int
@@ -42,14 +42,14 @@ class Rule(NamedTuple):
         return self.pattern.fullmatch(path, self.skipped) is not None
 
 
-class Found(NamedTuple):
+class IgnoreFile(NamedTuple):
     """A path of the folder, and whether it is left out; of a folder that is, nothing more is said."""
 
     path: Path
     left_out: bool
 
 
-def walk(folder: Path, without: Collection[Path] = ()) -> Iterator[Found]:
+def walk(folder: Path, without: Collection[Path] = ()) -> Iterator[IgnoreFile]:
     """Everything in the folder, by absolute paths in the order of names; links are not followed.
 
     `without` are paths, as absolute, that are left out, too.
@@ -58,17 +58,17 @@ def walk(folder: Path, without: Collection[Path] = ()) -> Iterator[Found]:
     yield from _walk(whole, tuple(_from_above(whole)), without)
 
 
-def _walk(folder: Path, rules: tuple[Rule, ...], without: Collection[Path]) -> Iterator[Found]:
+def _walk(folder: Path, rules: tuple[IgnoreRule, ...], without: Collection[Path]) -> Iterator[IgnoreFile]:
     rules += tuple(rules_of(folder))
     for path in sorted(folder.iterdir()):
         is_folder = path.is_dir() and not path.is_symlink()
         left_out = path.name in NEVER or path in without or is_left_out(path, rules, is_folder=is_folder)
-        yield Found(path, left_out)
+        yield IgnoreFile(path, left_out)
         if is_folder and not left_out:
             yield from _walk(path, rules, without)
 
 
-def is_left_out(path: Path, rules: tuple[Rule, ...], *, is_folder: bool) -> bool:
+def is_left_out(path: Path, rules: tuple[IgnoreRule, ...], *, is_folder: bool) -> bool:
     """What the last rule that fits says."""
     text = path.as_posix()
     for rule in reversed(rules):
@@ -77,7 +77,7 @@ def is_left_out(path: Path, rules: tuple[Rule, ...], *, is_folder: bool) -> bool
     return False
 
 
-def _from_above(folder: Path) -> Iterator[Rule]:
+def _from_above(folder: Path) -> Iterator[IgnoreRule]:
     """The rules of the folders above, where the folder is a part of a repository."""
     above = list(folder.parents)
     tops = [index for index, one in enumerate(above) if (one / ".git").exists()]
@@ -86,7 +86,7 @@ def _from_above(folder: Path) -> Iterator[Rule]:
             yield from rules_of(one)
 
 
-def rules_of(folder: Path) -> Iterator[Rule]:
+def rules_of(folder: Path) -> Iterator[IgnoreRule]:
     """The rules of one folder's files; a file that is no text has none."""
     for name in FILES:
         file = folder / name
@@ -97,7 +97,7 @@ def rules_of(folder: Path) -> Iterator[Rule]:
         yield from (rule for line in lines if (rule := rule_of(line, folder)))
 
 
-def rule_of(line: str, base: Path) -> Rule | None:
+def rule_of(line: str, base: Path) -> IgnoreRule | None:
     """One line as a rule; None for an empty line, a comment, or a pattern that git takes for none."""
     text = re.sub(r"(?<!\\)((?:\\\\)*) +$", r"\1", line)
     if not text or text.startswith("#"):
@@ -113,7 +113,7 @@ def rule_of(line: str, base: Path) -> Rule | None:
     pattern = ("" if anchored else "(?:.*/)?") + "".join(
         _as_pattern(piece) for piece in _PIECES.findall(text)
     )
-    return Rule(
+    return IgnoreRule(
         len(base.as_posix().rstrip("/")) + 1, re.compile(pattern, re.DOTALL), brings_back, folders_only
     )
 

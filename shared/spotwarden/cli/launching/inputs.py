@@ -7,15 +7,14 @@ from pathlib import Path
 import click
 import msgspec
 
-from spotwarden.layout import Input as InputName
-from spotwarden.layout import Layout, NotInLayoutError, Output, job_problem
+from spotwarden.layout import InputName, Layout, NotInLayoutError, Output, job_problem
 
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9_][A-Za-z0-9_.-]*)=(?P<what>.+)", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _ADDRESS = re.compile(r"gs://[a-z0-9][a-z0-9._-]{1,220}/\S+")
 
 
-class Input(msgspec.Struct, frozen=True, kw_only=True):
+class LaunchInput(msgspec.Struct, frozen=True, kw_only=True):
     """One input: the program finds it in `$SPOTWARDEN_INPUT/<name>`.
 
     `local` is a file or folder of this machine, which is sent first; None for what the bucket has.
@@ -28,28 +27,28 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 
 def inputs_of(
     said: tuple[str, ...], jobs: tuple[str, ...], job: str, bucket: str, layout: Layout
-) -> list[Input]:
+) -> list[LaunchInput]:
     """What `--input` and `--input-job` say, each with the address that the VM fetches.
 
     Raises:
         UsageError: there is no such file, two would be called the same, or a name cannot be.
     """
     found = [*(_input(one, job, bucket, layout) for one in said), *_from_jobs(jobs, bucket, layout)]
-    for one in found:
-        if sum(other.name == one.name for other in found) > 1:
+    for match in found:
+        if sum(other.name == match.name for other in found) > 1:
             raise click.UsageError(
-                f"two inputs would be called {one.name!r}; give one another name: --input NAME=PATH"
+                f"two inputs would be called {match.name!r}; give one another name: --input NAME=PATH"
             )
     return found
 
 
-def _input(said: str, job: str, bucket: str, layout: Layout) -> Input:
+def _input(said: str, job: str, bucket: str, layout: Layout) -> LaunchInput:
     match = _NAMED.fullmatch(said) if not Path(said).exists() else None
     name, what = (match["name"], match["what"]) if match else ("", said)
     if what.startswith("gs://"):
         if not _ADDRESS.fullmatch(what):
             raise click.UsageError(f"--input {what!r} is no address; write gs://BUCKET/NAME, without blanks")
-        return Input(name=_checked(name or what.rstrip("/").rpartition("/")[2], said), address=what)
+        return LaunchInput(name=_checked(name or what.rstrip("/").rpartition("/")[2], said), address=what)
     path = Path(what)
     if not path.exists():
         raise click.UsageError(
@@ -57,7 +56,7 @@ def _input(said: str, job: str, bucket: str, layout: Layout) -> Input:
         )
     name = _checked(name or path.resolve().name, said)
     address = f"gs://{bucket}/{layout.build(InputName(job=job, path=name))}"
-    return Input(name=name, address=f"{address}/" if path.is_dir() else address, local=path)
+    return LaunchInput(name=name, address=f"{address}/" if path.is_dir() else address, local=path)
 
 
 def _checked(name: str, said: str) -> str:
@@ -69,15 +68,15 @@ def _checked(name: str, said: str) -> str:
     return name
 
 
-def _from_jobs(jobs: tuple[str, ...], bucket: str, layout: Layout) -> Iterator[Input]:
+def _from_jobs(jobs: tuple[str, ...], bucket: str, layout: Layout) -> Iterator[LaunchInput]:
     for job in jobs:
         if problem := job_problem(job):
             raise click.UsageError(f"--input-job: {problem}")
         below = layout.build(Output(job=job, path="x")).removesuffix("x")
-        yield Input(name=job, address=f"gs://{bucket}/{below}")
+        yield LaunchInput(name=job, address=f"gs://{bucket}/{below}")
 
 
-def name_of(job: str, one: Input, path: str, layout: Layout) -> str:
+def name_of(job: str, one: LaunchInput, path: str, layout: Layout) -> str:
     """The object for a file of a local input; `path` is its way below the folder, "" for the input itself."""
     whole = f"{one.name}/{path}" if path else one.name
     try:

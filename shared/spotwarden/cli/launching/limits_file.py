@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from spotwarden import typed
-from spotwarden.cli.launching.asked import Asked
+from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.engine.policy_file.reading import durations, read_toml
 from spotwarden.governance.precedence import misread
 from spotwarden.model.jobfile import JobFile
@@ -17,7 +17,7 @@ from spotwarden.model.values import written
 typed.prepare(JobFile)
 
 
-def job_file(asked: Asked) -> str:
+def job_file(asked: LaunchRequest) -> str:
     """The text of `job.toml`; "" where nothing was said of any limit.
 
     Raises:
@@ -53,7 +53,7 @@ def _hold(text: str, what: str) -> None:
             raise click.UsageError(f"--job-toml: {what} cannot be followed: {slip}")
 
 
-def _lines(asked: Asked) -> Iterator[str]:
+def _lines(asked: LaunchRequest) -> Iterator[str]:
     if asked.owner:
         yield f"owner = {_text(asked.owner)}"
         if "@" in asked.owner:

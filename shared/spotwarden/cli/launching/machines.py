@@ -57,7 +57,7 @@ _STEP = 8
 """vCPUs that are taken for each GPU of a machine that nobody has named."""
 
 
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
+class MachineType(msgspec.Struct, frozen=True, kw_only=True):
     """A machine type with its GPUs; `attached` where the request must name them."""
 
     name: str
@@ -76,7 +76,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.gpu}:{self.count}" if self.count else ""
 
 
-def machine_for(machine: str, gpu: str) -> Machine:
+def machine_for(machine: str, gpu: str) -> MachineType:
     """The machine that is meant: the one that was named, or the smallest with these GPUs.
 
     Raises:
@@ -86,7 +86,7 @@ def machine_for(machine: str, gpu: str) -> Machine:
         if not machine:
             raise click.UsageError("say --machine, such as e2-standard-8 or g2-standard-8, or --gpu l4:1")
         count, kind = built_in(machine)
-        return Machine(name=machine, gpu=kind, count=count)
+        return MachineType(name=machine, gpu=kind, count=count)
     kind, count = _read(gpu)
     if not machine:
         return _smallest(kind, count)
@@ -96,9 +96,9 @@ def machine_for(machine: str, gpu: str) -> Machine:
             raise click.UsageError(
                 f"{machine} comes with {has} {brings}, not with {count} {kind}; {_fitting(kind)}"
             )
-        return Machine(name=machine, gpu=kind, count=count)
+        return MachineType(name=machine, gpu=kind, count=count)
     _check_attached(machine, kind, count)
-    return Machine(name=machine, gpu=kind, count=count, attached=True)
+    return MachineType(name=machine, gpu=kind, count=count, attached=True)
 
 
 def _read(said: str) -> tuple[str, int]:
@@ -115,12 +115,12 @@ def _read(said: str) -> tuple[str, int]:
     return kind, int(match["count"] or 1)
 
 
-def _smallest(kind: str, count: int) -> Machine:
+def _smallest(kind: str, count: int) -> MachineType:
     for name in WITH_GPUS:
         if built_in(name) == (count, kind):
-            return Machine(name=name, gpu=kind, count=count)
+            return MachineType(name=name, gpu=kind, count=count)
     if count in ATTACHED.get(kind, {}):
-        return Machine(name=f"n1-standard-{_STEP * count}", gpu=kind, count=count, attached=True)
+        return MachineType(name=f"n1-standard-{_STEP * count}", gpu=kind, count=count, attached=True)
     raise click.UsageError(f"no machine has {count} {kind}; {_fitting(kind)}")
 
 

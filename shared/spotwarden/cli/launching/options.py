@@ -1,4 +1,4 @@
-"""What `spotwarden run` may be told, and how that becomes an `Asked`."""
+"""What `spotwarden run` may be told, and how that becomes an `LaunchRequest`."""
 
 import os
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from spotwarden.cli.context import Context
-from spotwarden.cli.launching.asked import MOST_NODES, Asked, check_job, environment, metrics, tags
+from spotwarden.cli.launching.asked import MOST_NODES, LaunchRequest, check_job, environment, metrics, tags
 from spotwarden.cli.launching.inputs import inputs_of
-from spotwarden.cli.launching.machines import Machine, machine_for
-from spotwarden.cli.times import Moment, Span
+from spotwarden.cli.launching.machines import MachineType, machine_for
+from spotwarden.cli.times import MomentParam, SpanParam
 
 _FILE = click.Path(exists=True, path_type=Path)
 
@@ -42,10 +42,10 @@ OPTIONS = (
     click.option("--setup", default="", help="A line before it [default: pip, requirements.txt]."),
     click.option("--metric", "metrics", multiple=True, metavar="NAME=PATTERN", help="A number in the log."),
     click.option("--tag", "tags", multiple=True, metavar="NAME=VALUE", help="A label of the VMs."),
-    click.option("--max-runtime", type=Span(), help="No longer than this, over all attempts, such as 12h."),
+    click.option("--max-runtime", type=SpanParam(), help="At most this long, over all attempts, as 12h."),
     click.option("--budget", type=click.FloatRange(min=0, min_open=True), help="No more money than this."),
-    click.option("--deadline", type=Moment(), help="When it must be done; with --work, maybe on demand."),
-    click.option("--work", type=Span(), help="How long it needs in all."),
+    click.option("--deadline", type=MomentParam(), help="When it must be done; with --work maybe on demand."),
+    click.option("--work", type=SpanParam(), help="How long it needs in all."),
     click.option("--job-toml", type=_FILE, help="A job.toml with more of limits and rules."),
     click.option("--on-demand", is_flag=True, help="Not a spot VM: dearer, and nobody takes it away."),
     click.option("--disk-gb", type=click.IntRange(10, 65536), help="Size of the boot disk."),
@@ -63,7 +63,7 @@ OPTIONS = (
 
 
 READ = frozenset({"machine", "code", "inputs", "env", "metrics", "tags"})
-"""Fields of `Asked` that are not taken as they were said."""
+"""Fields of `LaunchRequest` that are not taken as they were said."""
 
 
 def with_options(command: Any) -> Any:  # noqa: ANN401 — click's decorators have no narrower type
@@ -73,7 +73,7 @@ def with_options(command: Any) -> Any:  # noqa: ANN401 — click's decorators ha
     return command
 
 
-def asked_of(said: Mapping[str, Any], context: Context) -> Asked:
+def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     """Everything that was said, checked against itself; `UsageError` says what cannot be, and what can."""
     check_job(said["job"], said["nodes"])
     if not said["region"]:
@@ -92,8 +92,8 @@ def asked_of(said: Mapping[str, Any], context: Context) -> Asked:
     if said["container_flags"] and not said["container"]:
         raise click.UsageError("--container-flags are for a container; say --container, too")
     layout, bucket = context.settings.layout, context.settings.bucket
-    alike = {name: said[name] for name in Asked.__struct_fields__ if name not in READ}
-    return Asked(
+    alike = {name: said[name] for name in LaunchRequest.__struct_fields__ if name not in READ}
+    return LaunchRequest(
         **alike,
         machine=machine,
         code=None if said["no_code"] else said["code"],
@@ -104,7 +104,7 @@ def asked_of(said: Mapping[str, Any], context: Context) -> Asked:
     )
 
 
-def _check_place(said: Mapping[str, Any], machine: Machine, context: Context) -> None:
+def _check_place(said: Mapping[str, Any], machine: MachineType, context: Context) -> None:
     """A zone or a region, not both, not neither: where there are such machines is told."""
     if said["zone"] and said["region"]:
         raise click.UsageError("say either --zone or --region")

@@ -13,7 +13,7 @@ from spotwarden import clock
 from spotwarden.cli.bars import amount
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
 from spotwarden.cli.interrupted import so_far
-from spotwarden.cli.launching.asked import Asked
+from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.cli.launching.folder import KEPT, KIT, digest, read_kit, write
 from spotwarden.cli.launching.limits_file import job_file
 from spotwarden.cli.launching.options import asked_of, with_options
@@ -23,10 +23,10 @@ from spotwarden.cli.launching.sending import send_input
 from spotwarden.cli.launching.starting import start, told
 from spotwarden.cli.launching.storing import look, store, store_code, storing
 from spotwarden.cli.launching.writing import SCRIPT, files_of, image_of, script_of, setup_of
-from spotwarden.layout import JobFile, RunRecord, Thing
+from spotwarden.layout import JobFileName, ObjectName, RunRecord
 from spotwarden.model.action import DropObject
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.run import Run
+from spotwarden.model.run import RunRequest
 from spotwarden.notify.templates.text import count
 from spotwarden.recovery import submission
 
@@ -78,7 +78,7 @@ def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are opt
         _follow(context, asked.job, since=record.at if said["again"] else None)
 
 
-def _show(texts: Mapping[str, str], asked: Asked) -> None:
+def _show(texts: Mapping[str, str], asked: LaunchRequest) -> None:
     """What would be written and sent; the job kit is named, not shown."""
     click.echo(texts[SCRIPT], nl=False)
     for name, text in texts.items():
@@ -90,7 +90,7 @@ def _show(texts: Mapping[str, str], asked: Asked) -> None:
         click.echo(f"\n# input {one.name}: {one.local or one.address}")
 
 
-def _check(context: Context, asked: Asked, *, again: bool, wait: bool) -> None:
+def _check(context: Context, asked: LaunchRequest, *, again: bool, wait: bool) -> None:
     """Whether the job may be launched now, and has what it works on, before anything is written."""
     if problem := submission.problem(look(context, asked.job), again=again):
         raise click.ClickException(problem)
@@ -119,10 +119,10 @@ def _check_input_jobs(context: Context, jobs: tuple[str, ...], *, wait: bool) ->
             )
 
 
-def _record(asked: Asked, setup: str, kit: str) -> Run:
+def _record(asked: LaunchRequest, setup: str, kit: str) -> RunRequest:
     """How it was asked for."""
     _flag, image, project = image_of(asked)
-    return Run(
+    return RunRequest(
         at=clock.now(),
         by=asked.owner or default_owner(),
         command=asked.command,
@@ -143,7 +143,7 @@ def _record(asked: Asked, setup: str, kit: str) -> Run:
     )
 
 
-def _launch(context: Context, asked: Asked, folder: Path, record: Run, limits: str) -> str:
+def _launch(context: Context, asked: LaunchRequest, folder: Path, record: RunRequest, limits: str) -> str:
     """Store everything and launch it, as `submit` does; gives where it runs, in a sentence."""
     package = read_script(context, folder / SCRIPT, resolve=False)
     storing(asked.job)
@@ -152,15 +152,17 @@ def _launch(context: Context, asked: Asked, folder: Path, record: Run, limits: s
         inputs = [one.local for one in asked.inputs if one.local is not None]
         code, size = store_code(context, asked.job, asked.code, inputs)
         record = msgspec.structs.replace(record, code=code, code_bytes=size)
-    more: dict[Thing, bytes] = {RunRecord(job=asked.job): msgspec.json.format(msgspec.json.encode(record))}
+    more: dict[ObjectName, bytes] = {
+        RunRecord(job=asked.job): msgspec.json.format(msgspec.json.encode(record))
+    }
     if limits:
-        more[JobFile(job=asked.job)] = limits.encode()
+        more[JobFileName(job=asked.job)] = limits.encode()
     store(context, look(context, asked.job), package, more)
     launched: JobFacts = start(context, look(context, asked.job, script=True), package.launch, record.by)
     return told(launched.ledger[-1].attempt)
 
 
-def _send_inputs(context: Context, asked: Asked) -> None:
+def _send_inputs(context: Context, asked: LaunchRequest) -> None:
     """Make the bucket hold what this machine's files are now, and nothing that is no longer among them."""
     executor = context.executor(new_tick("run"))
     for one in asked.inputs:
@@ -182,6 +184,6 @@ def _follow(context: Context, job: str, *, since: datetime | None) -> None:
     """Print the log until the job ends, and end with its status; Ctrl-C leaves the job alone."""
     # A launch alone is quicker without the room of looking.
     from spotwarden.cli.looking.logs import follow  # noqa: PLC0415
-    from spotwarden.cli.looking.reading import Wanted  # noqa: PLC0415
+    from spotwarden.cli.looking.reading import LinesWanted  # noqa: PLC0415
 
-    raise click.exceptions.Exit(follow(context, job, Wanted(since=since)))
+    raise click.exceptions.Exit(follow(context, job, LinesWanted(since=since)))

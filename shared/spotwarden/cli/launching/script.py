@@ -10,8 +10,8 @@ import click
 
 from spotwarden.cli.launching.package import FolderFiles
 from spotwarden.cli.launching.resolve import resolve as run_and_record
-from spotwarden.create_script import Defaults, Refused, requests
-from spotwarden.create_script.lint import Report
+from spotwarden.create_script import Defaults, ScriptRefused, requests
+from spotwarden.create_script.lint import LintReport
 from spotwarden.create_script.lint import check as check_script
 from spotwarden.model.request import Request
 
@@ -69,7 +69,7 @@ def request(  # noqa: PLR0913, PLR0917 — click passes each option by name
     defaults = Defaults(project=project, zone=zone, region=region)
     try:
         found = requests(file.read_bytes(), files=_beside(file, files), defaults=defaults)
-    except Refused as refused:
+    except ScriptRefused as refused:
         click.echo(_told(file, refused), err=True)
         context.exit(REFUSED)
     click.echo(json.dumps([_plain(sent) for sent in found], indent=2))
@@ -124,7 +124,7 @@ def resolve(file: Path, arguments: tuple[str, ...], output: Path | None) -> None
         beside.write_bytes(content)
 
 
-def print_report(file: Path, report: Report) -> None:
+def print_report(file: Path, report: LintReport) -> None:
     """Print what a check found, for a person."""
     for launch in report.launches:
         click.echo(f"launches {launch}")
@@ -141,7 +141,7 @@ def _beside(file: Path, folder: Path | None) -> Mapping[str, bytes]:
     return FolderFiles(folder or file.parent)
 
 
-def _told(file: Path, refused: Refused) -> str:
+def _told(file: Path, refused: ScriptRefused) -> str:
     where = file if not refused.file else file.parent / refused.file
     return f"{where}:{refused.line}: {refused.reason}"
 

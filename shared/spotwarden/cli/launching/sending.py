@@ -8,10 +8,10 @@ import click
 import msgspec
 
 from spotwarden.cli.bars import amount, bar
-from spotwarden.cli.launching.inputs import Input, name_of
+from spotwarden.cli.launching.inputs import LaunchInput, name_of
 from spotwarden.cli.launching.package import Packed
 from spotwarden.layout import Layout
-from spotwarden.ports import Held, Transfers
+from spotwarden.ports import HeldObject, Transfers
 
 AT_ONCE = 8
 """Files on their way at a time; each holds one piece of `gcp.transfers` in memory."""
@@ -23,7 +23,7 @@ class Synced(msgspec.Struct, frozen=True, kw_only=True):
     files: int
     sent: int
     size: int
-    stale: tuple[Held, ...]
+    stale: tuple[HeldObject, ...]
 
 
 def send_code(files: Transfers, packed: Packed, name: str) -> str:
@@ -38,11 +38,11 @@ def send_code(files: Transfers, packed: Packed, name: str) -> str:
     return held.crc32c if held else ""
 
 
-def _held(files: Transfers, name: str) -> Held | None:
+def _held(files: Transfers, name: str) -> HeldObject | None:
     return next((one for one in files.held(name) if one.name == name), None)
 
 
-def send_input(files: Transfers, job: str, one: Input, layout: Layout) -> Synced:
+def send_input(files: Transfers, job: str, one: LaunchInput, layout: Layout) -> Synced:
     """Make the objects of a local input what the file or folder is now: what changed is sent."""
     wanted = _wanted(job, one, layout)
     held = {there.name: there for there in files.held(name_of(job, one, "", layout))}
@@ -59,7 +59,7 @@ def send_input(files: Transfers, job: str, one: Input, layout: Layout) -> Synced
     return Synced(files=len(wanted), sent=len(changed), size=size, stale=stale)
 
 
-def _wanted(job: str, one: Input, layout: Layout) -> Mapping[str, Path]:
+def _wanted(job: str, one: LaunchInput, layout: Layout) -> Mapping[str, Path]:
     """Every file by its object's name; links to files count as files, links to folders are not followed."""
     local = one.local
     if local is None:
@@ -76,8 +76,8 @@ def _upload(files: Transfers, wanted: Mapping[str, Path], label: str, size: int)
         pool = ThreadPoolExecutor(AT_ONCE)
         waiting = [pool.submit(files.upload, file, name, moved=moved) for name, file in wanted.items()]
         try:
-            for one in waiting:
-                one.result()
+            for transfer in waiting:
+                transfer.result()
         finally:
             # Nothing is waited for: all are done, or the bar cuts short those that still run.
             pool.shutdown(wait=False, cancel_futures=True)

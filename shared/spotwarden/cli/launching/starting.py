@@ -17,7 +17,7 @@ from spotwarden.engine.advance import advance
 from spotwarden.engine.executor import Executor
 from spotwarden.layout import StatusCode
 from spotwarden.model.action import Wait
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.outcome import Lost, Outcome, Unanswered
@@ -26,7 +26,7 @@ from spotwarden.ports import BrokenError, UnansweredError
 from spotwarden.recovery import submission
 from spotwarden.recovery.attempts import next_step
 from spotwarden.recovery.begun import begin, reopen
-from spotwarden.recovery.places import Places
+from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.progress import after
 
 FIRST_LOOK_SECONDS = 0.05
@@ -110,7 +110,7 @@ def _recording(starting: Starting, facts: JobFacts) -> Iterator[Outcome]:
 
 def _carry_on(context: Context, executor: Executor, known: JobFacts, launch: Launch, tick: Tick) -> JobFacts:
     decide = partial(next_step, policy=context.policy, tick=tick)
-    places = Places(context.cloud, context.settings.layout, context.policy, tick)
+    places = PlaceMemory(context.cloud, context.settings.layout, context.policy, tick)
     told, until, pause = "", time.monotonic() + PATIENCE_SECONDS, FIRST_LOOK_SECONDS
     job = known.job
     while time.monotonic() < until:
@@ -119,7 +119,7 @@ def _carry_on(context: Context, executor: Executor, known: JobFacts, launch: Lau
         # Each write of a step names the generation that was read here, so one look a turn is enough.
         known = look(context, job)
         newest = known.ledger[-1].attempt
-        if newest.state is State.RUNNING or (newest.state is State.ENDED and newest.instances):
+        if newest.state is AttemptState.RUNNING or (newest.state is AttemptState.ENDED and newest.instances):
             return known
         _stop_if_over(newest)
         if isinstance(waiting, Wait) and waiting.reason != told:
@@ -154,13 +154,13 @@ def _as_stored(launch: Launch, facts: JobFacts) -> Launch:
 
 def _stop_if_over(attempt: Attempt) -> None:
     error = attempt.tries[-1].error if attempt.tries else ""
-    if attempt.state is State.GAVE_UP:
+    if attempt.state is AttemptState.GAVE_UP:
         raise click.ClickException(f"Compute Engine refuses it: {error or attempt.reason}")
-    if attempt.state in {State.STOPPED, State.ENDED}:
+    if attempt.state in {AttemptState.STOPPED, AttemptState.ENDED}:
         raise click.ClickException(
             f"attempt {attempt.number} of {attempt.job} {attempt.state.value} meanwhile: {attempt.reason}"
         )
-    if attempt.state is State.BACKING_OFF:
+    if attempt.state is AttemptState.BACKING_OFF:
         hint = f"each minute's tick goes on trying; `spotwarden show {attempt.job}` tells how it stands"
         raise click.ClickException(f"Compute Engine has no room for it now: {error}; {hint}")
 

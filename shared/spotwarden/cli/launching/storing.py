@@ -11,7 +11,7 @@ from spotwarden.cli.launching.package import packed
 from spotwarden.cli.launching.reading import Package
 from spotwarden.cli.launching.sending import AT_ONCE, send_code
 from spotwarden.engine.fan_out import each
-from spotwarden.layout import Code, CreateScript, NotInLayoutError, ResolvedScript, ScriptFile, Thing
+from spotwarden.layout import Code, CreateScript, NotInLayoutError, ObjectName, ResolvedScript, ScriptFile
 from spotwarden.model.action import DropObject, StoreObject
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.outcome import Done, Unanswered
@@ -46,7 +46,7 @@ def store_code(context: Context, job: str, code: Path, without: Collection[Path]
         return send_code(context.files(), done, name), done.size
 
 
-def store(context: Context, facts: JobFacts, package: Package, more: Mapping[Thing, bytes]) -> None:
+def store(context: Context, facts: JobFacts, package: Package, more: Mapping[ObjectName, bytes]) -> None:
     """Store the script with its files, and `more`; a resolved script of an earlier launch goes."""
     with context.executor(new_tick("submit")).together() as apply:
 
@@ -65,10 +65,10 @@ def store(context: Context, facts: JobFacts, package: Package, more: Mapping[Thi
 
 
 def _actions(
-    context: Context, facts: JobFacts, package: Package, more: Mapping[Thing, bytes]
+    context: Context, facts: JobFacts, package: Package, more: Mapping[ObjectName, bytes]
 ) -> Iterator[StoreObject | DropObject]:
     job, build = facts.job, context.settings.layout.build
-    things: dict[Thing, bytes] = {
+    things: dict[ObjectName, bytes] = {
         **{ScriptFile(job=job, path=path): data for path, data in package.files.items()},
         CreateScript(job=job): package.script,
         **({ResolvedScript(job=job): package.resolved} if package.resolved is not None else {}),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from spotwarden.cli.launching.asked import Asked
+from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.cli.launching.package import FILE_AT_MOST
 from spotwarden.layout import Layout
 
@@ -30,14 +30,14 @@ PIP = (
 """Debian's image has no pip, and its pip wants to be told that the whole machine is ours."""
 
 
-def setup_of(asked: Asked, *, has_requirements: bool) -> str:
+def setup_of(asked: LaunchRequest, *, has_requirements: bool) -> str:
     """What is run before the command: the developer's own, or what installs requirements.txt."""
     if asked.setup or asked.container or not has_requirements:
         return asked.setup
     return PIP
 
 
-def image_of(asked: Asked) -> tuple[str, str, str]:
+def image_of(asked: LaunchRequest) -> tuple[str, str, str]:
     """Flag, name and project of the image: what was said, else one that fits the machine."""
     if asked.image:
         return "--image", asked.image, asked.image_project
@@ -49,12 +49,12 @@ def image_of(asked: Asked) -> tuple[str, str, str]:
     return "--image-family", family, project
 
 
-def command_of(asked: Asked) -> str:
+def command_of(asked: LaunchRequest) -> str:
     """The command line: one word is a line for the shell, several reach the program as they are."""
     return asked.command[0] if len(asked.command) == 1 else shlex.join(asked.command)
 
 
-def files_of(asked: Asked, setup: str, kit: Mapping[str, str]) -> dict[str, str]:
+def files_of(asked: LaunchRequest, setup: str, kit: Mapping[str, str]) -> dict[str, str]:
     """Every file beside the script by name: the job kit, and what is too long or too wild for a flag.
 
     Raises:
@@ -92,19 +92,19 @@ KEYS: Mapping[str, str] = {
 """Under which key of the metadata each file reaches the VM."""
 
 
-def script_of(asked: Asked, files: Mapping[str, str], bucket: str, layout: Layout) -> str:
+def script_of(asked: LaunchRequest, files: Mapping[str, str], bucket: str, layout: Layout) -> str:
     """The create script."""
     lines = [*_call(asked), *_flags(asked), *_metadata(asked, files, bucket, layout)]
     return "\n".join([*_head(asked), " \\\n  ".join(lines)]) + "\n"
 
 
-def _head(asked: Asked) -> Iterator[str]:
+def _head(asked: LaunchRequest) -> Iterator[str]:
     yield "#!/bin/bash"
     yield f"# What `spotwarden run` launches as the job {asked.job}, and launches again when it is preempted."
     yield "# It is yours: read it, keep it, edit it, and launch it with `spotwarden submit`."
 
 
-def _call(asked: Asked) -> Iterator[str]:
+def _call(asked: LaunchRequest) -> Iterator[str]:
     """The command, how many, and where: a region and a gang need `bulk create`."""
     if asked.nodes == 1 and asked.zone:
         yield f"gcloud compute instances create {asked.job}"
@@ -119,7 +119,7 @@ def _call(asked: Asked) -> Iterator[str]:
     yield f"--zone={asked.zone}" if asked.zone else f"--region={asked.region}"
 
 
-def _flags(asked: Asked) -> Iterator[str]:
+def _flags(asked: LaunchRequest) -> Iterator[str]:
     yield f"--machine-type={asked.machine.name}"
     if asked.machine.attached:
         yield f"--accelerator=type={asked.machine.gpu},count={asked.machine.count}"
@@ -142,7 +142,7 @@ def _flags(asked: Asked) -> Iterator[str]:
     yield from (shlex.quote(flag) for flag in asked.flags if not flag.startswith(METADATA))
 
 
-def _metadata(asked: Asked, files: Mapping[str, str], bucket: str, layout: Layout) -> Iterator[str]:
+def _metadata(asked: LaunchRequest, files: Mapping[str, str], bucket: str, layout: Layout) -> Iterator[str]:
     said = {
         "spotwarden-bucket": bucket,
         "spotwarden-prefix": layout.prefix,

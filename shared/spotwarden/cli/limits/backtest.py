@@ -13,7 +13,7 @@ from spotwarden import clock, typed
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.json_text import json_text
 from spotwarden.cli.limits.backtest_words import told
-from spotwarden.cli.times import Span
+from spotwarden.cli.times import SpanParam
 from spotwarden.engine.policy_file.reading import PolicyError, read_policy
 from spotwarden.governance.backtest.aftermath import ended_well
 from spotwarden.governance.backtest.model import Compared, Played, Replayed
@@ -34,7 +34,7 @@ from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Judged
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
-from spotwarden.model.seen import Seen, Unreadable
+from spotwarden.model.seen import RecordedSweep, Unreadable
 
 SUCCESS = b"0"
 
@@ -53,7 +53,12 @@ FUNCTIONS: Mapping[str, Replayable] = {
     "check_compliance": Replayable(ComplianceFacts, compliance.judge),
 }
 
-typed.prepare(Seen[ReapFacts], Seen[IdleFacts], Seen[CapFacts], Seen[ComplianceFacts])
+typed.prepare(
+    RecordedSweep[ReapFacts],
+    RecordedSweep[IdleFacts],
+    RecordedSweep[CapFacts],
+    RecordedSweep[ComplianceFacts],
+)
 
 
 @click.command()
@@ -64,7 +69,7 @@ typed.prepare(Seen[ReapFacts], Seen[IdleFacts], Seen[CapFacts], Seen[ComplianceF
     required=True,
     help="The policy to try.",
 )
-@click.option("--since", "span", type=Span(), default="7d", show_default=True, help="How far back.")
+@click.option("--since", "span", type=SpanParam(), default="7d", show_default=True, help="How far back.")
 @click.option(
     "--function",
     "functions",
@@ -94,7 +99,7 @@ def backtest(
     if as_json:
         click.echo(json_text(results))
         return
-    click.echo("\n\n".join(told(one, everything=everything) for one in results))
+    click.echo("\n\n".join(told(result, everything=everything) for result in results))
 
 
 def _policy(file: Path) -> Policy:

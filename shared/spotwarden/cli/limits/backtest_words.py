@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from spotwarden.cli.table import duration, render
-from spotwarden.governance.backtest.model import Compared, Deed, Played, Replayed, Stopped, Sum
+from spotwarden.governance.backtest.model import Compared, Played, Replayed, ReplayedRemedy, Stopped, Sum
 
 HEAD = (
     "POLICY", "RULE", "CASES", "UNKNOWN", "WARNINGS", "ACTED ON", "WRONG", "VM-HOURS", "GPU-HOURS", "MONEY",
@@ -34,7 +34,7 @@ def _lines(compared: Compared, *, everything: bool) -> Iterator[str]:
             "  neither policy finds fault with anything" if compared.now else "  it finds fault with nothing"
         )
     yield from (_stop(one) for one in replayed.stopped[:SHOWN])
-    yield from _listed([one for one in replayed.deeds if not one.wrong], everything=everything)
+    yield from _listed([action for action in replayed.deeds if not action.wrong], everything=everything)
 
 
 def _basis(compared: Compared) -> str:
@@ -59,14 +59,14 @@ def _wrong(replayed: Replayed, *, everything: bool) -> Iterator[str]:
     yield from _listed(wrong, everything=everything)
 
 
-def _listed(deeds: list[Deed], *, everything: bool) -> Iterator[str]:
+def _listed(deeds: list[ReplayedRemedy], *, everything: bool) -> Iterator[str]:
     shown = deeds if everything else deeds[:SHOWN]
     yield from (_line(deed) for deed in shown)
     if len(shown) < len(deeds):
         yield f"  … and {len(deeds) - len(shown)} more; --all lists them"
 
 
-def _line(deed: Deed) -> str:
+def _line(deed: ReplayedRemedy) -> str:
     who = ", ".join(part for part in (deed.job, deed.owner) if part)
     what = f"  {deed.at:%Y-%m-%d %H:%M} {deed.remedy.value} {deed.target.name} {deed.target.id}"
     about = f"{what} ({who})" if who else what

@@ -32,7 +32,7 @@ DEFAULT_FILE = "infra/policy.toml"
 NO_LABELS: dict[str, str] = {}
 
 
-class Row(NamedTuple):
+class LimitRow(NamedTuple):
     """A value of a rule as it holds for a job, in the words of the policy."""
 
     rule: str
@@ -50,7 +50,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     owner: str
     team: str
     mode: str
-    limits: tuple[Row, ...]
+    limits: tuple[LimitRow, ...]
     exempt: tuple[str, ...]
     opening: str
 
@@ -124,9 +124,9 @@ def _explained(context: Context, known: Policy, job: str, rules: tuple[str, ...]
     )
 
 
-def _rows(known: Policy, rule: str, facts: JobFacts) -> Iterator[Row]:
+def _rows(known: Policy, rule: str, facts: JobFacts) -> Iterator[LimitRow]:
     for held in explain(known, rule, owner=facts.owner, job_file=facts.file):
-        yield Row(
+        yield LimitRow(
             rule=rule,
             value=held.name,
             holds=written(held.value),

@@ -7,11 +7,11 @@ from typing import Any
 import click
 import msgspec
 
-from spotwarden.recovery.standing import Experiment
+from spotwarden.recovery.standing import JobSummary
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 
-SORTS: Mapping[str, Callable[[Experiment], Any]] = {
+SORTS: Mapping[str, Callable[[JobSummary], Any]] = {
     "name": lambda row: row.job,
     # What is newest, longest or has most attempts is what people look for first.
     "started": lambda row: -((row.started or NEVER) - NEVER),
@@ -22,7 +22,7 @@ SORTS: Mapping[str, Callable[[Experiment], Any]] = {
 }
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class OutputChoice(msgspec.Struct, frozen=True, kw_only=True):
     """What is wanted; what is empty leaves all in. A tag is a name, or a name and its value."""
 
     statuses: frozenset[str] = frozenset()
@@ -33,16 +33,16 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     reverse: bool = False
     limit: int | None = None
 
-    def of(self, rows: Iterable[Experiment]) -> list[Experiment]:
+    def of(self, rows: Iterable[JobSummary]) -> list[JobSummary]:
         """The rows that are wanted, in the order that is; jobs that are alike, by name."""
         found = sorted((row for row in rows if self._wants(row)), key=lambda row: row.job)
         return sorted(found, key=SORTS[self.sort], reverse=self.reverse)
 
-    def cut(self, rows: list[Experiment]) -> list[Experiment]:
+    def cut(self, rows: list[JobSummary]) -> list[JobSummary]:
         """As many as are wanted of them."""
         return rows if self.limit is None else rows[: self.limit]
 
-    def _wants(self, row: Experiment) -> bool:
+    def _wants(self, row: JobSummary) -> bool:
         return (
             (not self.statuses or row.status.value in self.statuses)
             and self.owner.lower() in row.owner.lower()
@@ -51,7 +51,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def _open(row: Experiment) -> bool:
+def _open(row: JobSummary) -> bool:
     return row.started is not None and row.ended is None
 
 

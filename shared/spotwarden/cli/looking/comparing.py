@@ -9,18 +9,18 @@ import msgspec
 
 from spotwarden.cli.looking.details import Details
 from spotwarden.cli.looking.sparks import BARS, sparks
-from spotwarden.recovery.standing import Experiment
-from spotwarden.report.model.experiments import Measure
-from spotwarden.report.model.job import Point
+from spotwarden.recovery.standing import JobSummary
+from spotwarden.report.model.experiments import MetricSummary
+from spotwarden.report.model.job import CurvePoint
 
 NOT_SETTINGS = frozenset({"at", "by", "code_bytes", "problem"})
 """Of how a job was asked for: what says when and by whom, and what is held against each other by itself."""
 
 
-class Side(msgspec.Struct, frozen=True, kw_only=True):
+class JobSide(msgspec.Struct, frozen=True, kw_only=True):
     """One of the two; `code` is the checksum of its code, "" where it has none."""
 
-    row: Experiment
+    row: JobSummary
     details: Details
     code: str = ""
 
@@ -31,11 +31,11 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
         return stored.text.decode(errors="replace") if stored else ""
 
 
-class Curve(msgspec.Struct, frozen=True, kw_only=True):
+class MetricCurve(msgspec.Struct, frozen=True, kw_only=True):
     """A metric of both: None where one does not have it; `sparks` are its curves, on the same axes."""
 
     name: str
-    measures: tuple[Measure | None, Measure | None]
+    measures: tuple[MetricSummary | None, MetricSummary | None]
     points: tuple[int, int]
     sparks: tuple[str, str]
 
@@ -51,15 +51,15 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
     script: tuple[str, ...]
     settings: Mapping[str, tuple[str, str]]
-    metrics: tuple[Curve, ...]
+    metrics: tuple[MetricCurve, ...]
 
     @property
     def same(self) -> bool:
         """Whether the two were asked for in the same way and measured the same."""
-        return not self.script and not self.settings and all(one.same for one in self.metrics)
+        return not self.script and not self.settings and all(metric.same for metric in self.metrics)
 
 
-def difference(one: Side, other: Side, *, bars: str = BARS) -> Difference:
+def difference(one: JobSide, other: JobSide, *, bars: str = BARS) -> Difference:
     """Hold them against each other."""
     return Difference(
         script=tuple(_scripts(one, other)),
@@ -68,7 +68,7 @@ def difference(one: Side, other: Side, *, bars: str = BARS) -> Difference:
     )
 
 
-def _scripts(one: Side, other: Side) -> Iterator[str]:
+def _scripts(one: JobSide, other: JobSide) -> Iterator[str]:
     left, right = one.script.splitlines(), other.script.splitlines()
     known = set(left)
     # A line that is the same as it stands is no other for having the job's name in it by chance.
@@ -76,12 +76,12 @@ def _scripts(one: Side, other: Side) -> Iterator[str]:
     yield from unified_diff(left, renamed, one.row.job, other.row.job, lineterm="")
 
 
-def _renamed(text: str, side: Side, to: Side) -> str:
+def _renamed(text: str, side: JobSide, to: JobSide) -> str:
     """With the other's name for this one's."""
     return re.sub(rf"(?<![a-z0-9-]){re.escape(side.row.job)}(?![a-z0-9])", to.row.job, text)
 
 
-def _settings(one: Side, other: Side) -> Iterator[tuple[str, tuple[str, str]]]:
+def _settings(one: JobSide, other: JobSide) -> Iterator[tuple[str, tuple[str, str]]]:
     left, right = _said(one), _said(other)
     for name in dict.fromkeys((*left, *right)):
         mine, yours = left.get(name, ""), right.get(name, "")
@@ -89,7 +89,7 @@ def _settings(one: Side, other: Side) -> Iterator[tuple[str, tuple[str, str]]]:
             yield name, (mine, yours)
 
 
-def _said(side: Side) -> dict[str, str]:
+def _said(side: JobSide) -> dict[str, str]:
     """Everything that was set, by name."""
     run = side.details.run
     found: dict[str, Any] = {**(msgspec.to_builtins(run) if run else {}), "code": side.code}
@@ -113,13 +113,13 @@ def _text(value: Any) -> str:  # noqa: ANN401 — any setting
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _metrics(one: Details, other: Details, bars: str) -> Iterator[Curve]:
+def _metrics(one: Details, other: Details, bars: str) -> Iterator[MetricCurve]:
     left, right = {m.name: m for m in one.measures}, {m.name: m for m in other.measures}
     mine, yours = _points(one), _points(other)
     for name in sorted({*left, *right}):
         points = mine.get(name, ()), yours.get(name, ())
         drawn = sparks(*points, bars=bars)
-        yield Curve(
+        yield MetricCurve(
             name=name,
             measures=(left.get(name), right.get(name)),
             points=(len(points[0]), len(points[1])),
@@ -127,5 +127,5 @@ def _metrics(one: Details, other: Details, bars: str) -> Iterator[Curve]:
         )
 
 
-def _points(details: Details) -> dict[str, Sequence[Point]]:
+def _points(details: Details) -> dict[str, Sequence[CurvePoint]]:
     return {curve.metric: curve.points for curve in details.curves}

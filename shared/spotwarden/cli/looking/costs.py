@@ -7,12 +7,12 @@ import msgspec
 
 from spotwarden.cli.context import Context
 from spotwarden.cli.looking.details import Details
-from spotwarden.governance.caps.facts import Records
-from spotwarden.governance.caps.job_usage import Stay, spent, stays
+from spotwarden.governance.caps.facts import JobAttempts
+from spotwarden.governance.caps.job_usage import AttemptStay, spent, stays
 from spotwarden.governance.costs import basis, region_of, words
 from spotwarden.governance.price_file import read_prices
 from spotwarden.model.instance import Status
-from spotwarden.model.prices import Kind
+from spotwarden.model.prices import VmKind
 
 OLD = timedelta(days=180)
 
@@ -30,8 +30,8 @@ def costs(context: Context, details: Details, now: datetime) -> Costs:
     facts = details.facts
     ids = tuple(facts.newest.instances.values()) if facts.newest else ()
     fleet = context.cloud.compute.fleet(ids=ids) if ids and facts.status_code is None else None
-    machines = [one for one in fleet.items if one.status is Status.RUNNING] if fleet else []
-    records = Records(
+    machines = [machine for machine in fleet.items if machine.status is Status.RUNNING] if fleet else []
+    records = JobAttempts(
         attempts=tuple(one.attempt for one in facts.ledger), ended=facts.status_code is not None
     )
     ran = _until_end(stays(records, machines, now), details, now)
@@ -45,7 +45,7 @@ def costs(context: Context, details: Details, now: datetime) -> Costs:
     return Costs(hours=hours, cost=words(bill), basis=basis(bill, table, now, OLD))
 
 
-def _until_end(ran: list[Stay], details: Details, now: datetime) -> list[Stay]:
+def _until_end(ran: list[AttemptStay], details: Details, now: datetime) -> list[AttemptStay]:
     """A job that has written its end was not up after it, whatever its ledger says yet."""
     over = details.facts.ended
     if over is None or not ran or details.facts.newest is None or details.facts.newest.started is None:
@@ -58,7 +58,7 @@ def _until_end(ran: list[Stay], details: Details, now: datetime) -> list[Stay]:
     return [*ran[:-1], msgspec.structs.replace(last, hours=min(last.hours, hours))]
 
 
-def _as_asked(ran: list[Stay], details: Details) -> Iterator[Stay]:
+def _as_asked(ran: list[AttemptStay], details: Details) -> Iterator[AttemptStay]:
     """The kinds of VM that the job was asked for with, where none of them is there to be looked at."""
     run = details.run
     if run is None or not run.machine:
@@ -68,7 +68,7 @@ def _as_asked(ran: list[Stay], details: Details) -> Iterator[Stay]:
     tries = [one.attempt.tries for one in details.facts.ledger if one.attempt.started]
     for stay, asked in zip(ran, tries, strict=False):
         spot = asked[-1].spot and run.spot if asked else run.spot
-        kind = Kind(
+        kind = VmKind(
             machine_type=run.machine,
             gpu=gpu,
             gpus=int(count) if count.isdecimal() else 0,

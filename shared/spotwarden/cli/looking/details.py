@@ -15,16 +15,16 @@ from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.policy import RULES
-from spotwarden.model.run import Run
+from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError
 from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
-from spotwarden.recovery.job_folder import Folder, look_at_job, look_into, telling
+from spotwarden.recovery.job_folder import JobFolder, look_at_job, look_into, telling
 from spotwarden.report.figures import beats
-from spotwarden.report.model.experiments import Measure
+from spotwarden.report.model.experiments import MetricSummary
 from spotwarden.report.model.job import Curve
-from spotwarden.report.model.kept import Line
+from spotwarden.report.model.kept import NodeMetrics
 
-typed.prepare(Run, Case)
+typed.prepare(RunRequest, Case)
 
 
 class Details(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,8 +35,8 @@ class Details(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     facts: JobFacts
-    run: Run | None = None
-    lines: tuple[Line, ...] = ()
+    run: RunRequest | None = None
+    lines: tuple[NodeMetrics, ...] = ()
     beat: Beat | None = None
     beat_at: datetime | None = None
     progress_at: datetime | None = None
@@ -47,7 +47,7 @@ class Details(msgspec.Struct, frozen=True, kw_only=True):
         return beats.joined(self.lines)
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[MetricSummary, ...]:
         """The last and the best value of each metric."""
         return beats.measures(self.curves, self.beat)
 
@@ -77,18 +77,18 @@ def read_details(context: Context, job: str) -> Details:
     )
 
 
-def _run(context: Context, folder: Folder, job: str) -> Run | None:
+def _run(context: Context, folder: JobFolder, job: str) -> RunRequest | None:
     thing = RunRecord(job=job)
     name = context.settings.layout.build(thing)
     stored = context.cloud.store.read(name) if thing in folder.things else None
     try:
-        return decoded(name, stored.data, Run) if stored else None
+        return decoded(name, stored.data, RunRequest) if stored else None
     except BrokenError as problem:
         click.echo(f"{problem}", err=True)
         return None
 
 
-def _beat(context: Context, folder: Folder) -> tuple[datetime | None, Beat | None]:
+def _beat(context: Context, folder: JobFolder) -> tuple[datetime | None, Beat | None]:
     thing = telling(folder)
     if thing is None:
         return None, None
@@ -101,10 +101,10 @@ def _beat(context: Context, folder: Folder) -> tuple[datetime | None, Beat | Non
     return at, msgspec.structs.replace(beat, at=beat.at or at)
 
 
-def _lines(context: Context, folder: Folder) -> tuple[Line, ...]:
+def _lines(context: Context, folder: JobFolder) -> tuple[NodeMetrics, ...]:
     """What the metrics of every node and attempt say."""
 
-    def read(thing: MetricsFile) -> Line | None:
+    def read(thing: MetricsFile) -> NodeMetrics | None:
         stored = context.cloud.store.read(context.settings.layout.build(thing))
         return beats.line(thing.node, thing.attempt, beats_in(stored.data)) if stored else None
 
@@ -118,7 +118,10 @@ def _lines(context: Context, folder: Folder) -> tuple[Line, ...]:
 def cases_of(context: Context, facts: JobFacts) -> list[Case]:
     """The open cases about a job and its VMs, the oldest first; others are not read."""
     store, layout = context.cloud.store, context.settings.layout
-    keys = {facts.job, *(one for recorded in facts.ledger for one in recorded.attempt.instances.values())}
+    keys = {
+        facts.job,
+        *(instance for recorded in facts.ledger for instance in recorded.attempt.instances.values()),
+    }
 
     def read(rule: str) -> list[Case] | None:
         names = [

@@ -11,19 +11,19 @@ from spotwarden.cli.complaints import complaint
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.json_text import json_text
-from spotwarden.cli.looking.comparing import Difference, Side, difference
+from spotwarden.cli.looking.comparing import Difference, JobSide, difference
 from spotwarden.cli.looking.details import read_details
 from spotwarden.cli.looking.show import figure
 from spotwarden.cli.looking.sparks import BARS, PLAIN
 from spotwarden.cli.table import duration, plain, render
 from spotwarden.layout import Code
-from spotwarden.recovery.standing import Experiment, experiment, worded
-from spotwarden.report.model.experiments import Measure
+from spotwarden.recovery.standing import JobSummary, experiment, worded
+from spotwarden.report.model.experiments import MetricSummary
 
 DIFFERENT = 1
 
 
-class Trouble(click.ClickException):
+class DiffProblem(click.ClickException):
     """What keeps the two from being held against each other; 1 would mean that they differ."""
 
     exit_code = 2
@@ -49,10 +49,10 @@ def diff(ctx: click.Context, one: str, other: str, *, as_json: bool) -> None:
         context = open_context()
         sides = _side(context, one), _side(context, other)
     except click.ClickException as error:
-        raise Trouble(error.message) from error
+        raise DiffProblem(error.message) from error
     except Exception as error:
         if said := complaint(error):
-            raise Trouble(said) from error
+            raise DiffProblem(said) from error
         raise
     found = difference(*sides, bars=_bars())
     if as_json:
@@ -63,12 +63,12 @@ def diff(ctx: click.Context, one: str, other: str, *, as_json: bool) -> None:
     ctx.exit(0 if found.same else DIFFERENT)
 
 
-def _side(context: Context, job: str) -> Side:
+def _side(context: Context, job: str) -> JobSide:
     details = read_details(context, job)
     instances = context.cloud.compute.instances().items
     name = context.settings.layout.build(Code(job=job))
     code = next((one.crc32c for one in context.files().held(name) if one.name == name), "")
-    return Side(
+    return JobSide(
         row=experiment(details.facts, instances, clock.now(), tags=details.tags), details=details, code=code
     )
 
@@ -78,7 +78,7 @@ def _bars() -> str:
     return BARS if encoding.startswith("utf") else PLAIN
 
 
-def _page(sides: tuple[Side, Side], found: Difference) -> Iterator[str]:
+def _page(sides: tuple[JobSide, JobSide], found: Difference) -> Iterator[str]:
     names = tuple(side.row.job for side in sides)
     yield from (_painted(line) for line in found.script)
     if found.script:
@@ -100,7 +100,7 @@ def _painted(line: str) -> str:
     return coloured(plain(line), colour)
 
 
-def _ways(sides: tuple[Side, Side]) -> Iterator[tuple[str, str, str]]:
+def _ways(sides: tuple[JobSide, JobSide]) -> Iterator[tuple[str, str, str]]:
     """What came of each; no two jobs are alike in it, so it is no difference."""
     one, other = (side.row for side in sides)
     yield "status", worded(one), worded(other)
@@ -110,35 +110,35 @@ def _ways(sides: tuple[Side, Side]) -> Iterator[tuple[str, str, str]]:
     yield "step", figure(first.step if first else None), figure(second.step if second else None)
 
 
-def _ran(row: Experiment) -> str:
+def _ran(row: JobSummary) -> str:
     return duration(row.runtime) if row.runtime is not None else ""
 
 
-def _curves(sides: tuple[Side, Side], found: Difference) -> Iterator[tuple[str, ...]]:
-    for one in found.metrics:
+def _curves(sides: tuple[JobSide, JobSide], found: Difference) -> Iterator[tuple[str, ...]]:
+    for metric in found.metrics:
         for turn, side in enumerate(sides):
-            measure = one.measures[turn]
+            measure = metric.measures[turn]
             yield (
-                one.name if turn == 0 else "=" if one.same else "≠" if _bars() == BARS else "!=",
+                metric.name if turn == 0 else "=" if metric.same else "≠" if _bars() == BARS else "!=",
                 side.row.job,
                 *_figures(measure),
-                str(one.points[turn]),
-                one.sparks[turn],
+                str(metric.points[turn]),
+                metric.sparks[turn],
             )
 
 
-def _figures(measure: Measure | None) -> tuple[str, str]:
+def _figures(measure: MetricSummary | None) -> tuple[str, str]:
     return (figure(measure.last), figure(measure.best)) if measure else ("", "")
 
 
-def _fields(sides: tuple[Side, Side], found: Difference) -> dict[str, object]:
+def _fields(sides: tuple[JobSide, JobSide], found: Difference) -> dict[str, object]:
     return {
         "jobs": [side.row for side in sides],
         "same": found.same,
         "script": found.script,
         "settings": found.settings,
         "metrics": [
-            {"name": one.name, "same": one.same, "values": one.points, "measures": one.measures}
-            for one in found.metrics
+            {"name": metric.name, "same": metric.same, "values": metric.points, "measures": metric.measures}
+            for metric in found.metrics
         ],
     }

@@ -12,13 +12,13 @@ from spotwarden.cli.bars import amount, bar
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.interrupted import so_far
-from spotwarden.cli.looking.landing import Landed, Landing, UnsafeError, insist, safe
+from spotwarden.cli.looking.landing import Landed, Landing, UnsafePathError, insist, safe
 from spotwarden.cli.table import plain
 from spotwarden.engine.fan_out import Each, each
 from spotwarden.layout import job_problem
 from spotwarden.layout.outputs import file_path
 from spotwarden.notify.templates.text import count
-from spotwarden.ports import Held, Transfers, UnansweredError
+from spotwarden.ports import HeldObject, Transfers, UnansweredError
 
 FOLDERS = {"output": "output/", "logs": "metadata/logs/", "metrics": "metadata/metrics/"}
 """What is fetched into which folder, and where it stands below the job's."""
@@ -26,14 +26,14 @@ TELL = 20
 """Of so many files it is told why they could not be fetched."""
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
+class DownloadRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One object, and the path that it is to have below the folder."""
 
     path: str
-    held: Held
+    held: HeldObject
 
 
-class Failed(msgspec.Struct, frozen=True, kw_only=True):
+class FailedDownload(msgspec.Struct, frozen=True, kw_only=True):
     """One that did not arrive, and why."""
 
     name: str
@@ -85,7 +85,7 @@ def download(  # noqa: PLR0913 — each is an option
     kinds = ["output", *(["logs"] if with_logs else []), *(["metrics"] if with_metrics else [])]
     wishes, failed = [], []
     for wish in _wishes(context, files, job, kinds):
-        if isinstance(wish, Failed):
+        if isinstance(wish, FailedDownload):
             failed.append(wish)
         elif _is_wanted(wish, includes, excludes):
             wishes.append(wish)
@@ -103,22 +103,22 @@ def download(  # noqa: PLR0913 — each is an option
 
 
 def fetch(
-    wishes: Sequence[Wish], folder: Path, files: Transfers, workers: int
-) -> tuple[list[Landed], list[Failed]]:
+    wishes: Sequence[DownloadRequest], folder: Path, files: Transfers, workers: int
+) -> tuple[list[Landed], list[FailedDownload]]:
     """Fetch all of them, several at a time; one that fails stops no other."""
     landing = Landing(folder, files)
-    failed: list[Failed] = []
+    failed: list[FailedDownload] = []
 
-    def guarded(wish: Wish, do: Callable[[], Landed | None]) -> Landed | None:
+    def guarded(wish: DownloadRequest, do: Callable[[], Landed | None]) -> Landed | None:
         try:
             return do()
-        except UnsafeError as error:
-            failed.append(Failed(name=wish.held.name, why=str(error)))
+        except UnsafePathError as error:
+            failed.append(FailedDownload(name=wish.held.name, why=str(error)))
         except (UnansweredError, OSError) as error:
-            failed.append(Failed(name=wish.held.name, why=f"{error}"))
+            failed.append(FailedDownload(name=wish.held.name, why=f"{error}"))
         return None
 
-    def there(wish: Wish) -> Landed | None:
+    def there(wish: DownloadRequest) -> Landed | None:
         return guarded(
             wish, lambda: Landed(path=wish.path) if landing.is_there(wish.path, wish.held) else None
         )
@@ -130,7 +130,7 @@ def fetch(
         return known, failed
     with bar(f"fetching {count(len(missing), 'file')}", sum(wish.held.size for wish in missing)) as moved:
 
-        def land(wish: Wish) -> Landed | None:
+        def land(wish: DownloadRequest) -> Landed | None:
             return guarded(wish, lambda: insist(landing, files, wish.path, wish.held, moved))
 
         return [*known, *_all(each(missing, land, workers))], failed
@@ -143,7 +143,9 @@ def _all(done: Each[Landed]) -> list[Landed]:
     return done.results
 
 
-def _wishes(context: Context, files: Transfers, job: str, kinds: Sequence[str]) -> Iterator[Wish | Failed]:
+def _wishes(
+    context: Context, files: Transfers, job: str, kinds: Sequence[str]
+) -> Iterator[DownloadRequest | FailedDownload]:
     """Every object that could be fetched; what has a name that no file should have is none."""
     root = context.settings.layout.folder(job)
     taken: set[str] = set()
@@ -156,23 +158,23 @@ def _wishes(context: Context, files: Transfers, job: str, kinds: Sequence[str]) 
             rest = os.fsdecode(file_path(rest)) if kind == "output" else rest
             try:
                 path = f"{kind}/{safe(rest)}"
-            except UnsafeError as error:
-                yield Failed(name=held.name, why=str(error))
+            except UnsafePathError as error:
+                yield FailedDownload(name=held.name, why=str(error))
                 continue
             if path in taken:
-                yield Failed(name=held.name, why="another object has its path")
+                yield FailedDownload(name=held.name, why="another object has its path")
                 continue
             taken.add(path)
-            yield Wish(path=path, held=held)
+            yield DownloadRequest(path=path, held=held)
 
 
-def _is_wanted(wish: Wish, includes: Sequence[str], excludes: Sequence[str]) -> bool:
+def _is_wanted(wish: DownloadRequest, includes: Sequence[str], excludes: Sequence[str]) -> bool:
     kind, _, rest = wish.path.partition("/")
     if kind != "output":
         return True
-    if any(fnmatchcase(rest, one) for one in excludes):
+    if any(fnmatchcase(rest, exclude) for exclude in excludes):
         return False
-    return not includes or any(fnmatchcase(rest, one) for one in includes)
+    return not includes or any(fnmatchcase(rest, include) for include in includes)
 
 
 def _nothing(context: Context, job: str, *, chosen: bool) -> str:
@@ -182,7 +184,7 @@ def _nothing(context: Context, job: str, *, chosen: bool) -> str:
     return f"no output of {job} fits" if chosen else f"{job} has no output yet in {where}"
 
 
-def _say_what(wishes: Sequence[Wish], folder: Path) -> None:
+def _say_what(wishes: Sequence[DownloadRequest], folder: Path) -> None:
     for wish in wishes:
         click.echo(plain(f"{folder / wish.path}  {amount(wish.held.size)}"))
 
@@ -196,7 +198,7 @@ def _sum_up(landed: Sequence[Landed], folder: Path) -> None:
     )
 
 
-def _raise(failed: Sequence[Failed]) -> None:
+def _raise(failed: Sequence[FailedDownload]) -> None:
     if failed:
         told = [plain(f"  {one.name}: {one.why}") for one in failed[:TELL]]
         more = [f"  and {len(failed) - TELL} more"] if len(failed) > TELL else []

@@ -12,13 +12,13 @@ import click
 from spotwarden import clock
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.json_text import json_text
-from spotwarden.cli.looking.choosing import SORTS, Choice, Tag
-from spotwarden.cli.looking.rows import Rows, Table
+from spotwarden.cli.looking.choosing import SORTS, OutputChoice, Tag
+from spotwarden.cli.looking.rows import JobRows, JobTable
 from spotwarden.cli.table import duration, plain, render
-from spotwarden.cli.times import Since, Span
+from spotwarden.cli.times import Since, SpanParam
 from spotwarden.layout import Code
 from spotwarden.model.standing import Standing
-from spotwarden.recovery.standing import Experiment, worded
+from spotwarden.recovery.standing import JobSummary, worded
 
 HEAD = ("JOB", "STATUS", "ATTEMPTS", "INSTANCE AND LOG ID", "ZONE", "OWNER", "RUNTIME", "CODE")
 MANY = 100
@@ -39,7 +39,9 @@ WORDS = [one.value for one in Standing]
 @click.option("--exact", is_flag=True, help="Read every job anew, also those that are over.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 @click.option("--watch", is_flag=True, help="Look again and again, until Ctrl-C.")
-@click.option("--every", type=Span(), default="5s", show_default=True, help="How often to look with --watch.")
+@click.option(
+    "--every", type=SpanParam(), default="5s", show_default=True, help="How often to look with --watch."
+)
 def jobs(  # noqa: PLR0913 — each is an option
     patterns: tuple[str, ...],
     *,
@@ -70,7 +72,7 @@ def jobs(  # noqa: PLR0913 — each is an option
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
     if watch and as_json:
         raise click.UsageError("--json prints one list; leave out --watch")
-    choice = Choice(
+    choice = OutputChoice(
         statuses=frozenset(statuses),
         owner=owner,
         tags=tags,
@@ -87,10 +89,10 @@ def jobs(  # noqa: PLR0913 — each is an option
         _print(context, choice, look(), as_json=as_json)
 
 
-def _looker(context: Context, patterns: Sequence[str], *, exact: bool) -> Callable[[], Table]:
-    rows = Rows(context, exact=exact)
+def _looker(context: Context, patterns: Sequence[str], *, exact: bool) -> Callable[[], JobTable]:
+    rows = JobRows(context, exact=exact)
 
-    def look() -> Table:
+    def look() -> JobTable:
         names = rows.names(patterns)
         with _bar(len(names)) as done:
             return rows.read(names, clock.now(), done)
@@ -106,7 +108,7 @@ def _bar(count: int) -> Iterator[Callable[[], None]]:
         yield lambda: shown.update(1)
 
 
-def _print(context: Context, choice: Choice, table: Table, *, as_json: bool) -> None:
+def _print(context: Context, choice: OutputChoice, table: JobTable, *, as_json: bool) -> None:
     found = choice.of(table.rows)
     shown = choice.cut(found)
     if as_json:
@@ -126,13 +128,13 @@ def _print(context: Context, choice: Choice, table: Table, *, as_json: bool) -> 
         raise click.ClickException(f"these cannot be read; mend or remove them:\n{listed}")
 
 
-def _nothing(context: Context, table: Table) -> str:
+def _nothing(context: Context, table: JobTable) -> str:
     if table.rows:
         return f"none of the {len(table.rows)} jobs is such"
     return f"no jobs yet in gs://{context.settings.bucket}; `spotwarden submit` launches one"
 
 
-def _cells(context: Context, row: Experiment) -> tuple[str, ...]:
+def _cells(context: Context, row: JobSummary) -> tuple[str, ...]:
     runtime = duration(row.runtime) if row.runtime is not None else ""
     return (
         row.job,
@@ -146,7 +148,7 @@ def _cells(context: Context, row: Experiment) -> tuple[str, ...]:
     )
 
 
-def _watch(context: Context, choice: Choice, look: Callable[[], Table], every: timedelta) -> None:
+def _watch(context: Context, choice: OutputChoice, look: Callable[[], JobTable], every: timedelta) -> None:
     show = _Screen(context, choice).show if sys.stdout.isatty() else _Changes(context, choice).show
     try:
         while True:
@@ -159,11 +161,11 @@ def _watch(context: Context, choice: Choice, look: Callable[[], Table], every: t
 class _Screen:
     """The table where it was, as it is now."""
 
-    def __init__(self, context: Context, choice: Choice) -> None:
+    def __init__(self, context: Context, choice: OutputChoice) -> None:
         self._context = context
         self._choice = choice
 
-    def show(self, table: Table) -> None:
+    def show(self, table: JobTable) -> None:
         """Draw it anew, as much of it as the terminal has lines."""
         found = self._choice.cut(self._choice.of(table.rows))
         lines = render(HEAD, [_cells(self._context, row) for row in found]).splitlines()
@@ -176,12 +178,12 @@ class _Screen:
 class _Changes:
     """Each row once, and again when anything but its runtime is new; the moment stands before it."""
 
-    def __init__(self, context: Context, choice: Choice) -> None:
+    def __init__(self, context: Context, choice: OutputChoice) -> None:
         self._context = context
         self._choice = choice
         self._shown: dict[str, tuple[str, ...]] = {}
 
-    def show(self, table: Table) -> None:
+    def show(self, table: JobTable) -> None:
         """Print what is new, and what is gone."""
         found = {row.job: row for row in self._choice.cut(self._choice.of(table.rows))}
         at = f"{clock.now():%Y-%m-%d %H:%M:%S}"

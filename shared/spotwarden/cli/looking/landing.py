@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from spotwarden.ports import Held, Transfers, UnansweredError
+from spotwarden.ports import HeldObject, Transfers, UnansweredError
 
 TRIES = 3
 """A job that runs may write an object anew while it is fetched."""
@@ -18,7 +18,7 @@ BLANK = "\t\n\r"
 PART = ".spotwarden-{key}-{generation}.part"
 
 
-class UnsafeError(Exception):
+class UnsafePathError(Exception):
     """This must not be written; the message says why."""
 
 
@@ -31,17 +31,17 @@ class Landed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def safe(path: str) -> str:
-    """The relative path itself; `UnsafeError` where it could lead, or be understood to lead, elsewhere.
+    """The relative path itself; `UnsafePathError` where it could lead, or be understood to lead, elsewhere.
 
     What comes from the bucket may have been written by anybody.
     """
     parts = path.split("/")
     if not {"", ".", ".."}.isdisjoint(parts):
-        raise UnsafeError("a part of it is empty, '.' or '..'")
+        raise UnsafePathError("a part of it is empty, '.' or '..'")
     if "\\" in path:
-        raise UnsafeError("it has a backslash, which separates folders on some systems")
+        raise UnsafePathError("it has a backslash, which separates folders on some systems")
     if any((ord(one) < ord(" ") and one not in BLANK) or ord(one) == 0x7F for one in path):  # noqa: PLR2004 — delete
-        raise UnsafeError("it has control characters")
+        raise UnsafePathError("it has control characters")
     return path
 
 
@@ -52,7 +52,7 @@ class Landing:
         self._folder = folder
         self._files = files
 
-    def land(self, path: str, held: Held, moved: Callable[[int], None]) -> Landed:
+    def land(self, path: str, held: HeldObject, moved: Callable[[int], None]) -> Landed:
         """Have the object there under this path, unless the very bytes are.
 
         Raises:
@@ -70,7 +70,7 @@ class Landing:
         _tidy(target)
         return Landed(path=path, fetched=True, moved=fetched)
 
-    def is_there(self, path: str, held: Held) -> bool:
+    def is_there(self, path: str, held: HeldObject) -> bool:
         """Whether the very bytes are there already; what is a link is not the file itself."""
         target = self._folder / safe(path)
         return not target.is_symlink() and target.is_file() and self._files.same(target, held)
@@ -80,15 +80,15 @@ class Landing:
         target = self._folder / safe(path)
         root = self._folder.resolve()
         if not target.parent.resolve().is_relative_to(root):
-            raise UnsafeError(f"{target.parent} is a link that leads out of {self._folder}")
+            raise UnsafePathError(f"{target.parent} is a link that leads out of {self._folder}")
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.parent.resolve().is_relative_to(root):
-            raise UnsafeError(f"{target.parent} is a link that leads out of {self._folder}")
+            raise UnsafePathError(f"{target.parent} is a link that leads out of {self._folder}")
         if target.is_dir() and not target.is_symlink():
-            raise UnsafeError(f"{target} is a folder")
+            raise UnsafePathError(f"{target} is a folder")
         return target
 
-    def _fetch(self, held: Held, part: Path, moved: Callable[[int], None]) -> int:
+    def _fetch(self, held: HeldObject, part: Path, moved: Callable[[int], None]) -> int:
         """Fetch what is not there yet of it; gives how many bytes came."""
         start = part.stat().st_size if part.is_file() and not part.is_symlink() else 0
         if start and self._go_on(held, part, start, moved):
@@ -98,7 +98,7 @@ class Landing:
             self._files.download(held, into, moved=moved)
         return held.size
 
-    def _go_on(self, held: Held, part: Path, start: int, moved: Callable[[int], None]) -> bool:
+    def _go_on(self, held: HeldObject, part: Path, start: int, moved: Callable[[int], None]) -> bool:
         """Fetch the rest; whether it is then the whole object, undamaged."""
         moved(min(start, held.size))
         if start < held.size:
@@ -127,7 +127,9 @@ def _key(name: str) -> str:
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def insist(landing: Landing, files: Transfers, path: str, held: Held, moved: Callable[[int], None]) -> Landed:
+def insist(
+    landing: Landing, files: Transfers, path: str, held: HeldObject, moved: Callable[[int], None]
+) -> Landed:
     """Land it; where it is written anew meanwhile, what it is then. `UnansweredError` where it goes on so."""
     for left in reversed(range(TRIES)):
         try:

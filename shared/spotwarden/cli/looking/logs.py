@@ -11,20 +11,20 @@ from spotwarden import clock
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.interrupted import status_of
-from spotwarden.cli.looking.reading import Reader, Wanted
+from spotwarden.cli.looking.reading import LinesWanted, LogReader
 from spotwarden.cli.looking.saying import Teller
-from spotwarden.cli.looking.sources import Cloud, Desk, Glance
+from spotwarden.cli.looking.sources import Glance, LogCloud, LogSources
 from spotwarden.cli.table import plain
 from spotwarden.cli.times import Since
 from spotwarden.gcp.endpoint import is_loopback
-from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.ports import UnansweredError
 
 PAUSE, LOCAL_PAUSE = timedelta(seconds=5), timedelta(milliseconds=250)
 """Between two looks: of a project's log one may ask sixty times a minute, all together."""
 LAST_WORDS = timedelta(seconds=10)
 """So long after a job's end its last lines are waited for."""
-OVER = {State.STOPPED: 143, State.GAVE_UP: 75}
+OVER = {AttemptState.STOPPED: 143, AttemptState.GAVE_UP: 75}
 """What following ends with where the job wrote no status: as if terminated, and EX_TEMPFAIL."""
 MOST_STATUS = 255
 
@@ -64,7 +64,7 @@ def logs(  # noqa: PLR0913 — each is an option
       spotwarden logs my-job --attempt 2 --since 1h -t
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
     context = open_context()
-    wanted = Wanted(node=node, attempt=attempt or 0, since=since, tail=tail or 0)
+    wanted = LinesWanted(node=node, attempt=attempt or 0, since=since, tail=tail or 0)
     if follows:
         ctx.exit(follow(context, job, wanted, times=times))
     desk, reader = _open(context, job, wanted, times=times)
@@ -78,7 +78,7 @@ def logs(  # noqa: PLR0913 — each is an option
 def follow(
     context: Context,
     job: str,
-    wanted: Wanted = Wanted(),  # noqa: B008 — frozen
+    wanted: LinesWanted = LinesWanted(),  # noqa: B008 — frozen
     *,
     times: bool = False,
     pause: Callable[[float], None] = time.sleep,
@@ -89,7 +89,7 @@ def follow(
     SIGTERM.
     """
     desk, reader = _open(context, job, wanted, times=times)
-    teller = News()
+    teller = LogNews()
     local = is_loopback(context.settings.logging_endpoint)
     step = LOCAL_PAUSE if local else PAUSE
     try:
@@ -112,11 +112,11 @@ def follow(
     return status
 
 
-class News:
+class LogNews:
     """Says once what befalls a job between its lines."""
 
     def __init__(self) -> None:
-        self._said: tuple[int, State] | None = None
+        self._said: tuple[int, AttemptState] | None = None
         self._silent = False
 
     @contextmanager
@@ -139,7 +139,7 @@ class News:
         if newest is None or self._said == (newest.number, newest.state):
             return
         self._said = (newest.number, newest.state)
-        if newest.state is not State.RUNNING:
+        if newest.state is not AttemptState.RUNNING:
             _note(_standing(newest))
 
 
@@ -164,27 +164,27 @@ def _farewell(glance: Glance) -> str:
 def _standing(attempt: Attempt) -> str:
     refused = next((one.error for one in reversed(attempt.tries) if one.error), "")
     later = f"; next try at {attempt.not_before:%H:%M:%S} UTC" if attempt.not_before else ""
-    why = refused if attempt.state is State.BACKING_OFF else attempt.reason
+    why = refused if attempt.state is AttemptState.BACKING_OFF else attempt.reason
     return f"attempt {attempt.number}: {attempt.state.value}{f', {why}' if why else ''}{later}"
 
 
-def _open(context: Context, job: str, wanted: Wanted, *, times: bool) -> tuple[Desk, Reader]:
-    desk = Desk(context.cloud.store, context.settings.layout, job)
-    return desk, Reader(desk, Cloud(context.logs()), Teller(times=times), wanted, _note)
+def _open(context: Context, job: str, wanted: LinesWanted, *, times: bool) -> tuple[LogSources, LogReader]:
+    desk = LogSources(context.cloud.store, context.settings.layout, job)
+    return desk, LogReader(desk, LogCloud(context.logs()), Teller(times=times), wanted, _note)
 
 
-def _glance(context: Context, desk: Desk, job: str) -> Glance:
+def _glance(context: Context, desk: LogSources, job: str) -> Glance:
     glance = desk.glance(clock.now())
     if not glance.exists:
         raise click.ClickException(f"there is no job {job!r} in gs://{context.settings.bucket}")
     return glance
 
 
-def _check(wanted: Wanted, glance: Glance, job: str) -> None:
+def _check(wanted: LinesWanted, glance: Glance, job: str) -> None:
     """Say what there is where what was asked for is not."""
     if not glance.stays or wanted.of(glance.stays):
         return
-    known = sorted({f"attempt {one.attempt}, node {one.node}" for one in glance.stays})
+    known = sorted({f"attempt {stay.attempt}, node {stay.node}" for stay in glance.stays})
     raise click.ClickException(f"{job} has no such VM; there are:\n  " + "\n  ".join(known))
 
 

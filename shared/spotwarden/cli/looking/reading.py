@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 import msgspec
 
 from spotwarden.cli.looking.saying import Teller
-from spotwarden.cli.looking.sources import Cloud, Desk, Glance
+from spotwarden.cli.looking.sources import Glance, LogCloud, LogSources
 from spotwarden.layout import LogFile
 from spotwarden.model.logline import LogLine
-from spotwarden.recovery.whereabouts import Stay
+from spotwarden.recovery.whereabouts import VmStay
 
 OVERLAP = timedelta(seconds=30)
 """So late a line may come to Cloud Logging, by its own time, and still be told."""
@@ -19,7 +19,7 @@ TAIL_BYTES = 2048
 """By so much of its end a stored log that was cut at its beginning is known again."""
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class LinesWanted(msgspec.Struct, frozen=True, kw_only=True):
     """Which lines: of one node, of one attempt, since a moment, only so many of the last (0: all)."""
 
     node: str = ""
@@ -27,20 +27,25 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime | None = None
     tail: int = 0
 
-    def of(self, stays: Sequence[Stay]) -> list[Stay]:
+    def of(self, stays: Sequence[VmStay]) -> list[VmStay]:
         """Those of the VMs that are wanted."""
         return [
-            one
-            for one in stays
-            if self.node in {"", one.node} and (not self.attempt or self.attempt == one.attempt)
+            stay
+            for stay in stays
+            if self.node in {"", stay.node} and (not self.attempt or self.attempt == stay.attempt)
         ]
 
 
-class Reader:
+class LogReader:
     """Reads one job's log on and on; `note` is told what stands in the way."""
 
     def __init__(
-        self, desk: Desk, cloud: Cloud, teller: Teller, wanted: Wanted, note: Callable[[str], None]
+        self,
+        desk: LogSources,
+        cloud: LogCloud,
+        teller: Teller,
+        wanted: LinesWanted,
+        note: Callable[[str], None],
     ) -> None:
         self._desk = desk
         self._cloud = cloud
@@ -75,7 +80,7 @@ class Reader:
             self._note(f"{self._cloud.trouble}; what the job kit has stored is shown")
         self._trouble = self._cloud.trouble
 
-    def _read_on(self, glance: Glance, stays: Sequence[Stay], *, again: bool) -> None:
+    def _read_on(self, glance: Glance, stays: Sequence[VmStay], *, again: bool) -> None:
         asked = stays if self._newest is None else _speaking(stays)
         whose = {one.instance_id: one for one in asked}
         left = list(stays)
@@ -93,7 +98,7 @@ class Reader:
             self._tell_file(glance, stay, stays)
         self._forget()
 
-    def _read_tail(self, glance: Glance, stays: Sequence[Stay], *, again: bool) -> None:
+    def _read_tail(self, glance: Glance, stays: Sequence[VmStay], *, again: bool) -> None:
         """Tell the last lines; of VMs that Cloud Logging knows nothing of, the last of what is stored."""
         count = self._wanted.tail
         lines = list(self._cloud.lines(stays, self._since(stays), newest=count))
@@ -103,7 +108,7 @@ class Reader:
         told = [(whose[line.instance_id], line.text, line.at) for line in lines if line.instance_id in whose]
         self._by_cloud |= {stay.instance_id for stay, _, _ in told}
         self._told |= {_key(line): line.at for line in lines}
-        every: list[tuple[Stay, str, datetime | None]] = [*told]
+        every: list[tuple[VmStay, str, datetime | None]] = [*told]
         # Of an attempt after all that Cloud Logging has told of, what is stored is newer than these lines.
         last = max((stay.attempt for stay, _, _ in told), default=0)
         silent = [stay for stay in stays if len(lines) < count or stay.attempt > last]
@@ -113,23 +118,23 @@ class Reader:
             self._teller.tell(stay, text, among=_among(stay, stays), at=at)
         self._newest = self._floor = max((line.at for line in lines), default=None)
 
-    def _stored(self, glance: Glance, stay: Stay) -> list[str]:
+    def _stored(self, glance: Glance, stay: VmStay) -> list[str]:
         text = self._new_in_file(glance, stay)
         return text.removesuffix("\n").split("\n") if text else []
 
-    def _since(self, stays: Sequence[Stay]) -> datetime:
-        earliest = min(one.since for one in stays)
+    def _since(self, stays: Sequence[VmStay]) -> datetime:
+        earliest = min(stay.since for stay in stays)
         if self._wanted.since:
             earliest = max(earliest, self._wanted.since)
         if self._floor:
             earliest = max(earliest, self._floor)
         return max(earliest, self._newest - OVERLAP) if self._newest else earliest
 
-    def _tell_file(self, glance: Glance, stay: Stay, stays: Sequence[Stay]) -> None:
+    def _tell_file(self, glance: Glance, stay: VmStay, stays: Sequence[VmStay]) -> None:
         if text := self._new_in_file(glance, stay):
             self._teller.tell(stay, text, among=_among(stay, stays))
 
-    def _new_in_file(self, glance: Glance, stay: Stay) -> str:
+    def _new_in_file(self, glance: Glance, stay: VmStay) -> str:
         """What the stored log of a VM has that was not told; "" where the VM is known to Cloud Logging."""
         thing = self._desk.log_of(stay)
         entry = glance.files.get(thing)
@@ -165,10 +170,10 @@ def _key(line: LogLine) -> str:
     return f"{line.instance_id} {line.key}"
 
 
-def _speaking(stays: Sequence[Stay]) -> list[Stay]:
-    newest = sorted({one.attempt for one in stays})[-STILL_SPEAK:]
-    return [one for one in stays if one.attempt in newest]
+def _speaking(stays: Sequence[VmStay]) -> list[VmStay]:
+    newest = sorted({stay.attempt for stay in stays})[-STILL_SPEAK:]
+    return [stay for stay in stays if stay.attempt in newest]
 
 
-def _among(stay: Stay, stays: Sequence[Stay]) -> list[Stay]:
+def _among(stay: VmStay, stays: Sequence[VmStay]) -> list[VmStay]:
     return [one for one in stays if one.attempt == stay.attempt]

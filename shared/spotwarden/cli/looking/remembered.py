@@ -7,9 +7,9 @@ import msgspec
 
 from spotwarden.cli.context import Context
 from spotwarden.layout import NotInLayoutError, OpenJob
-from spotwarden.recovery.standing import Experiment
+from spotwarden.recovery.standing import JobSummary
 from spotwarden.report.model.experiments import Experiment as Reported
-from spotwarden.report.store import Shelf, current
+from spotwarden.report.store import ReportStore, current
 
 MANY = 200
 """Fewer jobs are all read."""
@@ -20,7 +20,7 @@ FRESH = timedelta(minutes=30)
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     """Rows by job, as they were at `at`; None where nothing is remembered."""
 
-    rows: Mapping[str, Experiment] = {}
+    rows: Mapping[str, JobSummary] = {}
     at: datetime | None = None
 
 
@@ -32,12 +32,12 @@ def remembered(context: Context, names: Collection[str], now: datetime) -> Remem
     if len(names) < MANY:
         return NOTHING
     store, layout = context.cloud.store, context.settings.layout
-    index = current(Shelf(store, layout))
+    index = current(ReportStore(store, layout))
     if index is None or now - index.at > FRESH:
         return NOTHING
     # What was started again since then is on the list of open jobs, or has a VM.
     instances = context.cloud.compute.instances().items
-    alive = {one.job or one.name for one in instances} | _open(context)
+    alive = {instance.job or instance.name for instance in instances} | _open(context)
     wanted = set(names) - alive
     rows = {
         entry.row.job: row_of(entry.row)
@@ -60,10 +60,10 @@ def _open(context: Context) -> set[str]:
     return found
 
 
-def row_of(one: Reported) -> Experiment:
+def row_of(one: Reported) -> JobSummary:
     """The report's row as that of the table."""
     newest = one.instances[-max(1, one.nodes) :]
-    return Experiment(
+    return JobSummary(
         job=one.job,
         status=one.standing,
         exit_code=one.exit_code,

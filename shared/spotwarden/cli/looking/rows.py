@@ -10,7 +10,7 @@ import msgspec
 from spotwarden import typed
 from spotwarden.cli.context import Context
 from spotwarden.cli.looking.remembered import NOTHING, remembered
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.cases.store import read_cases
@@ -18,52 +18,52 @@ from spotwarden.layout import (
     RESERVED_JOBS,
     AttemptRecord,
     CreateScript,
+    JobFileName,
+    ObjectName,
     RunRecord,
     StatusCode,
-    Thing,
     job_problem,
 )
-from spotwarden.layout import JobFile as JobFileName
 from spotwarden.model.attempt import Attempt, Recorded
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.jobfile import JobFile
 from spotwarden.ports import BrokenError
-from spotwarden.recovery.job_folder import Folder, look_into, once, read_job_file
-from spotwarden.recovery.standing import Experiment, experiment
+from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
+from spotwarden.recovery.standing import JobSummary, experiment
 
 STALL = "stall"
 AT_ONCE = 32
 """Jobs that are read at a time: a command has one user who waits."""
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class JobRow(msgspec.Struct, frozen=True, kw_only=True):
     """What of a job its row takes."""
 
     facts: JobFacts
     tags: Mapping[str, str] = {}
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
+class JobTable(msgspec.Struct, frozen=True, kw_only=True):
     """All rows, by name; of jobs that cannot be read, why not.
 
     `reported` of the rows are those of the report, as they were at `at`.
     """
 
-    rows: tuple[Experiment, ...]
+    rows: tuple[JobSummary, ...]
     broken: tuple[BrokenError, ...] = ()
     reported: int = 0
     at: datetime | None = None
 
 
-class Rows:
+class JobRows:
     """Reads the table again and again; an object that has not changed is not read once more."""
 
     def __init__(self, context: Context, *, exact: bool = False) -> None:
         self._context = context
         self._exact = exact
         self._store, self._layout = context.cloud.store, context.settings.layout
-        self._known: Known[object] = Known(most=100_000)
+        self._known: GenerationCache[object] = GenerationCache(most=100_000)
 
     def names(self, patterns: Sequence[str] = ()) -> list[str]:
         """The folders of jobs; with patterns those whose names fit one."""
@@ -73,10 +73,10 @@ class Rows:
             for name in found
             if name not in RESERVED_JOBS
             and job_problem(name) is None
-            and (not patterns or any(fnmatchcase(name, one) for one in patterns))
+            and (not patterns or any(fnmatchcase(name, pattern) for pattern in patterns))
         ]
 
-    def read(self, names: Sequence[str], now: datetime, done: Callable[[], None] = lambda: None) -> Table:
+    def read(self, names: Sequence[str], now: datetime, done: Callable[[], None] = lambda: None) -> JobTable:
         """The rows of these jobs; `done` hears of each that is there."""
         old = NOTHING if self._exact else remembered(self._context, names, now)
         for _ in old.rows:
@@ -85,10 +85,10 @@ class Rows:
         rows = sorted((*table.rows, *old.rows.values()), key=lambda row: row.job)
         return msgspec.structs.replace(table, rows=tuple(rows), reported=len(old.rows), at=old.at)
 
-    def _read(self, names: Sequence[str], now: datetime, done: Callable[[], None]) -> Table:
+    def _read(self, names: Sequence[str], now: datetime, done: Callable[[], None]) -> JobTable:
         broken: list[BrokenError] = []
 
-        def one(name: str) -> Job | None:
+        def one(name: str) -> JobRow | None:
             try:
                 return self._job(name)
             except BrokenError as problem:
@@ -104,9 +104,9 @@ class Rows:
         instances = self._context.cloud.compute.instances().items if found.results else ()
         stalled = self._stalled() if found.results else frozenset()
         rows = tuple(_row(job, instances, stalled, now) for job in found.results)
-        return Table(rows=rows, broken=tuple(broken))
+        return JobTable(rows=rows, broken=tuple(broken))
 
-    def _job(self, name: str) -> Job | None:
+    def _job(self, name: str) -> JobRow | None:
         folder = look_into(self._store, self._layout, name)
         attempts = sorted(
             (thing for thing in folder.of(AttemptRecord) if isinstance(thing, AttemptRecord)),
@@ -125,9 +125,9 @@ class Rows:
         )
         if not (facts.ledger or facts.status_code is not None or CreateScript(job=name) in folder.things):
             return None
-        return Job(facts=facts, tags=self._tags(folder, name))
+        return JobRow(facts=facts, tags=self._tags(folder, name))
 
-    def _attempt(self, folder: Folder, thing: AttemptRecord) -> Recorded | None:
+    def _attempt(self, folder: JobFolder, thing: AttemptRecord) -> Recorded | None:
         def read() -> Recorded | None:
             stored = self._store.read(name)
             if stored is None:
@@ -137,14 +137,14 @@ class Rows:
         name = self._layout.build(thing)
         return once(self._known, self._layout, folder, thing, read)
 
-    def _file(self, folder: Folder, name: str) -> JobFile:
+    def _file(self, folder: JobFolder, name: str) -> JobFile:
         def read() -> JobFile:
             return read_job_file(self._store, self._layout, name, folder)
 
         return once(self._known, self._layout, folder, JobFileName(job=name), read)
 
-    def _end(self, folder: Folder, name: str) -> Mapping[str, Any]:
-        thing: Thing = StatusCode(job=name)
+    def _end(self, folder: JobFolder, name: str) -> Mapping[str, Any]:
+        thing: ObjectName = StatusCode(job=name)
         if thing not in folder.things:
             return {}
 
@@ -156,8 +156,8 @@ class Rows:
 
         return once(self._known, self._layout, folder, thing, read)
 
-    def _tags(self, folder: Folder, name: str) -> Mapping[str, str]:
-        thing: Thing = RunRecord(job=name)
+    def _tags(self, folder: JobFolder, name: str) -> Mapping[str, str]:
+        thing: ObjectName = RunRecord(job=name)
         if thing not in folder.things:
             return {}
 
@@ -193,7 +193,7 @@ def tags_in(data: bytes) -> Mapping[str, str]:
         return {}
 
 
-def _row(job: Job, instances: tuple[Instance, ...], stalled: frozenset[str], now: datetime) -> Experiment:
+def _row(job: JobRow, instances: tuple[Instance, ...], stalled: frozenset[str], now: datetime) -> JobSummary:
     newest = job.facts.newest
     names = {job.facts.job, *(newest.instances.values() if newest else ())}
     return experiment(job.facts, instances, now, stalled=bool(names & stalled), tags=job.tags)

@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from spotwarden.cli.table import plain
-from spotwarden.recovery.whereabouts import Stay
+from spotwarden.recovery.whereabouts import VmStay
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 TAB = 8
@@ -34,7 +34,7 @@ class Teller:
         self._echo = echo
         self._at: int | str | None = None
 
-    def tell(self, stay: Stay, text: str, *, among: Sequence[Stay], at: datetime | None = None) -> None:
+    def tell(self, stay: VmStay, text: str, *, among: Sequence[VmStay], at: datetime | None = None) -> None:
         """Print what was said in a stay, one of those of its attempt that are shown."""
         together = len(among) > 1
         if self._at != (place := stay.attempt if together else stay.instance_id):
@@ -46,12 +46,12 @@ class Teller:
             self._echo(f"{when}{who}{line}")
 
 
-def heading(stays: Sequence[Stay]) -> str:
+def heading(stays: Sequence[VmStay]) -> str:
     """The line above an attempt."""
     vms = ", ".join(f"{stay.node} is {_vm(stay)}" if len(stays) > 1 else _vm(stay) for stay in stays)
     zone = stays[0].zone
     return plain(f"-- attempt {stays[0].attempt}, {vms}{f', {zone}' if zone else ''} --")
 
 
-def _vm(stay: Stay) -> str:
+def _vm(stay: VmStay) -> str:
     return f"instance {stay.instance_id}" if stay.instance_id else "an instance that is not on record"

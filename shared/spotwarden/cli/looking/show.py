@@ -21,8 +21,8 @@ from spotwarden.model.heartbeat import Measured
 from spotwarden.model.standing import Standing
 from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.begun import begun, counts_until
-from spotwarden.recovery.standing import Experiment, Moment, experiment, timeline, worded
-from spotwarden.report.model.experiments import Measure
+from spotwarden.recovery.standing import JobSummary, TimelineEvent, experiment, timeline, worded
+from spotwarden.report.model.experiments import MetricSummary
 
 STALL = "stall"
 SWEEPS_OVERDUE = timedelta(minutes=5)
@@ -42,14 +42,14 @@ NEXT: Mapping[Standing, str] = {
 }
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class JobDetails(msgspec.Struct, frozen=True, kw_only=True):
     """All that is shown of a job, as it is `now`; `swept` is when recovery last looked at all jobs."""
 
-    experiment: Experiment
+    experiment: JobSummary
     details: Details
     costs: Costs
     cases: tuple[Case, ...]
-    timeline: tuple[Moment, ...]
+    timeline: tuple[TimelineEvent, ...]
     now: datetime
     swept: datetime | None = None
 
@@ -71,7 +71,7 @@ def show(job: str, *, as_json: bool) -> None:
     cases = tuple(cases_of(context, details.facts))
     stalled = any(case.rule == STALL for case in cases)
     instances = context.cloud.compute.instances().items
-    shown = Shown(
+    shown = JobDetails(
         experiment=experiment(details.facts, instances, now, stalled=stalled, tags=details.tags),
         details=details,
         costs=costs(context, details, now),
@@ -93,7 +93,7 @@ def _swept(context: Context) -> datetime | None:
     return turn.updated if turn else None
 
 
-def lines(shown: Shown, now: datetime) -> Iterator[str]:
+def lines(shown: JobDetails, now: datetime) -> Iterator[str]:
     """The page of a job, line by line."""
     row = shown.experiment
     yield f"{row.job}: {worded(row)}, {row.attempts} attempt{'s' if row.attempts > 1 else ''}"
@@ -105,7 +105,7 @@ def lines(shown: Shown, now: datetime) -> Iterator[str]:
         yield f"  {moment.at:%Y-%m-%d %H:%M:%S} UTC  +{since:>8}  {plain(moment.what)}"
 
 
-def _facts(shown: Shown, now: datetime) -> Iterator[tuple[str, str]]:
+def _facts(shown: JobDetails, now: datetime) -> Iterator[tuple[str, str]]:
     row, details = shown.experiment, shown.details
     run = details.run
     yield "owner", row.owner
@@ -117,7 +117,7 @@ def _facts(shown: Shown, now: datetime) -> Iterator[tuple[str, str]]:
     yield "zones", ", ".join(_zones(details))
     yield "cost", f"{shown.costs.cost} ({shown.costs.basis})" if shown.costs.cost else ""
     yield "progress", _progress(details, now)
-    yield from ((one.name, _measured(one)) for one in details.measures[:METRICS])
+    yield from ((measure.name, _measured(measure)) for measure in details.measures[:METRICS])
     left = len(details.measures) - METRICS
     yield "", f"and {left} more metrics; --json has them" if left > 0 else ""
     yield "problem", details.facts.file.problem
@@ -125,14 +125,14 @@ def _facts(shown: Shown, now: datetime) -> Iterator[tuple[str, str]]:
     yield "next", next_step(shown)
 
 
-def _ran(row: Experiment) -> str:
+def _ran(row: JobSummary) -> str:
     return duration(row.runtime) if row.runtime is not None else ""
 
 
 def _zones(details: Details) -> list[str]:
     """Where it lived, in order."""
     attempts = [one.attempt for one in details.facts.ledger if one.attempt.instances and one.attempt.tries]
-    return list(dict.fromkeys(one.tries[-1].place for one in attempts))
+    return list(dict.fromkeys(attempt.tries[-1].place for attempt in attempts))
 
 
 def _progress(details: Details, now: datetime) -> str:
@@ -152,7 +152,7 @@ def _progress(details: Details, now: datetime) -> str:
     return ", ".join(parts)
 
 
-def _measured(one: Measure) -> str:
+def _measured(one: MetricSummary) -> str:
     best = f" (best {figure(one.best)})" if one.best is not None and one.best != one.last else ""
     return figure(one.last) + best
 
@@ -168,7 +168,7 @@ def _case(case: Case, now: datetime) -> str:
     return f"{case.rule}: {case.reason}, {standing(case, now)}{due}; {how}"
 
 
-def next_step(shown: Shown) -> str:
+def next_step(shown: JobDetails) -> str:
     """What a person would do now."""
     row = shown.experiment
     facts = shown.details.facts
@@ -182,7 +182,7 @@ def next_step(shown: Shown) -> str:
     return NEXT[row.status].format(job=row.job)
 
 
-def _by_itself(shown: Shown) -> str:
+def _by_itself(shown: JobDetails) -> str:
     """What recovery does next about a job that waits, as far as recovery is seen to run."""
     facts, newest = shown.details.facts, shown.details.facts.newest
     if newest and newest.state in IN_FLIGHT and facts.watched is None:
@@ -207,7 +207,7 @@ def _by_itself(shown: Shown) -> str:
     return f"nothing: recovery goes on with it{at} by itself"
 
 
-def _fields(shown: Shown) -> dict[str, object]:
+def _fields(shown: JobDetails) -> dict[str, object]:
     details = shown.details
     return {
         **msgspec.to_builtins(shown.experiment),

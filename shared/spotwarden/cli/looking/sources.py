@@ -9,14 +9,14 @@ from datetime import datetime
 import msgspec
 
 from spotwarden import typed
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
-from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, StatusCode, Thing
-from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, ObjectName, StatusCode
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.logline import LogLine
 from spotwarden.ports import Entry, Logs, RejectedError, Store, UnansweredError
 from spotwarden.recovery.job_folder import look_into
-from spotwarden.recovery.whereabouts import Stay, is_unnamed, stays
+from spotwarden.recovery.whereabouts import VmStay, is_unnamed, stays
 
 typed.prepare(Attempt)
 
@@ -34,21 +34,21 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     ledger: tuple[Attempt, ...] = ()
-    stays: tuple[Stay, ...] = ()
+    stays: tuple[VmStay, ...] = ()
     files: Mapping[LogFile, Entry] = {}
     status: str | None = None
     exists: bool = False
 
 
-class Desk:
+class LogSources:
     """Looks at one job again and again; what has not changed is not read once more."""
 
     def __init__(self, store: Store, layout: Layout, job: str) -> None:
         self._store = store
         self._layout = layout
         self._job = job
-        self._known: Known[Attempt] = Known()
-        self._ids: Known[str] = Known()
+        self._known: GenerationCache[Attempt] = GenerationCache()
+        self._ids: GenerationCache[str] = GenerationCache()
 
     def glance(self, now: datetime) -> Glance:
         """How the job is."""
@@ -78,11 +78,11 @@ class Desk:
         stored = self._store.read(self._layout.build(thing), at_most=FILE_AT_MOST)
         return stored.data.decode(errors="replace") if stored else ""
 
-    def log_of(self, stay: Stay) -> LogFile:
+    def log_of(self, stay: VmStay) -> LogFile:
         """The name of what a VM's job kit stores."""
         return LogFile(job=self._job, node=stay.node, attempt=stay.attempt)
 
-    def _attempt(self, things: Mapping[Thing, Entry], thing: Thing) -> Attempt | None:
+    def _attempt(self, things: Mapping[ObjectName, Entry], thing: ObjectName) -> Attempt | None:
         name, generation = self._layout.build(thing), things[thing].generation
         if (found := self._known.get(name, generation)) is None:
             stored = self._store.read(name)
@@ -91,7 +91,7 @@ class Desk:
             found = self._known.keep(name, stored.generation, decoded(name, stored.data, Attempt))
         return found
 
-    def _registered(self, things: Mapping[Thing, Entry], thing: Thing) -> str:
+    def _registered(self, things: Mapping[ObjectName, Entry], thing: ObjectName) -> str:
         name, generation = self._layout.build(thing), things[thing].generation
         if (found := self._ids.get(name, generation)) is None:
             stored = self._store.read(name)
@@ -99,15 +99,15 @@ class Desk:
             self._ids.keep(name, generation, found)
         return found
 
-    def _status(self, things: Mapping[Thing, Entry], ledger: Sequence[Attempt]) -> str | None:
+    def _status(self, things: Mapping[ObjectName, Entry], ledger: Sequence[Attempt]) -> str | None:
         thing = StatusCode(job=self._job)
         # Written and closed after the listing: a job must not be taken for one that ended well.
-        due = thing in things or (ledger and ledger[-1].state is State.ENDED)
+        due = thing in things or (ledger and ledger[-1].state is AttemptState.ENDED)
         stored = self._store.read(self._layout.build(thing)) if due else None
         return stored.data.decode(errors="replace").strip() if stored else None
 
 
-class Cloud:
+class LogCloud:
     """Cloud Logging, as far as it may be read: `trouble` says why it is not, "" while it is.
 
     A trouble that `passes` has only just begun, and may be over at the next look.
@@ -123,7 +123,7 @@ class Cloud:
         """Whether it may be only a moment's."""
         return 0 < self._unanswered < PATIENCE
 
-    def lines(self, wanted: Sequence[Stay], since: datetime, *, newest: int = 0) -> Iterator[LogLine]:
+    def lines(self, wanted: Sequence[VmStay], since: datetime, *, newest: int = 0) -> Iterator[LogLine]:
         """What these VMs have said since then; nothing where nobody lets us know."""
         ids = [stay.instance_id for stay in wanted if stay.instance_id]
         self.trouble = ""

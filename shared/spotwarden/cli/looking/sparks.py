@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from spotwarden.model.heartbeat import number
-from spotwarden.report.model.job import Point
+from spotwarden.report.model.job import CurvePoint
 
 BARS = "▁▂▃▄▅▆▇█"
 PLAIN = "_.-:=+*#"
@@ -13,7 +13,7 @@ NOTHING = " "
 WIDTH = 24
 
 
-def sparks(*curves: Sequence[Point], bars: str = BARS, width: int = WIDTH) -> list[str]:
+def sparks(*curves: Sequence[CurvePoint], bars: str = BARS, width: int = WIDTH) -> list[str]:
     """One line for each curve, all on the same axes: steps, or turns where steps are not said.
 
     A stretch is as high as its last value; one whose last value is no number is `!`, one without any blank.
@@ -34,7 +34,7 @@ def sparks(*curves: Sequence[Point], bars: str = BARS, width: int = WIDTH) -> li
     return lines
 
 
-def _placed(curve: Sequence[Point], *, by_step: bool) -> list[tuple[float, float]]:
+def _placed(curve: Sequence[CurvePoint], *, by_step: bool) -> list[tuple[float, float]]:
     if by_step:
         return [(point.step or 0.0, number(point.value)) for point in curve]
     return [(float(turn), number(point.value)) for turn, point in enumerate(curve)]

@@ -2,7 +2,7 @@ r"""Backslash escapes of `$'…'`, `printf` and `echo -e`."""
 
 import re
 
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 _NAMED = {
     "a": "\a",
@@ -27,7 +27,7 @@ _SURROGATES = range(0xD800, 0xE000)
 
 
 def ansi(text: str, line: int) -> str:
-    r"""Return the value of `$'text'`; raise `Refused` for `\0`, after which bash drops the rest."""
+    r"""Return the value of `$'text'`; raise `ScriptRefused` for `\0`, after which bash drops the rest."""
     return _bytes_joined(_ANSI.sub(lambda found: _value(found, line, keeps="'\"?\\"), text))
 
 
@@ -51,13 +51,13 @@ def _value(found: re.Match[str], line: int, *, keeps: str) -> str:
 
 def _byte(number: int, line: int) -> str:
     if number == 0:
-        raise Refused("a NUL character cannot be part of a value", line=line)
+        raise ScriptRefused("a NUL character cannot be part of a value", line=line)
     return bytes([number]).decode("utf-8", "surrogateescape")
 
 
 def _character(number: int, line: int) -> str:
     if number == 0 or number > _LARGEST or number in _SURROGATES:
-        raise Refused(f"there is no character with the number {number:x}", line=line)
+        raise ScriptRefused(f"there is no character with the number {number:x}", line=line)
     return chr(number)
 
 

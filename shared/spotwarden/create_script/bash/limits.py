@@ -9,7 +9,7 @@ source of the reader and the evaluator and finds any loop or recursion that does
 
 from collections.abc import Callable
 
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 # Compute Engine takes at most 256 KB for one metadata value, and nothing else in a script is large.
 MAX_SCRIPT_BYTES = 256 * 1024
@@ -80,19 +80,21 @@ class Budget:
         """Account for one more word or part of a word; `line` tells where it stands, if that is asked."""
         self._nodes -= 1
         if self._nodes < 0:
-            raise Refused(f"the script has more than {MAX_NODES} words and parts of words", line=line())
+            raise ScriptRefused(f"the script has more than {MAX_NODES} words and parts of words", line=line())
 
     def step(self, line: int) -> None:
         """Account for one more command executed."""
         self._steps -= 1
         if self._steps < 0:
-            raise Refused(f"the script runs more than {MAX_STEPS} commands (an endless loop?)", line=line)
+            raise ScriptRefused(
+                f"the script runs more than {MAX_STEPS} commands (an endless loop?)", line=line
+            )
 
     def text(self, size: int, line: int = 0) -> None:
         """Account for `size` characters made, copied or searched."""
         self._text -= size
         if self._text < 0:
-            raise Refused(
+            raise ScriptRefused(
                 f"the values of the script grow beyond {MAX_TEXT} characters, or take too long to compute",
                 line=line or self.place(),
             )
@@ -107,7 +109,7 @@ class Budget:
 
 
 def nested(depth: int, line: int) -> int:
-    """Return the next depth; raise `Refused` when it is too deep."""
+    """Return the next depth; raise `ScriptRefused` when it is too deep."""
     if depth >= MAX_NESTING:
-        raise Refused(f"commands are nested more than {MAX_NESTING} deep", line=line)
+        raise ScriptRefused(f"commands are nested more than {MAX_NESTING} deep", line=line)
     return depth + 1

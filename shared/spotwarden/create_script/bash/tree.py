@@ -65,7 +65,7 @@ class Block(msgspec.Struct, frozen=True):
     nodes: tuple["Node", ...]
 
 
-class Group(msgspec.Struct, frozen=True):
+class GroupCommand(msgspec.Struct, frozen=True):
     """`{ …; }`."""
 
     body: Block
@@ -112,7 +112,7 @@ class Select(msgspec.Struct, frozen=True):
     line: int
 
 
-class Count(msgspec.Struct, frozen=True):
+class ForArithmetic(msgspec.Struct, frozen=True):
     """`for ((start; condition; step))`."""
 
     start: Word
@@ -130,7 +130,7 @@ class Clause(msgspec.Struct, frozen=True):
     end: str
 
 
-class Case(msgspec.Struct, frozen=True):
+class CaseClause(msgspec.Struct, frozen=True):
     """`case word in … esac`."""
 
     word: Word
@@ -138,7 +138,7 @@ class Case(msgspec.Struct, frozen=True):
     line: int
 
 
-class Function(msgspec.Struct, frozen=True):
+class FunctionDefinition(msgspec.Struct, frozen=True):
     """`name() { … }`."""
 
     name: str
@@ -146,7 +146,7 @@ class Function(msgspec.Struct, frozen=True):
     line: int
 
 
-class Compute(msgspec.Struct, frozen=True):
+class ArithmeticCommand(msgspec.Struct, frozen=True):
     """`((…))`."""
 
     expression: Word
@@ -180,16 +180,16 @@ Node: TypeAlias = (
     | Pipeline
     | AndOr
     | Background
-    | Group
+    | GroupCommand
     | Subshell
     | If
     | Loop
     | For
     | Select
-    | Count
-    | Case
-    | Function
-    | Compute
+    | ForArithmetic
+    | CaseClause
+    | FunctionDefinition
+    | ArithmeticCommand
     | Condition
     | Redirected
 )

@@ -77,7 +77,7 @@ class Word(msgspec.Struct, frozen=True):
     text: str | None = None
 
 
-class Item(msgspec.Struct, frozen=True):
+class BraceItem(msgspec.Struct, frozen=True):
     """An element of `(…)` in an array assignment."""
 
     subscript: Word | None
@@ -92,7 +92,7 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     line: int
     subscript: Word | None = None
     append: bool = False
-    value: Word | tuple[Item, ...] | None = None
+    value: Word | tuple[BraceItem, ...] | None = None
 
 
 def join(parts: list[Part]) -> list[Part]:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from spotwarden.create_script.gcloud.request import Defaults, Note, Request, Translation
-from spotwarden.create_script.request.command import Command
+from spotwarden.create_script.request.command import SimpleCommand
 
 __all__ = ["Defaults", "Note", "Request", "Translation", "requests", "translate"]
 
 
-def translate(commands: Sequence[Command], defaults: Defaults) -> Translation:
+def translate(commands: Sequence[SimpleCommand], defaults: Defaults) -> Translation:
     """Go through the commands of a script in the order in which bash would run them.
 
     Every `gcloud compute instances create`, `bulk create` and `create-with-container` becomes the
@@ -18,14 +18,14 @@ def translate(commands: Sequence[Command], defaults: Defaults) -> Translation:
     Raises `Refused`, with the line, for what gcloud refuses and for what cannot be known without
     asking the API.
     """
-    from spotwarden.create_script.gcloud.session import Session  # noqa: PLC0415 — keeps `import spotwarden.create_script` quick
+    from spotwarden.create_script.gcloud.session import GcloudSession  # noqa: PLC0415 — keeps `import spotwarden.create_script` quick
 
-    session = Session(defaults)
+    session = GcloudSession(defaults)
     for command in commands:
         session.read(command)
     return Translation(requests=tuple(session.requests), notes=tuple(session.notes))
 
 
-def requests(commands: Sequence[Command], defaults: Defaults) -> list[Request]:
+def requests(commands: Sequence[SimpleCommand], defaults: Defaults) -> list[Request]:
     """Give the requests alone; see `translate`."""
     return list(translate(commands, defaults).requests)

@@ -4,13 +4,13 @@ import re
 from typing import Any
 
 from spotwarden.create_script.gcloud.defaults import SCOPES
-from spotwarden.create_script.gcloud.scene import Scene
+from spotwarden.create_script.gcloud.scene import GcloudScene
 
 _EMAIL = re.compile(r"[a-zA-Z0-9_.+-]+@[a-zA-Z0-9-]+\.[a-zA-Z0-9-.]+$")
 _FLAGS = ("scopes", "no-scopes", "service-account", "no-service-account")
 
 
-def service_accounts(scene: Scene) -> list[dict[str, Any]] | None:
+def service_accounts(scene: GcloudScene) -> list[dict[str, Any]] | None:
     """Give the account with its scopes; None for a machine without, or where a template decides.
 
     The project is taken to have its default service account: whether it has is known to the API only.
@@ -31,7 +31,7 @@ def service_accounts(scene: Scene) -> list[dict[str, Any]] | None:
     return [{"email": email, "scopes": sorted(url for scope in scopes for url in _urls(scene, scope))}]
 
 
-def _urls(scene: Scene, scope: str) -> tuple[str, ...]:
+def _urls(scene: GcloudScene, scope: str) -> tuple[str, ...]:
     if not scope:
         raise scene.args.refusal("scopes", "a scope may not be empty")
     if "=" in scope:

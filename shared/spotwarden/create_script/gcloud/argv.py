@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from spotwarden.create_script.gcloud.values import Misfit, Raw, Reader
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 # No flag is nearly as long; comparing takes the square of the length.
 _LONGEST_NAME = 80
@@ -33,7 +33,7 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
     negatable: bool = False
 
 
-class Token(msgspec.Struct, frozen=True, kw_only=True):
+class ArgToken(msgspec.Struct, frozen=True, kw_only=True):
     """One word of the command line; from a flags file it may be a list or a dictionary."""
 
     value: Raw
@@ -46,12 +46,12 @@ class Args:
     def __init__(self, flags: Mapping[str, Flag], line: int) -> None:
         self.flags = flags
         self.command_line = line
-        self.names: list[Token] = []
-        self._given: dict[str, Token] = {}
+        self.names: list[ArgToken] = []
+        self._given: dict[str, ArgToken] = {}
 
     def put(self, name: str, value: Raw, line: int) -> None:
         """Store the value of a flag that stands on this line."""
-        self._given[name] = Token(value=value, line=line)
+        self._given[name] = ArgToken(value=value, line=line)
 
     def inherit(self, other: "Args") -> None:
         """Take over the flags of an outer command that are not given here."""
@@ -68,19 +68,19 @@ class Args:
         flag = self.flags.get(name)
         return flag.default if flag else None
 
-    def refusal(self, name: str, reason: str) -> Refused:
+    def refusal(self, name: str, reason: str) -> ScriptRefused:
         """Make the refusal that names this flag and the line on which it stands."""
         given = self._given.get(name)
-        return Refused(f"--{name}: {reason}", line=given.line if given else self.command_line)
+        return ScriptRefused(f"--{name}: {reason}", line=given.line if given else self.command_line)
 
 
-def parse(tokens: Sequence[Token], flags: Mapping[str, Flag], *, line: int, names: bool) -> Args:
+def parse(tokens: Sequence[ArgToken], flags: Mapping[str, Flag], *, line: int, names: bool) -> Args:
     """Read the words behind the command; `names` says whether the command takes names.
 
     As in gcloud, all names stand together: flags may come before or behind them, not between.
     """
     if len(tokens) > _MOST_WORDS:
-        raise Refused(f"a create of more than {_MOST_WORDS} words is not read", line=line)
+        raise ScriptRefused(f"a create of more than {_MOST_WORDS} words is not read", line=line)
     args = Args(flags, line)
     kinds = _kinds(tokens, flags)
     position, wants_names = 0, names
@@ -98,20 +98,20 @@ def parse(tokens: Sequence[Token], flags: Mapping[str, Flag], *, line: int, name
     return args
 
 
-def _words(tokens: Sequence[Token], kinds: Sequence[str]) -> list[Token]:
+def _words(tokens: Sequence[ArgToken], kinds: Sequence[str]) -> list[ArgToken]:
     """Give the names of one run of words: its first `--` only ends the flags."""
     words = list(tokens)
     if "--" in kinds:
         del words[list(kinds).index("--")]
     for word in words:
         if not isinstance(word.value, str):
-            raise Refused(
+            raise ScriptRefused(
                 f"{word.value!r} in a flags file stands behind a switch, which takes no value", line=word.line
             )
     return words
 
 
-def _kinds(tokens: Sequence[Token], flags: Mapping[str, Flag]) -> list[str]:
+def _kinds(tokens: Sequence[ArgToken], flags: Mapping[str, Flag]) -> list[str]:
     kinds: list[str] = []
     for token in tokens:
         kinds.append(_kind(token, flags))
@@ -120,7 +120,7 @@ def _kinds(tokens: Sequence[Token], flags: Mapping[str, Flag]) -> list[str]:
     return kinds + ["word"] * (len(tokens) - len(kinds))
 
 
-def _kind(token: Token, flags: Mapping[str, Flag]) -> str:
+def _kind(token: ArgToken, flags: Mapping[str, Flag]) -> str:
     word = token.value
     if not isinstance(word, str) or not word.startswith("-") or word == "-":
         return "word"
@@ -144,7 +144,7 @@ def _negated(name: str, flags: Mapping[str, Flag]) -> Flag | None:
     return flag if flag and flag.negatable else None
 
 
-def _take_flag(tokens: Sequence[Token], kinds: Sequence[str], position: int, args: Args) -> int:
+def _take_flag(tokens: Sequence[ArgToken], kinds: Sequence[str], position: int, args: Args) -> int:
     """Read one flag and its value; give the position behind them."""
     token = tokens[position]
     word, equals, glued = token.value.partition("=")
@@ -153,14 +153,16 @@ def _take_flag(tokens: Sequence[Token], kinds: Sequence[str], position: int, arg
     flag = negated or args.flags[name]
     if flag.read is None:
         if equals:
-            raise Refused(f"--{name}: is a switch and takes no value, not even {glued!r}", line=token.line)
+            raise ScriptRefused(
+                f"--{name}: is a switch and takes no value, not even {glued!r}", line=token.line
+            )
         args.put(flag.name, negated is None, token.line)
         return position + 1
     if equals:
         _store(args, flag, glued, token.line)
         return position + 1
     if position + 1 >= len(tokens) or kinds[position + 1] != "word":
-        raise Refused(f"--{name}: needs a value", line=token.line)
+        raise ScriptRefused(f"--{name}: needs a value", line=token.line)
     _store(args, flag, tokens[position + 1].value, token.line)
     return position + 2
 
@@ -168,26 +170,28 @@ def _take_flag(tokens: Sequence[Token], kinds: Sequence[str], position: int, arg
 def _store(args: Args, flag: Flag, raw: Raw, line: int) -> None:
     assert flag.read is not None  # noqa: S101 — switches do not come here
     if raw == "--":
-        raise Refused(f"--{flag.name}: the value -- is lost on the way through gcloud's parser", line=line)
+        raise ScriptRefused(
+            f"--{flag.name}: the value -- is lost on the way through gcloud's parser", line=line
+        )
     try:
         value = flag.read(raw)
         if flag.joins and args.given(flag.name):
             value = flag.joins(args[flag.name], value)
     except Misfit as error:
-        raise Refused(f"--{flag.name}: {error}", line=line) from None
+        raise ScriptRefused(f"--{flag.name}: {error}", line=line) from None
     args.put(flag.same_as or flag.name, value, line)
 
 
-def _unrecognized(token: Token, flags: Mapping[str, Flag]) -> Refused:
+def _unrecognized(token: ArgToken, flags: Mapping[str, Flag]) -> ScriptRefused:
     if not isinstance(token.value, str):
-        return Refused(
+        return ScriptRefused(
             f"{token.value!r} in a flags file stands behind a switch, which takes no value", line=token.line
         )
     word = token.value.partition("=")[0]
     near = nearest(word, flags) if word.startswith("-") else None
     hint = f"; did you mean {near}?" if near else ""
     what = "unknown flag" if word.startswith("-") else "unexpected word"
-    return Refused(f"{what} {_shortened(token.value)}{hint}", line=token.line)
+    return ScriptRefused(f"{what} {_shortened(token.value)}{hint}", line=token.line)
 
 
 def nearest(word: str, flags: Iterable[str]) -> str | None:

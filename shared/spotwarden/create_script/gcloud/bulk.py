@@ -8,7 +8,7 @@ from spotwarden.create_script.gcloud.argv import Args
 from spotwarden.create_script.gcloud.instance import boot_source, common, template_of
 from spotwarden.create_script.gcloud.metadata import metadata, resource_manager_tags
 from spotwarden.create_script.gcloud.network import interfaces
-from spotwarden.create_script.gcloud.scene import Scene, compact
+from spotwarden.create_script.gcloud.scene import GcloudScene, compact
 
 _ZONE = re.compile(r"\w+-\w+\d+-\w+")
 _LONGEST = 63
@@ -48,7 +48,7 @@ def _check_hostnames(args: Args) -> None:
         raise args.refusal("per-instance-hostnames", "needs --predefined-names beside it")
 
 
-def bulk_insert(scene: Scene) -> dict[str, Any]:
+def bulk_insert(scene: GcloudScene) -> dict[str, Any]:
     """Give the body that creates the group."""
     args = scene.args
     names = args["predefined-names"] or []
@@ -66,7 +66,7 @@ def bulk_insert(scene: Scene) -> dict[str, Any]:
     )
 
 
-def _properties(scene: Scene) -> dict[str, Any]:
+def _properties(scene: GcloudScene) -> dict[str, Any]:
     network = interfaces(scene)
     image = boot_source(scene)
     built = disks.disks(scene, None, image)

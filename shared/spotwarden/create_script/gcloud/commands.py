@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from spotwarden.create_script.gcloud.argv import Token, nearest
+from spotwarden.create_script.gcloud.argv import ArgToken, nearest
 from spotwarden.create_script.gcloud.flagset import global_flags
 from spotwarden.create_script.gcloud.keys import BULK, CONTAINER, CREATE
 from spotwarden.create_script.gcloud.tables import words
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 _INSTANCES = ("compute", "instances")
@@ -82,7 +82,7 @@ _LEVELS = (
 )
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
     """One gcloud command: the words of its name, its track, and what stands before and behind the name.
 
     `leaf` is one of the three create commands, or None for any other.
@@ -91,18 +91,18 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     path: tuple[str, ...]
     leaf: str | None
     track: str
-    before: tuple[Token, ...]
-    behind: tuple[Token, ...]
+    before: tuple[ArgToken, ...]
+    behind: tuple[ArgToken, ...]
     unknown: Unknown | None = None
 
 
-def read_line(tokens: Sequence[Token]) -> Line:
+def read_line(tokens: Sequence[ArgToken]) -> CommandLine:
     """Find out which command this is; flags may stand between the words of its name.
 
     `unknown` is a word that may belong to the name and whose value depends on something outside the script.
     """
     names: list[str] = []
-    before: list[Token] = []
+    before: list[ArgToken] = []
     position, track = 0, "v1"
     while position < len(tokens):
         word = tokens[position].value
@@ -126,13 +126,13 @@ def read_line(tokens: Sequence[Token]) -> Line:
 def _line(
     names: Sequence[str],
     track: str,
-    before: Sequence[Token],
-    behind: Sequence[Token],
+    before: Sequence[ArgToken],
+    behind: Sequence[ArgToken],
     unknown: Unknown | None = None,
-) -> Line:
+) -> CommandLine:
     path = tuple(names)
     leaf = _LEAVES.get(path)
-    return Line(
+    return CommandLine(
         path=path, leaf=leaf, track=track, before=tuple(before), behind=tuple(behind), unknown=unknown
     )
 
@@ -143,15 +143,15 @@ def _takes_next(word: str) -> bool:
     return word == "--flags-file" or (word.startswith("--") and flag is not None and flag.read is not None)
 
 
-def may_create(line: Line) -> bool:
+def may_create(line: CommandLine) -> bool:
     """Say whether the words known so far may go on to one of the create commands."""
     return any(leaf[: len(line.path)] == line.path for leaf in _LEAVES)
 
 
-def check_name(line: Line, number: int) -> None:
-    """Raise `Refused` for a command that gcloud does not have and that may have been meant for a create."""
+def check_name(line: CommandLine, number: int) -> None:
+    """Raise `ScriptRefused` for a command that gcloud does not have and that may be meant for a create."""
     if line.track != "v1" and line.path[:1] and line.path[0] in _TRACKS:
-        raise Refused(f"gcloud {line.track} has no command {line.path[0]!r}", line=number)
+        raise ScriptRefused(f"gcloud {line.track} has no command {line.path[0]!r}", line=number)
     for prefix, known in _LEVELS:
         word = line.path[len(prefix)] if len(line.path) > len(prefix) else None
         if line.path[: len(prefix)] != prefix or word is None or word in known:
@@ -159,7 +159,7 @@ def check_name(line: Line, number: int) -> None:
         if prefix[:2] == _INSTANCES or any(name.startswith("creat") for name in line.path):
             near = nearest(word, known)
             hint = f"; did you mean {near.removeprefix('--')}?" if near else ""
-            raise Refused(
+            raise ScriptRefused(
                 f"gcloud {' '.join(prefix)} has no command {word!r}{hint}".replace("  ", " "), line=number
             )
         return

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from spotwarden.create_script.gcloud.argv import Token
+from spotwarden.create_script.gcloud.argv import ArgToken
 from spotwarden.create_script.gcloud.request import Defaults
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 PROJECT, ZONE, REGION, FAMILY_SCOPE = (
@@ -33,25 +33,25 @@ class Config:
         first: dict[str, Value] = {PROJECT: defaults.project, ZONE: defaults.zone, REGION: defaults.region}
         self._named = {"default": first}
         self._active = "default"
-        self._trouble: Refused | None = None
+        self._trouble: ScriptRefused | None = None
 
     def get(
         self, name: str, environment: Mapping[str, str], configuration: str | None, *, line: int
     ) -> str | None:
         """Give a property as a command would see it: a variable of the shell, else the configuration.
 
-        Raises `Refused` if the value, or which configuration it stands in, cannot be known.
+        Raises `ScriptRefused` if the value, or which configuration it stands in, cannot be known.
         """
         variable = "CLOUDSDK_" + name.replace("/", "_").upper()
         value: Value = environment.get(variable)
         if value is None:
             value = self._configuration(environment, configuration, line=line).get(name)
         if isinstance(value, Unknown):
-            raise Refused(f"the configured {name} depends on {value.reason}", line=value.line)
+            raise ScriptRefused(f"the configured {name} depends on {value.reason}", line=value.line)
         return value
 
     def check(self, environment: Mapping[str, str], *, line: int) -> None:
-        """Raise `Refused` if something was configured that a create depends on in a way not modelled here."""
+        """Raise `ScriptRefused` if a create depends on what was configured in a way not modelled here."""
         if self._trouble:
             raise self._trouble
         for variable, value in environment.items():
@@ -61,7 +61,7 @@ class Config:
             if variable == "CLOUDSDK_CONFIG" or (
                 variable.startswith("CLOUDSDK_") and value and _REACHING.match(f"{section}/{name}")
             ):
-                raise Refused(
+                raise ScriptRefused(
                     f"the variable {variable} changes what gcloud does in a way not supported here", line=line
                 )
 
@@ -70,13 +70,13 @@ class Config:
     ) -> dict[str, Value]:
         name = configuration or environment.get("CLOUDSDK_ACTIVE_CONFIG_NAME") or self._active
         if name not in self._named:
-            raise Refused(
+            raise ScriptRefused(
                 f"the gcloud configuration {name!r} is not made by this script; name project and zone",
                 line=line,
             )
         return self._named[name]
 
-    def apply(self, words: Sequence[Token], configuration: str | None, *, line: int) -> None:
+    def apply(self, words: Sequence[ArgToken], configuration: str | None, *, line: int) -> None:
         """Carry out `gcloud config WORDS…`; what cannot be followed refuses the next create."""
         unknown = next((word.value for word in words if isinstance(word.value, Unknown)), None)
         action, *rest = [word.value for word in words] or [""]
@@ -89,11 +89,11 @@ class Config:
         elif action in {"set", "unset"}:
             self._set(action, rest, configuration, line=line)
         elif action not in _HARMLESS_ACTIONS:
-            self._trouble = Refused(f"gcloud config {action} is not supported here", line=line)
+            self._trouble = ScriptRefused(f"gcloud config {action} is not supported here", line=line)
 
     def _lose(self, what: str, unknown: Unknown | None, line: int) -> None:
         reason = unknown.reason if unknown else "something unknown"
-        self._trouble = Refused(f"{what} {reason}", line=unknown.line if unknown else line)
+        self._trouble = ScriptRefused(f"{what} {reason}", line=unknown.line if unknown else line)
 
     def _set(
         self, action: str, words: Sequence[str | Unknown], configuration: str | None, *, line: int
@@ -105,7 +105,7 @@ class Config:
             return
         name = words[0] if "/" in words[0] else f"core/{words[0]}"
         if _REACHING.match(name):
-            self._trouble = Refused(
+            self._trouble = ScriptRefused(
                 f"the property {name} changes what gcloud does in a way not supported here", line=line
             )
         if name not in _MODELLED:
@@ -126,21 +126,21 @@ class Config:
             self._active = operands[0]
         elif action not in _HARMLESS_CONFIGURATIONS:
             what = f"gcloud config configurations {' '.join(names)}"
-            self._trouble = Refused(
+            self._trouble = ScriptRefused(
                 f"{what} goes to a configuration that this script does not make", line=line
             )
 
 
 def check_project(project: str, *, line: int) -> None:
-    """Raise `Refused` for what is no project id: a number, a name with capitals, a placeholder."""
+    """Raise `ScriptRefused` for what is no project id: a number, a name with capitals, a placeholder."""
     refused = _bad_project(project, line=line)
     if refused:
         raise refused
 
 
-def _bad_project(project: str, *, line: int) -> Refused | None:
+def _bad_project(project: str, *, line: int) -> ScriptRefused | None:
     if project.isdigit():
-        return Refused(f"the project {project!r} is a number; write the id of the project", line=line)
+        return ScriptRefused(f"the project {project!r} is a number; write the id of the project", line=line)
     if not _PROJECT_ID.fullmatch(project):
-        return Refused(f"{project!r} is no id of a project", line=line)
+        return ScriptRefused(f"{project!r} is no id of a project", line=line)
     return None

@@ -6,10 +6,10 @@ from spotwarden.create_script.gcloud import disks
 from spotwarden.create_script.gcloud.dumping import dump
 from spotwarden.create_script.gcloud.images import boot_image
 from spotwarden.create_script.gcloud.instance import Shared, common
-from spotwarden.create_script.gcloud.links import Link
+from spotwarden.create_script.gcloud.links import ResourceLink
 from spotwarden.create_script.gcloud.metadata import metadata
 from spotwarden.create_script.gcloud.mounts import mounted_disks
-from spotwarden.create_script.gcloud.scene import Scene, compact
+from spotwarden.create_script.gcloud.scene import GcloudScene, compact
 from spotwarden.create_script.gcloud.values import Misfit
 
 _RESTART = {"always": "Always", "never": "Never", "on-failure": "OnFailure"}
@@ -24,7 +24,7 @@ _HEAD = """\
 """
 
 
-def check(scene: Scene) -> None:
+def check(scene: GcloudScene) -> None:
     """Raise `Refused` for what gcloud refuses for containers only."""
     args = scene.args
     if args.given("source-instance-template") and scene.track == "v1":
@@ -43,7 +43,7 @@ def check(scene: Scene) -> None:
                 raise args.refusal(flag, f"the key {key!r} is taken for containers")
 
 
-def container_image(scene: Scene) -> Link:
+def container_image(scene: GcloudScene) -> ResourceLink:
     """Give the image of the boot disk; it must be named, since gcloud would look up the newest one."""
     if not scene.args.given("image", "image-family", "image-project"):
         reason = (
@@ -53,7 +53,7 @@ def container_image(scene: Scene) -> Link:
     return boot_image(scene)
 
 
-def container_instance(scene: Scene, name: str, shared: Shared) -> dict[str, Any]:
+def container_instance(scene: GcloudScene, name: str, shared: Shared) -> dict[str, Any]:
     """Give the body that creates the machine of this name with its container."""
     mounts = mounted_disks(scene)
     declared = {
@@ -71,11 +71,11 @@ def container_instance(scene: Scene, name: str, shared: Shared) -> dict[str, Any
     )
 
 
-def _label(image: Link | None) -> str:
+def _label(image: ResourceLink | None) -> str:
     return image.parts["name"].replace("/", "-") if image else ""
 
 
-def _declaration(scene: Scene, name: str, mounts: list[dict[str, Any]]) -> str:
+def _declaration(scene: GcloudScene, name: str, mounts: list[dict[str, Any]]) -> str:
     volumes, places = _volumes(scene, mounts)
     args = scene.args
     container = compact(
@@ -94,7 +94,7 @@ def _declaration(scene: Scene, name: str, mounts: list[dict[str, Any]]) -> str:
     return _HEAD + dump({"spec": spec})
 
 
-def _environment(scene: Scene) -> dict[str, Any]:
+def _environment(scene: GcloudScene) -> dict[str, Any]:
     """Give the variables of the file, then those of the flags; a later value takes the earlier place."""
     found: dict[str, Any] = {}
     path = scene.args["container-env-file"]
@@ -120,7 +120,9 @@ def _variable(line: str, number: int) -> tuple[str, str]:
     return name, value
 
 
-def _volumes(scene: Scene, mounts: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _volumes(
+    scene: GcloudScene, mounts: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Give the volumes, and where the container sees them."""
     volumes: list[dict[str, Any]] = []
     places: list[dict[str, Any]] = []
@@ -136,19 +138,22 @@ def _volumes(scene: Scene, mounts: list[dict[str, Any]]) -> tuple[list[dict[str,
     return volumes, places
 
 
-def _part(scene: Scene, kind: str, mount: dict[str, Any], key: str) -> str:
+def _part(scene: GcloudScene, kind: str, mount: dict[str, Any], key: str) -> str:
     if key not in mount:
         raise scene.args.refusal(f"container-mount-{kind}", f"needs the key {key}")
     return str(mount[key])
 
 
-def _place(scene: Scene, name: str, mount: dict[str, Any], kind: str) -> dict[str, Any]:
+def _place(scene: GcloudScene, name: str, mount: dict[str, Any], kind: str) -> dict[str, Any]:
     path = _part(scene, kind, mount, "mount-path")
     return {"name": name, "mountPath": path, "readOnly": mount.get("mode") == "ro"}
 
 
 def _add_disks(
-    scene: Scene, mounts: list[dict[str, Any]], volumes: list[dict[str, Any]], places: list[dict[str, Any]]
+    scene: GcloudScene,
+    mounts: list[dict[str, Any]],
+    volumes: list[dict[str, Any]],
+    places: list[dict[str, Any]],
 ) -> None:
     known: dict[tuple[str, Any], str] = {}
     for mount in mounts:

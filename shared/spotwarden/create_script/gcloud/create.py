@@ -7,19 +7,19 @@ from urllib.parse import quote
 
 from spotwarden.create_script.gcloud import bulk, container, groups, instance
 from spotwarden.create_script.gcloud.argv import Args, parse
-from spotwarden.create_script.gcloud.commands import Line
+from spotwarden.create_script.gcloud.commands import CommandLine
 from spotwarden.create_script.gcloud.config import FAMILY_SCOPE, PROJECT, ZONE, Config, check_project
 from spotwarden.create_script.gcloud.files import content
 from spotwarden.create_script.gcloud.flagfile import expand
 from spotwarden.create_script.gcloud.flagset import flags_of, global_flags
 from spotwarden.create_script.gcloud.keys import BULK, CONTAINER, CREATE
-from spotwarden.create_script.gcloud.links import Link, Links
+from spotwarden.create_script.gcloud.links import ResourceLink, ResourceLinks
 from spotwarden.create_script.gcloud.network import interfaces
 from spotwarden.create_script.gcloud.request import Request
-from spotwarden.create_script.gcloud.scene import Scene
+from spotwarden.create_script.gcloud.scene import GcloudScene
 from spotwarden.create_script.gcloud.values import Misfit
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Command
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import SimpleCommand
 
 # The words of `gcloud topic formats`; gcloud itself finds a wrong one only after the create.
 _FORMATS = "config|csv|default|diff|disable|flattened|get|json|list|multi|none|object|table|text|value|yaml"
@@ -27,10 +27,10 @@ _FORMAT = re.compile(rf"\s*(?:{_FORMATS})(?![\w-])")
 _TOKEN_FILES = ("access-token-file", "authorization-token-file")
 
 
-def requests_of(line: Line, command: Command, config: Config) -> list[Request]:
+def requests_of(line: CommandLine, command: SimpleCommand, config: Config) -> list[Request]:
     """Translate one create; `line` is the reading of `command`.
 
-    Raises `Refused` where gcloud would refuse, and where it would ask the API or a person something.
+    Raises `ScriptRefused` where gcloud would refuse, and where it would ask the API or a person something.
     """
     leaf = line.leaf or CREATE
     args = _read_args(line, leaf, command)
@@ -45,13 +45,13 @@ def requests_of(line: Line, command: Command, config: Config) -> list[Request]:
         args.put("image-family-scope", scope, command.line)
     home = args["project"] if args.given("project") else configured(PROJECT)
     if home is None:
-        raise Refused("no project is named; add --project, or set one by gcloud config set project")
+        raise ScriptRefused("no project is named; add --project, or set one by gcloud config set project")
     check_project(home, line=command.line)
-    scene = Scene(
+    scene = GcloudScene(
         args=args,
         command=leaf,
         track=line.track,
-        links=Links(line.track),
+        links=ResourceLinks(line.track),
         files=command.files,
         home=home,
         project=home,
@@ -62,7 +62,7 @@ def requests_of(line: Line, command: Command, config: Config) -> list[Request]:
     return _machine_requests(scene, None if args.given("zone") else configured(ZONE))
 
 
-def _read_args(line: Line, leaf: str, command: Command) -> Args:
+def _read_args(line: CommandLine, leaf: str, command: SimpleCommand) -> Args:
     """Read the flags: global ones may stand between the words of the command's name, too."""
     before = parse(expand(line.before, command.files), global_flags(), line=command.line, names=False)
     behind = expand(line.behind, command.files)
@@ -97,7 +97,7 @@ def _check_file(args: Args, flag: str, files: Mapping[str, bytes]) -> None:
         raise args.refusal(flag, str(error)) from None
 
 
-def _bulk_request(scene: Scene) -> Request:
+def _bulk_request(scene: GcloudScene) -> Request:
     args = scene.args
     flag = "region" if args.given("region") else "zone"
     place = args[flag]
@@ -110,8 +110,8 @@ def _bulk_request(scene: Scene) -> Request:
     return _request(scene, path, bulk.bulk_insert(scene))
 
 
-def _at(scene: Scene, project: str, place: str, *, regional: bool = False) -> Scene:
-    return Scene(
+def _at(scene: GcloudScene, project: str, place: str, *, regional: bool = False) -> GcloudScene:
+    return GcloudScene(
         args=scene.args,
         command=scene.command,
         track=scene.track,
@@ -124,7 +124,7 @@ def _at(scene: Scene, project: str, place: str, *, regional: bool = False) -> Sc
     )
 
 
-def _machine_requests(scene: Scene, configured_zone: str | None) -> list[Request]:
+def _machine_requests(scene: GcloudScene, configured_zone: str | None) -> list[Request]:
     """Translate a command that names its machines, each by its bare name or by a URL of its own."""
     refs = _machines(scene, configured_zone)
     args = scene.args
@@ -149,27 +149,31 @@ def _machine_requests(scene: Scene, configured_zone: str | None) -> list[Request
     return requests
 
 
-def _machines(scene: Scene, configured_zone: str | None) -> list[Link]:
+def _machines(scene: GcloudScene, configured_zone: str | None) -> list[ResourceLink]:
     args = scene.args
     zone = configured_zone
     if args.given("zone"):
         zone = scene.link("zone", args["zone"], "zones", project=scene.home).parts["name"]
     if not args.names:
-        raise Refused("no name for the machine")
+        raise ScriptRefused("no name for the machine")
     refs = []
     for token in args.names:
         try:
             ref = scene.links.find(token.value, "instances", project=scene.home, zone=zone)
-        except Refused as refused:
-            raise Refused(refused.reason, line=token.line) from None
+        except ScriptRefused as refused:
+            raise ScriptRefused(refused.reason, line=token.line) from None
         for part, value in ref.parts.items():
             if not value or "/" in value:
-                raise Refused(f"{value!r} is no name of a {part.replace('name', 'machine')}", line=token.line)
+                raise ScriptRefused(
+                    f"{value!r} is no name of a {part.replace('name', 'machine')}", line=token.line
+                )
         refs.append(ref)
     return refs
 
 
-def _request(scene: Scene, path: str, body: dict[str, Any], query: dict[str, str] | None = None) -> Request:
+def _request(
+    scene: GcloudScene, path: str, body: dict[str, Any], query: dict[str, str] | None = None
+) -> Request:
     project = quote(scene.project, safe="")
     return Request(
         method="POST",

@@ -6,7 +6,7 @@ from spotwarden.create_script.gcloud.images import disk_image, instant_snapshot,
 from spotwarden.create_script.gcloud.keys import CONTAINER, CREATE
 from spotwarden.create_script.gcloud.lists import label_key, label_value
 from spotwarden.create_script.gcloud.mounts import device_name
-from spotwarden.create_script.gcloud.scene import Scene, compact
+from spotwarden.create_script.gcloud.scene import GcloudScene, compact
 from spotwarden.create_script.gcloud.security import disk_kms_key
 from spotwarden.create_script.gcloud.values import Misfit, whole_gb
 
@@ -15,7 +15,7 @@ _ARCHITECTURES = ("ARCHITECTURE_UNSPECIFIED", "ARM64", "X86_64")
 _REPLICAS = 2
 
 
-def new_disk(scene: Scene, disk: dict[str, Any]) -> dict[str, Any]:
+def new_disk(scene: GcloudScene, disk: dict[str, Any]) -> dict[str, Any]:
     """Give one new disk as the API wants it."""
     managed = None if scene.command == CONTAINER else disk_kms_key(scene, disk)
     return compact(
@@ -40,7 +40,7 @@ def interface_of(word: str | None) -> str | None:
     return None if not word else ("SCSI" if word == "SCSI" else "NVME")
 
 
-def disk_type(scene: Scene, flag: str, name: str | None, *, replicas: int = 0) -> str | None:
+def disk_type(scene: GcloudScene, flag: str, name: str | None, *, replicas: int = 0) -> str | None:
     """Give the type of a disk: a URL, in `bulk create` the bare name; two replicas make it a regional one."""
     if not name or scene.bulk:
         return name or None
@@ -49,7 +49,7 @@ def disk_type(scene: Scene, flag: str, name: str | None, *, replicas: int = 0) -
     return scene.zonal(flag, name, "diskTypes")
 
 
-def _params(scene: Scene, disk: dict[str, Any]) -> dict[str, Any]:
+def _params(scene: GcloudScene, disk: dict[str, Any]) -> dict[str, Any]:
     with scene.blame(_FLAG):
         size = whole_gb(disk.get("size"))
     replicas = disk.get("replica-zones", [])
@@ -82,24 +82,24 @@ def _text(number: int | None) -> str | None:
     return str(number) if number else None
 
 
-def _replica_zones(scene: Scene, zones: list[str]) -> list[str] | None:
+def _replica_zones(scene: GcloudScene, zones: list[str]) -> list[str] | None:
     if scene.command == CONTAINER:
         return None
     return [scene.link(_FLAG, zone, "zones", project=scene.project) for zone in zones] or None
 
 
-def _pool(scene: Scene, name: str | None) -> str | None:
+def _pool(scene: GcloudScene, name: str | None) -> str | None:
     return scene.zonal(_FLAG, name, "storagePools") if name else None
 
 
-def _architecture(scene: Scene, disk: dict[str, Any]) -> str | None:
+def _architecture(scene: GcloudScene, disk: dict[str, Any]) -> str | None:
     word: str | None = disk.get("architecture")
     if word and word not in _ARCHITECTURES:
         raise scene.args.refusal(_FLAG, f"the architecture {word!r} is not one of ARM64, X86_64")
     return word or None
 
 
-def _labels(scene: Scene, disk: dict[str, Any]) -> dict[str, str] | None:
+def _labels(scene: GcloudScene, disk: dict[str, Any]) -> dict[str, str] | None:
     """Labels of disks are sent by the beta and alpha commands only; v1 forgets them."""
     if scene.track == "v1" or scene.bulk:
         return None

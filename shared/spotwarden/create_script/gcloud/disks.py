@@ -7,9 +7,9 @@ from spotwarden.create_script.gcloud.argv import Args
 from spotwarden.create_script.gcloud.create_disks import disk_type, interface_of, mode_of, new_disk
 from spotwarden.create_script.gcloud.images import instant_snapshot, snapshot
 from spotwarden.create_script.gcloud.keys import BULK, CONTAINER, CREATE
-from spotwarden.create_script.gcloud.links import Link, region_of
+from spotwarden.create_script.gcloud.links import ResourceLink, region_of
 from spotwarden.create_script.gcloud.mounts import device_name
-from spotwarden.create_script.gcloud.scene import Scene, compact
+from spotwarden.create_script.gcloud.scene import GcloudScene, compact
 from spotwarden.create_script.gcloud.security import KeyRing, key_ring, kms_key
 from spotwarden.create_script.gcloud.tables import words
 from spotwarden.create_script.gcloud.values import GIB, whole_gb
@@ -34,7 +34,7 @@ _DISK_FLAGS = {
 }
 
 
-def disks(scene: Scene, name: str | None, image: Link | None) -> list[dict[str, Any]] | None:
+def disks(scene: GcloudScene, name: str | None, image: ResourceLink | None) -> list[dict[str, Any]] | None:
     """Give the disks of the machine of this name; `image` is for a boot disk made from flags.
 
     None leaves the disks to a template. A disk with `boot=yes` takes the place of the boot disk.
@@ -58,7 +58,7 @@ def own_boot_disk(args: Args) -> bool:
     return any(disk.get("boot") for disk in (args["disk"] or []) + (args["create-disk"] or []))
 
 
-def check(scene: Scene) -> None:
+def check(scene: GcloudScene) -> None:
     """Raise `Refused` for disk flags that gcloud refuses before it builds anything."""
     args = scene.args
     with scene.blame("boot-disk-size"):
@@ -78,7 +78,7 @@ def check(scene: Scene) -> None:
         _check_local(args, disk)
 
 
-def _check_disk(scene: Scene, flag: str, disk: dict[str, Any]) -> None:
+def _check_disk(scene: GcloudScene, flag: str, disk: dict[str, Any]) -> None:
     if disk.get("mode") and disk["mode"] not in {"ro", "rw"}:
         raise scene.args.refusal(flag, f"the mode {disk['mode']!r} is not one of ro, rw")
     if disk.get("interface") and disk["interface"] not in _INTERFACES:
@@ -87,7 +87,7 @@ def _check_disk(scene: Scene, flag: str, disk: dict[str, Any]) -> None:
         )
 
 
-def _check_new(scene: Scene, disk: dict[str, Any]) -> None:
+def _check_new(scene: GcloudScene, disk: dict[str, Any]) -> None:
     args = scene.args
     _check_disk(scene, "create-disk", disk)
     if args["csek-key-file"]:
@@ -147,7 +147,7 @@ def _check_local(args: Args, disk: dict[str, Any]) -> None:
         raise args.refusal("local-ssd", f"the size must be one of {sizes}")
 
 
-def _boot(scene: Scene, name: str | None, image: Link, keys: KeyRing | None) -> dict[str, Any]:
+def _boot(scene: GcloudScene, name: str | None, image: ResourceLink, keys: KeyRing | None) -> dict[str, Any]:
     args = scene.args
     device = args["boot-disk-device-name"]
     key = None
@@ -172,7 +172,7 @@ def _boot(scene: Scene, name: str | None, image: Link, keys: KeyRing | None) -> 
     )
 
 
-def _boot_params(scene: Scene, image: Link, keys: KeyRing | None) -> dict[str, Any]:
+def _boot_params(scene: GcloudScene, image: ResourceLink, keys: KeyRing | None) -> dict[str, Any]:
     args = scene.args
     source = snapshot(scene, "source-snapshot", args["source-snapshot"], args["source-snapshot-region"])
     instant = instant_snapshot(scene, "source-instant-snapshot", args["source-instant-snapshot"])
@@ -192,7 +192,7 @@ def _text(number: int | None) -> str | None:
     return None if number is None else str(number)
 
 
-def _existing(scene: Scene, disk: dict[str, Any], keys: KeyRing | None) -> dict[str, Any]:
+def _existing(scene: GcloudScene, disk: dict[str, Any], keys: KeyRing | None) -> dict[str, Any]:
     regional = disk.get("scope") == "regional"
     if regional:
         # In a region gcloud takes the place for a zone here, and sends "us" for us-central1.
@@ -213,7 +213,7 @@ def _existing(scene: Scene, disk: dict[str, Any], keys: KeyRing | None) -> dict[
     )
 
 
-def _local_disks(scene: Scene) -> list[dict[str, Any]]:
+def _local_disks(scene: GcloudScene) -> list[dict[str, Any]]:
     kind = disk_type(scene, "local-ssd", "local-ssd") if scene.args["local-ssd"] else None
     return [
         compact(
@@ -229,7 +229,7 @@ def _local_disks(scene: Scene) -> list[dict[str, Any]]:
     ]
 
 
-def _memory_disks(scene: Scene) -> list[dict[str, Any]]:
+def _memory_disks(scene: GcloudScene) -> list[dict[str, Any]]:
     with scene.blame("local-nvdimm"):
         return [
             compact(

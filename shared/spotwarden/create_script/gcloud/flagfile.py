@@ -3,25 +3,25 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spotwarden.create_script.gcloud.argv import Token
+from spotwarden.create_script.gcloud.argv import ArgToken
 from spotwarden.create_script.gcloud.files import parsed_text
 from spotwarden.create_script.gcloud.values import Misfit, Raw
 from spotwarden.create_script.gcloud.yamls import load_flags
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 _FLAG = "--flags-file"
 # A file may name others, each of which may name more.
 _MOST_FILES = 50
 
 
-def expand(tokens: Sequence[Token], files: Mapping[str, bytes]) -> list[Token]:
+def expand(tokens: Sequence[ArgToken], files: Mapping[str, bytes]) -> list[ArgToken]:
     """Replace each --flags-file by the flags in it, which keep the line of the command.
 
-    Raises `Refused` if a file is not with the script, or is no dictionary or list of dictionaries.
+    Raises `ScriptRefused` if a file is not with the script, or is no dictionary or list of dictionaries.
     """
     if not any(isinstance(token.value, str) and token.value.startswith(_FLAG) for token in tokens):
         return list(tokens)
-    expanded: list[Token] = []
+    expanded: list[ArgToken] = []
     reader = _Reader(files)
     words = iter(tokens)
     for token in words:
@@ -42,20 +42,24 @@ class _Reader:
         self._files = files
         self._left = _MOST_FILES
 
-    def flags(self, path: Raw, line: int) -> list[Token]:
+    def flags(self, path: Raw, line: int) -> list[ArgToken]:
         """Give the flags of one file; they keep the line of the command."""
         if not isinstance(path, str):
-            raise Refused(f"{_FLAG}: {path!r} is not the name of a file", line=line)
+            raise ScriptRefused(f"{_FLAG}: {path!r} is not the name of a file", line=line)
         self._left -= 1
         if self._left < 0:
-            raise Refused(f"{_FLAG}: {path!r} is one file too many, or names files in a circle", line=line)
+            raise ScriptRefused(
+                f"{_FLAG}: {path!r} is one file too many, or names files in a circle", line=line
+            )
         try:
             data = load_flags(parsed_text(self._files, path))
         except Misfit as error:
-            raise Refused(f"{_FLAG}: {path!r}: {error}", line=line) from None
+            raise ScriptRefused(f"{_FLAG}: {path!r}: {error}", line=line) from None
         groups = data if isinstance(data, list) else [data]
         if not all(isinstance(group, dict) for group in groups):
-            raise Refused(f"{_FLAG}: {path!r} must hold a dictionary of flags, or a list of them", line=line)
+            raise ScriptRefused(
+                f"{_FLAG}: {path!r} must hold a dictionary of flags, or a list of them", line=line
+            )
         return [
             token
             for group in groups
@@ -63,11 +67,11 @@ class _Reader:
             for token in self._flag(name, value, line)
         ]
 
-    def _flag(self, name: Raw, value: Raw, line: int) -> list[Token]:
+    def _flag(self, name: Raw, value: Raw, line: int) -> list[ArgToken]:
         if name == _FLAG:
             paths = value if isinstance(value, list) else [value]
             return [token for path in paths for token in self.flags(path, line)]
-        return [Token(value=word, line=line) for word in _words(str(name), value)]
+        return [ArgToken(value=word, line=line) for word in _words(str(name), value)]
 
 
 def _words(name: str, value: Raw) -> list[Any]:

@@ -6,7 +6,7 @@ from spotwarden.create_script.gcloud.argv import Flag
 from spotwarden.create_script.gcloud.flags import FLAGS
 from spotwarden.create_script.gcloud.keys import NETWORK_INTERFACE, keys_of
 from spotwarden.create_script.gcloud.lists import pairs, texts
-from spotwarden.create_script.gcloud.rows import Row, listed, word_of
+from spotwarden.create_script.gcloud.rows import FlagRow, listed, word_of
 from spotwarden.create_script.gcloud.values import text
 
 GLOBAL_FLAGS: tuple[Flag, ...] = (
@@ -44,7 +44,7 @@ def flags_of(command: str, track: str) -> dict[str, Flag]:
     return global_flags() | own
 
 
-def _flag(row: Row, command: str, track: str) -> Flag:
+def _flag(row: FlagRow, command: str, track: str) -> Flag:
     read = row.read
     if row.keys is not None:
         read = listed(pairs(keys=keys_of(row.keys, command, track), bare=row.keys is NETWORK_INTERFACE))

@@ -2,14 +2,14 @@
 
 from spotwarden.create_script.gcloud import defaults
 from spotwarden.create_script.gcloud.keys import CONTAINER, CREATE
-from spotwarden.create_script.gcloud.links import Link
+from spotwarden.create_script.gcloud.links import ResourceLink
 from spotwarden.create_script.gcloud.machine import confidential_type
-from spotwarden.create_script.gcloud.scene import Scene
+from spotwarden.create_script.gcloud.scene import GcloudScene
 
 _FAMILY = "family/"
 
 
-def boot_image(scene: Scene) -> Link:
+def boot_image(scene: GcloudScene) -> ResourceLink:
     """Give the image of the boot disk: the one that is named, else the default of the SDK."""
     args = scene.args
     image, family, project = args["image"], args["image-family"], args["image-project"]
@@ -27,14 +27,14 @@ def boot_image(scene: Scene) -> Link:
     return _default(scene, scope)
 
 
-def _default(scene: Scene, scope: str | None) -> Link:
+def _default(scene: GcloudScene, scope: str | None) -> ResourceLink:
     name, project = defaults.IMAGE_FAMILY, defaults.IMAGE_PROJECT
     if scene.command == CREATE and scope != "global":
         return scene.links.find(name, "imageFamilyViews", project=project, zone="-")
     return scene.links.find(_FAMILY + name, "images", project=project)
 
 
-def disk_image(scene: Scene, disk: dict[str, str]) -> Link | None:
+def disk_image(scene: GcloudScene, disk: dict[str, str]) -> ResourceLink | None:
     """Give the image of a --create-disk; None for an empty disk or one from a snapshot."""
     image, family = disk.get("image"), disk.get("image-family")
     if not image and not family:
@@ -44,14 +44,14 @@ def disk_image(scene: Scene, disk: dict[str, str]) -> Link | None:
 
 
 def _named(  # noqa: PLR0913 — the parts of one name
-    scene: Scene,
+    scene: GcloudScene,
     image: str | None,
     family: str | None,
     project: str | None,
     *,
     scope: str | None,
     flags: tuple[str, str, str],
-) -> Link:
+) -> ResourceLink:
     owner = scene.link(flags[2], project, "projects").parts["name"] if project else None
     if image:
         link = scene.link(flags[0], image, "images", project=owner or scene.home)
@@ -63,7 +63,9 @@ def _named(  # noqa: PLR0913 — the parts of one name
     return link
 
 
-def _family(scene: Scene, family: str, owner: str | None, *, scope: str | None, flag: str) -> Link:
+def _family(
+    scene: GcloudScene, family: str, owner: str | None, *, scope: str | None, flag: str
+) -> ResourceLink:
     """Families of Google's public projects are asked for by zone, all others globally."""
     public = owner in defaults.PUBLIC_IMAGE_PROJECTS
     if scene.command == CREATE and (scope or ("zonal" if public else None)) == "zonal":
@@ -76,7 +78,9 @@ def _family(scene: Scene, family: str, owner: str | None, *, scope: str | None, 
     return scene.links.find(_FAMILY + name, "images", project=link.parts["project"])
 
 
-def snapshot(scene: Scene, flag: str, name: str | None, region: str | None = None) -> Link | None:
+def snapshot(
+    scene: GcloudScene, flag: str, name: str | None, region: str | None = None
+) -> ResourceLink | None:
     """Give the snapshot that a disk begins with, if one is named."""
     if region is not None and not name:
         raise scene.args.refusal(flag, "a region of the snapshot needs the snapshot beside it")
@@ -87,6 +91,6 @@ def snapshot(scene: Scene, flag: str, name: str | None, region: str | None = Non
     return scene.link(flag, name, "snapshots", project=scene.project)
 
 
-def instant_snapshot(scene: Scene, flag: str, name: str | None) -> Link | None:
+def instant_snapshot(scene: GcloudScene, flag: str, name: str | None) -> ResourceLink | None:
     """Give the instant snapshot (alpha) that a disk begins with; gcloud takes it by its full path only."""
     return scene.link(flag, name, "instantSnapshots", project=scene.project) if name else None

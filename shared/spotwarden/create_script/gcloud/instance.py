@@ -10,7 +10,7 @@ from spotwarden.create_script.gcloud.accounts import service_accounts
 from spotwarden.create_script.gcloud.images import boot_image
 from spotwarden.create_script.gcloud.keys import BULK, CREATE
 from spotwarden.create_script.gcloud.landing import LANDS, landed
-from spotwarden.create_script.gcloud.links import Link
+from spotwarden.create_script.gcloud.links import ResourceLink
 from spotwarden.create_script.gcloud.machine import accelerators, machine_type, network_performance
 from spotwarden.create_script.gcloud.metadata import (
     metadata,
@@ -18,7 +18,7 @@ from spotwarden.create_script.gcloud.metadata import (
     resource_manager_tags,
     secure_tags,
 )
-from spotwarden.create_script.gcloud.scene import Scene, compact
+from spotwarden.create_script.gcloud.scene import GcloudScene, compact
 from spotwarden.create_script.gcloud.scheduling import scheduling
 from spotwarden.create_script.gcloud.security import confidential, key_ring, kms_key
 
@@ -42,11 +42,11 @@ class Shared(msgspec.Struct, frozen=True, kw_only=True):
     """What all machines of one command have alike: they take it from the first one's project and zone."""
 
     network: list[dict[str, Any]] | None
-    image: Link | None
-    machine_image: Link | None
+    image: ResourceLink | None
+    machine_image: ResourceLink | None
 
 
-def check(scene: Scene) -> None:
+def check(scene: GcloudScene) -> None:
     """Raise `Refused` for what gcloud refuses before it builds the first request."""
     for flag, command, tracks in _BROKEN:
         if scene.args.given(flag) and scene.command == command and scene.track in tracks:
@@ -56,7 +56,7 @@ def check(scene: Scene) -> None:
         raise scene.args.refusal("reservation", "is needed beside a specific --reservation-affinity")
 
 
-def common(scene: Scene, network: list[dict[str, Any]] | None) -> dict[str, Any]:
+def common(scene: GcloudScene, network: list[dict[str, Any]] | None) -> dict[str, Any]:
     """Give what one machine of `create` and the properties of `bulk create` have in common but disks."""
     args = scene.args
     can_forward = args["can-ip-forward"] if args.given("can-ip-forward") or not scene.from_template else None
@@ -77,7 +77,7 @@ def common(scene: Scene, network: list[dict[str, Any]] | None) -> dict[str, Any]
     )
 
 
-def instance(scene: Scene, name: str, shared: Shared) -> dict[str, Any]:
+def instance(scene: GcloudScene, name: str, shared: Shared) -> dict[str, Any]:
     """Give the body that creates the machine of this name."""
     args = scene.args
     # Disks first, as in gcloud: a URL in them may move the names behind it to another version.
@@ -101,17 +101,17 @@ def _upper(word: str | None) -> str | None:
     return word.upper() if word else None
 
 
-def boot_source(scene: Scene) -> Link | None:
+def boot_source(scene: GcloudScene) -> ResourceLink | None:
     """Give the image of the boot disk that flags describe; None where a disk with boot=yes replaces it."""
     return None if disks.own_boot_disk(scene.args) else boot_image(scene)
 
 
-def _params(scene: Scene) -> dict[str, Any] | None:
+def _params(scene: GcloudScene) -> dict[str, Any] | None:
     tags = resource_manager_tags(scene)
     return {"resourceManagerTags": tags} if tags else None
 
 
-def _affinity(scene: Scene) -> dict[str, Any] | None:
+def _affinity(scene: GcloudScene) -> dict[str, Any] | None:
     args = scene.args
     if not args.given("reservation-affinity"):
         return None
@@ -121,14 +121,14 @@ def _affinity(scene: Scene) -> dict[str, Any] | None:
     return affinity | {"key": "compute.googleapis.com/reservation-name", "values": [args["reservation"]]}
 
 
-def _policies(scene: Scene) -> list[str] | None:
+def _policies(scene: GcloudScene) -> list[str] | None:
     parts = {"project": scene.project, "region": scene.region}
     policies = scene.args["resource-policies"] or []
     links = [scene.link("resource-policies", policy, "resourcePolicies", **parts) for policy in policies]
     return [link.parts["name"] if scene.bulk else link for link in links] or None
 
 
-def template_of(scene: Scene) -> str | None:
+def template_of(scene: GcloudScene) -> str | None:
     """Give the URL of the template: global ones by name, regional ones by their path."""
     name = scene.args["source-instance-template"]
     if name is None:
@@ -138,7 +138,7 @@ def template_of(scene: Scene) -> str | None:
     return scene.link("source-instance-template", name, collection, project=scene.home)
 
 
-def machine_image_of(scene: Scene) -> Link | None:
+def machine_image_of(scene: GcloudScene) -> ResourceLink | None:
     """Give the URL of the machine image, if one is named."""
     name = scene.args["source-machine-image"]
     if name is None:
@@ -146,7 +146,7 @@ def machine_image_of(scene: Scene) -> Link | None:
     return scene.link("source-machine-image", name, "machineImages", project=scene.home)
 
 
-def _machine_image_key(scene: Scene, image: Link | None) -> dict[str, str] | None:
+def _machine_image_key(scene: GcloudScene, image: ResourceLink | None) -> dict[str, str] | None:
     flag = "source-machine-image-csek-key-file"
     if image is None and scene.args.given(flag):
         raise scene.args.refusal(flag, "needs --source-machine-image beside it")

@@ -8,7 +8,7 @@ import re
 from functools import cache
 from urllib.parse import unquote
 
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 # Collection of the API → path of one of its resources; the last part is the bare name.
 PATHS = {
@@ -43,7 +43,7 @@ _URL = re.compile(
 )
 
 
-class Link(str):
+class ResourceLink(str):
     """The URL of one resource, its path from `projects/` on, and the parts of that by name."""
 
     __slots__ = ("parts", "path")
@@ -51,7 +51,7 @@ class Link(str):
     path: str
 
     @classmethod
-    def make(cls, base: str, path: str, parts: dict[str, str]) -> "Link":
+    def make(cls, base: str, path: str, parts: dict[str, str]) -> "ResourceLink":
         """Fill the parts into the path."""
         filled = path.format_map(parts)
         link = cls(base + filled)
@@ -59,7 +59,7 @@ class Link(str):
         return link
 
 
-class Links:
+class ResourceLinks:
     """Builds the URLs of one command.
 
     A URL in a flag moves all names that are resolved behind it to the version that it names: gcloud
@@ -69,56 +69,58 @@ class Links:
     def __init__(self, version: str) -> None:
         self._version = version
 
-    def find(self, value: str, collection: str, **parts: str | None) -> Link:
+    def find(self, value: str, collection: str, **parts: str | None) -> ResourceLink:
         """Give the link of a resource; `parts` complete a bare name.
 
-        Raises `Refused` (without a line) for an empty name, for a URL of something else, and for a
+        Raises `ScriptRefused` (without a line) for an empty name, for a URL of something else, and for a
         path that is nearly one.
         """
         if not value:
-            raise Refused(f"an empty name is no {_singular(collection)}")
+            raise ScriptRefused(f"an empty name is no {_singular(collection)}")
         if value.startswith(("https://", "http://")):
             return self._by_url(value, collection)
         if value.startswith("gs://"):
-            raise Refused(f"{value!r} is an object of Cloud Storage and no {_singular(collection)}")
+            raise ScriptRefused(f"{value!r} is an object of Cloud Storage and no {_singular(collection)}")
         path, pattern, prefixes = _shape(collection)
         match = pattern.match(value)
         if match:
-            return Link.make(self._base, path, match.groupdict())
+            return ResourceLink.make(self._base, path, match.groupdict())
         if all(prefix in value for prefix in prefixes):
-            raise Refused(f"{value!r} is nearly the path of a {_singular(collection)}; write it as {path}")
+            raise ScriptRefused(
+                f"{value!r} is nearly the path of a {_singular(collection)}; write it as {path}"
+            )
         return self._by_name(value, collection, parts)
 
     @property
     def _base(self) -> str:
         return f"https://compute.googleapis.com/compute/{self._version}/"
 
-    def _by_name(self, name: str, collection: str, parts: dict[str, str | None]) -> Link:
+    def _by_name(self, name: str, collection: str, parts: dict[str, str | None]) -> ResourceLink:
         known = {part: value for part, value in parts.items() if value} | {"name": name}
         missing = [part for part in re.findall(r"\{(\w+)\}", PATHS[collection]) if part not in known]
         if missing:
-            raise Refused(f"{name!r} needs a {' and a '.join(missing)}, and the command names none")
-        return Link.make(self._base, PATHS[collection], known)
+            raise ScriptRefused(f"{name!r} needs a {' and a '.join(missing)}, and the command names none")
+        return ResourceLink.make(self._base, PATHS[collection], known)
 
-    def _by_url(self, url: str, collection: str) -> Link:
+    def _by_url(self, url: str, collection: str) -> ResourceLink:
         match = _URL.fullmatch(url)
         if not match:
-            raise Refused(f"{url!r} is no URL of the Compute Engine API")
+            raise ScriptRefused(f"{url!r} is no URL of the Compute Engine API")
         path, pattern, _ = _shape(collection)
         found = pattern.fullmatch(match["path"])
         if not found:
-            raise Refused(f"{url!r} is not the URL of a {_singular(collection)}")
+            raise ScriptRefused(f"{url!r} is not the URL of a {_singular(collection)}")
         self._version = match["version"] or match["short"]
-        return Link.make(
+        return ResourceLink.make(
             match["base"], path, {part: unquote(value) for part, value in found.groupdict().items()}
         )
 
 
 def path_of(url: str) -> str:
-    """Give the path of a URL of the API from `projects/` on; raise `Refused` for any other URL."""
+    """Give the path of a URL of the API from `projects/` on; raise `ScriptRefused` for any other URL."""
     match = _URL.fullmatch(url)
     if not match or not match["path"].startswith("projects/"):
-        raise Refused(f"{url!r} is no URL of a resource of the Compute Engine API")
+        raise ScriptRefused(f"{url!r} is no URL of a resource of the Compute Engine API")
     return unquote(match["path"])
 
 

@@ -4,12 +4,12 @@ from typing import Any
 
 from spotwarden.create_script.gcloud import defaults
 from spotwarden.create_script.gcloud.argv import Args
-from spotwarden.create_script.gcloud.scene import Scene
+from spotwarden.create_script.gcloud.scene import GcloudScene
 
 _MIB = 2**20
 
 
-def machine_type(scene: Scene) -> str | None:
+def machine_type(scene: GcloudScene) -> str | None:
     """Give the machine type: a URL in the zone, in `bulk create` the bare name; None for a template's."""
     args = scene.args
     if scene.from_template and not args.given("machine-type", "custom-cpu", "custom-memory"):
@@ -42,7 +42,7 @@ def confidential_type(args: Args) -> str | None:
     return kind or ("SEV" if args["confidential-compute"] else None)
 
 
-def accelerators(scene: Scene) -> list[dict[str, Any]] | None:
+def accelerators(scene: GcloudScene) -> list[dict[str, Any]] | None:
     """Give the GPUs or TPUs; gcloud has one kind of them at most."""
     given = scene.args["accelerator"]
     if not given:
@@ -54,7 +54,7 @@ def accelerators(scene: Scene) -> list[dict[str, Any]] | None:
     return [{"acceleratorCount": given.get("count", 1), "acceleratorType": link}]
 
 
-def network_performance(scene: Scene) -> dict[str, str] | None:
+def network_performance(scene: GcloudScene) -> dict[str, str] | None:
     """Give the bandwidth tier; the last one named counts."""
     given = scene.args["network-performance-configs"]
     if given is None:

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from spotwarden.create_script.gcloud.scene import Scene
+from spotwarden.create_script.gcloud.scene import GcloudScene
 from spotwarden.create_script.gcloud.values import Misfit, Raw
 
 
 def metadata(
-    scene: Scene, more: dict[str, str] | None = None, *, always: bool = False
+    scene: GcloudScene, more: dict[str, str] | None = None, *, always: bool = False
 ) -> dict[str, Any] | None:
     """Give the metadata, sorted by key; `more` wins over what the user says.
 
@@ -38,7 +38,7 @@ def _path(path: Raw) -> str:
     return path
 
 
-def resource_manager_tags(scene: Scene) -> dict[str, str] | None:
+def resource_manager_tags(scene: GcloudScene) -> dict[str, str] | None:
     """Give the tags of Resource Manager by number."""
     given = scene.args["resource-manager-tags"] or {}
     for key, value in given.items():
@@ -50,7 +50,7 @@ def resource_manager_tags(scene: Scene) -> dict[str, str] | None:
     return dict(sorted(given.items())) or None
 
 
-def secure_tags(scene: Scene) -> list[str] | None:
+def secure_tags(scene: GcloudScene) -> list[str] | None:
     """Give the secure tags (alpha) by number."""
     for tag in scene.args["secure-tags"] or []:
         if not tag.startswith("tagValues/"):
@@ -58,7 +58,7 @@ def secure_tags(scene: Scene) -> list[str] | None:
     return scene.args["secure-tags"] or None
 
 
-def partner_metadata(scene: Scene) -> dict[str, Any] | None:
+def partner_metadata(scene: GcloudScene) -> dict[str, Any] | None:
     """Give the partner metadata (beta), by namespace."""
     args = scene.args
     if not args["partner-metadata"] and not args["partner-metadata-from-file"]:
@@ -75,7 +75,7 @@ def partner_metadata(scene: Scene) -> dict[str, Any] | None:
     return {namespace: _entries(entries) for namespace, entries in found.items()}
 
 
-def _from_file(scene: Scene) -> dict[str, Any]:
+def _from_file(scene: GcloudScene) -> dict[str, Any]:
     flag = "partner-metadata-from-file"
     path = scene.args[flag]
     if not path:

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from spotwarden.create_script.gcloud.scene import Scene
+from spotwarden.create_script.gcloud.scene import GcloudScene
 
 _FLAG = "container-mount-disk"
 
 
-def device_name(scene: Scene, disk: dict[str, Any]) -> str | None:
+def device_name(scene: GcloudScene, disk: dict[str, Any]) -> str | None:
     """Give the device name of a disk; beside --container-mount-disk it must be the disk's own name."""
     name, device = disk.get("name"), disk.get("device-name")
     if not scene.args[_FLAG]:
@@ -19,7 +19,7 @@ def device_name(scene: Scene, disk: dict[str, Any]) -> str | None:
     return name
 
 
-def mounted_disks(scene: Scene) -> list[dict[str, Any]]:
+def mounted_disks(scene: GcloudScene) -> list[dict[str, Any]]:
     """Give what --container-mount-disk asks for, each with the name of its disk."""
     wanted = scene.args[_FLAG] or []
     existing, new = scene.args["disk"] or [], scene.args["create-disk"] or []
@@ -29,7 +29,7 @@ def mounted_disks(scene: Scene) -> list[dict[str, Any]]:
 
 
 def _mounted(
-    scene: Scene, mount: dict[str, Any], existing: list[dict[str, Any]], new: list[dict[str, Any]]
+    scene: GcloudScene, mount: dict[str, Any], existing: list[dict[str, Any]], new: list[dict[str, Any]]
 ) -> dict[str, Any]:
     disks = existing + new
     if mount.get("name"):
@@ -44,7 +44,7 @@ def _mounted(
     return mount | {"name": found["name"]}
 
 
-def _check(scene: Scene, mount: dict[str, Any], disk: dict[str, Any], *, created: bool) -> None:
+def _check(scene: GcloudScene, mount: dict[str, Any], disk: dict[str, Any], *, created: bool) -> None:
     name = disk["name"]
     if disk.get("device-name") and disk["device-name"] != name:
         raise scene.args.refusal(_FLAG, f"the disk {name!r} must have its name as device name")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from spotwarden.create_script.gcloud.keys import CONTAINER, NETWORK_TIERS
-from spotwarden.create_script.gcloud.scene import Scene, compact
+from spotwarden.create_script.gcloud.scene import GcloudScene, compact
 
 # Flags that describe the one card of a machine without --network-interface; they are keys of that, too.
 _CARD_FLAGS = (
@@ -37,7 +37,7 @@ _NAME_FLAGS = (
 _IPV6_PREFIX = 96
 
 
-def interfaces(scene: Scene) -> list[dict[str, Any]] | None:
+def interfaces(scene: GcloudScene) -> list[dict[str, Any]] | None:
     """Give the cards; None where a template decides."""
     args = scene.args
     _check(scene)
@@ -56,7 +56,7 @@ def _accepted(card: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in card.items() if key not in {"ipv6-address", "ipv6-prefix-length"}}
 
 
-def _check(scene: Scene) -> None:
+def _check(scene: GcloudScene) -> None:
     args = scene.args
     if args["network-tier"] and args["network-tier"] not in NETWORK_TIERS:
         raise args.refusal(
@@ -73,7 +73,7 @@ def _check(scene: Scene) -> None:
         _check_names(scene)
 
 
-def _check_cards(scene: Scene) -> None:
+def _check_cards(scene: GcloudScene) -> None:
     args = scene.args
     for card in args["network-interface"]:
         if "address" in card and "no-address" in card:
@@ -85,7 +85,7 @@ def _check_cards(scene: Scene) -> None:
             )
 
 
-def _check_names(scene: Scene) -> None:
+def _check_names(scene: GcloudScene) -> None:
     args = scene.args
     if args["public-ptr"] and args.given("network-interface"):
         raise args.refusal("public-ptr", "cannot stand beside --network-interface")
@@ -93,7 +93,9 @@ def _check_names(scene: Scene) -> None:
         raise args.refusal("public-ptr-domain", "cannot stand beside --no-public-ptr")
 
 
-def _interface(scene: Scene, flag: str | None, card: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+def _interface(
+    scene: GcloudScene, flag: str | None, card: dict[str, Any], names: dict[str, Any]
+) -> dict[str, Any]:
     """Write one card; `flag` is where it was described, None for flags of its own."""
     return (
         _networks(scene, flag, card)
@@ -111,7 +113,7 @@ def _interface(scene: Scene, flag: str | None, card: dict[str, Any], names: dict
     )
 
 
-def _networks(scene: Scene, flag: str | None, card: dict[str, Any]) -> dict[str, Any]:
+def _networks(scene: GcloudScene, flag: str | None, card: dict[str, Any]) -> dict[str, Any]:
     network, subnet, attachment = card.get("network"), card.get("subnet"), card.get("network-attachment")
     found: dict[str, Any] = compact(networkAttachment=attachment)
     if subnet is not None:
@@ -124,7 +126,7 @@ def _networks(scene: Scene, flag: str | None, card: dict[str, Any]) -> dict[str,
     return found
 
 
-def _addresses(scene: Scene, flag: str | None, card: dict[str, Any]) -> dict[str, Any]:
+def _addresses(scene: GcloudScene, flag: str | None, card: dict[str, Any]) -> dict[str, Any]:
     private, internal = card.get("private-network-ip"), card.get("internal-ipv6-address")
     found: dict[str, Any] = compact(internalIpv6PrefixLength=card.get("internal-ipv6-prefix-length"))
     if private is not None:
@@ -135,7 +137,7 @@ def _addresses(scene: Scene, flag: str | None, card: dict[str, Any]) -> dict[str
     return found
 
 
-def _address(scene: Scene, flag: str, value: str, literal: Callable[[str], Any]) -> str:
+def _address(scene: GcloudScene, flag: str, value: str, literal: Callable[[str], Any]) -> str:
     """Give an address as it is written, or the URL of a reserved one."""
     return (
         value
@@ -153,7 +155,7 @@ def _is(literal: Callable[[str], Any], value: str) -> bool:
 
 
 def _access(
-    scene: Scene, flag: str | None, card: dict[str, Any], names: dict[str, Any]
+    scene: GcloudScene, flag: str | None, card: dict[str, Any], names: dict[str, Any]
 ) -> list[dict[str, Any]] | None:
     """Write the access to the internet over IPv4; None for a card without."""
     if (
@@ -189,7 +191,7 @@ def _either(names: dict[str, Any], flag: str) -> bool | None:
     return True if names.get(flag) else None
 
 
-def _aliases(scene: Scene, text: str | None) -> list[dict[str, str]] | None:
+def _aliases(scene: GcloudScene, text: str | None) -> list[dict[str, str]] | None:
     if not text:
         return None
     ranges = [piece.split(":") for piece in text.split(";")]
@@ -202,7 +204,7 @@ def _aliases(scene: Scene, text: str | None) -> list[dict[str, str]] | None:
     ]
 
 
-def _ipv6_access(scene: Scene, flag: str | None, card: dict[str, Any]) -> list[dict[str, Any]] | None:
+def _ipv6_access(scene: GcloudScene, flag: str | None, card: dict[str, Any]) -> list[dict[str, Any]] | None:
     tier, domain = card.get("ipv6-network-tier"), card.get("ipv6-public-ptr-domain")
     address = card.get("external-ipv6-address", card.get("ipv6-address"))
     if tier is None and domain is None and not address:

@@ -8,7 +8,7 @@ from spotwarden.create_script.gcloud.keys import Key, Where
 from spotwarden.create_script.gcloud.values import Misfit, Raw, Reader, choice, enum, text, upper
 
 
-class Row(msgspec.Struct, frozen=True):
+class FlagRow(msgspec.Struct, frozen=True):
     """One line of the table.
 
     `keys` are those of a dictionary flag, which then needs no reader of its own; `joins` folds an
@@ -53,19 +53,19 @@ def listed(read: Reader) -> Reader:
     return lambda value: [read(value)]
 
 
-def switch(name: str, where: Where, *, default: bool | None = None, negatable: bool = True) -> Row:
+def switch(name: str, where: Where, *, default: bool | None = None, negatable: bool = True) -> FlagRow:
     """Make the row of a flag without a value."""
-    return Row(name, where, default=default, negatable=negatable)
+    return FlagRow(name, where, default=default, negatable=negatable)
 
 
-def many(name: str, where: Where, read: Reader) -> Row:
+def many(name: str, where: Where, read: Reader) -> FlagRow:
     """Make the row of a flag that adds up."""
-    return Row(name, where, listed(read), append)
+    return FlagRow(name, where, listed(read), append)
 
 
-def dictionaries(name: str, where: Where, keys: tuple[Key, ...]) -> Row:
+def dictionaries(name: str, where: Where, keys: tuple[Key, ...]) -> FlagRow:
     """Make the row of a dictionary flag that adds up."""
-    return Row(name, where, None, append, keys=keys)
+    return FlagRow(name, where, None, append, keys=keys)
 
 
 def word_of(*names: str) -> Reader:

@@ -9,12 +9,12 @@ import msgspec
 from spotwarden.create_script.gcloud import files
 from spotwarden.create_script.gcloud.argv import Args
 from spotwarden.create_script.gcloud.keys import BULK
-from spotwarden.create_script.gcloud.links import Link, Links, region_of
+from spotwarden.create_script.gcloud.links import ResourceLink, ResourceLinks, region_of
 from spotwarden.create_script.gcloud.values import Misfit, Raw
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 
-class Scene(msgspec.Struct, frozen=True, kw_only=True):
+class GcloudScene(msgspec.Struct, frozen=True, kw_only=True):
     """One create command on its way to a request.
 
     `home` is the project of the configuration, `project` that of the machines; they differ when a
@@ -24,7 +24,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     args: Args
     command: str
     track: str
-    links: Links
+    links: ResourceLinks
     files: Mapping[str, bytes]
     home: str
     project: str
@@ -46,12 +46,12 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the API fills in what is not named, so that gcloud's own defaults stay out."""
         return self.args.given("source-instance-template", "source-machine-image")
 
-    def link(self, flag: str, value: str, collection: str, **parts: str | None) -> Link:
+    def link(self, flag: str, value: str, collection: str, **parts: str | None) -> ResourceLink:
         """Give the link of what a flag names; a refusal names the flag and its line."""
         with self.blame(flag):
             return self.links.find(value, collection, **parts)
 
-    def zonal(self, flag: str, value: str, collection: str) -> Link:
+    def zonal(self, flag: str, value: str, collection: str) -> ResourceLink:
         """Give the link of what a flag names in the zone of the machine."""
         return self.link(flag, value, collection, project=self.project, zone=self.place)
 
@@ -62,7 +62,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
             yield
         except Misfit as error:
             raise self.args.refusal(flag, str(error)) from None
-        except Refused as refused:
+        except ScriptRefused as refused:
             if refused.line:
                 raise
             raise self.args.refusal(flag, refused.reason) from None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from spotwarden.create_script.gcloud.argv import Args
-from spotwarden.create_script.gcloud.scene import Scene, compact
+from spotwarden.create_script.gcloud.scene import GcloudScene, compact
 from spotwarden.create_script.gcloud.tenancy import node_affinities
 from spotwarden.create_script.gcloud.values import Misfit, Raw
 
@@ -65,7 +65,7 @@ _UNLESS_ZERO = (
 )
 
 
-def scheduling(scene: Scene) -> dict[str, Any] | None:
+def scheduling(scene: GcloudScene) -> dict[str, Any] | None:
     """Give `scheduling`; None where a template or machine image decides."""
     args = scene.args
     _check(args)
@@ -96,7 +96,7 @@ def _restart(args: Args, *, restart: bool | None) -> dict[str, Any]:
     return compact(automaticRestart=restart)
 
 
-def _fields(scene: Scene) -> dict[str, Any]:
+def _fields(scene: GcloudScene) -> dict[str, Any]:
     args, fields = scene.args, {}
     for flag, (field, write) in FIELDS.items():
         if args.given(flag):

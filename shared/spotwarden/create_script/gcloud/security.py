@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
-from spotwarden.create_script.gcloud.links import Link, path_of
-from spotwarden.create_script.gcloud.scene import Scene, compact
+from spotwarden.create_script.gcloud.links import ResourceLink, path_of
+from spotwarden.create_script.gcloud.scene import GcloudScene, compact
 from spotwarden.create_script.gcloud.values import Misfit, Raw
 
 _KEY_PATH = re.compile(
@@ -19,7 +19,7 @@ _PARTS = ("project", "location", "keyring")
 _KEY_TYPES = {"raw": ("rawKey", 44), "rsa-encrypted": ("rsaEncryptedKey", 344)}
 
 
-def kms_key(scene: Scene, prefix: str) -> dict[str, str] | None:
+def kms_key(scene: GcloudScene, prefix: str) -> dict[str, str] | None:
     """Give the key that the flags `--PREFIX-kms-…` name, by its path or in parts."""
     args, flag = scene.args, f"{prefix}-kms-key"
     if not args[flag]:
@@ -35,7 +35,7 @@ def kms_key(scene: Scene, prefix: str) -> dict[str, str] | None:
     return _key(project or scene.home, location, ring, args[flag])
 
 
-def disk_kms_key(scene: Scene, disk: dict[str, str]) -> dict[str, str] | None:
+def disk_kms_key(scene: GcloudScene, disk: dict[str, str]) -> dict[str, str] | None:
     """Give the key that a --create-disk names."""
     if not disk.keys() & set(_DISK_KEYS):
         return None
@@ -53,7 +53,7 @@ def _key(project: str, location: str, ring: str, key: str) -> dict[str, str]:
     return {"kmsKeyName": f"projects/{project}/locations/{location}/keyRings/{ring}/cryptoKeys/{key}"}
 
 
-def confidential(scene: Scene) -> dict[str, Any] | None:
+def confidential(scene: GcloudScene) -> dict[str, Any] | None:
     """Give the kind of confidential computing as the API wants it."""
     args = scene.args
     kind, svsm = args["confidential-compute-type"], args["svsm-config"]
@@ -66,7 +66,7 @@ def confidential(scene: Scene) -> dict[str, Any] | None:
     return compact(enableConfidentialCompute=args["confidential-compute"]) or None
 
 
-def _paravisor(scene: Scene, config: dict[str, str]) -> dict[str, str]:
+def _paravisor(scene: GcloudScene, config: dict[str, str]) -> dict[str, str]:
     tpm, irq = config.get("tpm"), config.get("snp-irq")
     for value, allowed in ((tpm, ("EPHEMERAL", "NO_CC_TPM")), (irq, ("RESTRICTED", "UNRESTRICTED"))):
         if value and value not in allowed:
@@ -80,12 +80,12 @@ def _paravisor(scene: Scene, config: dict[str, str]) -> dict[str, str]:
 class KeyRing:
     """The keys of a customer's key file, by the path of what each encrypts."""
 
-    def __init__(self, scene: Scene, flag: str, *, rsa: bool) -> None:
+    def __init__(self, scene: GcloudScene, flag: str, *, rsa: bool) -> None:
         self._scene, self._flag = scene, flag
         with scene.blame(flag):
             self._keys = _read_keys(scene.text(flag, scene.args[flag]), rsa=rsa)
 
-    def find(self, link: Link | None, *, required: bool = False) -> dict[str, str] | None:
+    def find(self, link: ResourceLink | None, *, required: bool = False) -> dict[str, str] | None:
         """Give the key of a resource; raise `Refused` if it must have one and has none."""
         key = self._keys.get(link.path) if link else None
         if required and key is None:
@@ -93,7 +93,7 @@ class KeyRing:
         return key
 
 
-def key_ring(scene: Scene, flag: str = "csek-key-file", *, rsa: bool | None = None) -> KeyRing | None:
+def key_ring(scene: GcloudScene, flag: str = "csek-key-file", *, rsa: bool | None = None) -> KeyRing | None:
     """Open the key file that a flag names, if it does; RSA keys are for beta and alpha."""
     if scene.args[flag] is None:
         return None

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from spotwarden.create_script.gcloud.argv import Token
-from spotwarden.create_script.gcloud.commands import Line, check_name, may_create, read_line
+from spotwarden.create_script.gcloud.argv import ArgToken
+from spotwarden.create_script.gcloud.commands import CommandLine, check_name, may_create, read_line
 from spotwarden.create_script.gcloud.config import Config
 from spotwarden.create_script.gcloud.create import requests_of
 from spotwarden.create_script.gcloud.files import Rationed, Rations
 from spotwarden.create_script.gcloud.request import Defaults, Note, Request
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Command, Unknown
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import SimpleCommand, Unknown
 
 _HELP = {"--help", "-h"}
 # A reason may quote a value of the script, and that may be a whole startup script.
@@ -19,7 +19,7 @@ _LONGEST = 500
 _VERSION = {"--version", "-v"}
 
 
-class Session:
+class GcloudSession:
     """Reads commands one after another; each create becomes requests, each other gcloud command a note."""
 
     def __init__(self, defaults: Defaults) -> None:
@@ -28,28 +28,28 @@ class Session:
         self.notes: list[Note] = []
         self._rations = Rations()
 
-    def read(self, command: Command) -> None:
-        """Take in one command; raise `Refused` if it is a create that cannot be translated."""
+    def read(self, command: SimpleCommand) -> None:
+        """Take in one command; raise `ScriptRefused` if it is a create that cannot be translated."""
         first = command.words[0].value if command.words else ""
         if isinstance(first, Unknown):
             self._read_unnamed(command, first)
         elif first.rsplit("/", 1)[-1] == "gcloud":
             self._read_gcloud(command)
 
-    def _read_unnamed(self, command: Command, first: Unknown) -> None:
+    def _read_unnamed(self, command: SimpleCommand, first: Unknown) -> None:
         """A command whose name is unknown counts as gcloud if it goes on like a create."""
         words = [word.value for word in command.words if isinstance(word.value, str)]
         if "instances" in words and any(word.startswith("create") for word in words):
-            raise Refused(
+            raise ScriptRefused(
                 f"the command of this create depends on {first.reason}", line=first.line or command.line
             )
 
-    def _read_gcloud(self, command: Command) -> None:
-        tokens = [Token(value=word.value, line=word.line) for word in command.words[1:]]
+    def _read_gcloud(self, command: SimpleCommand) -> None:
+        tokens = [ArgToken(value=word.value, line=word.line) for word in command.words[1:]]
         line = read_line(tokens)
         unknown = line.unknown or next((t.value for t in tokens if isinstance(t.value, Unknown)), None)
         if unknown and (line.leaf or (line.unknown and may_create(line))):
-            raise Refused(unknown.reason, line=unknown.line or command.line)
+            raise ScriptRefused(unknown.reason, line=unknown.line or command.line)
         if line.leaf and not _asks_for_help(line):
             self._create(command, line)
             return
@@ -60,18 +60,18 @@ class Session:
         name = " ".join(("gcloud", *line.path[:3]))
         self.notes.append(Note(line=command.line, text=f"{name}: not part of any request"))
 
-    def _create(self, command: Command, line: Line) -> None:
+    def _create(self, command: SimpleCommand, line: CommandLine) -> None:
         _require_text(command)
         try:
             files = Rationed(command.files, self._rations)
             self.requests += requests_of(line, replace(command, files=files), self.config)
-        except Refused as refused:
+        except ScriptRefused as refused:
             reason = refused.reason if len(refused.reason) <= _LONGEST else refused.reason[:_LONGEST] + "…"
-            raise Refused(reason, line=refused.line or command.line, file=refused.file) from None
+            raise ScriptRefused(reason, line=refused.line or command.line, file=refused.file) from None
 
-    def _configure(self, command: Command, tokens: Sequence[Token]) -> None:
+    def _configure(self, command: SimpleCommand, tokens: Sequence[ArgToken]) -> None:
         """Follow `gcloud config …`; of its flags only --configuration and --no-activate matter."""
-        words: list[Token] = []
+        words: list[ArgToken] = []
         configuration: str | None = None
         rest = iter(tokens)
         for token in rest:
@@ -83,7 +83,7 @@ class Session:
         self.config.apply(words[1:], configuration, line=command.line)
 
 
-def _require_text(command: Command) -> None:
+def _require_text(command: SimpleCommand) -> None:
     """Refuse bytes that are no UTF-8: they could stand in no URL and in no body of a request."""
     words = [(word.value, word.line) for word in command.words if isinstance(word.value, str)]
     settings = [
@@ -91,7 +91,7 @@ def _require_text(command: Command) -> None:
     ]
     for text, line in (*words, *settings):
         if not text.isascii() and not _is_utf8(text):
-            raise Refused("a word of this create is not UTF-8; store the script as UTF-8", line=line)
+            raise ScriptRefused("a word of this create is not UTF-8; store the script as UTF-8", line=line)
 
 
 def _is_utf8(text: str) -> bool:
@@ -102,7 +102,7 @@ def _is_utf8(text: str) -> bool:
     return True
 
 
-def _asks_for_help(line: Line) -> bool:
+def _asks_for_help(line: CommandLine) -> bool:
     before = {token.value for token in line.before if isinstance(token.value, str)}
     behind = {token.value for token in line.behind if isinstance(token.value, str)}
     return bool(before & (_HELP | _VERSION) or behind & _HELP)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from spotwarden.create_script.gcloud.scene import Scene
+from spotwarden.create_script.gcloud.scene import GcloudScene
 from spotwarden.create_script.gcloud.values import Misfit, Raw
 from spotwarden.create_script.gcloud.yamls import load
 
@@ -15,7 +15,7 @@ _LABELS = {
 _OPERATORS = ("IN", "NOT_IN", "OPERATOR_UNSPECIFIED")
 
 
-def node_affinities(scene: Scene) -> list[dict[str, Any]]:
+def node_affinities(scene: GcloudScene) -> list[dict[str, Any]]:
     """Give the labels that a node must have: those of the file, then those of the flags."""
     found = _from_file(scene) if scene.args.given("node-affinity-file") else []
     for flag, label in _LABELS.items():
@@ -24,7 +24,7 @@ def node_affinities(scene: Scene) -> list[dict[str, Any]]:
     return found
 
 
-def _from_file(scene: Scene) -> list[dict[str, Any]]:
+def _from_file(scene: GcloudScene) -> list[dict[str, Any]]:
     flag = "node-affinity-file"
     with scene.blame(flag):
         wanted = load(scene.parsed_text(flag, scene.args[flag]))

@@ -10,15 +10,15 @@ import msgspec
 
 from spotwarden.create_script import read
 from spotwarden.create_script.gcloud import Defaults
-from spotwarden.create_script.gcloud.session import Session
+from spotwarden.create_script.gcloud.session import GcloudSession
 from spotwarden.create_script.lint import command_rules, guest_rules, spot_rules, text_rules
 from spotwarden.create_script.lint.describe import describe, describe_rest
-from spotwarden.create_script.lint.facts import Facts, Finding, Launch
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.lint.facts import Facts, LintFinding, LintLaunch
+from spotwarden.create_script.refusal import ScriptRefused
 
-__all__ = ["RULES", "Finding", "Report", "check"]
+__all__ = ["RULES", "LintFinding", "LintReport", "check"]
 
-Rule: TypeAlias = Callable[[Facts], Iterator[Finding]]
+Rule: TypeAlias = Callable[[Facts], Iterator[LintFinding]]
 
 RULES: tuple[Rule, ...] = (
     text_rules.windows_line_ends,
@@ -44,13 +44,13 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class LintReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a check found: sentences on the launch, warnings by line, and the refusal if there is one."""
 
     launches: tuple[str, ...]
     rest: tuple[str, ...]
-    warnings: tuple[Finding, ...]
-    refusal: Refused | None
+    warnings: tuple[LintFinding, ...]
+    refusal: ScriptRefused | None
 
     @property
     def can_run_again(self) -> bool:
@@ -60,8 +60,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 def check(
     text: bytes, *, files: Mapping[str, bytes] | None = None, defaults: Defaults | None = None
-) -> Report:
-    """Read a script and hold it against every rule; never raises `Refused`, but reports it."""
+) -> LintReport:
+    """Read a script and hold it against every rule; never raises `ScriptRefused`, but reports it."""
     facts, refusal = _facts(text, files or {}, defaults or Defaults())
     found = sorted(
         {warning for rule in RULES for warning in rule(facts)},
@@ -71,25 +71,25 @@ def check(
     if refusal is None and not launches:
         line = facts.ended.line if facts.ended else 0
         reason = facts.ended.reason if facts.ended else "nothing in it creates an instance"
-        refusal = Refused(reason, line=line)
+        refusal = ScriptRefused(reason, line=line)
     rest = describe_rest(facts.notes, facts.launches)
-    return Report(launches=launches, rest=rest, warnings=tuple(found), refusal=refusal)
+    return LintReport(launches=launches, rest=rest, warnings=tuple(found), refusal=refusal)
 
 
-def _facts(text: bytes, files: Mapping[str, bytes], defaults: Defaults) -> tuple[Facts, Refused | None]:
+def _facts(text: bytes, files: Mapping[str, bytes], defaults: Defaults) -> tuple[Facts, ScriptRefused | None]:
     source = text.decode("utf-8", "replace")
     try:
         reading = read(text, files=files, defaults=defaults)
-    except Refused as refusal:
+    except ScriptRefused as refusal:
         return Facts(source=source), refusal
-    session = Session(defaults)
+    session = GcloudSession(defaults)
     launches = []
     for command in reading.commands:
         before = len(session.requests)
         session.read(command)
         sent = tuple(session.requests[before:])
         if sent:
-            launches.append(Launch(command=command, requests=sent))
+            launches.append(LintLaunch(command=command, requests=sent))
     facts = Facts(
         source=source,
         launches=tuple(launches),

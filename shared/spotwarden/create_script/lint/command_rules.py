@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from spotwarden.create_script.lint.facts import Facts, Finding
+from spotwarden.create_script.lint.facts import Facts, LintFinding
 
 _FLAG_AS_COMMAND = re.compile(r"`(--?[a-z][^` ]*)` is taken for a command")
 _GLUED = re.compile(r"[\w\"')\]](--[a-z]+(?:-[a-z]+)+(?:=|$)|--zone=)")
@@ -20,7 +20,7 @@ _ADDING_NAMES = """
 _ADDING = frozenset(_ADDING_NAMES.split())
 
 
-def cut_off_flags(facts: Facts) -> Iterator[Finding]:
+def cut_off_flags(facts: Facts) -> Iterator[LintFinding]:
     """Flags that stand on a line of their own: the line before has lost its backslash, or is a comment."""
     lines = facts.source.split("\n")
     for remark in facts.remarks:
@@ -34,38 +34,38 @@ def cut_off_flags(facts: Facts) -> Iterator[Finding]:
             else "the line before has no backslash at its end"
         )
         text = f"{found.group(1)} and what follows it are lost: {why}"
-        yield Finding(remark.line, "cut-off-flags", text)
+        yield LintFinding(remark.line, "cut-off-flags", text)
 
 
-def glued_flags(facts: Facts) -> Iterator[Finding]:
+def glued_flags(facts: Facts) -> Iterator[LintFinding]:
     """Two flags that became one, since no blank stands before a backslash or after it."""
     for launch in facts.launches:
         for word, line in launch.words:
             found = _GLUED.search(word)
             if found and "\n" not in word and " " not in word:
                 text = f"{found.group(1)} became part of {word!r}: put a blank before the backslash"
-                yield Finding(line, "glued-flags", text)
+                yield LintFinding(line, "glued-flags", text)
 
 
-def repeated_flags(facts: Facts) -> Iterator[Finding]:
+def repeated_flags(facts: Facts) -> Iterator[LintFinding]:
     """A flag given twice of which only the last counts."""
     for launch in facts.launches:
         counts = Counter(flag for flag, _ in launch.flags)
         for flag, count in counts.items():
             if count > 1 and flag not in _ADDING:
                 text = f"{flag} is given {count} times, and only the last counts"
-                yield Finding(launch.line_of(flag), "repeated-flag", text)
+                yield LintFinding(launch.line_of(flag), "repeated-flag", text)
 
 
-def reservation_without_affinity(facts: Facts) -> Iterator[Finding]:
+def reservation_without_affinity(facts: Facts) -> Iterator[LintFinding]:
     """A reservation that is named and not used."""
     for launch in facts.launches:
         if launch.given("--reservation") and not launch.given("--reservation-affinity"):
             text = "--reservation does nothing without --reservation-affinity=specific"
-            yield Finding(launch.line_of("--reservation"), "unused-reservation", text)
+            yield LintFinding(launch.line_of("--reservation"), "unused-reservation", text)
 
 
-def zone_from_configuration(facts: Facts) -> Iterator[Finding]:
+def zone_from_configuration(facts: Facts) -> Iterator[LintFinding]:
     """A create that leaves the zone to whoever runs it."""
     for launch in facts.launches:
         named = launch.given("--zone", "--region", "--flags-file") or any(
@@ -73,21 +73,21 @@ def zone_from_configuration(facts: Facts) -> Iterator[Finding]:
         )
         if not named:
             text = "no --zone: the job is launched in the zone that happens to be configured"
-            yield Finding(launch.command.line, "no-zone", text)
+            yield LintFinding(launch.command.line, "no-zone", text)
 
 
-def strange_zone(facts: Facts) -> Iterator[Finding]:
+def strange_zone(facts: Facts) -> Iterator[LintFinding]:
     """A zone that cannot be one, as of `--zone=zone=us-central1-a`."""
     for launch in facts.launches:
         for request in launch.requests:
             found = _ZONE_OF_PATH.search(request.path)
             if found and not _ZONE.fullmatch(found.group(1)):
                 text = f"{found.group(1)!r} is no name of a zone; write --zone=us-central1-a"
-                yield Finding(launch.line_of("--zone"), "strange-zone", text)
+                yield LintFinding(launch.line_of("--zone"), "strange-zone", text)
 
 
-def stops_early(facts: Facts) -> Iterator[Finding]:
+def stops_early(facts: Facts) -> Iterator[LintFinding]:
     """A script that bash does not run to its end."""
     if facts.ended is not None and facts.launches and "syntax error" in facts.ended.reason:
         text = f"{facts.ended.reason}; what stands from there on never runs"
-        yield Finding(facts.ended.line, "stops-early", text)
+        yield LintFinding(facts.ended.line, "stops-early", text)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from spotwarden.create_script.gcloud import Note
-from spotwarden.create_script.lint.facts import Instance, Launch
+from spotwarden.create_script.lint.facts import LintInstance, LintLaunch
 from spotwarden.model.request import Request
 
 _PLACE = re.compile(r"/projects/([^/]+)/(zone|region)s/([^/]+)/")
@@ -16,7 +16,7 @@ def describe(request: Request) -> str:
     """Return what a request launches, in one sentence for a person."""
     found = _PLACE.search(request.path)
     project, kind, place = found.groups() if found else ("?", "zone", "?")
-    details = ", ".join(_details(Instance(request)))
+    details = ", ".join(_details(LintInstance(request)))
     return f"{_names(request)} in {kind} {place} of project {project}: {details}"
 
 
@@ -33,7 +33,7 @@ def _names(request: Request) -> str:
     return f"{count} instances{bound} {told}"
 
 
-def _details(instance: Instance) -> Iterator[str]:
+def _details(instance: LintInstance) -> Iterator[str]:
     yield instance.machine_type or "the machine type of its template"
     if instance.accelerators:
         yield instance.accelerators
@@ -45,7 +45,7 @@ def _details(instance: Instance) -> Iterator[str]:
     yield f"metadata {', '.join(keys)}" if keys else "no metadata"
 
 
-def _model(instance: Instance) -> str:
+def _model(instance: LintInstance) -> str:
     action = str(instance.scheduling.get("instanceTerminationAction", "")).lower()
     if not instance.spot:
         model = str(instance.scheduling.get("provisioningModel", "on demand")).lower()
@@ -54,7 +54,7 @@ def _model(instance: Instance) -> str:
     return f"spot: may be taken away at any time, and is then {done}"
 
 
-def _limits(instance: Instance) -> Iterator[str]:
+def _limits(instance: LintInstance) -> Iterator[str]:
     duration = instance.scheduling.get("maxRunDuration")
     if duration:
         yield f"runs for at most {duration.get('seconds')} s"
@@ -62,7 +62,7 @@ def _limits(instance: Instance) -> Iterator[str]:
         yield f"runs until {instance.scheduling['terminationTime']}"
 
 
-def _disks(instance: Instance) -> Iterator[str]:
+def _disks(instance: LintInstance) -> Iterator[str]:
     for disk in instance.properties.get("disks", ()):
         start = disk.get("initializeParams", {})
         size = f" {start['diskSizeGb']} GB" if "diskSizeGb" in start else ""
@@ -76,7 +76,7 @@ def _short(url: str) -> str:
     return url.split("/projects/", 1)[-1]
 
 
-def _accounts(instance: Instance) -> Iterator[str]:
+def _accounts(instance: LintInstance) -> Iterator[str]:
     for account in instance.properties.get("serviceAccounts", ()):
         scopes = account.get("scopes", ())
         broad = any(str(scope).endswith("/cloud-platform") for scope in scopes)
@@ -85,7 +85,7 @@ def _accounts(instance: Instance) -> Iterator[str]:
         yield f"{who} with {'every scope' if broad else f'{len(scopes)} scopes'}"
 
 
-def describe_rest(notes: Sequence[Note], launches: Sequence[Launch]) -> tuple[str, ...]:
+def describe_rest(notes: Sequence[Note], launches: Sequence[LintLaunch]) -> tuple[str, ...]:
     """Return what stands in the script beside the creates: a re-run leaves it out."""
     last = max((launch.command.line for launch in launches), default=0)
     told = [

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from spotwarden.create_script.gcloud import Note
-from spotwarden.create_script.request.command import Command, Unknown
+from spotwarden.create_script.request.command import SimpleCommand, Unknown
 from spotwarden.model.request import Request
 
 
-class Finding(NamedTuple):
+class LintFinding(NamedTuple):
     """Something that bites people: the line, the rule's name, and what to do about it."""
 
     line: int
@@ -19,10 +19,10 @@ class Finding(NamedTuple):
     text: str
 
 
-class Launch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class LintLaunch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One create command with what it sends."""
 
-    command: Command
+    command: SimpleCommand
     requests: tuple[Request, ...]
 
     @cached_property
@@ -44,12 +44,12 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return next((line for flag, line in self.flags if flag in names), self.command.line)
 
     @cached_property
-    def instances(self) -> tuple["Instance", ...]:
+    def instances(self) -> tuple["LintInstance", ...]:
         """What each request says about its machines."""
-        return tuple(Instance(request) for request in self.requests)
+        return tuple(LintInstance(request) for request in self.requests)
 
 
-class Instance:
+class LintInstance:
     """The properties of the machines of one request, for single and bulk creates alike."""
 
     def __init__(self, request: Request) -> None:
@@ -97,12 +97,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """A script as far as it could be read: its text always, the rest only where it is not refused."""
 
     source: str
-    launches: tuple[Launch, ...] = ()
+    launches: tuple[LintLaunch, ...] = ()
     notes: tuple[Note, ...] = ()
     remarks: tuple[Unknown, ...] = ()
     ended: Unknown | None = None
 
-    def instances(self) -> Iterator[tuple[Launch, Instance]]:
+    def instances(self) -> Iterator[tuple[LintLaunch, LintInstance]]:
         """Every request of every create command."""
         for launch in self.launches:
             for instance in launch.instances:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from spotwarden.create_script.lint.facts import Facts, Finding, Launch
+from spotwarden.create_script.lint.facts import Facts, LintFinding, LintLaunch
 
 _SCRIPTS = ("startup-script", "shutdown-script")
 _ENDS_OPEN = re.compile(r"(?:&&|\|\|?|[;({])\s*\\$")
@@ -30,17 +30,17 @@ _EXPORTED_SECRET = re.compile(
 )
 
 
-def _metadata(facts: Facts) -> Iterator[tuple[Launch, str, str]]:
+def _metadata(facts: Facts) -> Iterator[tuple[LintLaunch, str, str]]:
     for launch, instance in facts.instances():
         for key, value in instance.metadata():
             yield launch, key, value
 
 
-def _line(launch: Launch) -> int:
+def _line(launch: LintLaunch) -> int:
     return launch.line_of("--metadata", "--metadata-from-file")
 
 
-def joined_lines(facts: Facts) -> Iterator[Finding]:
+def joined_lines(facts: Facts) -> Iterator[LintFinding]:
     """Lines of a script for the machine that end with a backslash, so that its bash joins them."""
     for launch, key, value in _metadata(facts):
         if key not in _SCRIPTS:
@@ -51,7 +51,7 @@ def joined_lines(facts: Facts) -> Iterator[Finding]:
                     f"line {number} of the {key} ends with a backslash, so the machine joins it with the "
                     f"next one, {following.strip()[:40]!r}; inside quotes leave the backslashes out"
                 )
-                yield Finding(_line(launch), "joined-lines", text)
+                yield LintFinding(_line(launch), "joined-lines", text)
                 break
 
 
@@ -63,15 +63,15 @@ def _joins(line: str, following: str) -> bool:
     return _COMMAND.match(following.strip()) is not None
 
 
-def never_deletes_itself(facts: Facts) -> Iterator[Finding]:
+def never_deletes_itself(facts: Facts) -> Iterator[LintFinding]:
     """A command on the machine that names its zone as `zone=…`, and so deletes nothing."""
     for launch, key, value in _metadata(facts):
         if _ZONE_ZONE.search(value):
             text = f"the {key} says --zone=zone=…: that zone does not exist, so the command does nothing"
-            yield Finding(_line(launch), "zone-zone", text)
+            yield LintFinding(_line(launch), "zone-zone", text)
 
 
-def split_metadata(facts: Facts) -> Iterator[Finding]:
+def split_metadata(facts: Facts) -> Iterator[LintFinding]:
     """A comma in a value that cut it in two."""
     for launch, key, _ in _metadata(facts):
         if not _KEY.fullmatch(key):
@@ -79,16 +79,16 @@ def split_metadata(facts: Facts) -> Iterator[Finding]:
                 f"{key[:40]!r} is no key of metadata: a comma cut a value in two; "
                 "write --metadata=^;^key=value;key=value, or --metadata-from-file"
             )
-            yield Finding(_line(launch), "split-metadata", text)
+            yield LintFinding(_line(launch), "split-metadata", text)
 
 
-def secrets(facts: Facts) -> Iterator[Finding]:
+def secrets(facts: Facts) -> Iterator[LintFinding]:
     """Secrets in metadata, which everybody who may look at the machine can read."""
     advice = "who may look at the machine can read it; put it into Secret Manager"
     for launch, key, value in _metadata(facts):
         if _SECRET_VALUE.search(value):
-            yield Finding(_line(launch), "secret", f"the value of {key} holds a key or token: {advice}")
+            yield LintFinding(_line(launch), "secret", f"the value of {key} holds a key or token: {advice}")
         elif _SECRET_KEY.search(key) and not _NO_SECRET.fullmatch(value):
-            yield Finding(_line(launch), "secret", f"{key} looks like a secret: {advice}")
+            yield LintFinding(_line(launch), "secret", f"{key} looks like a secret: {advice}")
         elif found := _EXPORTED_SECRET.search(value):
-            yield Finding(_line(launch), "secret", f"the {key} sets {found.group(1)}: {advice}")
+            yield LintFinding(_line(launch), "secret", f"the {key} sets {found.group(1)}: {advice}")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from spotwarden.create_script.lint.facts import Facts, Finding, Instance
+from spotwarden.create_script.lint.facts import Facts, LintFinding, LintInstance
 from spotwarden.create_script.request.place import Immovable, move
 
 # Machine types that have their GPUs built in (Google: "GPU machine types").
@@ -12,7 +12,7 @@ _ZONE = re.compile(r"/zones/([a-z]+-[a-z]+\d+)-([a-z])/")
 _SHUTDOWN = ("shutdown-script", "shutdown-script-url")
 
 
-def no_shutdown_script(facts: Facts) -> Iterator[Finding]:
+def no_shutdown_script(facts: Facts) -> Iterator[LintFinding]:
     """A spot machine that tells nobody when it is taken away."""
     for launch, instance in facts.instances():
         if instance.spot and not instance.has_metadata(*_SHUTDOWN) and not instance.from_template:
@@ -20,10 +20,10 @@ def no_shutdown_script(facts: Facts) -> Iterator[Finding]:
                 "a spot machine without a shutdown-script writes no marker: its preemption is found later, "
                 "from the operations of the project"
             )
-            yield Finding(launch.command.line, "no-shutdown-script", text)
+            yield LintFinding(launch.command.line, "no-shutdown-script", text)
 
 
-def no_termination_action(facts: Facts) -> Iterator[Finding]:
+def no_termination_action(facts: Facts) -> Iterator[LintFinding]:
     """A spot machine that stays behind, stopped and with its disks paid for."""
     for launch, instance in facts.instances():
         if instance.spot and "instanceTerminationAction" not in instance.scheduling:
@@ -31,36 +31,36 @@ def no_termination_action(facts: Facts) -> Iterator[Finding]:
                 "no --instance-termination-action: preempted, the machine is stopped, keeps its name and its "
                 "disks; give DELETE, or STOP if that is what you want"
             )
-            yield Finding(launch.command.line, "no-termination-action", text)
+            yield LintFinding(launch.command.line, "no-termination-action", text)
 
 
-def no_maintenance_policy(facts: Facts) -> Iterator[Finding]:
+def no_maintenance_policy(facts: Facts) -> Iterator[LintFinding]:
     """A machine with GPUs that Compute Engine refuses, since it cannot be migrated."""
     for launch, instance in facts.instances():
         gpus = bool(instance.accelerators) or bool(_GPU_MACHINES.match(instance.machine_type))
         if gpus and "onHostMaintenance" not in instance.scheduling and not instance.from_template:
             text = "a machine with GPUs needs --maintenance-policy=TERMINATE: gcloud does not add it"
-            yield Finding(launch.command.line, "no-maintenance-policy", text)
+            yield LintFinding(launch.command.line, "no-maintenance-policy", text)
 
 
-def old_preemptible(facts: Facts) -> Iterator[Finding]:
+def old_preemptible(facts: Facts) -> Iterator[LintFinding]:
     """The old kind of spot machine, which ends after a day."""
     for launch, instance in facts.instances():
         if instance.scheduling.get("preemptible") and "provisioningModel" not in instance.scheduling:
             text = "--preemptible ends after 24 hours at the latest; --provisioning-model=SPOT does not"
-            yield Finding(launch.line_of("--preemptible"), "old-preemptible", text)
+            yield LintFinding(launch.line_of("--preemptible"), "old-preemptible", text)
 
 
-def tied_to_its_place(facts: Facts) -> Iterator[Finding]:
+def tied_to_its_place(facts: Facts) -> Iterator[LintFinding]:
     """A spot machine that cannot be launched elsewhere when its zone has none."""
     for launch, instance in facts.instances():
         reasons = _reasons(instance) if instance.spot else ()
         if reasons:
             text = f"the job can only be brought back in this zone: {'; '.join(reasons)}"
-            yield Finding(launch.command.line, "tied-to-its-zone", text)
+            yield LintFinding(launch.command.line, "tied-to-its-zone", text)
 
 
-def _reasons(instance: Instance) -> tuple[str, ...]:
+def _reasons(instance: LintInstance) -> tuple[str, ...]:
     found = _ZONE.search(instance.request.path)
     if found is None:
         return ()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from spotwarden.create_script.lint.facts import Facts, Finding
+from spotwarden.create_script.lint.facts import Facts, LintFinding
 
 _TYPOGRAPHIC = re.compile("[\u2018\u2019\u201c\u201d\u2013\u2014\u00a0]")
 _USED = re.compile(r"(?<!\\)\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
@@ -25,7 +25,7 @@ FUNCNAME EPOCHSECONDS PIPESTATUS
 _OWN_VARIABLES = frozenset(_OWN_NAMES.split())
 
 
-def windows_line_ends(facts: Facts) -> Iterator[Finding]:
+def windows_line_ends(facts: Facts) -> Iterator[LintFinding]:
     """Lines that end as on Windows: the carriage return becomes part of words, and nothing is continued."""
     lines = facts.source.split("\n")
     marked = [number for number, line in enumerate(lines, start=1) if line.endswith("\r")]
@@ -33,27 +33,27 @@ def windows_line_ends(facts: Facts) -> Iterator[Finding]:
         text = (
             f"{len(marked)} lines end with a carriage return, which bash takes for text; run dos2unix on it"
         )
-        yield Finding(marked[0], "windows-line-ends", text)
+        yield LintFinding(marked[0], "windows-line-ends", text)
 
 
-def byte_order_mark(facts: Facts) -> Iterator[Finding]:
+def byte_order_mark(facts: Facts) -> Iterator[LintFinding]:
     """A byte order mark in front of `#!`."""
     if facts.source.startswith("\ufeff"):
         text = "the file begins with a byte order mark, so its first line is no comment to bash; remove it"
-        yield Finding(1, "byte-order-mark", text)
+        yield LintFinding(1, "byte-order-mark", text)
 
 
-def typographic_signs(facts: Facts) -> Iterator[Finding]:
+def typographic_signs(facts: Facts) -> Iterator[LintFinding]:
     """Quotes, dashes and blanks as word processors write them."""
     for number, line in enumerate(facts.source.split("\n"), start=1):
         found = _TYPOGRAPHIC.search(line.split(" #", 1)[0])
         if found and not line.lstrip().startswith("#") and "gcloud" in facts.source:
             text = f"{found.group()!r} is a sign of a word processor; bash knows plain quotes, dashes, blanks"
-            yield Finding(number, "typographic-signs", text)
+            yield LintFinding(number, "typographic-signs", text)
             return
 
 
-def unset_variables(facts: Facts) -> Iterator[Finding]:
+def unset_variables(facts: Facts) -> Iterator[LintFinding]:
     """Variables that nothing in the script sets: empty when it is run again."""
     text = "\n".join(_without_documents(facts.source))
     text = _COMMENT.sub(_blank, _SINGLE_QUOTED.sub(_blank, text))
@@ -68,7 +68,7 @@ def unset_variables(facts: Facts) -> Iterator[Finding]:
             known.add(name)
             line = text.count("\n", 0, found.start()) + 1
             told = f"${name} is never set, and a re-run has no environment: set it, or write ${{{name}:-…}}"
-            yield Finding(line, "unset-variable", told)
+            yield LintFinding(line, "unset-variable", told)
 
 
 def _without_documents(source: str) -> Iterator[str]:

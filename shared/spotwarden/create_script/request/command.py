@@ -18,14 +18,14 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     splits: bool = False
 
 
-class Word(msgspec.Struct, frozen=True, kw_only=True):
+class ExpandedWord(msgspec.Struct, frozen=True, kw_only=True):
     """One argument after every expansion, and the line it began on (from 1)."""
 
     value: str | Unknown
     line: int
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True):
+class SimpleCommand(msgspec.Struct, frozen=True, kw_only=True):
     """One simple command that bash would run, in the order it would run them.
 
     The first word is the program itself: `sudo`, `env`, `nohup` and the like in front of it are
@@ -35,7 +35,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     or a program has written raises `Refused`; a path that is not there raises `KeyError`.
     """
 
-    words: tuple[Word, ...]
+    words: tuple[ExpandedWord, ...]
     line: int
     environment: Mapping[str, str]
     files: Mapping[str, bytes]

@@ -79,7 +79,9 @@ def _accelerators(said: Part, ran: Part) -> Iterator[str]:
 
 def _counted(machine: Part) -> str:
     kinds = machine.get("guestAccelerators", ())
-    return ", ".join(sorted(f"{one['acceleratorCount']} x {last(one['acceleratorType'])}" for one in kinds))
+    return ", ".join(
+        sorted(f"{kind['acceleratorCount']} x {last(kind['acceleratorType'])}" for kind in kinds)
+    )
 
 
 def _scheduling(said: Part, ran: Part) -> Iterator[str]:

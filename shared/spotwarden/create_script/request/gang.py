@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 # "About bulk creation of VMs": up to 5,000 with each call.
 _MOST_MACHINES = 5_000
@@ -22,11 +22,13 @@ def nodes_of(body: Mapping[str, Any]) -> tuple[str, ...]:
     """
     each, count = body.get("perInstanceProperties"), int(body.get("count", 0))
     if count > _MOST_MACHINES:
-        raise Refused(f"it asks for {count} machines, and one bulk create makes at most {_MOST_MACHINES}")
+        raise ScriptRefused(
+            f"it asks for {count} machines, and one bulk create makes at most {_MOST_MACHINES}"
+        )
     if not each:
         return _numbered(body.get("namePattern", ""), count)
     if len(each) != count:
-        raise Refused(f"it names {len(each)} machines and asks for {count}; leave --count out")
+        raise ScriptRefused(f"it names {len(each)} machines and asks for {count}; leave --count out")
     return tuple(own.get("name") or name for name, own in each.items())
 
 
@@ -34,13 +36,15 @@ def _numbered(pattern: str, count: int) -> tuple[str, ...]:
     """The names by a pattern: numbers from 1 on, with a digit for each `#`."""
     found = _PATTERN.fullmatch(pattern)
     if found is None:
-        raise Refused(f"the name pattern {pattern!r} needs one row of 1 to 18 #, as in trainer-##")
+        raise ScriptRefused(f"the name pattern {pattern!r} needs one row of 1 to 18 #, as in trainer-##")
     if count < 1:
-        raise Refused("a bulk create of no machines launches no job; give --count")
+        raise ScriptRefused("a bulk create of no machines launches no job; give --count")
     before, hashes, after = found.groups()
     if len(str(count)) > len(hashes):
         # What Compute Engine does then is not documented.
-        raise Refused(f"the name pattern {pattern!r} has too few # for {count} machines; write one per digit")
+        raise ScriptRefused(
+            f"the name pattern {pattern!r} has too few # for {count} machines; write one per digit"
+        )
     return tuple(f"{before}{number:0{len(hashes)}}{after}" for number in range(1, count + 1))
 
 

@@ -7,7 +7,7 @@ internal, are given anew. Images are those that the disks were made from, not wh
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.launched_disks import disks_of, key_of
 from spotwarden.create_script.request.requested import launch_of_request
 from spotwarden.create_script.request.urls import last, partial
@@ -72,16 +72,18 @@ def launch_of_resources(
     """
     try:
         return launch_of_request(_request(resources, disks or {}))
-    except Refused as refused:
+    except ScriptRefused as refused:
         return NoLaunch(reason=refused.reason)
 
 
 def _request(resources: Mapping[str, Resource], disks: Mapping[str, Resource]) -> Request:
-    zones = sorted({partial(one["zone"]) for one in resources.values()})
+    zones = sorted({partial(resource["zone"]) for resource in resources.values()})
     if len(zones) != 1:
-        raise Refused(f"its instances ran in {len(zones)} zones: {', '.join(map(last, zones)) or 'none'}")
+        raise ScriptRefused(
+            f"its instances ran in {len(zones)} zones: {', '.join(map(last, zones)) or 'none'}"
+        )
     path = f"/compute/v1/{zones[0]}/instances"
-    bodies = [_body(one, disks) for one in resources.values()]
+    bodies = [_body(resource, disks) for resource in resources.values()]
     if len(bodies) == 1:
         return Request(method="POST", path=path, query={"alt": "json"}, body=bodies[0])
     return Request(method="POST", path=f"{path}/bulkInsert", query={"alt": "json"}, body=_bulk(bodies))
@@ -154,10 +156,10 @@ def _bulk(bodies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         differing = sorted(field for field in {*first, *other} if first.get(field) != other.get(field))
         if differing:
             names = f"{body['name']} is not like {bodies[0]['name']}"
-            raise Refused(f"one bulk request cannot make them: {names} in {', '.join(differing)}")
+            raise ScriptRefused(f"one bulk request cannot make them: {names} in {', '.join(differing)}")
     for field in _NOT_IN_BULK:
         if field in first:
-            raise Refused(f"a bulk request cannot say {field}, which {bodies[0]['name']} has")
+            raise ScriptRefused(f"a bulk request cannot say {field}, which {bodies[0]['name']} has")
     return {
         "count": str(len(bodies)),
         "minCount": str(len(bodies)),
@@ -173,7 +175,8 @@ def _bare(body: Mapping[str, Any]) -> dict[str, Any]:
         "machineType": last(body["machineType"]),
         "disks": [_bare_disk(disk) for disk in body["disks"]],
         "guestAccelerators": [
-            {**one, "acceleratorType": last(one["acceleratorType"])} for one in accelerators
+            {**accelerator, "acceleratorType": last(accelerator["acceleratorType"])}
+            for accelerator in accelerators
         ],
         "resourcePolicies": [last(policy) for policy in body.get("resourcePolicies", ())],
     }
@@ -183,11 +186,13 @@ def _bare(body: Mapping[str, Any]) -> dict[str, Any]:
 def _bare_disk(disk: Mapping[str, Any]) -> dict[str, Any]:
     if "source" in disk:
         if disk.get("mode") != "READ_ONLY":
-            raise Refused(f"the disk {last(disk['source'])} can be written by one machine only")
+            raise ScriptRefused(f"the disk {last(disk['source'])} can be written by one machine only")
         return {**disk, "source": last(disk["source"])}
     params = disk["initializeParams"]
     if "diskName" in params:
-        raise Refused(f"the disk {params['diskName']} has a name of its own, and there would be several")
+        raise ScriptRefused(
+            f"the disk {params['diskName']} has a name of its own, and there would be several"
+        )
     bare: dict[str, Any] = {"diskType": last(params["diskType"])}
     if "resourcePolicies" in params:
         bare["resourcePolicies"] = [last(policy) for policy in params["resourcePolicies"]]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.urls import last, partial
 
 Disk = Mapping[str, Any]
@@ -42,13 +42,15 @@ def _disk(resource: Mapping[str, Any], attached: Disk, known: Mapping[str, Disk]
     if not attached.get("autoDelete"):
         return {**outside, **key, "source": source}
     if source not in known:
-        raise Refused(f"what the disk {last(source)} was made from is not known: the disk was not looked at")
+        raise ScriptRefused(
+            f"what the disk {last(source)} was made from is not known: the disk was not looked at"
+        )
     return {**outside, **key, "initializeParams": _params(resource, attached, known[source])}
 
 
 def _local(resource: Mapping[str, Any], attached: Disk) -> dict[str, Any]:
     if attached.get("interface", "SCSI") not in {"NVME", "SCSI"}:
-        raise Refused(f"a local disk with the interface {attached['interface']} cannot be asked for")
+        raise ScriptRefused(f"a local disk with the interface {attached['interface']} cannot be asked for")
     size = {"diskSizeGb": attached["diskSizeGb"]} if "diskSizeGb" in attached else {}
     return {**size, "initializeParams": {"diskType": f"{partial(resource['zone'])}/diskTypes/local-ssd"}}
 
@@ -68,11 +70,13 @@ def _check_content(resource: Mapping[str, Any], attached: Disk, disk: Disk) -> N
     name, filled = disk["name"], disk.get("sourceImage") or disk.get("sourceSnapshot")
     strange = next((field for field in _STRANGE if disk.get(field) and not filled), None)
     if strange:
-        raise Refused(f"the disk {name} was made from {last(disk[strange])}, which a create cannot name")
+        raise ScriptRefused(
+            f"the disk {name} was made from {last(disk[strange])}, which a create cannot name"
+        )
     if attached.get("boot") and not filled:
-        raise Refused(f"what the boot disk {name} was made from is not known to Compute Engine")
+        raise ScriptRefused(f"what the boot disk {name} was made from is not known to Compute Engine")
     if _moment(disk) < _moment(resource) - OLDER:
-        raise Refused(f"the disk {name} was there before {resource['name']} and is deleted with it")
+        raise ScriptRefused(f"the disk {name} was there before {resource['name']} and is deleted with it")
 
 
 def _moment(resource: Mapping[str, Any]) -> datetime:
@@ -101,7 +105,9 @@ def key_of(holder: Mapping[str, Any], field: str) -> dict[str, Any]:
     if not key:
         return {}
     if "kmsKeyName" not in key:
-        raise Refused("it is encrypted with a key of the customer's own, which Compute Engine does not show")
+        raise ScriptRefused(
+            "it is encrypted with a key of the customer's own, which Compute Engine does not show"
+        )
     return {field: {**key, "kmsKeyName": key["kmsKeyName"].partition("/cryptoKeyVersions/")[0]}}
 
 

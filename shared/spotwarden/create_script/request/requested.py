@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from msgspec.structs import replace
 
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.gang import nodes_of, whole
 from spotwarden.create_script.request.urls import last
 from spotwarden.model.attempt import Script
@@ -40,7 +40,7 @@ def launch_of_request(request: Request, script: Script | None = None) -> Launch 
     gang = path["bulk"] is not None
     try:
         nodes = nodes_of(body) if gang else (str(body.get("name", "")),)
-    except Refused as refused:
+    except ScriptRefused as refused:
         return NoLaunch(reason=refused.reason)
     request = replace(request, query=query, body=whole(body, nodes) if gang else body)
     machine = body.get("instanceProperties", {}) if gang else body

@@ -69,11 +69,11 @@ def _remembered(key: _Key, project: str) -> Launch | NoLaunch:
 
 
 def _read(script: StoredScript, project: str) -> Launch | NoLaunch:
-    from spotwarden.create_script import Defaults, Refused, requests  # noqa: PLC0415 — the grammar loads on first use
+    from spotwarden.create_script import Defaults, ScriptRefused, requests  # noqa: PLC0415 — the grammar loads on first use
 
     try:
         found = requests(script.text, files=script.files, defaults=Defaults(project=project))
-    except Refused as refused:
+    except ScriptRefused as refused:
         return NoLaunch(reason=f"{refused.file or script.name}:{refused.line}: {refused.reason}")
     if len(found) != 1:
         return NoLaunch(reason=f"{script.name}: {_several(found)}")

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 
-from spotwarden.engine.audit import Author, Deed, say, write_down
+from spotwarden.engine.audit import AuditEntry, Author, say, write_down
 from spotwarden.engine.executor import on_bucket, on_compute, on_people
 from spotwarden.engine.executor.outside import Hands
-from spotwarden.engine.log import Log, log
+from spotwarden.engine.log import WriteLine, log
 from spotwarden.layout import Layout
 from spotwarden.model.action import (
     Change,
@@ -22,7 +22,7 @@ from spotwarden.model.action import (
     Tell,
     WriteAttempt,
 )
-from spotwarden.model.attempt import Attempt, State
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.outcome import Done, Lost, Observed, Outcome, Rejected, Unanswered
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
@@ -36,7 +36,7 @@ class Executor:
     """Carries out the actions of one sweep, one at a time, and writes down each of them."""
 
     def __init__(
-        self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick, *, write_line: Log = log
+        self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick, *, write_line: WriteLine = log
     ) -> None:
         self._hands = Hands(cloud, layout, tick)
         self._policy = policy
@@ -59,7 +59,7 @@ class Executor:
 
         Only for what leaves its own trace where it is killed: a remedy stands in its case before it is sent.
         """
-        deeds: list[Deed] = []
+        deeds: list[AuditEntry] = []
 
         def apply(action: Change) -> Outcome:
             deeds.append(self._do(action))
@@ -71,10 +71,10 @@ class Executor:
             if deeds:
                 self._write_down(deeds)
 
-    def _do(self, action: Change) -> Deed:
+    def _do(self, action: Change) -> AuditEntry:
         outcome = self._outcome_of(action)
         say(self._log, self._hands.tick, action, outcome)
-        return Deed(action, outcome)
+        return AuditEntry(action, outcome)
 
     def _outcome_of(self, action: Change) -> Outcome:
         if self._policy.mode is Mode.OBSERVE and not _only_notes(action):
@@ -84,7 +84,7 @@ class Executor:
             self.written.append(action.record)
         return outcome
 
-    def _write_down(self, deeds: Sequence[Deed]) -> None:
+    def _write_down(self, deeds: Sequence[AuditEntry]) -> None:
         """Under the next number; a count's next is one step, so two threads never share one."""
         hands = self._hands
         author = Author(tick=hands.tick, policy=self._policy.version, number=next(self._counts))
@@ -94,7 +94,7 @@ class Executor:
 def _only_notes(action: Change) -> bool:
     """Whether it only tells somebody, or writes down for ourselves what we saw: observing does that too."""
     if isinstance(action, WriteAttempt):
-        return action.record.seen and action.record.state is State.RUNNING
+        return action.record.seen and action.record.state is AttemptState.RUNNING
     if isinstance(action, StoreObject):
         return not action.job
     return isinstance(action, NOTES)

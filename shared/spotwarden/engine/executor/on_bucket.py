@@ -14,9 +14,9 @@ from spotwarden.layout import (
     InstanceId,
     LaunchedRecord,
     MarkerName,
+    ObjectName,
     OpenJob,
     Quarantined,
-    Thing,
     quarantine_key,
 )
 from spotwarden.model.action import (
@@ -32,7 +32,7 @@ from spotwarden.model.action import (
     StoreObject,
     WriteAttempt,
 )
-from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.deed import CloseJob
 from spotwarden.model.marker import Aside
 from spotwarden.model.outcome import Done
@@ -44,7 +44,9 @@ CLOSINGS = 3
 """How often a job is closed anew that changes under our hands."""
 
 
-def _write(hands: Hands, thing: Thing, data: bytes, generation: int | None, content_type: str = JSON) -> Done:
+def _write(
+    hands: Hands, thing: ObjectName, data: bytes, generation: int | None, content_type: str = JSON
+) -> Done:
     """Write it, under the generation that it must have."""
     name = hands.layout.build(thing)
     written = hands.cloud.store.write(name, data, generation=generation, content_type=content_type)
@@ -69,10 +71,10 @@ def write_attempt(hands: Hands, action: WriteAttempt) -> Done:
     done = _write(hands, _record_of(record, 0), _pretty(record), action.generation)
     if action.goes_on and (before := _read(hands, _record_of(record, -1))) and before.state in CLOSED:
         why = f"not brought back: {before.reason}"
-        over = msgspec.structs.replace(record, state=State.STOPPED, reason=why, lease=None)
+        over = msgspec.structs.replace(record, state=AttemptState.STOPPED, reason=why, lease=None)
         _write(hands, _record_of(record, 0), _pretty(over), done.generation)
         raise ConflictError(f"attempt {before.number} of {record.job} was closed: {before.reason}")
-    if record.state is State.STOPPED and _read(hands, _record_of(record, 1)):
+    if record.state is AttemptState.STOPPED and _read(hands, _record_of(record, 1)):
         raise ConflictError(f"attempt {record.number + 1} of {record.job} was claimed meanwhile")
     return done
 
@@ -110,7 +112,7 @@ def _close_newest(hands: Hands, action: CloseJob) -> tuple[Attempt | None, Done]
     if record.state in CLOSED:
         return None, Done()
     over = msgspec.structs.replace(
-        record, state=State.STOPPED, reason=action.reason, lease=None, updated=hands.tick.now
+        record, state=AttemptState.STOPPED, reason=action.reason, lease=None, updated=hands.tick.now
     )
     return over, _write(hands, newest, _pretty(over), stored.generation)
 

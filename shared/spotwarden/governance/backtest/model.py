@@ -19,7 +19,7 @@ class After(Enum):
     WASTED = "was never seen to work again"
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class ReplayedNotice(msgspec.Struct, frozen=True, kw_only=True):
     """A warning that would have been given."""
 
     rule: str
@@ -28,7 +28,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     owner: str = ""
 
 
-class Deed(msgspec.Struct, frozen=True, kw_only=True):
+class ReplayedRemedy(msgspec.Struct, frozen=True, kw_only=True):
     """A VM that would have been acted upon.
 
     `wasted` is the last sweep that still found fault with it, `seen` the last one that saw it run, `gone`
@@ -83,8 +83,8 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     last: datetime | None = None
     cases: dict[str, int] = {}
     clouded: dict[str, int] = {}
-    told: tuple[Told, ...] = ()
-    deeds: tuple[Deed, ...] = ()
+    told: tuple[ReplayedNotice, ...] = ()
+    deeds: tuple[ReplayedRemedy, ...] = ()
     stopped: tuple[Stopped, ...] = ()
 
 

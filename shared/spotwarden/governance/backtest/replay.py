@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from spotwarden.governance.backtest.aftermath import Sight, follow_up, is_out_of_sight, is_there
-from spotwarden.governance.backtest.model import Deed, Replayed, Stopped, Told
+from spotwarden.governance.backtest.aftermath import AftermathSight, follow_up, is_out_of_sight, is_there
+from spotwarden.governance.backtest.model import Replayed, ReplayedNotice, ReplayedRemedy, Stopped
 from spotwarden.governance.cases.blast import portion
 from spotwarden.governance.cases.escalation import next_step
 from spotwarden.governance.cases.pairing import paired
@@ -33,7 +33,7 @@ from spotwarden.model.finding import Finding, Judged
 from spotwarden.model.fleet import Machine
 from spotwarden.model.outcome import Done
 from spotwarden.model.policy import Mode, Policy
-from spotwarden.model.seen import Seen
+from spotwarden.model.seen import RecordedSweep
 from spotwarden.model.tick import Tick
 
 Judge = Callable[[Any, Brief], Judged]
@@ -49,22 +49,22 @@ class Replay:
         self._judge = judge
         self._policy = replace(policy.untold(), mode=Mode.ENFORCE)
         self._filed: dict[tuple[str, str], Filed] = {}
-        self._deeds: list[Deed] = []
-        self._gone: dict[str, Deed] = {}
-        self._told: list[Told] = []
+        self._deeds: list[ReplayedRemedy] = []
+        self._gone: dict[str, ReplayedRemedy] = {}
+        self._told: list[ReplayedNotice] = []
         self._stopped: list[Stopped] = []
         self._cases: Counter[str] = Counter()
         self._clouded: Counter[str] = Counter()
         self._sweeps: list[datetime] = []
 
-    def look(self, seen: Seen[Any]) -> None:
+    def look(self, seen: RecordedSweep[Any]) -> None:
         """Take in the next sweep; they come in the order of time."""
         tick, machines = seen.tick, {one.id: one for one in getattr(seen.facts, "machines", ())}
         self._sweeps.append(tick.now)
         known = {key: filed.case for key, filed in self._filed.items()}
         brief = Brief(policy=self._policy, tick=tick, steady=seen.steady, cases=known)
         judged = self._judge(seen.facts, brief)
-        sight = Sight.of(judged)
+        sight = AftermathSight.of(judged)
         self._deeds = [follow_up(deed, sight, tick.now) for deed in self._deeds]
         self._restarted(sight, machines)
         left = self._without_gone(judged)
@@ -92,7 +92,7 @@ class Replay:
     def _pair(self, judged: Judged) -> list[CaseFacts]:
         return list(paired(judged, list(self._filed.values())))
 
-    def _restarted(self, sight: Sight, machines: dict[str, Machine]) -> None:
+    def _restarted(self, sight: AftermathSight, machines: dict[str, Machine]) -> None:
         """A VM that is stopped by now, or was started since, has a new life that this policy judges anew."""
         for target, deed in list(self._gone.items()):
             started = machines[target].started if target in machines else None
@@ -111,10 +111,10 @@ class Replay:
         )
 
     def _left(self, findings: Iterable[Finding]) -> Iterator[Finding]:
-        for one in findings:
-            targets = tuple(target for target in one.subject.targets if target.id not in self._gone)
-            if targets or not one.subject.targets:
-                yield replace(one, subject=replace(one.subject, targets=targets))
+        for finding in findings:
+            targets = tuple(target for target in finding.subject.targets if target.id not in self._gone)
+            if targets or not finding.subject.targets:
+                yield replace(finding, subject=replace(finding.subject, targets=targets))
 
     def _walk(self, facts: CaseFacts, tick: Tick, machines: dict[str, Machine]) -> Ripe | None:
         """Take one case as far as it goes; every step succeeds."""
@@ -135,7 +135,7 @@ class Replay:
             case CloseCase(case=case):
                 self._filed.pop((case.rule, case.key), None)
             case Tell(notice=notice) if notice.kind.endswith("_warning"):
-                told = Told(rule=facts.rule, key=facts.key, at=tick.now, owner=notice.owner)
+                told = ReplayedNotice(rule=facts.rule, key=facts.key, at=tick.now, owner=notice.owner)
                 self._told.append(told)
             case StopInstance(instance_id=target) | DeleteInstance(instance_id=target):
                 self._strike(facts, target, tick, machines)
@@ -152,7 +152,7 @@ class Replay:
         if facts.filed is None:
             raise ValueError(f"{facts.job}: nothing is done without a case on record")
         case = facts.filed.case
-        deed = Deed(
+        deed = ReplayedRemedy(
             rule=case.rule,
             key=case.key,
             target=next(one for one in case.subject.targets if one.id == target),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from spotwarden.governance.backtest.model import Deed, Replayed, Sum
+from spotwarden.governance.backtest.model import Replayed, ReplayedRemedy, Sum
 from spotwarden.governance.costs import bill, kind_of, words
 from spotwarden.model.prices import PriceTable
 
@@ -30,7 +30,7 @@ def _sum(replayed: Replayed, rule: str, prices: PriceTable) -> Sum:
     )
 
 
-def _money(saved: Iterable[Deed], prices: PriceTable) -> str:
+def _money(saved: Iterable[ReplayedRemedy], prices: PriceTable) -> str:
     spans = [(kind_of(deed.machine), deed.hours) for deed in saved if deed.machine and deed.hours]
     if not spans:
         return ""

@@ -11,7 +11,7 @@ from spotwarden.model.prices import PriceTable
 from spotwarden.model.usage import DayTotal
 
 
-class Records(msgspec.Struct, frozen=True, kw_only=True):
+class JobAttempts(msgspec.Struct, frozen=True, kw_only=True):
     """A job's own records, as far as caps need them: its ledger is cut to times, ids and places.
 
     `ended` means that it has written its status; `problem` says why its records could not be read, and
@@ -39,7 +39,7 @@ class CapFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     machines: tuple[Machine, ...] = ()
     jobs: Mapping[str, str] = {}
-    records: Mapping[str, Records] = {}
+    records: Mapping[str, JobAttempts] = {}
     keys: Mapping[str, str] = {}
     usage: tuple[DayTotal, ...] = ()
     prices: PriceTable = PriceTable()

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from spotwarden.governance.caps.facts import Records
-from spotwarden.governance.caps.measures import Measure, is_full, passed, percent, reached, told_from, worst
+from spotwarden.governance.caps.facts import JobAttempts
+from spotwarden.governance.caps.measures import LimitUse, is_full, passed, percent, reached, told_from, worst
 from spotwarden.governance.exemptions import exempt
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Reading, Target
@@ -16,7 +16,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def judged(
-    plain: Finding, measures: Sequence[Measure], warn: Sequence[float], brief: Brief, name: str
+    plain: Finding, measures: Sequence[LimitUse], warn: Sequence[float], brief: Brief, name: str
 ) -> Finding | None:
     """Fill in a finding by the measure that is nearest to its limit; None where there is nothing to say.
 
@@ -25,13 +25,13 @@ def judged(
     """
     first, now = worst(measures), brief.tick.now
     told = _is_told(first.share, warn)
-    if not told and not any(_is_told(one.share_before, warn) for one in measures):
-        obscure = next((one for one in measures if one.unknown), None)
+    if not told and not any(_is_told(measure.share_before, warn) for measure in measures):
+        obscure = next((measure for measure in measures if measure.unknown), None)
         if obscure is None:
             return None
         why = f"nobody knows how much of {obscure.allowed} {name} has used: {obscure.unknown}"
         return unknown(plain, why, _evidence(measures))
-    dues = [due for one in measures if (due := reached(one, now)) is not None]
+    dues = [due for measure in measures if (due := reached(measure, now)) is not None]
     return replace(
         plain,
         reason=f"{name} has used {percent(first.share)} of what it may: {first.what} {first.said},"
@@ -44,8 +44,11 @@ def judged(
     )
 
 
-def _evidence(measures: Sequence[Measure]) -> dict[str, str]:
-    return {one.what: f"{one.said} of {one.allowed} ({percent(one.share)})" for one in measures}
+def _evidence(measures: Sequence[LimitUse]) -> dict[str, str]:
+    return {
+        measure.what: f"{measure.said} of {measure.allowed} ({percent(measure.share)})"
+        for measure in measures
+    }
 
 
 def _is_told(share: float, warn: Sequence[float]) -> bool:
@@ -57,7 +60,7 @@ def unknown(plain: Finding, why: str, evidence: dict[str, str] | None = None) ->
     return replace(plain, reading=Reading.UNKNOWN, reason=why, evidence=evidence or {})
 
 
-def unread(plain: Finding, records: Records) -> Finding:
+def unread(plain: Finding, records: JobAttempts) -> Finding:
     """The same finding as one about a job whose records cannot be read; told where that will not pass."""
     why = f"nobody can read the records of job {plain.subject.job}: {records.problem}"
     return unknown(replace(plain, exempt="" if records.lasting else why), why)
@@ -66,7 +69,8 @@ def unread(plain: Finding, records: Records) -> Finding:
 def targets(machines: Sequence[Machine]) -> tuple[Target, ...]:
     """The VMs as a remedy is addressed to them."""
     return tuple(
-        Target(id=one.id, name=one.name, zone=one.zone, local_ssds=one.local_ssds) for one in machines
+        Target(id=machine.id, name=machine.name, zone=machine.zone, local_ssds=machine.local_ssds)
+        for machine in machines
     )
 
 
@@ -78,19 +82,17 @@ def up_since(machine: Machine) -> datetime:
 def misdated(machines: Sequence[Machine], brief: Brief) -> str:
     """Why the times of these VMs cannot be judged by; "" where they can."""
     latest = brief.tick.now + brief.policy.governance.clock_skew
-    for one in machines:
-        began = up_since(one)
+    for machine in machines:
+        began = up_since(machine)
         if began is NEVER:
-            return f"nobody knows since when {one.name} runs"
+            return f"nobody knows since when {machine.name} runs"
         if began > latest:
-            return (
-                f"{one.name} began to run at {began:%Y-%m-%d %H:%M} UTC, which is to come: a clock is wrong"
-            )
+            return f"{machine.name} began at {began:%Y-%m-%d %H:%M} UTC, which is to come: a clock is wrong"
     return ""
 
 
 def spare(
-    found: Finding | None, machines: Sequence[Machine], records: Records, brief: Brief
+    found: Finding | None, machines: Sequence[Machine], records: JobAttempts, brief: Brief
 ) -> Finding | None:
     """The finding with the reason why nothing may be done, if there is one."""
     if found is None:
@@ -98,16 +100,16 @@ def spare(
     return replace(found, exempt=spared(found.rule, machines, records, brief))
 
 
-def spared(rule: str, machines: Sequence[Machine], records: Records, brief: Brief) -> str:
+def spared(rule: str, machines: Sequence[Machine], records: JobAttempts, brief: Brief) -> str:
     """Why nothing may be done to these VMs of one job, or of none; "" where it may."""
     if records.problem:
         return f"nobody can read the records of its job: {records.problem}"
-    for one in machines:
+    for machine in machines:
         why = exempt(
             brief.policy,
             rule,
             brief.tick,
-            labels=one.labels,
+            labels=machine.labels,
             owner=records.owner,
             job_file=records.file,
         )

@@ -9,36 +9,36 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec.structs import replace
 
 from spotwarden import typed
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.fan_out import each
-from spotwarden.governance.caps.facts import CapFacts, Records
-from spotwarden.governance.caps.meter import Meter
+from spotwarden.governance.caps.facts import CapFacts, JobAttempts
+from spotwarden.governance.caps.meter import UsageMeter
 from spotwarden.governance.price_file import only as prices_of
 from spotwarden.governance.price_file import read_prices
 from spotwarden.governance.signals.whose import jobs_of
-from spotwarden.layout import AttemptRecord, JobFile, Layout, StatusCode, Thing, quarantine_key
+from spotwarden.layout import AttemptRecord, JobFileName, Layout, ObjectName, StatusCode, quarantine_key
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.governance import Remedy, Scope
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
-from spotwarden.model.usage import DayTotal, Metered
+from spotwarden.model.usage import DayTotal, MeteredVm
 from spotwarden.ports import Store, UnansweredError
-from spotwarden.recovery.job_folder import Folder, look_into, once, read_job_file
+from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
 
 typed.prepare(Attempt)
 
 RUNS = {Status.RUNNING, Status.PENDING_STOP}
 
-_KNOWN: Known[object] = Known()
+_KNOWN: GenerationCache[object] = GenerationCache()
 
 
 def gather(context: SweepContext, only: Collection[str]) -> CapFacts:
     """Look at everything, or at the VMs of these ids; an owner's cap is judged by all of the owner's VMs."""
     fleet = context.cloud.compute.fleet(ids=() if _stops_owners(context.policy) else only)
-    running = [one for one in fleet.items if one.status in RUNS]
+    running = [machine for machine in fleet.items if machine.status in RUNS]
     jobs = jobs_of(context, running)
     facts = CapFacts(
         machines=tuple(
@@ -54,11 +54,11 @@ def gather(context: SweepContext, only: Collection[str]) -> CapFacts:
 def _metered(context: SweepContext, facts: CapFacts, *, count: bool) -> tuple[DayTotal, ...]:
     """The days of this month and week; a second look counts nothing, for it may see only some VMs."""
     layout = context.settings.layout
-    meter = Meter(store=context.cloud.store, layout=layout, tick=context.tick)
+    meter = UsageMeter(store=context.cloud.store, layout=layout, tick=context.tick)
     vms = [
-        Metered(machine=one, owner=facts.records[job].owner, job=job)
-        for one in facts.machines
-        if (job := facts.jobs.get(one.id))
+        MeteredVm(machine=machine, owner=facts.records[job].owner, job=job)
+        for machine in facts.machines
+        if (job := facts.jobs.get(machine.id))
     ]
     return meter.count(vms if count else (), whole=count and not facts.hidden)
 
@@ -66,9 +66,9 @@ def _metered(context: SweepContext, facts: CapFacts, *, count: bool) -> tuple[Da
 def _priced(context: SweepContext, facts: CapFacts) -> CapFacts:
     """With the names of owners, and with the prices of what they run, or have run."""
     spent = [one for day in facts.usage for one in day.spent]
-    owners = {*(one.owner for one in facts.records.values()), *(one.owner for one in spent)}
-    types = {*(one.machine_type for one in facts.machines), *(one.kind.machine_type for one in spent)}
-    gpus = {*(one.gpu for one in facts.machines), *(one.kind.gpu for one in spent)}
+    owners = {*(record.owner for record in facts.records.values()), *(one.owner for one in spent)}
+    types = {*(machine.machine_type for machine in facts.machines), *(one.kind.machine_type for one in spent)}
+    gpus = {*(machine.gpu for machine in facts.machines), *(one.kind.gpu for one in spent)}
     return replace(
         facts,
         keys={owner: quarantine_key(owner) for owner in sorted(owners - {""})},
@@ -87,16 +87,16 @@ def _team_remedies(policy: Policy) -> list[str]:
     return [str(rule["remedy"]) for rule in rules if "remedy" in rule]
 
 
-def _records(context: SweepContext, jobs: Sequence[str]) -> dict[str, Records]:
+def _records(context: SweepContext, jobs: Sequence[str]) -> dict[str, JobAttempts]:
     store, layout = context.cloud.store, context.settings.layout
 
-    def read(job: str) -> tuple[str, Records]:
+    def read(job: str) -> tuple[str, JobAttempts]:
         try:
             return job, _read_records(store, layout, job)
         except UnansweredError as problem:
-            return job, Records(problem=str(problem))
+            return job, JobAttempts(problem=str(problem))
         except ValueError as problem:
-            return job, Records(problem=str(problem), lasting=True)
+            return job, JobAttempts(problem=str(problem), lasting=True)
 
     done = each(jobs, read, context.settings.workers)
     if done.failures:
@@ -104,14 +104,14 @@ def _records(context: SweepContext, jobs: Sequence[str]) -> dict[str, Records]:
     return dict(done.results)
 
 
-def _read_records(store: Store, layout: Layout, job: str) -> Records:
+def _read_records(store: Store, layout: Layout, job: str) -> JobAttempts:
     """One listing, and what has changed since it was read last."""
     folder = look_into(store, layout, job)
     found = [_attempt(store, layout, folder, thing) for thing in folder.of(AttemptRecord)]
     attempts = tuple(sorted(found, key=lambda one: one.number))
-    thing = JobFile(job=job)
+    thing = JobFileName(job=job)
     file = once(_KNOWN, layout, folder, thing, lambda: read_job_file(store, layout, job, folder))
-    return Records(
+    return JobAttempts(
         file=file,
         owner=file.owner or (attempts[-1].owner if attempts else ""),
         attempts=attempts,
@@ -119,7 +119,7 @@ def _read_records(store: Store, layout: Layout, job: str) -> Records:
     )
 
 
-def _attempt(store: Store, layout: Layout, folder: Folder, thing: Thing) -> Attempt:
+def _attempt(store: Store, layout: Layout, folder: JobFolder, thing: ObjectName) -> Attempt:
     """An attempt cut to what caps ask of it."""
 
     def read() -> Attempt:
@@ -142,8 +142,8 @@ def _attempt(store: Store, layout: Layout, folder: Folder, thing: Thing) -> Atte
 
 
 def _with_owners(
-    records: Mapping[str, Records], running: Sequence[Machine], jobs: Mapping[str, str]
-) -> dict[str, Records]:
+    records: Mapping[str, JobAttempts], running: Sequence[Machine], jobs: Mapping[str, str]
+) -> dict[str, JobAttempts]:
     """A job whose records name nobody is its VM's label's."""
     said = {
         jobs[one.id]: one.labels[OWNER_LABEL]

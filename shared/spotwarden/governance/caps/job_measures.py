@@ -8,19 +8,19 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from spotwarden.governance.caps.facts import Records
-from spotwarden.governance.caps.job_usage import Stay, an_hour, spent, stays
-from spotwarden.governance.caps.measures import Measure, hours, long
+from spotwarden.governance.caps.facts import JobAttempts
+from spotwarden.governance.caps.job_usage import AttemptStay, an_hour, spent, stays
+from spotwarden.governance.caps.measures import LimitUse, hours, long
 from spotwarden.governance.costs import basis, words
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import JobCap
 from spotwarden.model.prices import PriceTable
 
 
-class Account(msgspec.Struct, frozen=True, kw_only=True):
+class JobAccount(msgspec.Struct, frozen=True, kw_only=True):
     """What a job's measures are taken from; `more` are the hours granted, `old` the age of an old price."""
 
-    records: Records
+    records: JobAttempts
     machines: tuple[Machine, ...]
     limits: JobCap
     table: PriceTable
@@ -29,13 +29,13 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     old: timedelta
 
 
-def is_limited(account: Account) -> bool:
+def is_limited(account: JobAccount) -> bool:
     """Whether anything bounds the job."""
     file, limits = account.records.file, account.limits
     return any(one is not None for one in (limits.max_runtime, limits.budget, file.max_runtime, file.budget))
 
 
-def measures(account: Account) -> list[Measure]:
+def measures(account: JobAccount) -> list[LimitUse]:
     """Every limit of the job."""
     file, limits = account.records.file, account.limits
     ran = stays(account.records, account.machines, account.now)
@@ -71,11 +71,11 @@ def extended(bound: float, more: float, most: float | None) -> float:
     return bound + more if most is None else max(bound, min(bound + more, most))
 
 
-def _time(account: Account, ran: Sequence[Stay], bound: timedelta) -> Measure:
+def _time(account: JobAccount, ran: Sequence[AttemptStay], bound: timedelta) -> LimitUse:
     most = longest(account.limits)
     used = sum(stay.hours for stay in ran)
     limit = extended(hours(bound), account.more, None if most is None else hours(most))
-    return Measure(
+    return LimitUse(
         what="time up over all attempts",
         used=used,
         limit=limit,
@@ -85,11 +85,11 @@ def _time(account: Account, ran: Sequence[Stay], bound: timedelta) -> Measure:
     )
 
 
-def _money(account: Account, ran: Sequence[Stay], budget: float, what: str) -> Measure:
+def _money(account: JobAccount, ran: Sequence[AttemptStay], budget: float, what: str) -> LimitUse:
     """By the price table."""
     bill, rate = spent(ran, account.table), an_hour(account.machines, account.table)
     limit = extended(budget, account.more * rate, dearest(account.limits))
-    return Measure(
+    return LimitUse(
         what=what,
         used=bill.amount,
         limit=limit,
@@ -101,12 +101,12 @@ def _money(account: Account, ran: Sequence[Stay], budget: float, what: str) -> M
     )
 
 
-def _at_its_price(account: Account, ran: Sequence[Stay], budget: float, what: str) -> Measure:
+def _at_its_price(account: JobAccount, ran: Sequence[AttemptStay], budget: float, what: str) -> LimitUse:
     """By the price that the job itself has named, in its own currency."""
     price = account.records.file.price_per_hour or 0.0
     used = sum(stay.hours for stay in ran) * price
     limit = budget + account.more * price
-    return Measure(
+    return LimitUse(
         what=what,
         used=used,
         limit=limit,

@@ -6,46 +6,50 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.governance.caps.facts import Records
+from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.governance.caps.findings import up_since
 from spotwarden.governance.caps.measures import hours
-from spotwarden.governance.costs import Bill, bill, kind_of, region_of
+from spotwarden.governance.costs import VmCost, bill, kind_of, region_of
 from spotwarden.model.attempt import Attempt, Recorded
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.fleet import Machine
-from spotwarden.model.prices import Kind, PriceTable
-from spotwarden.recovery.bounds import Life, lives
+from spotwarden.model.prices import PriceTable, VmKind
+from spotwarden.recovery.bounds import AttemptLife, lives
 
 
-class Stay(msgspec.Struct, frozen=True, kw_only=True):
+class AttemptStay(msgspec.Struct, frozen=True, kw_only=True):
     """The job was up for so many hours, on VMs of these kinds at once."""
 
     hours: float
-    kinds: tuple[Kind, ...]
+    kinds: tuple[VmKind, ...]
 
 
-def stays(records: Records, machines: Sequence[Machine], now: datetime) -> list[Stay]:
+def stays(records: JobAttempts, machines: Sequence[Machine], now: datetime) -> list[AttemptStay]:
     """Each time that the job was up, oldest first; `machines` are its VMs that run now.
 
     What runs and is on no record yet counts from its own start.
     """
-    ran = [one for one in records.attempts if one.started is not None]
-    ledger = tuple(Recorded(attempt=one, generation=0) for one in records.attempts)
+    ran = [attempt for attempt in records.attempts if attempt.started is not None]
+    ledger = tuple(Recorded(attempt=attempt, generation=0) for attempt in records.attempts)
     found = list(lives(JobFacts(job="", ledger=ledger)))
     first = first_choice(records.attempts, machines)
     told = [
-        Stay(hours=_long(life.started, life.ended or now), kinds=tuple(_kinds(one, machines, first)))
+        AttemptStay(hours=_long(life.started, life.ended or now), kinds=tuple(_kinds(one, machines, first)))
         for one, life in zip(ran, found, strict=True)
     ]
     return [*told, *_unrecorded(found, machines, now)]
 
 
-def _unrecorded(found: Sequence[Life], machines: Sequence[Machine], now: datetime) -> Iterator[Stay]:
+def _unrecorded(
+    found: Sequence[AttemptLife], machines: Sequence[Machine], now: datetime
+) -> Iterator[AttemptStay]:
     if not machines or any(life.ended is None for life in found):
         return
-    began = min(up_since(one) for one in machines)
+    began = min(up_since(machine) for machine in machines)
     ends = [life.ended for life in found if life.ended is not None]
-    yield Stay(hours=_long(max([began, *ends]), now), kinds=tuple(kind_of(one) for one in machines))
+    yield AttemptStay(
+        hours=_long(max([began, *ends]), now), kinds=tuple(kind_of(machine) for machine in machines)
+    )
 
 
 def _long(start: datetime, end: datetime) -> float:
@@ -59,9 +63,9 @@ def first_choice(attempts: Sequence[Attempt], machines: Sequence[Machine]) -> st
     return machines[0].provisioning if machines else ""
 
 
-def _kinds(attempt: Attempt, machines: Sequence[Machine], first: str) -> Iterator[Kind]:
+def _kinds(attempt: Attempt, machines: Sequence[Machine], first: str) -> Iterator[VmKind]:
     """What an attempt ran on: VMs as they are now, where and how it asked for them."""
-    by_name = {one.name: one for one in machines}
+    by_name = {machine.name: machine for machine in machines}
     nodes = [by_name.get(node, machines[0]) for node in attempt.instances] if machines else []
     for one in nodes or machines:
         kind = kind_of(one)
@@ -72,11 +76,11 @@ def _kinds(attempt: Attempt, machines: Sequence[Machine], first: str) -> Iterato
         yield kind
 
 
-def spent(ran: Sequence[Stay], table: PriceTable) -> Bill:
+def spent(ran: Sequence[AttemptStay], table: PriceTable) -> VmCost:
     """What all of it has cost, as far as prices are known."""
     return bill(((kind, stay.hours) for stay in ran for kind in stay.kinds), table)
 
 
 def an_hour(machines: Sequence[Machine], table: PriceTable) -> float:
     """What another hour of these VMs costs, as far as prices are known."""
-    return bill(((kind_of(one), 1.0) for one in machines), table).amount
+    return bill(((kind_of(machine), 1.0) for machine in machines), table).amount

@@ -7,10 +7,10 @@ from typing import cast
 from msgspec.structs import replace
 
 from spotwarden.governance import precedence
-from spotwarden.governance.caps.facts import CapFacts, Records
+from spotwarden.governance.caps.facts import CapFacts, JobAttempts
 from spotwarden.governance.caps.findings import judged, misdated, spare, targets, unknown, unread, up_since
-from spotwarden.governance.caps.job_measures import Account, is_limited, least, longest, measures
-from spotwarden.governance.caps.measures import Measure, hours, in_words, long, told_from
+from spotwarden.governance.caps.job_measures import JobAccount, is_limited, least, longest, measures
+from spotwarden.governance.caps.measures import LimitUse, hours, in_words, long, told_from
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case
 from spotwarden.model.finding import Finding, Reading, Subject
@@ -20,7 +20,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.values import written
 
 JOB, INSTANCE = "job_cap", "instance_cap"
-NOTHING = Records()
+NOTHING = JobAttempts()
 
 
 def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief) -> Finding | None:
@@ -58,11 +58,11 @@ def _of_this_run(found: Finding, machines: Sequence[Machine], brief: Brief) -> F
 
 
 def _account(
-    job: str, machines: Sequence[Machine], records: Records, facts: CapFacts, brief: Brief
-) -> Account:
+    job: str, machines: Sequence[Machine], records: JobAttempts, facts: CapFacts, brief: Brief
+) -> JobAccount:
     limits = precedence.limits(brief.policy, JOB, owner=records.owner, job_file=records.file)
     case = brief.cases.get((JOB, job))
-    return Account(
+    return JobAccount(
         records=records,
         machines=tuple(machines),
         limits=cast("JobCap", limits),
@@ -134,9 +134,9 @@ def of_instance(machine: Machine, facts: CapFacts, brief: Brief) -> Finding | No
     return spare(judgement, [machine], records, brief)
 
 
-def _uptime(up: timedelta, most: timedelta) -> Measure:
+def _uptime(up: timedelta, most: timedelta) -> LimitUse:
     used, limit = hours(up), hours(most)
-    return Measure(
+    return LimitUse(
         what="time up since it was started",
         used=used,
         limit=limit,

@@ -11,7 +11,7 @@ HAIR = 1e-9
 """Sums of fractions that should be equal differ by less than this."""
 
 
-class Measure(msgspec.Struct, frozen=True, kw_only=True):
+class LimitUse(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is counted against a limit, in hours, GPU-hours or money.
 
     `what` says of what, `said` and `allowed` what is used and what the limit is, in words. `pace` is how much
@@ -60,7 +60,7 @@ def told_from(warn: Sequence[float]) -> float:
     return min(warn, default=1.0)
 
 
-def reached(measure: Measure, now: datetime, at: float = 1.0) -> datetime | None:
+def reached(measure: LimitUse, now: datetime, at: float = 1.0) -> datetime | None:
     """When this share of the limit is, or was, reached at the pace of now; None where it never will be."""
     if measure.pace <= 0:
         return None
@@ -71,7 +71,7 @@ def reached(measure: Measure, now: datetime, at: float = 1.0) -> datetime | None
     return None if measure.ends is not None and moment > measure.ends else moment
 
 
-def worst(measures: Sequence[Measure]) -> Measure:
+def worst(measures: Sequence[LimitUse]) -> LimitUse:
     """The one that is nearest to its limit, or farthest beyond."""
     return max(measures, key=lambda one: one.share)
 

@@ -11,13 +11,13 @@ from datetime import date
 import msgspec
 
 from spotwarden import typed
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.log import log
 from spotwarden.governance.caps import usage
 from spotwarden.layout import Layout, UsageRecord
 from spotwarden.model.tick import Tick
-from spotwarden.model.usage import DayTotal, Metered, UsageDay
+from spotwarden.model.usage import DayTotal, MeteredVm, UsageDay
 from spotwarden.ports import ConflictError, Store, UnansweredError
 
 typed.prepare(UsageDay)
@@ -27,17 +27,17 @@ TRIES = 5
 LARGEST = 256 * 1024 * 1024
 """Bytes that are read of a day; 100,000 VMs take some 30 million."""
 
-_KNOWN: Known[DayTotal] = Known(most=1_000)
+_KNOWN: GenerationCache[DayTotal] = GenerationCache(most=1_000)
 
 
-class Meter(msgspec.Struct, frozen=True, kw_only=True):
+class UsageMeter(msgspec.Struct, frozen=True, kw_only=True):
     """The usage records of one bucket, as one sweep counts."""
 
     store: Store
     layout: Layout
     tick: Tick
 
-    def count(self, vms: Sequence[Metered], *, whole: bool) -> tuple[DayTotal, ...]:
+    def count(self, vms: Sequence[MeteredVm], *, whole: bool) -> tuple[DayTotal, ...]:
         """Count these VMs into every day of this month and week that they were up on; give those days.
 
         `whole` means that no VM is missing.
@@ -54,7 +54,9 @@ class Meter(msgspec.Struct, frozen=True, kw_only=True):
             )
         return tuple(found)
 
-    def _count(self, day: date, name: str, vms: Sequence[Metered], *, whole: bool, written: bool) -> DayTotal:
+    def _count(
+        self, day: date, name: str, vms: Sequence[MeteredVm], *, whole: bool, written: bool
+    ) -> DayTotal:
         try:
             record, generation = self._kept(day, name, vms, whole=whole, written=written)
         except ValueError as problem:
@@ -66,7 +68,7 @@ class Meter(msgspec.Struct, frozen=True, kw_only=True):
         return total
 
     def _kept(
-        self, day: date, name: str, vms: Sequence[Metered], *, whole: bool, written: bool
+        self, day: date, name: str, vms: Sequence[MeteredVm], *, whole: bool, written: bool
     ) -> tuple[UsageDay, int]:
         """The day with these VMs, written where they add to it; generation 0 where it is not on record so."""
         record, generation = self._read(day, name) if written else (UsageDay(day=day), 0)

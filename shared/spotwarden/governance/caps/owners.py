@@ -11,9 +11,9 @@ from typing import cast
 from msgspec.structs import replace
 
 from spotwarden.governance import precedence
-from spotwarden.governance.caps.facts import CapFacts, Records
+from spotwarden.governance.caps.facts import CapFacts, JobAttempts
 from spotwarden.governance.caps.findings import judged, misdated, spared, targets, unknown, up_since
-from spotwarden.governance.caps.measures import Measure, in_words, is_full
+from spotwarden.governance.caps.measures import LimitUse, in_words, is_full
 from spotwarden.governance.caps.usage import DAY, bounds_of, month_of, week_of
 from spotwarden.governance.costs import basis, bill, kind_of, words
 from spotwarden.governance.exemptions import exempt
@@ -36,7 +36,7 @@ def of_owner(
 ) -> Finding | None:
     """What is to be said about an owner; `jobs` are theirs that have VMs running, `spent` their days."""
     limits = cast("OwnerCap", precedence.limits(brief.policy, OWNER, owner=owner))
-    machines = [one for mine in jobs.values() for one in mine]
+    machines = [item for mine in jobs.values() for item in mine]
     found = [
         *_hours(limits, spent, machines, brief.tick.now),
         *_money(limits, spent, machines, facts.prices, brief),
@@ -72,24 +72,24 @@ def _periods(now: datetime) -> tuple[tuple[str, date, date], ...]:
 
 
 def _in(spent: Mapping[date, Sequence[Spent]], first: date) -> list[Spent]:
-    return [one for day, mine in spent.items() if day >= first for one in mine]
+    return [item for day, mine in spent.items() if day >= first for item in mine]
 
 
 def _hours(
     limits: OwnerCap, spent: Mapping[date, Sequence[Spent]], machines: Sequence[Machine], now: datetime
-) -> Iterator[Measure]:
+) -> Iterator[LimitUse]:
     bounds = {"day": limits.gpu_hours_day, "week": limits.gpu_hours_week, "month": limits.gpu_hours_month}
     for name, first, end in _periods(now):
         if (limit := bounds[name]) is None:
             continue
         used = sum(one.seconds * one.kind.gpus for one in _in(spent, first)) / SECONDS
-        measure = Measure(
+        measure = LimitUse(
             what=f"{GPU_HOURS} this {name}",
             used=used,
             limit=limit,
             said=in_words(used, "GPU-hours"),
             allowed=in_words(limit, "GPU-hours"),
-            pace=float(sum(one.gpus for one in machines)),
+            pace=float(sum(machine.gpus for machine in machines)),
             ends=bounds_of(end)[0],
         )
         yield measure
@@ -101,7 +101,7 @@ def _money(
     machines: Sequence[Machine],
     table: PriceTable,
     brief: Brief,
-) -> Iterator[Measure]:
+) -> Iterator[LimitUse]:
     bounds = {"day": limits.money_day, "week": limits.money_week, "month": limits.money_month}
     now = brief.tick.now
     for name, first, end in _periods(now):
@@ -109,41 +109,41 @@ def _money(
             continue
         cost = bill(((one.kind, one.seconds / SECONDS) for one in _in(spent, first)), table)
         known = basis(cost, table, now, brief.policy.governance.prices_old)
-        measure = Measure(
+        measure = LimitUse(
             what=f"{MONEY} this {name}",
             used=cost.amount,
             limit=limit,
             said=f"{words(cost)} ({known})",
             allowed=f"${limit:.2f}",
-            pace=bill(((kind_of(one), 1.0) for one in machines), table).amount,
+            pace=bill(((kind_of(machine), 1.0) for machine in machines), table).amount,
             unknown=words(cost) if cost.hours else "",
             ends=bounds_of(end)[0],
         )
         yield measure
 
 
-def _at_once(limits: OwnerCap, machines: Sequence[Machine]) -> Iterator[Measure]:
+def _at_once(limits: OwnerCap, machines: Sequence[Machine]) -> Iterator[LimitUse]:
     """Exactly as many GPUs as may run are no trouble, and nothing to be warned of."""
-    used, limit = sum(one.gpus for one in machines), limits.concurrent_gpus
+    used, limit = sum(machine.gpus for machine in machines), limits.concurrent_gpus
     if limit is not None and used > limit:
-        yield Measure(
+        yield LimitUse(
             what=AT_ONCE, used=used, limit=limit, said=f"{used} GPUs", allowed=f"{limit} GPUs", pace=0
         )
 
 
 def _chosen(
-    found: Sequence[Measure], limits: OwnerCap, jobs: Jobs, facts: CapFacts, brief: Brief
+    found: Sequence[LimitUse], limits: OwnerCap, jobs: Jobs, facts: CapFacts, brief: Brief
 ) -> list[Machine]:
     """The VMs that the remedy would be for: of whole jobs, the newest first, none that is exempt."""
-    full = {one.what for one in found if is_full(one.share)}
+    full = {match.what for match in found if is_full(match.share)}
     money = any(what.startswith(MONEY) for what in full)
     most = (limits.concurrent_gpus or 0) if full == {AT_ONCE} else 0
-    running = sum(one.gpus for mine in jobs.values() for one in mine)
+    running = sum(item.gpus for mine in jobs.values() for item in mine)
     chosen: list[Machine] = []
     for job, mine in sorted(jobs.items(), key=lambda one: max(map(up_since, one[1])), reverse=True):
-        gpus = sum(one.gpus for one in mine)
+        gpus = sum(item.gpus for item in mine)
         counts = money or (gpus and running > most)
-        if counts and not spared(OWNER, mine, facts.records.get(job, Records()), brief):
+        if counts and not spared(OWNER, mine, facts.records.get(job, JobAttempts()), brief):
             chosen += mine
             running -= gpus
     return chosen

@@ -6,14 +6,14 @@ from datetime import date
 
 from spotwarden.governance.caps import jobs as caps
 from spotwarden.governance.caps import owners as owner_caps
-from spotwarden.governance.caps.facts import CapFacts, Records
+from spotwarden.governance.caps.facts import CapFacts, JobAttempts
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Judged
 from spotwarden.model.fleet import Machine
 from spotwarden.model.usage import Spent
 
 NAMES = (caps.JOB, caps.INSTANCE, owner_caps.OWNER)
-NOTHING = Records()
+NOTHING = JobAttempts()
 
 
 def judge(facts: CapFacts, brief: Brief) -> Judged:
@@ -42,7 +42,7 @@ def _findings(facts: CapFacts, brief: Brief, jobs: dict[str, list[Machine]]) -> 
         *(caps.of_instance(machine, facts, brief) for machine in facts.machines),
         *_of_owners(facts, brief, jobs),
     )
-    yield from (one for one in found if one is not None)
+    yield from (match for match in found if match is not None)
 
 
 def _of_owners(facts: CapFacts, brief: Brief, jobs: dict[str, list[Machine]]) -> Iterator[Finding | None]:

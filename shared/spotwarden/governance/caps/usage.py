@@ -8,8 +8,8 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from spotwarden.governance.costs import kind_of
-from spotwarden.model.prices import Kind
-from spotwarden.model.usage import DayTotal, Metered, Run, Spent, UsageDay, Used
+from spotwarden.model.prices import VmKind
+from spotwarden.model.usage import DayTotal, MeteredVm, Spent, UsageDay, UsageRun, VmUsage
 
 DAY = timedelta(days=1)
 LATE = timedelta(hours=1)
@@ -39,7 +39,7 @@ def bounds_of(day: date) -> tuple[datetime, datetime]:
     return start, start + DAY
 
 
-def add(record: UsageDay, vms: Iterable[Metered], now: datetime, *, whole: bool) -> UsageDay:
+def add(record: UsageDay, vms: Iterable[MeteredVm], now: datetime, *, whole: bool) -> UsageDay:
     """Count the VMs that run for as long as they were up on this day; nothing that was counted is lost.
 
     A VM that runs has run since it was started, whether or not anybody looked. `whole` means that no VM is
@@ -50,32 +50,32 @@ def add(record: UsageDay, vms: Iterable[Metered], now: datetime, *, whole: bool)
     start, end = bounds_of(record.day)
     found = dict(record.vms)
     changed = False
-    for one in vms:
-        run = _run(one, start, min(now, end))
+    for vm in vms:
+        run = _run(vm, start, min(now, end))
         if run is None:
             continue
-        before = found.get(one.machine.id)
-        after = _counted(before, one, run)
+        before = found.get(vm.machine.id)
+        after = _counted(before, vm, run)
         if after is not before:
-            found[one.machine.id] = after
+            found[vm.machine.id] = after
             changed = True
     settled = whole and bool(found) and now >= end + LATE
     return replace(record, vms=found, settled=settled) if changed or settled else record
 
 
-def _run(one: Metered, start: datetime, end: datetime) -> Run | None:
+def _run(one: MeteredVm, start: datetime, end: datetime) -> UsageRun | None:
     """How long it has been up between these moments, since it was last started."""
     began = one.machine.started or one.machine.created
     if began is None:
         return None
     seconds = int((end - max(began, start)).total_seconds())
-    return Run(started=began, seconds=seconds) if seconds > 0 else None
+    return UsageRun(started=began, seconds=seconds) if seconds > 0 else None
 
 
-def _counted(used: Used | None, one: Metered, run: Run) -> Used:
+def _counted(used: VmUsage | None, one: MeteredVm, run: UsageRun) -> VmUsage:
     """With this run, in place of a shorter count of the same; the first known owner of a day stays."""
     if used is None:
-        return Used(owner=one.owner, job=one.job, kind=kind_of(one.machine), runs=(run,))
+        return VmUsage(owner=one.owner, job=one.job, kind=kind_of(one.machine), runs=(run,))
     same = next((old for old in used.runs if old.started == run.started), None)
     if same is not None and same.seconds >= run.seconds and (used.owner or not one.owner):
         return used
@@ -86,7 +86,7 @@ def _counted(used: Used | None, one: Metered, run: Run) -> Used:
 
 def total(record: UsageDay) -> DayTotal:
     """The day by owner and kind of VM."""
-    sums: Counter[tuple[str, Kind]] = Counter()
+    sums: Counter[tuple[str, VmKind]] = Counter()
     start, _ = bounds_of(record.day)
     for used in record.vms.values():
         sums[used.owner, used.kind] += _seconds(used, start)
@@ -94,7 +94,7 @@ def total(record: UsageDay) -> DayTotal:
     return DayTotal(day=record.day, settled=record.settled, spent=spent)
 
 
-def _seconds(used: Used, start: datetime) -> int:
+def _seconds(used: VmUsage, start: datetime) -> int:
     """No run lasts beyond the next start of the same VM, whatever a wrong clock has counted."""
     seconds = sum(run.seconds for run in used.runs[-1:])
     for run, successor in pairwise(used.runs):

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from spotwarden.model.case import Case, CaseState, Strike, Warned
-from spotwarden.recovery.standing import Moment
+from spotwarden.recovery.standing import TimelineEvent
 
 
-def history(case: Case) -> list[Moment]:
+def history(case: Case) -> list[TimelineEvent]:
     """Everything on record about a case, oldest first."""
     return sorted(_moments(case), key=lambda moment: moment.at)
 
@@ -16,7 +16,7 @@ def standing(case: Case, now: datetime) -> str:
     """How it stands, in a word or two."""
     if is_kept(case, now):
         return f"kept until {case.keep_until:%Y-%m-%d %H:%M}"
-    earnest = [one for one in case.warnings if one.counts]
+    earnest = [warning for warning in case.warnings if warning.counts]
     if case.state is CaseState.WARNED and earnest and all(one.delivered is None for one in earnest):
         return "warned, not arrived yet"
     return str(case.state.value)
@@ -27,18 +27,18 @@ def is_kept(case: Case, now: datetime) -> bool:
     return case.keep_until is not None and now < case.keep_until
 
 
-def _moments(case: Case) -> Iterator[Moment]:
+def _moments(case: Case) -> Iterator[TimelineEvent]:
     if case.since is not None:
-        yield Moment(at=case.since, what="the trouble began")
-    yield Moment(at=case.opened, what="first suspected")
+        yield TimelineEvent(at=case.since, what="the trouble began")
+    yield TimelineEvent(at=case.opened, what="first suspected")
     for warned in case.warnings:
-        yield Moment(at=warned.at, what=_warning(warned))
+        yield TimelineEvent(at=warned.at, what=_warning(warned))
         if warned.delivered is not None:
-            yield Moment(at=warned.delivered, what=f"warning {warned.level} arrived; its grace began")
+            yield TimelineEvent(at=warned.delivered, what=f"warning {warned.level} arrived; its grace began")
     for strike in case.strikes:
-        yield Moment(at=strike.at, what=_strike(case, strike))
+        yield TimelineEvent(at=strike.at, what=_strike(case, strike))
     if case.looked > case.opened:
-        yield Moment(at=case.looked, what=f"last look on record, of {case.looks}")
+        yield TimelineEvent(at=case.looked, what=f"last look on record, of {case.looks}")
 
 
 def _warning(warned: Warned) -> str:

@@ -143,7 +143,9 @@ def failing(case: Case, strikes: Sequence[Strike], failures: int, policy: Policy
         kind=f"{case.rule}_failing",
         severity=Severity.URGENT,
         what=f"{name_of(case)} should {deed.partition(' (')[0]}, and cannot, after {failures} tries",
-        why="; ".join(f"{one.target}: {one.error or one.operation or 'no answer'}" for one in strikes),
+        why="; ".join(
+            f"{strike.target}: {strike.error or strike.operation or 'no answer'}" for strike in strikes
+        ),
         todo="see to it by hand; it still runs and costs, and it will be tried again",
         evidence=case.evidence,
         owner=policy.governance.ops or case.subject.owner,

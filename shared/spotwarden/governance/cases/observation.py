@@ -48,7 +48,9 @@ def kept_data(finding: Finding, policy: Policy) -> str:
 def counting(case: Case) -> tuple[Warned, ...]:
     """The warnings in earnest that were given after any veto was over."""
     since = case.keep_until
-    return tuple(one for one in case.warnings if one.counts and (since is None or one.at >= since))
+    return tuple(
+        warning for warning in case.warnings if warning.counts and (since is None or warning.at >= since)
+    )
 
 
 def fitting(case: Case, finding: Finding) -> tuple[Warned, ...]:

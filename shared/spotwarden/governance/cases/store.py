@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from spotwarden import typed
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.fan_out import each
 from spotwarden.layout import CaseRecord, Layout, NotInLayoutError
@@ -13,7 +13,7 @@ from spotwarden.ports import BrokenError, Entry, Store, UnansweredError
 
 typed.prepare(Case)
 
-_KNOWN: Known[Case] = Known()
+_KNOWN: GenerationCache[Case] = GenerationCache()
 
 
 class OpenCases(NamedTuple):

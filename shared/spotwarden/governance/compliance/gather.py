@@ -30,7 +30,7 @@ def gather(context: SweepContext, only: Collection[str]) -> ComplianceFacts:
     asked, fleet = (
         _of_event(context) if context.tick.about else (frozenset(only) or None, context.cloud.compute.fleet())
     )
-    up = [one for one in fleet.items if one.status in UP]
+    up = [machine for machine in fleet.items if machine.status in UP]
     whose = jobs_of(context, up)
     everybody = context.policy.governance.scope is Scope.PROJECT
     facts = ComplianceFacts(

@@ -25,7 +25,7 @@ MACHINES_KNOWN = 65_536
 _FIRST = datetime.min.replace(tzinfo=UTC)
 
 
-class Fault(NamedTuple):
+class ComplianceFault(NamedTuple):
     """In what a VM is not as it should be, what it is, and what is allowed."""
 
     what: str
@@ -40,7 +40,7 @@ class Fault(NamedTuple):
 
 def suspects(facts: ComplianceFacts, policy: Policy) -> frozenset[str]:
     """The jobs of which a VM is at fault by the policy's limits or by those of any team."""
-    every = [cast("ComplianceLimits", one) for one in everybodys(policy, RULE)]
+    every = [cast("ComplianceLimits", limits) for limits in everybodys(policy, RULE)]
     return frozenset(
         job
         for job, machines in _by_job(facts).items()
@@ -53,9 +53,11 @@ def judge(facts: ComplianceFacts, brief: Brief) -> Judged:
     machines = _by_job(facts)
     return Judged(
         rules=NAMES,
-        findings=tuple(one for job in machines for one in _findings(facts, job, machines[job], brief)),
+        findings=tuple(
+            finding for job in machines for finding in _findings(facts, job, machines[job], brief)
+        ),
         hidden=facts.unreachable,
-        present=frozenset(one.id for one in facts.machines),
+        present=frozenset(machine.id for machine in facts.machines),
         fleet=sum(len(of_job) for job, of_job in machines.items() if job),
         whole=not brief.tick.about,
     )
@@ -64,8 +66,8 @@ def judge(facts: ComplianceFacts, brief: Brief) -> Judged:
 def _by_job(facts: ComplianceFacts) -> Mapping[str, list[Machine]]:
     """The VMs of each job; under "" those of none."""
     found: dict[str, list[Machine]] = defaultdict(list)
-    for one in facts.machines:
-        found[facts.whose.get(one.id, "")].append(one)
+    for machine in facts.machines:
+        found[facts.whose.get(machine.id, "")].append(machine)
     return found
 
 
@@ -101,15 +103,15 @@ def _too_early(machine: Machine, word: JobWord, brief: Brief) -> bool:
 
 
 def _bad(
-    machine: Machine, subject: Subject, held: ComplianceLimits, faults: Sequence[Fault], spared: str
+    machine: Machine, subject: Subject, held: ComplianceLimits, faults: Sequence[ComplianceFault], spared: str
 ) -> Finding:
-    listed = "; ".join(f"its {one.what} {one.is_found}" for one in faults)
+    listed = "; ".join(f"its {fault.what} {fault.is_found}" for fault in faults)
     return Finding(
         rule=RULE,
         subject=subject,
         reason=f"{machine.name} is not what the policy allows: {listed}.",
         todo=_todo(machine, faults),
-        evidence={one.what: f"{one.found}; allowed: {one.allowed}" for one in faults},
+        evidence={fault.what: f"{fault.found}; allowed: {fault.allowed}" for fault in faults},
         ripe=True,
         since=machine.started or machine.created,
         exempt=spared,
@@ -134,29 +136,31 @@ def _subject(machine: Machine, job: str, word: JobWord) -> Subject:
     return Subject(key=machine.id, job=job, owner=owner, targets=(target,), ours=bool(job))
 
 
-def _todo(machine: Machine, faults: Iterable[Fault]) -> str:
-    missing = [one.what.removeprefix("label ") for one in faults if one.what.startswith("label ")]
-    others = any(not one.what.startswith("label ") for one in faults)
+def _todo(machine: Machine, faults: Iterable[ComplianceFault]) -> str:
+    missing = [fault.what.removeprefix("label ") for fault in faults if fault.what.startswith("label ")]
+    others = any(not fault.what.startswith("label ") for fault in faults)
     labels = ",".join(f"{label}=…" for label in missing)
     add = f"gcloud compute instances add-labels {machine.name} --zone={machine.zone} --labels={labels}"
     parts = [add] if missing else []
     return "; ".join([*parts, "create it again as the policy allows"] if others else parts)
 
 
-def _faults(machines: Sequence[Machine], held: ComplianceLimits) -> Mapping[str, tuple[Fault, ...]]:
+def _faults(machines: Sequence[Machine], held: ComplianceLimits) -> Mapping[str, tuple[ComplianceFault, ...]]:
     """What is wrong with each VM of a job, by id: by itself, and for being one too many."""
-    found = {one.id: [*_own(one, held)] for one in machines}
+    found = {machine.id: [*_own(machine, held)] for machine in machines}
     gpus = 0
     # The oldest are within the count, so that it is a job's newest VMs that are too many.
     for place, one in enumerate(sorted(machines, key=lambda one: (one.created or _FIRST, one.id)), start=1):
         gpus += one.gpus
         if held.most_vms_per_job is not None and place > held.most_vms_per_job:
             found[one.id].append(
-                Fault("number among the VMs of its job", f"{place}, by age", str(held.most_vms_per_job))
+                ComplianceFault(
+                    "number among the VMs of its job", f"{place}, by age", str(held.most_vms_per_job)
+                )
             )
         if held.most_gpus_per_job is not None and one.gpus and gpus > held.most_gpus_per_job:
             found[one.id].append(
-                Fault(
+                ComplianceFault(
                     "number of GPUs with those of older VMs of its job",
                     f"{gpus}",
                     str(held.most_gpus_per_job),
@@ -165,10 +169,10 @@ def _faults(machines: Sequence[Machine], held: ComplianceLimits) -> Mapping[str,
     return {one: tuple(faults) for one, faults in found.items()}
 
 
-def _own(machine: Machine, held: ComplianceLimits) -> Iterator[Fault]:
+def _own(machine: Machine, held: ComplianceLimits) -> Iterator[ComplianceFault]:
     for label in held.labels:
         if not machine.labels.get(label):
-            yield Fault(f"label {label}", "is missing", "any value")
+            yield ComplianceFault(f"label {label}", "is missing", "any value")
     region = machine.zone.rpartition("-")[0]
     for what, found, allowed in (
         ("machine type", machine.machine_type, held.machine_types),
@@ -176,7 +180,7 @@ def _own(machine: Machine, held: ComplianceLimits) -> Iterator[Fault]:
         ("provisioning model", machine.provisioning, held.provisioning),
     ):
         if not _fits(found, allowed):
-            yield Fault(what, found, ", ".join(allowed))
+            yield ComplianceFault(what, found, ", ".join(allowed))
 
 
 @lru_cache(MACHINES_KNOWN)

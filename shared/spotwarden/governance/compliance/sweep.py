@@ -4,9 +4,9 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.governance.compliance.gather import gather
 from spotwarden.governance.compliance.rule import NAMES, judge
-from spotwarden.governance.sweep import Rules, govern
+from spotwarden.governance.sweep import SweptRules, govern
 
-RULES = Rules(names=NAMES, gather=gather, judge=judge)
+RULES = SweptRules(names=NAMES, gather=gather, judge=judge)
 
 
 def sweep(context: SweepContext) -> Swept:

@@ -10,7 +10,7 @@ from spotwarden.governance.precedence import limits
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.text import begun, owner_of, runs, subject
 from spotwarden.governance.signals.training import Aim, Track
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Finding, Reading
@@ -59,13 +59,13 @@ def _half(allowed: EarlyStopLimits) -> str:
 
 
 def _open(record: JobRecord) -> bool:
-    return record.status_code is None and record.state in {State.RUNNING, None}
+    return record.status_code is None and record.state in {AttemptState.RUNNING, None}
 
 
 def _nodes(record: JobRecord, machines: Sequence[Machine]) -> list[Machine]:
     """The VMs of the newest attempt that run."""
     ids = set(record.instances.values())
-    return [one for one in machines if one.id in ids and runs(one)]
+    return [machine for machine in machines if machine.id in ids and runs(machine)]
 
 
 def _limits(record: JobRecord, machines: Sequence[Machine], policy: Policy) -> EarlyStopLimits:
@@ -158,7 +158,7 @@ def _doubt(record: JobRecord, nodes: Sequence[Machine], allowed: EarlyStopLimits
     if case is not None and case.state is not CaseState.UNKNOWN:
         # The trouble that it was opened for is over, and that is to be told first.
         return ""
-    begins = [at for one in nodes if (at := begun(one)) is not None]
+    begins = [at for node in nodes if (at := begun(node)) is not None]
     if not begins or brief.tick.now - max(begins) < words.FIRST or record.training.problem:
         return ""
     if not record.training.measures:
@@ -172,8 +172,8 @@ def _exempt(record: JobRecord, nodes: Sequence[Machine], brief: Brief) -> str:
     """One node that is to be kept keeps its whole gang."""
     owner = owner_of(record, nodes)
     said = (
-        exempt(brief.policy, RULE, brief.tick, labels=one.labels, owner=owner, job_file=record.file)
-        for one in nodes
+        exempt(brief.policy, RULE, brief.tick, labels=node.labels, owner=owner, job_file=record.file)
+        for node in nodes
     )
     return next((why for why in said if why), "")
 
@@ -182,7 +182,7 @@ def _left_over(record: JobRecord, nodes: Sequence[Machine], brief: Brief) -> Fin
     """A job that was closed for this already and whose VMs still run: what was begun is carried on."""
     case = brief.cases.get((RULE, record.job))
     begun_already = case is not None and case.state in {CaseState.DUE, CaseState.ACTED}
-    if case is None or not begun_already or record.state is not State.STOPPED or not nodes:
+    if case is None or not begun_already or record.state is not AttemptState.STOPPED or not nodes:
         return None
     return Finding(
         rule=RULE,

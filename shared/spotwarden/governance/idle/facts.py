@@ -6,7 +6,7 @@ import msgspec
 
 from spotwarden.model.fleet import Machine
 from spotwarden.model.jobfile import JobFile
-from spotwarden.model.load import Loads
+from spotwarden.model.load import GpuLoads
 from spotwarden.model.prices import PriceTable
 
 
@@ -21,7 +21,7 @@ class IdleFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     machines: tuple[Machine, ...] = ()
     jobs: Mapping[str, str] = {}
-    loads: Loads
+    loads: GpuLoads
     files: Mapping[str, JobFile] = {}
     prices: PriceTable = PriceTable()
     running: int = 0

@@ -21,7 +21,7 @@ from spotwarden.governance.signals.whose import jobs_of
 from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
-from spotwarden.model.load import Buckets, Loads
+from spotwarden.model.load import Buckets, GpuLoads
 from spotwarden.model.prices import PriceTable
 from spotwarden.ports import Cloud
 
@@ -44,7 +44,7 @@ def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
 
 def _prices(context: SweepContext, machines: Iterable[Machine], closer: Collection[str]) -> PriceTable:
     """What those that may be idle cost: for what is told, not for what is done."""
-    quiet = [one for one in machines if one.id in closer]
+    quiet = [machine for machine in machines if machine.id in closer]
     if not quiet:
         return PriceTable()
     table = read_prices(context.settings.prices_file)
@@ -53,25 +53,25 @@ def _prices(context: SweepContext, machines: Iterable[Machine], closer: Collecti
 
 def _fleet(context: SweepContext, only: Collection[str], grid: Buckets) -> IdleFacts:
     fleet = context.cloud.compute.fleet(ids=only)
-    running = [one for one in fleet.items if one.status is Status.RUNNING]
+    running = [machine for machine in fleet.items if machine.status is Status.RUNNING]
     jobs = jobs_of(context, running)
     machines = tuple(one for one in running if one.gpus)
     return IdleFacts(
         machines=machines,
-        jobs={one.id: jobs[one.id] for one in machines if one.id in jobs},
-        loads=Loads(grid=grid),
+        jobs={machine.id: jobs[machine.id] for machine in machines if machine.id in jobs},
+        loads=GpuLoads(grid=grid),
         running=len(jobs),
         hidden=fleet.unreachable,
     )
 
 
-def _of(loads: Loads, machines: Iterable[Machine]) -> Loads:
+def _of(loads: GpuLoads, machines: Iterable[Machine]) -> GpuLoads:
     """The rows of these machines: metrics outlive the VMs that they are of."""
-    rows = {one.id: loads.rows[one.id] for one in machines if one.id in loads.rows}
+    rows = {machine.id: loads.rows[machine.id] for machine in machines if machine.id in loads.rows}
     return replace(loads, rows=rows)
 
 
-def _counted(cloud: Cloud, loads: Loads, closer: Collection[str]) -> Loads:
+def _counted(cloud: Cloud, loads: GpuLoads, closer: Collection[str]) -> GpuLoads:
     """The rows with the counts of points and GPUs of these VMs; the newer answer holds."""
     counted = cloud.metrics.gpus(loads.grid, ids=closer)
     rows = {one: counted.rows[one] for one in closer if one in counted.rows}

@@ -10,13 +10,13 @@ import msgspec
 
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import IdleLimits
-from spotwarden.model.load import Buckets, Load, Loads
+from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 
 MINUTE = timedelta(minutes=1)
 """How often an agent reports (Google: "Ops Agent metrics", GPU metrics are sampled each 60 s)."""
 
 
-class State(Enum):
+class LoadState(Enum):
     """`CONTENT` is a VM that works, and one that is too young to be judged."""
 
     CONTENT = "content"
@@ -24,22 +24,22 @@ class State(Enum):
     UNKNOWN = "unknown"
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class LoadVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """`since` is when the idle time began, as far as the metrics reach back; `top` the busiest GPU in it.
 
     `gap` says what is missing where nobody knows, "" where nothing was ever reported.
     """
 
-    state: State
+    state: LoadState
     since: datetime | None = None
     top: float = 0.0
     gap: str = ""
 
 
-CONTENT = Verdict(state=State.CONTENT)
+CONTENT = LoadVerdict(state=LoadState.CONTENT)
 
 
-class Bucket(NamedTuple):
+class LoadBucket(NamedTuple):
     """One bucket of one VM; -1 where nothing was reported or nobody asked."""
 
     start: datetime
@@ -55,7 +55,9 @@ def able_from(machine: Machine, grace: timedelta) -> datetime | None:
     return born + grace if born else None
 
 
-def verdict(machine: Machine, loads: Loads, limits: IdleLimits, now: datetime, able: datetime) -> Verdict:
+def verdict(
+    machine: Machine, loads: GpuLoads, limits: IdleLimits, now: datetime, able: datetime
+) -> LoadVerdict:
     """What holds at this moment, for a VM that can report from `able` on.
 
     The window is the time before the first warning. All of its buckets must be there but for what may still
@@ -65,15 +67,15 @@ def verdict(machine: Machine, loads: Loads, limits: IdleLimits, now: datetime, a
     window = buckets[limits.warn[0] // -loads.grid.step :]
     if any(one.top >= limits.threshold for one in window):
         return CONTENT
-    silent = all(one.top < 0 for one in buckets)
+    silent = all(bucket.top < 0 for bucket in buckets)
     if silent and now >= able + limits.lag + loads.grid.step:
-        return Verdict(state=State.UNKNOWN)
+        return LoadVerdict(state=LoadState.UNKNOWN)
     if silent or window[0].start < able:
         return CONTENT
     settled = now - limits.lag
     for one in window:
         if gap := _gap(one, machine.gpus, limits.coverage, settled):
-            return Verdict(state=State.UNKNOWN, gap=gap)
+            return LoadVerdict(state=LoadState.UNKNOWN, gap=gap)
     before = takewhile(
         lambda one: (
             one.top < limits.threshold
@@ -83,18 +85,18 @@ def verdict(machine: Machine, loads: Loads, limits: IdleLimits, now: datetime, a
         reversed(buckets[: -len(window)]),
     )
     stretch = [*window, *before]
-    return Verdict(
-        state=State.IDLE,
+    return LoadVerdict(
+        state=LoadState.IDLE,
         since=min(one.start for one in stretch),
         top=max(one.top for one in stretch),
     )
 
 
-def _buckets(row: Load | None, grid: Buckets) -> list[Bucket]:
-    row = row or Load(top=())
+def _buckets(row: VmLoad | None, grid: Buckets) -> list[LoadBucket]:
+    row = row or VmLoad(top=())
     starts = [grid.end - grid.step * (grid.count - index) for index in range(grid.count)]
     return [
-        Bucket(
+        LoadBucket(
             start,
             start + grid.step,
             _at(row.top, index),
@@ -109,7 +111,7 @@ def _at(values: Sequence[float], index: int) -> float:
     return values[index] if index < len(values) else -1
 
 
-def _gap(bucket: Bucket, gpus: int, coverage: float, settled: datetime) -> str:
+def _gap(bucket: LoadBucket, gpus: int, coverage: float, settled: datetime) -> str:
     """What a bucket lacks of the points that must have come by `settled`; "" for nothing.
 
     Where more GPUs reported than there are, an agent came back under another name for them: then the points

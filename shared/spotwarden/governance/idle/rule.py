@@ -12,7 +12,7 @@ from spotwarden.governance import precedence
 from spotwarden.governance.costs import basis, bill, kind_of, words
 from spotwarden.governance.exemptions import exempt
 from spotwarden.governance.idle.facts import IdleFacts
-from spotwarden.governance.idle.loads import CONTENT, State, able_from, verdict
+from spotwarden.governance.idle.loads import CONTENT, LoadState, able_from, verdict
 from spotwarden.governance.idle.text import RULE, bad, blind, unknown
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseState
@@ -33,7 +33,7 @@ def grid(policy: Policy, now: datetime) -> Buckets:
 
     A bucket is at most a third of the shortest one, and never under two minutes: agents report each minute.
     """
-    firsts = [one.warn[0] for one in _all_limits(policy)]
+    firsts = [limits.warn[0] for limits in _all_limits(policy)]
     fitting = [step for step in STEPS if step * 3 <= min(firsts)]
     step = fitting[0] if fitting else STEPS[-1]
     return Buckets(end=now.replace(second=0, microsecond=0), step=step, count=-(-max(firsts) // step))
@@ -44,7 +44,7 @@ def suspects(facts: IdleFacts, policy: Policy) -> frozenset[str]:
 
     A job's own higher threshold therefore holds up to the highest of the policy and its teams.
     """
-    threshold = max(one.threshold for one in _all_limits(policy))
+    threshold = max(limits.threshold for limits in _all_limits(policy))
     oldest = facts.loads.grid.end - policy.governance.launch_grace
     return frozenset(
         machine.id
@@ -67,19 +67,19 @@ def judge(facts: IdleFacts, brief: Brief) -> Judged:
         rules=NAMES,
         findings=findings,
         hidden=hidden,
-        present=frozenset(one.id for one in facts.machines),
+        present=frozenset(machine.id for machine in facts.machines),
         fleet=facts.running,
     )
 
 
 def _blind(facts: IdleFacts, brief: Brief) -> tuple[Finding, ...]:
     """Where no metric can be read at all there is one thing to tell, not one for each VM."""
-    seen = any(_in_scope(facts, one, brief.policy) for one in facts.machines)
+    seen = any(_in_scope(facts, machine, brief.policy) for machine in facts.machines)
     return (blind(facts.loads.problem, brief.policy.idle),) if seen else ()
 
 
 def _findings(facts: IdleFacts, brief: Brief) -> Iterator[Finding]:
-    threshold = max(one.threshold for one in _all_limits(brief.policy))
+    threshold = max(limits.threshold for limits in _all_limits(brief.policy))
     for machine in facts.machines:
         if _works(facts, machine.id, threshold) or not _in_scope(facts, machine, brief.policy):
             continue
@@ -95,7 +95,7 @@ def _finding(facts: IdleFacts, machine: Machine, brief: Brief) -> Finding | None
     limits = cast("IdleLimits", precedence.limits(policy, RULE, owner=owner, job_file=file))
     able = able_from(machine, policy.governance.launch_grace)
     seen = verdict(machine, facts.loads, limits, now, able) if able else CONTENT
-    if able is None or seen.state is State.CONTENT:
+    if able is None or seen.state is LoadState.CONTENT:
         return None
     target = Target(id=machine.id, name=machine.name, zone=machine.zone, local_ssds=machine.local_ssds)
     subject = Subject(key=machine.id, job=job, owner=owner, targets=(target,), ours=bool(job))

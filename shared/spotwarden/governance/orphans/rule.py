@@ -20,7 +20,7 @@ from spotwarden.governance.signals.text import (
     owner_of,
     subject,
 )
-from spotwarden.model.attempt import CLOSED, State
+from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Finding, Reading
@@ -32,7 +32,7 @@ RULE = "orphan"
 DELETE_IT = "look why it has not deleted itself, and delete it"
 
 
-class Fault(msgspec.Struct, frozen=True, kw_only=True):
+class OrphanFault(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with a VM. `since` is when that began, None where nothing on record tells."""
 
     reason: str
@@ -69,15 +69,15 @@ def _is_young(machine: Machine, brief: Brief) -> bool:
 def _is_being_stopped(machine: Machine, record: JobRecord, brief: Brief) -> bool:
     """Whether its early stop has closed the job and is still to stop it: that case goes on."""
     case = brief.cases.get(("early_stop", record.job))
-    if case is None or record.state is not State.STOPPED or machine.status in AT_REST:
+    if case is None or record.state is not AttemptState.STOPPED or machine.status in AT_REST:
         return False
     return case.state in {CaseState.DUE, CaseState.ACTED} or vetoed(case, brief.tick)
 
 
-def fault_of(machine: Machine, record: JobRecord, *, bare: bool = False) -> Fault | None:
+def fault_of(machine: Machine, record: JobRecord, *, bare: bool = False) -> OrphanFault | None:
     """Hold a VM of a job against the job's record; None where it is as it should be."""
     if record.problem:
-        return Fault(
+        return OrphanFault(
             reason=f"what is on record of the job {record.job} cannot be read: {record.problem}",
             reading=Reading.UNKNOWN,
             todo="mend or remove what cannot be read",
@@ -90,27 +90,27 @@ def fault_of(machine: Machine, record: JobRecord, *, bare: bool = False) -> Faul
         return _over(machine, record)
     if machine.id in record.instances.values():
         return None
-    if record.state is State.RUNNING and (fault := _replaced(machine, record)):
+    if record.state is AttemptState.RUNNING and (fault := _replaced(machine, record)):
         return fault
     if record.state is None and machine.attempt > max(record.attempt, 1):
         return _lost_record(machine, record)
     return None if machine.id in record.registered else _unknown_to_its_job(record)
 
 
-def _gone(record: JobRecord, *, bare: bool) -> Fault:
+def _gone(record: JobRecord, *, bare: bool) -> OrphanFault:
     if bare:
-        return Fault(
+        return OrphanFault(
             reason="its label names a job, and the bucket holds no job at all: it may be the wrong bucket",
             reading=Reading.UNKNOWN,
             todo="compare the function's bucket and prefix with those that the jobs write to",
         )
-    return Fault(
+    return OrphanFault(
         reason=f"nothing is left of the job {record.job} in the bucket, and its VM is still there",
         todo="delete it",
     )
 
 
-def _over(machine: Machine, record: JobRecord) -> Fault:
+def _over(machine: Machine, record: JobRecord) -> OrphanFault:
     """The job has ended, or it was closed: nothing of it should be left."""
     if record.status_code is not None:
         over, what = record.ended, f"has ended with status {record.status_code}"
@@ -119,7 +119,7 @@ def _over(machine: Machine, record: JobRecord) -> Fault:
     evidence = {"over since": moment(over)}
     if record.status_code is not None and (beat := beat_after_end(record)):
         # Every job VM may write every job's status: what one says and the other denies is not known.
-        return Fault(
+        return OrphanFault(
             reason=f"its job {what}, and heartbeats of it came after that",
             since=over,
             reading=Reading.UNKNOWN,
@@ -128,7 +128,7 @@ def _over(machine: Machine, record: JobRecord) -> Fault:
         )
     began = begun(machine)
     if over is not None and began is not None and began > over:
-        return Fault(
+        return OrphanFault(
             reason=f"it began to run after its job {what}: somebody may be using it",
             since=began,
             reading=Reading.UNKNOWN,
@@ -136,7 +136,7 @@ def _over(machine: Machine, record: JobRecord) -> Fault:
             evidence=evidence,
         )
     if record.status_code is None and machine.status in AT_REST:
-        return Fault(
+        return OrphanFault(
             reason=f"its job {what}, and the VM is stopped: its disks are paid for, perhaps on purpose",
             since=over,
             reading=Reading.UNKNOWN,
@@ -144,15 +144,15 @@ def _over(machine: Machine, record: JobRecord) -> Fault:
             evidence=evidence,
         )
     state = "stopped, and its disks are paid for" if machine.status in AT_REST else "still there"
-    return Fault(reason=f"its job {what}, and the VM is {state}", since=over, evidence=evidence)
+    return OrphanFault(reason=f"its job {what}, and the VM is {state}", since=over, evidence=evidence)
 
 
-def _replaced(machine: Machine, record: JobRecord) -> Fault | None:
+def _replaced(machine: Machine, record: JobRecord) -> OrphanFault | None:
     """The job goes on, with other VMs."""
     evidence = {"running attempt": str(record.attempt), "its attempt": str(machine.attempt or "")}
     if machine.id in record.outlived:
         # That it would be taken only its marker said, which any job VM can write; it was not.
-        return Fault(
+        return OrphanFault(
             reason=f"it was announced to be taken, attempt {record.attempt} of the job runs, and it runs on",
             since=record.began,
             reading=Reading.UNKNOWN,
@@ -161,13 +161,13 @@ def _replaced(machine: Machine, record: JobRecord) -> Fault | None:
         )
     if machine.id in record.past or 0 < machine.attempt < record.attempt:
         if _started_again(machine, record):
-            return Fault(
+            return OrphanFault(
                 reason=f"it was started again after attempt {record.attempt} began: somebody may be using it",
                 since=begun(machine),
                 reading=Reading.UNKNOWN,
                 evidence=evidence,
             )
-        return Fault(
+        return OrphanFault(
             reason=f"attempt {record.attempt} of the job runs in its stead, and it is still there",
             since=record.began,
             todo="delete it",
@@ -184,8 +184,8 @@ def _started_again(machine: Machine, record: JobRecord) -> bool:
     return bool(record.began and made and began and made <= record.began < began)
 
 
-def _lost_record(machine: Machine, record: JobRecord) -> Fault:
-    return Fault(
+def _lost_record(machine: Machine, record: JobRecord) -> OrphanFault:
+    return OrphanFault(
         reason=f"its label says attempt {machine.attempt}, and the ledger ends with {record.attempt}",
         reading=Reading.UNKNOWN,
         todo="look whether somebody has removed records below metadata/attempts/",
@@ -193,15 +193,15 @@ def _lost_record(machine: Machine, record: JobRecord) -> Fault:
     )
 
 
-def _unknown_to_its_job(record: JobRecord) -> Fault:
-    return Fault(
+def _unknown_to_its_job(record: JobRecord) -> OrphanFault:
+    return OrphanFault(
         reason=f"its label names the job {record.job}, and its id is nowhere on the job's record",
         todo=f"if it is the job's, write its id to {record.job}/metadata/NODE-instance-id; else delete it",
         evidence={"running attempt": str(record.attempt or "")},
     )
 
 
-def _finding(machine: Machine, record: JobRecord, fault: Fault, brief: Brief) -> Finding | None:
+def _finding(machine: Machine, record: JobRecord, fault: OrphanFault, brief: Brief) -> Finding | None:
     """The finding, once the fault has lasted; one without a date counts from when it was first seen."""
     owner, now = owner_of(record, (machine,)), brief.tick.now
     allowed = cast("OrphanLimits", limits(brief.policy, RULE, owner=owner, job_file=record.file))
@@ -236,7 +236,7 @@ def _first_seen(machine: Machine, brief: Brief) -> datetime:
     return max(case.since, brief.steady) if case and case.since else brief.tick.now
 
 
-def _evidence(machine: Machine, fault: Fault, brief: Brief) -> dict[str, str]:
+def _evidence(machine: Machine, fault: OrphanFault, brief: Brief) -> dict[str, str]:
     began = begun(machine)
     up = span(brief.tick.now - began) if began else ""
     said = {"status": machine.status.value, "since it began": up, **fault.evidence}
@@ -257,6 +257,6 @@ def _namesake(machine: Machine, record: JobRecord, brief: Brief) -> Finding | No
         reading=Reading.UNKNOWN,
         reason=f"it has the name of the job {record.job}, which is over, and no record knows its id",
         todo="delete it if it was the job's",
-        evidence=_evidence(machine, Fault(reason=""), brief),
+        evidence=_evidence(machine, OrphanFault(reason=""), brief),
         limits=allowed,
     )

@@ -50,7 +50,7 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
     ids = set(only) - links
     fleet = compute.fleet(ids=ids) if ids or not only else Fleet()
     found, unlisted = _leftovers(context) if links or not only else (None, ())
-    left = None if found is None else tuple(one for one in found if not links or one.link in links)
+    left = None if found is None else tuple(match for match in found if not links or match.link in links)
     opened = read_watches(context.cloud.store, context.settings.layout, context.settings.workers)
     watches = {one.watch.job: one.watch for one in opened.watched}
     claimed = _claimed(context, fleet, watches)
@@ -58,7 +58,9 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
     jobs |= {job: JobRecord(job=job, problem=str(why)) for job, why in opened.broken.items() if job in jobs}
     whose = {**claimed.sure, **{one: job for one, job in claimed.named.items() if _knows(jobs.get(job), one)}}
     facts = ReapFacts(
-        machines=tuple(one for one in fleet.items if one.id in claimed.sure or one.id in claimed.named),
+        machines=tuple(
+            machine for machine in fleet.items if machine.id in claimed.sure or machine.id in claimed.named
+        ),
         unreachable=fleet.unreachable,
         whose=whose,
         namesakes={one: job for one, job in claimed.named.items() if one not in whose},
@@ -83,10 +85,10 @@ def _leftovers(context: SweepContext) -> tuple[tuple[Leftover, ...] | None, tupl
 def _claimed(context: SweepContext, fleet: Fleet, watches: Mapping[str, Watch]) -> Claimed:
     """The job of each VM by its label, else by its id, else, to be checked, by its name."""
     opened = {one: job for job, watch in watches.items() for one in (*watch.past, *watch.instances.values())}
-    sure = {one.id: job for one in fleet.items if (job := one.job or opened.get(one.id, ""))}
-    others = [one for one in fleet.items if one.id not in sure]
+    sure = {machine.id: job for machine in fleet.items if (job := machine.job or opened.get(machine.id, ""))}
+    others = [machine for machine in fleet.items if machine.id not in sure]
     folders = _folders(context) if others else frozenset()
-    named = {one.id: job for one in others for job in _by_name(one.name) if job in folders}
+    named = {other.id: job for other in others for job in _by_name(other.name) if job in folders}
     return Claimed(sure=sure, named=named)
 
 
@@ -110,10 +112,14 @@ def _asked(
     """The jobs whose record is to be read, with the ids of their VMs; of young VMs nothing is asked."""
     asked: dict[str, set[str]] = defaultdict(set)
     born = context.tick.now - context.policy.governance.launch_grace
-    for one in fleet.items:
-        job = claimed.sure.get(one.id) or claimed.named.get(one.id, "")
-        if job and one.created is not None and max(one.created, one.started or one.created) <= born:
-            asked[job].add(one.id)
+    for machine in fleet.items:
+        job = claimed.sure.get(machine.id) or claimed.named.get(machine.id, "")
+        if (
+            job
+            and machine.created is not None
+            and max(machine.created, machine.started or machine.created) <= born
+        ):
+            asked[job].add(machine.id)
     for leftover in left:
         if leftover.job not in watches:
             asked[leftover.job] |= set()
@@ -169,16 +175,16 @@ def _listened(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
     silent = [record for record in done.results if is_still(record)]
     ids = {vm.id: vm for record in silent for vm in mine.get(record.job, ())}
     heard = known | {record.job: record for record in done.results}
-    return heard | ({one.job: one for one in _with_metrics(context, silent, ids)} if ids else {})
+    return heard | ({record.job: record for record in _with_metrics(context, silent, ids)} if ids else {})
 
 
 def _measured(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
     """The records of those jobs on whose metrics a limit hangs, with what they measure."""
     mine = facts.machines_of()
     asked = [
-        (one, aims)
-        for one in facts.jobs.values()
-        if (aims := wanted(one, mine.get(one.job, ()), context.policy)) is not None
+        (job, aims)
+        for job in facts.jobs.values()
+        if (aims := wanted(job, mine.get(job.job, ()), context.policy)) is not None
     ]
     store, layout = context.cloud.store, context.settings.layout
     done = each(
@@ -187,7 +193,7 @@ def _measured(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
         context.settings.workers,
     )
     _rise("metrics of jobs", done.failures)
-    return {one.job: one for one in done.results}
+    return {result.job: result for result in done.results}
 
 
 def _with_output(context: SweepContext, record: JobRecord) -> JobRecord:

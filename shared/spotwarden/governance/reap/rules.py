@@ -15,7 +15,7 @@ NAMES = (orphans.RULE, leftovers.RULE, stalls.RULE, early_stops.RULE)
 def judge(facts: ReapFacts, brief: Brief) -> Judged:
     """What is true now of every job's VMs, and of what jobs left behind."""
     rules = tuple(one for one in NAMES if one != leftovers.RULE or facts.leftovers is not None)
-    running = frozenset(one.id for one in facts.machines if runs(one))
+    running = frozenset(machine.id for machine in facts.machines if runs(machine))
     return Judged(
         rules=rules,
         findings=(

@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from spotwarden.governance.signals.training import Training
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.fleet import Leftover, Machine
 from spotwarden.model.jobfile import JobFile
 
@@ -51,7 +51,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     status_code: str | None = None
     ended: datetime | None = None
     attempt: int = 0
-    state: State | None = None
+    state: AttemptState | None = None
     began: datetime | None = None
     updated: datetime | None = None
     instances: Mapping[str, str] = {}
@@ -86,7 +86,7 @@ class ReapFacts(msgspec.Struct, frozen=True, kw_only=True):
     def machines_of(self) -> dict[str, list[Machine]]:
         """The VMs of each job."""
         found: dict[str, list[Machine]] = {}
-        for one in self.machines:
-            if job := self.whose.get(one.id):
-                found.setdefault(job, []).append(one)
+        for machine in self.machines:
+            if job := self.whose.get(machine.id):
+                found.setdefault(job, []).append(machine)
         return found

@@ -11,7 +11,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.layout import Heartbeat, Layout
 from spotwarden.ports import BrokenError, Store
@@ -34,7 +34,7 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     periodic: bool = False
 
 
-_HEARD: Known[Heard] = Known(most=100_000)
+_HEARD: GenerationCache[Heard] = GenerationCache(most=100_000)
 
 
 def remembered(layout: Layout, record: JobRecord) -> JobRecord:

@@ -7,33 +7,33 @@ from typing import cast
 import msgspec
 
 from spotwarden import typed
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.governance.signals.facts import JobRecord, Signs
 from spotwarden.layout import (
     AttemptRecord,
     Heartbeat,
     InstanceId,
-    JobFile,
+    JobFileName,
     Layout,
     NotInLayoutError,
+    ObjectName,
     StatusCode,
-    Thing,
 )
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.moment import Moment
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
-from spotwarden.recovery.job_folder import Folder, look_into, once, read_job_file
+from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
 
-_KNOWN: Known[object] = Known()
+_KNOWN: GenerationCache[object] = GenerationCache()
 
 
 class Launched(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt, as far as it tells whose a VM is."""
 
     number: int
-    state: State
+    state: AttemptState
     created: Moment
     updated: Moment
     started: Moment | None = None
@@ -89,7 +89,7 @@ def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: W
         outlived=outlived - known,
         registered=registered,
         file=once(
-            _KNOWN, layout, folder, JobFile(job=job), lambda: read_job_file(store, layout, job, folder)
+            _KNOWN, layout, folder, JobFileName(job=job), lambda: read_job_file(store, layout, job, folder)
         ),
         signs=Signs(beats=_beats(folder)),
     )
@@ -109,7 +109,7 @@ def _with_newest(record: JobRecord, newest: Launched | None) -> JobRecord:
     )
 
 
-def _with_end(store: Store, layout: Layout, folder: Folder, record: JobRecord) -> JobRecord:
+def _with_end(store: Store, layout: Layout, folder: JobFolder, record: JobRecord) -> JobRecord:
     """The end last: one that was taken back while we read is no end."""
     thing = StatusCode(job=record.job)
     stored = store.read(layout.build(thing)) if thing in folder.things else None
@@ -119,7 +119,7 @@ def _with_end(store: Store, layout: Layout, folder: Folder, record: JobRecord) -
     return msgspec.structs.replace(record, status_code=code, ended=stored.updated)
 
 
-def _attempt(store: Store, layout: Layout, folder: Folder, thing: Thing) -> Launched:
+def _attempt(store: Store, layout: Layout, folder: JobFolder, thing: ObjectName) -> Launched:
     def read() -> Launched:
         stored = store.read(layout.build(thing))
         if stored is None:
@@ -136,7 +136,7 @@ def _past(attempts: Iterable[Launched]) -> frozenset[str]:
     )
 
 
-def _registered(store: Store, layout: Layout, folder: Folder) -> Iterable[str]:
+def _registered(store: Store, layout: Layout, folder: JobFolder) -> Iterable[str]:
     for thing in folder.of(InstanceId):
         name = layout.build(thing)
 
@@ -147,7 +147,7 @@ def _registered(store: Store, layout: Layout, folder: Folder) -> Iterable[str]:
         yield once(_KNOWN, layout, folder, thing, read)
 
 
-def _beats(folder: Folder) -> dict[str, datetime]:
+def _beats(folder: JobFolder) -> dict[str, datetime]:
     return {
         thing.node: entry.updated for thing, entry in folder.things.items() if isinstance(thing, Heartbeat)
     }

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from spotwarden.engine.turn import Taken
+from spotwarden.engine.turn import TakenTurn
 from spotwarden.layout import Layout, SweepTurn
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Store
@@ -14,7 +14,7 @@ class ClockError(Exception):
     """This machine's clock and the bucket's differ too much to judge anything by."""
 
 
-def check_clock(store: Store, layout: Layout, taken: Taken, tick: Tick, most: timedelta) -> None:
+def check_clock(store: Store, layout: Layout, taken: TakenTurn, tick: Tick, most: timedelta) -> None:
     """Hold our clock against the bucket's, which has just written our turn; `ClockError` says by how much."""
     stored = store.read(layout.build(SweepTurn(function=taken.function)))
     if stored is not None and stored.generation == taken.generation:
@@ -39,7 +39,7 @@ def _hold(tick: Tick, bucket: datetime, most: timedelta) -> None:
         )
 
 
-def steady_since(taken: Taken, tick: Tick, outage: timedelta) -> datetime:
+def steady_since(taken: TakenTurn, tick: Tick, outage: timedelta) -> datetime:
     """Since when our sweeps have come at most `outage` apart; now, where the last one is too long ago."""
     turn = taken.turn
     if turn.swept is None or turn.steady is None or tick.now - turn.swept > outage:
@@ -47,6 +47,6 @@ def steady_since(taken: Taken, tick: Tick, outage: timedelta) -> datetime:
     return min(turn.steady, tick.now)
 
 
-def with_steady(taken: Taken, steady: datetime) -> Taken:
+def with_steady(taken: TakenTurn, steady: datetime) -> TakenTurn:
     """The turn with what `end_turn` is to keep."""
     return msgspec.structs.replace(taken, turn=msgspec.structs.replace(taken.turn, steady=steady))

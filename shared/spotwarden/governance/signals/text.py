@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from spotwarden.governance.signals.facts import JobRecord
-from spotwarden.model.attempt import CLOSED, State
+from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.instance import Status
@@ -13,7 +13,7 @@ LEAVING = frozenset((Status.PENDING_STOP, Status.STOPPING, Status.SUSPENDING, St
 """It is on its way out: whatever was to be done about it is being done."""
 AT_REST = frozenset((Status.STOPPED, Status.TERMINATED, Status.SUSPENDED))
 """It does not run, but its disks are paid for."""
-AT_WORK = frozenset((State.CLAIMED, State.PLACING, State.BACKING_OFF))
+AT_WORK = frozenset((AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF))
 """Recovery is bringing the job back: a VM may be just being made, or just being cleared away."""
 
 GOES_ON = timedelta(minutes=5)
@@ -50,7 +50,7 @@ def target(machine: Machine) -> Target:
 
 def owner_of(record: JobRecord, machines: Iterable[Machine]) -> str:
     """Whoever the job names; where nothing is left of it, whoever its VMs' own label names."""
-    labelled = (one.labels.get(OWNER_LABEL, "") for one in machines)
+    labelled = (machine.labels.get(OWNER_LABEL, "") for machine in machines)
     return record.owner or next((owner for owner in labelled if owner), "")
 
 
@@ -61,6 +61,6 @@ def subject(key: str, record: JobRecord, machines: Iterable[Machine], *, ours: b
         key=key,
         job=record.job,
         owner=owner_of(record, machines),
-        targets=tuple(target(one) for one in machines),
+        targets=tuple(target(machine) for machine in machines),
         ours=ours,
     )

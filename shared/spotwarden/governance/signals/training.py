@@ -42,4 +42,4 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def measures(self) -> bool:
         """Whether any of its heartbeats says a figure."""
-        return any(one.metrics for one in self.beats.values())
+        return any(beat.metrics for beat in self.beats.values())

@@ -11,17 +11,17 @@ from typing import cast
 import msgspec
 
 from spotwarden import typed
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.training import Aim, Track, Training
-from spotwarden.layout import AttemptRecord, Heartbeat, Layout, MetricsFile, NotInLayoutError, Thing
-from spotwarden.model.attempt import CLOSED, State
+from spotwarden.layout import AttemptRecord, Heartbeat, Layout, MetricsFile, NotInLayoutError, ObjectName
+from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.governance import Goal
 from spotwarden.model.heartbeat import Beat, number
 from spotwarden.ports import Store, UnansweredError
 from spotwarden.recovery.heartbeats import beat_in, beats_in
-from spotwarden.recovery.job_folder import OBJECT_AT_MOST, Folder, look_into, once
+from spotwarden.recovery.job_folder import OBJECT_AT_MOST, JobFolder, look_into, once
 
 """What to read of a job's metrics; None where nothing hangs on them."""
 FILE_AT_MOST = 4 * OBJECT_AT_MOST
@@ -29,15 +29,15 @@ FILE_AT_MOST = 4 * OBJECT_AT_MOST
 Course = tuple[tuple[float, float], ...]
 """Steps and values, oldest first: those that were better than all before, and the newest."""
 
-_BEATS: Known[object] = Known()
-_COURSES: Known[object] = Known(most=2_000)
-_STATES: Known[object] = Known()
+_BEATS: GenerationCache[object] = GenerationCache()
+_COURSES: GenerationCache[object] = GenerationCache(most=2_000)
+_STATES: GenerationCache[object] = GenerationCache()
 
 
 class Stood(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt, as far as it tells whether the next one went on where it was, and on which VMs it ran."""
 
-    state: State
+    state: AttemptState
     instances: Mapping[str, str] = {}
 
 
@@ -55,7 +55,7 @@ def read_training(store: Store, layout: Layout, record: JobRecord, aim: Aim) -> 
     return Training(beats=beats, aim=aim, tracks=tracks)
 
 
-def _beats(store: Store, layout: Layout, folder: Folder, record: JobRecord) -> Iterable[tuple[str, Beat]]:
+def _beats(store: Store, layout: Layout, folder: JobFolder, record: JobRecord) -> Iterable[tuple[str, Beat]]:
     """The newest heartbeat of each node, if it is of this attempt and of the node's own VM.
 
     An older one may have been left behind; and every job VM may write every job's heartbeats.
@@ -70,7 +70,7 @@ def _beats(store: Store, layout: Layout, folder: Folder, record: JobRecord) -> I
             yield thing.node, beat
 
 
-def _read(store: Store, layout: Layout, folder: Folder, thing: Thing) -> Beat:
+def _read(store: Store, layout: Layout, folder: JobFolder, thing: ObjectName) -> Beat:
     def read() -> Beat:
         stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
         return beat_in(stored.data) if stored else Beat()
@@ -79,7 +79,7 @@ def _read(store: Store, layout: Layout, folder: Folder, thing: Thing) -> Beat:
 
 
 def _tracks(
-    store: Store, layout: Layout, folder: Folder, record: JobRecord, aim: Aim
+    store: Store, layout: Layout, folder: JobFolder, record: JobRecord, aim: Aim
 ) -> Iterable[tuple[str, Track]]:
     """How the metric has gone at each node, over all attempts since the job was last begun."""
     first = _first(store, layout, folder)
@@ -102,7 +102,7 @@ def _tracks(
             yield node, follow(course, aim)
 
 
-def _first(store: Store, layout: Layout, folder: Folder) -> int:
+def _first(store: Store, layout: Layout, folder: JobFolder) -> int:
     """The attempt that the training counts from: the one after the last that was closed.
 
     A preempted attempt stays as it was and is gone on with; one that ended, was stopped or given up, and was
@@ -118,7 +118,7 @@ def _first(store: Store, layout: Layout, folder: Folder) -> int:
     return first
 
 
-def _vm_of(store: Store, layout: Layout, folder: Folder, record: JobRecord, thing: MetricsFile) -> str:
+def _vm_of(store: Store, layout: Layout, folder: JobFolder, record: JobRecord, thing: MetricsFile) -> str:
     """The id of the VM that may have written the file; "" where no attempt on record had one there."""
     attempt = AttemptRecord(job=thing.job, attempt=thing.attempt)
     if thing.attempt != max(record.attempt, 1) and attempt in folder.things:
@@ -126,7 +126,7 @@ def _vm_of(store: Store, layout: Layout, folder: Folder, record: JobRecord, thin
     return record.instances.get(thing.node, "") if thing.attempt == max(record.attempt, 1) else ""
 
 
-def _stood(store: Store, layout: Layout, folder: Folder, thing: AttemptRecord) -> Stood:
+def _stood(store: Store, layout: Layout, folder: JobFolder, thing: AttemptRecord) -> Stood:
     def read() -> Stood:
         stored = store.read(layout.build(thing))
         if stored is None:
@@ -137,7 +137,7 @@ def _stood(store: Store, layout: Layout, folder: Folder, thing: AttemptRecord) -
 
 
 def _course(  # noqa: PLR0913 - where, what, and whose
-    store: Store, layout: Layout, folder: Folder, thing: MetricsFile, aim: Aim, *, wrote: str
+    store: Store, layout: Layout, folder: JobFolder, thing: MetricsFile, aim: Aim, *, wrote: str
 ) -> Course:
     """What matters of what this VM wrote into the file; each aim sees it in its own way."""
     name, generation = layout.build(thing), folder.things[thing].generation

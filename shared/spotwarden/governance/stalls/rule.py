@@ -16,7 +16,7 @@ from spotwarden.governance.precedence import limits
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.text import begun, owner_of, runs, subject
 from spotwarden.governance.stalls import text as stall_words
-from spotwarden.model.attempt import State
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
@@ -65,7 +65,7 @@ def silence_of(
     """
     ids = set(record.instances.values())
     moments = [at for machine in machines if _works_for(ids, machine) and (at := begun(machine)) is not None]
-    if record.status_code is not None or record.state not in {State.RUNNING, None} or not moments:
+    if record.status_code is not None or record.state not in {AttemptState.RUNNING, None} or not moments:
         return None
     began = max(moments)
     counted = max(began, steady or began)
@@ -126,7 +126,7 @@ def _finding(
     allowed = _limits(record, machines, brief.policy)
     silence = silence_of(record, machines, allowed.after, brief.tick.now, brief.steady)
     ids = set(record.instances.values())
-    nodes = [one for one in machines if one.id in ids and runs(one)]
+    nodes = [machine for machine in machines if machine.id in ids and runs(machine)]
     missing = len(ids) - len(nodes)
     if silence is None or (missing and not facts.unreachable):
         # A gang that has lost a node is recovery's to bring back.
@@ -187,8 +187,8 @@ def _exempt(record: JobRecord, nodes: Sequence[Machine], brief: Brief) -> str:
     """One node that is to be kept keeps its whole gang."""
     owner = owner_of(record, nodes)
     said = (
-        exempt(brief.policy, RULE, brief.tick, labels=one.labels, owner=owner, job_file=record.file)
-        for one in nodes
+        exempt(brief.policy, RULE, brief.tick, labels=node.labels, owner=owner, job_file=record.file)
+        for node in nodes
     )
     return next((why for why in said if why), "")
 

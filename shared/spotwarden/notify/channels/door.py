@@ -2,23 +2,23 @@
 
 from functools import cached_property
 
-from spotwarden.model.letter import Letter, Mail
+from spotwarden.model.letter import Mail, Message
 from spotwarden.notify.channels.settings import ChannelSettings
-from spotwarden.notify.channels.timeouts import Patience
+from spotwarden.notify.channels.timeouts import ChannelTimeouts
 from spotwarden.ports import Post, RejectedError
 
 
-def open_post(settings: ChannelSettings, patience: Patience = Patience()) -> Post:  # noqa: B008 - frozen
+def open_post(settings: ChannelSettings, patience: ChannelTimeouts = ChannelTimeouts()) -> Post:  # noqa: B008 - frozen
     """The channels that are set. A letter to one that is not is `unsent`, and the reason says what to set."""
     return _Door(settings, patience)
 
 
 class _Door:
-    def __init__(self, settings: ChannelSettings, patience: Patience) -> None:
+    def __init__(self, settings: ChannelSettings, patience: ChannelTimeouts) -> None:
         self._settings = settings
         self._patience = patience
 
-    def send(self, letter: Letter) -> str:
+    def send(self, letter: Message) -> str:
         """As `Post.send`. Safe to use from several threads."""
         if isinstance(letter, Mail):
             return self._mail.send(letter)
@@ -45,7 +45,7 @@ class _Unset:
     def __init__(self, why: str) -> None:
         self._why = why
 
-    def send(self, letter: Letter) -> str:
+    def send(self, letter: Message) -> str:
         """Say what is not set."""
         del letter
         raise RejectedError("unsent", self._why)

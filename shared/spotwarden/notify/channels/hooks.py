@@ -10,10 +10,10 @@ from contextlib import closing
 from functools import cached_property
 from urllib.parse import SplitResult, urlsplit
 
-from spotwarden.model.letter import HookPost, Letter, Shape
+from spotwarden.model.letter import HookPost, Message, Shape
 from spotwarden.notify.channels.model import Hook
 from spotwarden.notify.channels.text import one_line, plain
-from spotwarden.notify.channels.timeouts import Patience
+from spotwarden.notify.channels.timeouts import ChannelTimeouts
 from spotwarden.notify.channels.wire import Deadline, Timed, dial
 from spotwarden.ports import RejectedError, UnansweredError
 
@@ -34,11 +34,11 @@ class HookPosts:
     time-outs begin anew with every byte. No redirect is followed and no proxy asked.
     """
 
-    def __init__(self, hooks: Mapping[str, Hook], patience: Patience) -> None:
+    def __init__(self, hooks: Mapping[str, Hook], patience: ChannelTimeouts) -> None:
         self._hooks = hooks
         self._patience = patience
 
-    def send(self, letter: Letter) -> str:
+    def send(self, letter: Message) -> str:
         """As `Post.send`, to the hook of this name."""
         if not isinstance(letter, HookPost):
             raise TypeError(f"no post to a hook: {type(letter).__name__}")

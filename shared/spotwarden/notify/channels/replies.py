@@ -16,7 +16,7 @@ SECURITY = re.compile(rb"5\.7\.\d")
 """How an enhanced code begins that is about who may do what (RFC 3463, 3.8)."""
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class SmtpStep(msgspec.Struct, frozen=True, kw_only=True):
     """A point of the conversation: the first digit of yes, what is for ever, whether `5.7.x` softens that."""
 
     yes: int
@@ -25,17 +25,17 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     after: str
 
 
-SENDER = Step(yes=2, lasting=frozenset({TOO_LARGE}), after="the address of SPOTWARDEN_MAIL_FROM")
+SENDER = SmtpStep(yes=2, lasting=frozenset({TOO_LARGE}), after="the address of SPOTWARDEN_MAIL_FROM")
 """A sender that is not taken is a setting of ours: mended, all that waits goes out."""
 
-RECIPIENT = Step(yes=2, lasting=ABOUT_MAIL, softened=True, after="the recipient")
+RECIPIENT = SmtpStep(yes=2, lasting=ABOUT_MAIL, softened=True, after="the recipient")
 """`5.7.x` is how a relay says that it does not relay for *us*, whoever the recipient is."""
 
-DATA = Step(yes=3, lasting=ABOUT_MAIL, softened=True, after="DATA")
-MAIL = Step(yes=2, lasting=frozenset(range(500, 600)), after="the mail")
+DATA = SmtpStep(yes=3, lasting=ABOUT_MAIL, softened=True, after="DATA")
+MAIL = SmtpStep(yes=2, lasting=frozenset(range(500, 600)), after="the mail")
 
 
-def judge(step: Step, reply: tuple[int, bytes]) -> str:
+def judge(step: SmtpStep, reply: tuple[int, bytes]) -> str:
     """The server's yes; `RejectedError` for its no, `UnansweredError` for what is neither after the mail."""
     code, words = reply
     said = f"{code} {plain(words)}".rstrip()

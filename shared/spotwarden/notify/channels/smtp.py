@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 
-from spotwarden.model.letter import Letter, Mail
+from spotwarden.model.letter import Mail, Message
 from spotwarden.notify.channels import replies
 from spotwarden.notify.channels.addresses import is_address
 from spotwarden.notify.channels.conversation import Conversation
 from spotwarden.notify.channels.mime import to_bytes
 from spotwarden.notify.channels.model import Smtp
 from spotwarden.notify.channels.text import plain
-from spotwarden.notify.channels.timeouts import Patience
+from spotwarden.notify.channels.timeouts import ChannelTimeouts
 from spotwarden.notify.channels.wire import Deadline
 from spotwarden.ports import RejectedError, UnansweredError
 
@@ -22,11 +22,11 @@ from spotwarden.ports import RejectedError, UnansweredError
 class SmtpPost:
     """`Post` for mail. Safe to use from several threads."""
 
-    def __init__(self, smtp: Smtp, patience: Patience) -> None:
+    def __init__(self, smtp: Smtp, patience: ChannelTimeouts) -> None:
         self._smtp = smtp
         self._patience = patience
 
-    def send(self, letter: Letter) -> str:
+    def send(self, letter: Message) -> str:
         """As `Post.send`, to one address."""
         if not isinstance(letter, Mail):
             raise TypeError(f"no mail: {type(letter).__name__}")

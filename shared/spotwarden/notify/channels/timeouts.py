@@ -5,7 +5,7 @@ from datetime import timedelta
 import msgspec
 
 
-class Patience(msgspec.Struct, frozen=True, kw_only=True):
+class ChannelTimeouts(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of one letter's conversation, over all its steps and however slowly bytes drip in.
 
     `to_send` is for everything up to the letter's last byte: nobody got it when that runs out, and it is

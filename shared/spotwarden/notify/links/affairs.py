@@ -13,7 +13,7 @@ from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
-from spotwarden.notify.links.reply import Affair
+from spotwarden.notify.links.reply import OfferFacts
 from spotwarden.recovery.job_folder import look_at_job, read_job_file
 
 typed.prepare(Case)
@@ -22,16 +22,16 @@ SCRATCH = "SCRATCH"
 """The type of a local SSD among an instance's disks (Google: "REST Resource: instances")."""
 
 
-def look(context: SweepContext, offer: Offer, *, claimed: bool = False) -> Affair:
+def look(context: SweepContext, offer: Offer, *, claimed: bool = False) -> OfferFacts:
     """Everything that this offer hangs on, and nothing else."""
     return replace(_LOOKS[offer.way](context, offer), claimed=claimed)
 
 
-def _on_case(context: SweepContext, offer: Offer) -> Affair:
-    return Affair(offer=offer, case=_case(context, offer))
+def _on_case(context: SweepContext, offer: Offer) -> OfferFacts:
+    return OfferFacts(offer=offer, case=_case(context, offer))
 
 
-def _on_limit(context: SweepContext, offer: Offer) -> Affair:
+def _on_limit(context: SweepContext, offer: Offer) -> OfferFacts:
     """A limit is held against what the job says of itself."""
     affair = _on_case(context, offer)
     job = affair.case.subject.job if affair.case else ""
@@ -40,26 +40,28 @@ def _on_limit(context: SweepContext, offer: Offer) -> Affair:
     return replace(affair, file=read_job_file(context.cloud.store, context.settings.layout, job))
 
 
-def _on_vms(context: SweepContext, offer: Offer) -> Affair:
+def _on_vms(context: SweepContext, offer: Offer) -> OfferFacts:
     """The VMs are asked after only where the case is the letter's."""
     affair = _on_case(context, offer)
     if affair.case is None or offer.case is None or affair.case.opened != offer.case.opened:
         return affair
-    targets = {one.id: one for one in affair.case.subject.targets if one.id.isdecimal()}
+    targets = {target.id: target for target in affair.case.subject.targets if target.id.isdecimal()}
     if not targets:
         return affair
     fleet = context.cloud.compute.fleet(ids=sorted(targets))
     return replace(
-        affair, fleet=fleet, scratch=any(one.local_ssds for one in fleet.items if one.id in targets)
+        affair,
+        fleet=fleet,
+        scratch=any(machine.local_ssds for machine in fleet.items if machine.id in targets),
     )
 
 
-def _on_job(context: SweepContext, offer: Offer) -> Affair:
+def _on_job(context: SweepContext, offer: Offer) -> OfferFacts:
     facts = look_at_job(context.cloud.store, context.settings.layout, offer.job)
-    return _with_instances(context, offer, facts) if facts.ledger else Affair(offer=offer, job=facts)
+    return _with_instances(context, offer, facts) if facts.ledger else OfferFacts(offer=offer, job=facts)
 
 
-def look_at_all(context: SweepContext, offer: Offer) -> Affair:
+def look_at_all(context: SweepContext, offer: Offer) -> OfferFacts:
     """The job with every VM of it, and with the disks of one: the VMs of a job are made alike."""
     facts = look_at_job(context.cloud.store, context.settings.layout, offer.job)
     affair = _with_instances(context, offer, facts)
@@ -67,11 +69,11 @@ def look_at_all(context: SweepContext, offer: Offer) -> Affair:
     found = context.cloud.compute.resource(first.zone, first.id) if first else None
     disks = found.get("disks", ()) if found else ()
     sizes = [
-        (int(one.get("diskSizeGb") or 0), bool(one.get("autoDelete"))) for one in disks if not _lost(one)
+        (int(disk.get("diskSizeGb") or 0), bool(disk.get("autoDelete"))) for disk in disks if not _lost(disk)
     ]
     return replace(
         affair,
-        scratch=any(_lost(one) for one in disks),
+        scratch=any(_lost(disk) for disk in disks),
         gb=sum(size for size, _ in sizes),
         gb_kept=sum(size for size, auto in sizes if not auto),
     )
@@ -82,13 +84,13 @@ def _lost(disk: Mapping[str, Any]) -> bool:
     return disk.get("type") == SCRATCH
 
 
-def _with_instances(context: SweepContext, offer: Offer, facts: JobFacts) -> Affair:
+def _with_instances(context: SweepContext, offer: Offer, facts: JobFacts) -> OfferFacts:
     store, layout = context.cloud.store, context.settings.layout
     seen = context.cloud.compute.instances(names=_names(facts), job=offer.job)
     hidden = f"unreachable: {', '.join(sorted(seen.unreachable))}" if seen.unreachable else ""
     ours = tuple(one for one in seen.items if one.job == offer.job or one.id in _ids(facts))
     status = store.read(layout.build(StatusCode(job=offer.job)))
-    return Affair(
+    return OfferFacts(
         offer=offer,
         job=replace(facts, instances=ours, unsure=hidden),
         status=(layout.build(StatusCode(job=offer.job)), status.generation) if status else None,
@@ -109,7 +111,7 @@ def _names(facts: JobFacts) -> list[str]:
 
 
 def _ids(facts: JobFacts) -> set[str]:
-    return {*facts.registrations.values(), *(one for nodes in _nodes(facts) for one in nodes.values())}
+    return {*facts.registrations.values(), *(node for nodes in _nodes(facts) for node in nodes.values())}
 
 
 def _nodes(facts: JobFacts) -> list[Mapping[str, str]]:
@@ -117,7 +119,7 @@ def _nodes(facts: JobFacts) -> list[Mapping[str, str]]:
     return [of for one in facts.ledger for of in (one.attempt.instances, one.attempt.replaces)]
 
 
-_LOOKS: Mapping[Way, Callable[[SweepContext, Offer], Affair]] = {
+_LOOKS: Mapping[Way, Callable[[SweepContext, Offer], OfferFacts]] = {
     Way.KEEP: _on_case,
     Way.EXTEND: _on_limit,
     Way.STOP: _on_vms,

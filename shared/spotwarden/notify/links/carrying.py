@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from spotwarden.engine.executor import Executor
 from spotwarden.model.action import Change, DeleteInstance, DropObject, StopInstance
 from spotwarden.model.outcome import Done, Lost, Outcome, Rejected, Unanswered
-from spotwarden.notify.links.reply import Standing, Verdict
+from spotwarden.notify.links.reply import AnswerVerdict, OfferStanding
 
 TRIES = 5
 """How often a job that changes under our hands is looked at anew."""
@@ -17,30 +17,30 @@ TRIES = 5
 class Carried(NamedTuple):
     """The last verdict, and what was done for it. `unsure` is why nobody knows whether all of it was."""
 
-    verdict: Verdict
+    verdict: AnswerVerdict
     done: tuple[Change, ...] = ()
     unsure: str = ""
 
 
-def carry_out(executor: Executor, verdict: Verdict, consider: Callable[[], Verdict]) -> Carried:
+def carry_out(executor: Executor, verdict: AnswerVerdict, consider: Callable[[], AnswerVerdict]) -> Carried:
     """Do what the verdict says; `consider` gives a new one where it rests on what is no longer so."""
     done: list[Change] = []
     for _ in range(TRIES):
-        if verdict.standing is not Standing.OPEN:
+        if verdict.standing is not OfferStanding.OPEN:
             return Carried(replace(verdict, changed=changed(done)), tuple(done))
         outcomes = apply_steps(executor, verdict)
         done += [step for step, one in zip(verdict.steps, outcomes, strict=False) if isinstance(one, Done)]
-        if silent := next((one for one in outcomes if isinstance(one, Unanswered)), None):
+        if silent := next((outcome for outcome in outcomes if isinstance(outcome, Unanswered)), None):
             return Carried(verdict, tuple(done), silent.detail)
         if rejected := rejections(outcomes):
             return Carried(replace(refused(verdict, rejected), changed=changed(done)), tuple(done))
-        if not any(isinstance(one, Lost) for one in outcomes):
+        if not any(isinstance(outcome, Lost) for outcome in outcomes):
             return Carried(verdict, tuple(done))
         verdict = consider()
     return Carried(verdict, tuple(done), "it changes too fast")
 
 
-def apply_steps(executor: Executor, verdict: Verdict) -> list[Outcome]:
+def apply_steps(executor: Executor, verdict: AnswerVerdict) -> list[Outcome]:
     """What came of each step; where one was lost, the others rest on what is no longer so."""
     outcomes: list[Outcome] = []
     for step in verdict.steps:
@@ -52,7 +52,7 @@ def apply_steps(executor: Executor, verdict: Verdict) -> list[Outcome]:
 
 def rejections(outcomes: Sequence[Outcome]) -> list[Rejected]:
     """What Compute Engine has refused; a VM that is gone already is as it should be."""
-    return [one for one in outcomes if isinstance(one, Rejected) and one.code != "notFound"]
+    return [outcome for outcome in outcomes if isinstance(outcome, Rejected) and outcome.code != "notFound"]
 
 
 def changed(done: Sequence[Change]) -> str:
@@ -63,8 +63,10 @@ def changed(done: Sequence[Change]) -> str:
     return "The job's last status was taken back." if any(isinstance(one, DropObject) for one in done) else ""
 
 
-def refused(verdict: Verdict, rejected: Sequence[Rejected]) -> Verdict:
+def refused(verdict: AnswerVerdict, rejected: Sequence[Rejected]) -> AnswerVerdict:
     """The verdict that the other side does not do it."""
     why = "; ".join(dict.fromkeys(one.message for one in rejected))
     says = f"Compute Engine refuses it: {why}"
-    return replace(verdict, standing=Standing.BARRED, code=409, says=says, notes=(), title="It was refused")
+    return replace(
+        verdict, standing=OfferStanding.BARRED, code=409, says=says, notes=(), title="It was refused"
+    )

@@ -6,11 +6,11 @@ from datetime import datetime
 from spotwarden.model.notice import Way
 from spotwarden.model.policy import Policy
 from spotwarden.notify.links.on_cases import keep_or_extend
-from spotwarden.notify.links.reply import Affair, Verdict
+from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts
 from spotwarden.notify.links.restarting import restart
 from spotwarden.notify.links.stopping import stop
 
-_WAYS: Mapping[Way, Callable[[Affair, Policy, datetime], Verdict]] = {
+_WAYS: Mapping[Way, Callable[[OfferFacts, Policy, datetime], AnswerVerdict]] = {
     Way.KEEP: keep_or_extend,
     Way.EXTEND: keep_or_extend,
     Way.STOP: stop,
@@ -18,6 +18,6 @@ _WAYS: Mapping[Way, Callable[[Affair, Policy, datetime], Verdict]] = {
 }
 
 
-def consider(affair: Affair, policy: Policy, now: datetime) -> Verdict:
+def consider(affair: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
     """What taking up this offer would do now, or why it does nothing."""
     return _WAYS[affair.offer.way](affair, policy, now)

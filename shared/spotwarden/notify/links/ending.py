@@ -7,19 +7,21 @@ from uuid import NAMESPACE_URL, uuid5
 from msgspec.structs import replace
 
 from spotwarden.model.action import Change, DeleteInstance, StopInstance, WriteAttempt
-from spotwarden.model.attempt import CLOSED, Attempt, State
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.policy import Policy
-from spotwarden.notify.links.reply import Affair, Standing, Verdict
+from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import NOT_FOUND, asked, barred, names, settled
 from spotwarden.notify.links.stopping import IN_TIME, reason
 from spotwarden.recovery.begun import begun
 from spotwarden.recovery.fates import GOING, KEPT, alive
-from spotwarden.recovery.lifecycle import Event, follow
+from spotwarden.recovery.lifecycle import AttemptEvent, follow
 
 
-def end(affair: Affair, policy: Policy, now: datetime, *, delete: bool = False, why: str = "") -> Verdict:
+def end(
+    affair: OfferFacts, policy: Policy, now: datetime, *, delete: bool = False, why: str = ""
+) -> AnswerVerdict:
     """What stopping the job, or deleting its VMs, would do; nothing where it is over and nothing runs."""
     facts = affair.job
     if facts is None or not (facts.ledger or facts.instances or facts.script):
@@ -42,8 +44,8 @@ def end(affair: Affair, policy: Policy, now: datetime, *, delete: bool = False, 
         )
     named = names([one.name for one in meant])
     deed = "deleted" if delete else "stopped"
-    return Verdict(
-        standing=Standing.OPEN,
+    return AnswerVerdict(
+        standing=OfferStanding.OPEN,
         title=f"Stop {facts.job}?",
         says=" ".join(
             text
@@ -61,10 +63,12 @@ def end(affair: Affair, policy: Policy, now: datetime, *, delete: bool = False, 
 
 def _meant(facts: JobFacts, *, delete: bool) -> list[Instance]:
     """Those that run; to be deleted are those that stand still as well."""
-    return [one for one in facts.instances if alive(one) or (delete and one.status in KEPT)]
+    return [
+        instance for instance in facts.instances if alive(instance) or (delete and instance.status in KEPT)
+    ]
 
 
-def _closing(affair: Affair, facts: JobFacts, now: datetime, why: str) -> tuple[WriteAttempt, ...]:
+def _closing(affair: OfferFacts, facts: JobFacts, now: datetime, why: str) -> tuple[WriteAttempt, ...]:
     """The record that says that the job is over: an open one is closed, a launch of no record gets one."""
     offer = affair.offer
     said = f"stopped by {offer.to}" + (f": {why}" if why else "")
@@ -74,17 +78,21 @@ def _closing(affair: Affair, facts: JobFacts, now: datetime, why: str) -> tuple[
     if facts.status_code is not None:
         return ()
     if not facts.ledger:
-        seen = {one.name: one.id for one in facts.instances}
+        seen = {instance.name: instance.id for instance in facts.instances}
         return (_record(affair, facts, said, now, number=1, instances=seen),) if seen else ()
     newest = facts.ledger[-1]
     if newest.attempt.state in CLOSED:
         return ()
-    if newest.attempt.state is State.RUNNING and not _runs(facts, newest.attempt):
+    if newest.attempt.state is AttemptState.RUNNING and not _runs(facts, newest.attempt):
         # A sweep that has seen it lost may be about to claim the next attempt: that very record is written.
         lost = dict(newest.attempt.instances)
         return (_record(affair, facts, said, now, number=newest.attempt.number + 1, replaces=lost),)
     over = replace(
-        newest.attempt, state=follow(newest.attempt.state, Event.STOP), reason=said, lease=None, updated=now
+        newest.attempt,
+        state=follow(newest.attempt.state, AttemptEvent.STOP),
+        reason=said,
+        lease=None,
+        updated=now,
     )
     return (WriteAttempt(reason=asked(offer), record=over, generation=newest.generation),)
 
@@ -92,26 +100,32 @@ def _closing(affair: Affair, facts: JobFacts, now: datetime, why: str) -> tuple[
 def _runs(facts: JobFacts, attempt: Attempt) -> bool:
     """Whether a VM of the attempt is there and runs."""
     ids = set(attempt.instances.values())
-    return any(alive(one) for one in facts.instances if one.id in ids)
+    return any(alive(instance) for instance in facts.instances if instance.id in ids)
 
 
-def _record(affair: Affair, facts: JobFacts, why: str, now: datetime, **ids: Any) -> WriteAttempt:  # noqa: ANN401 — number and ids
+def _record(affair: OfferFacts, facts: JobFacts, why: str, now: datetime, **ids: Any) -> WriteAttempt:  # noqa: ANN401 — number and ids
     """A new record that says that the job was stopped."""
     blank = Attempt(
-        job=facts.job, state=State.STOPPED, created=now, updated=now, reason=why, owner=facts.owner, **ids
+        job=facts.job,
+        state=AttemptState.STOPPED,
+        created=now,
+        updated=now,
+        reason=why,
+        owner=facts.owner,
+        **ids,
     )
     return WriteAttempt(reason=asked(affair.offer), record=blank, generation=0)
 
 
-def _over_already(facts: JobFacts) -> Verdict:
+def _over_already(facts: JobFacts) -> AnswerVerdict:
     how = f"it ended with status {facts.status_code}" if facts.status_code is not None else "it is closed"
-    going = [one.name for one in facts.instances if one.status in GOING]
+    going = [instance.name for instance in facts.instances if instance.status in GOING]
     more = f", and {names(going)} is on its way out" if going else ", and none of its VMs runs"
     says = f"{facts.job} need not be stopped: {how}{more}."
     return settled(f"{facts.job} is over", says, done=says)
 
 
-def _notes(affair: Affair, facts: JobFacts, meant: list[Instance], *, delete: bool) -> tuple[str, ...]:
+def _notes(affair: OfferFacts, facts: JobFacts, meant: list[Instance], *, delete: bool) -> tuple[str, ...]:
     notes = []
     if meant and affair.scratch:
         notes.append("The data on their local SSDs is discarded.")
@@ -134,7 +148,7 @@ def _done(facts: JobFacts, named: str, *, closed: bool, deed: str) -> str:
     return "; ".join(said)
 
 
-def _step(affair: Affair, one: Instance, now: datetime, *, delete: bool) -> Change:
+def _step(affair: OfferFacts, one: Instance, now: datetime, *, delete: bool) -> Change:
     """The same request however often it is asked for by one command."""
     offer = affair.offer
     request = str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{delete}/{one.id}"))

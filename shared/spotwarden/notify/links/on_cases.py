@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from spotwarden.governance.answering import answered
 from spotwarden.governance.cases.notices import name_of
-from spotwarden.model.answer import Accepted, Answer, Answered, Extend, Keep, Refused
+from spotwarden.model.answer import Accepted, Answer, Answered, AnswerRefused, Extend, Keep
 from spotwarden.model.case import Case
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.notice import Way
@@ -14,17 +14,17 @@ from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Policy
 from spotwarden.model.spans import moment, span
 from spotwarden.model.values import written
-from spotwarden.notify.links.reply import Affair, Standing, Verdict
+from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import barred, facts, of_case, settled
 
 LATER = "this letter is about an earlier case, which is closed; another one was opened since"
 WHY = "by a link in a letter"
 
 
-def keep_or_extend(affair: Affair, policy: Policy, now: datetime) -> Verdict:
+def keep_or_extend(affair: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
     """What a veto or an extension would do to the case as it stands."""
     case, offer = of_case(affair), affair.offer
-    if isinstance(case, Verdict):
+    if isinstance(case, AnswerVerdict):
         return case
     answer = _answer(offer, policy, now)
     verb = "Keep" if offer.way is Way.KEEP else "Extend"
@@ -37,7 +37,7 @@ def keep_or_extend(affair: Affair, policy: Policy, now: datetime) -> Verdict:
         done = f"{name_of(case)} is kept for longer than that, {until}"
         return settled(f"{name_of(case)} is kept already", f"{done}.", done=done)
     said = take(case, offer, answer, policy=policy, now=now, file=affair.file)
-    if isinstance(said, Refused):
+    if isinstance(said, AnswerRefused):
         return replace(
             barred(
                 f"{name_of(case)} cannot be {'kept' if offer.way is Way.KEEP else 'extended'}",
@@ -47,8 +47,8 @@ def keep_or_extend(affair: Affair, policy: Policy, now: datetime) -> Verdict:
             ),
             facts=facts(case, policy, now),
         )
-    return Verdict(
-        standing=Standing.OPEN,
+    return AnswerVerdict(
+        standing=OfferStanding.OPEN,
         title=f"{verb} {name_of(case)}?",
         says=_says(answer, case),
         notes=(said.note[:1].upper() + said.note[1:] + ".",) if said.note else (),
@@ -66,11 +66,11 @@ def take(  # noqa: PLR0913 — whose answer to what, and what it is held against
 ) -> Answered:
     """The case with this answer, given once: one that has taken the offer stays as it is."""
     if offer.case is None or case.opened != offer.case.opened:
-        return Refused(why=LATER)
+        return AnswerRefused(why=LATER)
     if offer.id in case.answered or _kept_longer(case, answer):
         return Accepted(case=case, reason=f"{offer.to} has answered it already")
     said = answered(case, answer, policy=policy, now=now, file=file)
-    if isinstance(said, Refused):
+    if isinstance(said, AnswerRefused):
         return said
     return replace(said, case=replace(said.case, answered=(*said.case.answered, offer.id)))
 

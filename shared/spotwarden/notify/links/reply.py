@@ -11,11 +11,11 @@ from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.fleet import Fleet
 from spotwarden.model.jobfile import JobFile
-from spotwarden.model.offer import Offer, Unfit, Used, Wish
+from spotwarden.model.offer import Offer, PreferenceOffer, Unfit, UsedAnswer
 from spotwarden.model.post import Pace
 
 
-class Affair(msgspec.Struct, frozen=True, kw_only=True):
+class OfferFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of what an offer is about: its case, and for a restart its job.
 
     `file` is what the job says of itself, `fleet` how the VMs of the case are. `scratch` says that one of
@@ -36,7 +36,7 @@ class Affair(msgspec.Struct, frozen=True, kw_only=True):
     claimed: bool = False
 
 
-class Standing(Enum):
+class OfferStanding(Enum):
     """Whether an answer can be given."""
 
     OPEN = "it can be given"
@@ -44,7 +44,7 @@ class Standing(Enum):
     BARRED = "it cannot be given"
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what an offer offers can be done now, and how.
 
     `says` is one sentence on what would be done, or why not; `notes` are what to know of it, `facts` how
@@ -53,7 +53,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     is what was done already when the rest turned out to be barred.
     """
 
-    standing: Standing
+    standing: OfferStanding
     title: str
     says: str
     code: int = 200
@@ -68,35 +68,35 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     changed: str = ""
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerShown(msgspec.Struct, frozen=True, kw_only=True):
     """What a click would do, or why it does nothing."""
 
     offer: Offer
-    verdict: Verdict
+    verdict: AnswerVerdict
 
 
-class Given(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerGiven(msgspec.Struct, frozen=True, kw_only=True):
     """An answer that was given: by this click, or earlier and now repeated."""
 
-    used: Used
+    used: UsedAnswer
     repeated: bool = False
 
 
-class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+class PreferencesShown(msgspec.Struct, frozen=True, kw_only=True):
     """How often a person wants to hear of news; `saved` where he has said so just now.
 
     A `pace` of None is one who has not said: news is gathered for `digest`, as the policy says. `weekly` is
     whether the report of the week is to come; None for who has not said.
     """
 
-    wish: Wish
+    wish: PreferenceOffer
     pace: Pace | None
     weekly: bool | None = None
     digest: timedelta
     saved: bool = False
 
 
-class Trouble(Enum):
+class AnswerTrouble(Enum):
     """Why there is no answer to be had."""
 
     SILENT = "Google Cloud does not answer"
@@ -107,14 +107,14 @@ class Trouble(Enum):
     MISSING = "there is no token"
 
 
-class Failed(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerFailed(msgspec.Struct, frozen=True, kw_only=True):
     """Nothing can be shown; `detail` is what a person may need to mend it."""
 
-    trouble: Trouble
+    trouble: AnswerTrouble
     detail: str = ""
 
 
-Reply = Shown | Given | Wishes | Unfit | Failed
+Reply = AnswerShown | AnswerGiven | PreferencesShown | Unfit | AnswerFailed
 
 
 class Rendered(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from hashlib import sha256
 from msgspec.structs import replace
 
 from spotwarden.model.action import Change, KeepWatch, WriteAttempt
-from spotwarden.model.attempt import CLOSED, Attempt, Script, State
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Script
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.governance import Mode
 from spotwarden.model.instance import Instance
@@ -14,7 +14,7 @@ from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Policy
 from spotwarden.model.spans import moment
 from spotwarden.model.watch import Watch
-from spotwarden.notify.links.reply import Affair, Standing, Verdict
+from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import NOT_FOUND, SILENT, asked, barred, names, settled
 from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.begun import begin, reopen
@@ -22,7 +22,7 @@ from spotwarden.recovery.bounds import SHORTEST_RUN, time_left
 from spotwarden.recovery.fates import GOING, KEPT, alive
 
 
-def restart(affair: Affair, policy: Policy, now: datetime) -> Verdict:
+def restart(affair: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
     """What starting the job again would do; nothing where it runs, or cannot."""
     offer, facts = affair.offer, affair.job
     if facts is None or not facts.ledger:
@@ -42,9 +42,9 @@ def restart(affair: Affair, policy: Policy, now: datetime) -> Verdict:
     return verdict or _open(affair, facts, newest, now)
 
 
-def _under_way(affair: Affair, facts: JobFacts, newest: Attempt) -> Verdict | None:
+def _under_way(affair: OfferFacts, facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:
     """The verdict on a job that runs, or will; a claim that nobody watches is put on the list."""
-    job, running = facts.job, [one for one in facts.instances if alive(one)]
+    job, running = facts.job, [instance for instance in facts.instances if alive(instance)]
     title = f"{job} need not be started"
     if newest.state in IN_FLIGHT and facts.status_code is None:
         says = f"Attempt {newest.number} of {job} is on its way already."
@@ -57,13 +57,13 @@ def _under_way(affair: Affair, facts: JobFacts, newest: Attempt) -> Verdict | No
     return None
 
 
-def _not_yet(facts: JobFacts, newest: Attempt) -> Verdict | None:
+def _not_yet(facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:
     """The verdict on a job that is not over yet, or that is not seen whole."""
     title = f"{facts.job} is not over yet"
     if facts.unsure:
         says = f"Compute Engine does not show everything now ({facts.unsure}). Nothing was changed."
         return barred(f"{facts.job} cannot be seen", says, code=SILENT, instead="Try again in a minute.")
-    if going := [one for one in facts.instances if one.status in GOING]:
+    if going := [instance for instance in facts.instances if instance.status in GOING]:
         says = f"{names([one.name for one in going])} is still being stopped. Nothing was changed."
         return barred(title, says, instead="Try again in a minute.")
     if newest.state not in CLOSED and facts.status_code is None:
@@ -77,7 +77,9 @@ def _not_yet(facts: JobFacts, newest: Attempt) -> Verdict | None:
     return None
 
 
-def _never(facts: JobFacts, newest: Attempt, offer: Offer, policy: Policy, now: datetime) -> Verdict | None:
+def _never(
+    facts: JobFacts, newest: Attempt, offer: Offer, policy: Policy, now: datetime
+) -> AnswerVerdict | None:
     """The verdict on a job that must not be started by this link."""
     title = f"{facts.job} is not started"
     again = f"spotwarden submit --again --job {facts.job} create-instance.sh"
@@ -96,12 +98,16 @@ def _never(facts: JobFacts, newest: Attempt, offer: Offer, policy: Policy, now: 
     return None
 
 
-def _open(affair: Affair, facts: JobFacts, newest: Attempt, now: datetime) -> Verdict:
+def _open(affair: OfferFacts, facts: JobFacts, newest: Attempt, now: datetime) -> AnswerVerdict:
     number = newest.number + 1
     last = {**newest.replaces, **newest.instances}
-    kept = [one for one in facts.instances if one.status in KEPT and last.get(one.name) == one.id]
-    return Verdict(
-        standing=Standing.OPEN,
+    kept = [
+        instance
+        for instance in facts.instances
+        if instance.status in KEPT and last.get(instance.name) == instance.id
+    ]
+    return AnswerVerdict(
+        standing=OfferStanding.OPEN,
         title=f"Start {facts.job} again?",
         says=f"{facts.job} will be started again, as attempt {number}, as its stored create script says.",
         notes=tuple(_notes(facts, kept)),
@@ -139,7 +145,7 @@ def _facts(facts: JobFacts, newest: Attempt) -> tuple[tuple[str, str], ...]:
 
 
 def _steps(
-    affair: Affair, facts: JobFacts, newest: Attempt, kept: list[Instance], now: datetime
+    affair: OfferFacts, facts: JobFacts, newest: Attempt, kept: list[Instance], now: datetime
 ) -> tuple[Change, ...]:
     """The job goes on the list of open ones first: the ticks find whatever is interrupted after that."""
     offer = affair.offer
@@ -147,7 +153,7 @@ def _steps(
     record = Attempt(
         job=facts.job,
         number=newest.number + 1,
-        state=State.CLAIMED,
+        state=AttemptState.CLAIMED,
         created=now,
         updated=now,
         reason=f"{offer.to} asked for it",

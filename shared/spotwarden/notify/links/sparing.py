@@ -4,14 +4,14 @@ from datetime import timedelta
 from typing import cast
 
 from spotwarden.governance.precedence import limits
-from spotwarden.model.answer import Refused
+from spotwarden.model.answer import AnswerRefused
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.governance import JobCap
 from spotwarden.model.policy import Policy
 from spotwarden.model.values import LONGEST, written
 
 
-def raised(facts: JobFacts, more: timedelta, policy: Policy) -> timedelta | Refused:
+def raised(facts: JobFacts, more: timedelta, policy: Policy) -> timedelta | AnswerRefused:
     """The job's own `max_runtime` with so much on top.
 
     Without a case only its own bound can be raised, and no further than the policy's: what goes beyond that
@@ -20,20 +20,22 @@ def raised(facts: JobFacts, more: timedelta, policy: Policy) -> timedelta | Refu
     cap = cast("JobCap", limits(policy, "job_cap", owner=facts.owner, job_file=facts.file))
     own = facts.file.max_runtime
     if facts.file.problem:
-        return Refused(
+        return AnswerRefused(
             why=f"its job.toml cannot be read, so that nothing is changed in it: {facts.file.problem}"
         )
     if own is None and cap.max_runtime is None:
-        return Refused(why="nothing bounds its time: neither its job.toml nor the policy has a max_runtime")
+        return AnswerRefused(
+            why="nothing bounds its time: neither its job.toml nor the policy has a max_runtime"
+        )
     if own is None or (cap.max_runtime is not None and own >= cap.max_runtime):
-        return Refused(
+        return AnswerRefused(
             why=f"the policy bounds it to {written(cap.max_runtime)}; you are told before it comes to that,"
             " and the same command then grants it more, as far as the policy allows (job_cap.longest)"
         )
     wanted = own + more
     if cap.max_runtime is not None and wanted > cap.max_runtime:
         room = written(cap.max_runtime - own)
-        return Refused(why=f"it may have {written(own)}, and the policy's limit leaves {room} more")
+        return AnswerRefused(why=f"it may have {written(own)}, and the policy's limit leaves {room} more")
     if wanted > LONGEST:
-        return Refused(why=f"{written(wanted)} is no limit; it must be {written(LONGEST)} or less")
+        return AnswerRefused(why=f"{written(wanted)} is no limit; it must be {written(LONGEST)} or less")
     return wanted

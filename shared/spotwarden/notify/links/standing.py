@@ -10,7 +10,7 @@ from spotwarden.model.governance import Mode, Remedy
 from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Policy
 from spotwarden.model.spans import moment
-from spotwarden.notify.links.reply import Affair, Standing, Verdict
+from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 
 CONFLICT, NOT_FOUND, SILENT = 409, 404, 503
 MOST_NAMED = 8
@@ -22,19 +22,21 @@ def asked(offer: Offer) -> str:
     return f"{offer.to} asks for it" + (f", in answer to {offer.notice}" if offer.notice else "")
 
 
-def barred(title: str, says: str, *, code: int = CONFLICT, instead: str = "", command: str = "") -> Verdict:
+def barred(
+    title: str, says: str, *, code: int = CONFLICT, instead: str = "", command: str = ""
+) -> AnswerVerdict:
     """The verdict that nothing can be done, and what can be instead."""
-    return Verdict(
-        standing=Standing.BARRED, title=title, says=says, code=code, instead=instead, command=command
+    return AnswerVerdict(
+        standing=OfferStanding.BARRED, title=title, says=says, code=code, instead=instead, command=command
     )
 
 
-def settled(title: str, says: str, *, done: str) -> Verdict:
+def settled(title: str, says: str, *, done: str) -> AnswerVerdict:
     """The verdict that nothing is left to do."""
-    return Verdict(standing=Standing.SETTLED, title=title, says=says, done=done)
+    return AnswerVerdict(standing=OfferStanding.SETTLED, title=title, says=says, done=done)
 
 
-def of_case(affair: Affair) -> Case | Verdict:
+def of_case(affair: OfferFacts) -> Case | AnswerVerdict:
     """The very case that the letter was about; a verdict where it is no more."""
     case, ref = affair.case, affair.offer.case
     if case is None or ref is None:
@@ -67,14 +69,24 @@ def _facts(case: Case, policy: Policy, now: datetime) -> Iterator[tuple[str, str
     yield "Stands", standing(case, now) + (f" by {case.kept_by}" if is_kept(case, now) else "")
     yield "Otherwise", _otherwise(case, policy)
     yield "Extended", f"by {case.extended:g} h so far" if case.extended else ""
-    yield "VMs", names([f"{one.name} ({one.zone})" if one.zone else one.name for one in case.subject.targets])
+    yield (
+        "VMs",
+        names(
+            [
+                f"{target.name} ({target.zone})" if target.zone else target.name
+                for target in case.subject.targets
+            ]
+        ),
+    )
     yield "Owner", case.subject.owner
 
 
 def _otherwise(case: Case, policy: Policy) -> str:
     """What was announced, and still is to come; "" for nothing."""
     said = [
-        one for one in case.warnings if one.counts and one.due is not None and one.remedy is not Remedy.NONE
+        warning
+        for warning in case.warnings
+        if warning.counts and warning.due is not None and warning.remedy is not Remedy.NONE
     ]
     if not said or case.state is CaseState.ACTED:
         return ""

@@ -12,7 +12,7 @@ from spotwarden.model.case import Case
 from spotwarden.model.finding import Target
 from spotwarden.model.governance import Mode
 from spotwarden.model.policy import Policy
-from spotwarden.notify.links.reply import Affair, Standing, Verdict
+from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import SILENT, asked, barred, facts, names, of_case, settled
 from spotwarden.recovery.fates import GOING, KEPT
 
@@ -20,15 +20,15 @@ IN_TIME = timedelta(minutes=2)
 """How long after the click a stop may be sent."""
 
 
-def stop(affair: Affair, policy: Policy, now: datetime) -> Verdict:
+def stop(affair: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
     """What stopping them would do: only VMs that the letter named, that are the case's still, and run."""
     case = of_case(affair)
-    if isinstance(case, Verdict):
+    if isinstance(case, AnswerVerdict):
         return case
     meant = _meant(case, affair.offer.notice)
     if verdict := _not_to_touch(case, meant, policy) or _unseen(affair, case, meant):
         return replace(verdict, facts=facts(case, policy, now))
-    status = {one.id: one.status for one in affair.fleet.items}
+    status = {machine.id: machine.status for machine in affair.fleet.items}
     running = [one for one in meant if one.id in status and status[one.id] not in GOING | KEPT]
     named = names([one.name for one in running])
     if not running:
@@ -36,8 +36,8 @@ def stop(affair: Affair, policy: Policy, now: datetime) -> Verdict:
         return settled(f"{name_of(case)} does not run", says, done=f"{name_of(case)} does not run any more")
     if affair.scratch and not policy.governance.discard_local_ssd:
         return replace(_has_scratch(case, running), facts=facts(case, policy, now))
-    return Verdict(
-        standing=Standing.OPEN,
+    return AnswerVerdict(
+        standing=OfferStanding.OPEN,
         title=f"Stop {name_of(case)} now?",
         says=f"{named} will be stopped at once. {_what_stays(affair)}",
         notes=(_aftermath(case),) if case.subject.job else (),
@@ -52,11 +52,11 @@ def stop(affair: Affair, policy: Policy, now: datetime) -> Verdict:
 
 def _meant(case: Case, notice: str) -> list[Target]:
     """The VMs that the letter named and that the case is about still."""
-    told = {target for one in case.warnings if one.notice == notice for target in one.targets}
-    return [one for one in case.subject.targets if one.id in told and one.id.isdecimal()]
+    told = {target for warning in case.warnings if warning.notice == notice for target in warning.targets}
+    return [target for target in case.subject.targets if target.id in told and target.id.isdecimal()]
 
 
-def _not_to_touch(case: Case, meant: Sequence[Target], policy: Policy) -> Verdict | None:
+def _not_to_touch(case: Case, meant: Sequence[Target], policy: Policy) -> AnswerVerdict | None:
     title = f"{name_of(case)} is not stopped"
     if not case.subject.ours:
         return barred(title, "It is no job's VM, and spotwarden never touches such a VM.")
@@ -77,9 +77,9 @@ def _not_to_touch(case: Case, meant: Sequence[Target], policy: Policy) -> Verdic
     return None
 
 
-def _unseen(affair: Affair, case: Case, meant: Sequence[Target]) -> Verdict | None:
+def _unseen(affair: OfferFacts, case: Case, meant: Sequence[Target]) -> AnswerVerdict | None:
     """Of a zone that does not answer nobody knows what runs there."""
-    there = {one.id for one in affair.fleet.items}
+    there = {machine.id for machine in affair.fleet.items}
     hidden = sorted({one.zone for one in meant if one.id not in there and affair.fleet.hides(one.zone)})
     if not hidden:
         return None
@@ -89,7 +89,7 @@ def _unseen(affair: Affair, case: Case, meant: Sequence[Target]) -> Verdict | No
     return barred(f"{name_of(case)} cannot be seen", says, code=SILENT)
 
 
-def _has_scratch(case: Case, running: Sequence[Target]) -> Verdict:
+def _has_scratch(case: Case, running: Sequence[Target]) -> AnswerVerdict:
     return barred(
         f"{name_of(case)} has local SSDs",
         "A stop discards their data, and the policy leaves that to you (governance.discard_local_ssd).",
@@ -98,13 +98,13 @@ def _has_scratch(case: Case, running: Sequence[Target]) -> Verdict:
     )
 
 
-def _what_stays(affair: Affair) -> str:
+def _what_stays(affair: OfferFacts) -> str:
     if affair.scratch:
         return "The data on its local SSDs is discarded; its other disks stay, and it can be started again."
     return "Its disks stay, and it can be started again."
 
 
-def _stayed(affair: Affair) -> str:
+def _stayed(affair: OfferFacts) -> str:
     return "the data on its local SSDs is discarded" if affair.scratch else "its disks stay"
 
 
@@ -116,7 +116,7 @@ def _by_hand(target: Target) -> str:
     return f"gcloud compute instances stop {target.name} --zone={target.zone}"
 
 
-def _step(affair: Affair, case: Case, target: Target, now: datetime) -> StopInstance:
+def _step(affair: OfferFacts, case: Case, target: Target, now: datetime) -> StopInstance:
     """The same request however often the button is pressed."""
     offer = affair.offer
     return StopInstance(
@@ -131,6 +131,6 @@ def _step(affair: Affair, case: Case, target: Target, now: datetime) -> StopInst
     )
 
 
-def reason(affair: Affair) -> str:
+def reason(affair: OfferFacts) -> str:
     """Who wants the stop, and what goes with it, for the audit."""
     return asked(affair.offer) + ("; the data on its local SSDs is discarded" if affair.scratch else "")

@@ -22,29 +22,29 @@ from spotwarden.model.answer import Accepted, Answer, Answered
 from spotwarden.model.case import Case
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.notice import Way
-from spotwarden.model.offer import Offer, Used
+from spotwarden.model.offer import Offer, UsedAnswer
 from spotwarden.model.outcome import Done, Lost, Unanswered
 from spotwarden.notify.links.affairs import look
 from spotwarden.notify.links.carrying import TRIES, apply_steps, changed, refused, rejections
 from spotwarden.notify.links.considering import consider
 from spotwarden.notify.links.on_cases import take
 from spotwarden.notify.links.reply import (
-    Failed,
-    Given,
+    AnswerFailed,
+    AnswerGiven,
+    AnswerShown,
+    AnswerTrouble,
+    AnswerVerdict,
+    OfferStanding,
     Reply,
-    Shown,
-    Standing,
-    Trouble,
-    Verdict,
 )
 from spotwarden.notify.links.tokens import Keys
 from spotwarden.notify.links.writing import write_answer
 from spotwarden.ports import BrokenError, UnansweredError
 
-typed.prepare(Used)
+typed.prepare(UsedAnswer)
 
 
-class Desk(NamedTuple):
+class AnswerRequest(NamedTuple):
     """Where answers are taken: what one request works with."""
 
     context: SweepContext
@@ -60,63 +60,67 @@ class Claim(NamedTuple):
     """The record of an answer as it was read; `used` is None where nobody has given it."""
 
     name: str
-    used: Used | None
+    used: UsedAnswer | None
 
 
-def show(desk: Desk, offer: Offer) -> Reply:
+def show(desk: AnswerRequest, offer: Offer) -> Reply:
     """What a click would do now. Nothing is changed."""
     claim = _claim(desk, offer)
     if claim.used is not None and claim.used.outcome:
-        return Given(used=claim.used, repeated=True)
-    return Shown(offer=offer, verdict=_consider(desk, offer, claimed=claim.used is not None))
+        return AnswerGiven(used=claim.used, repeated=True)
+    return AnswerShown(offer=offer, verdict=_consider(desk, offer, claimed=claim.used is not None))
 
 
-def give(desk: Desk, offer: Offer) -> Reply:
+def give(desk: AnswerRequest, offer: Offer) -> Reply:
     """Give the answer; one that was given stays given, and one that was begun is carried on."""
     claim = _claim(desk, offer)
     if claim.used is not None and claim.used.outcome:
-        return Given(used=claim.used, repeated=True)
+        return AnswerGiven(used=claim.used, repeated=True)
     verdict = _consider(desk, offer, claimed=claim.used is not None)
     if claim.used is None:
-        if verdict.standing is not Standing.OPEN:
-            return Shown(offer=offer, verdict=verdict)
+        if verdict.standing is not OfferStanding.OPEN:
+            return AnswerShown(offer=offer, verdict=verdict)
         claimed = _write_claim(desk, offer, claim)
-        if isinstance(claimed, Failed):
+        if isinstance(claimed, AnswerFailed):
             return claimed
         claim = claimed
     if claim.used is None or claim.used.outcome:
-        return Given(used=claim.used, repeated=True) if claim.used else Failed(trouble=Trouble.UNSURE)
+        return (
+            AnswerGiven(used=claim.used, repeated=True)
+            if claim.used
+            else AnswerFailed(trouble=AnswerTrouble.UNSURE)
+        )
     try:
         return _carry_out(desk, claim.name, claim.used, verdict)
     except UnansweredError:
-        return Failed(trouble=Trouble.UNSURE)
+        return AnswerFailed(trouble=AnswerTrouble.UNSURE)
 
 
-def _claim(desk: Desk, offer: Offer) -> Claim:
+def _claim(desk: AnswerRequest, offer: Offer) -> Claim:
     context = desk.context
     name = context.settings.layout.build(UsedOffer(entry=offer.id))
     stored = context.cloud.store.read(name)
-    return Claim(name, None if stored is None else decoded(name, stored.data, Used))
+    return Claim(name, None if stored is None else decoded(name, stored.data, UsedAnswer))
 
 
-def _consider(desk: Desk, offer: Offer, *, claimed: bool) -> Verdict:
+def _consider(desk: AnswerRequest, offer: Offer, *, claimed: bool) -> AnswerVerdict:
     affair = look(desk.context, offer, claimed=claimed)
     return consider(affair, desk.context.policy, desk.now)
 
 
-def _write_claim(desk: Desk, offer: Offer, claim: Claim) -> Claim | Failed:
+def _write_claim(desk: AnswerRequest, offer: Offer, claim: Claim) -> Claim | AnswerFailed:
     """Write down that it is answered now; where somebody was first, by whom and when."""
-    used = Used(offer=offer, at=desk.now)
+    used = UsedAnswer(offer=offer, at=desk.now)
     match _write(desk, claim.name, used, f"{offer.to} answers {offer.notice}: {offer.way.value}", new=True):
         case Done():
             return Claim(claim.name, used)
         case Lost():
             return _claim(desk, offer)
         case _:
-            return Failed(trouble=Trouble.UNSURE)
+            return AnswerFailed(trouble=AnswerTrouble.UNSURE)
 
 
-def _write(desk: Desk, name: str, used: Used, reason: str, *, new: bool) -> object:
+def _write(desk: AnswerRequest, name: str, used: UsedAnswer, reason: str, *, new: bool) -> object:
     data = msgspec.json.format(msgspec.json.encode(used))
     step = StoreObject(
         reason=reason, job="", name=name, data=data, content_type="application/json", only_new=new
@@ -124,32 +128,34 @@ def _write(desk: Desk, name: str, used: Used, reason: str, *, new: bool) -> obje
     return desk.context.executor.apply(step)
 
 
-def _carry_out(desk: Desk, name: str, used: Used, verdict: Verdict) -> Reply:
+def _carry_out(desk: AnswerRequest, name: str, used: UsedAnswer, verdict: AnswerVerdict) -> Reply:
     """Do what the verdict says, looking anew where somebody else was first."""
     done: list[Change] = []
     for _ in range(TRIES):
-        if verdict.standing is Standing.BARRED:
-            return Shown(offer=used.offer, verdict=replace(verdict, changed=changed(done)))
+        if verdict.standing is OfferStanding.BARRED:
+            return AnswerShown(offer=used.offer, verdict=replace(verdict, changed=changed(done)))
         if verdict.answer is not None:
             return _tell_case(desk, name, used, verdict, verdict.answer)
         outcomes = apply_steps(desk.context.executor, verdict)
-        if any(isinstance(one, Unanswered) for one in outcomes):
-            return Failed(trouble=Trouble.UNSURE)
+        if any(isinstance(outcome, Unanswered) for outcome in outcomes):
+            return AnswerFailed(trouble=AnswerTrouble.UNSURE)
         done += [step for step, one in zip(verdict.steps, outcomes, strict=False) if isinstance(one, Done)]
         if rejected := rejections(outcomes):
             barred = replace(refused(verdict, rejected), changed=changed(done))
-            return Shown(offer=used.offer, verdict=barred)
-        if not any(isinstance(one, Lost) for one in outcomes):
+            return AnswerShown(offer=used.offer, verdict=barred)
+        if not any(isinstance(outcome, Lost) for outcome in outcomes):
             return _finish(desk, name, replace(used, outcome=verdict.done))
         verdict = _consider(desk, used.offer, claimed=True)
-    return Failed(trouble=Trouble.UNSURE)
+    return AnswerFailed(trouble=AnswerTrouble.UNSURE)
 
 
-def _tell_case(desk: Desk, name: str, used: Used, verdict: Verdict, answer: Answer) -> Reply:
+def _tell_case(
+    desk: AnswerRequest, name: str, used: UsedAnswer, verdict: AnswerVerdict, answer: Answer
+) -> Reply:
     """Write the answer into its case, which a sweep under way may be writing, too."""
     context, offer = desk.context, used.offer
     if offer.case is None:
-        return Shown(offer=offer, verdict=replace(verdict, standing=Standing.BARRED, code=404))
+        return AnswerShown(offer=offer, verdict=replace(verdict, standing=OfferStanding.BARRED, code=404))
     file = look(context, offer, claimed=True).file if offer.way is Way.EXTEND else JobFile()
 
     def decide(case: Case) -> Answered:
@@ -159,19 +165,19 @@ def _tell_case(desk: Desk, name: str, used: Used, verdict: Verdict, answer: Answ
     said = write_answer(context.cloud.store, context.settings.layout, context.executor, record, decide)
     if isinstance(said, Accepted):
         return _finish(desk, name, replace(used, outcome=verdict.done, note=said.note))
-    late = replace(verdict, standing=Standing.BARRED, code=409, title="It was not taken", says=said.why)
-    return Shown(offer=offer, verdict=late)
+    late = replace(verdict, standing=OfferStanding.BARRED, code=409, title="It was not taken", says=said.why)
+    return AnswerShown(offer=offer, verdict=late)
 
 
-def _finish(desk: Desk, name: str, used: Used) -> Given:
+def _finish(desk: AnswerRequest, name: str, used: UsedAnswer) -> AnswerGiven:
     """Write down what came of it; who clicks again reads that."""
     with suppress(UnansweredError):
         # It is done, whether this is written or not; without it the next click finds that it is so already.
         _write(desk, name, used, f"{used.offer.to}: {used.outcome}", new=False)
-    return Given(used=used)
+    return AnswerGiven(used=used)
 
 
-def broken(desk: Desk, error: BrokenError) -> Failed:
+def broken(desk: AnswerRequest, error: BrokenError) -> AnswerFailed:
     """Say which object must be mended, to the person and in the log."""
     log(desk.context.tick, "ERROR", f"an answer cannot be taken: {error}")
-    return Failed(trouble=Trouble.BROKEN, detail=str(error))
+    return AnswerFailed(trouble=AnswerTrouble.BROKEN, detail=str(error))

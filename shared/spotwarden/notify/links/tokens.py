@@ -19,7 +19,7 @@ import msgspec
 from spotwarden import typed
 from spotwarden.model.moment import Moment
 from spotwarden.model.notice import CaseRef, Way
-from spotwarden.model.offer import Offer, Unfit, Wish
+from spotwarden.model.offer import Offer, PreferenceOffer, Unfit
 
 VARIABLE = "SPOTWARDEN_SIGNING_KEYS"
 MOST_CHARACTERS = 2048
@@ -92,7 +92,7 @@ class _Wish(msgspec.Struct, frozen=True, array_like=True, tag="w"):
 typed.prepare(_Offer | _Wish)
 
 
-def sign(what: Offer | Wish, keys: Keys) -> str:
+def sign(what: Offer | PreferenceOffer, keys: Keys) -> str:
     """Make the token; `ValueError` where it would be longer than anybody may read."""
     name, key = next(iter(keys.keys.items()))
     said = f"{_VERSION}.{name}.{keys.audience}.{_text(msgspec.msgpack.encode(_packed(what)))}"
@@ -102,7 +102,7 @@ def sign(what: Offer | Wish, keys: Keys) -> str:
     return token
 
 
-def read(token: str, keys: Keys, now: datetime) -> Offer | Wish | Unfit:
+def read(token: str, keys: Keys, now: datetime) -> Offer | PreferenceOffer | Unfit:
     """What this token lets its bearer do; nothing is decoded before the signature is known to be ours."""
     if len(token) > MOST_CHARACTERS or not (parts := _TOKEN.fullmatch(token)):
         return Unfit.BROKEN
@@ -133,18 +133,18 @@ def _key(part: str, number: int) -> tuple[str, bytes]:
     return name, key
 
 
-def _packed(what: Offer | Wish) -> _Offer | _Wish:
+def _packed(what: Offer | PreferenceOffer) -> _Offer | _Wish:
     """With moments in UTC, so that one offer always makes one token."""
-    if isinstance(what, Wish):
+    if isinstance(what, PreferenceOffer):
         return _Wish(what.to, what.expires.astimezone(UTC))
     case = (what.case.rule, what.case.key, what.case.opened.astimezone(UTC)) if what.case else None
     at, expires = what.at.astimezone(UTC), what.expires.astimezone(UTC)
     return _Offer(what.id, what.way, what.notice, what.to, what.job, at, expires, what.hours, case)
 
 
-def _unpacked(what: _Offer | _Wish) -> Offer | Wish:
+def _unpacked(what: _Offer | _Wish) -> Offer | PreferenceOffer:
     if isinstance(what, _Wish):
-        return Wish(to=what.to, expires=what.expires)
+        return PreferenceOffer(to=what.to, expires=what.expires)
     case = CaseRef(rule=what.case[0], key=what.case[1], opened=what.case[2]) if what.case else None
     return Offer(
         id=what.id,

@@ -5,13 +5,13 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from spotwarden.engine.context import SweepContext
-from spotwarden.model.offer import Offer, Unfit, Wish
+from spotwarden.model.offer import Offer, PreferenceOffer, Unfit
 from spotwarden.model.post import Pace
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.pages import HEADERS, render
 from spotwarden.notify.links.preferences import save_wish, show_wish
-from spotwarden.notify.links.reply import Failed, Reply, Trouble
-from spotwarden.notify.links.taking import Desk, broken, give, show
+from spotwarden.notify.links.reply import AnswerFailed, AnswerTrouble, Reply
+from spotwarden.notify.links.taking import AnswerRequest, broken, give, show
 from spotwarden.notify.links.tokens import VARIABLE, Keys, read
 from spotwarden.ports import BrokenError, UnansweredError
 
@@ -32,20 +32,20 @@ def respond(request: "Request", context: SweepContext, environ: Mapping[str, str
     from werkzeug.wrappers import Response  # noqa: PLC0415 — the sweeps import this room's neighbours, too
 
     keys = Keys.read(environ.get(VARIABLE, ""), audience(context.settings))
-    reply, token = _reply(request, Desk(context, keys))
+    reply, token = _reply(request, AnswerRequest(context, keys))
     page = render(reply, token)
     more = {"Allow": ", ".join(METHODS)} if page.code == 405 else {}  # noqa: PLR2004 — Method Not Allowed
     return Response(page.html, status=page.code, headers={**HEADERS, **more})
 
 
-def _reply(request: "Request", desk: Desk) -> tuple[Reply, str]:
+def _reply(request: "Request", desk: AnswerRequest) -> tuple[Reply, str]:
     """What to show, and the token for its form."""
     if request.method not in METHODS:
-        return Failed(trouble=Trouble.METHOD), ""
+        return AnswerFailed(trouble=AnswerTrouble.METHOD), ""
     if request.method != "POST":
         token = _only(request.args.getlist(FIELD))
         return _guarded(desk, token, lambda what: _look(desk, what)), token
-    return _post(request, desk) if _bounded(request) else (Failed(trouble=Trouble.LARGE), "")
+    return _post(request, desk) if _bounded(request) else (AnswerFailed(trouble=AnswerTrouble.LARGE), "")
 
 
 def _bounded(request: "Request") -> bool:
@@ -64,7 +64,7 @@ def _bounded(request: "Request") -> bool:
     return fits
 
 
-def _post(request: "Request", desk: Desk) -> tuple[Reply, str]:
+def _post(request: "Request", desk: AnswerRequest) -> tuple[Reply, str]:
     form = request.form
     if form.get(ONE_CLICK[0]) == ONE_CLICK[1]:
         token = _only(request.args.getlist(FIELD))
@@ -78,26 +78,26 @@ def _only(tokens: list[str]) -> str:
     return tokens[0] if len(tokens) == 1 else ""
 
 
-def _guarded(desk: Desk, token: str, do: Callable[[Offer | Wish], Reply]) -> Reply:
+def _guarded(desk: AnswerRequest, token: str, do: Callable[[Offer | PreferenceOffer], Reply]) -> Reply:
     """Read the token and do it; what goes wrong outside of us is a page, too."""
     if not token:
-        return Failed(trouble=Trouble.MISSING)
+        return AnswerFailed(trouble=AnswerTrouble.MISSING)
     what = read(token, keys=desk.keys, now=desk.now)
     if isinstance(what, Unfit):
         return what
     try:
         return do(what)
     except UnansweredError:
-        return Failed(trouble=Trouble.SILENT)
+        return AnswerFailed(trouble=AnswerTrouble.SILENT)
     except BrokenError as error:
         return broken(desk, error)
 
 
-def _look(desk: Desk, what: Offer | Wish) -> Reply:
-    return show_wish(desk.context, what) if isinstance(what, Wish) else show(desk, what)
+def _look(desk: AnswerRequest, what: Offer | PreferenceOffer) -> Reply:
+    return show_wish(desk.context, what) if isinstance(what, PreferenceOffer) else show(desk, what)
 
 
-def _click(desk: Desk, what: Offer | Wish, form: Mapping[str, str]) -> Reply:
+def _click(desk: AnswerRequest, what: Offer | PreferenceOffer, form: Mapping[str, str]) -> Reply:
     if isinstance(what, Offer):
         return give(desk, what)
     chosen = next((one for one in Pace if one.value == form.get("pace", "")), None)
@@ -106,7 +106,7 @@ def _click(desk: Desk, what: Offer | Wish, form: Mapping[str, str]) -> Reply:
     return save_wish(desk.context, what, chosen, weekly=form.get("weekly", "yes") != "no")
 
 
-def _unsubscribe(desk: Desk, what: Offer | Wish) -> Reply:
+def _unsubscribe(desk: AnswerRequest, what: Offer | PreferenceOffer) -> Reply:
     """One letter a day, and no report, is the least: a mail program's button answers no case."""
     if isinstance(what, Offer):
         return Unfit.BROKEN

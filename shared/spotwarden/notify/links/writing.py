@@ -7,7 +7,7 @@ from spotwarden.engine.decoding import decoded
 from spotwarden.engine.executor import Executor
 from spotwarden.layout import CaseRecord, Layout
 from spotwarden.model.action import FileCase
-from spotwarden.model.answer import Accepted, Answered, Refused
+from spotwarden.model.answer import Accepted, Answered, AnswerRefused
 from spotwarden.model.case import Case
 from spotwarden.model.outcome import Done, Lost, Unanswered
 from spotwarden.ports import Store
@@ -31,12 +31,12 @@ def write_answer(
     for _ in range(TRIES):
         stored = store.read(name)
         if stored is None:
-            return Refused(why="there is no such open case; it may have been cleared")
+            return AnswerRefused(why="there is no such open case; it may have been cleared")
         case = decoded(name, stored.data, Case)
         if isinstance(tried, Accepted) and _said(case) == _said(tried.case):
             return tried
         answer = decide(case)
-        if isinstance(answer, Refused) or answer.case == case:
+        if isinstance(answer, AnswerRefused) or answer.case == case:
             return answer
         step = FileCase(reason=answer.reason, case=answer.case, generation=stored.generation)
         match executor.apply(step):
@@ -48,8 +48,8 @@ def write_answer(
                 # It may have been written: extending twice would be once too often.
                 tried = answer
             case other:
-                return Refused(why=f"it could not be written: {other}")
-    return Refused(why="it could not be written: it changes too fast, or the bucket does not answer")
+                return AnswerRefused(why=f"it could not be written: {other}")
+    return AnswerRefused(why="it could not be written: it changes too fast, or the bucket does not answer")
 
 
 def _said(case: Case) -> tuple[object, ...]:

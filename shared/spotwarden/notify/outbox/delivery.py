@@ -15,15 +15,15 @@ from spotwarden import typed
 from spotwarden.engine.decoding import decoded
 from spotwarden.layout import PostRound, PreferenceRecord, UndeliveredRecord
 from spotwarden.model.action import Change, SendLetter, Wait
-from spotwarden.model.letter import Letter
+from spotwarden.model.letter import Message
 from spotwarden.model.outcome import Done, Outcome
 from spotwarden.model.post import Batch, Channel, Delivered, Pace, Preference, Undelivered
 from spotwarden.notify.outbox.due import asks_pace, due
 from spotwarden.notify.outbox.lease import HeldRound, LostError
-from spotwarden.notify.outbox.model import Waiting, Wanted
+from spotwarden.notify.outbox.model import DueQuestion, Waiting
 from spotwarden.notify.outbox.recipients import stand_ins
 from spotwarden.notify.outbox.rounds import after, batch, once_more
-from spotwarden.notify.outbox.shared import Office
+from spotwarden.notify.outbox.shared import DeliveryContext
 from spotwarden.notify.outbox.store import Box, as_it_stands, by_key, opened
 from spotwarden.notify.outbox.tidying import unreadable
 from spotwarden.ports import BrokenError, UnansweredError
@@ -37,10 +37,10 @@ class UnwritableError(Exception):
     """No letter can be made of a notice; the message says why."""
 
 
-class Desk:
+class RecipientDelivery:
     """Writes to one recipient."""
 
-    def __init__(self, office: Office, box: Box) -> None:
+    def __init__(self, office: DeliveryContext, box: Box) -> None:
         self._office = office
         self._box = box
         self._round = HeldRound(
@@ -84,14 +84,14 @@ class Desk:
         if (sent := self._round.now.sent) is None:
             return waiting
         self._arrived(by_key(waiting, sent.notices), sent, "")
-        return [one for one in waiting if one.key not in sent.notices]
+        return [notice for notice in waiting if notice.key not in sent.notices]
 
     def _clear_up(self, waiting: Sequence[Waiting]) -> Sequence[Waiting] | None:
         """See to a letter of which nobody knows whether it arrived; what waits besides, None to stop here."""
         if (unknown := self._round.now.sending) is None:
             return waiting
         some = by_key(waiting, unknown.notices)
-        others = [one for one in waiting if one.key not in unknown.notices]
+        others = [notice for notice in waiting if notice.key not in unknown.notices]
         over = replace(self._round.now, sending=None)
         if self._known(unknown):
             self._arrived(some, unknown, "")
@@ -114,7 +114,7 @@ class Desk:
         office = self._office
         pace = self._pace() if asks_pace(waiting) else None
         last, now = self._round.now.last, office.now()
-        wanted = Wanted(last=last, pace=pace, limits=office.limits, now=now)
+        wanted = DueQuestion(last=last, pace=pace, limits=office.limits, now=now)
         return due(waiting, wanted)
 
     def _pace(self) -> Pace | None:
@@ -177,11 +177,11 @@ class Desk:
         self._round.become(replace(self._round.now, holder=holder, until=until, sending=batch, sent=None))
         if office.now() >= until:
             raise LostError(self._box.person)
-        ids = tuple(one.pending.notice.id for one in some)
+        ids = tuple(item.pending.notice.id for item in some)
         sent = SendLetter(reason=_why(some, again=again), letter=letter, notices=ids)
         return self._follow(some, batch, self._apply(sent))
 
-    def _written(self, some: Sequence[Waiting], batch: Batch, *, again: bool) -> Letter:
+    def _written(self, some: Sequence[Waiting], batch: Batch, *, again: bool) -> Message:
         """The letter; `UnwritableError` where some word or moment of a notice stops its writer."""
         try:
             pendings = [self._office.as_of(waiting.pending, batch.sent_at) for waiting in some]

@@ -13,7 +13,7 @@ from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import WEEKLY, Notice, Severity
 from spotwarden.model.opening import clock_of, hours_of, zone_of
 from spotwarden.model.post import Channel, Pace, Pending
-from spotwarden.notify.outbox.model import Waiting, Wanted
+from spotwarden.notify.outbox.model import DueQuestion, Waiting
 from spotwarden.notify.outbox.recipients import TEST
 
 MOST_IN_ONE = 1_000
@@ -27,15 +27,15 @@ _RANK = {Severity.URGENT: 0, Severity.WARNING: 1, Severity.INFO: 2}
 Letters = tuple[tuple[Waiting, ...], ...]
 
 
-def due(waiting: Sequence[Waiting], wanted: Wanted) -> Letters:
+def due(waiting: Sequence[Waiting], wanted: DueQuestion) -> Letters:
     """The letters that go out now, each as the notices that it tells, the most pressing first."""
-    settled = sorted((one for one in waiting if _settled(one, wanted)), key=_order)
+    settled = sorted((notice for notice in waiting if _settled(notice, wanted)), key=_order)
     reports = [one for one in settled if _report(one) and not quiet(wanted.limits, wanted.now)]
     alone = [*(one for one in settled if _trial(one)), *reports]
     real = [one for one in settled if not (_trial(one) or _report(one))]
     news = [one for one in real if _news(one, wanted)]
     told = [one for one in real if one not in news and _pressing(one, wanted)]
-    if not any(_gathered(one, wanted) for one in news):
+    if not any(_gathered(item, wanted) for item in news):
         news = []
     each = tuple((one,) for one in alone)
     if len(told) + len(news) > wanted.limits.flood:
@@ -45,8 +45,8 @@ def due(waiting: Sequence[Waiting], wanted: Wanted) -> Letters:
 
 def asks_pace(waiting: Sequence[Waiting]) -> bool:
     """Whether it matters how often the recipient wants to hear of what is not urgent."""
-    news = (one for one in waiting if not (_trial(one) or _report(one)))
-    return any(_class(one.pending.notice) is Severity.INFO for one in news)
+    news = (notice for notice in waiting if not (_trial(notice) or _report(notice)))
+    return any(_class(item.pending.notice) is Severity.INFO for item in news)
 
 
 def quiet(limits: NotifyLimits, now: datetime) -> bool:
@@ -60,7 +60,7 @@ def quiet(limits: NotifyLimits, now: datetime) -> bool:
     return hours.start <= minute < hours.end
 
 
-def _settled(one: Waiting, wanted: Wanted) -> bool:
+def _settled(one: Waiting, wanted: DueQuestion) -> bool:
     return wanted.now - one.pending.since >= wanted.limits.settle
 
 
@@ -77,11 +77,11 @@ def _class(notice: Notice) -> Severity:
     return Severity.URGENT if notice.due else notice.severity
 
 
-def _news(one: Waiting, wanted: Wanted) -> bool:
+def _news(one: Waiting, wanted: DueQuestion) -> bool:
     return _class(one.pending.notice) is Severity.INFO and wanted.pace is not Pace.NOW
 
 
-def _pressing(one: Waiting, wanted: Wanted) -> bool:
+def _pressing(one: Waiting, wanted: DueQuestion) -> bool:
     """Whether it goes by itself now. Who gets letter after letter waits no longer than `apart` either."""
     if _class(one.pending.notice) is Severity.URGENT:
         return True
@@ -90,7 +90,7 @@ def _pressing(one: Waiting, wanted: Wanted) -> bool:
     return (rested or now - one.pending.since >= limits.apart) and not quiet(limits, now)
 
 
-def _gathered(one: Waiting, wanted: Wanted) -> bool:
+def _gathered(one: Waiting, wanted: DueQuestion) -> bool:
     limits, now = wanted.limits, wanted.now
     if quiet(limits, now):
         return False
@@ -113,7 +113,7 @@ def _order(one: Waiting) -> tuple[int, float, float, str]:
 
 
 def _slices(some: Sequence[Waiting]) -> Letters:
-    most = MOST_IN_POST if any(_warns_in_chat(one.pending) for one in some) else MOST_IN_ONE
+    most = MOST_IN_POST if any(_warns_in_chat(item.pending) for item in some) else MOST_IN_ONE
     return tuple(tuple(some[first : first + most]) for first in range(0, len(some), most))
 
 

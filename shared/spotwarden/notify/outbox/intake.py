@@ -18,7 +18,7 @@ from spotwarden.model.post import Channel, Pending, Recipient, Undelivered
 from spotwarden.notify.outbox.model import Addressed
 from spotwarden.notify.outbox.preferences import preference
 from spotwarden.notify.outbox.recipients import addressed
-from spotwarden.notify.outbox.records import Records
+from spotwarden.notify.outbox.records import OutboxRecords
 from spotwarden.notify.outbox.tidying import read, unreadable
 from spotwarden.ports import BrokenError
 from spotwarden.recovery.job_folder import read_job_file
@@ -47,12 +47,12 @@ def _address(context: SweepContext, notice: Notice, to: Addressed) -> Swept:
     pendings = to.pendings(notice, now)
     if notice.kind == WEEKLY:
         # Whoever cannot be reached, or does not want it, goes without: ops have the figures of all.
-        pendings = tuple(one for one in pendings if _wants_report(context, one.recipient))
+        pendings = tuple(pending for pending in pendings if _wants_report(context, pending.recipient))
     elif not pendings:
         nobody = Pending(notice=notice, recipient=Recipient(channel=Channel.EMAIL, address=""), since=now)
         reason = f"there is nobody to tell: {to.because}"
         _set_aside(context, Undelivered(pending=nobody, at=now, reason=reason), NOBODY)
-    records = Records(context.cloud.store, context.settings.layout)
+    records = OutboxRecords(context.cloud.store, context.settings.layout)
     return swept((), each(pendings, records.put).failures)
 
 
@@ -66,7 +66,7 @@ def _wants_report(context: SweepContext, recipient: Recipient) -> bool:
 
 
 def _set_aside(context: SweepContext, record: Undelivered, person: str) -> None:
-    if Records(context.cloud.store, context.settings.layout).aside(record, person):
+    if OutboxRecords(context.cloud.store, context.settings.layout).aside(record, person):
         notice = record.pending.notice
         log(
             context.tick,

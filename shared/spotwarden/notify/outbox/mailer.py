@@ -7,9 +7,9 @@ from functools import partial
 import msgspec
 
 from spotwarden.engine.settings import Settings
-from spotwarden.model.letter import Letter, Links, Shape
+from spotwarden.model.letter import MailLinks, Message, Shape
 from spotwarden.model.limits import NotifyLimits
-from spotwarden.model.offer import Offer, Wish
+from spotwarden.model.offer import Offer, PreferenceOffer
 from spotwarden.model.post import Channel, Pending
 from spotwarden.notify import templates as letters
 from spotwarden.notify.channels.settings import ChannelSettings
@@ -63,26 +63,26 @@ class Mailer(msgspec.Struct, frozen=True, kw_only=True):
         message_id: str,
         at: datetime,
         again: bool,  # noqa: FBT001
-    ) -> Letter:
+    ) -> Message:
         """One letter that tells all of these to their one recipient."""
         to = pendings[0].recipient
         if to.channel is Channel.EMAIL:
             links = self._links(pendings, to.address, at)
             return letters.mail(pendings, links=links, message_id=message_id, at=at, again=again)
         shape = self.shapes.get(to.address, Shape.JSON)
-        return letters.hook(pendings, shape=shape, links=Links(), id=message_id, at=at, again=again)
+        return letters.hook(pendings, shape=shape, links=MailLinks(), id=message_id, at=at, again=again)
 
-    def _links(self, pendings: Sequence[Pending], to: str, at: datetime) -> Links:
+    def _links(self, pendings: Sequence[Pending], to: str, at: datetime) -> MailLinks:
         report = self.report or self.limits.report
         if not self.answers or self.keys is None:
-            return Links(report=report)
+            return MailLinks(report=report)
         link = partial(self._link, self.keys)
-        wish = link(Wish(to=to, expires=at + WISH_LASTS))
-        return Links(
+        wish = link(PreferenceOffer(to=to, expires=at + WISH_LASTS))
+        return MailLinks(
             offers={
-                one.notice.id: tuple((offer.way, link(offer)) for offer in made)
-                for one in pendings
-                if (made := offers(one.notice, to, self.limits, at))
+                pending.notice.id: tuple((offer.way, link(offer)) for offer in made)
+                for pending in pendings
+                if (made := offers(pending.notice, to, self.limits, at))
             },
             report=report,
             preferences=wish,
@@ -91,5 +91,5 @@ class Mailer(msgspec.Struct, frozen=True, kw_only=True):
             extend=self.limits.extend,
         )
 
-    def _link(self, keys: Keys, what: Offer | Wish) -> str:
+    def _link(self, keys: Keys, what: Offer | PreferenceOffer) -> str:
         return f"{self.answers}?t={sign(what, keys)}"

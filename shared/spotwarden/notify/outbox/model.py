@@ -22,17 +22,17 @@ class Addressed(msgspec.Struct, frozen=True, kw_only=True):
 
     def pendings(self, notice: Notice, since: datetime) -> tuple[Pending, ...]:
         """The notice as it waits for each of them; where somebody is mailed, a hook gets a copy."""
-        mailed = any(one.channel is Channel.EMAIL for one in self.recipients)
+        mailed = any(recipient.channel is Channel.EMAIL for recipient in self.recipients)
         return tuple(
             Pending(
                 notice=notice,
-                recipient=one,
+                recipient=recipient,
                 since=since,
                 stands_in=self.stands_in,
                 because=self.because,
-                copy=mailed and one.channel is Channel.HOOK,
+                copy=mailed and recipient.channel is Channel.HOOK,
             )
-            for one in self.recipients
+            for recipient in self.recipients
         )
 
 
@@ -44,7 +44,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     pending: Pending
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class DueQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """By what it is decided what goes out now: when the last letter went, and the recipient's own wish."""
 
     last: Moment | None = None

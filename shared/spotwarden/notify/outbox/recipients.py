@@ -51,7 +51,7 @@ def stand_ins(pending: Pending, reason: str, policy: Policy, now: datetime) -> t
     Of a hook that only gets copies ops are not sent every notice, but told once a day that it does not work.
     """
     lost = pending.recipient
-    ops = tuple(one for one in _to_ops(policy, "", "").recipients if one != lost)
+    ops = tuple(recipient for recipient in _to_ops(policy, "", "").recipients if recipient != lost)
     if pending.stands_in or _same(lost.address, policy.governance.ops) or _is_ops_hook(lost, policy):
         return ()
     if pending.copy:

@@ -10,8 +10,8 @@ from spotwarden.engine.decoding import decoded
 from spotwarden.layout import (
     DeliveredRecord,
     Layout,
+    ObjectName,
     OutboxEntry,
-    Thing,
     UndeliveredRecord,
     notice_key,
     person_key,
@@ -27,7 +27,7 @@ ASIDE = "topic"
 """The channel's name of a record about what never came as far as a channel."""
 
 
-class Records:
+class OutboxRecords:
     """Reads and writes them."""
 
     def __init__(self, store: Store, layout: Layout) -> None:
@@ -93,18 +93,18 @@ class Records:
         except BrokenError:
             return True
 
-    def _create(self, thing: Thing, record: msgspec.Struct) -> bool:
+    def _create(self, thing: ObjectName, record: msgspec.Struct) -> bool:
         try:
             self._write(thing, record, 0)
         except ConflictError:
             return False
         return True
 
-    def _keep(self, thing: Thing, record: Undelivered) -> None:
+    def _keep(self, thing: ObjectName, record: Undelivered) -> None:
         """The newest: one that was tried anew and failed again has another reason."""
         self._write(thing, record, None)
 
-    def _write(self, thing: Thing, record: msgspec.Struct, generation: int | None) -> None:
+    def _write(self, thing: ObjectName, record: msgspec.Struct, generation: int | None) -> None:
         name, data = self._layout.build(thing), msgspec.json.format(msgspec.json.encode(record))
         self._store.write(name, data, generation=generation, content_type=JSON)
 

@@ -23,7 +23,7 @@ UNKNOWN_TWICE = "nobody knows whether it arrived, two times over; it is not sent
 
 def batch(some: Sequence[Waiting], domain: str, now: datetime) -> Batch:
     """What goes out as one letter. The same notices to the same recipient have the same message id."""
-    keys = tuple(one.key for one in some)
+    keys = tuple(item.key for item in some)
     said = msgspec.json.encode((some[0].pending.recipient, keys))
     name = f"{sha256(said).hexdigest()[:32]}@{domain}"
     return Batch(notices=keys, message_id=name, sent_at=now)
@@ -75,7 +75,7 @@ def _unsent(before: Round, some: Sequence[Waiting], error: str, limits: NotifyLi
     failed = _failed(before, error, limits, now)
     tried = failed.sending
     again = replace(tried, tries=tried.tries - 1) if tried and tried.tries > 1 else None
-    old = tuple(one for one in some if _too_old(one, failed, limits, now))
+    old = tuple(item for item in some if _too_old(item, failed, limits, now))
     left = again if len(old) < len(some) else None
     return Next(
         round=replace(failed, sending=left),

@@ -11,11 +11,11 @@ from spotwarden.model.post import Pending
 from spotwarden.notify.outbox.late import as_of
 from spotwarden.notify.outbox.mailer import Mailer
 from spotwarden.notify.outbox.model import Waiting
-from spotwarden.notify.outbox.records import Records
+from spotwarden.notify.outbox.records import OutboxRecords
 from spotwarden.ports import BrokenError
 
 
-class Office:
+class DeliveryContext:
     """What all desks of one sweep share. `hurry` says when no further letter may be begun."""
 
     def __init__(
@@ -30,15 +30,15 @@ class Office:
         self.now, self.hurry, self.workers = now, hurry, workers
         self.store, self.layout = context.cloud.store, context.settings.layout
         self.limits = context.policy.notify
-        self.records = Records(self.store, self.layout)
+        self.records = OutboxRecords(self.store, self.layout)
 
     def all(self, some: Sequence[Waiting], do: Callable[[Waiting], Waiting | None]) -> list[Waiting]:
         """Do it for each, several at a time; gives what they give, in order. What fails rises."""
         done = each(some, do, max(1, min(self.workers, len(some))))
         if done.failures:
             raise ExceptionGroup("not all records could be written", done.failures)
-        given = {one.key for one in done.results}
-        return [one for one in some if one.key in given]
+        given = {result.key for result in done.results}
+        return [item for item in some if item.key in given]
 
     def as_of(self, pending: Pending, now: datetime) -> Pending:
         """What it says now; whether it has arrived is asked only of what depends on it."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from spotwarden import typed
-from spotwarden.engine.cache import Known
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.fan_out import each
 from spotwarden.layout import Layout, NotInLayoutError, OutboxEntry, notice_key, person_key
@@ -17,7 +17,7 @@ typed.prepare(Pending)
 
 SMALL = 8 * 1024
 """Larger records are not remembered: a warm function has little memory."""
-_READ: Known[Pending] = Known(most=5_000)
+_READ: GenerationCache[Pending] = GenerationCache(most=5_000)
 
 
 class Box(NamedTuple):
@@ -67,8 +67,8 @@ def opened(store: Store, box: Box, workers: int) -> Opened:
     found = each(box.entries.items(), read, min(workers, len(box.entries)))
     if found.failures:
         raise ExceptionGroup("what waits could not be read", found.failures)
-    waiting = tuple(one for one in found.results if isinstance(one, Waiting))
-    return Opened(waiting, dict(one for one in found.results if isinstance(one, tuple)))
+    waiting = tuple(result for result in found.results if isinstance(result, Waiting))
+    return Opened(waiting, dict(result for result in found.results if isinstance(result, tuple)))
 
 
 def _pending(store: Store, box: Box, key: str, entry: Entry) -> Pending | None:
@@ -98,5 +98,5 @@ def as_it_stands(store: Store, box: Box, key: str) -> bytes:
 
 def by_key(waiting: Iterable[Waiting], keys: Sequence[str]) -> list[Waiting]:
     """Those of these keys that still wait, in their order."""
-    found = {one.key: one for one in waiting}
+    found = {notice.key: notice for notice in waiting}
     return [found[key] for key in keys if key in found]

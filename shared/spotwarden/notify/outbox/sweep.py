@@ -12,10 +12,10 @@ from spotwarden.engine.fan_out import Swept, each, swept
 from spotwarden.engine.metrics import pulse
 from spotwarden.model.action import Wait
 from spotwarden.notify.channels import ChannelSettings, open_post
-from spotwarden.notify.outbox.delivery import Desk
+from spotwarden.notify.outbox.delivery import RecipientDelivery
 from spotwarden.notify.outbox.intake import take_in
 from spotwarden.notify.outbox.mailer import Mailer
-from spotwarden.notify.outbox.shared import Office
+from spotwarden.notify.outbox.shared import DeliveryContext
 from spotwarden.notify.outbox.store import Box, boxes
 
 BUDGET = timedelta(seconds=60)
@@ -36,12 +36,12 @@ def deliver(context: SweepContext, mailer: Mailer, now: Callable[[], datetime]) 
         return now() - began >= BUDGET
 
     workers = max(1, context.settings.workers // max(1, len(found)))
-    office = Office(context, mailer, now, hurry, workers)
+    office = DeliveryContext(context, mailer, now, hurry, workers)
 
     def serve(box: Box) -> Wait | None:
         if hurry():
             return Wait(reason=f"no time left for {box.person}", soon=False)
-        return Desk(office, box).serve()
+        return RecipientDelivery(office, box).serve()
 
     done = each(found, serve, context.settings.workers)
     return swept(done.results, done.failures)

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from spotwarden.model.letter import HookPost, Links, Mail, Shape
+from spotwarden.model.letter import HookPost, Mail, MailLinks, Shape
 from spotwarden.model.post import Pending
 from spotwarden.notify.templates import hooks, mails
 
 
-def mail(pendings: Sequence[Pending], *, links: Links, message_id: str, at: datetime, again: bool) -> Mail:
+def mail(
+    pendings: Sequence[Pending], *, links: MailLinks, message_id: str, at: datetime, again: bool
+) -> Mail:
     """Write one mail that tells all of these, which are for one address.
 
     `again` says that it may be a second copy: nobody knows whether the first one arrived.
@@ -20,7 +22,7 @@ def hook(  # noqa: PLR0913 — all that a post is made of
     pendings: Sequence[Pending],
     *,
     shape: Shape,
-    links: Links,
+    links: MailLinks,
     id: str,  # noqa: A002 — the name of its field
     at: datetime,
     again: bool,

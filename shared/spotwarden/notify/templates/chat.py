@@ -8,7 +8,7 @@ card are read as HTML, so that no `<` may be in them.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spotwarden.notify.templates.view import MOST_SHORT, Bounds, Part, Room, View
+from spotwarden.notify.templates.view import MOST_SHORT, Bounds, MessageView, Part, Room
 
 ROOM = Room(size=18_000, frame=200, alone=Bounds(todo=800, text=1000, rows=10, cell=200))
 _NO_MARKS = str.maketrans({"<": "\u2039", ">": "\u203a"})
@@ -16,13 +16,13 @@ _NO_MARKS = str.maketrans({"<": "\u2039", ">": "\u203a"})
 Widget = Mapping[str, Any]
 
 
-def chat(view: View) -> Mapping[str, Any]:
+def chat(view: MessageView) -> Mapping[str, Any]:
     """The body of a POST to an incoming webhook; `fallbackText` is what a notification shows."""
     card = {"header": {"title": _safe(view.subject)}, "sections": list(_sections(view))}
     return {"fallbackText": _safe(view.subject), "cardsV2": [{"cardId": "spotwarden", "card": card}]}
 
 
-def _sections(view: View) -> Iterator[Widget]:
+def _sections(view: MessageView) -> Iterator[Widget]:
     """With several notices one widget each: there is no room for more."""
     first = [line for line in (view.again, view.lead) if line]
     if first:

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.model.letter import Links, Shape
+from spotwarden.model.letter import MailLinks, Shape
 from spotwarden.model.post import Pending
 from spotwarden.notify.templates import chat, slack
-from spotwarden.notify.templates.view import Room, View, view
+from spotwarden.notify.templates.view import MessageView, Room, view
 
 SCHEMA = 1
 """The version of the plain shape; `docs/notices/schema.json` describes it."""
@@ -26,14 +26,14 @@ def body(
 ) -> bytes:
     """Write the body in the receiver's shape."""
 
-    def letter(room: Room) -> View:
-        return view(pendings, Links(), at, again=again, room=room)
+    def letter(room: Room) -> MessageView:
+        return view(pendings, MailLinks(), at, again=again, room=room)
 
     if shape is Shape.SLACK:
         return msgspec.json.encode(slack.slack(letter(slack.ROOM)))
     if shape is Shape.CHAT:
         return msgspec.json.encode(chat.chat(letter(chat.ROOM)))
-    notices = [_sound(msgspec.to_builtins(one.notice)) for one in pendings]
+    notices = [_sound(msgspec.to_builtins(pending.notice)) for pending in pendings]
     return msgspec.json.encode({"schema": SCHEMA, "id": id, "at": at, "again": again, "notices": notices})
 
 

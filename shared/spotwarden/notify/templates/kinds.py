@@ -8,15 +8,15 @@ from spotwarden.governance.cases.notices import TITLES
 from spotwarden.model.notice import WEEKLY, Severity
 
 
-class Kind(msgspec.Struct, frozen=True, kw_only=True):
+class NoticeKind(msgspec.Struct, frozen=True, kw_only=True):
     """What notices of this kind tell, in one sentence, and the severities that they may have."""
 
     meaning: str
     severities: tuple[Severity, ...]
 
 
-def _kind(meaning: str, *severities: Severity) -> Kind:
-    return Kind(meaning=meaning, severities=severities)
+def _kind(meaning: str, *severities: Severity) -> NoticeKind:
+    return NoticeKind(meaning=meaning, severities=severities)
 
 
 _OF_JOBS = {
@@ -52,7 +52,7 @@ _OF_CASES = {
     "failing": ("A VM or job {}, and the remedy fails or may not be applied; for ops.", (Severity.URGENT,)),
 }
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, NoticeKind] = {
     **_OF_JOBS,
     **{
         f"{rule}_{phase}": _kind(meaning.format(title), *severities)

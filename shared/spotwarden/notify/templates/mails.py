@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from spotwarden.model.letter import Links, Mail
+from spotwarden.model.letter import Mail, MailLinks
 from spotwarden.model.notice import Notice
 from spotwarden.model.post import Pending
 from spotwarden.notify.templates.page import page
@@ -16,10 +16,12 @@ from spotwarden.notify.templates.view import view
 _MOST_KINDS = 20
 
 
-def mail(pendings: Sequence[Pending], *, links: Links, message_id: str, at: datetime, again: bool) -> Mail:
+def mail(
+    pendings: Sequence[Pending], *, links: MailLinks, message_id: str, at: datetime, again: bool
+) -> Mail:
     """Write the mail: its subject says what happened to which job, its first line what to do."""
     letter = view(pendings, links, at, again=again)
-    notices = [one.notice for one in pendings]
+    notices = [pending.notice for pending in pendings]
     return Mail(
         to=pendings[0].recipient.address,
         subject=letter.subject,

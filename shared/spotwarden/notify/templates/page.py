@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from spotwarden.notify.templates.plain import ONE_CLICK
 from spotwarden.notify.templates.template import PAGE
 from spotwarden.notify.templates.text import code_split
-from spotwarden.notify.templates.view import View
+from spotwarden.notify.templates.view import MessageView
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 
-def page(view: View) -> str:
+def page(view: MessageView) -> str:
     """Its HTML: one column, nothing loaded from anywhere, and no word of a notice that is markup."""
     many = len(view.parts) > 1 or bool(view.rest)
     return _template().render(view=view, many=many, one_click=ONE_CLICK)

@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 
 from spotwarden.notify.templates.tables import as_lines
-from spotwarden.notify.templates.view import Part, View
+from spotwarden.notify.templates.view import MessageView, Part
 
 ONE_CLICK = "Each link first shows what it will do, and asks; it works one time, and is yours alone."
 
 
-def plain(view: View) -> str:
+def plain(view: MessageView) -> str:
     """Its text; every line begins with words of ours, so that nothing within can pass for one of them."""
     many = len(view.parts) > 1 or bool(view.rest)
     return "\n".join(_lines(view, many=many)) + "\n"
 
 
-def _lines(view: View, *, many: bool) -> Iterator[str]:
+def _lines(view: MessageView, *, many: bool) -> Iterator[str]:
     if view.again:
         yield from (view.again, "")
     if view.lead:

@@ -65,7 +65,7 @@ def _table() -> Iterator[str]:
     yield "| kind | severity | meaning |"
     yield "|---|---|---|"
     for name, kind in KINDS.items():
-        severities = ", ".join(one.value for one in kind.severities)
+        severities = ", ".join(severity.value for severity in kind.severities)
         yield f"| `{name}` | {severities} | {kind.meaning} |"
 
 

@@ -10,19 +10,19 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from spotwarden.notify.templates.view import MOST_SHORT, Bounds, Part, Room, View
+from spotwarden.notify.templates.view import MOST_SHORT, Bounds, MessageView, Part, Room
 
 ROOM = Room(size=9_000, frame=60, alone=Bounds(todo=800, text=1000, rows=10, cell=200))
 _HEADER, _TEXT, _FIELD = 150, 2800, 280
 Block = Mapping[str, Any]
 
 
-def slack(view: View) -> Block:
+def slack(view: MessageView) -> Block:
     """The body of a POST to an incoming webhook; `text` is what a notification shows."""
     return {"text": _safe(view.subject, _TEXT), "blocks": list(_blocks(view))}
 
 
-def _blocks(view: View) -> Iterator[Block]:
+def _blocks(view: MessageView) -> Iterator[Block]:
     yield {"type": "header", "text": _plain(view.subject, _HEADER)}
     if view.again:
         yield _section(view.again)

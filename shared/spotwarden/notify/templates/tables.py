@@ -12,13 +12,13 @@ _MOST_CELL, _MOST_COLUMN = 80, 40
 
 def tables(notice: Notice, lines: int) -> tuple[Table, ...]:
     """Its tables, fit to be shown, each with so many lines at most; none where there is room for no line."""
-    return tuple(_shown(one, lines) for one in notice.tables if one.columns and lines)
+    return tuple(_shown(table, lines) for table in notice.tables if table.columns and lines)
 
 
 def _shown(table: Table, lines: int) -> Table:
     return Table(
         title=clean(table.title, _MOST_CELL),
-        columns=tuple(clean(one, _MOST_COLUMN) for one in table.columns),
+        columns=tuple(clean(column, _MOST_COLUMN) for column in table.columns),
         rows=tuple(tuple(clean(cell, _MOST_CELL) for cell in row) for row in table.rows[:lines]),
     )
 

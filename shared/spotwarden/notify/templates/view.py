@@ -7,7 +7,7 @@ from itertools import accumulate
 
 import msgspec
 
-from spotwarden.model.letter import Links
+from spotwarden.model.letter import MailLinks
 from spotwarden.model.notice import WEEKLY, Notice, Severity, Table, Way
 from spotwarden.model.post import Channel, Pending
 from spotwarden.model.values import written
@@ -63,7 +63,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
         return (f"{self.lead} {self.todo}".rstrip(), *then, *why)
 
 
-class View(msgspec.Struct, frozen=True, kw_only=True):
+class MessageView(msgspec.Struct, frozen=True, kw_only=True):
     """A letter: its first line, if it tells of several notices, and each of them, the urgent ones first.
 
     `rest` counts those for which there was no room. `short` has a line for each of these of which something
@@ -106,7 +106,9 @@ MAIL = Room(size=45_000, frame=650)
 """Gmail shows the first 102 kB of a page; those without room take some, too."""
 
 
-def view(pendings: Sequence[Pending], links: Links, now: datetime, *, again: bool, room: Room = MAIL) -> View:
+def view(
+    pendings: Sequence[Pending], links: MailLinks, now: datetime, *, again: bool, room: Room = MAIL
+) -> MessageView:
     """Put the letter together; several notices are told shorter each, and what has no room only counted."""
     ordered = sorted(pendings, key=_order)
     notices = [one.notice for one in ordered]
@@ -114,13 +116,13 @@ def view(pendings: Sequence[Pending], links: Links, now: datetime, *, again: boo
     shown = [_part(one, links, now, bounds) for one in ordered[: room.most]]
     taken = accumulate(room.frame + _length(part) for part in shown)
     parts = [part for part, upto in zip(shown, taken, strict=True) if part is shown[0] or upto < room.size]
-    return View(
+    return MessageView(
         subject=subject(notices, now),
         again=AGAIN if again else "",
         lead=_lead(notices, now) if len(ordered) > 1 else "",
         parts=tuple(parts),
         rest=_rest(notices[len(parts) :]),
-        short=tuple(subject([one], now) for one in notices[len(parts) :] if one.due),
+        short=tuple(subject([notice], now) for notice in notices[len(parts) :] if notice.due),
         preferences=_url(links.preferences),
     )
 
@@ -130,7 +132,7 @@ def _order(pending: Pending) -> tuple[int, datetime, datetime]:
     return _RANK[notice.severity], notice.due or notice.at + timedelta(days=3650), notice.at
 
 
-def _part(pending: Pending, links: Links, now: datetime, bounds: Bounds) -> Part:
+def _part(pending: Pending, links: MailLinks, now: datetime, bounds: Bounds) -> Part:
     notice = pending.notice
     todo = clean(notice.todo, bounds.todo)
     by = f"To do by {clock(notice.due, now)} ({ahead(notice.due, now)}):" if notice.due else "To do:"
@@ -162,7 +164,7 @@ def _rows(evidence: Mapping[str, str], bounds: Bounds) -> tuple[tuple[str, str],
     )
 
 
-def _buttons(notice: Notice, links: Links) -> tuple[Button, ...]:
+def _buttons(notice: Notice, links: MailLinks) -> tuple[Button, ...]:
     labels = {
         Way.KEEP: f"Keep for {hours(links.keep)}" if links.keep else "Keep it",
         Way.EXTEND: f"Extend by {hours(links.extend)}" if links.extend else "Extend",
@@ -175,7 +177,7 @@ def _buttons(notice: Notice, links: Links) -> tuple[Button, ...]:
     )
 
 
-def _commands(notice: Notice, links: Links) -> list[str]:
+def _commands(notice: Notice, links: MailLinks) -> list[str]:
     """The commands of its answers that what is to do does not name already."""
     if notice.kind == WEEKLY:
         return [] if links.report else [OPEN_REPORT]
@@ -212,13 +214,13 @@ def _reader(pending: Pending) -> str:
 
 
 def _lead(notices: Sequence[Notice], now: datetime) -> str:
-    urgent = [one for one in notices if one.severity is Severity.URGENT]
-    due = [one.due for one in notices if one.due]
+    urgent = [notice for notice in notices if notice.severity is Severity.URGENT]
+    due = [notice.due for notice in notices if notice.due]
     first = f"the first is due at {clock(min(due), now)} ({ahead(min(due), now)})" if due else ""
     if urgent:
         stand = "is urgent, and stands first" if len(urgent) == 1 else "are urgent, and stand first"
         return f"{len(urgent):,} of these {len(notices):,} {stand}{f'; {first}' if first else ''}."
-    todo = sum(bool(one.todo) for one in notices)
+    todo = sum(bool(notice.todo) for notice in notices)
     if not todo:
         return "Nothing to do."
     return f"{count(todo, 'thing')} to do, none of them urgent{f'; {first}' if first else ''}."
@@ -235,7 +237,7 @@ def _rest(notices: Sequence[Notice]) -> str:
 def _length(part: Part) -> int:
     words = (part.title * 2, part.todo, part.then, part.why, part.reader, *part.commands)
     cells = (word for row in part.rows for word in row)
-    links = (f"{one.url}{one.label}{part.title}" for one in part.buttons)
+    links = (f"{button.url}{button.label}{part.title}" for button in part.buttons)
     return sum(_weight(one) for one in (*words, *cells, *links))
 
 

@@ -8,31 +8,31 @@ import msgspec
 
 from spotwarden.report.export import documents, job_documents, job_sheets, sheets
 from spotwarden.report.model.experiments import Experiments
-from spotwarden.report.model.fleet import Fleet
+from spotwarden.report.model.fleet import FleetReport
 from spotwarden.report.model.job import Comparison, JobReport
-from spotwarden.report.model.trust import Trust
+from spotwarden.report.model.trust import TrustReport
 
-View = Experiments | JobReport | Comparison | Fleet | Trust
+View = Experiments | JobReport | Comparison | FleetReport | TrustReport
 
 _DOCUMENTS: Mapping[type, Callable[[Any], msgspec.Struct]] = {
     Experiments: documents.experiments,
     JobReport: job_documents.job,
     Comparison: job_documents.comparison,
-    Fleet: documents.fleet,
-    Trust: job_documents.trust,
+    FleetReport: documents.fleet,
+    TrustReport: job_documents.trust,
 }
 _SHEETS: Mapping[type, Callable[[Any], bytes]] = {
     Experiments: sheets.experiments,
     JobReport: job_sheets.job,
     Comparison: job_sheets.comparison,
-    Fleet: sheets.fleet,
-    Trust: job_sheets.trust,
+    FleetReport: sheets.fleet,
+    TrustReport: job_sheets.trust,
 }
 _NAMES: Mapping[type, str] = {
     Experiments: "experiments",
     Comparison: "compare",
-    Fleet: "fleet",
-    Trust: "trust",
+    FleetReport: "fleet",
+    TrustReport: "trust",
 }
 _ODD = re.compile(r"[^A-Za-z0-9-]+")
 _LONGEST = 80

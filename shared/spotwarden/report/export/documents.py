@@ -2,20 +2,20 @@
 
 from spotwarden.report.export import shapes
 from spotwarden.report.export.values import amount, hours, pairs, said, seconds, share, sound, texts
-from spotwarden.report.model.experiments import Advance, Experiment, Experiments, Links, Measure
-from spotwarden.report.model.fleet import Fleet, Pending, Recovery, Slice, Spans, WeatherHour
+from spotwarden.report.model.experiments import Advance, Experiment, Experiments, JobLinks, MetricSummary
+from spotwarden.report.model.fleet import FleetReport, OutageHour, PendingCase, RecoveryFigures, Slice, Spans
 
 
-def experiments(view: Experiments) -> shapes.Experiments:
+def experiments(view: Experiments) -> shapes.ExperimentsDocument:
     """The experiment table."""
-    return shapes.Experiments(
+    return shapes.ExperimentsDocument(
         schema=shapes.SCHEMA, at=view.at, prices=said(view.prices), jobs=tuple(map(row, view.rows))
     )
 
 
-def row(one: Experiment) -> shapes.Row:
+def row(one: Experiment) -> shapes.RowDocument:
     """A job of the experiment table."""
-    return shapes.Row(
+    return shapes.RowDocument(
         job=sound(one.job),
         owner=said(one.owner),
         team=said(one.team),
@@ -44,14 +44,14 @@ def row(one: Experiment) -> shapes.Row:
     )
 
 
-def _progress(one: Advance) -> shapes.Progress:
-    return shapes.Progress(
+def _progress(one: Advance) -> shapes.ProgressDocument:
+    return shapes.ProgressDocument(
         at=one.at, step=one.step, steps=one.steps, share=one.share, checkpoint=said(one.checkpoint)
     )
 
 
-def _metric(one: Measure) -> shapes.Metric:
-    return shapes.Metric(
+def _metric(one: MetricSummary) -> shapes.MetricDocument:
+    return shapes.MetricDocument(
         name=sound(one.name),
         last=one.last,
         at=one.at,
@@ -62,15 +62,15 @@ def _metric(one: Measure) -> shapes.Metric:
     )
 
 
-def _places(one: Links) -> shapes.Places:
-    return shapes.Places(
+def _places(one: JobLinks) -> shapes.PlacesDocument:
+    return shapes.PlacesDocument(
         code=said(one.code), script=said(one.script), output=said(one.output), logs=said(one.logs)
     )
 
 
-def fleet(view: Fleet) -> shapes.Fleet:
+def fleet(view: FleetReport) -> shapes.FleetDocument:
     """The fleet."""
-    return shapes.Fleet(
+    return shapes.FleetDocument(
         schema=shapes.SCHEMA,
         at=view.at,
         first=view.first,
@@ -84,8 +84,8 @@ def fleet(view: Fleet) -> shapes.Fleet:
     )
 
 
-def _line(one: Slice) -> shapes.Line:
-    return shapes.Line(
+def _line(one: Slice) -> shapes.LineDocument:
+    return shapes.LineDocument(
         key=said(one.key),
         jobs=one.jobs,
         preemptions=one.preemptions,
@@ -101,8 +101,8 @@ def _line(one: Slice) -> shapes.Line:
     )
 
 
-def _hours(one: Spans) -> shapes.Hours:
-    return shapes.Hours(
+def _hours(one: Spans) -> shapes.HoursDocument:
+    return shapes.HoursDocument(
         used=hours(one.used),
         useful=hours(one.useful),
         starting=hours(one.starting),
@@ -114,8 +114,8 @@ def _hours(one: Spans) -> shapes.Hours:
     )
 
 
-def _recovery(one: Recovery) -> shapes.Recovery:
-    return shapes.Recovery(
+def _recovery(one: RecoveryFigures) -> shapes.RecoveryDocument:
+    return shapes.RecoveryDocument(
         count=one.count,
         median_seconds=seconds(one.median),
         p90_seconds=seconds(one.p90),
@@ -124,8 +124,8 @@ def _recovery(one: Recovery) -> shapes.Recovery:
     )
 
 
-def _case(one: Pending) -> shapes.Case:
-    return shapes.Case(
+def _case(one: PendingCase) -> shapes.CaseDocument:
+    return shapes.CaseDocument(
         rule=sound(one.rule),
         key=sound(one.key),
         job=said(one.job),
@@ -146,8 +146,8 @@ def _case(one: Pending) -> shapes.Case:
     )
 
 
-def _weather(one: WeatherHour) -> shapes.Weather:
-    return shapes.Weather(
+def _weather(one: OutageHour) -> shapes.OutageDocument:
+    return shapes.OutageDocument(
         zone=sound(one.zone),
         hour=one.hour,
         preempted=one.preempted,

@@ -6,24 +6,34 @@ from spotwarden.report.export import job_shapes as shapes
 from spotwarden.report.export.documents import row
 from spotwarden.report.export.shapes import SCHEMA
 from spotwarden.report.export.values import pairs, said, sound, texts
-from spotwarden.report.model.job import Bar, Comparison, Curve, JobReport, Load, Mark, Point, Refused, Wait
-from spotwarden.report.model.trust import Deed, Trust
+from spotwarden.report.model.job import (
+    Bar,
+    Comparison,
+    Curve,
+    CurvePoint,
+    GpuLoad,
+    JobReport,
+    JobWait,
+    Mark,
+    RefusedTry,
+)
+from spotwarden.report.model.trust import AuditedAction, TrustReport
 
 
-def job(view: JobReport) -> shapes.Job:
+def job(view: JobReport) -> shapes.JobDocument:
     """A job with its timeline."""
-    return shapes.Job(schema=SCHEMA, **_life(view))
+    return shapes.JobDocument(schema=SCHEMA, **_life(view))
 
 
-def comparison(view: Comparison) -> shapes.Comparison:
+def comparison(view: Comparison) -> shapes.ComparisonDocument:
     """Jobs beside each other."""
-    lives = tuple(shapes.Life(**_life(one)) for one in view.jobs)
-    return shapes.Comparison(schema=SCHEMA, jobs=lives, missing=texts(view.missing))
+    lives = tuple(shapes.LifeDocument(**_life(one)) for one in view.jobs)
+    return shapes.ComparisonDocument(schema=SCHEMA, jobs=lives, missing=texts(view.missing))
 
 
-def trust(view: Trust) -> shapes.Trust:
+def trust(view: TrustReport) -> shapes.TrustDocument:
     """The actions that were found."""
-    return shapes.Trust(
+    return shapes.TrustDocument(
         schema=SCHEMA,
         at=view.at,
         found=view.found,
@@ -51,8 +61,8 @@ def _life(view: JobReport) -> dict[str, Any]:
     }
 
 
-def _bar(one: Bar) -> shapes.Bar:
-    return shapes.Bar(
+def _bar(one: Bar) -> shapes.BarDocument:
+    return shapes.BarDocument(
         attempt=one.attempt,
         node=sound(one.node),
         instance_id=said(one.instance_id),
@@ -67,8 +77,8 @@ def _bar(one: Bar) -> shapes.Bar:
     )
 
 
-def _wait(one: Wait) -> shapes.Wait:
-    return shapes.Wait(
+def _wait(one: JobWait) -> shapes.WaitDocument:
+    return shapes.WaitDocument(
         attempt=one.attempt,
         start=one.start,
         end=one.end,
@@ -77,12 +87,12 @@ def _wait(one: Wait) -> shapes.Wait:
     )
 
 
-def _refusal(one: Refused) -> shapes.Refusal:
-    return shapes.Refusal(at=one.at, place=sound(one.place), error=sound(one.error))
+def _refusal(one: RefusedTry) -> shapes.RefusalDocument:
+    return shapes.RefusalDocument(at=one.at, place=sound(one.place), error=sound(one.error))
 
 
-def _mark(one: Mark) -> shapes.Mark:
-    return shapes.Mark(
+def _mark(one: Mark) -> shapes.MarkDocument:
+    return shapes.MarkDocument(
         at=one.at,
         kind=one.kind,
         what=sound(one.what),
@@ -92,8 +102,8 @@ def _mark(one: Mark) -> shapes.Mark:
     )
 
 
-def _load(one: Load) -> shapes.Load:
-    return shapes.Load(
+def _load(one: GpuLoad) -> shapes.LoadDocument:
+    return shapes.LoadDocument(
         instance_id=sound(one.instance_id),
         node=said(one.node),
         start=one.start,
@@ -102,16 +112,18 @@ def _load(one: Load) -> shapes.Load:
     )
 
 
-def _curve(one: Curve) -> shapes.Curve:
-    return shapes.Curve(metric=sound(one.metric), node=said(one.node), points=tuple(map(_point, one.points)))
+def _curve(one: Curve) -> shapes.CurveDocument:
+    return shapes.CurveDocument(
+        metric=sound(one.metric), node=said(one.node), points=tuple(map(_point, one.points))
+    )
 
 
-def _point(one: Point) -> shapes.Point:
-    return shapes.Point(at=one.at, step=one.step, value=one.value, attempt=one.attempt)
+def _point(one: CurvePoint) -> shapes.PointDocument:
+    return shapes.PointDocument(at=one.at, step=one.step, value=one.value, attempt=one.attempt)
 
 
-def _deed(one: Deed) -> shapes.Deed:
-    return shapes.Deed(
+def _deed(one: AuditedAction) -> shapes.AuditDocument:
+    return shapes.AuditDocument(
         id=sound(one.id),
         at=one.at,
         function=sound(one.function),

@@ -7,11 +7,11 @@ import msgspec
 
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.moment import Moment
-from spotwarden.report.export.shapes import Row
-from spotwarden.report.model.job import Fate, MarkKind
+from spotwarden.report.export.shapes import RowDocument
+from spotwarden.report.model.job import BarEnd, MarkKind
 
 
-class Bar(msgspec.Struct, frozen=True, kw_only=True):
+class BarDocument(msgspec.Struct, frozen=True, kw_only=True):
     """One VM in one attempt; `kept` is up to when the work of one that was lost had been saved."""
 
     attempt: int
@@ -22,12 +22,12 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
     spot: bool | None
     start: Moment
     end: Moment | None
-    fate: Fate
+    fate: BarEnd
     why: str | None
     kept: Moment | None
 
 
-class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+class RefusalDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A place that was asked and did not give."""
 
     at: Moment
@@ -35,17 +35,17 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     error: str
 
 
-class Wait(msgspec.Struct, frozen=True, kw_only=True):
+class WaitDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A time without VMs before an attempt; `end` is null while it lasts."""
 
     attempt: int
     start: Moment
     end: Moment | None
     reason: str | None
-    refused: tuple[Refusal, ...]
+    refused: tuple[RefusalDocument, ...]
 
 
-class Mark(msgspec.Struct, frozen=True, kw_only=True):
+class MarkDocument(msgspec.Struct, frozen=True, kw_only=True):
     """What happened at a moment; `deed` is the id of the action behind it."""
 
     at: Moment
@@ -56,7 +56,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     deed: str | None
 
 
-class Load(msgspec.Struct, frozen=True, kw_only=True):
+class LoadDocument(msgspec.Struct, frozen=True, kw_only=True):
     """How busy a VM's busiest GPU was, each `step_seconds` from `start`; null where it was not reported."""
 
     instance_id: str
@@ -66,7 +66,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     percent: tuple[float | None, ...]
 
 
-class Point(msgspec.Struct, frozen=True, kw_only=True):
+class PointDocument(msgspec.Struct, frozen=True, kw_only=True):
     """One value of a metric."""
 
     at: Moment
@@ -75,15 +75,15 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int
 
 
-class Curve(msgspec.Struct, frozen=True, kw_only=True):
+class CurveDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A metric over a job's life, thinned out."""
 
     metric: str
     node: str | None
-    points: tuple[Point, ...]
+    points: tuple[PointDocument, ...]
 
 
-class Deed(msgspec.Struct, frozen=True, kw_only=True):
+class AuditDocument(msgspec.Struct, frozen=True, kw_only=True):
     """One action of the control plane; `audit` names the object that it stands in."""
 
     id: str
@@ -105,38 +105,38 @@ class Deed(msgspec.Struct, frozen=True, kw_only=True):
     audit: str | None
 
 
-class Life(msgspec.Struct, frozen=True, kw_only=True):
+class LifeDocument(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about one job."""
 
     at: Moment
-    job: Row
+    job: RowDocument
     start: Moment | None
     end: Moment | None
-    bars: tuple[Bar, ...]
-    waits: tuple[Wait, ...]
-    marks: tuple[Mark, ...]
-    loads: tuple[Load, ...]
-    curves: tuple[Curve, ...]
-    deeds: tuple[Deed, ...]
+    bars: tuple[BarDocument, ...]
+    waits: tuple[WaitDocument, ...]
+    marks: tuple[MarkDocument, ...]
+    loads: tuple[LoadDocument, ...]
+    curves: tuple[CurveDocument, ...]
+    deeds: tuple[AuditDocument, ...]
     deeds_left_out: int
     prices: str | None
 
 
-class Job(Life, frozen=True, kw_only=True, tag_field="view", tag="job"):
+class JobDocument(LifeDocument, frozen=True, kw_only=True, tag_field="view", tag="job"):
     """One job with its timeline: `jobs/<job>.json`."""
 
     schema: int
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="compare"):
+class ComparisonDocument(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="compare"):
     """Jobs beside each other: `compare.json`; of those that are missing there is nothing."""
 
     schema: int
-    jobs: tuple[Life, ...]
+    jobs: tuple[LifeDocument, ...]
     missing: tuple[str, ...]
 
 
-class Trust(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="trust"):
+class TrustDocument(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="trust"):
     """Actions that were looked for, newest first: `trust.json`; `found` counts those left out as well.
 
     `since` is the oldest day that was looked through, null for all. `answer` says why a VM or job is gone,
@@ -149,4 +149,4 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="tr
     since: date | None
     answer: str | None
     by: str | None
-    deeds: tuple[Deed, ...]
+    deeds: tuple[AuditDocument, ...]

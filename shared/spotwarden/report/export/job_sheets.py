@@ -9,7 +9,14 @@ import msgspec
 from spotwarden.model.heartbeat import number
 from spotwarden.report.export import sheets
 from spotwarden.report.export.cells import Cell, table
-from spotwarden.report.export.job_shapes import Bar, Comparison, Deed, Job, Trust, Wait
+from spotwarden.report.export.job_shapes import (
+    AuditDocument,
+    BarDocument,
+    ComparisonDocument,
+    JobDocument,
+    TrustDocument,
+    WaitDocument,
+)
 
 _DEED = (
     "at", "function", "action", "job", "node", "instance_ids", "rule", "owner", "place", "outcome", "why",
@@ -34,23 +41,23 @@ class Happening(NamedTuple):
     said: str | None = None
 
 
-def job(document: Job) -> bytes:
+def job(document: JobDocument) -> bytes:
     """All that is on record about a job, in the order of time."""
     rows = sorted(_life(document), key=lambda one: one.start)
     return table(Happening._fields, rows)
 
 
-def comparison(document: Comparison) -> bytes:
+def comparison(document: ComparisonDocument) -> bytes:
     """A row for each job, as in the experiment table."""
     return sheets.jobs([one.job for one in document.jobs])
 
 
-def trust(document: Trust) -> bytes:
+def trust(document: TrustDocument) -> bytes:
     """A row for each action; the evidence is JSON."""
     return table(_DEED, map(_deed, document.deeds))
 
 
-def _life(document: Job) -> Iterator[Happening]:
+def _life(document: JobDocument) -> Iterator[Happening]:
     yield from map(_bar, document.bars)
     for wait in document.waits:
         yield from _wait(wait)
@@ -59,7 +66,7 @@ def _life(document: Job) -> Iterator[Happening]:
     yield from _measured(document)
 
 
-def _bar(bar: Bar) -> Happening:
+def _bar(bar: BarDocument) -> Happening:
     return Happening(
         "bar",
         bar.start,
@@ -73,13 +80,13 @@ def _bar(bar: Bar) -> Happening:
     )
 
 
-def _wait(wait: Wait) -> Iterator[Happening]:
+def _wait(wait: WaitDocument) -> Iterator[Happening]:
     yield Happening("wait", wait.start, wait.end, wait.attempt, said=wait.reason)
     for one in wait.refused:
         yield Happening("place", one.at, attempt=wait.attempt, zone=one.place, said=one.error)
 
 
-def _measured(document: Job) -> Iterator[Happening]:
+def _measured(document: JobDocument) -> Iterator[Happening]:
     for load in document.loads:
         for index, value in enumerate(load.percent):
             at = load.start + timedelta(seconds=index * load.step_seconds)
@@ -97,7 +104,7 @@ def _measured(document: Job) -> Iterator[Happening]:
             )
 
 
-def _deed(one: Deed) -> list[Cell]:
+def _deed(one: AuditDocument) -> list[Cell]:
     return [
         one.at, one.function, one.action, one.job, one.node, " ".join(one.instance_ids), one.rule, one.owner,
         one.place, one.outcome, one.why, _evidence(one.evidence), one.policy, one.sweep, one.detail,

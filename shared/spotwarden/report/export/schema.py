@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.report.export.job_shapes import Comparison, Job, Trust
-from spotwarden.report.export.shapes import SCHEMA, Experiments, Fleet
+from spotwarden.report.export.job_shapes import ComparisonDocument, JobDocument, TrustDocument
+from spotwarden.report.export.shapes import SCHEMA, ExperimentsDocument, FleetDocument
 
-DOCUMENTS = (Experiments, Job, Comparison, Fleet, Trust)
+DOCUMENTS = (ExperimentsDocument, JobDocument, ComparisonDocument, FleetDocument, TrustDocument)
 
 
 def schema() -> Mapping[str, Any]:

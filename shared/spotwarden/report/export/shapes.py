@@ -17,7 +17,7 @@ SCHEMA = 1
 """The version of these shapes. New names may come without a new version; none changes or goes."""
 
 
-class Amount(msgspec.Struct, frozen=True, kw_only=True):
+class AmountDocument(msgspec.Struct, frozen=True, kw_only=True):
     """US dollars for VMs, without disks, network and discounts.
 
     `usd` is the sum of what has a known price, and null where VMs ran and none of them has one.
@@ -29,7 +29,7 @@ class Amount(msgspec.Struct, frozen=True, kw_only=True):
     prices_of: date | None
 
 
-class Metric(msgspec.Struct, frozen=True, kw_only=True):
+class MetricDocument(msgspec.Struct, frozen=True, kw_only=True):
     """One metric of a job's heartbeats; `best` is the lowest or the highest, as its name suggests."""
 
     name: str
@@ -41,7 +41,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     best: float | None
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
+class ProgressDocument(msgspec.Struct, frozen=True, kw_only=True):
     """How far a job is, as it last said `at`; `share` is 0 to 1."""
 
     at: Moment | None
@@ -51,7 +51,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint: str | None
 
 
-class Places(msgspec.Struct, frozen=True, kw_only=True):
+class PlacesDocument(msgspec.Struct, frozen=True, kw_only=True):
     """Where a job's things are, as `gs://…`; logs and output are folders."""
 
     code: str | None
@@ -60,7 +60,7 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     logs: str | None
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class RowDocument(msgspec.Struct, frozen=True, kw_only=True):
     """One job. `runtime_seconds` are from `started` to `ended`, or to now.
 
     `up_seconds` are those of all its VMs together, `gpu_hours` the same times the GPUs of each. `on_demand`
@@ -84,26 +84,26 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     runtime_seconds: float | None
     up_seconds: float | None
     gpu_hours: float | None
-    cost: Amount
-    on_demand: Amount
-    saved: Amount
-    progress: Progress
-    metrics: tuple[Metric, ...]
-    links: Places
+    cost: AmountDocument
+    on_demand: AmountDocument
+    saved: AmountDocument
+    progress: ProgressDocument
+    metrics: tuple[MetricDocument, ...]
+    links: PlacesDocument
     tags: Mapping[str, str]
     problem: str | None
 
 
-class Experiments(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="experiments"):
+class ExperimentsDocument(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="experiments"):
     """The experiment table: `index.json`."""
 
     schema: int
     at: Moment | None
     prices: str | None
-    jobs: tuple[Row, ...]
+    jobs: tuple[RowDocument, ...]
 
 
-class Hours(msgspec.Struct, frozen=True, kw_only=True):
+class HoursDocument(msgspec.Struct, frozen=True, kw_only=True):
     """Where time went. `used` is the sum of the six after it; `waiting` is not used."""
 
     used: float
@@ -116,7 +116,7 @@ class Hours(msgspec.Struct, frozen=True, kw_only=True):
     waiting: float
 
 
-class Recovery(msgspec.Struct, frozen=True, kw_only=True):
+class RecoveryDocument(msgspec.Struct, frozen=True, kw_only=True):
     """From the loss of a job's VMs to the start of new ones; each percentile is a recovery that happened."""
 
     count: int
@@ -126,7 +126,7 @@ class Recovery(msgspec.Struct, frozen=True, kw_only=True):
     longest_seconds: float | None
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class LineDocument(msgspec.Struct, frozen=True, kw_only=True):
     """One row of a table of the fleet; `key` is null where nobody knows whose, or where, it is.
 
     `goodput` is `useful` by what is known of `used`, 0 to 1, in GPU-hours; `vm_goodput` in VM-hours. `waste`
@@ -136,18 +136,18 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     key: str | None
     jobs: int
     preemptions: int
-    gpu_hours: Hours
-    vm_hours: Hours
+    gpu_hours: HoursDocument
+    vm_hours: HoursDocument
     goodput: float | None
     vm_goodput: float | None
-    cost: Amount
-    on_demand: Amount
-    saved: Amount
-    waste: Amount
-    recovery: Recovery
+    cost: AmountDocument
+    on_demand: AmountDocument
+    saved: AmountDocument
+    waste: AmountDocument
+    recovery: RecoveryDocument
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True):
+class CaseDocument(msgspec.Struct, frozen=True, kw_only=True):
     """An open case: what was found, what will be done when, and who can say no by which command."""
 
     rule: str
@@ -169,7 +169,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     veto: str | None
 
 
-class Weather(msgspec.Struct, frozen=True, kw_only=True):
+class OutageDocument(msgspec.Struct, frozen=True, kw_only=True):
     """What a zone did in the hour from `hour` on."""
 
     zone: str
@@ -179,7 +179,7 @@ class Weather(msgspec.Struct, frozen=True, kw_only=True):
     granted: int
 
 
-class Fleet(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="fleet"):
+class FleetDocument(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="fleet"):
     """The fleet from the day `first` to the day `last`: `fleet.json`. Each table adds up to `total`."""
 
     schema: int
@@ -188,7 +188,7 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="fl
     last: date
     time_zone: str
     prices: str | None
-    total: Line
-    tables: Mapping[str, tuple[Line, ...]]
-    cases: tuple[Case, ...]
-    weather: tuple[Weather, ...]
+    total: LineDocument
+    tables: Mapping[str, tuple[LineDocument, ...]]
+    cases: tuple[CaseDocument, ...]
+    weather: tuple[OutageDocument, ...]

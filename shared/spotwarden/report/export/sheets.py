@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from spotwarden.model.heartbeat import Measured, number
 from spotwarden.report.export.cells import Cell, table
-from spotwarden.report.export.shapes import Amount, Experiments, Fleet, Hours, Line, Row
+from spotwarden.report.export.shapes import (
+    AmountDocument,
+    ExperimentsDocument,
+    FleetDocument,
+    HoursDocument,
+    LineDocument,
+    RowDocument,
+)
 
 MOST_NAMES = 50
 """Metrics, and tags, that have columns of their own: those that most jobs have. The JSON has all of them."""
@@ -27,12 +34,12 @@ TOTAL = "total"
 """What the one row that is by nothing is called; it comes first."""
 
 
-def experiments(document: Experiments) -> bytes:
+def experiments(document: ExperimentsDocument) -> bytes:
     """A row for each job."""
     return jobs(document.jobs)
 
 
-def jobs(rows: Sequence[Row]) -> bytes:
+def jobs(rows: Sequence[RowDocument]) -> bytes:
     """A row for each job, with columns for the metrics and tags that most of them have."""
     metrics = _commonest(metric.name for row in rows for metric in row.metrics)
     tags = _commonest(tag for row in rows for tag in row.tags)
@@ -47,8 +54,8 @@ def _commonest(names: Iterable[str]) -> list[str]:
     return [name for name, _ in counted[:MOST_NAMES]]
 
 
-def _job(row: Row, metrics: Sequence[str], tags: Sequence[str]) -> list[Cell]:
-    progress, links, known = row.progress, row.links, {one.name: one for one in row.metrics}
+def _job(row: RowDocument, metrics: Sequence[str], tags: Sequence[str]) -> list[Cell]:
+    progress, links, known = row.progress, row.links, {metric.name: metric for metric in row.metrics}
     measured: list[Cell] = []
     for name in metrics:
         one = known.get(name)
@@ -68,23 +75,23 @@ def _measured(value: Measured) -> float:
     return number(value)
 
 
-def _oldest(row: Row | Line) -> Cell:
+def _oldest(row: RowDocument | LineDocument) -> Cell:
     days = [one.prices_of for one in (row.cost, row.on_demand) if one.prices_of]
     return min(days, default=None)
 
 
-def fleet(document: Fleet) -> bytes:
+def fleet(document: FleetDocument) -> bytes:
     """The total, and each row of each table; `by` says of which, `total` of none."""
     return table(_LINE, _lines(document))
 
 
-def _lines(document: Fleet) -> Iterator[list[Cell]]:
+def _lines(document: FleetDocument) -> Iterator[list[Cell]]:
     yield _line(TOTAL, document.total)
     for by, rows in document.tables.items():
         yield from (_line(by, row) for row in rows)
 
 
-def _line(by: str, row: Line) -> list[Cell]:
+def _line(by: str, row: LineDocument) -> list[Cell]:
     return [
         by, row.key, row.jobs, row.preemptions, *_spans(row.gpu_hours), row.goodput,
         *_spans(row.vm_hours), row.vm_goodput,
@@ -94,9 +101,9 @@ def _line(by: str, row: Line) -> list[Cell]:
     ]  # fmt: skip
 
 
-def _spans(hours: Hours) -> list[Cell]:
+def _spans(hours: HoursDocument) -> list[Cell]:
     return [getattr(hours, part) for part in _SPANS]
 
 
-def _sum(amount: Amount) -> tuple[Cell, Cell]:
+def _sum(amount: AmountDocument) -> tuple[Cell, Cell]:
     return amount.usd, amount.unpriced_vm_hours

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
-from spotwarden.report.export.shapes import Amount
+from spotwarden.report.export.shapes import AmountDocument
 from spotwarden.report.model.experiments import Money
 
 _HOUR = timedelta(hours=1)
@@ -46,6 +46,6 @@ def share(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)
 
 
-def amount(money: Money) -> Amount:
+def amount(money: Money) -> AmountDocument:
     """In US dollars."""
-    return Amount(usd=money.usd, unpriced_vm_hours=hours(money.unpriced), prices_of=money.oldest)
+    return AmountDocument(usd=money.usd, unpriced_vm_hours=hours(money.unpriced), prices_of=money.oldest)

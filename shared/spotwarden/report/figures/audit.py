@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from spotwarden.report.model.kept import Record
-from spotwarden.report.model.trust import Deed
+from spotwarden.report.model.trust import AuditedAction
 
 TEXT = 1_000
 """Characters of one text; the audit has all of it."""
@@ -14,17 +14,17 @@ MANY = 100
 Said = Mapping[str, Any]
 
 
-def deeds(name: str, day: str, entry: str, records: Sequence[Record]) -> tuple[Deed, ...]:
+def deeds(name: str, day: str, entry: str, records: Sequence[Record]) -> tuple[AuditedAction, ...]:
     """The deeds of one object of the audit."""
     return tuple(_deed(f"{day}/{entry}#{number}", name, record) for number, record in enumerate(records, 1))
 
 
-def _deed(key: str, name: str, record: Record) -> Deed:
+def _deed(key: str, name: str, record: Record) -> AuditedAction:
     about = _about(record.detail)
     targets = [
         one for one in _seq(about.get("targets") or about.get("instances")) if isinstance(one, Mapping)
     ]
-    return Deed(
+    return AuditedAction(
         id=key,
         at=record.at,
         function=record.function,
@@ -33,11 +33,11 @@ def _deed(key: str, name: str, record: Record) -> Deed:
         action=record.action,
         why=record.why[:TEXT],
         job=_text(about, "job"),
-        node=_text(about, "node") or ", ".join(_text(one, "name") for one in targets[:MANY]),
+        node=_text(about, "node") or ", ".join(_text(target, "name") for target in targets[:MANY]),
         instance_ids=tuple(dict.fromkeys(_ids(about, targets)))[:MANY],
         rule=_text(about, "rule") or _text(_map(about.get("case")), "rule"),
         owner=_text(about, "owner"),
-        place=_text(about, "zone") or next((_text(one, "zone") for one in targets), ""),
+        place=_text(about, "zone") or next((_text(target, "zone") for target in targets), ""),
         evidence=dict(_evidence(about)),
         outcome=_text(record.outcome, "type"),
         detail=" ".join(_said(record.outcome))[:TEXT],
@@ -67,7 +67,7 @@ def _text(source: Said, name: str) -> str:
 def _ids(about: Said, targets: Sequence[Said]) -> Iterator[str]:
     if one := _text(about, "instance_id"):
         yield one
-    yield from (_text(one, "id") for one in targets)
+    yield from (_text(target, "id") for target in targets)
     for part in ("replaces", "instances"):
         yield from (one for one in _map(about.get(part)).values() if isinstance(one, str))
 

@@ -8,9 +8,9 @@ from datetime import datetime
 import msgspec
 
 from spotwarden.model.heartbeat import Beat, Measured, number
-from spotwarden.report.model.experiments import Advance, Measure
-from spotwarden.report.model.job import Curve, Point
-from spotwarden.report.model.kept import Line, Sources
+from spotwarden.report.model.experiments import Advance, MetricSummary
+from spotwarden.report.model.job import Curve, CurvePoint
+from spotwarden.report.model.kept import NodeMetrics, Sources
 
 POINTS = 240
 """Of a curve in one attempt; more than a screen shows, and 200 metrics of it still fit into a summary."""
@@ -25,11 +25,11 @@ LESS_IS_BETTER = re.compile(
 """Abbreviations stand alone: `val_wer` is one, `answer_accuracy` and `confidence` have none."""
 
 
-def line(node: str, attempt: int, beats: Iterable[Beat], generation: int = 0) -> Line:
+def line(node: str, attempt: int, beats: Iterable[Beat], generation: int = 0) -> NodeMetrics:
     """What they say, oldest first; one without a moment only tells what it measures."""
     heard = list(beats)
     moments = [beat.at for beat in heard if beat.at]
-    return Line(
+    return NodeMetrics(
         node=node,
         attempt=attempt,
         generation=generation,
@@ -50,12 +50,12 @@ def _saved(beats: Sequence[Beat], attempt: int) -> Iterator[tuple[datetime, str]
 
 
 def _curves(node: str, attempt: int, beats: Sequence[Beat]) -> Iterator[Curve]:
-    found: dict[str, list[Point]] = defaultdict(list)
+    found: dict[str, list[CurvePoint]] = defaultdict(list)
     for beat in beats:
         if beat.at is None:
             continue
         for name, value in _short(beat):
-            found[name].append(Point(at=beat.at, step=beat.step, value=value, attempt=attempt))
+            found[name].append(CurvePoint(at=beat.at, step=beat.step, value=value, attempt=attempt))
     for name in sorted(found)[:CURVES]:
         yield Curve(metric=name, node=node, points=thinned(found[name], POINTS))
 
@@ -65,29 +65,29 @@ def _short(beat: Beat) -> Iterator[tuple[str, Measured]]:
     return ((name, value) for name, value in beat.metrics.items() if len(name) <= NAME)
 
 
-def thinned(points: Sequence[Point], most: int) -> tuple[Point, ...]:
+def thinned(points: Sequence[CurvePoint], most: int) -> tuple[CurvePoint, ...]:
     """At most so many: of each stretch its first, its lowest and its highest value, and the last of all."""
     if len(points) <= most:
         return tuple(points)
     stretches = max(1, (most - 1) // 3)
     size = -(-len(points) // stretches)
-    kept: list[Point] = []
+    kept: list[CurvePoint] = []
     for first in range(0, len(points), size):
         some = points[first : first + size]
-        chosen = {id(one): one for one in (some[0], min(some, key=_value), max(some, key=_value))}
-        kept += [one for one in some if id(one) in chosen]
+        chosen = {id(item): item for item in (some[0], min(some, key=_value), max(some, key=_value))}
+        kept += [item for item in some if id(item) in chosen]
     return (*kept, points[-1]) if kept[-1] is not points[-1] else tuple(kept)
 
 
-def _value(point: Point) -> tuple[bool, float]:
+def _value(point: CurvePoint) -> tuple[bool, float]:
     """What is no number counts as more than any, so that it is seen."""
     value = number(point.value)
     return value != value, value  # noqa: PLR0124 — only *not a number* is not itself
 
 
-def joined(lines: Sequence[Line]) -> tuple[Curve, ...]:
+def joined(lines: Sequence[NodeMetrics]) -> tuple[Curve, ...]:
     """Each metric over all attempts, of the node that says the most of it."""
-    found: dict[tuple[str, str], list[Point]] = defaultdict(list)
+    found: dict[tuple[str, str], list[CurvePoint]] = defaultdict(list)
     for one in sorted(lines, key=lambda line: line.attempt):
         for curve in one.curves:
             kept = found[curve.metric, one.node]
@@ -102,13 +102,13 @@ def joined(lines: Sequence[Line]) -> tuple[Curve, ...]:
     )
 
 
-def _until(points: Sequence[Point], later: Sequence[Point]) -> Iterator[Point]:
+def _until(points: Sequence[CurvePoint], later: Sequence[CurvePoint]) -> Iterator[CurvePoint]:
     """What was lost with the attempt is done again by the next one: no step is in the curve twice."""
     first = later[0].step if later else None
-    return (one for one in points if first is None or one.step is None or one.step < first)
+    return (point for point in points if first is None or point.step is None or point.step < first)
 
 
-def measures(curves: Iterable[Curve], beat: Beat | None) -> tuple[Measure, ...]:
+def measures(curves: Iterable[Curve], beat: Beat | None) -> tuple[MetricSummary, ...]:
     """The last, lowest and highest value of each metric; the newest heartbeat may know one more."""
     found = {curve.metric: _measure(curve) for curve in curves if curve.points}
     newest = beat or Beat()
@@ -117,24 +117,24 @@ def measures(curves: Iterable[Curve], beat: Beat | None) -> tuple[Measure, ...]:
     return tuple(found[name] for name in sorted(found)[:CURVES])
 
 
-def _measure(curve: Curve) -> Measure:
+def _measure(curve: Curve) -> MetricSummary:
     last = curve.points[-1]
     return _with_bounds(
-        Measure(name=curve.metric, last=last.value, at=last.at, step=last.step),
-        [number(one.value) for one in curve.points],
+        MetricSummary(name=curve.metric, last=last.value, at=last.at, step=last.step),
+        [number(point.value) for point in curve.points],
     )
 
 
-def _newer(known: Measure | None, name: str, value: Measured, beat: Beat) -> Measure:
+def _newer(known: MetricSummary | None, name: str, value: Measured, beat: Beat) -> MetricSummary:
     if known is not None and known.at and (beat.at is None or beat.at <= known.at):
         return known
     bounds = [one for one in (known.lowest, known.highest) if one is not None] if known else []
-    newest = Measure(name=name, last=value, at=beat.at, step=beat.step)
+    newest = MetricSummary(name=name, last=value, at=beat.at, step=beat.step)
     return _with_bounds(newest, [*bounds, number(value)])
 
 
-def _with_bounds(measure: Measure, values: Sequence[float]) -> Measure:
-    real = [one for one in values if one - one == 0]
+def _with_bounds(measure: MetricSummary, values: Sequence[float]) -> MetricSummary:
+    real = [value for value in values if value - value == 0]
     if not real:
         return measure
     low, high = min(real), max(real)
@@ -142,7 +142,7 @@ def _with_bounds(measure: Measure, values: Sequence[float]) -> Measure:
     return msgspec.structs.replace(measure, lowest=low, highest=high, best=low if less else high)
 
 
-def advance(sources: Sources, lines: Sequence[Line]) -> Advance:
+def advance(sources: Sources, lines: Sequence[NodeMetrics]) -> Advance:
     """How far the job is, by its newest heartbeat; one that says nothing still says when."""
     said = [line.last for line in lines if line.last and line.last.at]
     newest = max(said, key=lambda beat: beat.at.timestamp() if beat.at else 0.0, default=None)

@@ -6,20 +6,20 @@ from datetime import UTC, datetime
 from spotwarden.governance.precedence import team_of
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.policy import Policy
-from spotwarden.report.model.fleet import Pending
+from spotwarden.report.model.fleet import PendingCase
 
 LATE = datetime(9999, 1, 1, tzinfo=UTC)
 
 
-def pending(cases: Iterable[Case], policy: Policy) -> tuple[Pending, ...]:
+def pending(cases: Iterable[Case], policy: Policy) -> tuple[PendingCase, ...]:
     """All of them, those due first, then those that are open for longest."""
     found = [_pending(case, policy) for case in cases]
     return tuple(sorted(found, key=lambda one: (one.due or LATE, one.opened, one.rule, one.key)))
 
 
-def _pending(case: Case, policy: Policy) -> Pending:
+def _pending(case: Case, policy: Policy) -> PendingCase:
     subject = case.subject
-    return Pending(
+    return PendingCase(
         rule=case.rule,
         key=case.key,
         job=subject.job,
@@ -27,7 +27,7 @@ def _pending(case: Case, policy: Policy) -> Pending:
         state=case.state.value,
         reason=case.reason,
         evidence=case.evidence,
-        targets=tuple(f"{one.name} ({one.id})" for one in subject.targets),
+        targets=tuple(f"{target.name} ({target.id})" for target in subject.targets),
         opened=case.opened,
         since=case.since,
         remedy=case.remedy.value,
@@ -44,4 +44,4 @@ def _vetoers(case: Case, policy: Policy) -> tuple[str, ...]:
     """Its owner, the owner's team, and ops."""
     team = policy.teams.get(team_of(policy, case.subject.owner))
     people = (case.subject.owner, team.email if team else "", policy.governance.ops or "ops")
-    return tuple(dict.fromkeys(one for one in people if one))
+    return tuple(dict.fromkeys(person for person in people if person))

@@ -6,26 +6,35 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.opening import zone_of
-from spotwarden.model.prices import Kind
+from spotwarden.model.prices import VmKind
 from spotwarden.report.figures.intervals import Pair, Pairs, by_day, pair, union, within, without
 from spotwarden.report.figures.stays import kind_of, over_at, up_of
-from spotwarden.report.model.job import Bar, Fate, Wait
-from spotwarden.report.model.kept import SLOT, Cell, Gathered, Line, Loads, Rules, Seconds, Sources
+from spotwarden.report.model.job import Bar, BarEnd, JobWait
+from spotwarden.report.model.kept import (
+    SLOT,
+    Cell,
+    FigureRules,
+    Gathered,
+    KeptLoads,
+    NodeMetrics,
+    Seconds,
+    Sources,
+)
 
 USEFUL, STARTING, IDLE, LOST, AFTER, UNKNOWN, WAITING = range(len(Seconds._fields))
-GONE = frozenset((Fate.PREEMPTED, Fate.LOST))
+GONE = frozenset((BarEnd.PREEMPTED, BarEnd.LOST))
 OWNER = 300
 """Characters of an owner's name; it stands in each cell of all jobs."""
 FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
 
-Key = tuple[date, str, Kind, str]
+Key = tuple[date, str, VmKind, str]
 Sums = defaultdict[Key, list[int]]
 Parts = Mapping[int, Pairs]
 
 
 def cells(
-    sources: Sources, gathered: Gathered, bars: Sequence[Bar], waits: Sequence[Wait], rules: Rules
-) -> tuple[tuple[Kind, ...], tuple[Cell, ...]]:
+    sources: Sources, gathered: Gathered, bars: Sequence[Bar], waits: Sequence[JobWait], rules: FigureRules
+) -> tuple[tuple[VmKind, ...], tuple[Cell, ...]]:
     """The kinds of VM of a job, and its cells."""
     sums: Sums = defaultdict(lambda: [0] * len(Seconds._fields))
     zone = days_in(rules.timezone)
@@ -60,12 +69,12 @@ def days_in(name: str) -> tzinfo:
         return UTC
 
 
-def _add(sums: Sums, part: int, pairs: Pairs, zone: tzinfo, where: tuple[str, Kind, str]) -> None:
+def _add(sums: Sums, part: int, pairs: Pairs, zone: tzinfo, where: tuple[str, VmKind, str]) -> None:
     for day, span in by_day(pairs, zone):
         sums[day, *where][part] += span
 
 
-def _packed(sums: Sums) -> tuple[tuple[Kind, ...], tuple[Cell, ...]]:
+def _packed(sums: Sums) -> tuple[tuple[VmKind, ...], tuple[Cell, ...]]:
     kinds = tuple(sorted({key[2] for key in sums}, key=repr))
     rows = sorted(
         Cell(day=day, zone=place, kind=kinds.index(kind), owner=owner, seconds=Seconds(*row))
@@ -74,7 +83,7 @@ def _packed(sums: Sums) -> tuple[tuple[Kind, ...], tuple[Cell, ...]]:
     return kinds, tuple(rows)
 
 
-def parts(bar: Bar, sources: Sources, gathered: Gathered, rules: Rules) -> Parts:
+def parts(bar: Bar, sources: Sources, gathered: Gathered, rules: FigureRules) -> Parts:
     """The up-time of one VM in one attempt, cut into the parts of `Spans`; the first that fits wins."""
     rest = up_of(bar, gathered, sources, rules.now)
     found: dict[int, Pairs] = {}
@@ -84,7 +93,9 @@ def parts(bar: Bar, sources: Sources, gathered: Gathered, rules: Rules) -> Parts
     return {**found, USEFUL: rest}
 
 
-def _claims(bar: Bar, sources: Sources, gathered: Gathered, rules: Rules) -> Iterator[tuple[int, Pairs]]:
+def _claims(
+    bar: Bar, sources: Sources, gathered: Gathered, rules: FigureRules
+) -> Iterator[tuple[int, Pairs]]:
     over = over_at(sources)
     if over is not None:
         yield AFTER, pair(over, FOREVER)
@@ -110,11 +121,11 @@ def kept_until(bar: Bar, gathered: Gathered) -> datetime | None:
     return max([bar.start, *_saved(lines, bar.start, bar.end or FOREVER)])
 
 
-def _saved(lines: Sequence[Line], start: datetime, end: datetime) -> Iterator[datetime]:
+def _saved(lines: Sequence[NodeMetrics], start: datetime, end: datetime) -> Iterator[datetime]:
     return (at for line in lines for at, _ in line.saved if start <= at <= end)
 
 
-def idle(loads: Loads, threshold: float) -> Pairs:
+def idle(loads: KeptLoads, threshold: float) -> Pairs:
     """The slots in which all GPUs of a VM were below the threshold."""
     return union(slot(number) for number, top in loads.slots.items() if 0 <= top < threshold)
 
@@ -126,8 +137,8 @@ def slot(number: str) -> Pair:
 
 
 def _waiting(
-    sources: Sources, gathered: Gathered, bars: Sequence[Bar], waits: Sequence[Wait], rules: Rules
-) -> Iterator[tuple[tuple[str, Kind, str], Pairs]]:
+    sources: Sources, gathered: Gathered, bars: Sequence[Bar], waits: Sequence[JobWait], rules: FigureRules
+) -> Iterator[tuple[tuple[str, VmKind, str], Pairs]]:
     """What a job waited for, by VM: as many as it had before, of the same kind, where they were lost."""
     ledger = {one.number: one for one in sources.ledger}
     for wait in waits:
@@ -136,7 +147,7 @@ def _waiting(
             yield (place, kind, said(sources)), pairs
 
 
-def wanted(one: Attempt, gathered: Gathered, bars: Sequence[Bar]) -> Iterator[tuple[str, Kind]]:
+def wanted(one: Attempt, gathered: Gathered, bars: Sequence[Bar]) -> Iterator[tuple[str, VmKind]]:
     """The place and kind of each VM that an attempt stands in for; where there is none, of its own."""
     for node in one.replaces or one.instances:
         mine = [bar for bar in bars if bar.node == node]

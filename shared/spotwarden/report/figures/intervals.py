@@ -35,9 +35,9 @@ def within(these: Pairs, those: Pairs) -> Pairs:
     """What is in both."""
     return tuple(
         (start, end)
-        for one in these
+        for item in these
         for other in those
-        if (start := max(one[0], other[0])) < (end := min(one[1], other[1]))
+        if (start := max(item[0], other[0])) < (end := min(item[1], other[1]))
     )
 
 
@@ -45,7 +45,7 @@ def without(these: Pairs, those: Pairs) -> Pairs:
     """What is in the first and not in the second."""
     left = these
     for start, end in those:
-        left = tuple(piece for one in left for piece in _cut(one, start, end))
+        left = tuple(piece for leftover in left for piece in _cut(leftover, start, end))
     return left
 
 

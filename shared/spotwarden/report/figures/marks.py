@@ -6,7 +6,7 @@ from spotwarden.model.attempt import Attempt
 from spotwarden.report.figures.stays import PREEMPTED
 from spotwarden.report.model.job import Bar, Mark, MarkKind
 from spotwarden.report.model.kept import Gathered, Sources
-from spotwarden.report.model.trust import Deed
+from spotwarden.report.model.trust import AuditedAction
 
 MOST = 1_000
 """Of one kind; a job with more of them shows its newest."""
@@ -55,7 +55,7 @@ def _end(sources: Sources) -> Iterator[Mark]:
         yield Mark(at=sources.ended, kind=MarkKind.ENDED, what=what)
 
 
-def of_deed(deed: Deed) -> Mark | None:
+def of_deed(deed: AuditedAction) -> Mark | None:
     """What one of our actions is on a timeline; None for one that only keeps records."""
     if deed.outcome != "Done":
         return None
@@ -70,5 +70,5 @@ def of_deed(deed: Deed) -> Mark | None:
     return Mark(at=deed.at, kind=kind, what=deed.why, node=deed.node, deed=deed.id)
 
 
-def _by_a_person(deed: Deed) -> bool:
+def _by_a_person(deed: AuditedAction) -> bool:
     return deed.function == "answer_notice" or deed.function.startswith("cli_")

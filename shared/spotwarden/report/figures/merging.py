@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from spotwarden.report.figures.trust import CHANGES
-from spotwarden.report.model.kept import Gathered, Loads, Metered, News
-from spotwarden.report.model.trust import Deed
+from spotwarden.report.model.kept import Gathered, JobNews, KeptLoads, KeptUsage
+from spotwarden.report.model.trust import AuditedAction
 
 CHANGED, KEPT = 400, 100
 """Deeds of a job that stay: those that changed something outside, and those that only kept records."""
@@ -14,7 +14,7 @@ SLOTS = 13_000
 """Values of one VM's GPUs that stay, the newest: three months of them."""
 
 
-def merged(gathered: Gathered, news: News) -> Gathered:
+def merged(gathered: Gathered, news: JobNews) -> Gathered:
     """All of it together."""
     deeds, gone = _deeds(gathered.deeds, news.deeds)
     return replace(
@@ -26,11 +26,11 @@ def merged(gathered: Gathered, news: News) -> Gathered:
     )
 
 
-def _metered(known: Mapping[str, Metered], new: Mapping[str, Metered]) -> Mapping[str, Metered]:
+def _metered(known: Mapping[str, KeptUsage], new: Mapping[str, KeptUsage]) -> Mapping[str, KeptUsage]:
     return {**known, **{one: add(known.get(one), metered) for one, metered in new.items()}}
 
 
-def add(known: Metered | None, new: Metered) -> Metered:
+def add(known: KeptUsage | None, new: KeptUsage) -> KeptUsage:
     """One VM's runs; of a run the longer count of a day, for the meter only adds."""
     if known is None:
         return new
@@ -39,22 +39,24 @@ def add(known: Metered | None, new: Metered) -> Metered:
         mine = runs.setdefault(start, {})
         for day, seconds in days.items():
             mine[day] = max(seconds, mine.get(day, 0))
-    return Metered(owner=new.owner or known.owner, kind=new.kind, runs=runs)
+    return KeptUsage(owner=new.owner or known.owner, kind=new.kind, runs=runs)
 
 
-def _loads(known: Mapping[str, Loads], new: Mapping[str, Mapping[str, float]]) -> Mapping[str, Loads]:
-    return {**known, **{one: _load(known.get(one, Loads()), slots) for one, slots in new.items()}}
+def _loads(known: Mapping[str, KeptLoads], new: Mapping[str, Mapping[str, float]]) -> Mapping[str, KeptLoads]:
+    return {**known, **{one: _load(known.get(one, KeptLoads()), slots) for one, slots in new.items()}}
 
 
-def _load(known: Loads, new: Mapping[str, float]) -> Loads:
+def _load(known: KeptLoads, new: Mapping[str, float]) -> KeptLoads:
     """The higher value of each slot: two looks may have cut it differently, and one may have come early."""
     slots = dict(known.slots)
     for number, top in new.items():
         slots[number] = max(top, slots.get(number, top))
-    return Loads(slots=dict(sorted(slots.items(), key=lambda slot: int(slot[0]))[-SLOTS:]))
+    return KeptLoads(slots=dict(sorted(slots.items(), key=lambda slot: int(slot[0]))[-SLOTS:]))
 
 
-def _deeds(known: Sequence[Deed], new: Sequence[Deed]) -> tuple[tuple[Deed, ...], int]:
+def _deeds(
+    known: Sequence[AuditedAction], new: Sequence[AuditedAction]
+) -> tuple[tuple[AuditedAction, ...], int]:
     """The newest of both kinds, oldest first, and how many have had to go."""
     both = sorted({deed.id: deed for deed in (*known, *new)}.values(), key=lambda deed: (deed.at, deed.id))
     changed = [deed for deed in both if deed.action in CHANGES]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from spotwarden.governance.costs import price_of
-from spotwarden.model.prices import Kind, Price, PriceTable
+from spotwarden.model.prices import Price, PriceTable, VmKind
 from spotwarden.report.model.experiments import MILLION, Money
 
 HOUR = 3_600
@@ -15,7 +15,7 @@ Sum = tuple[int, int, int]
 """Micros, priced and unpriced seconds."""
 
 
-class Bill(NamedTuple):
+class CellCost(NamedTuple):
     """What one kind of VM costs, as it was and on demand."""
 
     paid: Price | None
@@ -52,13 +52,13 @@ class Till:
 
     def __init__(self, table: PriceTable) -> None:
         self._table = table
-        self._known: dict[Kind, Bill] = {}
+        self._known: dict[VmKind, CellCost] = {}
 
-    def bill(self, kind: Kind) -> Bill:
+    def bill(self, kind: VmKind) -> CellCost:
         """What this kind of VM costs."""
         if (known := self._known.get(kind)) is None:
             full = replace(kind, provisioning="STANDARD")
-            known = Bill(price_of(kind, self._table), price_of(full, self._table))
+            known = CellCost(price_of(kind, self._table), price_of(full, self._table))
             self._known[kind] = known
         return known
 

@@ -5,22 +5,35 @@ from hashlib import sha256
 
 import msgspec
 
-from spotwarden.model.attempt import CLOSED, Attempt, State
-from spotwarden.model.placement import Event
-from spotwarden.model.prices import Kind
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
+from spotwarden.model.placement import PlaceEvent
+from spotwarden.model.prices import VmKind
 from spotwarden.model.standing import Standing
-from spotwarden.recovery.refusals import Refusal, refusal
+from spotwarden.recovery.refusals import RefusalKind, refusal
 from spotwarden.report.figures import beats, counting, marks, stays
 from spotwarden.report.figures.intervals import SECOND, whole
-from spotwarden.report.model.experiments import OVER, Experiment, Links
-from spotwarden.report.model.job import Bar, Fate
-from spotwarden.report.model.kept import Entry, Gathered, Happened, Loss, Rules, Sources, Story, Summary
+from spotwarden.report.model.experiments import OVER, Experiment, JobLinks
+from spotwarden.report.model.job import Bar, BarEnd
+from spotwarden.report.model.kept import (
+    FigureRules,
+    Gathered,
+    Happened,
+    IndexEntry,
+    JobStory,
+    Loss,
+    Sources,
+    Summary,
+)
 
 SUCCESS = "0"
 MOST_HAPPENED = 2_000
 MOST_TAGS, TAG, PROBLEM = 64, 100, 500
 """Tags, and characters of one and of a problem: a row is part of the one index of all jobs."""
-_CLOSED = {State.ENDED: Standing.ENDED, State.STOPPED: Standing.STOPPED, State.GAVE_UP: Standing.GAVE_UP}
+_CLOSED = {
+    AttemptState.ENDED: Standing.ENDED,
+    AttemptState.STOPPED: Standing.STOPPED,
+    AttemptState.GAVE_UP: Standing.GAVE_UP,
+}
 
 
 def digest(what: object) -> str:
@@ -28,7 +41,7 @@ def digest(what: object) -> str:
     return sha256(msgspec.json.encode(what, order="sorted")).hexdigest()[:32]
 
 
-def summary(sources: Sources, gathered: Gathered, rules: Rules) -> Summary:
+def summary(sources: Sources, gathered: Gathered, rules: FigureRules) -> Summary:
     """Everything about one job."""
     bars = tuple(
         msgspec.structs.replace(bar, kept=counting.kept_until(bar, gathered))
@@ -39,8 +52,8 @@ def summary(sources: Sources, gathered: Gathered, rules: Rules) -> Summary:
     waits = stays.waits(sources)
     kinds, cells = counting.cells(sources, gathered, bars, waits, rules)
     row = _row(sources, gathered, bars)
-    story = Story(bars=bars, waits=waits, marks=marks.marks(sources, gathered, bars))
-    entry = Entry(
+    story = JobStory(bars=bars, waits=waits, marks=marks.marks(sources, gathered, bars))
+    entry = IndexEntry(
         row=row,
         nodes=_once((*sources.registrations, *(bar.node for bar in bars))),
         kinds=kinds,
@@ -57,7 +70,7 @@ def summary(sources: Sources, gathered: Gathered, rules: Rules) -> Summary:
 
 def _settled(row: Experiment, bars: Sequence[Bar], sources: Sources) -> bool:
     """Whether nothing more happens by itself."""
-    return row.standing in OVER and not sources.watched and not any(bar.fate is Fate.UP for bar in bars)
+    return row.standing in OVER and not sources.watched and not any(bar.fate is BarEnd.UP for bar in bars)
 
 
 def _row(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> Experiment:
@@ -80,7 +93,9 @@ def _row(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> Experimen
         preemptions=sum(one.fate == stays.PREEMPTED for one in sources.ledger),
         advance=beats.advance(sources, gathered.lines),
         metrics=beats.measures(beats.joined(gathered.lines), sources.beat),
-        links=Links(**{part: link for part, link in sources.has.items() if part in Links.__struct_fields__}),
+        links=JobLinks(
+            **{part: link for part, link in sources.has.items() if part in JobLinks.__struct_fields__}
+        ),
         tags={name[:TAG]: value[:TAG] for name, value in list(sources.tags.items())[:MOST_TAGS]},
         problem=(sources.problem or sources.file.problem)[:PROBLEM],
     )
@@ -95,7 +110,7 @@ def standing(sources: Sources, bars: Sequence[Bar]) -> Standing:
     newest = sources.ledger[-1]
     if newest.state in CLOSED:
         return _CLOSED[newest.state]
-    if newest.state is not State.RUNNING:
+    if newest.state is not AttemptState.RUNNING:
         return Standing.RECOVERING if newest.number > 1 else Standing.QUEUED
     if sources.marked:
         return Standing.RECOVERING
@@ -105,7 +120,7 @@ def standing(sources: Sources, bars: Sequence[Bar]) -> Standing:
 def _unwritten(sources: Sources, bars: Sequence[Bar]) -> Standing:
     if sources.marked:
         return Standing.RECOVERING
-    if any(bar.fate is Fate.UP for bar in bars):
+    if any(bar.fate is BarEnd.UP for bar in bars):
         return Standing.STALLED if sources.stalled else Standing.RUNNING
     if bars or sources.registrations or not sources.has.get("script"):
         return Standing.UNKNOWN
@@ -132,7 +147,7 @@ def _losses(ledger: Iterable[Attempt], gathered: Gathered, bars: Sequence[Bar]) 
     for one in ledger:
         if one.lost is None:
             continue
-        place, kind = next(counting.wanted(one, gathered, bars), (one.lost_in, Kind()))
+        place, kind = next(counting.wanted(one, gathered, bars), (one.lost_in, VmKind()))
         lost = whole(one.lost)
         after = whole(one.started) - lost if one.started else None
         yield Loss(
@@ -148,9 +163,9 @@ def _happened(ledger: Iterable[Attempt]) -> Iterator[Happened]:
     """What places did: took VMs, had no room, gave."""
     for one in ledger:
         if one.fate == stays.PREEMPTED and one.lost and one.lost_in:
-            yield Happened(zone=one.lost_in, at=one.lost, event=Event.PREEMPTED)
+            yield Happened(zone=one.lost_in, at=one.lost, event=PlaceEvent.PREEMPTED)
         for two in one.tries:
-            if two.error and two.spot and refusal(two.error) is Refusal.STOCKOUT:
-                yield Happened(zone=two.place, at=two.at, event=Event.STOCKOUT)
+            if two.error and two.spot and refusal(two.error) is RefusalKind.STOCKOUT:
+                yield Happened(zone=two.place, at=two.at, event=PlaceEvent.STOCKOUT)
         if one.started and one.tries and one.tries[-1].spot:
-            yield Happened(zone=one.tries[-1].place, at=one.started, event=Event.GAVE)
+            yield Happened(zone=one.tries[-1].place, at=one.started, event=PlaceEvent.GAVE)

@@ -8,17 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import zip_longest
 
-from spotwarden.model.attempt import CLOSED, Attempt, State
-from spotwarden.model.prices import Kind
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
+from spotwarden.model.prices import VmKind
 from spotwarden.recovery.fates import Fate as Cause
 from spotwarden.report.figures.intervals import Pair, Pairs, pair, union
-from spotwarden.report.model.job import Bar, Fate, Refused, Wait
-from spotwarden.report.model.kept import Gathered, Metered, Rules, Sources
+from spotwarden.report.model.job import Bar, BarEnd, JobWait, RefusedTry
+from spotwarden.report.model.kept import FigureRules, Gathered, KeptUsage, Sources
 
 PARTS_OF_ZONE = 3
 PREEMPTED = Cause.PREEMPTED.value
-_CAUSES = {PREEMPTED: Fate.PREEMPTED, Cause.STOPPED.value: Fate.STOPPED}
-_STATES = {State.ENDED: Fate.ENDED, State.STOPPED: Fate.STOPPED, State.GAVE_UP: Fate.LOST}
+_CAUSES = {PREEMPTED: BarEnd.PREEMPTED, Cause.STOPPED.value: BarEnd.STOPPED}
+_STATES = {
+    AttemptState.ENDED: BarEnd.ENDED,
+    AttemptState.STOPPED: BarEnd.STOPPED,
+    AttemptState.GAVE_UP: BarEnd.LOST,
+}
 
 
 def over_at(sources: Sources) -> datetime | None:
@@ -29,7 +33,7 @@ def over_at(sources: Sources) -> datetime | None:
     return newest.updated if newest and newest.state in CLOSED else None
 
 
-def bars(sources: Sources, gathered: Gathered, rules: Rules) -> tuple[Bar, ...]:
+def bars(sources: Sources, gathered: Gathered, rules: FigureRules) -> tuple[Bar, ...]:
     """A bar for each VM of each attempt that ran, oldest attempt first; before them those of no attempt."""
     pairs = zip_longest(sources.ledger, sources.ledger[1:])
     return (
@@ -59,19 +63,19 @@ def _of_attempt(one: Attempt, after: Attempt | None, sources: Sources, gathered:
         )
 
 
-def _end(one: Attempt, after: Attempt | None, sources: Sources) -> tuple[datetime | None, Fate, str]:
+def _end(one: Attempt, after: Attempt | None, sources: Sources) -> tuple[datetime | None, BarEnd, str]:
     """When an attempt's VMs went, how, and in words; those of the newest may still be up."""
     if after is not None and one.state in CLOSED:
         # Over, and started again by its owner.
         return one.updated, _STATES[one.state], one.reason
     if after is not None:
-        fate = _CAUSES.get(after.fate, Fate.LOST)
+        fate = _CAUSES.get(after.fate, BarEnd.LOST)
         return after.lost or after.created, fate, after.fate or after.reason
     if sources.ended is not None:
-        return sources.ended, Fate.ENDED, f"the job ended with status {sources.status_code}"
+        return sources.ended, BarEnd.ENDED, f"the job ended with status {sources.status_code}"
     if one.state in _STATES:
         return one.updated, _STATES[one.state], one.reason
-    return None, Fate.UP, ""
+    return None, BarEnd.UP, ""
 
 
 def _runs_in(instance_id: str, one: Attempt, sources: Sources, gathered: Gathered) -> Pairs:
@@ -84,11 +88,11 @@ def _runs_in(instance_id: str, one: Attempt, sources: Sources, gathered: Gathere
 
 def _attempt_of(run: Pair, mine: Sequence[Attempt]) -> Attempt:
     """The newest attempt that had begun when the run did; the first for one from before our time."""
-    begun = [one for one in mine if one.created <= run[0]]
+    begun = [item for item in mine if item.created <= run[0]]
     return begun[-1] if begun else mine[0]
 
 
-def runs(metered: Metered) -> Pairs:
+def runs(metered: KeptUsage) -> Pairs:
     """When the meter saw a VM up: one pair for each start, across midnights."""
     found: list[Pair] = []
     for start, days in metered.runs.items():
@@ -99,7 +103,7 @@ def runs(metered: Metered) -> Pairs:
     return union(found)
 
 
-def kind_of(instance_id: str, one: Attempt | None, gathered: Gathered) -> Kind:
+def kind_of(instance_id: str, one: Attempt | None, gathered: Gathered) -> VmKind:
     """What a VM was: as it was metered, as it was launched, or like another of its job."""
     if metered := gathered.metered.get(instance_id):
         return metered.kind
@@ -107,10 +111,10 @@ def kind_of(instance_id: str, one: Attempt | None, gathered: Gathered) -> Kind:
         return ran.kind
     others = [two.kind for two in gathered.metered.values()] + [two.kind for two in gathered.ran.values()]
     if one is None or not one.tries or not others:
-        return Kind()
+        return VmKind()
     place, spot = one.tries[-1].place, one.tries[-1].spot
     like = others[-1]
-    return Kind(
+    return VmKind(
         machine_type=like.machine_type,
         gpu=like.gpu,
         gpus=like.gpus,
@@ -124,7 +128,7 @@ def region_of(place: str) -> str:
     return "-".join(place.split("-")[: PARTS_OF_ZONE - 1])
 
 
-def _spot(kind: Kind) -> bool | None:
+def _spot(kind: VmKind) -> bool | None:
     return kind.provisioning == "SPOT" if kind.machine_type else None
 
 
@@ -141,7 +145,7 @@ def _zone(one: Attempt, after: Attempt | None, instance_id: str, gathered: Gathe
     return asked or (metered.kind.region if metered else "")
 
 
-def _unwritten(sources: Sources, gathered: Gathered, rules: Rules) -> Iterator[Bar]:
+def _unwritten(sources: Sources, gathered: Gathered, rules: FigureRules) -> Iterator[Bar]:
     """The VMs that no ledger knows, which cost as much: each time that the meter has seen one up."""
     nodes = {instance_id: node for node, instance_id in sources.registrations.items()}
     known = {instance_id for one in sources.ledger if one.started for instance_id in one.instances.values()}
@@ -157,16 +161,16 @@ def _unwritten(sources: Sources, gathered: Gathered, rules: Rules) -> Iterator[B
                 spot=_spot(metered.kind),
                 start=start,
                 end=None if up else end,
-                fate=Fate.UP if up else Fate.ENDED if sources.ended else Fate.UNKNOWN,
+                fate=BarEnd.UP if up else BarEnd.ENDED if sources.ended else BarEnd.UNKNOWN,
             )
 
 
-def waits(sources: Sources) -> tuple[Wait, ...]:
+def waits(sources: Sources) -> tuple[JobWait, ...]:
     """The times in which the job wanted VMs and had none, each with why and with who refused."""
     return tuple(wait for one in sources.ledger if (wait := _wait(one, sources)) is not None)
 
 
-def _wait(one: Attempt, sources: Sources) -> Wait | None:
+def _wait(one: Attempt, sources: Sources) -> JobWait | None:
     """Before the first attempt of our own making a job waits from when it was asked for."""
     if one.seen:
         return None
@@ -174,8 +178,8 @@ def _wait(one: Attempt, sources: Sources) -> Wait | None:
     end = one.started
     if end is None and (one.state in CLOSED or sources.ended is not None):
         end = min(sources.ended or one.updated, one.updated)
-    refused = tuple(Refused(at=two.at, place=two.place, error=two.error) for two in one.tries if two.error)
-    return Wait(
+    refused = tuple(RefusedTry(at=two.at, place=two.place, error=two.error) for two in one.tries if two.error)
+    return JobWait(
         attempt=one.number,
         start=start,
         end=max(start, end) if end else None,
@@ -186,7 +190,7 @@ def _wait(one: Attempt, sources: Sources) -> Wait | None:
 
 def _reason(one: Attempt) -> str:
     """Why it has none: what has begun it, and how far the search for a place is."""
-    if one.state is State.BACKING_OFF and one.not_before:
+    if one.state is AttemptState.BACKING_OFF and one.not_before:
         return f"{one.reason}; no place has room, asked again at {one.not_before:%Y-%m-%d %H:%M:%S} UTC"
     return one.reason
 
@@ -205,8 +209,8 @@ def up_of(bar: Bar, gathered: Gathered, sources: Sources, now: datetime) -> Pair
     return union((*pair(bar.start, bar.end or now), *metered))
 
 
-def gpus_of(kinds: Mapping[str, Kind]) -> int | None:
+def gpus_of(kinds: Mapping[str, VmKind]) -> int | None:
     """The GPUs of these VMs together; None where one of them is unknown."""
-    if not kinds or not all(one.machine_type for one in kinds.values()):
+    if not kinds or not all(kind.machine_type for kind in kinds.values()):
         return None
-    return sum(one.gpus for one in kinds.values())
+    return sum(kind.gpus for kind in kinds.values())

@@ -54,11 +54,11 @@ def _figures(one: Slice, name: str, *, gpus: bool) -> Figures:
 def _sum(name: str, some: Sequence[Figures]) -> Figures:
     return Figures(
         name=name,
-        used=sum((one.used for one in some), NOTHING),
-        cost=added(one.cost for one in some),
-        saved=added(one.saved for one in some),
-        waste=added(one.waste for one in some),
-        recovered=sum(one.recovered for one in some),
+        used=sum((item.used for item in some), NOTHING),
+        cost=added(item.cost for item in some),
+        saved=added(item.saved for item in some),
+        waste=added(item.waste for item in some),
+        recovered=sum(item.recovered for item in some),
     )
 
 

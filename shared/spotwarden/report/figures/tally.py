@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 from operator import add
 
-from spotwarden.model.prices import Kind
+from spotwarden.model.prices import VmKind
 from spotwarden.report.figures.counting import AFTER, IDLE, LOST, WAITING
 from spotwarden.report.figures.money import Till
 from spotwarden.report.model.experiments import Money
@@ -71,13 +71,13 @@ def used(seconds: Seconds) -> int:
     return sum(seconds) - seconds[WAITING]
 
 
-def numbers(kind: Kind, seconds: Seconds, till: Till) -> tuple[Numbers, tuple[date, ...]]:
+def numbers(kind: VmKind, seconds: Seconds, till: Till) -> tuple[Numbers, tuple[date, ...]]:
     """A cell as numbers, and the days of its prices."""
     up = used(seconds)
     bill = till.bill(kind)
     return (
         *seconds,
-        *(kind.gpus * one for one in seconds),
+        *(kind.gpus * second for second in seconds),
         *bill.cost(up),
         *bill.on_demand(up),
         *bill.saved(up),

@@ -7,10 +7,10 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
 from spotwarden.report.figures import beats
 from spotwarden.report.figures.counting import days_in, slot
-from spotwarden.report.figures.fleet import Asked, Sums, row_of
+from spotwarden.report.figures.fleet import FleetQuery, Sums, row_of
 from spotwarden.report.model.experiments import OVER, Experiments
-from spotwarden.report.model.job import JobReport, Load
-from spotwarden.report.model.kept import Index, Loads, Summary
+from spotwarden.report.model.job import GpuLoad, JobReport
+from spotwarden.report.model.kept import KeptLoads, ReportIndex, Summary
 
 LOADS = 64
 """VMs whose GPUs are drawn: the newest."""
@@ -18,19 +18,19 @@ SLOTS = 2_016
 """Values of one of them, two weeks at ten minutes each: the newest."""
 
 
-def experiments(index: Index, policy: Policy, prices: PriceTable) -> Experiments:
+def experiments(index: ReportIndex, policy: Policy, prices: PriceTable) -> Experiments:
     """The table of all jobs."""
     sums = _sums(index, policy, prices)
     rows = tuple(row_of(entry, sums) for entry in index.entries if entry.row.job)
     return Experiments(at=index.at, rows=rows, prices=sums.till.basis())
 
 
-def _sums(index: Index, policy: Policy, prices: PriceTable) -> Sums:
+def _sums(index: ReportIndex, policy: Policy, prices: PriceTable) -> Sums:
     today = index.at.date()
-    return Sums(Asked(today, today), policy, prices, days_in(index.timezone))
+    return Sums(FleetQuery(today, today), policy, prices, days_in(index.timezone))
 
 
-def job(index: Index, summary: Summary, policy: Policy, prices: PriceTable) -> JobReport:
+def job(index: ReportIndex, summary: Summary, policy: Policy, prices: PriceTable) -> JobReport:
     """One job's page."""
     sums = _sums(index, policy, prices)
     moments = list(_moments(summary))
@@ -62,20 +62,20 @@ def _moments(summary: Summary) -> Iterator[datetime]:
     yield from (mark.at for mark in story.marks)
 
 
-def _loads(summary: Summary) -> Iterator[Load]:
+def _loads(summary: Summary) -> Iterator[GpuLoad]:
     nodes = {bar.instance_id: bar.node for bar in summary.story.bars}
     for instance_id, node in nodes.items():
         if (loads := summary.gathered.loads.get(instance_id)) and loads.slots:
             yield load(instance_id, node, loads)
 
 
-def load(instance_id: str, node: str, loads: Loads) -> Load:
+def load(instance_id: str, node: str, loads: KeptLoads) -> GpuLoad:
     """One VM's GPUs, without gaps in time: what was not reported is None."""
     last = max(map(int, loads.slots))
     first = max(min(map(int, loads.slots)), last - SLOTS + 1)
     start, end = slot(str(first))
     values = (loads.slots.get(str(number), -1.0) for number in range(first, last + 1))
-    return Load(
+    return GpuLoad(
         instance_id=instance_id,
         node=node,
         start=start,
@@ -84,7 +84,7 @@ def load(instance_id: str, node: str, loads: Loads) -> Load:
     )
 
 
-def named(index: Index, about: str) -> str:
+def named(index: ReportIndex, about: str) -> str:
     """The job of this name, or that of the VM of this id or name; "" for none that is on record."""
     for entry in index.entries:
         if about and about in (entry.row.job, *entry.row.instances, *entry.nodes):

@@ -14,10 +14,10 @@ from spotwarden.model.notice import WEEKLY, Notice, Severity, Table
 from spotwarden.model.opening import clock_of, zone_of
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
-from spotwarden.report.figures.fleet import Asked, fleet
+from spotwarden.report.figures.fleet import FleetQuery, fleet
 from spotwarden.report.figures.sums import brief, hours, parts, percent, table, usd
-from spotwarden.report.model.fleet import By, Fleet, Recovery, Slice
-from spotwarden.report.model.kept import Entry, Index
+from spotwarden.report.model.fleet import By, FleetReport, RecoveryFigures, Slice
+from spotwarden.report.model.kept import IndexEntry, ReportIndex
 from spotwarden.report.model.week import Week
 
 LATEST = timedelta(days=2)
@@ -39,9 +39,11 @@ def due_week(limits: NotifyLimits, now: datetime) -> Week | None:
     return Week(monday - 7 * _DAY, monday - _DAY)
 
 
-def weekly(index: Index, week: Week, policy: Policy, prices: PriceTable, now: datetime) -> tuple[Notice, ...]:
+def weekly(
+    index: ReportIndex, week: Week, policy: Policy, prices: PriceTable, now: datetime
+) -> tuple[Notice, ...]:
     """A letter for ops, and one for each owner; none for who has neither used nor waited for anything."""
-    asked = Asked(week.first, week.last)
+    asked = FleetQuery(week.first, week.last)
     everybody = fleet(index, asked, policy, prices)
     if not _anything(everybody):
         return ()
@@ -54,25 +56,25 @@ def weekly(index: Index, week: Week, policy: Policy, prices: PriceTable, now: da
     return (_to_ops(everybody, week, policy, now), *letters)
 
 
-def _anything(figures: Fleet) -> bool:
+def _anything(figures: FleetReport) -> bool:
     return bool(figures.total.vm.used or figures.total.vm.waiting)
 
 
-def _by_owner(index: Index) -> Mapping[str, tuple[Entry, ...]]:
+def _by_owner(index: ReportIndex) -> Mapping[str, tuple[IndexEntry, ...]]:
     """The jobs with anything of each owner: looking through all jobs for each of them would take minutes."""
-    found: dict[str, list[Entry]] = defaultdict(list)
+    found: dict[str, list[IndexEntry]] = defaultdict(list)
     for entry in index.entries:
         for owner in {entry.row.owner, *(cell.owner for cell in entry.cells)} - {""}:
             found[owner].append(entry)
     return {owner: tuple(entries) for owner, entries in found.items()}
 
 
-def _to_owner(owner: str, figures: Fleet, week: Week, now: datetime) -> Notice:
+def _to_owner(owner: str, figures: FleetReport, week: Week, now: datetime) -> Notice:
     tables = (_table("Your jobs", "job", figures, By.JOB, "VMs of no job"),)
     return letter(figures, week, now, owner=owner, words=f"Your week of {week.told}", tables=tables)
 
 
-def _to_ops(figures: Fleet, week: Week, policy: Policy, now: datetime) -> Notice:
+def _to_ops(figures: FleetReport, week: Week, policy: Policy, now: datetime) -> Notice:
     tables = (
         _table("By owner", "owner", figures, By.OWNER, "nobody known"),
         _table("By machine type", "machine type", figures, By.MACHINE, "not known"),
@@ -82,17 +84,17 @@ def _to_ops(figures: Fleet, week: Week, policy: Policy, now: datetime) -> Notice
     return letter(figures, week, now, owner=policy.governance.ops, words=words, tables=tables, whose="all")
 
 
-def _table(title: str, what: str, figures: Fleet, by: By, nobody: str) -> Table:
+def _table(title: str, what: str, figures: FleetReport, by: By, nobody: str) -> Table:
     return table(title, what, figures.tables[by], gpus=_gpus(figures), nobody=nobody)
 
 
-def _gpus(figures: Fleet) -> bool:
+def _gpus(figures: FleetReport) -> bool:
     """Whether hours are those of GPUs; where there are none at all, those of VMs."""
     return bool(figures.total.gpu.used or figures.total.gpu.waiting)
 
 
 def letter(  # noqa: PLR0913 — what a letter is made of
-    figures: Fleet,
+    figures: FleetReport,
     week: Week,
     now: datetime,
     *,
@@ -123,7 +125,7 @@ def _briefly(total: Slice) -> str:
     return f"{jobs}, {usd(total.cost)}, {usd(total.waste)} of it wasted"
 
 
-def _evidence(figures: Fleet) -> Iterator[tuple[str, str]]:
+def _evidence(figures: FleetReport) -> Iterator[tuple[str, str]]:
     total, gpus = figures.total, _gpus(figures)
     spans = total.gpu if gpus else total.vm
     waited = f", {hours(spans.waiting)} more waited for" if spans.waiting else ""
@@ -141,7 +143,7 @@ def _evidence(figures: Fleet) -> Iterator[tuple[str, str]]:
     yield "prices", figures.prices
 
 
-def _recovered(recovery: Recovery) -> str:
+def _recovered(recovery: RecoveryFigures) -> str:
     if not recovery.count:
         return "0"
     if recovery.count == 1:

@@ -44,7 +44,7 @@ class Money(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.unpriced and self.priced)
 
 
-class Measure(msgspec.Struct, frozen=True, kw_only=True):
+class MetricSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One metric of a job's heartbeats over all attempts.
 
     `last` is the newest value, at `at` and `step`. `lowest` and `highest` leave out what is no number; `best`
@@ -70,7 +70,7 @@ class Advance(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint: str = ""
 
 
-class Links(msgspec.Struct, frozen=True, kw_only=True):
+class JobLinks(msgspec.Struct, frozen=True, kw_only=True):
     """Where a job's things are, as `gs://…`; "" where there is none. `logs` and `output` are folders."""
 
     code: str = ""
@@ -112,8 +112,8 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     saved: Money = Money()
     preemptions: int = 0
     advance: Advance = Advance()
-    metrics: tuple[Measure, ...] = ()
-    links: Links = Links()
+    metrics: tuple[MetricSummary, ...] = ()
+    links: JobLinks = JobLinks()
     tags: Mapping[str, str] = {}
     problem: str = ""
 

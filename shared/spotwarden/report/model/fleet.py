@@ -47,7 +47,7 @@ class Spans(msgspec.Struct, frozen=True, kw_only=True):
         return self.useful / known if known else None
 
 
-class Recovery(msgspec.Struct, frozen=True, kw_only=True):
+class RecoveryFigures(msgspec.Struct, frozen=True, kw_only=True):
     """How long jobs took from the loss of their VMs to the start of new ones; None where none has.
 
     The percentiles are nearest ranks: each of them is a recovery that happened.
@@ -78,7 +78,7 @@ class Slice(msgspec.Struct, frozen=True, kw_only=True):
     saved: Money = Money()
     waste: Money = Money()
     preemptions: int = 0
-    recovery: Recovery = Recovery()
+    recovery: RecoveryFigures = RecoveryFigures()
 
 
 class By(Enum):
@@ -92,7 +92,7 @@ class By(Enum):
     DAY = "day"
 
 
-class Pending(msgspec.Struct, frozen=True, kw_only=True):
+class PendingCase(msgspec.Struct, frozen=True, kw_only=True):
     """An open case: what was found, what will be done about whom, when, and who can say no.
 
     `state` and `remedy` are the words of `CaseState` and `Remedy`. `due` is None where nothing will be done,
@@ -119,7 +119,7 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
     veto: str = ""
 
 
-class WeatherHour(msgspec.Struct, frozen=True, kw_only=True):
+class OutageHour(msgspec.Struct, frozen=True, kw_only=True):
     """What a zone did in the hour from `hour` on: VMs it took, requests it had no room for, and granted."""
 
     zone: str
@@ -129,7 +129,7 @@ class WeatherHour(msgspec.Struct, frozen=True, kw_only=True):
     granted: int = 0
 
 
-class Fleet(msgspec.Struct, frozen=True, kw_only=True):
+class FleetReport(msgspec.Struct, frozen=True, kw_only=True):
     """The whole fleet over the days from `first` to `last`, as it was at `at`.
 
     The rows of each of `tables` add up to `total`, those of days are in the order of time, the others with
@@ -143,7 +143,7 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     timezone: str = "UTC"
     total: Slice = Slice()
     tables: Mapping[By, tuple[Slice, ...]] = {}
-    recovery: Recovery = Recovery()
-    cases: tuple[Pending, ...] = ()
-    weather: tuple[WeatherHour, ...] = ()
+    recovery: RecoveryFigures = RecoveryFigures()
+    cases: tuple[PendingCase, ...] = ()
+    weather: tuple[OutageHour, ...] = ()
     prices: str = ""

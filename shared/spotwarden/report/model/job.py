@@ -11,10 +11,10 @@ import msgspec
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.moment import Moment
 from spotwarden.report.model.experiments import Experiment
-from spotwarden.report.model.trust import Deed
+from spotwarden.report.model.trust import AuditedAction
 
 
-class Fate(Enum):
+class BarEnd(Enum):
     """How a VM's stay in a place came to its end; `UP` is one that has not."""
 
     UP = "up"
@@ -27,7 +27,7 @@ class Fate(Enum):
 
 
 class Bar(msgspec.Struct, frozen=True, kw_only=True):
-    """One VM in one attempt: from when to when it was up; `end` is None while it is (`Fate.UP`).
+    """One VM in one attempt: from when to when it was up; `end` is None while it is (`BarEnd.UP`).
 
     `machine` is its type, "" where nobody has seen it; `spot` is None likewise. `why` says how it ended, in
     words. `kept` is up to when its work was saved, for one that was lost; None where the job does not say.
@@ -41,12 +41,12 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
     spot: bool | None = None
     start: Moment
     end: Moment | None = None
-    fate: Fate = Fate.UNKNOWN
+    fate: BarEnd = BarEnd.UNKNOWN
     why: str = ""
     kept: Moment | None = None
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True):
+class RefusedTry(msgspec.Struct, frozen=True, kw_only=True):
     """A place that was asked and did not give: when, where, and its answer."""
 
     at: Moment
@@ -54,14 +54,14 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True):
     error: str
 
 
-class Wait(msgspec.Struct, frozen=True, kw_only=True):
+class JobWait(msgspec.Struct, frozen=True, kw_only=True):
     """A time without VMs before `attempt`; `end` is None while it lasts. `reason` is in words."""
 
     attempt: int
     start: Moment
     end: Moment | None = None
     reason: str = ""
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedTry, ...] = ()
 
 
 class MarkKind(Enum):
@@ -89,7 +89,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     deed: str = ""
 
 
-class Load(msgspec.Struct, frozen=True, kw_only=True):
+class GpuLoad(msgspec.Struct, frozen=True, kw_only=True):
     """How busy a VM's busiest GPU was, in percent, each `step` from `start`; None: not reported."""
 
     instance_id: str
@@ -99,7 +99,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     values: tuple[float | None, ...]
 
 
-class Point(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class CurvePoint(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """One value of a curve: when, at which step of the training (None: not said), in which attempt."""
 
     at: Moment
@@ -113,7 +113,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
 
     metric: str
     node: str = ""
-    points: tuple[Point, ...] = ()
+    points: tuple[CurvePoint, ...] = ()
 
 
 class JobReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,11 +128,11 @@ class JobReport(msgspec.Struct, frozen=True, kw_only=True):
     start: Moment | None = None
     end: Moment | None = None
     bars: tuple[Bar, ...] = ()
-    waits: tuple[Wait, ...] = ()
+    waits: tuple[JobWait, ...] = ()
     marks: tuple[Mark, ...] = ()
-    loads: tuple[Load, ...] = ()
+    loads: tuple[GpuLoad, ...] = ()
     curves: tuple[Curve, ...] = ()
-    deeds: tuple[Deed, ...] = ()
+    deeds: tuple[AuditedAction, ...] = ()
     deeds_left_out: int = 0
     prices: str = ""
 

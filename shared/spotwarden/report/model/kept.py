@@ -13,22 +13,22 @@ from spotwarden.model.attempt import Attempt
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.moment import Moment
-from spotwarden.model.placement import Event
-from spotwarden.model.prices import Kind
+from spotwarden.model.placement import PlaceEvent
+from spotwarden.model.prices import VmKind
 from spotwarden.report.model.experiments import Experiment
-from spotwarden.report.model.fleet import Pending
-from spotwarden.report.model.job import Bar, Curve, Mark, Wait
-from spotwarden.report.model.trust import Deed
+from spotwarden.report.model.fleet import PendingCase
+from spotwarden.report.model.job import Bar, Curve, JobWait, Mark
+from spotwarden.report.model.trust import AuditedAction
 
 EDITION = 1
 """Of the format: what another one has written is made anew."""
 
 
-class Metered(msgspec.Struct, frozen=True, kw_only=True):
+class KeptUsage(msgspec.Struct, frozen=True, kw_only=True):
     """One VM in the meter: whose, what, and by the moment of each start its seconds on each day."""
 
     owner: str = ""
-    kind: Kind
+    kind: VmKind
     runs: Mapping[str, Mapping[str, int]] = {}
 
 
@@ -36,19 +36,19 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     """One VM as it was launched."""
 
     zone: str = ""
-    kind: Kind = Kind()
+    kind: VmKind = VmKind()
 
 
 SLOT = 600
 
 
-class Loads(msgspec.Struct, frozen=True, kw_only=True):
+class KeptLoads(msgspec.Struct, frozen=True, kw_only=True):
     """How busy one VM's GPUs were: the highest percentage by the number of the slot (`SLOT` s) since 1970."""
 
     slots: Mapping[str, float] = {}
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class NodeMetrics(msgspec.Struct, frozen=True, kw_only=True):
     """What the metrics of one node in one attempt say.
 
     `first` is when it first said anything, `saved` when checkpoints were new, and their names; `last` is its
@@ -67,12 +67,12 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 class Gathered(msgspec.Struct, frozen=True, kw_only=True):
     """What has been gathered of a job over time, and is nowhere read a second time."""
 
-    metered: Mapping[str, Metered] = {}
-    loads: Mapping[str, Loads] = {}
+    metered: Mapping[str, KeptUsage] = {}
+    loads: Mapping[str, KeptLoads] = {}
     ran: Mapping[str, Ran] = {}
     recorded: tuple[int, ...] = ()
-    lines: tuple[Line, ...] = ()
-    deeds: tuple[Deed, ...] = ()
+    lines: tuple[NodeMetrics, ...] = ()
+    deeds: tuple[AuditedAction, ...] = ()
     left_out: int = 0
 
 
@@ -137,10 +137,10 @@ class Happened(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
     zone: str
     at: Moment
-    event: Event
+    event: PlaceEvent
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One job in the index: its row without sums, what they are made of, and the names of its VMs.
 
     `digest` is of everything that it was made from, `shape` of its timeline, `paged` of what its page was
@@ -149,7 +149,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     row: Experiment
     nodes: tuple[str, ...] = ()
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[VmKind, ...] = ()
     cells: tuple[Cell, ...] = ()
     losses: tuple[Loss, ...] = ()
     happened: tuple[Happened, ...] = ()
@@ -160,11 +160,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     settled: bool = False
 
 
-class Story(msgspec.Struct, frozen=True, kw_only=True):
+class JobStory(msgspec.Struct, frozen=True, kw_only=True):
     """The timeline of a job."""
 
     bars: tuple[Bar, ...] = ()
-    waits: tuple[Wait, ...] = ()
+    waits: tuple[JobWait, ...] = ()
     marks: tuple[Mark, ...] = ()
 
 
@@ -172,20 +172,20 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """One job, as its summary holds it."""
 
     edition: int = EDITION
-    entry: Entry
-    story: Story = Story()
+    entry: IndexEntry
+    story: JobStory = JobStory()
     gathered: Gathered = Gathered()
 
 
-class News(msgspec.Struct, kw_only=True):
+class JobNews(msgspec.Struct, kw_only=True):
     """What has come in about one job since the last look."""
 
-    metered: dict[str, Metered] = {}
+    metered: dict[str, KeptUsage] = {}
     loads: dict[str, dict[str, float]] = {}
-    deeds: list[Deed] = []
+    deeds: list[AuditedAction] = []
 
 
-class Index(msgspec.Struct, frozen=True, kw_only=True):
+class ReportIndex(msgspec.Struct, frozen=True, kw_only=True):
     """All jobs, as of `at`, and how far what comes in bit by bit has been taken in.
 
     `metered` are generations of the meter's days, `swept` the newest sweep over GPUs, `audited` the days of
@@ -198,8 +198,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     at: Moment
     timezone: str = "UTC"
     threshold: float = 5.0
-    entries: tuple[Entry, ...] = ()
-    cases: tuple[Pending, ...] = ()
+    entries: tuple[IndexEntry, ...] = ()
+    cases: tuple[PendingCase, ...] = ()
     metered: Mapping[str, int] = {}
     swept: str = ""
     audited: tuple[date, ...] = ()
@@ -227,10 +227,10 @@ class AuditDay(msgspec.Struct, frozen=True, kw_only=True):
 
     edition: int = EDITION
     day: date
-    entries: Mapping[str, tuple[Deed, ...]] = {}
+    entries: Mapping[str, tuple[AuditedAction, ...]] = {}
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class FigureRules(msgspec.Struct, frozen=True, kw_only=True):
     """By what figures are made: the time zone of days, the threshold below which a GPU idles, the moment."""
 
     now: datetime

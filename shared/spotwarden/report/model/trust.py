@@ -8,7 +8,7 @@ import msgspec
 from spotwarden.model.moment import Moment
 
 
-class Deed(msgspec.Struct, frozen=True, kw_only=True):
+class AuditedAction(msgspec.Struct, frozen=True, kw_only=True):
     """One action. `id` is unique: its audit object's day and entry, and its number in there.
 
     `at` is when its sweep began, `policy` the version it went by, `action` the kind (`DeleteInstance`, …),
@@ -36,7 +36,7 @@ class Deed(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
 
 
-class Query(msgspec.Struct, frozen=True, kw_only=True):
+class AuditQuery(msgspec.Struct, frozen=True, kw_only=True):
     """What is looked for; "" and None ask for everything. `text` is looked for in all of a deed's words.
 
     `about` is a job's name, a VM's name or an instance id: what a person who asks has at hand. `changes`
@@ -52,7 +52,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     changes: bool = False
 
 
-class Trust(msgspec.Struct, frozen=True, kw_only=True):
+class TrustReport(msgspec.Struct, frozen=True, kw_only=True):
     """What was found, newest first.
 
     `found` counts all of it, of which `deeds` are the first. `since` is the oldest day that was looked
@@ -62,8 +62,8 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     at: datetime | None
-    query: Query
-    deeds: tuple[Deed, ...] = ()
+    query: AuditQuery
+    deeds: tuple[AuditedAction, ...] = ()
     found: int = 0
     since: date | None = None
     functions: tuple[str, ...] = ()

@@ -8,31 +8,31 @@ import msgspec
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
 from spotwarden.report.model.experiments import Experiments
-from spotwarden.report.model.fleet import Fleet
+from spotwarden.report.model.fleet import FleetReport
 from spotwarden.report.model.job import Comparison, JobReport
-from spotwarden.report.model.kept import Index, Summary
-from spotwarden.report.model.trust import Deed, Trust
+from spotwarden.report.model.kept import ReportIndex, Summary
+from spotwarden.report.model.trust import AuditedAction, TrustReport
 
-View = Experiments | JobReport | Comparison | Fleet | Trust
+View = Experiments | JobReport | Comparison | FleetReport | TrustReport
 
 
 class Basis(msgspec.Struct, frozen=True, kw_only=True):
     """What every view is made from: the index, and by which policy and prices."""
 
-    index: Index
+    index: ReportIndex
     policy: Policy
     prices: PriceTable
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class FoundAudit(msgspec.Struct, frozen=True, kw_only=True):
     """Deeds that may fit a query, since when all are there (None: ever), and the job that is asked for."""
 
-    deeds: tuple[Deed, ...] = ()
+    deeds: tuple[AuditedAction, ...] = ()
     since: date | None = None
     about: Summary | None = None
 
 
-class Scene(msgspec.Struct, frozen=True, kw_only=True):
+class PageScene(msgspec.Struct, frozen=True, kw_only=True):
     """Where and when a page is shown, `depth` folders down, and what its address asks of it, by name.
 
     `part` says that not all of the report is in it yet.

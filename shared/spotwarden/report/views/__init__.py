@@ -1,11 +1,11 @@
 """The pages of the report: data in, HTML out; each works without a script."""
 
 from spotwarden.report.templates import EDITION
-from spotwarden.report.views.asking import Asked, Chosen, choose
+from spotwarden.report.views.asking import TablePage, TableQuery, choose
 from spotwarden.report.views.compare import compare
 from spotwarden.report.views.experiments import copies, experiments
 from spotwarden.report.views.fleet import fleet
-from spotwarden.report.views.frame import Frame
+from spotwarden.report.views.frame import PageFrame
 from spotwarden.report.views.headers import HEADERS
 from spotwarden.report.views.job import job
 from spotwarden.report.views.trouble import trouble
@@ -14,9 +14,9 @@ from spotwarden.report.views.trust import trust
 __all__ = [
     "EDITION",
     "HEADERS",
-    "Asked",
-    "Chosen",
-    "Frame",
+    "PageFrame",
+    "TablePage",
+    "TableQuery",
     "choose",
     "compare",
     "copies",

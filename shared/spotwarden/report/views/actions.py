@@ -2,7 +2,7 @@
 
 import re
 
-from spotwarden.report.model.trust import Deed
+from spotwarden.report.model.trust import AuditedAction
 
 _OUTCOMES = {
     "Done": "done",
@@ -14,12 +14,12 @@ _OUTCOMES = {
 _BOUND = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def action(deed: Deed) -> str:
+def action(deed: AuditedAction) -> str:
     """`DeleteInstance` as "Delete instance"."""
     words = _BOUND.sub(" ", deed.action)
     return words[:1].upper() + words[1:].lower() if words else "unknown"
 
 
-def outcome(deed: Deed) -> str:
+def outcome(deed: AuditedAction) -> str:
     """What came of it."""
     return _OUTCOMES.get(deed.outcome, deed.outcome or "unknown")

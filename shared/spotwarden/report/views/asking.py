@@ -11,7 +11,7 @@ import msgspec
 
 from spotwarden.model.heartbeat import number
 from spotwarden.model.standing import Standing
-from spotwarden.report.model.experiments import Experiment, Measure
+from spotwarden.report.model.experiments import Experiment, MetricSummary
 
 SIZES = (50, 100, 500)
 """Rows of a page; the second is what is shown unless asked."""
@@ -40,7 +40,7 @@ FALLING = frozenset(KEYS) - {"job", "status", "owner", "zones"}
 """Columns whose large values one wants to see first."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class TableQuery(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked: words that a row must have, what it must be, the order, and the page.
 
     `metric` is the one that has columns of its own; "" is the one that most rows have. `last` and `best` sort
@@ -78,11 +78,11 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     def pairs(self, **other: str | int) -> list[tuple[str, str]]:
         """The arguments that ask for this, with others in place of some; what is so anyway is left out."""
         said = {**msgspec.structs.asdict(self), **other}
-        usual = {**msgspec.structs.asdict(Asked()), "order": first_order(said["sort"])}
+        usual = {**msgspec.structs.asdict(TableQuery()), "order": first_order(said["sort"])}
         return [(name, str(value)) for name, value in said.items() if value != usual[name]]
 
 
-class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+class TablePage(msgspec.Struct, frozen=True, kw_only=True):
     """The rows of one page, and how many there are on all pages.
 
     `asked` names a page that is there, `metric` is the one that has columns of its own, `metrics` are all.
@@ -92,7 +92,7 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     found: int
     total: int
     pages: int
-    asked: Asked
+    asked: TableQuery
     metrics: tuple[str, ...]
     metric: str
 
@@ -102,14 +102,14 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
         return (self.asked.page - 1) * self.asked.size + 1 if self.rows else 0
 
 
-def choose(rows: Sequence[Experiment], asked: Asked) -> Chosen:
+def choose(rows: Sequence[Experiment], asked: TableQuery) -> TablePage:
     """The rows that are asked for, in the order asked for, of the page asked for."""
     metrics = common_metrics(rows)
     found = ordered([row for row in rows if fits(row, asked)], asked)
     pages = max(1, -(-len(found) // asked.size))
     page = min(asked.page, pages)
     start = (page - 1) * asked.size
-    return Chosen(
+    return TablePage(
         rows=tuple(found[start : start + asked.size]),
         found=len(found),
         total=len(rows),
@@ -120,7 +120,7 @@ def choose(rows: Sequence[Experiment], asked: Asked) -> Chosen:
     )
 
 
-def fits(row: Experiment, asked: Asked) -> bool:
+def fits(row: Experiment, asked: TableQuery) -> bool:
     """Whether a row is one of those asked for; words are looked for in whatever the row says."""
     if asked.status and row.standing.value != asked.status:
         return False
@@ -147,7 +147,7 @@ def _has(row: Experiment, words: Iterable[str]) -> bool:
     return all(word in text for word in words)
 
 
-def ordered(rows: Iterable[Experiment], asked: Asked) -> list[Experiment]:
+def ordered(rows: Iterable[Experiment], asked: TableQuery) -> list[Experiment]:
     """The rows in the order asked for, those alike by name; the unknown ones last."""
     by_name = sorted(rows, key=lambda row: row.job)
     key = _key(asked, by_name)
@@ -158,21 +158,21 @@ def ordered(rows: Iterable[Experiment], asked: Asked) -> list[Experiment]:
     return [row for _, row in known] + [row for value, row in keyed if value is None]
 
 
-def _key(asked: Asked, rows: Sequence[Experiment]) -> Key:
+def _key(asked: TableQuery, rows: Sequence[Experiment]) -> Key:
     if asked.sort in KEYS:
         return KEYS[asked.sort]
     metric = asked.metric or next(iter(common_metrics(rows)), "")
     return lambda row: _measured(measure(row, metric), asked.sort)
 
 
-def _measured(one: Measure | None, which: str) -> float | None:
+def _measured(one: MetricSummary | None, which: str) -> float | None:
     if one is None:
         return None
     value = one.best if which == "best" else number(one.last)
     return None if value is None or value != value else value  # noqa: PLR0124 — not a number is not in order
 
 
-def measure(row: Experiment, metric: str) -> Measure | None:
+def measure(row: Experiment, metric: str) -> MetricSummary | None:
     """A job's metric of this name; None where it has none."""
     return next((one for one in row.metrics if one.name == metric), None)
 
@@ -181,8 +181,8 @@ def common_metrics(rows: Iterable[Experiment], most: int = 50) -> tuple[str, ...
     """The metrics that rows have, those of the most rows first."""
     counts: dict[str, int] = {}
     for row in rows:
-        for one in row.metrics:
-            counts[one.name] = counts.get(one.name, 0) + 1
+        for metric in row.metrics:
+            counts[metric.name] = counts.get(metric.name, 0) + 1
     return tuple(sorted(counts, key=lambda name: (-counts[name], name))[:most])
 
 

@@ -10,7 +10,7 @@ import msgspec
 from spotwarden.model.heartbeat import number
 from spotwarden.notify.templates.text import clean
 from spotwarden.report.model.job import Curve, JobReport
-from spotwarden.report.views.drawing import STROKE, Area, Picture, Scale, Text, line, nice
+from spotwarden.report.views.drawing import STROKE, Area, DrawnText, Picture, Scale, line, nice
 from spotwarden.report.views.text import plain
 
 MOST_CURVES = 4
@@ -22,7 +22,7 @@ _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 900, 260, 70, 12, 10, 36
 Points = tuple[tuple[float, float | None], ...]
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class CurveLine(msgspec.Struct, frozen=True, kw_only=True):
     """One curve: its points in the order of x, None where the value is no number."""
 
     name: str
@@ -38,7 +38,7 @@ class Curves(msgspec.Struct, frozen=True, kw_only=True):
 
 def of_job(report: JobReport) -> tuple[Curves, ...]:
     """The curves of one job: a picture for each metric, a curve for each of its first nodes."""
-    metrics = list(dict.fromkeys(one.metric for one in report.curves))[:MOST_PICTURES]
+    metrics = list(dict.fromkeys(curve.metric for curve in report.curves))[:MOST_PICTURES]
     return tuple(
         _drawn(metric, [(one.node or metric, one) for one in _of(report, metric)]) for metric in metrics
     )
@@ -48,7 +48,7 @@ def of_jobs(reports: Sequence[JobReport]) -> tuple[Curves, ...]:
     """The curves of several jobs: a picture for each metric that any of them has, a curve for each job."""
     counts: dict[str, int] = {}
     for report in reports:
-        for metric in dict.fromkeys(one.metric for one in report.curves):
+        for metric in dict.fromkeys(curve.metric for curve in report.curves):
             counts[metric] = counts.get(metric, 0) + 1
     metrics = sorted(counts, key=lambda metric: -counts[metric])[:MOST_PICTURES]
     return tuple(
@@ -61,14 +61,14 @@ def of_jobs(reports: Sequence[JobReport]) -> tuple[Curves, ...]:
 
 
 def _of(report: JobReport, metric: str) -> list[Curve]:
-    return [one for one in report.curves if one.metric == metric]
+    return [curve for curve in report.curves if curve.metric == metric]
 
 
 def _drawn(metric: str, named: Sequence[tuple[str, Curve]]) -> Curves:
     left = len(named) - MOST_CURVES
     named = named[:MOST_CURVES]
     steps = all(point.step is not None for _, curve in named for point in curve.points)
-    lines = [Line(name=clean(name, 120), points=_points(curve, steps=steps)) for name, curve in named]
+    lines = [CurveLine(name=clean(name, 120), points=_points(curve, steps=steps)) for name, curve in named]
     by = "step" if steps else "hours"
     note = f"by {'step' if steps else 'hours since the first value'}" + (
         f", {left} more not drawn" if left > 0 else ""
@@ -102,11 +102,11 @@ def _drawable(value: float) -> bool:
     return math.isfinite(value) and abs(value) < _HUGE
 
 
-def _picture(metric: str, lines: Sequence[Line], by: str, note: str) -> Picture:
+def _picture(metric: str, lines: Sequence[CurveLine], by: str, note: str) -> Picture:
     xs = [x for one in lines for x, _ in one.points]
     ys = [y for one in lines for _, y in one.points if y is not None]
     if not xs or not ys:
-        text = Text(x=_LEFT, y=_HEIGHT / 2, text="No value of it is a number.", kind="quiet")
+        text = DrawnText(x=_LEFT, y=_HEIGHT / 2, text="No value of it is a number.", kind="quiet")
         return Picture(
             width=_WIDTH, height=_HEIGHT, title=metric, says="No value is a number.", note=note, texts=(text,)
         )
@@ -116,9 +116,11 @@ def _picture(metric: str, lines: Sequence[Line], by: str, note: str) -> Picture:
     up = Scale(low=heights[0], high=heights[-1], start=_HEIGHT - _BOTTOM, end=_TOP)
     widths = [x for x in widths if min(xs) <= x <= max(xs)]
     grid = [Area(d=line([(_LEFT, up(y)), (_WIDTH - _RIGHT, up(y))]), kind="grid") for y in heights]
-    axis = [Text(x=_LEFT - 8, y=up(y) + 4, text=plain(y), kind="quiet end") for y in heights]
-    below = [Text(x=across(x), y=_HEIGHT - _BOTTOM + 18, text=plain(x), kind="quiet mid") for x in widths]
-    unit = Text(x=_WIDTH - _RIGHT, y=_HEIGHT - 4, text=by, kind="quiet end")
+    axis = [DrawnText(x=_LEFT - 8, y=up(y) + 4, text=plain(y), kind="quiet end") for y in heights]
+    below = [
+        DrawnText(x=across(x), y=_HEIGHT - _BOTTOM + 18, text=plain(x), kind="quiet mid") for x in widths
+    ]
+    unit = DrawnText(x=_WIDTH - _RIGHT, y=_HEIGHT - 4, text=by, kind="quiet end")
     drawn = [
         Area(d=d, kind=f"curve c{place}", says=one.name)
         for place, one in enumerate(lines, 1)
@@ -151,7 +153,7 @@ def _dash(x: float, y: float) -> Iterable[tuple[float, float]]:
     return ((x - 2, y), (x + 2, y))
 
 
-def _says(one: Line) -> str:
+def _says(one: CurveLine) -> str:
     values = [y for _, y in one.points if y is not None]
     if not values:
         return f"{one.name}: no value is a number."

@@ -27,7 +27,7 @@ class Area(msgspec.Struct, frozen=True, kw_only=True):
     says: str = ""
 
 
-class Text(msgspec.Struct, frozen=True, kw_only=True):
+class DrawnText(msgspec.Struct, frozen=True, kw_only=True):
     """Words at a place."""
 
     x: float
@@ -45,7 +45,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     says: str
     note: str = ""
     areas: tuple[Area, ...] = ()
-    texts: tuple[Text, ...] = ()
+    texts: tuple[DrawnText, ...] = ()
     key: tuple[tuple[str, str, str], ...] = ()
 
 

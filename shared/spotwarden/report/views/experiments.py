@@ -7,8 +7,8 @@ from markupsafe import Markup, escape
 
 from spotwarden.model.standing import Standing
 from spotwarden.report.model.experiments import Advance, Experiment, Experiments
-from spotwarden.report.views.asking import SIZES, Asked, Chosen, choose, first_order, measure
-from spotwarden.report.views.frame import Frame
+from spotwarden.report.views.asking import SIZES, TablePage, TableQuery, choose, first_order, measure
+from spotwarden.report.views.frame import PageFrame
 from spotwarden.report.views.rendering import render
 from spotwarden.report.views.text import UNKNOWN, plain
 
@@ -46,7 +46,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     sorted: str = ""
 
 
-def experiments(table: Experiments, asked: Asked, frame: Frame) -> str:
+def experiments(table: Experiments, asked: TableQuery, frame: PageFrame) -> str:
     """The page of the rows that are asked for."""
     chosen, frame = choose(table.rows, asked), frame.at("index")
     asked = chosen.asked
@@ -57,7 +57,7 @@ def experiments(table: Experiments, asked: Asked, frame: Frame) -> str:
         chosen=chosen,
         asked=asked,
         columns=columns,
-        sorted_by=next((one.name for one in columns if one.sorted), "start"),
+        sorted_by=next((column.name for column in columns if column.sorted), "start"),
         pages=tuple(_pages(chosen, frame)),
         count=_count(chosen, frame),
         nothing=_nothing(table),
@@ -72,9 +72,9 @@ def experiments(table: Experiments, asked: Asked, frame: Frame) -> str:
     )
 
 
-def copies(table: Experiments, frame: Frame) -> Iterator[tuple[str, str]]:
+def copies(table: Experiments, frame: PageFrame) -> Iterator[tuple[str, str]]:
     """The table as pages of a copy without a server, the newest jobs first, each with its name."""
-    asked = Asked(size=SIZES[-1])
+    asked = TableQuery(size=SIZES[-1])
     # More would take seconds to write at each tick; who has as many jobs looks for one on the server's page.
     for page in range(1, min(choose(table.rows, asked).pages, MOST_COPIES) + 1):
         said = msgspec.structs.replace(asked, page=page)
@@ -88,7 +88,7 @@ def progress(advance: Advance) -> Markup:
     return UNKNOWN if advance.step is None else escape(f"step {plain(advance.step)}")
 
 
-def links(row: Experiment, frame: Frame) -> Iterator[tuple[str, str]]:
+def links(row: Experiment, frame: PageFrame) -> Iterator[tuple[str, str]]:
     """Where its things are, as pages of Google's console."""
     said = (("code", row.links.code), ("script", row.links.script))
     folders = (("logs", row.links.logs), ("output", row.links.output))
@@ -97,7 +97,7 @@ def links(row: Experiment, frame: Frame) -> Iterator[tuple[str, str]]:
             yield name, found
 
 
-def _columns(chosen: Chosen, frame: Frame) -> Iterator[Column]:
+def _columns(chosen: TablePage, frame: PageFrame) -> Iterator[Column]:
     asked = chosen.asked
     metric = ((f"{chosen.metric}, last", "last", True), (f"{chosen.metric}, best", "best", True))
     for name, sort, number in (*_COLUMNS, *(metric if chosen.metric else ())):
@@ -116,7 +116,7 @@ def _columns(chosen: Chosen, frame: Frame) -> Iterator[Column]:
     yield Column(name="Links")
 
 
-def _pages(chosen: Chosen, frame: Frame) -> Iterator[tuple[int, str]]:
+def _pages(chosen: TablePage, frame: PageFrame) -> Iterator[tuple[int, str]]:
     """The first and last page and those around the present one; a link of "" stands for those between."""
     here, last = chosen.asked.page, min(chosen.pages, MOST_COPIES) if frame.static else chosen.pages
     shown = {1, last, *range(max(1, here - _AROUND), min(last, here + _AROUND) + 1)}
@@ -133,7 +133,7 @@ def _name(page: int) -> str:
     return "index" if page == 1 else f"index-{page}"
 
 
-def _count(chosen: Chosen, frame: Frame) -> str:
+def _count(chosen: TablePage, frame: PageFrame) -> str:
     if not chosen.rows:
         return f"0 of {chosen.total:,} jobs" if chosen.total else "No jobs"
     some = f"{chosen.found:,} of {chosen.total:,}" if chosen.found < chosen.total else f"{chosen.found:,}"

@@ -7,9 +7,9 @@ import msgspec
 from markupsafe import Markup, escape
 
 from spotwarden.report.model.experiments import Money
-from spotwarden.report.model.fleet import By, Fleet, Slice, Spans
+from spotwarden.report.model.fleet import By, FleetReport, Slice, Spans
 from spotwarden.report.views.drawing import Picture
-from spotwarden.report.views.frame import Frame
+from spotwarden.report.views.frame import PageFrame
 from spotwarden.report.views.job import left_out
 from spotwarden.report.views.outages import weather
 from spotwarden.report.views.rendering import render
@@ -33,7 +33,7 @@ _NOBODY = {
 Figure = tuple[str, Markup, Markup | str]
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
+class FleetTable(msgspec.Struct, frozen=True, kw_only=True):
     """One table of the fleet."""
 
     by: str
@@ -44,7 +44,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     picture: Picture | None = None
 
 
-def fleet(view: Fleet, frame: Frame, unit: str = "gpu", owner: str = "") -> str:
+def fleet(view: FleetReport, frame: PageFrame, unit: str = "gpu", owner: str = "") -> str:
     """The page, in GPU-hours or VM-hours (`vm`); `owner` is whose jobs the view is of, "" for all."""
     frame = frame.at("fleet")
     unit = "vm" if unit == "vm" else "gpu"
@@ -81,20 +81,20 @@ def _spans(unit: str) -> Callable[[Slice], Spans]:
     return (lambda one: one.vm) if unit == "vm" else (lambda one: one.gpu)
 
 
-def _table(by: By, rows: Sequence[Slice], spans: Callable[[Slice], Spans]) -> Table:
+def _table(by: By, rows: Sequence[Slice], spans: Callable[[Slice], Spans]) -> FleetTable:
     # Days stay whole, the newest first; of the others the large ones come first.
     rows = rows[::-1] if by is By.DAY else rows
     shown = rows if by is By.DAY or len(rows) <= MOST_ROWS else rows[: MOST_ROWS - 1]
     rest = rows[len(shown) :]
     draw = across if by is By.DAY else along
     nobody = _NOBODY.get(by, "unknown")
-    return Table(
+    return FleetTable(
         by=by.value,
         nobody=nobody,
         rows=tuple(shown),
         rest=_sum(rest) if rest else None,
         rest_name=f"{len(rest):,} others",
-        picture=draw(f"Hours by {by.value}", [(one.key or nobody, spans(one)) for one in rows]),
+        picture=draw(f"Hours by {by.value}", [(row.key or nobody, spans(row)) for row in rows]),
     )
 
 
@@ -102,20 +102,23 @@ def _sum(rows: Sequence[Slice]) -> Slice:
     """Rows as one. A job that stands in several of them is counted in each: the sum is at most that."""
     return Slice(
         key="",
-        jobs=sum(one.jobs for one in rows),
-        gpu=_add([one.gpu for one in rows]),
-        vm=_add([one.vm for one in rows]),
-        cost=_money([one.cost for one in rows]),
-        on_demand=_money([one.on_demand for one in rows]),
-        saved=_money([one.saved for one in rows]),
-        waste=_money([one.waste for one in rows]),
-        preemptions=sum(one.preemptions for one in rows),
+        jobs=sum(row.jobs for row in rows),
+        gpu=_add([row.gpu for row in rows]),
+        vm=_add([row.vm for row in rows]),
+        cost=_money([row.cost for row in rows]),
+        on_demand=_money([row.on_demand for row in rows]),
+        saved=_money([row.saved for row in rows]),
+        waste=_money([row.waste for row in rows]),
+        preemptions=sum(row.preemptions for row in rows),
     )
 
 
 def _add(spans: Sequence[Spans]) -> Spans:
     return Spans(
-        **{name: sum((getattr(one, name) for one in spans), timedelta(0)) for name in Spans.__struct_fields__}
+        **{
+            name: sum((getattr(span, name) for span in spans), timedelta(0))
+            for name in Spans.__struct_fields__
+        }
     )
 
 
@@ -128,7 +131,7 @@ def _money(sums: Sequence[Money]) -> Money:
     )
 
 
-def _figures(view: Fleet, spans: Spans, say: Words) -> Iterator[Figure]:
+def _figures(view: FleetReport, spans: Spans, say: Words) -> Iterator[Figure]:
     total, recovery = view.total, view.total.recovery
     yield "Used", say.hours(spans.used) + " h", f"{total.jobs:,} {'job' if total.jobs == 1 else 'jobs'}"
     yield "Goodput", say.share(spans.goodput), "useful of what is known"

@@ -15,7 +15,7 @@ from spotwarden.report.views.safe import safe_url
 NAV = (("index", "Experiments"), ("fleet", "Fleet"), ("trust", "Trust"))
 
 
-class Frame(msgspec.Struct, frozen=True, kw_only=True):
+class PageFrame(msgspec.Struct, frozen=True, kw_only=True):
     """Where a page stands, and what its figures are from.
 
     `page` is its name, as links to it have it. `updated` is the moment of the look that its figures are from;
@@ -82,7 +82,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         """The link to a job's page."""
         return self.to(f"jobs/{quote(job, safe='')}")
 
-    def at(self, page: str, depth: int = 0) -> "Frame":
+    def at(self, page: str, depth: int = 0) -> "PageFrame":
         """The frame of another page."""
         return msgspec.structs.replace(self, page=page, depth=depth)
 

@@ -12,7 +12,7 @@ from spotwarden.report.model.job import JobReport, Mark, MarkKind
 from spotwarden.report.views import curving
 from spotwarden.report.views.actions import action, outcome
 from spotwarden.report.views.experiments import links, progress
-from spotwarden.report.views.frame import Frame
+from spotwarden.report.views.frame import PageFrame
 from spotwarden.report.views.loads import means
 from spotwarden.report.views.rendering import render
 from spotwarden.report.views.text import UNKNOWN, Words
@@ -25,7 +25,7 @@ MOST_BARS = 500
 Figure = tuple[str, Markup, Markup | str]
 
 
-def job(report: JobReport, frame: Frame) -> str:
+def job(report: JobReport, frame: PageFrame) -> str:
     """The page."""
     row = report.experiment
     frame = frame.at(f"jobs/{quote(row.job, safe='')}", 1)
@@ -61,11 +61,11 @@ def left_out(number: int, noun: str) -> str:
 
 def shown_marks(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
     """All marks; of very many the checkpoints are thinned out, the newest of them stays."""
-    checkpoints = [one for one in marks if one.kind is MarkKind.CHECKPOINT]
+    checkpoints = [mark for mark in marks if mark.kind is MarkKind.CHECKPOINT]
     room = max(1, MOST_MARKS - (len(marks) - len(checkpoints)))
     every = -(-len(checkpoints) // room)
-    kept = {id(one) for one in checkpoints[::-1][:: max(1, every)]}
-    others = [one for one in marks if one.kind is not MarkKind.CHECKPOINT or id(one) in kept]
+    kept = {id(checkpoint) for checkpoint in checkpoints[::-1][:: max(1, every)]}
+    others = [mark for mark in marks if mark.kind is not MarkKind.CHECKPOINT or id(mark) in kept]
     return tuple(others[-MOST_MARKS:])
 
 

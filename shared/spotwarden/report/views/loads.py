@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
 
-from spotwarden.report.model.job import JobReport, Load
+from spotwarden.report.model.job import GpuLoad, JobReport
 
 MOST_SLOTS = 300
 """Values that are drawn: about one for each three pixels."""
 Piece = list[tuple[datetime, float]]
 
 
-def pieces(loads: Sequence[Load], start: datetime, end: datetime) -> Iterator[Piece]:
+def pieces(loads: Sequence[GpuLoad], start: datetime, end: datetime) -> Iterator[Piece]:
     """The mean of all VMs over time, without the times of which none reported."""
     slots = _slots(loads, start, end)
     piece: Piece = []
@@ -34,7 +34,7 @@ def means(report: JobReport) -> dict[str, float | None]:
     }
 
 
-def _slots(loads: Sequence[Load], start: datetime, end: datetime) -> list[list[float]]:
+def _slots(loads: Sequence[GpuLoad], start: datetime, end: datetime) -> list[list[float]]:
     """What was reported, by equal parts of the time."""
     finest = min(load.step for load in loads)
     count = max(1, min(MOST_SLOTS, round((end - start) / finest)))

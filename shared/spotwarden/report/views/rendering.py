@@ -4,7 +4,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from spotwarden.report.templates import TEMPLATES
-from spotwarden.report.views.frame import Frame
+from spotwarden.report.views.frame import PageFrame
 from spotwarden.report.views.safe import data, finalize
 from spotwarden.report.views.text import NONE, UNKNOWN, Words
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def render(template: str, frame: Frame, **said: object) -> str:
+def render(template: str, frame: PageFrame, **said: object) -> str:
     """The page of this template; `say` and `frame` are there for it."""
     return _world().get_template(template).render(frame=frame, say=Words(zone=frame.zone), **said)
 

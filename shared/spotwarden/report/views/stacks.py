@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from spotwarden.report.model.fleet import Spans
-from spotwarden.report.views.drawing import SWATCH, Area, Picture, Scale, Text, line, nice, rect
+from spotwarden.report.views.drawing import SWATCH, Area, DrawnText, Picture, Scale, line, nice, rect
 from spotwarden.report.views.text import plain
 
 _WIDTH, _LEFT, _RIGHT = 900, 56, 12
@@ -33,7 +33,7 @@ def across(title: str, named: Named) -> Picture | None:
     pitch = (_WIDTH - _LEFT - _RIGHT) / len(days)
     wide = min(pitch * 0.8, 60)
     areas = [Area(d=line([(_LEFT, up(y)), (_WIDTH - _RIGHT, up(y))]), kind="grid") for y in heights]
-    texts = [Text(x=_LEFT - 6, y=up(y) + 4, text=plain(y), kind="quiet end") for y in heights]
+    texts = [DrawnText(x=_LEFT - 6, y=up(y) + 4, text=plain(y), kind="quiet end") for y in heights]
     every = -(-len(days) // 10)
     for place, (day, spans) in enumerate(days):
         x, low = _LEFT + pitch * (place + 0.5), 0.0
@@ -44,7 +44,7 @@ def across(title: str, named: Named) -> Picture | None:
             )
             low += hours
         if place % every == 0:
-            texts.append(Text(x=round(x, 1), y=_HEIGHT - 6, text=day[5:] or day, kind="quiet mid"))
+            texts.append(DrawnText(x=round(x, 1), y=_HEIGHT - 6, text=day[5:] or day, kind="quiet mid"))
     return _picture(title, named, _HEIGHT, areas, texts)
 
 
@@ -59,16 +59,18 @@ def along(title: str, named: Named) -> Picture | None:
     for place, (name, spans) in enumerate(shown):
         y, low = place * _ROW + 4, 0.0
         short = name if len(name) <= 26 else f"{name[:25]}…"  # noqa: PLR2004 — what fits beside the bar
-        texts.append(Text(x=_NAMES - 8, y=y + 13, text=short, kind="end"))
+        texts.append(DrawnText(x=_NAMES - 8, y=y + 13, text=short, kind="end"))
         for kind, hours in _parts(spans):
             start, end = right(low), right(low + hours)
             areas.append(Area(d=rect(start, y, end - start, _ROW - 6), kind=kind, says=_says(name, spans)))
             low += hours
-        texts.append(Text(x=right(low) + 6, y=y + 13, text=f"{_hours(spans.used):,.1f} h", kind="quiet"))
+        texts.append(DrawnText(x=right(low) + 6, y=y + 13, text=f"{_hours(spans.used):,.1f} h", kind="quiet"))
     return _picture(title, named, height, areas, texts)
 
 
-def _picture(title: str, named: Named, height: int, areas: Sequence[Area], texts: Sequence[Text]) -> Picture:
+def _picture(
+    title: str, named: Named, height: int, areas: Sequence[Area], texts: Sequence[DrawnText]
+) -> Picture:
     kinds = {area.kind for area in areas}
     return Picture(
         width=_WIDTH,

@@ -6,8 +6,18 @@ from datetime import datetime
 import msgspec
 
 from spotwarden.model.spans import span
-from spotwarden.report.model.job import Bar, Fate, JobReport, Mark, MarkKind
-from spotwarden.report.views.drawing import SWATCH, Area, Picture, Scale, Text, line, rect, thinned, ticks
+from spotwarden.report.model.job import Bar, BarEnd, JobReport, Mark, MarkKind
+from spotwarden.report.views.drawing import (
+    SWATCH,
+    Area,
+    DrawnText,
+    Picture,
+    Scale,
+    line,
+    rect,
+    thinned,
+    ticks,
+)
 from spotwarden.report.views.loads import pieces
 from spotwarden.report.views.text import Words
 
@@ -17,7 +27,7 @@ MOST_ROWS = 30
 """Rows of bars: a gang of more VMs is drawn in part, and stands in the table in full."""
 _LETTER = 7.0
 """About what a letter takes in width."""
-_LOST = frozenset((Fate.PREEMPTED, Fate.LOST))
+_LOST = frozenset((BarEnd.PREEMPTED, BarEnd.LOST))
 _SIGNS = {
     MarkKind.LAUNCHED: ("mark-action", "M{x} {y}m-4 -5l8 5l-8 5z"),
     MarkKind.PREEMPTED: (
@@ -66,7 +76,7 @@ class _Timeline:
         self.at = Scale(low=start.timestamp(), high=end.timestamp(), start=LEFT, end=WIDTH - RIGHT)
         self.y = _AXIS
         self.areas: list[Area] = []
-        self.texts: list[Text] = []
+        self.texts: list[DrawnText] = []
         self.left_out = 0
 
     def picture(self) -> Picture:
@@ -78,7 +88,7 @@ class _Timeline:
         if self.report.waits:
             self._waits()
         for name, kinds in _LANES:
-            self._marks(name, [one for one in self.report.marks if one.kind in kinds])
+            self._marks(name, [mark for mark in self.report.marks if mark.kind in kinds])
         self._loads()
         grid, labels = self._grid()
         return Picture(
@@ -117,7 +127,7 @@ class _Timeline:
             self.areas.append(Area(d=rect(kept, self.y, end - kept, _ROW - 4), kind="lost", says=lost))
         label = f"#{bar.attempt}"
         if end - x > _LETTER * len(label) + 6:
-            self.texts.append(Text(x=x + 4, y=self.y + 12, text=label, kind="onbar"))
+            self.texts.append(DrawnText(x=x + 4, y=self.y + 12, text=label, kind="onbar"))
 
     def _waits(self) -> None:
         self._name("no VM")
@@ -146,7 +156,7 @@ class _Timeline:
         up = Scale(low=0, high=100, start=self.y + _LOADS, end=self.y)
         for percent in (0, 50, 100):
             self.areas.append(Area(d=line([(LEFT, up(percent)), (WIDTH - RIGHT, up(percent))]), kind="grid"))
-            place = Text(x=LEFT - 6, y=up(percent) + 4, text=f"{percent} %", kind="quiet end")
+            place = DrawnText(x=LEFT - 6, y=up(percent) + 4, text=f"{percent} %", kind="quiet end")
             self.texts.append(place)
         vms = len({load.node or load.instance_id for load in self.report.loads})
         says = "busiest GPU" if vms == 1 else "busiest GPU of each VM, the mean of all that were up"
@@ -156,17 +166,17 @@ class _Timeline:
             self.areas.append(Area(d=d, kind="util", says=says))
         self.y += _LOADS + 2 * _GAP
 
-    def _grid(self) -> tuple[list[Area], list[Text]]:
+    def _grid(self) -> tuple[list[Area], list[DrawnText]]:
         found = list(ticks(self.start, self.end, self.words.zone))
         grid = [
             Area(d=line([(self._x(at), _AXIS - 6), (self._x(at), self.y)]), kind="grid") for at, _ in found
         ]
-        labels = [Text(x=self._x(at), y=12, text=label, kind="quiet mid") for at, label in found]
+        labels = [DrawnText(x=self._x(at), y=12, text=label, kind="quiet mid") for at, label in found]
         return grid, [one for one in labels if LEFT + 20 <= one.x <= WIDTH - RIGHT - 40]
 
     def _name(self, name: str, down: int = 12) -> None:
         short = name if len(name) <= 20 else f"{name[:19]}…"  # noqa: PLR2004 — what fits beside the picture
-        self.texts.append(Text(x=0, y=self.y + down, text=short))
+        self.texts.append(DrawnText(x=0, y=self.y + down, text=short))
 
     def _span(self, start: datetime, end: datetime | None) -> str:
         until = f"to {self.words.stamp(end)}" if end else "until now"

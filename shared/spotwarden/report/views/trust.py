@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from spotwarden.report.model.trust import Deed, Query, Trust
+from spotwarden.report.model.trust import AuditedAction, AuditQuery, TrustReport
 from spotwarden.report.views.actions import action, outcome
-from spotwarden.report.views.frame import Frame
+from spotwarden.report.views.frame import PageFrame
 from spotwarden.report.views.rendering import render
 
 
-def trust(view: Trust, frame: Frame) -> str:
+def trust(view: TrustReport, frame: PageFrame) -> str:
     """The page of what was found."""
     frame = frame.at("trust")
 
-    def record(deed: Deed) -> str:
+    def record(deed: AuditedAction) -> str:
         return frame.cloud(f"gs://{frame.bucket}/{deed.name}") if deed.name and frame.bucket else ""
 
     return render(
@@ -30,7 +30,7 @@ def trust(view: Trust, frame: Frame) -> str:
     )
 
 
-def asked(query: Query) -> Iterator[tuple[str, str]]:
+def asked(query: AuditQuery) -> Iterator[tuple[str, str]]:
     """What is asked, as arguments of an address."""
     texts = (
         ("about", query.about),
@@ -44,13 +44,13 @@ def asked(query: Query) -> Iterator[tuple[str, str]]:
     return ((name, value) for name, value in texts if value)
 
 
-def _count(view: Trust) -> str:
+def _count(view: TrustReport) -> str:
     found = f"{view.found:,} {'action' if view.found == 1 else 'actions'}"
     shown = f", the newest {len(view.deeds):,} here" if len(view.deeds) < view.found else ""
     return f"{found}{shown}{f', since {view.since}' if view.since else ''}"
 
 
-def _nothing(view: Trust) -> str:
+def _nothing(view: TrustReport) -> str:
     if view.deeds:
         return "Nothing that was done to it ended a VM; the list below has all of it."
     days = f"On {view.query.day} nothing" if view.query.day else "Nothing"

@@ -6,7 +6,7 @@ from spotwarden.create_script.bash.evaluator.numerals import OPERATIONS, UNARIES
 from spotwarden.create_script.bash.evaluator.scanner import Scanner
 from spotwarden.create_script.bash.evaluator.values import Text
 from spotwarden.create_script.bash.limits import MAX_EXPRESSION, nested
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 _ASSIGNMENTS = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "^=", "|=", "<<=", ">>="])
@@ -26,7 +26,7 @@ class Memory(Protocol):
         """Set a variable."""
 
     def charge(self, size: int) -> None:
-        """Account for an expression of so many characters; raise `Refused` where that is too much."""
+        """Account for an expression of so many characters; raise `ScriptRefused` where that is too much."""
 
 
 class Uncertain(Exception):  # noqa: N818 — it carries a value, and no fault
@@ -227,7 +227,7 @@ def evaluate_certain(text: str, memory: Memory, line: int, depth: int) -> int:
     if not text.strip():
         return 0
     if len(text) > MAX_EXPRESSION:
-        raise Refused(f"an arithmetic expression has more than {MAX_EXPRESSION} characters", line=line)
+        raise ScriptRefused(f"an arithmetic expression has more than {MAX_EXPRESSION} characters", line=line)
     parser = _Parser(text, memory, line, nested(depth, line))
     value = parser.expression(_COMMA)
     if parser.kind != "end" or parser.lexeme:

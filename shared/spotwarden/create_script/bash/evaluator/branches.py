@@ -5,7 +5,7 @@ from spotwarden.create_script.bash.evaluator.fitting import matches
 from spotwarden.create_script.bash.evaluator.loops import condition
 from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.values import Outcome
-from spotwarden.create_script.bash.tree import Case, Clause, If
+from spotwarden.create_script.bash.tree import CaseClause, Clause, If
 from spotwarden.create_script.request.command import Unknown
 
 
@@ -35,14 +35,14 @@ def _branch(shell: Shell, node: If, place: int) -> None:
         _branch(shell, node, place + 1)
 
 
-def run_case(shell: Shell, node: Case) -> None:
+def run_case(shell: Shell, node: CaseClause) -> None:
     """Run `case`."""
     word = expand_text(shell, node.word)
     shell.state.status = 0
     _clauses(shell, node, word, 0)
 
 
-def _clauses(shell: Shell, node: Case, word: str | Unknown, start: int) -> None:
+def _clauses(shell: Shell, node: CaseClause, word: str | Unknown, start: int) -> None:
     for place in range(start, len(node.clauses)):
         shell.budget.pieces()
         clause = node.clauses[place]
@@ -72,7 +72,7 @@ def _fits(shell: Shell, clause: Clause, word: str | Unknown) -> bool | Unknown:
     return False
 
 
-def _take(shell: Shell, node: Case, word: str | Unknown, place: int) -> None:
+def _take(shell: Shell, node: CaseClause, word: str | Unknown, place: int) -> None:
     clause = node.clauses[place]
     shell.budget.pieces()
     shell.programs.block(shell, clause.body)

@@ -10,45 +10,45 @@ from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.memory import calculate
 from spotwarden.create_script.bash.evaluator.values import Outcome, Status
 from spotwarden.create_script.bash.reader.commands import DECLARATIONS
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
-Builtin = Callable[[Shell, list[Word]], Status]
+Builtin = Callable[[Shell, list[ExpandedWord]], Status]
 DECLARING = DECLARATIONS
 
 
-def _true(_: Shell, __: list[Word]) -> Status:
+def _true(_: Shell, __: list[ExpandedWord]) -> Status:
     return 0
 
 
-def _false(_: Shell, __: list[Word]) -> Status:
+def _false(_: Shell, __: list[ExpandedWord]) -> Status:
     return 1
 
 
-def _taken(shell: Shell, words: list[Word]) -> Status:
+def _taken(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Succeed as far as one can know."""
     return Outcome(reason=f"whether `{words[0].value}` succeeds depends on the machine", line=shell.line)
 
 
-def _bracket(shell: Shell, words: list[Word]) -> Status:
+def _bracket(shell: Shell, words: list[ExpandedWord]) -> Status:
     if words[-1].value != "]":
         return 2
     return test_status(shell, [word.value for word in words[1:-1]])
 
 
-def _test(shell: Shell, words: list[Word]) -> Status:
+def _test(shell: Shell, words: list[ExpandedWord]) -> Status:
     return test_status(shell, [word.value for word in words[1:]])
 
 
-def _let(shell: Shell, words: list[Word]) -> Status:
+def _let(shell: Shell, words: list[ExpandedWord]) -> Status:
     value: int | Unknown = 0
     for word in words[1:]:
         value = calculate(shell, word.value)
     return value if isinstance(value, Unknown) else int(value == 0)
 
 
-def _refused(shell: Shell, words: list[Word]) -> Status:
-    raise Refused(f"`{words[0].value}` is not understood", line=shell.line)
+def _refused(shell: Shell, words: list[ExpandedWord]) -> Status:
+    raise ScriptRefused(f"`{words[0].value}` is not understood", line=shell.line)
 
 
 BUILTINS: dict[str, Builtin] = {

@@ -4,26 +4,26 @@ from collections.abc import Mapping
 
 from spotwarden.create_script.bash.evaluator.values import Text
 from spotwarden.create_script.bash.limits import MAX_ARGUMENT_BYTES
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 _MOST_BYTES_A_CHARACTER = 4
 
 
 def require_certain(
-    words: list[Word], line: int, doubt: Unknown | None, environment: Mapping[str, Text]
+    words: list[ExpandedWord], line: int, doubt: Unknown | None, environment: Mapping[str, Text]
 ) -> None:
-    """Raise `Refused` where it is not known that a create runs, or with which words and variables."""
+    """Raise `ScriptRefused` where it is not known that a create runs, or with which words and variables."""
     if doubt is not None:
         reason = f"whether this create runs depends on something outside: {doubt.reason}"
-        raise Refused(reason, line=doubt.line or line)
+        raise ScriptRefused(reason, line=doubt.line or line)
     for word in words:
         if isinstance(word.value, Unknown):
-            raise Refused(word.value.reason, line=word.value.line or word.line)
+            raise ScriptRefused(word.value.reason, line=word.value.line or word.line)
         _require_short(word.value, line)
     for name, value in environment.items():
         if name.startswith("CLOUDSDK_") and isinstance(value, Unknown):
-            raise Refused(f"{name} is not known: {value.reason}", line=value.line)
+            raise ScriptRefused(f"{name} is not known: {value.reason}", line=value.line)
 
 
 def _require_short(text: str, line: int) -> None:
@@ -31,4 +31,4 @@ def _require_short(text: str, line: int) -> None:
         return
     if len(text.encode("utf-8", "surrogateescape")) > MAX_ARGUMENT_BYTES:
         reason = f"an argument is longer than {MAX_ARGUMENT_BYTES} bytes: Linux runs no such command"
-        raise Refused(reason, line=line)
+        raise ScriptRefused(reason, line=line)

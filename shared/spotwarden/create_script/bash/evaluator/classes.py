@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 CLASSES = {
     "alnum": "0-9A-Za-z",
@@ -36,7 +36,7 @@ def sign(character: str) -> str:
 
 
 def bracket(members: Sequence[Member], written: str, *, negated: bool) -> str:
-    """Return a bracket expression; raise `Refused` for a class that is none and a range upside down."""
+    """Return a bracket expression; raise `ScriptRefused` for a class that is none and a range upside down."""
     pieces: list[str] = []
     place = 0
     while place < len(members):
@@ -46,7 +46,7 @@ def bracket(members: Sequence[Member], written: str, *, negated: bool) -> str:
         elif _begins_range(members, place):
             first, last = member.sign, members[place + 2].sign
             if first > last:
-                raise Refused(f"the pattern {written} has a range that ends before it begins")
+                raise ScriptRefused(f"the pattern {written} has a range that ends before it begins")
             pieces.append(f"{sign(first)}-{sign(last)}")
             place += 2
         else:
@@ -61,5 +61,5 @@ def _begins_range(members: Sequence[Member], place: int) -> bool:
 
 def _named(name: str) -> str:
     if name not in CLASSES:
-        raise Refused(f"there is no class of characters [:{name}:]")
+        raise ScriptRefused(f"there is no class of characters [:{name}:]")
     return CLASSES[name]

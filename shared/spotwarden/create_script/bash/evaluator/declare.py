@@ -11,8 +11,8 @@ from spotwarden.create_script.bash.evaluator.store import store
 from spotwarden.create_script.bash.evaluator.values import Status, Text, Variable
 from spotwarden.create_script.bash.words import Assignment
 from spotwarden.create_script.bash.words import Word as Written
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 _FLAGS: dict[str, dict[str, Any]] = {
     "a": {"array": True},
@@ -39,7 +39,7 @@ class _Declaration(NamedTuple):
     inside: bool
 
 
-def declare(shell: Shell, name: str, words: list[Word], assignments: list[Assignment]) -> Status:
+def declare(shell: Shell, name: str, words: list[ExpandedWord], assignments: list[Assignment]) -> Status:
     """Run `declare` and its like; `words` are the names and options, `assignments` the names with values."""
     options = [word.value for word in words[1:] if _is_option(word)]
     names = [word for word in words[1:] if not _is_option(word)]
@@ -65,13 +65,13 @@ def _value(shell: Shell, assignment: Assignment) -> Text | None:
     return expand_text(shell, assignment.value) if isinstance(assignment.value, Written) else None
 
 
-def _is_option(word: Word) -> bool:
+def _is_option(word: ExpandedWord) -> bool:
     return isinstance(word.value, str) and word.value[:1] in ("-", "+") and len(word.value) > 1
 
 
 def _functions(shell: Shell, letters: str) -> Status:
     if "x" in letters:
-        raise Refused("functions that are exported to other programs are not followed", line=shell.line)
+        raise ScriptRefused("functions that are exported to other programs are not followed", line=shell.line)
     return 0
 
 
@@ -80,7 +80,7 @@ def _declaration(shell: Shell, options: list[Text], letters: str, *, inside: boo
     shell.budget.items(sum(len(str(option)) for option in options))
     for letter in letters:
         if letter not in _FLAGS and letter not in _HARMLESS:
-            raise Refused(f"the option -{letter} of declare is not known", line=shell.line)
+            raise ScriptRefused(f"the option -{letter} of declare is not known", line=shell.line)
         changes |= _FLAGS.get(letter, {})
     for option in options:
         if str(option)[0] == "+":
@@ -90,7 +90,7 @@ def _declaration(shell: Shell, options: list[Text], letters: str, *, inside: boo
     return _Declaration(changes, locks, inside)
 
 
-def _declare_word(shell: Shell, builtin: str, word: Word, declaration: _Declaration) -> None:
+def _declare_word(shell: Shell, builtin: str, word: ExpandedWord, declaration: _Declaration) -> None:
     """Declare `name`, or `name=value` that came out of an expansion."""
     if isinstance(word.value, Unknown):
         reason = f"`{builtin}` sets variables whose names are not known: {word.value.reason}"
@@ -124,7 +124,7 @@ def _declare_assigned(
 
 def _declare(shell: Shell, name: str, declaration: _Declaration) -> None:
     if not name.isidentifier():
-        raise Refused(f"{name} is not a name of a variable", line=shell.line)
+        raise ScriptRefused(f"{name} is not a name of a variable", line=shell.line)
     scope = shell.state.scopes[-1]
     if declaration.inside and name not in scope:
         scope[name] = Variable()

@@ -16,15 +16,15 @@ from spotwarden.create_script.bash.evaluator.values import Outcome, Status
 from spotwarden.create_script.bash.limits import nested
 from spotwarden.create_script.bash.tree import (
     AndOr,
+    ArithmeticCommand,
     Background,
     Block,
-    Case,
-    Compute,
+    CaseClause,
     Condition,
-    Count,
     For,
-    Function,
-    Group,
+    ForArithmetic,
+    FunctionDefinition,
+    GroupCommand,
     If,
     Loop,
     Node,
@@ -134,7 +134,7 @@ def _background(shell: Shell, node: Background) -> None:
     shell.state.status = 0
 
 
-def _group(shell: Shell, node: Group) -> None:
+def _group(shell: Shell, node: GroupCommand) -> None:
     shell.depth = nested(shell.depth, node.line)
     try:
         run_block(shell, node.body)
@@ -146,12 +146,12 @@ def _subshell(shell: Shell, node: Subshell) -> None:
     shell.finish(shell.child(lambda: run_block(shell, node.body)))
 
 
-def _function(shell: Shell, node: Function) -> None:
+def _function(shell: Shell, node: FunctionDefinition) -> None:
     shell.state.functions[node.name] = node
     shell.state.status = 0
 
 
-def _compute(shell: Shell, node: Compute) -> None:
+def _compute(shell: Shell, node: ArithmeticCommand) -> None:
     shell.line = node.line
     shell.budget.step(node.line)
     value = calculate(shell, expand_text(shell, node.expression))
@@ -176,16 +176,16 @@ _RUNNERS: dict[type[Node], Callable[[Shell, Any], None]] = {
     Pipeline: _pipeline,
     AndOr: _and_or,
     Background: _background,
-    Group: _group,
+    GroupCommand: _group,
     Subshell: _subshell,
     If: branches.run_if,
     Loop: loops.run_loop,
     For: loops.run_for,
     Select: loops.run_select,
-    Count: loops.run_count,
-    Case: branches.run_case,
-    Function: _function,
-    Compute: _compute,
+    ForArithmetic: loops.run_count,
+    CaseClause: branches.run_case,
+    FunctionDefinition: _function,
+    ArithmeticCommand: _compute,
     Condition: _condition,
     Redirected: _redirected,
 }

@@ -34,14 +34,14 @@ from spotwarden.create_script.bash.words import (
     Tilde,
 )
 from spotwarden.create_script.bash.words import Word as Written
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 
-def expand_words(shell: Shell, written: Written) -> list[Word]:
+def expand_words(shell: Shell, written: Written) -> list[ExpandedWord]:
     """Return the words that one written word becomes: none, one, or several."""
     if written.text is not None:
         shell.budget.text(PIECE_COST + len(written.text), written.line)
-        return [Word(value=written.text, line=written.line)]
+        return [ExpandedWord(value=written.text, line=written.line)]
     return to_words(shell, _pieces(shell, written.parts), written.line)
 
 

@@ -12,8 +12,8 @@ from spotwarden.create_script.bash.evaluator.folder import Path
 from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.memory import get
 from spotwarden.create_script.bash.evaluator.values import Outcome, Text, glue
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 DEFAULT_SEPARATORS = " \t\n"
 
@@ -91,7 +91,7 @@ class _Fields:
         self.current = None
 
 
-def to_words(shell: Shell, pieces: list[Piece], line: int) -> list[Word]:
+def to_words(shell: Shell, pieces: list[Piece], line: int) -> list[ExpandedWord]:
     """Return the words that bash makes of the pieces of one."""
     fields = _Fields()
     for piece in pieces:
@@ -103,7 +103,9 @@ def to_words(shell: Shell, pieces: list[Piece], line: int) -> list[Word]:
             fields.add(piece)
     fields.close()
     shell.budget.pieces(len(fields.done), line)
-    return [Word(value=value, line=line) for field in fields.done for value in _file_names(shell, field)]
+    return [
+        ExpandedWord(value=value, line=line) for field in fields.done for value in _file_names(shell, field)
+    ]
 
 
 def _break(shell: Shell, fields: _Fields, piece: Break) -> None:
@@ -181,7 +183,7 @@ def _may_match(field: list[Piece]) -> bool:
 
 def _unmatched(shell: Shell, text: str) -> list[Text]:
     if "failglob" in shell.state.options:
-        raise Refused(f"no file matches {text}, and failglob makes bash stop", line=shell.line)
+        raise ScriptRefused(f"no file matches {text}, and failglob makes bash stop", line=shell.line)
     return [] if "nullglob" in shell.state.options else [text]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from spotwarden.create_script.bash.evaluator import matcher
 from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.pattern import Pattern, tokens, translate
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 
 def _translated(shell: Shell, pattern: str, text: str, *, extended: bool = False) -> Pattern:
@@ -13,29 +13,31 @@ def _translated(shell: Shell, pattern: str, text: str, *, extended: bool = False
     shell.budget.text(len(text))
     try:
         translation = translate(pattern, extended or "extglob" in shell.state.options)
-    except Refused as refused:
-        raise Refused(refused.reason, line=shell.line) from refused
+    except ScriptRefused as refused:
+        raise ScriptRefused(refused.reason, line=shell.line) from refused
     if translation.classes and not text.isascii():
         reason = f"what {pattern[:80]} matches in a text beyond ASCII depends on the language of the machine"
-        raise Refused(reason, line=shell.line)
+        raise ScriptRefused(reason, line=shell.line)
     return translation
 
 
 def _program(shell: Shell, expression: str) -> matcher.Program:
     try:
         return matcher.program(shell.budget, expression)
-    except Refused as refused:
-        raise Refused(refused.reason, line=refused.line or shell.line) from refused
+    except ScriptRefused as refused:
+        raise ScriptRefused(refused.reason, line=refused.line or shell.line) from refused
 
 
 def _forwards(shell: Shell, translation: Pattern) -> matcher.Program:
     if translation.inverted:
-        raise Refused("a pattern with `!(…)` is understood where it stands for a whole text", line=shell.line)
+        raise ScriptRefused(
+            "a pattern with `!(…)` is understood where it stands for a whole text", line=shell.line
+        )
     return _program(shell, translation.expression)
 
 
 def has_signs(shell: Shell, pattern: str) -> bool:
-    """Whether the pattern is more than plain text; raise `Refused` for one that is too long."""
+    """Whether the pattern is more than plain text; raise `ScriptRefused` for one that is too long."""
     shell.budget.items(len(pattern))
     return any(found.lastgroup not in ("plain", "rest") for found in tokens(pattern))
 

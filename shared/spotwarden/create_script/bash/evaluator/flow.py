@@ -8,30 +8,30 @@ from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.programs import run_program
 from spotwarden.create_script.bash.evaluator.redirects import read_file
 from spotwarden.create_script.bash.evaluator.values import Outcome, Status, Text
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 _RUNS_BEFORE_COMMANDS = frozenset(["DEBUG", "RETURN"])
 _EXEC_OPTION = re.compile(r"-[cl]+")
 _FAILED = 2
 
 
-def _number(shell: Shell, words: list[Word], default: Status) -> Status:
+def _number(shell: Shell, words: list[ExpandedWord], default: Status) -> Status:
     if len(words) == 1:
         return default
     value = words[1].value
     if isinstance(value, Unknown):
         return value
     if not re.fullmatch(r"-?\d{1,9}", value, re.ASCII):
-        raise Refused(f"`{words[0].value} {value}` has no number", line=shell.line)
+        raise ScriptRefused(f"`{words[0].value} {value}` has no number", line=shell.line)
     return int(value)
 
 
-def leave_loop(shell: Shell, words: list[Word]) -> Status:
+def leave_loop(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `break` or `continue`; outside a loop they do nothing."""
     levels = _number(shell, words, 1)
     if isinstance(levels, Unknown) or levels < 1:
-        raise Refused(f"`{words[0].value}` has no number of loops", line=shell.line)
+        raise ScriptRefused(f"`{words[0].value}` has no number of loops", line=shell.line)
     for frame in reversed(shell.frames):
         if frame.kind == "loop":
             raise Leave(str(words[0].value), 0, levels)
@@ -40,7 +40,7 @@ def leave_loop(shell: Shell, words: list[Word]) -> Status:
     return 0
 
 
-def leave_function(shell: Shell, words: list[Word]) -> Status:
+def leave_function(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `return`; outside a function and a sourced file bash only complains."""
     status = _exit_status(_number(shell, words, shell.state.status))
     for frame in reversed(shell.frames):
@@ -51,7 +51,7 @@ def leave_function(shell: Shell, words: list[Word]) -> Status:
     return _FAILED
 
 
-def leave_shell(shell: Shell, words: list[Word]) -> Status:
+def leave_shell(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `exit`."""
     status = _exit_status(_number(shell, words, shell.state.status))
     shell.note(
@@ -65,7 +65,7 @@ def _exit_status(status: Status) -> Status:
     return status if isinstance(status, Unknown) else status % 256
 
 
-def trap(shell: Shell, words: list[Word]) -> Status:
+def trap(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `trap`: remember what runs at the end, and after a failure; no signal ever comes."""
     values: list[Text] = [word.value for word in words[1:] if word.value != "--"]
     if len(values) < 2:  # noqa: PLR2004 — a text and a signal; else it only prints or resets
@@ -78,7 +78,7 @@ def trap(shell: Shell, words: list[Word]) -> Status:
     for name in names:
         shell.budget.items(1)
         if name in _RUNS_BEFORE_COMMANDS:
-            raise Refused(f"a trap for {name} runs commands between all others", line=shell.line)
+            raise ScriptRefused(f"a trap for {name} runs commands between all others", line=shell.line)
         shell.state.traps[_signal(name)] = text
     return 0
 
@@ -87,7 +87,7 @@ def _signal(name: str) -> str:
     return "EXIT" if name == "0" else name
 
 
-def evaluate(shell: Shell, words: list[Word]) -> Status:
+def evaluate(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `eval`.
 
     Raises:
@@ -97,14 +97,14 @@ def evaluate(shell: Shell, words: list[Word]) -> Status:
     for word in words[1:]:
         shell.budget.pieces()
         if isinstance(word.value, Unknown):
-            raise Refused(f"`eval` runs what is not known: {word.value.reason}", line=word.line)
+            raise ScriptRefused(f"`eval` runs what is not known: {word.value.reason}", line=word.line)
         texts.append(word.value)
     shell.state.status = 0
     shell.programs.text(shell, " ".join(texts), shell.line)
     return shell.state.status
 
 
-def source(shell: Shell, words: list[Word]) -> Status:
+def source(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `source`: the commands of a file beside the script.
 
     Raises:
@@ -115,9 +115,9 @@ def source(shell: Shell, words: list[Word]) -> Status:
     name = words[1].value
     text, there = read_file(shell, name)
     if isinstance(text, Unknown):
-        raise Refused(f"`source` reads a file that is not known: {text.reason}", line=shell.line)
+        raise ScriptRefused(f"`source` reads a file that is not known: {text.reason}", line=shell.line)
     if not there:
-        raise Refused(f"`source` reads {name}, which is not stored beside the script", line=shell.line)
+        raise ScriptRefused(f"`source` reads {name}, which is not stored beside the script", line=shell.line)
     arguments = [word.value for word in words[2:]]
     before = shell.state.positional
     if arguments:
@@ -136,13 +136,13 @@ def source(shell: Shell, words: list[Word]) -> Status:
 def _in_file(name: str, body: Callable[[], None]) -> None:
     try:
         body()
-    except Refused as error:
+    except ScriptRefused as error:
         if error.file or not error.line:
             raise
-        raise Refused(error.reason, line=error.line, file=name) from error
+        raise ScriptRefused(error.reason, line=error.line, file=name) from error
 
 
-def execute(shell: Shell, words: list[Word]) -> Status:
+def execute(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `exec` with a command: nothing of the script runs after it."""
     rest = words[1:]
     while (
@@ -157,7 +157,7 @@ def execute(shell: Shell, words: list[Word]) -> Status:
     raise Leave("shell", status)
 
 
-def command(shell: Shell, words: list[Word]) -> Status:
+def command(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `command`: a program or builtin even if a function has its name; or ask where it is."""
     rest = words[1:]
     asks = False
@@ -180,7 +180,7 @@ def _is_there(shell: Shell, name: Text) -> Status:
     return Outcome(reason=f"whether {name} is installed depends on the machine", line=shell.line)
 
 
-def builtin(shell: Shell, words: list[Word]) -> Status:
+def builtin(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `builtin`: a builtin in spite of a function of that name."""
     from spotwarden.create_script.bash.evaluator.builtins import BUILTINS  # noqa: PLC0415 — the table that holds this function
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from spotwarden.create_script.bash.limits import MAX_FOLDERS, Budget
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 Path: TypeAlias = tuple[str, ...]
@@ -33,7 +33,7 @@ def resolve(place: Place, path: str, line: int) -> Place:
     return tuple(steps)
 
 
-class Folder:
+class ScriptFolder:
     """Files and folders beside the script, and what the script and its programs do to them.
 
     Contents are asked for only when the script looks at them, so `stored` may read them on demand.
@@ -48,9 +48,9 @@ class Folder:
         self.executable: frozenset[Path] = frozenset()
         self._names: frozenset[Path] | None = None
 
-    def view(self, place: Place) -> "View":
+    def view(self, place: Place) -> "FolderView":
         """Return the files as they are now, as seen from `place`."""
-        return View(self, self._changes, place)
+        return FolderView(self, self._changes, place)
 
     def content(
         self, path: Path, changes: Mapping[Path, Unknown | None] | None = None
@@ -114,10 +114,10 @@ class Folder:
         self._made |= {path[:length] for length in range(1, len(path) + 1)}
 
 
-class View(Mapping[str, bytes]):
-    """Files by path from one folder. Asking for one whose content is not known raises `Refused`."""
+class FolderView(Mapping[str, bytes]):
+    """Files by path from one folder. Asking for one whose content is not known raises `ScriptRefused`."""
 
-    def __init__(self, folder: Folder, changes: Mapping[Path, Unknown | None], place: Place) -> None:
+    def __init__(self, folder: ScriptFolder, changes: Mapping[Path, Unknown | None], place: Place) -> None:
         self._folder = folder
         self._changes = changes
         self._place = place
@@ -126,7 +126,7 @@ class View(Mapping[str, bytes]):
         found = resolve(self._place, path, 0)
         content = found if isinstance(found, Unknown) else self._folder.content(found, self._changes)
         if isinstance(content, Unknown):
-            raise Refused(content.reason, line=content.line)
+            raise ScriptRefused(content.reason, line=content.line)
         if content is None:
             raise KeyError(path)
         return content

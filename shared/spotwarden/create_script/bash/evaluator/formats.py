@@ -7,8 +7,8 @@ from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.memory import assign, calculate
 from spotwarden.create_script.bash.evaluator.values import Status, Text
 from spotwarden.create_script.bash.limits import PIECE_COST
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 _FORMAT = re.compile(r"%(?:%|([-+ 0#]*)(\d+|\*)?(?:\.(\d+|\*))?([diouxXcsbq]))|[^%]+|%")
 _VARIABLE = re.compile(r"([A-Za-z_]\w*)(?:\[(.*)\])?", re.ASCII | re.DOTALL)
@@ -17,7 +17,7 @@ _MAX_WIDTH = 10_000
 _PLAIN = re.compile(r"[\w%+,./:=@-]+", re.ASCII)
 
 
-def printf(shell: Shell, words: list[Word]) -> Status:
+def printf(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `printf`: without `-v` its output goes nowhere that matters."""
     values = [word.value for word in words[1:]]
     if values[:1] != ["-v"]:
@@ -27,7 +27,7 @@ def printf(shell: Shell, words: list[Word]) -> Status:
     name, template, *arguments = values[1:] if values[2] != "--" else [values[1], *values[3:]]
     found = _VARIABLE.fullmatch(name) if isinstance(name, str) else None
     if found is None:
-        raise Refused("`printf -v` has no name of a variable", line=shell.line)
+        raise ScriptRefused("`printf -v` has no name of a variable", line=shell.line)
     assign(shell, found.group(1), _formatted(shell, template, arguments), subscript=found.group(2))
     return 0
 
@@ -58,14 +58,14 @@ def _piece(shell: Shell, found: re.Match[str], arguments: list[str]) -> str:
     text = found.group()
     flags, width, precision, kind = found.groups()
     if text == "%":
-        raise Refused("this format of `printf -v` is not understood", line=shell.line)
+        raise ScriptRefused("this format of `printf -v` is not understood", line=shell.line)
     if kind is None:
         return "%" if text == "%%" else text
     size = _size(shell, width, arguments)
     places = _size(shell, precision, arguments)
     argument = arguments.pop(0) if arguments else ""
     if max(abs(size or 0), places or 0) > _MAX_WIDTH:
-        raise Refused(f"`printf -v` pads to more than {_MAX_WIDTH} characters", line=shell.line)
+        raise ScriptRefused(f"`printf -v` pads to more than {_MAX_WIDTH} characters", line=shell.line)
     if kind in _NUMBER_KINDS:
         return _number(_value(shell, argument), flags, size, places, kind)
     return _padded(_text(shell, kind, argument)[:places], flags, size)
@@ -86,7 +86,7 @@ def _text(shell: Shell, kind: str, argument: str) -> str:
         shell.budget.pieces(argument.count("\\"))
         return printed(argument, shell.line)
     if kind == "q" and not _PLAIN.fullmatch(argument):
-        raise Refused("`%q` is computed for plain words only", line=shell.line)
+        raise ScriptRefused("`%q` is computed for plain words only", line=shell.line)
     return argument
 
 
@@ -112,7 +112,7 @@ def _value(shell: Shell, text: str) -> int:
     if not text.strip():
         return 0
     if not re.fullmatch(r"\s*[-+]?(0[xX][0-9a-fA-F]+|\d+)", text, re.ASCII):
-        raise Refused(f"`printf` is given {text} where a number belongs", line=shell.line)
+        raise ScriptRefused(f"`printf` is given {text} where a number belongs", line=shell.line)
     value = calculate(shell, text)
     assert isinstance(value, int)  # noqa: S101
     return value

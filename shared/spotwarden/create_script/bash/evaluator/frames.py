@@ -1,6 +1,6 @@
 """Leaving a loop, a function or the shell before its end."""
 
-from spotwarden.create_script.bash.evaluator.state import State
+from spotwarden.create_script.bash.evaluator.state import ShellState
 from spotwarden.create_script.bash.evaluator.values import Status
 from spotwarden.create_script.request.command import Unknown
 
@@ -15,7 +15,7 @@ class Leave(Exception):  # noqa: N818 — a jump of the script, and no fault
         self.levels = levels
 
 
-class Frame:
+class CallFrame:
     """A loop, function or shell that can be left early.
 
     Where it may have been left already, `doubt` says why, and `left` holds the states it was left with.
@@ -24,4 +24,4 @@ class Frame:
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.doubt: Unknown | None = None
-        self.left: list[State] = []
+        self.left: list[ShellState] = []

@@ -2,7 +2,7 @@
 
 import re
 
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 # A text that another program might run, or that is a script itself: these words, in this order.
 _CREATES = tuple(map(re.compile, (r"gcloud\b", r"\bcompute\b", r"\binstances\b", r"\bcreate")))
@@ -16,7 +16,7 @@ _SWITCHES = frozenset(
 _ROOMS: tuple[list[str], ...] = ([], ["compute"], ["compute", "instances"], ["compute", "instances", "bulk"])
 
 
-def _path(words: list[Word]) -> tuple[list[str], Unknown | None]:
+def _path(words: list[ExpandedWord]) -> tuple[list[str], Unknown | None]:
     """Return the groups that a command names, up to the first word that is not known."""
     path: list[str] = []
     value_follows = False
@@ -35,7 +35,7 @@ def _path(words: list[Word]) -> tuple[list[str], Unknown | None]:
     return path, None
 
 
-def creates(words: list[Word]) -> bool:
+def creates(words: list[ExpandedWord]) -> bool:
     """Whether a gcloud command launches instances, or may do so for all that is known."""
     known = {word.value for word in words if isinstance(word.value, str)}
     if {"compute", "instances"} <= known and _CREATING & known:
@@ -44,7 +44,7 @@ def creates(words: list[Word]) -> bool:
     return unknown is not None and path in _ROOMS
 
 
-def configures(words: list[Word]) -> bool:
+def configures(words: list[ExpandedWord]) -> bool:
     """Whether a gcloud command may change what later ones take for granted."""
     path, unknown = _path(words)
     if path[:1] == ["config"]:

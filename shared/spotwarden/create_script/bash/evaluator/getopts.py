@@ -5,7 +5,7 @@ from typing import NamedTuple
 from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.memory import assign, calculate, get
 from spotwarden.create_script.bash.evaluator.values import Status
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 _USAGE = 2
 
@@ -27,7 +27,7 @@ class _Call(NamedTuple):
         return None if place < 0 else self.letters[place + 1 : place + 2] == ":"
 
 
-def getopts(shell: Shell, words: list[Word]) -> Status:
+def getopts(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `getopts`: 0 as long as there is one more option."""
     values = [word.value for word in words[1:]]
     given = values[2:] or shell.state.positional

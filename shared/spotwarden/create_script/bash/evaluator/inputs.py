@@ -9,8 +9,8 @@ from spotwarden.create_script.bash.evaluator.memory import assign, assign_array
 from spotwarden.create_script.bash.evaluator.options import parse_options
 from spotwarden.create_script.bash.evaluator.state import Stream
 from spotwarden.create_script.bash.evaluator.values import Status, Text
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 _READ_OPTIONS = "ersa:d:i:n:N:p:t:u:"
 _MAPFILE_OPTIONS = "tn:s:d:u:O:C:c:"
@@ -30,7 +30,7 @@ def _stream(shell: Shell, descriptor: str | None) -> Stream:
     return shell.state.streams.get(number) or Stream(Unknown(reason=_ASKED, line=shell.line))
 
 
-def read(shell: Shell, words: list[Word]) -> Status:
+def read(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `read`: 0 where a whole line was there, 1 at the end of the input."""
     given, names = parse_options(shell, words, _READ_OPTIONS)
     stream = _stream(shell, given.get("u"))
@@ -68,7 +68,7 @@ def _count(shell: Shell, text: str | None) -> int:
     if text is None:
         return 0
     if not (text.isascii() and text.isdigit()):
-        raise Refused(f"{text[:40]!r} is no number of lines or characters to read", line=shell.line)
+        raise ScriptRefused(f"{text[:40]!r} is no number of lines or characters to read", line=shell.line)
     return int(text[:9])
 
 
@@ -141,11 +141,11 @@ def _parts(line: _Line, signs: str) -> Iterator[tuple[str, int]]:
                 position += 1
 
 
-def mapfile(shell: Shell, words: list[Word]) -> Status:
+def mapfile(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `mapfile`: the lines of its input become an array."""
     given, names = parse_options(shell, words, _MAPFILE_OPTIONS)
     if given.keys() & {"C", "O"}:
-        raise Refused("`mapfile` with -C or -O is not understood", line=shell.line)
+        raise ScriptRefused("`mapfile` with -C or -O is not understood", line=shell.line)
     stream = _stream(shell, given.get("u"))
     name = names[0] if names else "MAPFILE"
     if isinstance(stream.text, Unknown):

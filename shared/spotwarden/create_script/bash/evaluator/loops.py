@@ -6,14 +6,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from spotwarden.create_script.bash.evaluator.expand import expand_text, expand_words
-from spotwarden.create_script.bash.evaluator.frames import Frame, Leave
+from spotwarden.create_script.bash.evaluator.frames import CallFrame, Leave
 from spotwarden.create_script.bash.evaluator.machine import Arm, Shell
 from spotwarden.create_script.bash.evaluator.memory import assign, calculate
 from spotwarden.create_script.bash.evaluator.state import Stream
 from spotwarden.create_script.bash.evaluator.values import Outcome, Status, Text
 from spotwarden.create_script.bash.limits import MAX_ROUNDS, nested
-from spotwarden.create_script.bash.tree import Block, Count, For, Loop, Node, Select
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.bash.tree import Block, For, ForArithmetic, Loop, Node, Select
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 
@@ -60,7 +60,7 @@ def run_loop(shell: Shell, node: Loop) -> None:
     _repeat(shell, _Cycle(test, node.body, lambda: None, node.line))
 
 
-def run_count(shell: Shell, node: Count) -> None:
+def run_count(shell: Shell, node: ForArithmetic) -> None:
     """Run `for ((…))`."""
 
     def compute(written: str | Unknown) -> Status:
@@ -137,7 +137,7 @@ def _repeat(shell: Shell, cycle: _Cycle) -> None:
         shell.depth -= 1
 
 
-def _rounds(shell: Shell, frame: Frame, cycle: _Cycle) -> None:
+def _rounds(shell: Shell, frame: CallFrame, cycle: _Cycle) -> None:
     result: Status = 0
     while True:
         shell.budget.step(cycle.line)
@@ -190,4 +190,4 @@ def _open_end(shell: Shell, cycle: _Cycle, why: Unknown) -> None:
         if not shell.agree(arm.state, why):
             shell.state.status = Outcome(reason=why.reason, line=why.line)
             return
-    raise Refused("a loop that runs an unknown number of times changes too many things", line=why.line)
+    raise ScriptRefused("a loop that runs an unknown number of times changes too many things", line=why.line)

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from spotwarden.create_script.bash.evaluator.certainty import require_certain
-from spotwarden.create_script.bash.evaluator.folder import Folder, Place, resolve
-from spotwarden.create_script.bash.evaluator.frames import Frame, Leave
-from spotwarden.create_script.bash.evaluator.state import State, join_states
+from spotwarden.create_script.bash.evaluator.folder import Place, ScriptFolder, resolve
+from spotwarden.create_script.bash.evaluator.frames import CallFrame, Leave
+from spotwarden.create_script.bash.evaluator.state import ShellState, join_states
 from spotwarden.create_script.bash.evaluator.values import Outcome, Status, Text, Variable
 from spotwarden.create_script.bash.limits import MAX_COMMANDS, Budget, nested
 from spotwarden.create_script.bash.tree import Block, Node
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Command, Unknown, Word
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import ExpandedWord, SimpleCommand, Unknown
 
 # A reason may quote a word of the script, and that may be a whole startup script.
 _LONGEST_NOTE = 1_000
@@ -21,7 +21,7 @@ _LEFT_BY = {"break": "loop", "continue": "loop"}
 class Arm(NamedTuple):
     """What one branch would do: the memory after it, and how it left, if it did."""
 
-    state: State
+    state: ShellState
     leave: Leave | None
     expected: bool
 
@@ -31,7 +31,7 @@ class Programs(NamedTuple):
 
     block: Callable[["Shell", Block], None]
     node: Callable[["Shell", Node], None]
-    words: Callable[["Shell", list[Word], int], None]
+    words: Callable[["Shell", list[ExpandedWord], int], None]
     text: Callable[["Shell", str, int], None]
 
 
@@ -47,13 +47,13 @@ class Shell:
         budget: Budget,
     ) -> None:
         self.programs = programs
-        self.folder = Folder(files, budget)
-        self.state = State(variables)
+        self.folder = ScriptFolder(files, budget)
+        self.state = ShellState(variables)
         self.budget = budget
         budget.place = lambda: self.line
-        self.commands: list[Command] = []
+        self.commands: list[SimpleCommand] = []
         self.notes: list[Unknown] = []
-        self.frames = [Frame("shell")]
+        self.frames = [CallFrame("shell")]
         self.unsure: list[Unknown] = []
         self.lenient = 0  # how many conditions the shell is in, where a failure does not end the script
         self.depth = 0
@@ -118,18 +118,18 @@ class Shell:
         self.cast_doubt(why, _LEFT_BY.get(arm.leave.kind, arm.leave.kind), arm.leave.levels)
         self.state = before
 
-    def _agree(self, other: State, why: Unknown) -> bool:
+    def _agree(self, other: ShellState, why: Unknown) -> bool:
         if self.state.options != other.options:
             self.cast_doubt(why)
         return join_states(self.state, other, why, self.budget)
 
-    def agree(self, other: State, why: Unknown) -> bool:
+    def agree(self, other: ShellState, why: Unknown) -> bool:
         """Keep only what is so in both memories; return whether that changed anything."""
         return self._agree(other, why)
 
-    def framed(self, kind: str, body: Callable[[Frame], None]) -> None:
+    def framed(self, kind: str, body: Callable[[CallFrame], None]) -> None:
         """Run something that can be left, and afterwards join the ways in which it may have been."""
-        frame = Frame(kind)
+        frame = CallFrame(kind)
         self.frames.append(frame)
         try:
             body(frame)
@@ -140,7 +140,7 @@ class Shell:
 
     # --- running
 
-    def fork(self) -> State:
+    def fork(self) -> ShellState:
         """Return a copy of the memory."""
         self.budget.items(self.state.size)
         return self.state.fork()
@@ -180,7 +180,7 @@ class Shell:
         """
         text, status = self.state.traps.pop("EXIT", None), self.state.status
         if isinstance(text, Unknown):
-            raise Refused(f"the trap for EXIT is not known: {text.reason}", line=text.line)
+            raise ScriptRefused(f"the trap for EXIT is not known: {text.reason}", line=text.line)
         if text is not None:
             self.programs.text(self, text, self.line)
             self.state.status = status
@@ -206,7 +206,7 @@ class Shell:
         if text is None or not inherited:
             return
         if isinstance(text, Unknown):
-            raise Refused(f"the trap for ERR is not known: {text.reason}", line=text.line)
+            raise ScriptRefused(f"the trap for ERR is not known: {text.reason}", line=text.line)
         status, traps = self.state.status, self.state.traps
         self.state.traps = {}
         self.programs.text(self, text, self.line)
@@ -221,7 +221,9 @@ class Shell:
 
     # --- what comes out
 
-    def emit(self, words: list[Word], line: int, *, matters: bool, environment: Mapping[str, Text]) -> None:
+    def emit(
+        self, words: list[ExpandedWord], line: int, *, matters: bool, environment: Mapping[str, Text]
+    ) -> None:
         """Hand on a command. One that `matters` must be certain in every word, and certain to run.
 
         Raises:
@@ -235,9 +237,9 @@ class Shell:
         if doubt is not None:
             return
         if len(self.commands) >= MAX_COMMANDS:
-            raise Refused(f"the script runs more than {MAX_COMMANDS} gcloud commands", line=line)
+            raise ScriptRefused(f"the script runs more than {MAX_COMMANDS} gcloud commands", line=line)
         self.commands.append(
-            Command(
+            SimpleCommand(
                 words=tuple(words),
                 line=line,
                 environment={name: value for name, value in environment.items() if isinstance(value, str)},

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spotwarden.create_script.bash.limits import ITEM_COST, MAX_PROGRAM_BYTES, PIECE_COST, Budget
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def decode(data: bytes) -> str:
 
 
 def program(budget: Budget, expression: str, *, longest: bool = True) -> Program:
-    """Compile an expression in RE2's own syntax; raise `Refused` for one that is too large.
+    """Compile an expression in RE2's own syntax; raise `ScriptRefused` for one that is too large.
 
     With `longest` the leftmost match is the longest one there; otherwise the first in Perl's order.
     """
@@ -63,7 +63,7 @@ def _compiled(expression: str, longest: bool) -> Program:  # noqa: FBT001 — pa
     except re2.error as error:
         told = error.args[0] if error.args else ""
         reason = told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
-        raise Refused(f"a pattern cannot be matched in bounded time: {reason[:80]}") from error
+        raise ScriptRefused(f"a pattern cannot be matched in bounded time: {reason[:80]}") from error
     return Program(compiled, compiled.programsize)
 
 

@@ -10,7 +10,7 @@ from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.names import kept_by_bash, outside
 from spotwarden.create_script.bash.evaluator.values import Text, Variable, elements, glue, scalar
 from spotwarden.create_script.bash.limits import COPY_COST
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 _MAX_REFERENCES = 8
@@ -62,9 +62,9 @@ def target(shell: Shell, name: str) -> str:
         if variable is None or not variable.reference or variable.value is None:
             return name
         if not isinstance(variable.value, str) or not variable.value.isidentifier():
-            raise Refused(f"{name} refers to a variable whose name is not known", line=shell.line)
+            raise ScriptRefused(f"{name} refers to a variable whose name is not known", line=shell.line)
         name = variable.value
-    raise Refused(f"{name} refers to itself", line=shell.line)
+    raise ScriptRefused(f"{name} refers to itself", line=shell.line)
 
 
 def find(shell: Shell, name: str) -> Variable | None:
@@ -102,7 +102,7 @@ def key_of(shell: Shell, variable: Variable | None, subscript: Text) -> int | st
         shell.budget.items(len(values))
         index += 1 + max((key for key in values if isinstance(key, int)), default=-1)
         if index < 0:
-            raise Refused(f"the subscript {subscript} lies before the array", line=shell.line)
+            raise ScriptRefused(f"the subscript {subscript} lies before the array", line=shell.line)
     return index
 
 
@@ -138,9 +138,9 @@ def _assign_element(shell: Shell, name: str, value: Text, subscript: Text, *, ap
 
 
 def require_writable(shell: Shell, name: str, variable: Variable | None) -> None:
-    """Raise `Refused` for a read-only variable."""
+    """Raise `ScriptRefused` for a read-only variable."""
     if variable is not None and variable.readonly:
-        raise Refused(f"{name} is read-only, and bash stops where it is set again", line=shell.line)
+        raise ScriptRefused(f"{name} is read-only, and bash stops where it is set again", line=shell.line)
 
 
 def _converted(shell: Shell, variable: Variable, old: Text, value: Text, *, append: bool) -> Text:

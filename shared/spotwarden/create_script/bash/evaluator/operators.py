@@ -8,7 +8,7 @@ from spotwarden.create_script.bash.evaluator.names import outside
 from spotwarden.create_script.bash.evaluator.operands import Expander, Operator, each
 from spotwarden.create_script.bash.evaluator.references import Values, count_of, keys_of
 from spotwarden.create_script.bash.words import Parameter
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 
@@ -53,7 +53,7 @@ def _assigned(shell: Shell, part: Parameter, values: Values, expander: Expander)
     if not missing:
         return values
     if not values.name.isidentifier():
-        raise Refused(f"${values.name} cannot be assigned to", line=part.line)
+        raise ScriptRefused(f"${values.name} cannot be assigned to", line=part.line)
     value = to_text(expander.pieces(shell, part.arguments[0]))
     assign(shell, values.name, value, subscript=values.subscript)
     return Values([value])
@@ -66,7 +66,7 @@ def _required(shell: Shell, part: Parameter, values: Values, expander: Expander)
     if missing:
         message = expander.text(shell, part.arguments[0])
         told = message if isinstance(message, str) and message else "parameter not set"
-        raise Refused(f"{part.name} is not set, so bash stops here: {told}", line=part.line)
+        raise ScriptRefused(f"{part.name} is not set, so bash stops here: {told}", line=part.line)
     return values
 
 

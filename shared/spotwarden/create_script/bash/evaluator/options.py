@@ -6,8 +6,8 @@ from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.memory import calculate, key_of, require_writable, target
 from spotwarden.create_script.bash.evaluator.values import Status, Text, elements
 from spotwarden.create_script.bash.limits import COPY_COST, PIECE_COST
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 _LETTERS = {
     "a": "allexport",
@@ -68,7 +68,7 @@ _STRANGE_SHOPTS = frozenset(
 )
 
 
-def parse_options(shell: Shell, words: list[Word], letters: str) -> tuple[dict[str, str], list[str]]:
+def parse_options(shell: Shell, words: list[ExpandedWord], letters: str) -> tuple[dict[str, str], list[str]]:
     """Return the options of a builtin with their values, and the words behind them.
 
     Raises:
@@ -85,7 +85,7 @@ def parse_options(shell: Shell, words: list[Word], letters: str) -> tuple[dict[s
             letter, word = word[0], word[1:]
             place = letters.find(letter)
             if place < 0 or letter == ":":
-                raise Refused(f"`{words[0].value}` has no option -{letter}", line=shell.line)
+                raise ScriptRefused(f"`{words[0].value}` has no option -{letter}", line=shell.line)
             given[letter] = ""
             if letters[place + 1 : place + 2] == ":":
                 given[letter] = word or (values.pop(0) if values else "")
@@ -93,13 +93,15 @@ def parse_options(shell: Shell, words: list[Word], letters: str) -> tuple[dict[s
     return given, values
 
 
-def _known(word: Word, name: str) -> str:
+def _known(word: ExpandedWord, name: str) -> str:
     if isinstance(word.value, Unknown):
-        raise Refused(f"`{name}` is given a word that is not known: {word.value.reason}", line=word.line)
+        raise ScriptRefused(
+            f"`{name}` is given a word that is not known: {word.value.reason}", line=word.line
+        )
     return word.value
 
 
-def set_options(shell: Shell, words: list[Word]) -> Status:
+def set_options(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `set`: options, and new positional parameters."""
     values = [word.value for word in words[1:]]
     while values:
@@ -143,13 +145,13 @@ def _set_letters(shell: Shell, value: str, values: list[Text]) -> Status:
 
 def _set_option(shell: Shell, name: str, *, on: bool) -> None:
     if on and name in _STRANGE:
-        raise Refused(f"a script that sets {name} is not understood", line=shell.line)
+        raise ScriptRefused(f"a script that sets {name} is not understood", line=shell.line)
     if not on and name == "braceexpand":
-        raise Refused("a script without brace expansion is not understood", line=shell.line)
+        raise ScriptRefused("a script without brace expansion is not understood", line=shell.line)
     shell.state.options = shell.state.options | {name} if on else shell.state.options - {name}
 
 
-def shopt(shell: Shell, words: list[Word]) -> Status:
+def shopt(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `shopt`."""
     given, names = parse_options(shell, words, "supqo")
     for name in names:
@@ -157,7 +159,7 @@ def shopt(shell: Shell, words: list[Word]) -> Status:
         if "o" in given and given.keys() & {"s", "u"}:
             _set_option(shell, name, on="s" in given)
         elif "s" in given and name in _STRANGE_SHOPTS:
-            raise Refused(f"a script that switches {name} on is not understood", line=shell.line)
+            raise ScriptRefused(f"a script that switches {name} on is not understood", line=shell.line)
         elif name in _PATTERN_OPTIONS and given.keys() & {"s", "u"}:
             options = shell.state.options
             shell.state.options = options | {name} if "s" in given else options - {name}
@@ -166,7 +168,7 @@ def shopt(shell: Shell, words: list[Word]) -> Status:
     return Unknown(reason="which options are on depends on the machine", line=shell.line)
 
 
-def unset(shell: Shell, words: list[Word]) -> Status:
+def unset(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `unset`."""
     given, names = parse_options(shell, words, "fvn")
     for name in names:
@@ -200,7 +202,7 @@ def _unset_element(shell: Shell, name: str, subscript: str) -> None:
         shell.state.put(name, replace(variable, value=left, array=not variable.associative))
 
 
-def shift(shell: Shell, words: list[Word]) -> Status:
+def shift(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `shift`."""
     count = calculate(shell, words[1].value) if len(words) > 1 else 1
     positional = shell.state.positional

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from spotwarden.create_script.bash.evaluator.classes import Member, bracket, sign
 from spotwarden.create_script.bash.limits import MAX_EXPRESSION
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 _TOKEN = re.compile(
     r"\\(?P<plain>.)|(?P<set>\[[!^]?\]?+(?:\\.|\[:[a-z]+:\]|[^\]\\])*\])|(?P<group>[?*+@!])\("
@@ -63,12 +63,12 @@ def tokens(pattern: str) -> Iterator[re.Match[str]]:
 
 @lru_cache(maxsize=512)
 def translate(pattern: str, extended: bool) -> Pattern:  # noqa: FBT001 — part of the key
-    """Translate a pattern; raise `Refused` for one that RE2 cannot say.
+    """Translate a pattern; raise `ScriptRefused` for one that RE2 cannot say.
 
     With `extended` a parenthesis behind `?`, `*`, `+`, `@` or `!` opens a group, as after `shopt -s extglob`.
     """
     if len(pattern) > MAX_EXPRESSION:
-        raise Refused(f"a word with unquoted `*`, `?` or `[` has more than {MAX_EXPRESSION} characters")
+        raise ScriptRefused(f"a word with unquoted `*`, `?` or `[` has more than {MAX_EXPRESSION} characters")
     translation = _Translation()
     for found in tokens(pattern):
         translation.add(found, extended=extended)
@@ -149,19 +149,19 @@ class _Translation:
 
     def finished(self, pattern: str) -> Pattern:
         if self.closings:
-            raise Refused(f"the pattern {pattern[:80]} has a parenthesis that is not closed")
+            raise ScriptRefused(f"the pattern {pattern[:80]} has a parenthesis that is not closed")
         text = None if self.plain is None else "".join(self.plain)
         expression = "".join(self.pieces)
         return Pattern(expression, text, self.inverted, self.groups, self.local, self.classes)
 
 
-def _strange_exclamation() -> Refused:
-    return Refused("a pattern with `!(…)` beside other signs, or inside others, is not understood")
+def _strange_exclamation() -> ScriptRefused:
+    return ScriptRefused("a pattern with `!(…)` beside other signs, or inside others, is not understood")
 
 
 def _member(found: re.Match[str], written: str) -> Member:
     if found.group("strange"):
-        raise Refused(f"the pattern {written[:80]} names a sign by the rules of a language")
+        raise ScriptRefused(f"the pattern {written[:80]} names a sign by the rules of a language")
     if found.group("name"):
         return Member(name=found.group("name"))
     if found.group("plain"):

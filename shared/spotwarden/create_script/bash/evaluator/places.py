@@ -4,7 +4,7 @@ from spotwarden.create_script.bash.evaluator.folder import Place
 from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.memory import get
 from spotwarden.create_script.bash.evaluator.values import Outcome, Status, Text
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 
 def _destination(shell: Shell, path: Text | None) -> Place:
@@ -27,12 +27,12 @@ def _go(shell: Shell, place: Place) -> Status:
     return 0
 
 
-def _operand(words: list[Word]) -> Text | None:
+def _operand(words: list[ExpandedWord]) -> Text | None:
     operands = [word.value for word in words[1:] if word.value not in ("-P", "-L", "-e", "-@", "--", "-n")]
     return operands[0] if operands else None
 
 
-def change(shell: Shell, words: list[Word]) -> Status:
+def change(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `cd`."""
     path = _operand(words)
     before = shell.state.place
@@ -45,7 +45,7 @@ def change(shell: Shell, words: list[Word]) -> Status:
     return _go(shell, place)
 
 
-def push(shell: Shell, words: list[Word]) -> Status:
+def push(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `pushd`."""
     path = _operand(words)
     state = shell.state
@@ -60,7 +60,7 @@ def push(shell: Shell, words: list[Word]) -> Status:
     return _go(shell, _destination(shell, path))
 
 
-def pop(shell: Shell, words: list[Word]) -> Status:
+def pop(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `popd`."""
     state = shell.state
     shell.budget.items(len(state.places))

@@ -11,8 +11,8 @@ from spotwarden.create_script.bash.evaluator.redirects import read_file
 from spotwarden.create_script.bash.evaluator.traces import TRACES, touch_named
 from spotwarden.create_script.bash.evaluator.values import Outcome, Status, Text, Variable
 from spotwarden.create_script.bash.limits import nested
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 _SHELLS = frozenset(["bash", "sh", "dash"])
 _SHELL_OPTION = re.compile(r"[-+][a-zA-Z]+")
@@ -28,7 +28,7 @@ open printf rm scp sed sha256sum sleep sort ssh tail tee touch tr wc
 _INERT = frozenset(_INERT_NAMES.split())
 
 
-def run_program(shell: Shell, words: list[Word]) -> Status:
+def run_program(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run what is neither a function nor a builtin.
 
     Raises:
@@ -45,7 +45,7 @@ def run_program(shell: Shell, words: list[Word]) -> Status:
     return _program(shell, call.words, name)
 
 
-def _program(shell: Shell, words: list[Word], name: str) -> Status:
+def _program(shell: Shell, words: list[ExpandedWord], name: str) -> Status:
     base = name.rsplit("/", 1)[-1]
     if base in _SHELLS:
         return _shell(shell, words)
@@ -57,22 +57,22 @@ def _program(shell: Shell, words: list[Word], name: str) -> Status:
     return _other(shell, words, base)
 
 
-def _unknown_program(shell: Shell, words: list[Word], name: Unknown) -> Status:
+def _unknown_program(shell: Shell, words: list[ExpandedWord], name: Unknown) -> Status:
     if name.splits or mentions_create("gcloud compute " + _text(shell, words)):
-        raise Refused(f"the command itself is not known: {name.reason}", line=name.line)
+        raise ScriptRefused(f"the command itself is not known: {name.reason}", line=name.line)
     return Outcome(reason=name.reason, line=name.line)
 
 
-def _text(shell: Shell, words: list[Word]) -> str:
+def _text(shell: Shell, words: list[ExpandedWord]) -> str:
     shell.budget.text(sum(len(word.value) for word in words if isinstance(word.value, str)))
     return " ".join(word.value for word in words if isinstance(word.value, str))
 
 
-def _gcloud(shell: Shell, call: wrappers.Call) -> Status:
-    words = [Word(value="gcloud", line=call.words[0].line), *call.words[1:]]
+def _gcloud(shell: Shell, call: wrappers.WrappedCall) -> Status:
+    words = [ExpandedWord(value="gcloud", line=call.words[0].line), *call.words[1:]]
     matters = creates(words)
     if matters and call.uncertain and any(name.startswith("CLOUDSDK_") for name in call.environment):
-        raise Refused(
+        raise ScriptRefused(
             f"{call.uncertain} may or may not hand CLOUDSDK_… variables on to gcloud", line=shell.line
         )
     doubt = shell.doubt()
@@ -83,7 +83,7 @@ def _gcloud(shell: Shell, call: wrappers.Call) -> Status:
     return Outcome(reason="whether a gcloud command succeeds depends on the cloud", line=shell.line)
 
 
-def _shell(shell: Shell, words: list[Word]) -> Status:
+def _shell(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Follow `bash -c text`, `bash file` and `bash` with commands on its input."""
     rest = words[1:]
     inline = False
@@ -92,7 +92,7 @@ def _shell(shell: Shell, words: list[Word]) -> Status:
         option = rest[0].value
         inline = inline or "c" in option
         if "o" in option or "n" in option:
-            raise Refused("a shell that is started with -o or -n is not followed", line=shell.line)
+            raise ScriptRefused("a shell that is started with -o or -n is not followed", line=shell.line)
         rest = rest[1:]
     if inline:
         text: Text = rest[0].value if rest else ""
@@ -106,21 +106,21 @@ def _shell(shell: Shell, words: list[Word]) -> Status:
     return _child(shell, text, [])
 
 
-def _script_file(shell: Shell, words: list[Word]) -> Status:
+def _script_file(shell: Shell, words: list[ExpandedWord]) -> Status:
     name = words[0].value
     text, there = read_file(shell, name)
     if not there:
         return _NOT_FOUND
     try:
         return _child(shell, text, [word.value for word in words[1:]])
-    except Refused as error:
-        raise Refused(error.reason, line=error.line, file=error.file or str(name)) from error
+    except ScriptRefused as error:
+        raise ScriptRefused(error.reason, line=error.line, file=error.file or str(name)) from error
 
 
 def _child(shell: Shell, text: Text, arguments: list[Text]) -> Status:
     """Run another script with the exported variables alone."""
     if isinstance(text, Unknown):
-        raise Refused(f"a shell runs what is not known: {text.reason}", line=shell.line)
+        raise ScriptRefused(f"a shell runs what is not known: {text.reason}", line=shell.line)
 
     def body() -> None:
         variables: dict[str, Variable] = {
@@ -149,7 +149,7 @@ INITIAL_VARIABLES = {
 }
 
 
-def _file(shell: Shell, words: list[Word], name: str) -> Status:
+def _file(shell: Shell, words: list[ExpandedWord], name: str) -> Status:
     """Follow a script beside this one; a program elsewhere leaves no traces that matter."""
     path = shell.path(name)
     if isinstance(path, Unknown):
@@ -158,35 +158,37 @@ def _file(shell: Shell, words: list[Word], name: str) -> Status:
     if not there:
         return _NOT_FOUND
     if isinstance(text, Unknown):
-        raise Refused(f"{name} is run, and its content is not known: {text.reason}", line=shell.line)
+        raise ScriptRefused(f"{name} is run, and its content is not known: {text.reason}", line=shell.line)
     if path not in shell.folder.executable:
         if mentions_create(text):
             reason = f"whether {name} is executable is not stored: run it by `bash {name}`"
-            raise Refused(reason, line=shell.line)
+            raise ScriptRefused(reason, line=shell.line)
         return Outcome(reason=f"whether {name} is executable depends on the machine", line=shell.line)
     if _SHEBANG.match(text) or not text.startswith("#!"):
         return _script_file(shell, words)
     return _other(shell, words, name)
 
 
-def _other(shell: Shell, words: list[Word], base: str) -> Status:
+def _other(shell: Shell, words: list[ExpandedWord], base: str) -> Status:
     if base not in _INERT:
         _require_no_create(shell, words)
-    trace: Callable[[Shell, list[Word]], Status | None] = TRACES.get(base, touch_named)
+    trace: Callable[[Shell, list[ExpandedWord]], Status | None] = TRACES.get(base, touch_named)
     status = trace(shell, words)
     if status is not None:
         return status
     return Outcome(reason=f"whether `{base}` succeeds depends on the machine", line=shell.line)
 
 
-def _require_no_create(shell: Shell, words: list[Word]) -> None:
+def _require_no_create(shell: Shell, words: list[ExpandedWord]) -> None:
     if mentions_create(_text(shell, words)):
-        raise Refused(f"`{words[0].value}` runs a create in a way that is not followed", line=shell.line)
+        raise ScriptRefused(
+            f"`{words[0].value}` runs a create in a way that is not followed", line=shell.line
+        )
     for word in words:
         path = word.value if isinstance(word.value, Unknown) else shell.path(word.value)
         content = None if isinstance(path, Unknown) else shell.folder.content(path)
         shell.budget.text(len(content) if isinstance(content, bytes) else 0)
         if isinstance(content, bytes) and mentions_create(content.decode("utf-8", "replace")):
-            raise Refused(
+            raise ScriptRefused(
                 f"`{words[0].value}` is given {word.value}, which mentions a create", line=shell.line
             )

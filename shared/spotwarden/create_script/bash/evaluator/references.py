@@ -9,7 +9,7 @@ from spotwarden.create_script.bash.evaluator.memory import find, get, key_of
 from spotwarden.create_script.bash.evaluator.names import outside
 from spotwarden.create_script.bash.evaluator.values import Text, elements
 from spotwarden.create_script.bash.words import Parameter, Word
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 _INDIRECT = re.compile(r"([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[(.*)\])?", re.DOTALL | re.ASCII)
@@ -37,7 +37,7 @@ def values_of(shell: Shell, part: Parameter, text_of: Callable[[Shell, Word], Te
         return Values(_unknown_pointer(shell, pointer, part))
     found = _INDIRECT.fullmatch(pointer[0])
     if found is None:
-        raise Refused(
+        raise ScriptRefused(
             f"{part.name} holds no name of a variable that ${{!{part.name}}} could mean", line=part.line
         )
     return look_up(shell, found.group(1), found.group(2))
@@ -48,7 +48,7 @@ def _unknown_pointer(shell: Shell, pointer: list[Text] | Unknown, part: Paramete
         return pointer
     if pointer and isinstance(pointer[0], Unknown):
         return pointer[0]
-    raise Refused(f"${{!{part.name}}} is used, but {part.name} is not set", line=shell.line)
+    raise ScriptRefused(f"${{!{part.name}}} is used, but {part.name} is not set", line=shell.line)
 
 
 def look_up(shell: Shell, name: str, subscript: Text | None) -> Values:

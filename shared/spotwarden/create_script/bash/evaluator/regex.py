@@ -9,7 +9,7 @@ from spotwarden.create_script.bash.evaluator.classes import Member, bracket, sig
 from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.values import Text
 from spotwarden.create_script.bash.limits import MAX_EXPRESSION
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 _TOKEN = re.compile(
@@ -61,8 +61,8 @@ class _Reader:
         self.certain = True
         self.classes = False
 
-    def refused(self, why: str) -> Refused:
-        return Refused(f"the regular expression {self.written[:80]} {why}")
+    def refused(self, why: str) -> ScriptRefused:
+        return ScriptRefused(f"the regular expression {self.written[:80]} {why}")
 
     def add(self, found: re.Match[str]) -> None:
         kind, text = found.lastgroup or "", found.group(found.lastgroup or 0)
@@ -172,9 +172,9 @@ def _escaped(reader: _Reader, text: str) -> str:
 
 @lru_cache(maxsize=256)
 def translate(expression: str) -> Expression:
-    """Translate an expression; raise `Refused` for one that bash reports, or that RE2 cannot say."""
+    """Translate an expression; raise `ScriptRefused` for one that bash reports, or that RE2 cannot say."""
     if len(expression) > MAX_EXPRESSION:
-        raise Refused(f"a regular expression has more than {MAX_EXPRESSION} characters")
+        raise ScriptRefused(f"a regular expression has more than {MAX_EXPRESSION} characters")
     reader = _Reader(expression)
     position = 0
     while position < len(expression):
@@ -197,15 +197,15 @@ def search(shell: Shell, expression: str, text: str) -> list[Text] | None:
     shell.budget.items(len(expression) + len(text))
     try:
         return _searched(shell, expression, text)
-    except Refused as refused:
-        raise Refused(refused.reason, line=refused.line or shell.line) from refused
+    except ScriptRefused as refused:
+        raise ScriptRefused(refused.reason, line=refused.line or shell.line) from refused
 
 
 def _searched(shell: Shell, written: str, text: str) -> list[Text] | None:
     expression = translate(written)
     if expression.classes and not text.isascii():
         reason = f"what {written[:80]} matches in a text beyond ASCII depends on the language of the machine"
-        raise Refused(reason)
+        raise ScriptRefused(reason)
     data = matcher.encode(text)
     span = matcher.search(shell.budget, matcher.program(shell.budget, expression.whole), data)
     if span is None:

@@ -2,7 +2,7 @@
 
 import re
 
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d[\w#@]*)|(?P<name>[A-Za-z_]\w*)"
@@ -31,9 +31,9 @@ class Scanner:
         self.kind = found.lastgroup or ""
         self.lexeme = found.group(self.kind)
 
-    def error(self, what: str) -> Refused:
+    def error(self, what: str) -> ScriptRefused:
         """Return a refusal that quotes the expression."""
-        return Refused(f"the arithmetic `{self.text.strip()}` {what}", line=self.line)
+        return ScriptRefused(f"the arithmetic `{self.text.strip()}` {what}", line=self.line)
 
     def take(self, sign: str) -> bool:
         """Step over a sign if it comes next."""
@@ -43,7 +43,7 @@ class Scanner:
         return found
 
     def require(self, sign: str) -> None:
-        """Step over a sign; raise `Refused` if it does not come next."""
+        """Step over a sign; raise `ScriptRefused` if it does not come next."""
         if not self.take(sign):
             raise self.error(f"lacks a `{sign}`")
 

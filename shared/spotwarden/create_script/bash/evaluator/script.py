@@ -14,27 +14,27 @@ from spotwarden.create_script.bash.evaluator.values import Variable
 from spotwarden.create_script.bash.limits import MAX_SCRIPT_BYTES, Budget, nested
 from spotwarden.create_script.bash.reader.cursor import Broken
 from spotwarden.create_script.bash.reader.lists import open_script, read_lines
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Command, Unknown
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import SimpleCommand, Unknown
 
 _SHEBANG = re.compile(r"#![ \t]*(\S*)(?:[ \t]+(?:-S[ \t]+)?(\S+))?")
 _SHELLS = frozenset(["bash", "sh", "dash", "ash", "ksh"])
 
 
-class Run(NamedTuple):
+class ScriptRun(NamedTuple):
     """What a script does: its gcloud commands in order, and remarks on where it stopped or failed.
 
     `ended` says why bash stops before the last line, if it does.
     """
 
-    commands: tuple[Command, ...]
+    commands: tuple[SimpleCommand, ...]
     remarks: tuple[Unknown, ...]
     ended: Unknown | None
 
 
 def run_script(
     text: bytes, *, files: Mapping[str, bytes], environment: Mapping[str, str], budget: Budget | None = None
-) -> Run:
+) -> ScriptRun:
     """Return what bash would run for the script `text`, started with no arguments in the folder of `files`.
 
     `budget` is what it may use up; a new one by default.
@@ -49,15 +49,15 @@ def run_script(
     try:
         ended = _run(shell, script)
     except RecursionError as error:
-        raise Refused("the script is nested too deeply", line=shell.line) from error
-    return Run(tuple(shell.commands), tuple(shell.notes), ended)
+        raise ScriptRefused("the script is nested too deeply", line=shell.line) from error
+    return ScriptRun(tuple(shell.commands), tuple(shell.notes), ended)
 
 
 def _decoded(text: bytes) -> str:
     if len(text) > MAX_SCRIPT_BYTES:
-        raise Refused(f"the script is larger than {MAX_SCRIPT_BYTES} bytes")
+        raise ScriptRefused(f"the script is larger than {MAX_SCRIPT_BYTES} bytes")
     if b"\0" in text:
-        raise Refused("the script holds NUL characters: it is no text")
+        raise ScriptRefused("the script holds NUL characters: it is no text")
     script = text.decode("utf-8", "surrogateescape")
     found = _SHEBANG.match(script)
     if found is not None:
@@ -71,7 +71,7 @@ def _require_shell(found: re.Match[str]) -> None:
     if name == "env" and argument:
         name = argument.rsplit("/", 1)[-1]
     if name not in _SHELLS:
-        raise Refused(f"the script is written for {name or 'an unnamed program'}, not for bash", line=1)
+        raise ScriptRefused(f"the script is written for {name or 'an unnamed program'}, not for bash", line=1)
 
 
 def _run(shell: Shell, script: str) -> Unknown | None:
@@ -104,7 +104,7 @@ def _run_inner_text(shell: Shell, text: str, line: int) -> None:
     try:
         _run_text(shell, text, line)
     except Broken as error:
-        raise Refused(f"syntax error: {error.reason}", line=error.line) from error
+        raise ScriptRefused(f"syntax error: {error.reason}", line=error.line) from error
     finally:
         shell.depth -= 1
 

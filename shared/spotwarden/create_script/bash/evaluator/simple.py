@@ -14,10 +14,10 @@ from spotwarden.create_script.bash.evaluator.redirects import apply, redirected
 from spotwarden.create_script.bash.evaluator.store import store
 from spotwarden.create_script.bash.evaluator.values import Text, Variable
 from spotwarden.create_script.bash.limits import nested
-from spotwarden.create_script.bash.tree import Function, Simple
+from spotwarden.create_script.bash.tree import FunctionDefinition, Simple
 from spotwarden.create_script.bash.words import Assignment
 from spotwarden.create_script.bash.words import Word as Written
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 
 def run_simple(shell: Shell, node: Simple) -> None:
@@ -47,8 +47,8 @@ def run_simple(shell: Shell, node: Simple) -> None:
         run()
 
 
-def _words(shell: Shell, node: Simple) -> list[Word]:
-    words: list[Word] = []
+def _words(shell: Shell, node: Simple) -> list[ExpandedWord]:
+    words: list[ExpandedWord] = []
     for written in node.words:
         if isinstance(written, Written):
             words.extend(expand_words(shell, written))
@@ -86,13 +86,13 @@ def _restore(shell: Shell, name: str, variable: Variable | None) -> None:
         shell.state.put(name, variable)
 
 
-def run_words(shell: Shell, words: list[Word], line: int) -> None:
+def run_words(shell: Shell, words: list[ExpandedWord], line: int) -> None:
     """Run a command by its words: a function, a builtin, or a program."""
     shell.line = line
     shell.budget.pieces()
     name = words[0].value
     function = shell.state.functions.get(name) if isinstance(name, str) else None
-    if isinstance(function, Function):
+    if isinstance(function, FunctionDefinition):
         call(shell, function, [word.value for word in words[1:]])
     elif isinstance(function, Unknown):
         shell.cast_doubt(function)
@@ -103,7 +103,7 @@ def run_words(shell: Shell, words: list[Word], line: int) -> None:
         shell.finish(run_program(shell, words))
 
 
-def call(shell: Shell, function: Function, arguments: list[Text]) -> None:
+def call(shell: Shell, function: FunctionDefinition, arguments: list[Text]) -> None:
     """Run a function with its own positional parameters and local variables."""
     state = shell.state
     shell.depth = nested(shell.depth, shell.line)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from spotwarden.create_script.bash.evaluator.folder import Place
 from spotwarden.create_script.bash.evaluator.values import Status, Text, Variable, join_variables
 from spotwarden.create_script.bash.limits import Budget
-from spotwarden.create_script.bash.tree import Function
+from spotwarden.create_script.bash.tree import FunctionDefinition
 from spotwarden.create_script.request.command import Unknown
 
 
@@ -17,12 +17,12 @@ class Stream:
         self.position = position
 
 
-class State:
+class ShellState:
     """The memory of one shell. `fork` gives a subshell its own."""
 
     def __init__(self, variables: Mapping[str, Variable]) -> None:
         self.scopes: list[dict[str, Variable]] = [dict(variables)]
-        self.functions: dict[str, Function | Unknown] = {}
+        self.functions: dict[str, FunctionDefinition | Unknown] = {}
         self.options: frozenset[str] = frozenset(["braceexpand", "hashall"])
         self.positional: tuple[Text, ...] | Unknown = ()
         self.status: Status = 0
@@ -32,9 +32,9 @@ class State:
         self.streams: dict[int, Stream] = {}
         self.traps: dict[str, Text] = {}
 
-    def fork(self) -> "State":
+    def fork(self) -> "ShellState":
         """Return a copy that can change without this one."""
-        copy = State({})
+        copy = ShellState({})
         copy.scopes = [dict(scope) for scope in self.scopes]
         copy.functions = dict(self.functions)
         copy.options = self.options
@@ -84,7 +84,7 @@ class State:
             self.put(name, join_variables(self.find(name), None, doubt))
 
 
-def join_states(one: State, other: State, doubt: Unknown, budget: Budget) -> bool:
+def join_states(one: ShellState, other: ShellState, doubt: Unknown, budget: Budget) -> bool:
     """Make `one` hold only what is so in both; return whether anything in it changed."""
     budget.items(one.size + other.size)
     changed = False
@@ -112,7 +112,7 @@ def _unknown(variable: Variable | None) -> bool:
     return variable is not None and isinstance(variable.value, Unknown)
 
 
-def _join_rest(one: State, other: State, doubt: Unknown) -> bool:
+def _join_rest(one: ShellState, other: ShellState, doubt: Unknown) -> bool:
     changed = False
     for field in ("place", "came_from", "positional"):
         mine = getattr(one, field)

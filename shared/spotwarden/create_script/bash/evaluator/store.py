@@ -5,8 +5,8 @@ from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.memory import assign, assign_array, key_of, target
 from spotwarden.create_script.bash.evaluator.values import Text, Variable, elements, glue
 from spotwarden.create_script.bash.limits import COPY_COST
-from spotwarden.create_script.bash.words import Assignment, Item
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.bash.words import Assignment, BraceItem
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 
@@ -21,7 +21,7 @@ def store(shell: Shell, assignment: Assignment) -> None:
     assign(shell, assignment.name, value, subscript=subscript, append=assignment.append)
 
 
-def _store_array(shell: Shell, assignment: Assignment, items: tuple[Item, ...]) -> None:
+def _store_array(shell: Shell, assignment: Assignment, items: tuple[BraceItem, ...]) -> None:
     variable = shell.state.find(target(shell, assignment.name)) or Variable()
     old = elements(variable) if assignment.append else {}
     if isinstance(old, Unknown):
@@ -41,7 +41,7 @@ def _store_array(shell: Shell, assignment: Assignment, items: tuple[Item, ...]) 
 
 
 def _add(
-    shell: Shell, variable: Variable, values: dict[int | str, Text], item: Item, place: int
+    shell: Shell, variable: Variable, values: dict[int | str, Text], item: BraceItem, place: int
 ) -> int | Unknown:
     """Add one element and return the next free place; an unknown key or number of words makes all unknown."""
     if item.subscript is not None:
@@ -52,7 +52,7 @@ def _add(
         values[key] = glue([values.get(key, ""), text]) if item.append else text
         return key + 1 if isinstance(key, int) else place
     if variable.associative:
-        raise Refused("an associative array is given values without keys", line=shell.line)
+        raise ScriptRefused("an associative array is given values without keys", line=shell.line)
     for word in expand_words(shell, item.value):
         if isinstance(word.value, Unknown) and word.value.splits:
             return word.value

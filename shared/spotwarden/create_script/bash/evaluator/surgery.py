@@ -10,7 +10,7 @@ from spotwarden.create_script.bash.evaluator.quoting import quote
 from spotwarden.create_script.bash.evaluator.references import Values
 from spotwarden.create_script.bash.evaluator.values import Text, elements
 from spotwarden.create_script.bash.words import Parameter
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 
@@ -57,9 +57,9 @@ def _replaced(shell: Shell, operator: str, pattern: str, text: str, with_what: s
     if not pattern and operator in ("/", "//"):
         return text
     if fitting.has_groups(shell, pattern) and fitting.matches(shell, pattern, ""):
-        raise Refused("a replacement of what may be nothing at all is not understood", line=shell.line)
+        raise ScriptRefused("a replacement of what may be nothing at all is not understood", line=shell.line)
     if "[!]" in pattern or "[^]" in pattern:  # bash looks for a shorter text than the one that matches
-        raise Refused(f"bash itself goes wrong where it replaces {pattern[:80]}", line=shell.line)
+        raise ScriptRefused(f"bash itself goes wrong where it replaces {pattern[:80]}", line=shell.line)
     if not text:
         return with_what if fitting.matches(shell, pattern, "") else ""
     if operator == "/#":
@@ -105,7 +105,7 @@ def _sliced_array(values: Values, offset: int, length: int | None, part: Paramet
     if isinstance(values.items, Unknown):
         return values
     if length is not None and length < 0:
-        raise Refused("the length of a slice of an array is negative", line=part.line)
+        raise ScriptRefused("the length of a slice of an array is negative", line=part.line)
     start = offset if offset >= 0 else len(values.items) + offset
     if start < 0:
         return Values([], values.many)
@@ -120,7 +120,7 @@ def _substring(text: str, offset: int, length: int | None, part: Parameter) -> s
         return text[start:]
     end = start + length if length >= 0 else len(text) + length
     if end < start:
-        raise Refused(f"the slice of ${part.name} ends before it begins", line=part.line)
+        raise ScriptRefused(f"the slice of ${part.name} ends before it begins", line=part.line)
     return text[start:end]
 
 

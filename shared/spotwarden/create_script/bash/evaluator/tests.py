@@ -10,7 +10,7 @@ from spotwarden.create_script.bash.evaluator.memory import assign_array, calcula
 from spotwarden.create_script.bash.evaluator.values import Outcome, ScriptName, Status, Text
 from spotwarden.create_script.bash.tree import Test
 from spotwarden.create_script.bash.words import Word
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
 
 _FILE_TESTS = frozenset(
@@ -129,7 +129,7 @@ def unary(shell: Shell, operator: str, value: Text) -> Status:
         return int(value not in shell.state.options)
     if operator in _FILE_TESTS:
         return file_test(shell, operator, value)
-    raise Refused(f"the test {operator} is not understood", line=shell.line)
+    raise ScriptRefused(f"the test {operator} is not understood", line=shell.line)
 
 
 def _is_set(shell: Shell, name: str) -> Status:

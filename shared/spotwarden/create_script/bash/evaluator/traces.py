@@ -6,14 +6,14 @@ from collections.abc import Callable
 from spotwarden.create_script.bash.evaluator.folder import Path
 from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.values import Status
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 _MAKES_EXECUTABLE = re.compile(r"[ua]*\+[rwx]*x[rwx]*|[0-7]?[1357][0-7][0-7]")
 
-Trace = Callable[[Shell, list[Word]], Status | None]
+Trace = Callable[[Shell, list[ExpandedWord]], Status | None]
 
 
-def _paths(shell: Shell, words: list[Word]) -> list[Path]:
+def _paths(shell: Shell, words: list[ExpandedWord]) -> list[Path]:
     """Return the operands that lie in the folder of the script.
 
     An operand that is not known (mostly a folder of `mktemp`) is taken to lie outside.
@@ -28,33 +28,33 @@ def _paths(shell: Shell, words: list[Word]) -> list[Path]:
     return found
 
 
-def _options(words: list[Word]) -> str:
+def _options(words: list[ExpandedWord]) -> str:
     return "".join(word.value for word in words[1:] if isinstance(word.value, str) and word.value[:1] == "-")
 
 
-def _spoil(shell: Shell, path: Path, words: list[Word]) -> None:
+def _spoil(shell: Shell, path: Path, words: list[ExpandedWord]) -> None:
     name = "/".join(path)
     why = Unknown(reason=f"{name} is written while the script runs (by `{words[0].value}`)", line=shell.line)
     shell.folder.taint(path, why)
 
 
-def touch_named(shell: Shell, words: list[Word]) -> None:
+def touch_named(shell: Shell, words: list[ExpandedWord]) -> None:
     """Take every file that a program is given for changed, since nothing is known of the program."""
     for path in _paths(shell, words):
         if shell.folder.content(path) is not None:
             _spoil(shell, path, words)
 
 
-def _nothing(_: Shell, __: list[Word]) -> None:
+def _nothing(_: Shell, __: list[ExpandedWord]) -> None:
     """Leave the files alone."""
 
 
-def _write_all(shell: Shell, words: list[Word]) -> None:
+def _write_all(shell: Shell, words: list[ExpandedWord]) -> None:
     for path in _paths(shell, words):
         _spoil(shell, path, words)
 
 
-def _write_last(shell: Shell, words: list[Word]) -> None:
+def _write_last(shell: Shell, words: list[ExpandedWord]) -> None:
     paths = _paths(shell, words)
     last = words[-1].value
     inside = [] if isinstance(last, Unknown) else _paths(shell, words[-1:] * 2)
@@ -67,13 +67,13 @@ def _write_last(shell: Shell, words: list[Word]) -> None:
         _spoil(shell, inside[0], words)
 
 
-def _move(shell: Shell, words: list[Word]) -> None:
+def _move(shell: Shell, words: list[ExpandedWord]) -> None:
     _write_last(shell, words)
     for path in _paths(shell, words[:-1]):
         shell.folder.remove(path)
 
 
-def _edit(shell: Shell, words: list[Word]) -> None:
+def _edit(shell: Shell, words: list[ExpandedWord]) -> None:
     """Take the files of `sed` for changed only where it writes them back."""
     if any(
         str(word.value).startswith(("-i", "--in-place")) or str(word.value) in ("-ni", "-ri", "-Ei")
@@ -82,7 +82,7 @@ def _edit(shell: Shell, words: list[Word]) -> None:
         touch_named(shell, words)
 
 
-def _make_folder(shell: Shell, words: list[Word]) -> Status | None:
+def _make_folder(shell: Shell, words: list[ExpandedWord]) -> Status | None:
     parents = "p" in _options(words)
     paths = _paths(shell, words)
     if any(isinstance(word.value, Unknown) for word in words):
@@ -98,28 +98,28 @@ def _make_folder(shell: Shell, words: list[Word]) -> Status | None:
     return None if outside and status == 0 else status
 
 
-def _change_mode(shell: Shell, words: list[Word]) -> None:
+def _change_mode(shell: Shell, words: list[ExpandedWord]) -> None:
     modes = [word.value for word in words[1:2] if isinstance(word.value, str)]
     if modes and _MAKES_EXECUTABLE.fullmatch(modes[0]):
         shell.budget.items(len(shell.folder.executable) + len(words))
         shell.folder.executable |= set(_paths(shell, words[1:]))
 
 
-def _remove(shell: Shell, words: list[Word]) -> Status | None:
+def _remove(shell: Shell, words: list[ExpandedWord]) -> Status | None:
     for path in _paths(shell, words):
         if path:
             shell.folder.remove(path)
     return 0 if "f" in _options(words) else None
 
 
-def _touch(shell: Shell, words: list[Word]) -> Status:
+def _touch(shell: Shell, words: list[ExpandedWord]) -> Status:
     for path in _paths(shell, words):
         if shell.folder.content(path) is None and shell.folder.is_folder(path[:-1]):
             _spoil(shell, path, words)
     return 0
 
 
-def _copy_tool(shell: Shell, words: list[Word]) -> None:
+def _copy_tool(shell: Shell, words: list[ExpandedWord]) -> None:
     """Follow `gsutil cp` and `gcloud storage cp`, which write their last operand."""
     if any(word.value in ("cp", "mv", "rsync", "scp") for word in words):
         last = words[-1].value

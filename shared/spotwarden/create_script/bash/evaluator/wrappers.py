@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.values import Text
-from spotwarden.create_script.refusal import Refused
-from spotwarden.create_script.request.command import Unknown, Word
+from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
 
-class Call(NamedTuple):
+class WrappedCall(NamedTuple):
     """A program with its arguments and environment; `uncertain` names who may change the latter."""
 
-    words: list[Word]
+    words: list[ExpandedWord]
     environment: Mapping[str, Text]
     uncertain: str = ""
 
@@ -57,7 +57,7 @@ _LONG_VALUED = frozenset(
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.ASCII | re.DOTALL)
 
 
-def unwrap(shell: Shell, words: list[Word], environment: dict[str, Text]) -> Call:
+def unwrap(shell: Shell, words: list[ExpandedWord], environment: dict[str, Text]) -> WrappedCall:
     """Return the command inside its wrappers."""
     uncertain = ""
     while words and isinstance(words[0].value, str):
@@ -70,16 +70,18 @@ def unwrap(shell: Shell, words: list[Word], environment: dict[str, Text]) -> Cal
         if name == "env" and "-i" in options:
             environment = {}
         if name == "env" and any(option.startswith(("-S", "-u", "--unset", "--split")) for option in options):
-            raise Refused("`env` with -u or -S in front of a command is not followed", line=shell.line)
+            raise ScriptRefused("`env` with -u or -S in front of a command is not followed", line=shell.line)
         if name in ("sudo", "doas") and not any(
             option.startswith(("-E", "--preserve")) for option in options
         ):
             uncertain = name
         words = _skip_assignments(shell, rest, environment) if wrapper.assigns else rest[wrapper.operands :]
-    return Call(words, environment, uncertain)
+    return WrappedCall(words, environment, uncertain)
 
 
-def _skip_options(shell: Shell, words: list[Word], wrapper: _Wrapper) -> tuple[list[Word], list[str]]:
+def _skip_options(
+    shell: Shell, words: list[ExpandedWord], wrapper: _Wrapper
+) -> tuple[list[ExpandedWord], list[str]]:
     options: list[str] = []
     while words:
         shell.budget.text(len(words))
@@ -89,7 +91,7 @@ def _skip_options(shell: Shell, words: list[Word], wrapper: _Wrapper) -> tuple[l
                 words = words[1:]
                 continue
             if value.splits:
-                raise Refused(f"the command itself is not known: {value.reason}", line=shell.line)
+                raise ScriptRefused(f"the command itself is not known: {value.reason}", line=shell.line)
             break
         if not value.startswith("-"):
             break
@@ -102,7 +104,9 @@ def _skip_options(shell: Shell, words: list[Word], wrapper: _Wrapper) -> tuple[l
     return words, options
 
 
-def _skip_assignments(shell: Shell, words: list[Word], environment: dict[str, Text]) -> list[Word]:
+def _skip_assignments(
+    shell: Shell, words: list[ExpandedWord], environment: dict[str, Text]
+) -> list[ExpandedWord]:
     while words:
         shell.budget.text(len(words))
         value = words[0].value

@@ -5,7 +5,7 @@ import re
 from spotwarden.create_script.bash.limits import MAX_BRACES, Budget, nested
 from spotwarden.create_script.bash.reader.words import make_word
 from spotwarden.create_script.bash.words import Literal, Part, Word
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 _NUMBERS = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?", re.ASCII)
 _LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d+))?")
@@ -20,7 +20,7 @@ def expand_braces(word: Word, budget: Budget) -> list[Word]:
     tokens = [token for part in word.parts for token in _tokens(part)]
     budget.items(len(tokens), word.line)
     if len(tokens) > MAX_BRACES:
-        raise Refused(f"a word with braces has more than {MAX_BRACES} parts", line=word.line)
+        raise ScriptRefused(f"a word with braces has more than {MAX_BRACES} parts", line=word.line)
     words = _expand(tokens, word.line, 0, budget)
     for parts in words:
         budget.node(lambda: word.line)
@@ -61,7 +61,7 @@ def _expand(tokens: list[Part], line: int, depth: int, budget: Budget) -> list[l
 
 def _product(words: list[list[Part]], choices: list[list[Part]], line: int) -> list[list[Part]]:
     if len(words) * len(choices) > MAX_BRACES or sum(map(len, words)) > MAX_BRACES * 5:
-        raise Refused(f"a brace expansion makes more than {MAX_BRACES} words", line=line)
+        raise ScriptRefused(f"a brace expansion makes more than {MAX_BRACES} words", line=line)
     if len(choices) == 1:
         for word in words:
             word.extend(choices[0])
@@ -121,7 +121,7 @@ def _sequence(text: str, line: int) -> list[list[Part]] | None:
         if letters is None:
             return None
         if letters[1].islower() != letters[2].islower():
-            raise Refused(f"{{{text}}} runs over signs that are no letters", line=line)
+            raise ScriptRefused(f"{{{text}}} runs over signs that are no letters", line=line)
         values = [chr(code) for code in _steps(ord(letters[1]), ord(letters[2]), letters[3], line)]
     return [[Literal(value, quoted=True)] for value in values]
 
@@ -135,5 +135,5 @@ def _steps(first: int, last: int, step: str | None, line: int) -> range:
     size = abs(int(step[:_MAX_DIGITS])) if step and step not in ("0", "-0") else 1
     steps = range(first, last + 1, size) if first <= last else range(first, last - 1, -size)
     if len(steps) > MAX_BRACES:
-        raise Refused(f"a brace expansion makes more than {MAX_BRACES} words", line=line)
+        raise ScriptRefused(f"a brace expansion makes more than {MAX_BRACES} words", line=line)
     return steps

@@ -8,7 +8,7 @@ from spotwarden.create_script.bash.reader.heredoc import announce
 from spotwarden.create_script.bash.reader.operand import read_expression
 from spotwarden.create_script.bash.reader.words import make_word, read_plain_word, read_word
 from spotwarden.create_script.bash.tree import Redirect, Simple
-from spotwarden.create_script.bash.words import Assignment, Item, Word
+from spotwarden.create_script.bash.words import Assignment, BraceItem, Word
 
 _REDIRECT = re.compile(r"(?:(\d+)|\{([A-Za-z_]\w*)\})?(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)(?!\()|(&>>|&>)()()")
 _SPACE = re.compile(r"(?:[ \t\n]+|\\\n|#[^\n]*)*")
@@ -118,9 +118,9 @@ def _value(cursor: Cursor) -> Word:
     return read_word(cursor) or make_word([], cursor.line())
 
 
-def _array(cursor: Cursor) -> tuple[Item, ...]:
+def _array(cursor: Cursor) -> tuple[BraceItem, ...]:
     cursor.position += 1
-    items: list[Item] = []
+    items: list[BraceItem] = []
     cursor.match(_SPACE)
     while not cursor.take(")"):
         items.extend(_items(cursor))
@@ -128,16 +128,16 @@ def _array(cursor: Cursor) -> tuple[Item, ...]:
     return tuple(items)
 
 
-def _items(cursor: Cursor) -> list[Item]:
+def _items(cursor: Cursor) -> list[BraceItem]:
     start = cursor.position
     if cursor.take("["):
         subscript = read_expression(cursor, "]")
         equals = cursor.match(_EQUALS) if cursor.take("]") else None
         if equals:
-            return [Item(subscript, equals == "+=", _value(cursor))]
+            return [BraceItem(subscript, equals == "+=", _value(cursor))]
         cursor.budget.text(cursor.position - start, cursor.line())  # it is read once more
         cursor.position = start
     word = read_word(cursor)
     if word is None:
         raise cursor.broken("an array in parentheses is not closed, or holds a sign that is no word")
-    return [Item(None, append=False, value=value) for value in expand_braces(word, cursor.budget)]
+    return [BraceItem(None, append=False, value=value) for value in expand_braces(word, cursor.budget)]

@@ -11,14 +11,14 @@ from spotwarden.create_script.bash.reader.heredoc import skip_lines
 from spotwarden.create_script.bash.reader.operand import read_expression
 from spotwarden.create_script.bash.reader.words import read_word
 from spotwarden.create_script.bash.tree import (
+    ArithmeticCommand,
     Block,
-    Case,
+    CaseClause,
     Clause,
-    Compute,
-    Count,
     For,
-    Function,
-    Group,
+    ForArithmetic,
+    FunctionDefinition,
+    GroupCommand,
     If,
     Loop,
     Node,
@@ -130,7 +130,7 @@ def _count(cursor: Cursor, line: int) -> Node:
     cursor.require("))", "`for ((`")
     cursor.blanks()
     cursor.take(";")
-    return Count(parts[0], parts[1], parts[2], _do(cursor), line)
+    return ForArithmetic(parts[0], parts[1], parts[2], _do(cursor), line)
 
 
 def _case(cursor: Cursor) -> Node:
@@ -146,7 +146,7 @@ def _case(cursor: Cursor) -> Node:
     while not cursor.take("esac"):
         clauses.append(_clause(cursor))
         skip_lines(cursor)
-    return Case(word, tuple(clauses), line)
+    return CaseClause(word, tuple(clauses), line)
 
 
 def _clause(cursor: Cursor) -> Clause:
@@ -173,7 +173,7 @@ def _group(cursor: Cursor) -> Node:
     cursor.position += 1
     body = _commands(cursor, "}")
     cursor.position += 1
-    return Group(body, line)
+    return GroupCommand(body, line)
 
 
 def _parenthesis(cursor: Cursor) -> Node:
@@ -182,7 +182,7 @@ def _parenthesis(cursor: Cursor) -> Node:
         expression = read_expression(cursor, ")")
         if not cursor.take("))"):
             raise cursor.refused("`((` without `))`: for a subshell in a subshell write `( (`")
-        return Compute(expression, line)
+        return ArithmeticCommand(expression, line)
     cursor.position += 1
     body = _commands(cursor, ")")
     cursor.position += 1
@@ -201,7 +201,7 @@ def _function_keyword(cursor: Cursor) -> Node:
     if name is None:
         raise cursor.broken("`function` without a name")
     cursor.match(_PARENTHESES)
-    return Function(name, _body(cursor), line)
+    return FunctionDefinition(name, _body(cursor), line)
 
 
 def redirected(cursor: Cursor, node: Node, line: int) -> Node:
@@ -221,7 +221,7 @@ def read_function(cursor: Cursor) -> Node | None:
         return None
     line = cursor.line()
     cursor.position = found.end()
-    return Function(found.group(1), _body(cursor), line)
+    return FunctionDefinition(found.group(1), _body(cursor), line)
 
 
 def _body(cursor: Cursor) -> Node:

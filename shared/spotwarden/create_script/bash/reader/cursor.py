@@ -8,7 +8,7 @@ from typing import NamedTuple
 from spotwarden.create_script.bash.limits import Budget, nested
 from spotwarden.create_script.bash.tree import Block, Document
 from spotwarden.create_script.bash.words import Part
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 # bash's blanks are space and tab alone: a carriage return or a non-breaking space is part of a word.
 _BLANKS = re.compile(r"(?:[ \t]+|\\\n)*")
@@ -16,7 +16,7 @@ _BLANK_SIGNS = frozenset([" ", "\t", "\\", "#"])
 _COMMENT = re.compile(r"#[^\n]*")
 
 
-class Broken(Exception):  # noqa: N818 — as `Refused`: an outcome of reading
+class Broken(Exception):  # noqa: N818 — as `ScriptRefused`: an outcome of reading
     """bash itself would stop here with a syntax error: what is wrong, and on which line."""
 
     def __init__(self, reason: str, line: int) -> None:
@@ -105,9 +105,9 @@ class Cursor:
         """Return the error bash would stop with here."""
         return Broken(reason, self.line())
 
-    def refused(self, reason: str) -> Refused:
+    def refused(self, reason: str) -> ScriptRefused:
         """Return a refusal that names this line."""
-        return Refused(reason, line=self.line())
+        return ScriptRefused(reason, line=self.line())
 
     def deeper(self) -> "Nesting":
         """Count one level of nesting for the length of a `with` block."""

@@ -6,7 +6,7 @@ from spotwarden.create_script.bash.reader.cursor import Broken, Cursor
 from spotwarden.create_script.bash.reader.words import make_word, read_quoted, read_word
 from spotwarden.create_script.bash.tree import Document
 from spotwarden.create_script.bash.words import Literal, Part, Word
-from spotwarden.create_script.refusal import Refused
+from spotwarden.create_script.refusal import ScriptRefused
 
 # One line; where the text is expanded, a backslash joins it with the next before the end word is looked for.
 _RAW_LINE = re.compile(r"[^\n]*\n?")
@@ -66,7 +66,7 @@ def _expanding(cursor: Cursor, text: str, line: int) -> Word:
         while not inner.ended:
             read_quoted(inner, parts, _PLAIN, "")
     except Broken as error:  # bash finds this out only when it expands the text, and goes on
-        raise Refused(f"in a here-document: {error.reason}", line=error.line) from error
+        raise ScriptRefused(f"in a here-document: {error.reason}", line=error.line) from error
     return make_word(parts or [Literal("", quoted=True)], line)
 
 

@@ -13,7 +13,7 @@ class Tone(Enum):
     BAD = "bad"
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class PageChoice(msgspec.Struct, frozen=True, kw_only=True):
     """One of several things to choose from."""
 
     value: str
@@ -27,11 +27,11 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     legend: str
     name: str
-    choices: tuple[Choice, ...]
+    choices: tuple[PageChoice, ...]
     needed: bool = False
 
 
-class Page(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerPage(msgspec.Struct, frozen=True, kw_only=True):
     """One card. With a `button` it has a form, which carries the token and what was chosen."""
 
     code: int

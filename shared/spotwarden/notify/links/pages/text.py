@@ -7,8 +7,16 @@ from spotwarden.model.notice import Way
 from spotwarden.model.offer import Unfit
 from spotwarden.model.post import Pace
 from spotwarden.model.spans import moment, span
-from spotwarden.notify.links.pages.page import Choice, Page, Question, Tone
-from spotwarden.notify.links.reply import Failed, Given, Reply, Shown, Standing, Trouble, Wishes
+from spotwarden.notify.links.pages.page import AnswerPage, PageChoice, Question, Tone
+from spotwarden.notify.links.reply import (
+    AnswerFailed,
+    AnswerGiven,
+    AnswerShown,
+    AnswerTrouble,
+    OfferStanding,
+    PreferencesShown,
+    Reply,
+)
 
 AT_ONCE = "Warnings reach you in any case, and so does whatever was stopped or deleted."
 _PACES: Mapping[Pace, tuple[str, str]] = {
@@ -39,13 +47,13 @@ _UNFIT: Mapping[Unfit, tuple[int, str, str]] = {
     ),
     Unfit.EXPIRED: (410, "This link has expired", "It was good for a while only, and that is over."),
 }
-_TROUBLE: Mapping[Trouble, tuple[int, str, str]] = {
-    Trouble.SILENT: (
+_TROUBLE: Mapping[AnswerTrouble, tuple[int, str, str]] = {
+    AnswerTrouble.SILENT: (
         503,
         "Google Cloud does not answer",
         "Nothing was changed. Try again in a minute: the link stays good.",
     ),
-    Trouble.UNSURE: (
+    AnswerTrouble.UNSURE: (
         503,
         "Google Cloud does not answer",
         (
@@ -53,14 +61,22 @@ _TROUBLE: Mapping[Trouble, tuple[int, str, str]] = {
             " it tells, and pressing the button once more does nothing twice."
         ),
     ),
-    Trouble.BROKEN: (
+    AnswerTrouble.BROKEN: (
         500,
         "Something in the bucket is broken",
         "Nothing was changed. Somebody who runs Spotwarden has to mend or remove this object:",
     ),
-    Trouble.LARGE: (413, "That is too much", "What was sent is larger than any answer. Nothing was changed."),
-    Trouble.METHOD: (405, "That is not how it works", "This page can be opened, and its button pressed."),
-    Trouble.MISSING: (
+    AnswerTrouble.LARGE: (
+        413,
+        "That is too much",
+        "What was sent is larger than any answer. Nothing was changed.",
+    ),
+    AnswerTrouble.METHOD: (
+        405,
+        "That is not how it works",
+        "This page can be opened, and its button pressed.",
+    ),
+    AnswerTrouble.MISSING: (
         400,
         "There is no link here",
         "This page is opened by a link in a letter of Spotwarden. Nothing was changed.",
@@ -68,17 +84,17 @@ _TROUBLE: Mapping[Trouble, tuple[int, str, str]] = {
 }
 
 
-def page(reply: Reply) -> Page:
+def page(reply: Reply) -> AnswerPage:
     """The page for this reply."""
     return _PAGES[type(reply)](reply)
 
 
-def _shown(shown: Shown) -> Page:
+def _shown(shown: AnswerShown) -> AnswerPage:
     verdict, offer = shown.verdict, shown.offer
-    tones = {Standing.OPEN: Tone.ASKS, Standing.SETTLED: Tone.GOOD, Standing.BARRED: Tone.BAD}
-    opened = verdict.standing is Standing.OPEN
+    tones = {OfferStanding.OPEN: Tone.ASKS, OfferStanding.SETTLED: Tone.GOOD, OfferStanding.BARRED: Tone.BAD}
+    opened = verdict.standing is OfferStanding.OPEN
     foot = f"You answer as {offer.to}. The link is yours alone, and good until {moment(offer.expires)}."
-    return Page(
+    return AnswerPage(
         code=verdict.code,
         tone=tones[verdict.standing],
         title=verdict.title,
@@ -92,12 +108,12 @@ def _shown(shown: Shown) -> Page:
     )
 
 
-def _given(given: Given) -> Page:
+def _given(given: AnswerGiven) -> AnswerPage:
     used = given.used
     again = f"This was answered at {moment(used.at)} by {used.offer.to}, and nothing was done again."
     about = {"Answer": ANSWERED[used.offer.way], "Job": used.offer.job, "By": used.offer.to}
     outcome = used.outcome if given.repeated else ""
-    return Page(
+    return AnswerPage(
         code=200,
         tone=Tone.GOOD,
         title="Answered already" if given.repeated else "Done",
@@ -112,14 +128,14 @@ def _given(given: Given) -> Page:
     )
 
 
-def _wishes(wishes: Wishes) -> Page:
+def _wishes(wishes: PreferencesShown) -> AnswerPage:
     if wishes.saved and wishes.pace is not None:
         says = f"News now reaches you {_PACES[wishes.pace][0].lower()}. {AT_ONCE}"
     elif wishes.pace is None:
         says = f"{AT_ONCE} News is gathered for {span(wishes.digest)}, unless you choose here."
     else:
         says = AT_ONCE
-    return Page(
+    return AnswerPage(
         code=200,
         tone=Tone.GOOD if wishes.saved else Tone.ASKS,
         title="Saved" if wishes.saved else "How often do you want to hear?",
@@ -130,13 +146,13 @@ def _wishes(wishes: Wishes) -> Page:
     )
 
 
-def _questions(wishes: Wishes) -> tuple[Question, ...]:
+def _questions(wishes: PreferencesShown) -> tuple[Question, ...]:
     paces = tuple(
-        Choice(value=pace.value, label=label, detail=detail, chosen=pace is wishes.pace)
+        PageChoice(value=pace.value, label=label, detail=detail, chosen=pace is wishes.pace)
         for pace, (label, detail) in _PACES.items()
     )
     weekly = tuple(
-        Choice(value=value, label=label, detail=detail, chosen=wishes.weekly is wanted)
+        PageChoice(value=value, label=label, detail=detail, chosen=wishes.weekly is wanted)
         for wanted, value, label, detail in _WEEKLY
     )
     return (
@@ -145,9 +161,9 @@ def _questions(wishes: Wishes) -> tuple[Question, ...]:
     )
 
 
-def _unfit(unfit: Unfit) -> Page:
+def _unfit(unfit: Unfit) -> AnswerPage:
     code, title, says = _UNFIT[unfit]
-    return Page(
+    return AnswerPage(
         code=code,
         tone=Tone.BAD,
         title=title,
@@ -157,10 +173,10 @@ def _unfit(unfit: Unfit) -> Page:
     )
 
 
-def _failed(failed: Failed) -> Page:
+def _failed(failed: AnswerFailed) -> AnswerPage:
     code, title, says = _TROUBLE[failed.trouble]
-    detail = failed.trouble is Trouble.BROKEN
-    return Page(
+    detail = failed.trouble is AnswerTrouble.BROKEN
+    return AnswerPage(
         code=code,
         tone=Tone.BAD,
         title=title,
@@ -174,10 +190,10 @@ def _sentence(text: str) -> str:
     return text if not text or text.endswith(".") else f"{text}."
 
 
-_PAGES: Mapping[type, Callable[[Any], Page]] = {
-    Shown: _shown,
-    Given: _given,
-    Wishes: _wishes,
+_PAGES: Mapping[type, Callable[[Any], AnswerPage]] = {
+    AnswerShown: _shown,
+    AnswerGiven: _given,
+    PreferencesShown: _wishes,
     Unfit: _unfit,
-    Failed: _failed,
+    AnswerFailed: _failed,
 }
