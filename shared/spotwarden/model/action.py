@@ -1,4 +1,4 @@
-"""What a sweep wants done: data, each with its reason. Only `runner.apply` carries it out."""
+"""What a sweep wants done: data, each with its reason. Only `engine.executor` carries it out."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -9,7 +9,7 @@ from spotwarden.model.moment import Moment
 
 
 class AttemptState(Enum):
-    """Where an attempt stands; `decide.lifecycle` says what may follow what."""
+    """Where an attempt stands; `recovery.lifecycle` says what may follow what."""
 
     CLAIMED = "claimed"
     PLACING = "placing"

@@ -11,7 +11,7 @@ from spotwarden.model.moment import Moment
 
 
 class CaseState(Enum):
-    """Where a case stands; `decide.escalation` says what may follow what."""
+    """Where a case stands; `governance.cases.escalation` says what may follow what."""
 
     SUSPECTED = "suspected"
     UNKNOWN = "unknown"
