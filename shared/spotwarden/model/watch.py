@@ -12,7 +12,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     """One open job: the instances that should be there, as the ledger said when this was written.
 
     It may be behind the ledger. It is ahead of it only while a launch is begun: then `attempt` is the number
-    that the attempt will have, and `owner` is who launches it (`decide/begun.py`). `whole` is None while
+    that the attempt will have, and `owner` is who launches it (`recovery/begun.py`). `whole` is None while
     nothing is missing; then it is when all instances were last seen, and `gone` is true once a complete list
     has shown one of them gone. `recorded` is true once what runs has been written down. `past` are ids that
     the job has left behind.

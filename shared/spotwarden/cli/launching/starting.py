@@ -71,7 +71,7 @@ def _next(facts: JobFacts) -> int:
 def _record(starting: Starting, facts: JobFacts) -> None:
     """Put the job on the list of open ones, take its last end back, and claim the attempt, in this order.
 
-    Whatever is interrupted after the first of these is found by the next tick (`decide/begun.py`).
+    Whatever is interrupted after the first of these is found by the next tick (`recovery/begun.py`).
     """
     so_far(
         f"all of {facts.job} is stored, and nothing is known to be launched; the same command again goes on, "
