@@ -21,7 +21,6 @@ from localcloud.faults import Faults
 from localcloud.grpc_server import GrpcServer
 from localcloud.http import Listener, build_app
 from localcloud.identity import Identity
-from localcloud.leash import sweep_leftovers
 from localcloud.logs import LogService
 from localcloud.machines import NoMachines, ProcessMachines
 from localcloud.mailbox import Mailbox
@@ -34,6 +33,7 @@ from localcloud.pubsub import PubSubService
 from localcloud.scheduler import SchedulerService
 from localcloud.settling import Settling
 from localcloud.storage import StorageService
+from localcloud.supervisor import sweep_leftovers
 from localcloud.travel import Travel
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 SETTINGS = "SPOTWARDEN_"
-MARKS = frozenset({"SPOTWARDEN_LEASH"})
+MARKS = frozenset({"SPOTWARDEN_SUPERVISOR"})
 """No settings: by these, processes are found."""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from localcloud.leash import VARIABLE
+from localcloud.supervisor import VARIABLE
 
 SPOTWARDEN = Path(sys.executable).with_name("spotwarden")
 

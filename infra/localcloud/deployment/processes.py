@@ -1,4 +1,4 @@
-"""The processes of the functions, each under functions-framework and on a leash, forked from one stem.
+"""The processes of the functions: functions-framework under a supervisor, forked from one fork server.
 
 One that ends by itself is started again at the same place, as Cloud Run starts an instance in place of one
 that died; what was pushed to it in between comes again.
@@ -15,12 +15,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from localcloud.access import owner
+from localcloud.deployment.fork_server import ForkServer
 from localcloud.deployment.front import Front
 from localcloud.deployment.manifest import Function, Manifest
-from localcloud.deployment.stem import Stem
-from localcloud.leash import Leashed, start
 from localcloud.listener import HOST
 from localcloud.place import Place
+from localcloud.supervisor import Supervised, start
 from localcloud.surroundings import without_settings
 
 START_WITHIN = timedelta(seconds=60)
@@ -36,7 +36,7 @@ class Kept:
 
     function: Function
     place: Place
-    process: Leashed
+    process: Supervised
     starts: int = 1
 
     @property
@@ -73,7 +73,7 @@ class Processes:
             for function in manifest.functions
         }
         self._keeping: list[asyncio.Task[None]] = []
-        self.stem: Stem | None = None
+        self.fork_server: ForkServer | None = None
         self.kept: dict[str, Kept] = {}
 
     @property
@@ -86,7 +86,9 @@ class Processes:
         self._environment = environment
         self._logs.mkdir(parents=True, exist_ok=True)
         mains = [self._folder(function) / "main.py" for function in self._manifest.functions]
-        self.stem = await Stem.grow(mains, env=self._everybodys(), log=self._logs / "stem.log")
+        self.fork_server = await ForkServer.grow(
+            mains, env=self._everybodys(), log=self._logs / "fork_server.log"
+        )
         await asyncio.gather(*(front.start() for front in self._fronts.values()))
         await asyncio.gather(*(self._start(function) for function in self._manifest.functions))
 
@@ -94,8 +96,8 @@ class Processes:
         """End all; when this returns, none is left."""
         await self._unwatch()
         await asyncio.gather(*(one.process.terminate(STOP_GRACE) for one in self.kept.values()))
-        if self.stem:
-            await self.stem.stop()
+        if self.fork_server:
+            await self.fork_server.stop()
         await asyncio.gather(*(front.stop() for front in self._fronts.values()))
         for place in self._places.values():
             place.close()
@@ -146,16 +148,16 @@ class Processes:
             kept.process = await self._run(kept.function, kept.place)
             kept.starts += 1
 
-    async def _run(self, function: Function, place: Place) -> Leashed:
+    async def _run(self, function: Function, place: Place) -> Supervised:
         folder = self._folder(function)
         arguments = ["--source", str(folder / "main.py"), "--target", function.name]
         host = self._fronts[function.name].host
         arguments += ["--signature-type", function.signature, "--host", host, "--port", str(place.port)]
         environment = self._environment_of(function)
         with self.log_of(function).open("ab") as log:
-            if self.stem:
+            if self.fork_server:
                 with contextlib.suppress(ChildProcessError):
-                    return await self.stem.branch(arguments, env=environment, cwd=folder, log=log)
+                    return await self.fork_server.branch(arguments, env=environment, cwd=folder, log=log)
             argv = [sys.executable, "-m", "functions_framework", *arguments]
             return await start(argv, env=environment, cwd=folder, stdout=log, stderr=log)
 
@@ -176,7 +178,7 @@ class Processes:
         mine = self._own.get(function.name, {})
         return {**self._everybodys(), **mine, **told, **own}
 
-    async def _answers(self, function: Function, process: Leashed) -> None:
+    async def _answers(self, function: Function, process: Supervised) -> None:
         front = self._fronts[function.name]
         ended = asyncio.create_task(process.wait())
         try:

@@ -12,15 +12,15 @@ import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
-from localcloud.leash import Leashed
 from localcloud.machines.download import DownloadError
 from localcloud.machines.folder import Folder
 from localcloud.machines.tee import Tee
+from localcloud.supervisor import Supervised
 
 SCRIPT_MODE = 0o755
 PROCESS = "google_metadata_script_runner"
 
-Start = Callable[[Sequence[str], int], Awaitable[Leashed]]
+Start = Callable[[Sequence[str], int], Awaitable[Supervised]]
 """Start a command of this machine with its output to a file descriptor."""
 
 Fetch = Callable[[str], Awaitable[str]]
@@ -81,11 +81,11 @@ class Agent:
         tee = Tee(log, lambda line: self._say(f"{key}: {line}"))
         self._tees.append(tee)
         try:
-            leashed = await self._start(["bash", "-c", shlex.quote(str(path))], tee.writer)
+            supervised = await self._start(["bash", "-c", shlex.quote(str(path))], tee.writer)
         finally:
             tee.started()
         self.begun.set()
-        status = await leashed.wait()
+        status = await supervised.wait()
         tee.drain()
         shutil.rmtree(folder, ignore_errors=True)
         self._say(f"{key} exit status {status if status >= 0 else 128 - status}")

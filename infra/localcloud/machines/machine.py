@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import psutil
 
-from localcloud.leash import Leashed
 from localcloud.machines.console import Console
 from localcloud.machines.folder import Folder
 from localcloud.machines.host import Host
 from localcloud.machines.metadata.tree import hostname
 from localcloud.machines.uptime import PoweredOffError, Uptime
 from localcloud.ports import Resource
+from localcloud.supervisor import Supervised
 
 REBOOT_GRACE = timedelta(seconds=90)
 """systemd's own patience with a service that does not stop (`DefaultTimeoutStopSec`)."""
@@ -72,7 +72,7 @@ class Machine:
         """What it is called."""
         return str(self._instance["name"])
 
-    async def start(self, argv: Sequence[str], output: int, errors: int) -> Leashed:
+    async def start(self, argv: Sequence[str], output: int, errors: int) -> Supervised:
         """Start a command in it, while it is on; `PoweredOffError`."""
         if self._uptime is None:
             raise PoweredOffError(f"{self.name} is off")

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from localcloud.errors import ApiError
-from localcloud.leash import Leashed
+from localcloud.supervisor import Supervised
 
 CHUNK = 65536
 LAST_WORDS = timedelta(seconds=0.2)
@@ -20,7 +20,7 @@ LAST_WORDS = timedelta(seconds=0.2)
 GRACE = timedelta(seconds=2)
 AT_HOME = 'cd "$HOME" && eval "$1"'
 
-Start = Callable[[Sequence[str], int, int], Awaitable[Leashed]]
+Start = Callable[[Sequence[str], int, int], Awaitable[Supervised]]
 """Start a command in the machine, with its output and its errors to these file descriptors."""
 
 
@@ -63,11 +63,11 @@ async def _lines(start: Start, argv: Sequence[str]) -> AsyncIterator[bytes]:
     pipes = {word: os.pipe() for word in ("out", "err")}
     readers = [asyncio.create_task(_pour(pipe[0], word, said)) for word, pipe in pipes.items()]
     try:
-        leashed = await start(argv, pipes["out"][1], pipes["err"][1])
+        supervised = await start(argv, pipes["out"][1], pipes["err"][1])
     finally:
         for _reader, writer in pipes.values():
             os.close(writer)
-    ending = asyncio.create_task(leashed.wait())
+    ending = asyncio.create_task(supervised.wait())
     try:
         while not ending.done():
             piece = asyncio.create_task(said.get())
@@ -86,7 +86,7 @@ async def _lines(start: Start, argv: Sequence[str]) -> AsyncIterator[bytes]:
         for reader in readers:
             reader.cancel()
         if not ending.done():
-            await leashed.terminate(GRACE)
+            await supervised.terminate(GRACE)
             await ending
 
 

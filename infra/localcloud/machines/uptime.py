@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 
-from localcloud import leash
+from localcloud import supervisor
 from localcloud.http import Listener
 from localcloud.machines.agent import Agent
 from localcloud.machines.console import Console
@@ -48,7 +48,7 @@ class Uptime:
         self._agent = Agent(self._folder, start=self.start, fetch=self._fetch, say=self._say)
         self._metadata = MetadataServer(instance, now=host.clock.now)
         self._listener = Listener(GuestCalls(self, self._metadata), rules=RULES)
-        self._leashes: list[leash.Leashed] = []
+        self._supervisors: list[supervisor.Supervised] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._changing = asyncio.Lock()
         self._on = True
@@ -85,7 +85,7 @@ class Uptime:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         async with self._changing:
-            await asyncio.gather(*(leashed.kill() for leashed in self._leashes))
+            await asyncio.gather(*(supervised.kill() for supervised in self._supervisors))
             await self._listener.stop(grace=AT_ONCE)
             await self._metadata.close()
             self._agent.close()
@@ -98,7 +98,7 @@ class Uptime:
 
     def processes(self) -> list[psutil.Process]:
         """All processes of the machine."""
-        return [process for leashed in self._leashes for process in leashed.processes()]
+        return [process for supervised in self._supervisors for process in supervised.processes()]
 
     def _reports(self) -> list[Report]:
         found: list[Report] = [GpuReport(self.meter(), labels(self._instance))] if self.cards else []
@@ -116,7 +116,7 @@ class Uptime:
         deadline = asyncio.get_running_loop().time() + grace.total_seconds()
         await self._run_shutdown_scripts(deadline)
         left = timedelta(seconds=max(0.0, deadline - asyncio.get_running_loop().time()))
-        await asyncio.gather(*(leashed.terminate(left) for leashed in self._leashes))
+        await asyncio.gather(*(supervised.terminate(left) for supervised in self._supervisors))
         await self.end()
 
     async def _run_shutdown_scripts(self, deadline: float) -> None:
@@ -128,13 +128,15 @@ class Uptime:
         except PoweredOffError:
             return  # somebody lost patience and killed the machine
 
-    async def start(self, argv: Sequence[str], output: int, errors: int = subprocess.STDOUT) -> leash.Leashed:
+    async def start(
+        self, argv: Sequence[str], output: int, errors: int = subprocess.STDOUT
+    ) -> supervisor.Supervised:
         """Start a command in the machine, with its output to a file descriptor; `PoweredOffError`."""
         async with self._changing:
             if not self._on:
                 raise PoweredOffError(f"{self._instance['name']} was switched off")
             environment = self._environment()
-            leashed = await leash.start(
+            supervised = await supervisor.start(
                 argv,
                 env=environment,
                 cwd=self._folder.path,
@@ -142,8 +144,8 @@ class Uptime:
                 stderr=errors,
                 umask=self._host.umask,
             )
-            self._leashes.append(leashed)
-            return leashed
+            self._supervisors.append(supervised)
+            return supervised
 
     async def _fetch(self, url: str) -> str:
         return await download(url, storage=self._environment().get("STORAGE_EMULATOR_HOST", ""))

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from localcloud.errors import ApiError
 from localcloud.http import Json
-from localcloud.pubsub.mischief import PubSubFault
+from localcloud.pubsub.fault_injection import PubSubFault
 from localcloud.pubsub.names import DELETED_TOPIC, short
 from localcloud.pubsub.registry import PubSubRegistry, Topic
 from localcloud.pubsub.subscription import Subscription
@@ -62,18 +62,18 @@ class PubSubAdmin:
         }
 
     async def _rules(self, _request: Request) -> Response:
-        return Json({"messages": self._registry.mischief.rules()})
+        return Json({"messages": self._registry.fault_injection.rules()})
 
     async def _set(self, request: Request) -> Response:
         try:
             rule = msgspec.json.decode(await request.body(), type=PubSubFault)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ApiError(400, "invalid", f"This is no rule for messages: {error}") from error
-        self._registry.mischief.set(rule, self._full_name(rule.topic))
+        self._registry.fault_injection.set(rule, self._full_name(rule.topic))
         return await self._rules(request)
 
     async def _clear(self, request: Request) -> Response:
-        self._registry.mischief.clear()
+        self._registry.fault_injection.clear()
         return await self._rules(request)
 
     def _full_name(self, topic: str) -> str:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from google.pubsub_v1 import types
 
 from localcloud.clock import Clock
-from localcloud.pubsub.mischief import Mischief
+from localcloud.pubsub.fault_injection import FaultInjection
 from localcloud.pubsub.names import DELETED_TOPIC, check_project, not_found, short
 from localcloud.pubsub.subscription import Subscription
 from localcloud.rpc import Raw, RpcError, plain
@@ -33,7 +33,7 @@ class PubSubRegistry:
         self.project = project
         self.clock = clock
         self.now = now
-        self.mischief = Mischief()
+        self.fault_injection = FaultInjection()
         self.topics: dict[str, Topic] = {}
         self.subscriptions: dict[str, Subscription] = {}
         # Ids must not come again after a restart: receivers keep them to know a double by.
@@ -79,7 +79,7 @@ class PubSubRegistry:
         stamped.publish_time.FromDatetime(self.clock.now())
         topic.published += 1
         for subscription in list(topic.subscriptions.values()):
-            subscription.offer(stamped, self.mischief.delays(topic.config.name))
+            subscription.offer(stamped, self.fault_injection.delays(topic.config.name))
         return str(stamped.message_id)
 
     def subscribe(self, config: Raw) -> Subscription:

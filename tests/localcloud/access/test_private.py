@@ -87,6 +87,11 @@ def test_no_setting_of_the_developers_reaches_a_function(served: Served):
 
 def test_what_is_no_setting_stays():
     """PATH, say, and the mark by which processes are found."""
-    environ = {"PATH": "/bin", "SPOTWARDEN_LEASH": "m", "SPOTWARDEN_SMTP_PASSWORD": "p", "XSPOTWARDEN_A": "b"}
-    assert without_settings(environ) == {"PATH": "/bin", "SPOTWARDEN_LEASH": "m", "XSPOTWARDEN_A": "b"}
+    environ = {
+        "PATH": "/bin",
+        "SPOTWARDEN_SUPERVISOR": "m",
+        "SPOTWARDEN_SMTP_PASSWORD": "p",
+        "XSPOTWARDEN_A": "b",
+    }
+    assert without_settings(environ) == {"PATH": "/bin", "SPOTWARDEN_SUPERVISOR": "m", "XSPOTWARDEN_A": "b"}
     assert os.environ.get("PATH") == without_settings(os.environ).get("PATH")

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from localcloud import leash
+from localcloud import supervisor
 from localcloud.clock import Clock
 from localcloud.cloud import LocalCloud, Options
 from localcloud.http import Listener, build_app
@@ -70,13 +70,15 @@ def eventually():
 
 @pytest.fixture
 def start(tmp_path: Path, cleanup: contextlib.AsyncExitStack):
-    """Start a bash script on a leash in the test's folder; extra words become its arguments."""
+    """Start a bash script under a supervisor in the test's folder; extra words become its arguments."""
 
-    async def starter(script: str, *arguments: str, **more: Any) -> leash.Leashed:
+    async def starter(script: str, *arguments: str, **more: Any) -> supervisor.Supervised:
         env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-        leashed = await leash.start(["bash", "-c", script, "bash", *arguments], env=env, cwd=tmp_path, **more)
-        cleanup.push_async_callback(leashed.kill)
-        return leashed
+        supervised = await supervisor.start(
+            ["bash", "-c", script, "bash", *arguments], env=env, cwd=tmp_path, **more
+        )
+        cleanup.push_async_callback(supervised.kill)
+        return supervised
 
     return starter
 
@@ -98,7 +100,7 @@ def serve_text(cleanup: contextlib.AsyncExitStack):
 
 @pytest.fixture
 def survivors():
-    """The living processes that carry a mark of the leash, found by nothing but their environment."""
+    """The living processes that carry a mark of the supervisor, found by nothing but their environment."""
 
     def find(mark: str) -> list[psutil.Process]:
         return [process for process in psutil.process_iter() if mark in _mark(process)]
@@ -109,7 +111,7 @@ def survivors():
 def _mark(process: psutil.Process) -> str:
     try:
         alive = process.status() != psutil.STATUS_ZOMBIE
-        return process.environ().get(leash.VARIABLE, "-") if alive else "-"
+        return process.environ().get(supervisor.VARIABLE, "-") if alive else "-"
     except (psutil.Error, OSError):
         return "-"
 
@@ -314,7 +316,7 @@ def guest(cloud: Cloud):
     folder = cloud.create("test-vm", "env -0 > new; mv new environment; sleep 3000")
     text = cloud.wait_until((folder / "environment").exists) and (folder / "environment").read_text()
     pairs = dict(pair.split("=", 1) for pair in text.split("\0") if pair)
-    return {name: value for name, value in pairs.items() if name != leash.VARIABLE}
+    return {name: value for name, value in pairs.items() if name != supervisor.VARIABLE}
 
 
 @pytest.fixture

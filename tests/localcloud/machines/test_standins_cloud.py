@@ -9,7 +9,7 @@ def test_a_machine_deletes_itself(cloud, survivors):
         "mortal-vm",
         """
         zone=$(curl -s -H Metadata-Flavor:Google http://metadata.google.internal/computeMetadata/v1/instance/zone)
-        echo $SPOTWARDEN_LEASH > mark
+        echo $SPOTWARDEN_SUPERVISOR > mark
         gcloud compute instances delete $(hostname) --zone=${zone##*/} --quiet
         touch outlived
         """,
@@ -21,7 +21,7 @@ def test_a_machine_deletes_itself(cloud, survivors):
 
 def test_a_machine_switches_itself_off(cloud, survivors):
     """`sudo poweroff` stops the instance: it stays, TERMINATED, and none of its processes does."""
-    folder = cloud.create("tired-vm", "echo $SPOTWARDEN_LEASH > mark; sudo poweroff; sleep 3000")
+    folder = cloud.create("tired-vm", "echo $SPOTWARDEN_SUPERVISOR > mark; sudo poweroff; sleep 3000")
     path = "/compute/v1/projects/demo/zones/us-central1-a/instances/tired-vm"
     cloud.wait_until(lambda: cloud.call("GET", path)["status"] == "TERMINATED", "it still runs")
     assert survivors((folder / "mark").read_text().strip()) == []

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from google.cloud import pubsub_v1
 
-from localcloud.pubsub.mischief import Mischief, PubSubFault
+from localcloud.pubsub.fault_injection import FaultInjection, PubSubFault
 from tests.localcloud.pubsub.conftest import SUBSCRIPTION, TOPIC
 
 # Only a pull that does not wait can say that nothing is there.
@@ -77,9 +77,9 @@ def test_chance_is_as_large_as_asked_and_the_same_with_the_same_seed():
     """Of a thousand messages about a third; never the same with another seed."""
 
     def drawn(seed: int) -> list[int]:
-        mischief = Mischief()
-        mischief.set(PubSubFault(double=0.3, seed=seed), "")
-        return [len(mischief.delays(TOPIC)) for _ in range(1000)]
+        fault_injection = FaultInjection()
+        fault_injection.set(PubSubFault(double=0.3, seed=seed), "")
+        return [len(fault_injection.delays(TOPIC)) for _ in range(1000)]
 
     assert 250 < drawn(1).count(2) < 350
     assert drawn(1) == drawn(1)
@@ -88,9 +88,9 @@ def test_chance_is_as_large_as_asked_and_the_same_with_the_same_seed():
 
 def test_reordering_holds_some_back_and_not_the_others():
     """Those held back come within the time that was given."""
-    mischief = Mischief()
-    mischief.set(PubSubFault(reorder=0.5, reorder_seconds=2.0), "")
-    delays = [mischief.delays(TOPIC)[0] for _ in range(500)]
+    fault_injection = FaultInjection()
+    fault_injection.set(PubSubFault(reorder=0.5, reorder_seconds=2.0), "")
+    delays = [fault_injection.delays(TOPIC)[0] for _ in range(500)]
     held_back = [delay for delay in delays if delay]
     assert 200 < len(held_back) < 300
     assert 0 < min(held_back) < max(held_back) <= 2.0

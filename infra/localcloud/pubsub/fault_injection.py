@@ -25,7 +25,7 @@ class PubSubFault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     seed: int = 0
 
 
-class Mischief:
+class FaultInjection:
     """The rules in force, each with its own dice."""
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """The guardian: the process between the local cloud and the processes of one virtual machine or function.
 
 It is run as a script (`python -I -S guardian.py CONTROL_FD ARGV…`) and so uses the standard library only; or
-a process that forks its commands calls `guard` in the child (see `localcloud.deployment.stem`).
+a process that forks its commands calls `guard` in the child (see `localcloud.deployment.fork_server`).
 It is two processes, the *outer* and, as its child, the *inner*, whose child is the command:
 
     local cloud ──control socket── outer ──lifeline pipe── inner ── command ── …
@@ -11,7 +11,7 @@ dies, so `waitpid` says for certain when nothing is left. If the local cloud goe
 control socket closes and the outer kills all; if the outer is killed, the lifeline closes and the inner does;
 if the inner is, its children are the outer's. Should both be killed at once, the command dies by its
 parent-death signal and the local cloud sweeps the rest by their environment mark, as it does on systems that
-have no subreapers (see `localcloud.leash.marks`).
+have no subreapers (see `localcloud.supervisor.marks`).
 The local cloud sends single bytes, `T` (SIGTERM to every descendant) and `K` (kill); it is told, one a line:
 `started INNER_PID COMMAND_PID`, `exited STATUS` (negative for a signal), `empty`.
 """

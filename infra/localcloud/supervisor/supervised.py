@@ -14,7 +14,7 @@ from typing import IO, Protocol
 
 import psutil
 
-from localcloud.leash import marks
+from localcloud.supervisor import marks
 
 GUARDIAN = Path(__file__).with_name("guardian.py")
 
@@ -50,7 +50,7 @@ class Forked:
         return 0
 
 
-class Leashed:
+class Supervised:
     """A running command with all its descendants. Made by `start`.
 
     `pid` is the command's own process id, which is also its session and process group.
@@ -73,7 +73,7 @@ class Leashed:
         self._empty = False
         self._status: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._started = asyncio.Event()
-        self._listening = asyncio.create_task(self._listen(), name=f"leash {mark}")
+        self._listening = asyncio.create_task(self._listen(), name=f"supervisor {mark}")
 
     async def started(self) -> None:
         """Return when the command runs; raise `ChildProcessError` if its guardian died before."""
@@ -154,7 +154,7 @@ async def start(  # noqa: PLR0913 - what a process is made of
     stdout: Output = subprocess.DEVNULL,
     stderr: Output = subprocess.STDOUT,
     umask: int = -1,
-) -> Leashed:
+) -> Supervised:
     """Start a command that dies with us. It has no input, this environment and its mark, and nothing of ours.
 
     (Where the environment sets no locale, the guardian's Python adds `LC_CTYPE=C.UTF-8`, see PEP 538.)
@@ -180,7 +180,7 @@ async def start(  # noqa: PLR0913 - what a process is made of
     return await _or_nothing(_started(guardian, ours, mark))
 
 
-async def adopt(fork: Fork) -> Leashed:
+async def adopt(fork: Fork) -> Supervised:
     """Take over a command that `fork` has another process of ours start, under `guardian.guard`.
 
     Raises `ChildProcessError` if that process does not, or died over it.
@@ -188,7 +188,7 @@ async def adopt(fork: Fork) -> Leashed:
     return await _or_nothing(_adopted(fork))
 
 
-async def _or_nothing(start: Awaitable[Leashed]) -> Leashed:
+async def _or_nothing(start: Awaitable[Supervised]) -> Supervised:
     """Wait for a start; if nobody wants it any more, it ends at once."""
     starting = asyncio.ensure_future(start)
     try:
@@ -199,7 +199,7 @@ async def _or_nothing(start: Awaitable[Leashed]) -> Leashed:
         raise
 
 
-async def _adopted(fork: Fork) -> Leashed:
+async def _adopted(fork: Fork) -> Supervised:
     mark = marks.new()
     ours, theirs = socket.socketpair()
     try:
@@ -217,18 +217,18 @@ async def _adopted(fork: Fork) -> Leashed:
             raise ChildProcessError("the command was not forked")
 
 
-async def _started(guardian: Guardian, ours: socket.socket, mark: str) -> Leashed:
+async def _started(guardian: Guardian, ours: socket.socket, mark: str) -> Supervised:
     reader, writer = await asyncio.open_connection(sock=ours)
     return await _told(guardian, reader, writer, mark)
 
 
 async def _told(
     guardian: Guardian, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, mark: str
-) -> Leashed:
+) -> Supervised:
     """The command, once its guardian told of its start."""
-    leashed = Leashed(guardian=guardian, reader=reader, writer=writer, mark=mark)
-    await leashed.started()
-    return leashed
+    supervised = Supervised(guardian=guardian, reader=reader, writer=writer, mark=mark)
+    await supervised.started()
+    return supervised
 
 
 def _find(command: str, *, env: Mapping[str, str], cwd: Path) -> str:

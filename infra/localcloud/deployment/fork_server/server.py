@@ -1,4 +1,4 @@
-"""The local cloud's side of the stem."""
+"""The local cloud's side of the fork server."""
 
 import asyncio
 import json
@@ -9,25 +9,25 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from localcloud.leash import Leashed, adopt, start
+from localcloud.supervisor import Supervised, adopt, start
 
 PROCESS = Path(__file__).with_name("process.py")
 LENGTH_BYTES = 4
 ROOM = {"SPOTWARDEN_ROOM": "." * 8192}
-"""What a function is told beyond what the stem is, the system shows as its environment in this room."""
+"""What a function is told beyond the fork server is shown by the system as its environment."""
 
 
-class Stem:
-    """A running stem. Made by `grow`."""
+class ForkServer:
+    """A running fork server. Made by `grow`."""
 
-    def __init__(self, process: Leashed, channel: socket.socket) -> None:
+    def __init__(self, process: Supervised, channel: socket.socket) -> None:
         self.process = process
         self._channel = channel
         self._one = asyncio.Lock()
 
     @classmethod
     async def grow(cls, sources: Sequence[Path], *, env: Mapping[str, str], log: Path) -> Self | None:
-        """Start a stem for these main modules; None where a process is not safely forked, as on macOS.
+        """Start a fork server for these main modules; None where a process is not safely forked, as on macOS.
 
         It is asked before it has imported all, and answers when it has. The log says what went wrong.
         """
@@ -47,10 +47,10 @@ class Stem:
 
     async def branch(
         self, arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path, log: BinaryIO
-    ) -> Leashed:
+    ) -> Supervised:
         """Fork a process that goes on as `python -m functions_framework` with these arguments.
 
-        Raises `ChildProcessError` if there is no stem any more, or it must not: in this environment its
+        Raises `ChildProcessError` if there is none any more, or it must not: in this environment its
         modules would have been imported otherwise.
         """
         output = os.dup(log.fileno())

@@ -1,4 +1,4 @@
-"""The mark that every process on a leash carries in its environment, and the sweep that goes by it.
+"""The mark that every process under a supervisor carries in its environment, and the sweep that goes by it.
 
 A mark names the local cloud that set it by process id and start time, so that the leftovers of a dead
 one can be told from the processes of one that is alive.
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import psutil
 
-VARIABLE = "SPOTWARDEN_LEASH"
+VARIABLE = "SPOTWARDEN_SUPERVISOR"
 
 _SAME_START_SECONDS = 5.0
 """Start times are computed from the boot time, which moves a little when the clock is set."""

@@ -1,12 +1,12 @@
-"""What the stem runs: `python -P process.py MAIN_MODULE…`, with a socket of the local cloud as its output.
+"""What the fork server runs: `python -P process.py MAIN_MODULE…`, its output a socket of the local cloud.
 
 It imports what the main modules import, but not them: each is read anew when its function starts. No client
-is made and no thread started; were there a thread, the stem would end rather than fork, for a fork has only
+is made and no thread started; were there a thread, it would end rather than fork, for a fork has only
 the thread that forks, and locks that others held are never let go.
 
 A request is four bytes of length, with which come two descriptors (the guardian's control socket and the
 function's log), and JSON: `arguments`, `env`, `cwd`, `mark`. The answer is on the control socket: `guarding
-PID`, and what the guardian tells from then on (see `localcloud.leash.guardian`); or that it is closed.
+PID`, and what the guardian tells from then on (see `localcloud.supervisor.guardian`); or that it is closed.
 """
 
 import ast
@@ -26,8 +26,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-GUARDIAN = Path(__file__).parents[2] / "leash" / "guardian.py"
-MARK = "SPOTWARDEN_LEASH"
+GUARDIAN = Path(__file__).parents[2] / "supervisor" / "guardian.py"
+MARK = "SPOTWARDEN_SUPERVISOR"
 LENGTH_BYTES = 4
 SERVER = (
     "functions_framework._cli",

@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from localcloud.deployment import Function, Manifest, Processes
+from localcloud.deployment.fork_server.process import LATER
 from localcloud.deployment.manifest import Http, Retry
 from localcloud.deployment.processes import Kept
-from localcloud.deployment.stem.process import LATER
 
 PATIENCE_SECONDS = 60
 SOURCE = '''
@@ -94,10 +94,10 @@ async def came_back(kept: Kept, starts: int) -> Asked:
 
 
 def is_forked(made: Processes, kept: Kept) -> bool:
-    """Whether it came of the stem."""
-    assert made.stem
+    """Whether it came of the fork server."""
+    assert made.fork_server
     parents = [one.pid for one in psutil.Process(kept.process.pid).parents()]
-    return made.stem.process.pid in parents
+    return made.fork_server.process.pid in parents
 
 
 def test_a_function_is_forked_and_finds_itself_as_by_command_line(folder: Path):
@@ -138,15 +138,15 @@ def test_an_edit_of_a_function_counts_at_its_next_start(folder: Path):
     play(made, scene)
 
 
-def test_without_its_stem_a_function_goes_on_and_is_started_by_command_line(folder: Path):
-    """The stem's death costs nothing but time."""
+def test_without_its_fork_server_a_function_goes_on_and_is_started_by_command_line(folder: Path):
+    """The fork server's death costs nothing but time."""
     made = processes(folder)
 
     async def scene(kept: Kept) -> None:
-        assert made.stem
+        assert made.fork_server
         before = kept.process.pid
-        os.kill(made.stem.process.pid, signal.SIGKILL)
-        await made.stem.process.wait()
+        os.kill(made.fork_server.process.pid, signal.SIGKILL)
+        await made.fork_server.process.wait()
         assert (await answer(kept))["said"] == "first"
         assert (kept.process.pid, kept.starts) == (before, 1)
         os.kill(before, signal.SIGKILL)
@@ -157,7 +157,7 @@ def test_without_its_stem_a_function_goes_on_and_is_started_by_command_line(fold
 
 
 def test_what_was_read_while_importing_must_be_the_same_for_the_function(folder: Path):
-    """One that is told another value is not forked: its modules would hold the stem's."""
+    """One that is told another value is not forked: its modules would hold the fork server's."""
     made = processes(folder, own={"FORWARDED_ALLOW_IPS": "10.0.0.1"})
 
     async def scene(kept: Kept) -> None:
@@ -165,12 +165,12 @@ def test_what_was_read_while_importing_must_be_the_same_for_the_function(folder:
         assert (await answer(kept))["FORWARDED_ALLOW_IPS"] == "10.0.0.1"
 
     play(made, scene)
-    log = (folder.parents[1] / "logs" / "stem.log").read_text(encoding="utf-8")
+    log = (folder.parents[1] / "logs" / "fork_server.log").read_text(encoding="utf-8")
     assert log == f"{folder}: not forked: FORWARDED_ALLOW_IPS counted when it was imported\n"
 
 
 def test_nothing_is_forked_of_a_process_with_threads(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    """A module that starts one as it is imported has the stem say so and end; the function runs without."""
+    """A module that starts one as it is imported has the fork server say so and end; the function runs."""
     site = folder.parents[1] / "site"
     site.mkdir()
     thread = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
@@ -180,12 +180,12 @@ def test_nothing_is_forked_of_a_process_with_threads(folder: Path, monkeypatch: 
     made = processes(folder)
 
     async def scene(kept: Kept) -> None:
-        assert made.stem
-        assert await made.stem.process.wait() == 1
+        assert made.fork_server
+        assert await made.fork_server.process.wait() == 1
         assert (await answer(kept))["said"] == "first"
 
     play(made, scene)
-    log = (folder.parents[1] / "logs" / "stem.log").read_text(encoding="utf-8")
+    log = (folder.parents[1] / "logs" / "fork_server.log").read_text(encoding="utf-8")
     assert log == "not forked: something that was imported started a thread; there are 2\n"
 
 
@@ -211,15 +211,15 @@ def test_a_forked_function_does_not_outlive_its_guardians(folder: Path):
     play(made, scene)
 
 
-def test_the_stem_ends_with_the_local_cloud(folder: Path):
+def test_the_fork_server_ends_with_the_local_cloud(folder: Path):
     """Nothing of it is left, nor of what it forked."""
     made = processes(folder)
     seen: list[psutil.Process] = []
 
     async def scene(kept: Kept) -> None:
-        assert made.stem
-        stem = psutil.Process(made.stem.process.pid)
-        seen.extend([stem, psutil.Process(kept.process.pid), *stem.children(recursive=True)])
+        assert made.fork_server
+        fork_server = psutil.Process(made.fork_server.process.pid)
+        seen.extend([fork_server, psutil.Process(kept.process.pid), *fork_server.children(recursive=True)])
 
     play(made, scene)
     assert len(seen) >= 5
@@ -227,8 +227,8 @@ def test_the_stem_ends_with_the_local_cloud(folder: Path):
 
 
 @pytest.mark.parametrize("name", LATER)
-def test_what_the_stem_imports_for_later_is_there(name: str):
-    """A name that moved is found here; the stem itself would only be slower."""
+def test_what_the_fork_server_imports_for_later_is_there(name: str):
+    """A name that moved is found here; the fork server itself would only be slower."""
     module, _, function = name.partition(":")
     loaded = importlib.import_module(module)
     assert not function or callable(getattr(loaded, function))

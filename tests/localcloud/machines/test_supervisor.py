@@ -1,4 +1,4 @@
-"""A command on a leash, and all that came of it, ends when the local cloud says so or is gone."""
+"""A command under a supervisor, and all that came of it, ends when the local cloud says so or is gone."""
 
 import asyncio
 import os
@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from localcloud import leash
-from localcloud.leash import guardian, marks
+from localcloud import supervisor
+from localcloud.supervisor import guardian, marks
 
 DAEMONS = """
     sleep 300 &
@@ -70,11 +70,11 @@ def test_descendants_live_on_when_the_command_has_ended(run, start, eventually):
     """A virtual machine goes on running what its startup script left in the background."""
 
     async def scene():
-        leashed = await start("sleep 300 & exit 0")
-        assert await leashed.wait() == 0
-        await eventually(lambda: [process.name() for process in leashed.processes()] == ["sleep"])
-        await leashed.kill()
-        assert leashed.processes() == []
+        supervised = await start("sleep 300 & exit 0")
+        assert await supervised.wait() == 0
+        await eventually(lambda: [process.name() for process in supervised.processes()] == ["sleep"])
+        await supervised.kill()
+        assert supervised.processes() == []
 
     run(scene())
 
@@ -83,9 +83,9 @@ def test_a_command_without_descendants_is_gone_when_it_ends(run, start):
     """Nothing keeps running for a command that is over, not even its guardian."""
 
     async def scene():
-        leashed = await start("true")
-        await leashed.gone()
-        return leashed.processes(), psutil.pid_exists(leashed._guardian.pid)
+        supervised = await start("true")
+        await supervised.gone()
+        return supervised.processes(), psutil.pid_exists(supervised._guardian.pid)
 
     assert run(scene()) == ([], False)
 
@@ -94,12 +94,12 @@ def test_no_daemon_escapes_a_kill(run, start, eventually, tmp_path, survivors):
     """Own sessions, double forks, ignored signals and cleared environments do not help."""
 
     async def scene():
-        leashed = await start(DAEMONS)
+        supervised = await start(DAEMONS)
         await eventually((tmp_path / "ready").exists)
-        processes = await eventually(lambda: found if len(found := leashed.processes()) >= 4 else None)
-        await leashed.kill()
+        processes = await eventually(lambda: found if len(found := supervised.processes()) >= 4 else None)
+        await supervised.kill()
         assert not any(process.is_running() for process in processes)
-        assert survivors(leashed.mark) == []
+        assert survivors(supervised.mark) == []
 
     run(scene())
 
@@ -109,11 +109,11 @@ def test_a_fork_bomb_is_defused(run, start, eventually, tmp_path, survivors, bom
     """Processes born while the others are being killed are killed as well, however many."""
 
     async def scene():
-        leashed = await start('"$@" & "$@" & "$@"', sys.executable, "-c", bomb)
+        supervised = await start('"$@" & "$@" & "$@"', sys.executable, "-c", bomb)
         await eventually((tmp_path / "ready").exists)
-        await eventually(lambda: len(leashed.processes()) > 50)
-        await leashed.kill()
-        return leashed.processes(), survivors(leashed.mark)
+        await eventually(lambda: len(supervised.processes()) > 50)
+        await supervised.kill()
+        return supervised.processes(), survivors(supervised.mark)
 
     assert run(scene()) == ([], [])
 
@@ -122,10 +122,10 @@ def test_terminate_lets_a_command_tidy_up(run, start, eventually, tmp_path):
     """SIGTERM comes first, to every process, and the grace is theirs."""
 
     async def scene():
-        leashed = await start("trap 'echo tidy > tidied; exit 0' TERM; echo > ready; sleep 300 & wait")
+        supervised = await start("trap 'echo tidy > tidied; exit 0' TERM; echo > ready; sleep 300 & wait")
         await eventually((tmp_path / "ready").exists)
-        await leashed.terminate(timedelta(seconds=20))
-        return await leashed.wait()
+        await supervised.terminate(timedelta(seconds=20))
+        return await supervised.wait()
 
     assert run(scene()) == 0
     assert (tmp_path / "tidied").read_text() == "tidy\n"
@@ -135,15 +135,15 @@ def test_terminate_kills_what_outlives_the_grace(run, start, eventually, tmp_pat
     """A process that is deaf to SIGTERM is killed when the grace is over, and not before."""
 
     async def scene():
-        leashed = await start("trap '' TERM; echo > ready; sleep 300")
+        supervised = await start("trap '' TERM; echo > ready; sleep 300")
         await eventually((tmp_path / "ready").exists)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(leashed.terminate(timedelta(hours=1)), timeout=0.2)
-        assert leashed.processes() != []
-        await leashed.terminate(timedelta(seconds=0.1))
-        return await leashed.wait()
+            await asyncio.wait_for(supervised.terminate(timedelta(hours=1)), timeout=0.2)
+        assert supervised.processes() != []
+        await supervised.terminate(timedelta(seconds=0.1))
+        return await supervised.wait()
 
-    assert run(scene()) == leash.leashed.LOST
+    assert run(scene()) == supervisor.supervised.LOST
 
 
 @pytest.mark.parametrize("victim", ["outer", "inner"])
@@ -151,29 +151,29 @@ def test_a_killed_guardian_takes_all_along(run, start, eventually, tmp_path, vic
     """If either guardian process is killed, the other one ends the command and every daemon."""
 
     async def scene():
-        leashed = await start(DAEMONS + "sleep 304")
+        supervised = await start(DAEMONS + "sleep 304")
         await eventually((tmp_path / "ready").exists)
-        processes = await eventually(lambda: found if len(found := leashed.processes()) >= 5 else None)
-        os.kill(leashed._guardian.pid if victim == "outer" else leashed._inner, signal.SIGKILL)
-        await leashed.gone()
+        processes = await eventually(lambda: found if len(found := supervised.processes()) >= 5 else None)
+        os.kill(supervised._guardian.pid if victim == "outer" else supervised._inner, signal.SIGKILL)
+        await supervised.gone()
         assert not any(process.is_running() for process in processes)
-        return await leashed.wait()
+        return await supervised.wait()
 
-    assert run(scene()) == leash.leashed.LOST
+    assert run(scene()) == supervisor.supervised.LOST
 
 
 def test_two_killed_guardians_leave_nothing_that_is_marked(run, start, eventually, tmp_path, survivors):
     """With both guardian processes killed at once, the local cloud finds the rest by their mark."""
 
     async def scene():
-        leashed = await start("sleep 300 & setsid sleep 301 & echo > ready; sleep 302")
+        supervised = await start("sleep 300 & setsid sleep 301 & echo > ready; sleep 302")
         await eventually((tmp_path / "ready").exists)
-        for guard in (leashed._guardian.pid, leashed._inner):
+        for guard in (supervised._guardian.pid, supervised._inner):
             os.kill(guard, signal.SIGSTOP)
-        for guard in (leashed._guardian.pid, leashed._inner):
+        for guard in (supervised._guardian.pid, supervised._inner):
             os.kill(guard, signal.SIGKILL)
-        await leashed.gone()
-        return survivors(leashed.mark)
+        await supervised.gone()
+        return survivors(supervised.mark)
 
     assert run(scene()) == []
 
@@ -181,11 +181,11 @@ def test_two_killed_guardians_leave_nothing_that_is_marked(run, start, eventuall
 OWNER = """
 import asyncio, os, sys
 from pathlib import Path
-from localcloud import leash
+from localcloud import supervisor
 
 async def main():
-    leashed = await leash.start(["bash", "-c", sys.argv[1]], env=dict(os.environ), cwd=Path.cwd())
-    print(leashed.mark, flush=True)
+    supervised = await supervisor.start(["bash", "-c", sys.argv[1]], env=dict(os.environ), cwd=Path.cwd())
+    print(supervised.mark, flush=True)
     await asyncio.Event().wait()
 
 asyncio.run(main())
@@ -216,9 +216,9 @@ def test_leftovers_of_a_dead_local_cloud_are_swept(run, eventually, survivors):
     gone = subprocess.Popen(["true"])
     gone.wait()
     dead = f"{gone.pid}-1700000000-abcdef"
-    with subprocess.Popen(["sleep", "300"], env={**os.environ, leash.VARIABLE: dead}) as leftover:
+    with subprocess.Popen(["sleep", "300"], env={**os.environ, supervisor.VARIABLE: dead}) as leftover:
         run(eventually(lambda: survivors(dead)))
-        assert leash.sweep_leftovers() == 1
+        assert supervisor.sweep_leftovers() == 1
         leftover.wait()
     assert survivors(dead) == []
 
@@ -227,8 +227,8 @@ def test_leftovers_of_a_dead_local_cloud_are_swept(run, eventually, survivors):
 def test_processes_of_the_living_are_spared(mark):
     """A sweep for leftovers touches neither what a living local cloud started nor a mark it cannot read."""
     value = marks.new() if mark == "living" else "not-a-mark"
-    with subprocess.Popen(["sleep", "300"], env={**os.environ, leash.VARIABLE: value}) as process:
-        assert leash.sweep_leftovers() == 0
+    with subprocess.Popen(["sleep", "300"], env={**os.environ, supervisor.VARIABLE: value}) as process:
+        assert supervisor.sweep_leftovers() == 0
         assert process.poll() is None
         process.kill()
 
@@ -244,9 +244,9 @@ def test_output_goes_where_it_is_told_and_ends_with_the_last_writer(run, start):
     reading, writing = os.pipe()
 
     async def scene():
-        leashed = await start("echo out; echo err >&2", stdout=writing)
+        supervised = await start("echo out; echo err >&2", stdout=writing)
         os.close(writing)
-        await leashed.gone()
+        await supervised.gone()
         return os.read(reading, 100) + os.read(reading, 100)
 
     assert run(scene()) == b"out\nerr\n"
@@ -257,19 +257,19 @@ def test_the_environment_is_the_given_one_and_a_mark(run, start, tmp_path):
     """Nothing of our own environment leaks into a virtual machine."""
 
     async def scene():
-        leashed = await start("exec env -0 > seen")
-        await leashed.gone()
-        return leashed.mark
+        supervised = await start("exec env -0 > seen")
+        await supervised.gone()
+        return supervised.mark
 
     mark = run(scene())
     seen = dict(pair.split("=", 1) for pair in (tmp_path / "seen").read_text().split("\0") if pair)
     own_doing = {"PWD", "SHLVL", "_", "OLDPWD"}
-    assert seen.keys() - own_doing == {"PATH", "LANG", leash.VARIABLE}
-    assert seen[leash.VARIABLE] == mark
+    assert seen.keys() - own_doing == {"PATH", "LANG", supervisor.VARIABLE}
+    assert seen[supervisor.VARIABLE] == mark
 
 
 def test_signals_that_python_ignores_are_restored(run, start):
-    """`yes | head -1` must end: a leashed command does not inherit Python's ignored SIGPIPE."""
+    """`yes | head -1` must end: a supervised command does not inherit Python's ignored SIGPIPE."""
 
     async def scene():
         # SIGPIPE and SIGXFSZ; others may be ignored because whoever started the tests ignores them (nohup).
@@ -284,13 +284,13 @@ def test_signals_that_python_ignores_are_restored(run, start):
 def test_a_command_that_is_not_there_is_refused(run, tmp_path):
     """The error names the command and what is wrong with it."""
     with pytest.raises(FileNotFoundError, match=r"cannot run 'no-such-thing': not found on PATH"):
-        run(leash.start(["no-such-thing"], env={"PATH": os.environ["PATH"]}, cwd=tmp_path))
+        run(supervisor.start(["no-such-thing"], env={"PATH": os.environ["PATH"]}, cwd=tmp_path))
 
 
 def test_a_folder_that_is_not_there_is_refused(run, tmp_path):
     """The error names the folder."""
     with pytest.raises(NotADirectoryError, match="there is no such folder"):
-        run(leash.start(["true"], env={"PATH": os.environ["PATH"]}, cwd=tmp_path / "none"))
+        run(supervisor.start(["true"], env={"PATH": os.environ["PATH"]}, cwd=tmp_path / "none"))
 
 
 def test_a_file_that_cannot_be_executed_ends_as_in_a_shell(run, tmp_path):
@@ -300,10 +300,10 @@ def test_a_file_that_cannot_be_executed_ends_as_in_a_shell(run, tmp_path):
     script.chmod(0o755)
 
     async def scene():
-        leashed = await leash.start([str(script)], env=dict(os.environ), cwd=tmp_path, stdout=writing)
+        supervised = await supervisor.start([str(script)], env=dict(os.environ), cwd=tmp_path, stdout=writing)
         os.close(writing)
-        await leashed.gone()
-        return await leashed.wait()
+        await supervised.gone()
+        return await supervised.wait()
 
     reading, writing = os.pipe()
     assert run(scene()) == 127
@@ -315,10 +315,10 @@ def test_ps_and_the_kernel_agree_on_children(run, start, eventually):
     """Where the kernel does not list children, ps(1) tells the same."""
 
     async def scene():
-        leashed = await start("sleep 300 & sleep 301 & wait")
-        await eventually(lambda: len(leashed.processes()) == 3)
-        listed = [guardian.children_by_kernel(leashed.pid), guardian.children_by_ps()(leashed.pid)]
-        await leashed.kill()
+        supervised = await start("sleep 300 & sleep 301 & wait")
+        await eventually(lambda: len(supervised.processes()) == 3)
+        listed = [guardian.children_by_kernel(supervised.pid), guardian.children_by_ps()(supervised.pid)]
+        await supervised.kill()
         return listed
 
     if not guardian.KERNEL_LISTS_CHILDREN:
