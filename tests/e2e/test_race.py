@@ -85,7 +85,7 @@ class Project:
             " --image-project=debian-cloud --no-scopes"
         )
         self.store(CreateScript(job=job), script.encode())
-        facts = with_launch(self.recover.runner.look_at_job(self.clouds[0].store, NAMES, job), PROJECT)
+        facts = with_launch(look_at_job(self.clouds[0].store, NAMES, job), PROJECT)
         vm = self.clouds[0].compute.launch(facts.launch.request, str(uuid4())).target_id
         self.until(lambda: self.status(vm) == "RUNNING")
         self.store(InstanceId(job=job, node=job), vm.encode())

@@ -229,3 +229,13 @@ def test_the_longest_of_several_matches_is_taken_where_bash_takes_it(question: s
     """POSIX's rule, not Perl's, where the first would do."""
     script = _script(question, pattern, text, extended=True)
     assert _ours(script) == _bash(script)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*@()", "*@(x|)", "*+()", "**@(|x)", "*?(x)@()", "*?@()", "@(*@())", "*@(*)", "!(a|*@())"]
+)
+@pytest.mark.parametrize("text", ["", "a", "xab"])
+def test_a_group_that_may_be_empty_behind_a_star_is_refused(pattern: str, text: str):
+    """There bash does not match what it matches as nothing; `*@(.py|.sh)` is understood."""
+    assert _ours(_script("==", pattern, text, extended=True)) is None
+    assert _ours(_script("==", "*@(.py|.sh)", "a.sh", extended=True)) == ["y"]

@@ -6,7 +6,7 @@ A pattern is kept as text in which a backslash makes the next character plain.
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spotwarden.create_script.bash.evaluator.classes import Member, bracket, sign
 from spotwarden.create_script.bash.limits import MAX_EXPRESSION
@@ -85,6 +85,10 @@ class _Translation:
         self.plain: list[str] | None = []
         self.inverted = self.groups = self.classes = self.complete = False
         self.local = True
+        # For each open group: its kind, whether a `*` stood before it, whether a branch of it may be empty,
+        # and whether the present one may.
+        self.empties: list[list[Any]] = []
+        self.starred = False
 
     def add(self, found: re.Match[str], *, extended: bool) -> None:
         if self.complete:
@@ -111,25 +115,51 @@ class _Translation:
             self.inverted = True
         self.pieces.append("(?:")
         self.closings.append((f"){_REPEATS[kind]}", True))
+        self.empties.append([kind, self.starred, False, True])
         self.groups, self.plain = True, None
         self.local = self.local and kind not in "*+"
 
     def _parenthesis(self, text: str) -> None:
         closing, parts = self.closings[-1]
         if text == "(":
+            self._filled()
             self.pieces.append(sign("("))
             self.closings.append((sign(")"), False))
         elif text == ")":
             self.pieces.append(closing)
             self.closings.pop()
+            if parts:
+                self._close()
             self.complete = self.inverted and not self.closings
+        elif parts:
+            self.pieces.append("|")
+            self.empties[-1][2:] = [any(self.empties[-1][2:]), True]
         else:
-            self.pieces.append("|" if parts else sign("|"))
+            self.pieces.append(sign("|"))
+
+    def _close(self) -> None:
+        """End a group. bash does not match behind a `*` what `@(…)` or `+(…)` matches as nothing."""
+        kind, starred, *branches = self.empties.pop()
+        if not any(branches) and kind in "@+":
+            self._filled()
+        elif starred and kind in "@+":
+            raise ScriptRefused(
+                f"`*` before a `{kind}(…)` that may be empty is not understood: bash has a fault there"
+            )
+
+    def _filled(self) -> None:
+        """The present branch matches something."""
+        if self.empties:
+            self.empties[-1][3] = False
 
     def _wildcard(self, text: str) -> None:
         if text in "*?":
             self.pieces.append(".*" if text == "*" else ".")
             self.plain = None
+            if text == "*":
+                self.starred = True
+            else:
+                self._filled()
             self.local = self.local and text == "?"
         else:
             self._sign(text)
@@ -138,11 +168,13 @@ class _Translation:
         inner = text[1:-1]
         negated = inner[:1] in ("!", "^")
         members = [_member(found, text) for found in _MEMBER.finditer(inner[1:] if negated else inner)]
+        self._filled()
         self.pieces.append(bracket(members, text, negated=negated))
         self.classes = self.classes or any(member.name for member in members)
         self.plain = None
 
     def _sign(self, text: str) -> None:
+        self._filled()
         self.pieces.append(sign(text))
         if self.plain is not None:
             self.plain.append(text)
