@@ -1,0 +1,130 @@
+"""Who may import what: each contract holds, and a planted violation of it is found."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "shared" / "spotwarden"
+FEATURES = ("recovery", "governance", "notify", "report")
+OUTSIDE = frozenset(
+    [
+        "asyncio", "flask", "google", "http", "io", "logging", "os", "pathlib", "random", "requests",
+        "shutil", "socket", "subprocess", "tempfile", "threading", "time", "urllib3", "werkzeug",
+    ]
+)  # fmt: skip
+BELOW = ("spotwarden.clock", "spotwarden.engine", "spotwarden.gcp", "spotwarden.ports")
+DOORS = {
+    "recovery": "crowds gather job_folder job_look markers open_jobs places ran surveying sweep",
+    "governance": "last_sweeps pace price_file recording sweep caps/gather caps/meter caps/sweep"
+    " cases/deliveries cases/store compliance/gather compliance/sweep idle/gather idle/sweep reap/gather"
+    " reap/sweep signals/heartbeats signals/records signals/steady signals/trainings signals/whose",
+    "notify": "channels/conversation channels/door channels/hooks channels/replies channels/smtp"
+    " channels/wire links/affairs links/audience links/carrying links/preferences links/taking links/web"
+    " links/writing outbox/delivery outbox/intake outbox/lease outbox/mailer outbox/preferences"
+    " outbox/records outbox/shared outbox/store outbox/sweep",
+    "report": "assets gather lookup news site store sweep web weekly_mail",
+}
+"""The modules of each feature that reach outside; all others are pure: facts in, verdicts out."""
+
+
+def reaches_outside(source: str) -> bool:
+    """Whether a module imports I/O, the clock, the environment, a logger or a port."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return any(name.split(".")[0] in OUTSIDE or name.startswith(BELOW) for name in found)
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_only_the_named_modules_of_a_feature_reach_outside(feature):
+    """A new one is named here, or it is pure."""
+    folder = PACKAGE / feature
+    files = {file.relative_to(folder).with_suffix("").as_posix(): file for file in folder.rglob("*.py")}
+    outside = {name for name, file in files.items() if reaches_outside(file.read_text(encoding="utf-8"))}
+    assert sorted(outside) == sorted(DOORS[feature].split())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import os",
+        "from time import monotonic",
+        "from spotwarden import clock",
+        "from spotwarden.engine.log import log",
+        "from spotwarden.ports import Store",
+        "import google.auth",
+    ],
+)
+def test_a_planted_import_makes_a_pure_module_impure(line):
+    """Each way to the outside is seen, also inside a function."""
+    pure = (PACKAGE / "recovery" / "truth_table.py").read_text(encoding="utf-8")
+    assert not reaches_outside(pure)
+    assert reaches_outside(f"{pure}\n\ndef planted():\n    {line}\n")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """The two programs, to plant something in."""
+    folder = tmp_path_factory.mktemp("house")
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    for program in ("shared/spotwarden", "infra/localcloud"):
+        shutil.copytree(ROOT / program, folder / program, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def broken(folder):
+    """The names of the contracts that do not hold there."""
+    environment = {**os.environ, "PYTHONPATH": f"{folder / 'shared'}:{folder / 'infra'}", "COLUMNS": "400"}
+    done = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return {line.removesuffix(" BROKEN") for line in done.stdout.splitlines() if line.endswith(" BROKEN")}
+
+
+def test_every_contract_holds(copy):
+    """And each is judged."""
+    assert broken(copy) == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("shared/spotwarden/recovery/planted.py", "import spotwarden.notify", "Imports point down only"),
+        ("shared/spotwarden/model/planted.py", "import spotwarden.engine.log", "Imports point down only"),
+        (
+            "shared/spotwarden/governance/idle/planted.py",
+            "import spotwarden.governance.stalls.rule",
+            "Rules know nothing of each other",
+        ),
+        ("shared/spotwarden/notify/channels/planted.py", "import google.auth", "Only gcp imports Google"),
+        (
+            "shared/spotwarden/create_script/planted.py",
+            "import subprocess",
+            "Scripts, nouns and names are pure: no I/O, no clock, no environment, no logger",
+        ),
+        (
+            "shared/spotwarden/cli/planted.py",
+            "import localcloud",
+            "The product never imports the local cloud",
+        ),
+        ("infra/localcloud/planted.py", "import spotwarden", "The local cloud never imports the product"),
+    ],
+)
+def test_a_planted_violation_breaks_its_contract(copy, module, line, contract):
+    """One line is enough."""
+    planted = copy / module
+    planted.write_text(f"{line}\n", encoding="utf-8")
+    try:
+        assert contract in broken(copy)
+    finally:
+        planted.unlink()
