@@ -3,7 +3,8 @@
 import os
 
 import functions_framework
-from flask import Request, Response
+from flask import Request
+from werkzeug.wrappers import Response
 
 from spotwarden.engine.entry import open_context
 from spotwarden.engine.health import reported
