@@ -51,7 +51,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
 
     `then` is what will happen if nobody does anything, at the moment `due`, and with a `grace` no sooner than
     that after the notice has arrived: a letter that is late names a later moment, in `due` and in `then`,
-    where it stands as `decide.times.moment` writes it; but none after `latest`, which is when an earlier
+    where it stands as `model.spans.moment` writes it; but none after `latest`, which is when an earlier
     warning lets it happen whether this one arrives or not. `instances` are the VMs that it is about, `case`
     what it can be answered to, in one of the `ways`. `tables` are for whoever reads at leisure: nothing that
     matters stands in them alone.
