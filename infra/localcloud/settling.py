@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Route
 
 from localcloud.http import Json
 
-PATIENCE_SECONDS = 45.0
+TIMEOUT_SECONDS = 45.0
 """Less than a command waits for an answer."""
 EVERY_SECONDS = 0.05
 LOOKS = 3
@@ -23,15 +23,15 @@ class Settling:
         self._fire = fire
         self._at_work = at_work
 
-    async def settle(self, patience: float = PATIENCE_SECONDS) -> int:
-        """Return when nobody is at work, or after `patience` seconds; gives how many still are.
+    async def settle(self, limit: float = TIMEOUT_SECONDS) -> int:
+        """Return when nobody is at work, or after `limit` seconds; gives how many still are.
 
         Messages that somebody has put off, and operations of Compute Engine, are not waited for.
         """
         self._fire()
         quiet = 0
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(limit):
                 while quiet < LOOKS:
                     await asyncio.sleep(EVERY_SECONDS)
                     quiet = 0 if self._at_work() else quiet + 1

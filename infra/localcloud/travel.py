@@ -24,7 +24,7 @@ from localcloud.http import Json
 from localcloud.outbound import Outgoing, Post
 
 LONGEST = timedelta(days=366)
-PATIENCE = timedelta(seconds=20)
+TIMEOUT = timedelta(seconds=20)
 """How long a journey waits for those who work; who takes longer is cut off, and the message comes again."""
 Skipped = Callable[[datetime, datetime], None]
 """Is told which time was skipped: from when to when."""
@@ -80,7 +80,7 @@ class Travel:
             self._still.clear()
             try:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._idle.wait(), PATIENCE.total_seconds())
+                    await asyncio.wait_for(self._idle.wait(), TIMEOUT.total_seconds())
                 left = self._clock.now()
                 self._clock.travel(duration)
                 self._note.write_text(f"{self._clock.ahead.total_seconds():f}", encoding="ascii")

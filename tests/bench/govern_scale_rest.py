@@ -10,8 +10,8 @@ import msgspec
 from spotwarden.gcp import gathering, monitoring, series
 from spotwarden.gcp.calls import decode
 from spotwarden.gcp.gathering import UNKNOWN
-from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.rest import Rest
+from spotwarden.gcp.retry_policy import RetryPolicy
 
 Query = Mapping[str, str | list[str]]
 FIELDS = (
@@ -61,7 +61,7 @@ class Page(msgspec.Struct, frozen=True, rename="camel"):
 
 def use(endpoint: str) -> None:
     """Have the adapter ask this server from now on."""
-    rest = Rest(endpoint=endpoint, patience=RetryPolicy())
+    rest = Rest(endpoint=endpoint, retry_policy=RetryPolicy())
 
     def listed(
         _: object, project: str, ask: series.SeriesQuestion, ids: Collection[str] = ()

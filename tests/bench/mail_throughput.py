@@ -3,7 +3,7 @@
     python tests/bench/mail_throughput.py [MAILS]
 
 A real mail server (aiosmtpd) in another thread, STARTTLS with the certificate checked, and a log-in for each
-connection; on loopback, and over a line that takes 10 ms each way. One connection for each letter, as in the
+connection; on loopback, and over a line that takes 10 ms each way. One connection for each message, as in the
 product, beside one that is kept for all. The processor's time is that of the sending thread.
 """
 
@@ -24,32 +24,40 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from spotwarden.model.letter import Mail
-from spotwarden.notify.channels import ChannelSettings, open_post
+from spotwarden.model.message import Mail
+from spotwarden.notify.channels import ChannelSettings, open_mailer
 from spotwarden.notify.channels.mime import to_bytes
 from spotwarden.notify.channels.model import Sender
-from spotwarden.ports import Post
-from tests.notify.channels.letters import mail
+from spotwarden.ports import Mailer
 from tests.notify.channels.mail_server import PASSWORD, USER, MailServer, authority_file
+from tests.notify.channels.messages import mail
 
 ONE_WAY_SECONDS = 0.01
-LETTER = mail(text="Please look.\n" * 40, html="<p>Please look.</p>\n" * 300)
+MESSAGE = mail(text="Please look.\n" * 40, html="<p>Please look.</p>\n" * 300)
 US = Sender(address=USER)
 
 
 def main(count: int) -> None:
     """Print a row for each way to send."""
     logging.getLogger("mail.log").setLevel(logging.CRITICAL)
-    letters = [msgspec.structs.replace(LETTER, message_id=f"{number}@x") for number in range(count)]
-    print(f"{f'mails of {len(to_bytes(LETTER, US)):,} bytes':48}  ms each  CPU ms each  mails a second")
+    messages = [msgspec.structs.replace(MESSAGE, message_id=f"{number}@x") for number in range(count)]
+    print(f"{f'mails of {len(to_bytes(MESSAGE, US)):,} bytes':48}  ms each  CPU ms each  mails a second")
     with tempfile.TemporaryDirectory() as folder, MailServer(starttls=True, login=True) as server:
         authority = authority_file(Path(folder))
         for line, port in (("loopback", server.port), ("20 ms there and back", Line(server.port).port)):
-            post = product(port, authority)
-            post.send(LETTER)
-            tell(f"{line}, a connection each", count, lambda post=post: [post.send(one) for one in letters])
-            tell(f"{line}, one for all", count, lambda port=port: kept(letters, port, authority))
-            tell(f"{line}, a connection each, 16 workers", count, lambda post=post: at_once(post, letters))
+            mailer = product(port, authority)
+            mailer.send(MESSAGE)
+            tell(
+                f"{line}, a connection each",
+                count,
+                lambda mailer=mailer: [mailer.send(one) for one in messages],
+            )
+            tell(f"{line}, one for all", count, lambda port=port: kept(messages, port, authority))
+            tell(
+                f"{line}, a connection each, 16 workers",
+                count,
+                lambda mailer=mailer: at_once(mailer, messages),
+            )
         assert len(server.taken) == 2 * (3 * count + 1)
 
 
@@ -62,7 +70,7 @@ def tell(what: str, count: int, work: Callable[[], object]) -> None:
     print(f"{what:48} {spent / count * 1e3:8.1f} {cpu:>12} {count / spent:15.0f}")
 
 
-def product(port: int, authority: str) -> Post:
+def product(port: int, authority: str) -> Mailer:
     """The product's own channel."""
     settings = {
         "SPOTWARDEN_SMTP": f"smtp://{USER}@localhost:{port}",
@@ -70,22 +78,22 @@ def product(port: int, authority: str) -> Post:
         "SPOTWARDEN_MAIL_FROM": USER,
         "SPOTWARDEN_SMTP_CA": authority,
     }
-    return open_post(ChannelSettings.read(settings))
+    return open_mailer(ChannelSettings.read(settings))
 
 
-def at_once(post: Post, letters: list[Mail]) -> None:
+def at_once(mailer: Mailer, messages: list[Mail]) -> None:
     """Send with as many workers as a function has by default."""
     with ThreadPoolExecutor(16) as workers:
-        list(workers.map(post.send, letters))
+        list(workers.map(mailer.send, messages))
 
 
-def kept(letters: list[Mail], port: int, authority: str) -> None:
+def kept(messages: list[Mail], port: int, authority: str) -> None:
     """What it would be with one connection that is kept."""
     with smtplib.SMTP("localhost", port, local_hostname="example.com") as connection:
         connection.starttls(context=ssl.create_default_context(cafile=authority))
         connection.login(USER, PASSWORD)
-        for letter in letters:
-            connection.sendmail(USER, [letter.to], to_bytes(letter, US))
+        for message in messages:
+            connection.sendmail(USER, [message.to], to_bytes(message, US))
 
 
 class Line:

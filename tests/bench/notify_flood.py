@@ -1,10 +1,10 @@
-"""A flood of notices through the post room: 10,000 to 100 people, and 1,000 to one.
+"""A flood of notices through the outbox: 10,000 to 100 people, and 1,000 to one.
 
     python tests/bench/notify_flood.py [--delay 30] [--workers 16] [--scenes many one]
 
-Prints a table: time, CPU, memory at its peak, calls to the bucket, letters. Each step is a process of its own
+Prints a table: time, CPU, memory at its peak, calls to the bucket, messages. Each step is a process of its own
 through the real Storage client, against the local cloud's bucket; `--delay` are milliseconds that each call
-to it waits, as Google's does. Letters are counted and go nowhere.
+to it waits, as Google's does. Messages are counted and go nowhere.
 """
 
 import argparse
@@ -30,16 +30,16 @@ SCENES = {
 MOST_TICKS = 30
 
 
-class CountingPost:
-    """Takes every letter."""
+class CountingMailer:
+    """Takes every message."""
 
     def __init__(self) -> None:
-        self.letters = 0
+        self.messages = 0
 
-    def send(self, letter: object) -> str:
+    def send(self, message: object) -> str:
         """Count it."""
-        del letter
-        self.letters += 1
+        del message
+        self.messages += 1
         return "250 ok"
 
 
@@ -58,15 +58,15 @@ def step(server: dict[str, str], stage: str, count: int, people: int, workers: i
     from spotwarden.model.policy import Mode, Policy  # noqa: PLC0415
     from spotwarden.model.tick import Tick  # noqa: PLC0415
     from spotwarden.notify.outbox.intake import take_in  # noqa: PLC0415
-    from spotwarden.notify.outbox.mailer import Mailer  # noqa: PLC0415
+    from spotwarden.notify.outbox.renderer import Renderer  # noqa: PLC0415
     from spotwarden.notify.outbox.sweep import deliver  # noqa: PLC0415
 
     settings = Settings(
         project="project", bucket="jobs", notices="notices", policy_file=Path("policy.toml"), workers=workers
     )
     policy = Policy(version="bench", mode=Mode.ENFORCE, notify=NotifyLimits(email=True))
-    post = CountingPost()
-    cloud = replace(connect(**settings.connection()), post=post)
+    mailer = CountingMailer()
+    cloud = replace(connect(**settings.connection()), mailer=mailer)
     now = datetime.now(UTC) + (timedelta(minutes=1) if stage == "tick" else timedelta(0))
     tick = Tick(function="notify_developers", sweep=f"{time.time_ns():x}", now=now)
     context = SweepContext.open(cloud, settings, policy, tick)
@@ -76,12 +76,12 @@ def step(server: dict[str, str], stage: str, count: int, people: int, workers: i
             failures = [failure for swept in done for failure in swept.failures]
     else:
         ahead = now - datetime.now(UTC)
-        mailer = Mailer(limits=policy.notify, domain="example.com")
-        failures = list(deliver(context, mailer, lambda: datetime.now(UTC) + ahead).failures)
+        renderer = Renderer(limits=policy.notify, domain="example.com")
+        failures = list(deliver(context, renderer, lambda: datetime.now(UTC) + ahead).failures)
     if failures:
         raise ExceptionGroup("the flood was too much", failures)
     left = len(cloud.store.entries(settings.layout.outbox()))
-    return {"letters": post.letters, "left": left}
+    return {"messages": mailer.messages, "left": left}
 
 
 def messages(count: int, people: int) -> list[dict[str, str]]:
@@ -120,7 +120,7 @@ def row(what: str, cost: Cost, said: dict[str, Any]) -> None:
     shown = ", ".join(f"{count:,} {call}" for call, count in calls.items())
     print(
         f"| {what:<44} | {cost.wall:6.1f} s | {cost.cpu:6.1f} s | {cost.peak / MB:4.0f} MB |"
-        f" {said['letters']:>5} | {said['left']:>6,} | {shown} |",
+        f" {said['messages']:>5} | {said['left']:>6,} | {shown} |",
         flush=True,
     )
 
@@ -128,7 +128,7 @@ def row(what: str, cost: Cost, said: dict[str, Any]) -> None:
 def scene(title: str, count: int, people: int, delay: float, workers: int) -> None:
     """Take all in, take all in once more, and tick until nothing waits."""
     print(f"\n{title}, {workers} at a time, {delay:g} ms a call\n")
-    print("| | wall | CPU | peak | letters | waiting after | calls |\n|---|---|---|---|---|---|---|")
+    print("| | wall | CPU | peak | messages | waiting after | calls |\n|---|---|---|---|---|---|---|")
     with serving(8) as server:
         server.delay(storage=delay)
         row("taken in", *run(server, "take", count, people, workers))

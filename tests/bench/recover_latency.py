@@ -75,9 +75,9 @@ class Cloud:
         return sorted(datetime.fromisoformat(one["timestamp"]).timestamp() for one in entries)
 
 
-def until(look, patience: float = 30.0):
+def until(look, retry_policy: float = 30.0):
     """Look until there is something."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + retry_policy
     while not (seen := look()):
         if time.monotonic() > end:
             sys.exit("waited in vain")
@@ -112,7 +112,7 @@ def tick_round(cloud: Cloud, job: str, environment: dict[str, str], *, marker: b
     if marker:
         cloud.put(f"preempted-jobs/{job}", json.dumps({"job": job, "instance_id": first}).encode())
     ticked = cloud.tick()
-    times = until(lambda: [at for at in cloud.inserts(job) if at > ticked], patience=90)
+    times = until(lambda: [at for at in cloud.inserts(job) if at > ticked], retry_policy=90)
     cloud.tick()
     return (times[0] - ticked) * 1000
 

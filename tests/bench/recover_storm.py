@@ -30,7 +30,7 @@ from tests.e2e.chaos.cloud import Cloud, served
 
 POLICY = Path(__file__).resolve().parents[2] / "infra" / "policy.toml"
 ZONES = tuple(f"us-central1-{letter}" for letter in "abcf")
-PATIENCE_SECONDS = 1800
+TIMEOUT_SECONDS = 1800
 HANDS = 8
 
 
@@ -65,7 +65,7 @@ def until(cloud: Cloud, fact: Any, what: str) -> float:
     began = last = time.monotonic()
     while not fact():
         now = time.monotonic()
-        if now - began > PATIENCE_SECONDS:
+        if now - began > TIMEOUT_SECONDS:
             sys.exit(f"waited in vain for {what}")
         if now - last > 60:
             last = now
@@ -97,7 +97,7 @@ def launch(cloud: Cloud, count: int) -> dict[str, Job]:
     return jobs
 
 
-def strike(cloud: Cloud, jobs: dict[str, Job]) -> None:
+def preempt_all(cloud: Cloud, jobs: dict[str, Job]) -> None:
     """Preempt all; each VM's shutdown script writes its marker, which here we do."""
     vms = running(cloud, jobs)
 
@@ -136,8 +136,8 @@ def storm(cloud: Cloud, count: int) -> list[str]:
     memory = Memory(cloud.function()["pid"])
     idle = memory.now()
     began = time.time()
-    strike(cloud, jobs)
-    struck = time.time() - began
+    preempt_all(cloud, jobs)
+    preempted_in = time.time() - began
     until(cloud, lambda: len(asked(cloud, jobs)) >= count, "all create requests")
     times = [at - began for at in asked(cloud, jobs)]
     until(
@@ -147,7 +147,7 @@ def storm(cloud: Cloud, count: int) -> list[str]:
     rates = f"{count / last:.1f}, {busiest(times, 10) / 10:.1f} a second, {busiest(times, 60)}"
     return [
         f"| jobs first seen by ticks, without quotas | {seen:.0f} s |",
-        f"| {count} VMs preempted and their markers written, over | {struck:.1f} s |",
+        f"| {count} VMs preempted and their markers written, over | {preempted_in:.1f} s |",
         f"| create requests accepted | {len(times)} of {count} |",
         f"| first, half, last of them after | {first:.1f}, {half:.1f}, {last:.1f} s |",
         f"| on average, in the busiest 10 s, in the busiest minute | {rates} |",

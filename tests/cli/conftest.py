@@ -12,7 +12,7 @@ from spotwarden.cli.main import main
 from spotwarden.gcp.storage import CloudStorage
 from spotwarden.layout import CaseRecord, Layout
 from spotwarden.model.case import Case
-from tests.contract.patience import QUICK
+from tests.contract.retry_policies import QUICK
 from tests.contract.served import PROJECT, Served
 
 _buckets = itertools.count(1)
@@ -27,7 +27,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield services
 
 
-class Desk:
+class Workstation:
     """A developer at a shell, and the bucket that the commands work on."""
 
     def __init__(self, store: CloudStorage, bucket: str, policy: str, pubsub: str) -> None:
@@ -75,10 +75,10 @@ class Desk:
 
 
 @pytest.fixture
-def desk(served: Served, tmp_path) -> Iterator[Desk]:
+def workstation(served: Served, tmp_path) -> Iterator[Workstation]:
     """A shell with a bucket of its own, and no policy file."""
     bucket = f"commands-{next(_buckets)}"
     served.run(lambda: served.storage.ensure_bucket(bucket))
-    store = CloudStorage(project=PROJECT, bucket=bucket, patience=QUICK)
-    yield Desk(store, bucket, str(tmp_path / "policy.toml"), f"http://{served.grpc}")
+    store = CloudStorage(project=PROJECT, bucket=bucket, retry_policy=QUICK)
+    yield Workstation(store, bucket, str(tmp_path / "policy.toml"), f"http://{served.grpc}")
     store.close()

@@ -30,12 +30,12 @@ def world(served):
 
 
 class Shop:
-    """A desk at which a job of two nodes runs, its ledger and its VMs."""
+    """A workstation at which a job of two nodes runs, its ledger and its VMs."""
 
-    def __init__(self, desk, world):
-        self.desk, self.world = desk, world
-        desk._environment["SPOTWARDEN_COMPUTE_ENDPOINT"] = world.url
-        self.ok, self.refused = desk.ok, desk.refused
+    def __init__(self, workstation, world):
+        self.workstation, self.world = workstation, world
+        workstation._environment["SPOTWARDEN_COMPUTE_ENDPOINT"] = world.url
+        self.ok, self.refused = workstation.ok, workstation.refused
 
     def create(self, name, job="my-job", **more):
         """A VM of the job."""
@@ -66,11 +66,11 @@ class Shop:
 
     def put(self, thing, data):
         """Write an object."""
-        self.desk.store.write(self.desk.layout.build(thing), data, generation=None)
+        self.workstation.store.write(self.workstation.layout.build(thing), data, generation=None)
 
     def read(self, thing):
         """An object's text; None where there is none."""
-        stored = self.desk.store.read(self.desk.layout.build(thing))
+        stored = self.workstation.store.read(self.workstation.layout.build(thing))
         return stored.data.decode() if stored else None
 
     def launch(self, *nodes):
@@ -96,7 +96,7 @@ class Shop:
             key=key, job="my-job", owner="ada", targets=(Target(id="1", name="my-job-1", zone=ZONE),)
         )
         common = {"state": CaseState.WARNED, "opened": NOW - HOUR, "looked": NOW, "remedy": Remedy.STOP}
-        self.desk.file(Case(**{"rule": rule, "subject": subject, **common, **facts}))
+        self.workstation.file(Case(**{"rule": rule, "subject": subject, **common, **facts}))
 
     def file(self):
         """What the job's file says now."""
@@ -104,10 +104,10 @@ class Shop:
 
 
 @pytest.fixture
-def shop(desk, world, monkeypatch):
-    """A desk with Compute Engine, at which nobody waits long."""
+def shop(workstation, world, monkeypatch):
+    """A workstation with Compute Engine, at which nobody waits long."""
     monkeypatch.setattr(stopping, "EACH", timedelta(milliseconds=10))
-    return Shop(desk, world)
+    return Shop(workstation, world)
 
 
 # --- stop ---
@@ -146,7 +146,7 @@ def test_a_disk_that_outlives_its_vm_is_named(shop):
 def test_whoever_does_not_say_yes_has_changed_nothing(shop):
     """The question comes after what would be done was said."""
     shop.launch("my-job-1")
-    done = shop.desk.run("stop", "my-job")
+    done = shop.workstation.run("stop", "my-job")
     assert done.exit_code == 1
     assert "my-job will be closed as stopped" in done.output
     assert (shop.attempt().state, shop.status("my-job-1")) == (AttemptState.RUNNING, "RUNNING")
@@ -219,7 +219,7 @@ def test_a_deployment_that_only_observes_starts_nothing(shop):
     """Nobody would carry the claim on."""
     shop.put(CreateScript(job="my-job"), b"gcloud compute instances create my-job --zone=us-central1-a\n")
     shop.record(state=AttemptState.STOPPED)
-    shop.desk._environment["SPOTWARDEN_MODE"] = "observe"
+    shop.workstation._environment["SPOTWARDEN_MODE"] = "observe"
     assert "only observes" in shop.refused("restart", "my-job")
     assert shop.attempt(2) is None
 
@@ -236,14 +236,14 @@ def test_keeping_answers_every_open_case_about_it(shop):
     said = shop.ok("keep", "my-job", "--for", "8h", "--why", "debugging")
     assert "idle of my-job-1: ada@example.com keeps it until" in said
     for rule, key in (("idle", "my-job"), ("stall", "other-key")):
-        left = shop.desk.case(rule, key).keep_until - datetime.now(UTC)
+        left = shop.workstation.case(rule, key).keep_until - datetime.now(UTC)
         assert timedelta(hours=7, minutes=59) < left <= timedelta(hours=8)
-    assert shop.desk.case("orphan", "x").keep_until is None
+    assert shop.workstation.case("orphan", "x").keep_until is None
     assert shop.read(JobFileName(job="my-job")) is None
 
 
 def test_a_keep_that_is_too_long_for_a_case_is_refused(shop):
-    """As by the link in a letter."""
+    """As by the link in a message."""
     shop.record()
     shop.case("idle")
     assert "governance.longest_keep" in shop.refused("keep", "my-job", "--for", "8d")
@@ -284,19 +284,19 @@ def test_a_veto_is_taken_back(shop):
     shop.record()
     shop.case("idle", keep_until=NOW + HOUR, kept_by="ada")
     assert "keeps it no longer" in shop.ok("keep", "my-job", "--off")
-    assert shop.desk.case("idle", "my-job").keep_until <= datetime.now(UTC)
+    assert shop.workstation.case("idle", "my-job").keep_until <= datetime.now(UTC)
 
 
 # --- extend ---
 
 
 def test_extending_a_job_that_was_warned_grants_hours_on_top(shop):
-    """By the case, as the link in the letter does."""
+    """By the case, as the link in the message does."""
     shop.record()
     shop.put(JobFileName(job="my-job"), b'max_runtime = "20h"\n')
     shop.case("job_cap")
     shop.ok("extend", "my-job", "--by", "4h")
-    assert shop.desk.case("job_cap", "my-job").extended == 4.0
+    assert shop.workstation.case("job_cap", "my-job").extended == 4.0
     assert shop.file() == {"max_runtime": "20h"}
 
 
@@ -311,7 +311,7 @@ def test_extending_a_job_that_was_warned_grants_hours_on_top(shop):
 )
 def test_extending_before_any_warning_raises_the_jobs_own_limit(shop, policy, by, says):
     """Up to the policy's, and not a second beyond."""
-    Path(shop.desk.policy).write_text(f'version = "1"\n{policy}')
+    Path(shop.workstation.policy).write_text(f'version = "1"\n{policy}')
     shop.record()
     shop.put(JobFileName(job="my-job"), b'max_runtime = "20h"\n')
     if says == "24h":

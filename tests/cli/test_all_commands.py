@@ -130,9 +130,9 @@ def test_commands_are_offered_from_the_table():
     assert "--yes" in offered("stop", "x", "--")
 
 
-def test_jobs_are_offered_from_the_bucket(desk, monkeypatch):
+def test_jobs_are_offered_from_the_bucket(workstation, monkeypatch):
     """Those that begin so; what is ours is no job."""
-    for name, value in desk._environment.items():
+    for name, value in workstation._environment.items():
         monkeypatch.setenv(name, value)
     for name in (
         "train-1/output/a",
@@ -141,7 +141,7 @@ def test_jobs_are_offered_from_the_bucket(desk, monkeypatch):
         "spotwarden/open/x.json",
         "Bad One/x",
     ):
-        desk.store.write(name, b"", generation=None)
+        workstation.store.write(name, b"", generation=None)
     assert offered("stop", "train-") == ["train-1", "train-2"]
     assert offered("keep", "") == ["other", "train-1", "train-2"]
 

@@ -32,11 +32,11 @@ def recorded():
 
 
 @pytest.fixture
-def project(desk, recorded):
+def project(workstation, recorded):
     """A bucket with what was recorded."""
     for row in recorded.cloud.store.entries("spotwarden/sweeps/"):
-        desk.store.write(row.name, recorded.cloud.store.read(row.name).data, generation=0)
-    return desk
+        workstation.store.write(row.name, recorded.cloud.store.read(row.name).data, generation=0)
+    return workstation
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_it_is_set_beside_the_present_policy(project, policy):
     compared = json.loads(project.ok("backtest", "--policy", policy("4h"), *EVER, "--json"))[0]
     new, now = compared["new"], compared["now"]
     assert (new["replayed"]["policy"], now["replayed"]["policy"]) == ("new", "old")
-    assert [(one["deeds"], one["wrong"]) for one in (new["sums"][0], now["sums"][0])] == [(1, 0), (2, 1)]
+    assert [(one["remedies"], one["wrong"]) for one in (new["sums"][0], now["sums"][0])] == [(1, 0), (2, 1)]
     told = project.ok("backtest", "--policy", policy("4h"), *EVER)
     assert "present (old)" in told
 
@@ -97,9 +97,9 @@ def test_a_job_that_failed_is_no_objection(project, policy):
     assert "WRONG KILLS: none" in project.ok("backtest", "--policy", policy("4h"), *EVER)
 
 
-def test_nothing_recorded_is_said_so(desk, policy):
+def test_nothing_recorded_is_said_so(workstation, policy):
     """For every function, where none is named."""
-    told = desk.ok("backtest", "--policy", policy("4h"))
+    told = workstation.ok("backtest", "--policy", policy("4h"))
     assert told.count("no sweeps on record in this time") == 4
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from spotwarden import clock
 from spotwarden.layout import JobFileName
-from spotwarden.model.case import Case, CaseState, Strike, Warned
+from spotwarden.model.case import Case, CaseState, Remediation, Warned
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.governance import Remedy
 
@@ -37,30 +37,32 @@ def case(key="4711", rule="idle", name="test-vm", **fields):
     return Case(**{**common, **fields})
 
 
-def test_no_case_is_said_to_be_none(desk):
+def test_no_case_is_said_to_be_none(workstation):
     """The bucket is named, so that nobody looks into the wrong one."""
-    assert desk.ok("cases", "list") == f"no open cases in gs://{desk.bucket}\n"
-    assert json.loads(desk.ok("cases", "list", "--json")) == []
+    assert workstation.ok("cases", "list") == f"no open cases in gs://{workstation.bucket}\n"
+    assert json.loads(workstation.ok("cases", "list", "--json")) == []
 
 
-def test_cases_are_listed_the_oldest_first(desk, monkeypatch):
+def test_cases_are_listed_the_oldest_first(workstation, monkeypatch):
     """Of all rules, or of one."""
     monkeypatch.setattr(clock, "now", lambda: NOW)
-    desk.file(case())
-    desk.file(case(rule="stall", opened=NOW - 5 * HOUR))
-    head, *rows = desk.ok("cases", "list").splitlines()
+    workstation.file(case())
+    workstation.file(case(rule="stall", opened=NOW - 5 * HOUR))
+    head, *rows = workstation.ok("cases", "list").splitlines()
     assert head.split() == ["RULE", "CASE", "ABOUT", "OWNER", "STANDS", "FOR", "DUE", "REASON"]
     assert [row.split()[0] for row in rows] == ["stall", "idle"]
     assert rows[1].split()[1:6] == ["4711", "test-vm", "ada", "warned", "3h00m"]
-    (only,) = json.loads(desk.ok("cases", "list", "--rule", "idle", "--json"))
+    (only,) = json.loads(workstation.ok("cases", "list", "--rule", "idle", "--json"))
     assert only["rule"] == "idle"
 
 
-def test_a_case_is_shown_with_its_evidence_and_history(desk):
+def test_a_case_is_shown_with_its_evidence_and_history(workstation):
     """Everything that speaks for and against doing something."""
-    strike = Strike(target="4711", request_id="r", at=NOW, error="quota: no")
-    desk.file(case(strikes=(strike,), failures=1, keep_until=NOW - HOUR, kept_by="bob", kept_why="tuning"))
-    shown = desk.ok("cases", "show", "idle", "4711")
+    remediation = Remediation(target="4711", request_id="r", at=NOW, error="quota: no")
+    workstation.file(
+        case(remediations=(remediation,), failures=1, keep_until=NOW - HOUR, kept_by="bob", kept_why="tuning")
+    )
+    shown = workstation.ok("cases", "show", "idle", "4711")
     for said in (
         "idle 4711: test-vm, warned",
         "its GPUs are idle",
@@ -72,98 +74,100 @@ def test_a_case_is_shown_with_its_evidence_and_history(desk):
         "test-vm 4711 us-central1-a",
     ):
         assert said in shown
-    assert json.loads(desk.ok("cases", "show", "idle", "test-vm", "--json"))["failures"] == 1
+    assert json.loads(workstation.ok("cases", "show", "idle", "test-vm", "--json"))["failures"] == 1
 
 
 @pytest.mark.parametrize("words", [("list",), ("show", "idle", "4711")])
-def test_what_stands_in_the_bucket_steers_no_terminal(desk, words):
+def test_what_stands_in_the_bucket_steers_no_terminal(workstation, words):
     """An owner's name may hold anything: it is shown as it is, on its own line."""
     subject = msgspec.structs.replace(case().subject, owner="ada\x1b[2J\u202e\nroot")
-    desk.file(msgspec.structs.replace(case(), subject=subject, reason="idle\rfine"))
-    said = desk.ok("cases", *words)
+    workstation.file(msgspec.structs.replace(case(), subject=subject, reason="idle\rfine"))
+    said = workstation.ok("cases", *words)
     assert r"ada\x1b[2J\u202e\nroot" in said
     assert r"idle\rfine" in said
     assert not {"\x1b", "\u202e", "\r"} & set(said)
 
 
-def test_a_veto_is_written_into_the_case_and_the_audit(desk):
+def test_a_veto_is_written_into_the_case_and_the_audit(workstation):
     """Who, until when, why; nothing else of the case is lost."""
-    desk.file(case())
-    told = desk.ok("cases", "keep", "idle", "test-vm", "--for", "8h", "--why", "debugging")
-    kept = desk.case("idle", "4711")
+    workstation.file(case())
+    told = workstation.ok("cases", "keep", "idle", "test-vm", "--for", "8h", "--why", "debugging")
+    kept = workstation.case("idle", "4711")
     assert told.startswith("test-vm: ada@example.com keeps it until ")
     assert (kept.kept_by, kept.kept_why) == ("ada@example.com", "debugging")
     assert kept.keep_until is not None
     assert timedelta(hours=7) < kept.keep_until - NOW < timedelta(hours=9)
     assert [one.notice for one in kept.warnings] == [one.notice for one in case().warnings]
     assert not any(one.counts for one in kept.warnings)
-    (entry,) = desk.store.entries("spotwarden/audit/")
-    (written,) = json.loads(desk.store.read(entry.name).data)
+    (entry,) = workstation.store.entries("spotwarden/audit/")
+    (written,) = json.loads(workstation.store.read(entry.name).data)
     assert (written["action"], written["outcome"]["type"]) == ("FileCase", "Done")
     assert written["why"].startswith("ada@example.com keeps it until ")
-    assert "kept until" in desk.ok("cases", "list")
+    assert "kept until" in workstation.ok("cases", "list")
 
 
-def test_a_veto_may_name_its_last_day(desk):
+def test_a_veto_may_name_its_last_day(workstation):
     """To the end of that day, UTC."""
-    desk.file(case())
+    workstation.file(case())
     day = (NOW + timedelta(days=2)).date()
-    desk.ok("cases", "keep", "idle", "4711", "--until", str(day))
+    workstation.ok("cases", "keep", "idle", "4711", "--until", str(day))
     end = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
-    assert desk.case("idle", "4711").keep_until == end
+    assert workstation.case("idle", "4711").keep_until == end
 
 
-def test_a_veto_is_bounded_by_the_policy(desk, tmp_path):
+def test_a_veto_is_bounded_by_the_policy(workstation, tmp_path):
     """By that of the defaults where there is no file, else by the file's."""
-    desk.file(case())
-    assert "governance.longest_keep" in desk.refused("cases", "keep", "idle", "4711", "--for", "8d")
+    workstation.file(case())
+    assert "governance.longest_keep" in workstation.refused("cases", "keep", "idle", "4711", "--for", "8d")
     (tmp_path / "policy.toml").write_text('version = "1"\n[governance]\nlongest_keep = "2h"\n')
-    assert "governance.longest_keep" in desk.refused("cases", "keep", "idle", "4711", "--for", "3h")
-    desk.ok("cases", "keep", "idle", "4711", "--for", "1h")
+    assert "governance.longest_keep" in workstation.refused("cases", "keep", "idle", "4711", "--for", "3h")
+    workstation.ok("cases", "keep", "idle", "4711", "--for", "1h")
 
 
-def test_a_released_case_is_kept_no_longer(desk):
+def test_a_released_case_is_kept_no_longer(workstation):
     """A second release has nothing to end."""
-    desk.file(case(keep_until=NOW + HOUR, kept_by="ada"))
-    assert "keeps it no longer" in desk.ok("cases", "release", "idle", "4711")
-    assert "warned" in desk.ok("cases", "list")
-    assert "nobody keeps it" in desk.refused("cases", "release", "idle", "4711")
+    workstation.file(case(keep_until=NOW + HOUR, kept_by="ada"))
+    assert "keeps it no longer" in workstation.ok("cases", "release", "idle", "4711")
+    assert "warned" in workstation.ok("cases", "list")
+    assert "nobody keeps it" in workstation.refused("cases", "release", "idle", "4711")
 
 
-def test_a_job_is_given_more_time(desk):
+def test_a_job_is_given_more_time(workstation):
     """Twice means twice as much."""
-    desk.file(case(key="my-job", rule="job_cap"))
-    desk.ok("cases", "extend", "job_cap", "my-job", "--by", "4h")
-    assert "by 4 h" in desk.ok("cases", "show", "job_cap", "my-job")
-    desk.ok("cases", "extend", "job_cap", "my-job", "--by", "4h")
-    assert desk.case("job_cap", "my-job").extended == 8
-    assert "by 8 h" in desk.ok("cases", "show", "job_cap", "my-job")
+    workstation.file(case(key="my-job", rule="job_cap"))
+    workstation.ok("cases", "extend", "job_cap", "my-job", "--by", "4h")
+    assert "by 4 h" in workstation.ok("cases", "show", "job_cap", "my-job")
+    workstation.ok("cases", "extend", "job_cap", "my-job", "--by", "4h")
+    assert workstation.case("job_cap", "my-job").extended == 8
+    assert "by 8 h" in workstation.ok("cases", "show", "job_cap", "my-job")
 
 
-def test_only_a_jobs_limit_is_extended(desk):
+def test_only_a_jobs_limit_is_extended(workstation):
     """The refusal says what helps instead, and nothing is written."""
-    desk.file(case())
-    assert "only the limits of a job" in desk.refused("cases", "extend", "idle", "4711", "--by", "1h")
-    assert desk.case("idle", "4711") == case()
+    workstation.file(case())
+    assert "only the limits of a job" in workstation.refused("cases", "extend", "idle", "4711", "--by", "1h")
+    assert workstation.case("idle", "4711") == case()
 
 
-def test_a_case_can_be_named_by_its_vm_or_job_only_where_that_is_clear(desk):
+def test_a_case_can_be_named_by_its_vm_or_job_only_where_that_is_clear(workstation):
     """Two VMs of one name are told apart by their ids; the message lists them."""
-    desk.file(case())
-    desk.file(case(key="4712"))
-    said = desk.refused("cases", "keep", "idle", "test-vm", "--for", "1h")
+    workstation.file(case())
+    workstation.file(case(key="4712"))
+    said = workstation.refused("cases", "keep", "idle", "test-vm", "--for", "1h")
     assert "2 cases are about test-vm" in said
     assert "4711" in said
     assert "4712" in said
-    desk.ok("cases", "keep", "idle", "4712", "--for", "1h")
-    assert desk.case("idle", "4711").keep_until is None
+    workstation.ok("cases", "keep", "idle", "4712", "--for", "1h")
+    assert workstation.case("idle", "4711").keep_until is None
 
 
-def test_a_case_that_is_not_there_is_said_so(desk):
+def test_a_case_that_is_not_there_is_said_so(workstation):
     """With where to look."""
-    desk.file(case())
-    assert "see `spotwarden cases list`" in desk.refused("cases", "show", "idle", "other-vm")
-    assert "see `spotwarden cases list`" in desk.refused("cases", "keep", "stall", "4711", "--for", "1h")
+    workstation.file(case())
+    assert "see `spotwarden cases list`" in workstation.refused("cases", "show", "idle", "other-vm")
+    assert "see `spotwarden cases list`" in workstation.refused(
+        "cases", "keep", "stall", "4711", "--for", "1h"
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,71 +183,77 @@ def test_a_case_that_is_not_there_is_said_so(desk):
         ("--for", "1h", "--until", "2099-01-01"),
     ],
 )
-def test_a_span_or_moment_that_cannot_be_meant_is_refused(desk, words):
+def test_a_span_or_moment_that_cannot_be_meant_is_refused(workstation, words):
     """A bare number has no unit; one of both is needed; nothing is written."""
-    desk.file(case())
-    desk.refused("cases", "keep", "idle", "4711", *words)
-    assert desk.case("idle", "4711") == case()
+    workstation.file(case())
+    workstation.refused("cases", "keep", "idle", "4711", *words)
+    assert workstation.case("idle", "4711") == case()
 
 
-def test_a_moment_with_a_zone_is_that_moment(desk):
+def test_a_moment_with_a_zone_is_that_moment(workstation):
     """Half past in Berlin is half past an hour earlier in UTC."""
-    desk.file(case())
+    workstation.file(case())
     moment = (NOW + 2 * HOUR).replace(microsecond=0)
-    desk.ok("cases", "keep", "idle", "4711", "--until", (moment + HOUR).strftime("%Y-%m-%dT%H:%M:%S+01:00"))
-    assert desk.case("idle", "4711").keep_until == moment
+    workstation.ok(
+        "cases", "keep", "idle", "4711", "--until", (moment + HOUR).strftime("%Y-%m-%dT%H:%M:%S+01:00")
+    )
+    assert workstation.case("idle", "4711").keep_until == moment
 
 
-def test_the_jobs_own_file_has_its_say_in_an_extension(desk):
+def test_the_jobs_own_file_has_its_say_in_an_extension(workstation):
     """A job whose file sets a lower limit may still be extended to the policy's ceiling."""
-    desk.store.write(desk.layout.build(JobFileName(job="test-vm")), b'max_runtime = "2h"\n', generation=0)
-    desk.file(case(key="my-job", rule="job_cap"))
-    desk.ok("cases", "extend", "job_cap", "my-job", "--by", "4h")
-    assert desk.case("job_cap", "my-job").extended == 4.0
+    workstation.store.write(
+        workstation.layout.build(JobFileName(job="test-vm")), b'max_runtime = "2h"\n', generation=0
+    )
+    workstation.file(case(key="my-job", rule="job_cap"))
+    workstation.ok("cases", "extend", "job_cap", "my-job", "--by", "4h")
+    assert workstation.case("job_cap", "my-job").extended == 4.0
 
 
-def test_an_answer_that_comes_too_late_is_refused(desk):
+def test_an_answer_that_comes_too_late_is_refused(workstation):
     """What was done is said, and when."""
-    desk.file(case(state=CaseState.ACTED))
-    assert "it is too late: it was stopped at" in desk.refused("cases", "keep", "idle", "4711", "--for", "1h")
+    workstation.file(case(state=CaseState.ACTED))
+    assert "it is too late: it was stopped at" in workstation.refused(
+        "cases", "keep", "idle", "4711", "--for", "1h"
+    )
 
 
-def test_a_record_that_cannot_be_read_hides_no_other(desk):
+def test_a_record_that_cannot_be_read_hides_no_other(workstation):
     """A veto may stand in it, so nothing is done about it; a person is told which it is, and what to do."""
-    desk.file(case())
-    desk.store.write("spotwarden/cases/idle/4712.json", b"{", generation=0)
-    listed = desk.refused("cases", "list")
+    workstation.file(case())
+    workstation.store.write("spotwarden/cases/idle/4712.json", b"{", generation=0)
+    listed = workstation.refused("cases", "list")
     assert "4711" in listed
     assert "mend or remove them:\n  spotwarden/cases/idle/4712.json: " in listed
-    desk.ok("cases", "keep", "idle", "4711", "--for", "1h")
+    workstation.ok("cases", "keep", "idle", "4711", "--for", "1h")
     for words in (("show", "idle", "4712"), ("keep", "idle", "4712", "--for", "1h")):
-        assert "spotwarden/cases/idle/4712.json: " in desk.refused("cases", *words)
+        assert "spotwarden/cases/idle/4712.json: " in workstation.refused("cases", *words)
 
 
 @pytest.mark.parametrize("job", ["a_b-c", "spotwarden", "broken"])
-def test_a_veto_asks_nothing_of_its_job(desk, job):
+def test_a_veto_asks_nothing_of_its_job(workstation, job):
     """A label that names no job, or a job whose ledger is broken: its VM can be kept all the same."""
     subject = msgspec.structs.replace(case().subject, job=job)
-    desk.store.write("broken/metadata/attempts/1.json", b"{", generation=None)
-    desk.file(msgspec.structs.replace(case(), subject=subject))
-    desk.ok("cases", "keep", "idle", "4711", "--for", "1h")
-    assert desk.case("idle", "4711").kept_by == "ada@example.com"
+    workstation.store.write("broken/metadata/attempts/1.json", b"{", generation=None)
+    workstation.file(msgspec.structs.replace(case(), subject=subject))
+    workstation.ok("cases", "keep", "idle", "4711", "--for", "1h")
+    assert workstation.case("idle", "4711").kept_by == "ada@example.com"
 
 
-def test_a_policy_with_a_fault_takes_no_answer(desk, tmp_path):
+def test_a_policy_with_a_fault_takes_no_answer(workstation, tmp_path):
     """Its bounds are not known; the fault is named, and nothing is written."""
-    desk.file(case())
+    workstation.file(case())
     (tmp_path / "policy.toml").write_text('version = "1"\n[idle]\nact = "soon"\n')
-    assert "idle.act" in desk.refused("cases", "keep", "idle", "4711", "--for", "1h")
-    assert desk.case("idle", "4711") == case()
+    assert "idle.act" in workstation.refused("cases", "keep", "idle", "4711", "--for", "1h")
+    assert workstation.case("idle", "4711") == case()
 
 
-def test_a_warning_that_has_not_arrived_is_said_so(desk):
+def test_a_warning_that_has_not_arrived_is_said_so(workstation):
     """Its grace has not begun: whoever waits for the stop wants to know why."""
     on_its_way = Warned(level=1, at=NOW - HOUR, notice="n-1")
-    desk.file(case(warnings=(on_its_way,)))
-    assert "warned, not arrived yet" in desk.ok("cases", "list")
-    desk.file(case(key="4712", warnings=(msgspec.structs.replace(on_its_way, delivered=NOW),)))
-    shown = desk.ok("cases", "show", "idle", "4712")
+    workstation.file(case(warnings=(on_its_way,)))
+    assert "warned, not arrived yet" in workstation.ok("cases", "list")
+    workstation.file(case(key="4712", warnings=(msgspec.structs.replace(on_its_way, delivered=NOW),)))
+    shown = workstation.ok("cases", "show", "idle", "4712")
     assert "test-vm, warned\n" in shown
     assert " UTC  warning 1 arrived; its grace began" in shown

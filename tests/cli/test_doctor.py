@@ -12,7 +12,7 @@ from spotwarden.cli.deployment.trying import Trial, _observed, run
 from spotwarden.gcp.deployed import Deployed
 from spotwarden.layout import AuditRecord, Layout
 from spotwarden.ports import RejectedError, UnansweredError
-from tests.cli.conftest import Desk
+from tests.cli.conftest import Workstation
 from tests.fakes.cloud import memory_cloud
 
 WHERE = CheckSubject(project="p", bucket="b", prefix="users/")
@@ -292,8 +292,8 @@ def test_the_manifest_is_read_as_it_is():
     assert {one.name for one in read_manifest(MANIFEST).functions} >= {"recover_spot", "answer_notice"}
 
 
-def test_a_manifest_that_is_not_there_is_named(desk: Desk):
+def test_a_manifest_that_is_not_there_is_named(workstation: Workstation):
     """A user who has only the package must say where it is."""
-    done = desk.run("doctor", "--look-only", "--manifest", "/no/functions.yaml")
+    done = workstation.run("doctor", "--look-only", "--manifest", "/no/functions.yaml")
     assert done.exit_code == 1
     assert "name the manifest with --manifest" in done.output

@@ -314,17 +314,17 @@ def test_a_job_without_output_says_so(run, speaker):
         run("young")
 
 
-def test_the_real_bucket_is_fetched_and_gone_on_with(desk, tmp_path):
+def test_the_real_bucket_is_fetched_and_gone_on_with(workstation, tmp_path):
     """Google's own client against the local cloud: every byte, and the rest of what was cut."""
     data = os.urandom(300_000)
-    desk.store.write("train/output/a/model.pt", data, generation=0)
-    desk.store.write("train/output/empty", b"", generation=0)
+    workstation.store.write("train/output/a/model.pt", data, generation=0)
+    workstation.store.write("train/output/empty", b"", generation=0)
     target = tmp_path / "got"
-    assert "2 files, 300 kB" in desk.ok("download", "train", str(target))
+    assert "2 files, 300 kB" in workstation.ok("download", "train", str(target))
     assert tree(str(target)) == {"output/a/model.pt": data, "output/empty": b""}
-    entry = next(one for one in desk.store.entries("train/output/a/"))
+    entry = next(one for one in workstation.store.entries("train/output/a/"))
     (target / "output/a/model.pt").unlink()
     part = PART.format(key=_key("model.pt"), generation=entry.generation)
     (target / "output/a" / part).write_bytes(data[:100_000])
-    assert "1 file, 200 kB" in desk.ok("download", "train", str(target))
+    assert "1 file, 200 kB" in workstation.ok("download", "train", str(target))
     assert tree(str(target)) == {"output/a/model.pt": data, "output/empty": b""}

@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden import clock
-from spotwarden.layout import OutboxEntry, PostRound, UndeliveredRecord, notice_key, person_key
+from spotwarden.layout import DeliveryRound, OutboxEntry, UndeliveredRecord, notice_key, person_key
+from spotwarden.model.delivery import Batch, Channel, Pending, Recipient, Round, Undelivered
 from spotwarden.model.notice import Notice, Severity
-from spotwarden.model.post import Batch, Channel, Pending, Recipient, Round, Undelivered
 from spotwarden.notify.templates.kinds import KINDS
 
 NOW = datetime.now(UTC)
@@ -43,15 +43,15 @@ def pending(name="n-1", recipient=ADA, since=NOW - 2 * HOUR):
 
 
 @pytest.fixture
-def put(desk):
+def put(workstation):
     """Put a record into the bucket; gives its name."""
 
     def write(record):
         one = record.pending if isinstance(record, Undelivered) else record
         kind = UndeliveredRecord if isinstance(record, Undelivered) else OutboxEntry
         where = {"channel": one.recipient.channel.value, "person": person_key(one.recipient.address)}
-        name = desk.layout.build(kind(**where, notice=notice_key(one.notice.id)))
-        desk.store.write(name, msgspec.json.encode(record), generation=None)
+        name = workstation.layout.build(kind(**where, notice=notice_key(one.notice.id)))
+        workstation.store.write(name, msgspec.json.encode(record), generation=None)
         return name
 
     return write
@@ -62,108 +62,108 @@ def given_up(name="n-1", recipient=ADA, reason="no such user"):
     return Undelivered(pending=pending(name, recipient), at=NOW - HOUR, reason=reason)
 
 
-def names(desk, prefix):
+def names(workstation, prefix):
     """The objects below a prefix of ours."""
-    return [entry.name for entry in desk.store.entries(f"spotwarden/{prefix}/")]
+    return [entry.name for entry in workstation.store.entries(f"spotwarden/{prefix}/")]
 
 
-def test_nothing_is_said_to_be_nothing(desk):
+def test_nothing_is_said_to_be_nothing(workstation):
     """With the bucket, so that nobody looks into the wrong one."""
-    assert desk.ok("notices", "list") == f"nothing waits to be told in gs://{desk.bucket}\n"
-    assert json.loads(desk.ok("notices", "list", "--json")) == []
+    assert workstation.ok("notices", "list") == f"nothing waits to be told in gs://{workstation.bucket}\n"
+    assert json.loads(workstation.ok("notices", "list", "--json")) == []
 
 
-def test_what_waits_and_what_was_given_up_is_listed_the_oldest_first(desk, put, monkeypatch):
+def test_what_waits_and_what_was_given_up_is_listed_the_oldest_first(workstation, put, monkeypatch):
     """To whom, for how long, what, and why."""
     monkeypatch.setattr(clock, "now", lambda: NOW)
     put(given_up("n-2", CHAT))
     put(pending())
-    head, first, second = desk.ok("notices", "list").splitlines()
+    head, first, second = workstation.ok("notices", "list").splitlines()
     assert head.split() == ["KEY", "STANDS", "TO", "FOR", "KIND", "WHAT", "WHY"]
     assert first.split()[:5] == [notice_key("n-1")[:12], "waiting", "ada@example.com", "2h00m", "idle_warned"]
     assert "undelivered  hook ml-chat" in second
     assert second.endswith("no such user")
-    only = desk.ok("notices", "list", "--undelivered")
+    only = workstation.ok("notices", "list", "--undelivered")
     assert "hook ml-chat" in only
     assert "ada@example.com" not in only
 
 
-def test_a_list_for_programs_holds_the_whole_notice(desk, put):
+def test_a_list_for_programs_holds_the_whole_notice(workstation, put):
     """With the key, the recipient and the reason."""
     put(given_up())
-    (one,) = json.loads(desk.ok("notices", "list", "--json"))
+    (one,) = json.loads(workstation.ok("notices", "list", "--json"))
     assert one["notice"]["id"] == "n-1"
     assert (one["stands"], one["channel"], one["to"]) == ("undelivered", "email", "ada@example.com")
     assert (one["key"], one["why"]) == (notice_key("n-1"), "no such user")
 
 
-def test_why_something_waits_is_what_is_remembered_of_its_recipient(desk, put):
-    """Failures, the next try, and a letter of which nobody knows; of others nothing is said."""
+def test_why_something_waits_is_what_is_remembered_of_its_recipient(workstation, put):
+    """Failures, the next try, and a message of which nobody knows; of others nothing is said."""
     put(pending())
     put(pending("n-2", BOB))
     batch = Batch(notices=("x",), message_id="m", sent_at=NOW)
     retry = datetime(2026, 1, 1, 12, tzinfo=UTC)
     remembered = Round(failures=3, error="421 too busy", retry=retry, sending=batch)
-    name = desk.layout.build(PostRound(channel="email", person=person_key(ADA.address)))
-    desk.store.write(name, msgspec.json.encode(remembered), generation=None)
-    ada, bob = sorted(json.loads(desk.ok("notices", "list", "--json")), key=lambda one: str(one["to"]))
+    name = workstation.layout.build(DeliveryRound(channel="email", person=person_key(ADA.address)))
+    workstation.store.write(name, msgspec.json.encode(remembered), generation=None)
+    ada, bob = sorted(json.loads(workstation.ok("notices", "list", "--json")), key=lambda one: str(one["to"]))
     assert ada["why"] == (
-        "nobody knows whether the last letter arrived; failed 3 times: 421 too busy; "
+        "nobody knows whether the last message arrived; failed 3 times: 421 too busy; "
         "next try at 2026-01-01 12:00:00 UTC"
     )
     assert bob["why"] == ""
 
 
-def test_a_notice_is_shown_in_full(desk, put):
+def test_a_notice_is_shown_in_full(workstation, put):
     """By its id or by the beginning of its key; what it says, and whom it did not reach."""
     put(given_up())
     put(pending(recipient=BOB))
-    shown = desk.ok("notices", "show", "n-1")
-    assert shown == desk.ok("notices", "show", notice_key("n-1")[:6])
+    shown = workstation.ok("notices", "show", "n-1")
+    assert shown == workstation.ok("notices", "show", notice_key("n-1")[:6])
     assert shown.startswith("n-1: nap has idle GPUs\n")
     assert "  busiest GPU 1.3 %\n" in shown
     assert "ada@example.com: could not be delivered" in shown
     assert "bob@example.com: waits" in shown
-    assert "bob" not in desk.ok("notices", "show", "n-1", "--to", "ada@example.com")
-    (one,) = json.loads(desk.ok("notices", "show", "n-1", "--to", "ada@example.com", "--json"))
+    assert "bob" not in workstation.ok("notices", "show", "n-1", "--to", "ada@example.com")
+    (one,) = json.loads(workstation.ok("notices", "show", "n-1", "--to", "ada@example.com", "--json"))
     assert one["to"] == "ada@example.com"
 
 
 @pytest.mark.parametrize("word", ["n-9", notice_key("n-1")[:5], ""])
-def test_an_unknown_notice_is_refused(desk, put, word):
+def test_an_unknown_notice_is_refused(workstation, put, word):
     """Also one that is named by too few digits."""
     put(given_up())
-    assert "see `spotwarden notices list`" in desk.refused("notices", "show", word)
+    assert "see `spotwarden notices list`" in workstation.refused("notices", "show", word)
 
 
-def test_what_is_retried_waits_as_if_it_had_come_now(desk, put):
+def test_what_is_retried_waits_as_if_it_had_come_now(workstation, put):
     """It is no longer given up, and has all its time before it."""
     put(given_up())
     other = put(given_up("n-2"))
-    assert "waits once more" in desk.ok("notices", "retry", "n-1")
-    assert names(desk, "undelivered") == [other]
-    (name,) = names(desk, "outbox")
-    waiting = msgspec.json.decode(desk.store.read(name).data, type=Pending)
+    assert "waits once more" in workstation.ok("notices", "retry", "n-1")
+    assert names(workstation, "undelivered") == [other]
+    (name,) = names(workstation, "outbox")
+    waiting = msgspec.json.decode(workstation.store.read(name).data, type=Pending)
     assert waiting.notice == notice()
     assert waiting.since >= NOW
 
 
-def test_what_waits_already_is_not_put_back_twice(desk, put):
+def test_what_waits_already_is_not_put_back_twice(workstation, put):
     """The one that waits stays as it is; the other record goes."""
     put(pending())
     put(given_up())
-    desk.ok("notices", "retry", "n-1")
-    (name,) = names(desk, "outbox")
-    assert msgspec.json.decode(desk.store.read(name).data, type=Pending) == pending()
-    assert names(desk, "undelivered") == []
+    workstation.ok("notices", "retry", "n-1")
+    (name,) = names(workstation, "outbox")
+    assert msgspec.json.decode(workstation.store.read(name).data, type=Pending) == pending()
+    assert names(workstation, "undelivered") == []
 
 
-def test_what_waits_cannot_be_retried_or_dropped(desk, put):
+def test_what_waits_cannot_be_retried_or_dropped(workstation, put):
     """It goes out by itself."""
     put(pending())
     for word in ("retry", "drop"):
-        assert "see `spotwarden notices list`" in desk.refused("notices", word, "n-1")
-    assert len(names(desk, "outbox")) == 1
+        assert "see `spotwarden notices list`" in workstation.refused("notices", word, "n-1")
+    assert len(names(workstation, "outbox")) == 1
 
 
 @pytest.mark.parametrize(
@@ -176,58 +176,58 @@ def test_what_waits_cannot_be_retried_or_dropped(desk, put):
         (["n-1", "n-2", "n-1"], 0),
     ],
 )
-def test_what_is_meant_is_dropped_and_nothing_else(desk, put, words, left):
+def test_what_is_meant_is_dropped_and_nothing_else(workstation, put, words, left):
     """All, all for one, one for all, or just one."""
     for record in (given_up(), given_up(recipient=BOB), given_up("n-2")):
         put(record)
-    desk.ok("notices", "drop", "--yes", *words)
-    assert len(names(desk, "undelivered")) == left
-    assert names(desk, "outbox") == []
+    workstation.ok("notices", "drop", "--yes", *words)
+    assert len(names(workstation, "undelivered")) == left
+    assert names(workstation, "outbox") == []
 
 
-def test_dropping_asks_first(desk, put):
+def test_dropping_asks_first(workstation, put):
     """An answer that is no yes changes nothing."""
     put(given_up())
-    assert "Nobody is told of them any more" in desk.refused("notices", "drop", "--all")
-    assert len(names(desk, "undelivered")) == 1
+    assert "Nobody is told of them any more" in workstation.refused("notices", "drop", "--all")
+    assert len(names(workstation, "undelivered")) == 1
 
 
-def test_it_has_to_be_said_what_is_meant(desk):
+def test_it_has_to_be_said_what_is_meant(workstation):
     """Nothing, or both a key and all, is a slip."""
-    assert "say --all" in desk.refused("notices", "retry")
-    assert "say --all" in desk.refused("notices", "drop", "n-1", "--all")
+    assert "say --all" in workstation.refused("notices", "retry")
+    assert "say --all" in workstation.refused("notices", "drop", "n-1", "--all")
 
 
-def test_what_cannot_be_read_is_told_beside_the_rest(desk, put):
+def test_what_cannot_be_read_is_told_beside_the_rest(workstation, put):
     """By its name, and with the reason."""
     put(given_up())
     name = put(given_up("n-2"))
-    desk.store.write(name, b"{", generation=None)
-    said = desk.refused("notices", "list")
+    workstation.store.write(name, b"{", generation=None)
+    said = workstation.refused("notices", "list")
     assert "ada@example.com" in said
     assert f"  {name}: " in said
-    assert "waits once more" in desk.ok("notices", "retry", "--all")
+    assert "waits once more" in workstation.ok("notices", "retry", "--all")
 
 
-def test_what_is_none_of_ours_is_left_alone(desk):
+def test_what_is_none_of_ours_is_left_alone(workstation):
     """An object of another name is no notice."""
-    desk.store.write("spotwarden/undelivered/readme.txt", b"hello", generation=None)
-    assert "nothing waits" in desk.ok("notices", "list")
+    workstation.store.write("spotwarden/undelivered/readme.txt", b"hello", generation=None)
+    assert "nothing waits" in workstation.ok("notices", "list")
 
 
-def test_text_of_others_steers_no_terminal(desk, put):
+def test_text_of_others_steers_no_terminal(workstation, put):
     """Nor does a recipient's name."""
     put(given_up(recipient=Recipient(channel=Channel.HOOK, address="x\x1b[2J"), reason="a\nb"))
-    said = desk.ok("notices", "list")
+    said = workstation.ok("notices", "list")
     assert "\x1b" not in said
     assert len(said.splitlines()) == 2
 
 
 @pytest.fixture
-def published(served, desk):
+def published(served, workstation):
     """What is published on the topic from now on, each with its attributes."""
     topic = "projects/demo/topics/notices"
-    subscription = f"projects/demo/subscriptions/{desk.bucket}"
+    subscription = f"projects/demo/subscriptions/{workstation.bucket}"
     put = {"trust_env": False, "timeout": 30}
     httpx.put(f"{served.url}/v1/{topic}", json={}, **put)
     httpx.put(f"{served.url}/v1/{subscription}", json={"topic": topic}, **put).raise_for_status()
@@ -241,9 +241,9 @@ def published(served, desk):
     return pull
 
 
-def test_a_sample_of_each_kind_is_published(desk, published):
+def test_a_sample_of_each_kind_is_published(workstation, published):
     """For that address, each an own notice that is known for a test."""
-    said = desk.ok("notices", "test", "--to", "ada@Example.com")
+    said = workstation.ok("notices", "test", "--to", "ada@Example.com")
     assert f"{len(KINDS)} published on the topic notices" in said
     told = published()
     assert {attributes["kind"] for _, attributes in told} == set(KINDS)
@@ -252,43 +252,45 @@ def test_a_sample_of_each_kind_is_published(desk, published):
     assert all(notice["id"].startswith("test/") for notice, _ in told)
 
 
-def test_one_kind_can_be_asked_for(desk, published):
+def test_one_kind_can_be_asked_for(workstation, published):
     """And an unknown one is refused."""
-    desk.ok("notices", "test", "--to", "ada@example.com", "--kind", "recovered")
+    workstation.ok("notices", "test", "--to", "ada@example.com", "--kind", "recovered")
     assert [attributes["kind"] for _, attributes in published()] == ["recovered"]
-    assert "--kind" in desk.refused("notices", "test", "--to", "ada@example.com", "--kind", "boredom")
+    assert "--kind" in workstation.refused("notices", "test", "--to", "ada@example.com", "--kind", "boredom")
 
 
 @pytest.mark.parametrize("to", ["ada", "ada@", "@example.com", "a b@example.com", "a@b,c@d", "a@b\nBcc: c@d"])
-def test_samples_go_to_no_malformed_address(desk, published, to):
+def test_samples_go_to_no_malformed_address(workstation, published, to):
     """Nothing is published."""
-    assert "is no mail address" in desk.refused("notices", "test", "--to", to)
+    assert "is no mail address" in workstation.refused("notices", "test", "--to", to)
     assert published() == []
 
 
-def test_a_policy_that_mails_nobody_is_told_of(desk, published):
+def test_a_policy_that_mails_nobody_is_told_of(workstation, published):
     """The samples are on the topic all the same."""
-    Path(desk.policy).write_text('version = "1"\nmode = "enforce"\n[notify]\nemail = false\n')
-    assert "only who subscribes" in desk.ok("notices", "test", "--to", "a@b.example", "--kind", "recovered")
-    Path(desk.policy).write_text('version = "1"\nmode = "enforce"\n[notify]\nemail = true\n')
-    assert "only who" not in desk.ok("notices", "test", "--to", "a@b.example", "--kind", "recovered")
+    Path(workstation.policy).write_text('version = "1"\nmode = "enforce"\n[notify]\nemail = false\n')
+    assert "only who subscribes" in workstation.ok(
+        "notices", "test", "--to", "a@b.example", "--kind", "recovered"
+    )
+    Path(workstation.policy).write_text('version = "1"\nmode = "enforce"\n[notify]\nemail = true\n')
+    assert "only who" not in workstation.ok("notices", "test", "--to", "a@b.example", "--kind", "recovered")
     assert len(published()) == 2
 
 
-def test_what_there_was_nobody_to_tell_is_published_anew(desk, put, published):
+def test_what_there_was_nobody_to_tell_is_published_anew(workstation, put, published):
     """Perhaps there is somebody by now; the record goes."""
     put(given_up(recipient=Recipient(channel=Channel.EMAIL, address="")))
-    assert "to nobody: waits once more" in desk.ok("notices", "retry", "n-1")
+    assert "to nobody: waits once more" in workstation.ok("notices", "retry", "n-1")
     assert [notice["id"] for notice, _ in published()] == ["n-1"]
-    assert names(desk, "undelivered") == names(desk, "outbox") == []
+    assert names(workstation, "undelivered") == names(workstation, "outbox") == []
 
 
-def test_what_nobody_can_read_can_only_be_dropped(desk, put, published):
+def test_what_nobody_can_read_can_only_be_dropped(workstation, put, published):
     """It would be as unreadable as before."""
     one = given_up()
     unreadable = replace(one, pending=replace(one.pending, notice=replace(notice(), kind="unreadable")))
     put(unreadable)
-    assert "can only be dropped" in desk.refused("notices", "retry", "n-1")
-    assert (len(names(desk, "undelivered")), names(desk, "outbox"), published()) == (1, [], [])
-    desk.ok("notices", "drop", "n-1", "--yes")
-    assert names(desk, "undelivered") == []
+    assert "can only be dropped" in workstation.refused("notices", "retry", "n-1")
+    assert (len(names(workstation, "undelivered")), names(workstation, "outbox"), published()) == (1, [], [])
+    workstation.ok("notices", "drop", "n-1", "--yes")
+    assert names(workstation, "undelivered") == []

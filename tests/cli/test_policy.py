@@ -44,22 +44,22 @@ def world(served):
 
 
 @pytest.fixture
-def shop(desk, world):
-    """A desk with a policy of a team, a job of hers, and Compute Engine."""
-    desk._environment["SPOTWARDEN_COMPUTE_ENDPOINT"] = world.url
-    Path(desk._environment["SPOTWARDEN_POLICY"]).write_text(POLICY)
+def shop(workstation, world):
+    """A workstation with a policy of a team, a job of hers, and Compute Engine."""
+    workstation._environment["SPOTWARDEN_COMPUTE_ENDPOINT"] = world.url
+    Path(workstation._environment["SPOTWARDEN_POLICY"]).write_text(POLICY)
     attempt = Attempt(
         job="test-vm", number=1, state=AttemptState.RUNNING, created=NOW, updated=NOW, owner="ada@example.com"
     )
     record = AttemptRecord(job="test-vm", attempt=1)
-    desk.store.write(desk.layout.build(record), msgspec.json.encode(attempt), generation=None)
-    return desk
+    workstation.store.write(workstation.layout.build(record), msgspec.json.encode(attempt), generation=None)
+    return workstation
 
 
-def job_toml(desk, text):
+def job_toml(workstation, text):
     """Write what the job says for itself."""
-    name = desk.layout.build(JobFileName(job="test-vm"))
-    desk.store.write(name, text.encode(), generation=None)
+    name = workstation.layout.build(JobFileName(job="test-vm"))
+    workstation.store.write(name, text.encode(), generation=None)
 
 
 def create(world, name, labels):
@@ -74,25 +74,27 @@ def create(world, name, labels):
     world._post("zones/us-central1-a/instances", body)
 
 
-def test_a_good_policy_is_said_to_be_good(desk, tmp_path):
+def test_a_good_policy_is_said_to_be_good(workstation, tmp_path):
     """With what a reader wants to know of it."""
     file = tmp_path / "good.toml"
     file.write_text(POLICY)
-    assert desk.ok("policy", "check", str(file)) == (
+    assert workstation.ok("policy", "check", str(file)) == (
         f"{file}: no fault; version 7, enforce\nteams: eyes; ceilings: idle.act\n"
     )
 
 
-def test_the_policy_of_this_repository_is_good(desk):
+def test_the_policy_of_this_repository_is_good(workstation):
     """The one that a first deployment takes."""
-    assert "no fault; version 1, observe" in desk.ok("policy", "check", str(ROOT / "infra/policy.toml"))
+    assert "no fault; version 1, observe" in workstation.ok(
+        "policy", "check", str(ROOT / "infra/policy.toml")
+    )
 
 
-def test_a_bad_policy_is_refused_with_every_fault(desk, tmp_path):
+def test_a_bad_policy_is_refused_with_every_fault(workstation, tmp_path):
     """And an exit status that stops a deployment."""
     file = tmp_path / "bad.toml"
     file.write_text('mode = "act"\n[idle]\nact = 2\nthresold = 3\n')
-    done = desk.run("policy", "check", str(file))
+    done = workstation.run("policy", "check", str(file))
     assert done.exit_code == 1
     assert done.stderr.splitlines() == [
         f"Error: {file}: 4 faults; nothing is done by half of a policy",

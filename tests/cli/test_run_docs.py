@@ -12,13 +12,13 @@ LINES = [line for block in BLOCKS for line in block.splitlines() if line.startsw
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_an_example_is_understood(desk, tmp_path, monkeypatch, line):
+def test_an_example_is_understood(workstation, tmp_path, monkeypatch, line):
     """Shown, not launched: with its files in place there is nothing to say against it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     words = shlex.split(line)[1:]
     at = words.index("--")
-    assert "gcloud compute instances" in desk.ok(*words[:at], "--dry-run", *words[at:])
+    assert "gcloud compute instances" in workstation.ok(*words[:at], "--dry-run", *words[at:])
 
 
 def test_the_page_has_examples():

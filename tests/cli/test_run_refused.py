@@ -79,83 +79,83 @@ def here(tmp_path, monkeypatch):
         ([*PLAIN, "--wibble"], "No such option"),
     ],
 )
-def test_a_mistake_is_told_and_nothing_is_written(desk, here, words, says):
+def test_a_mistake_is_told_and_nothing_is_written(workstation, here, words, says):
     """Exit status 2, the option, and what to say instead."""
-    done = desk.run("run", *words, *COMMAND)
+    done = workstation.run("run", *words, *COMMAND)
     assert done.exit_code == 2, done.output
     assert says in " ".join(done.output.split())
     assert not (here / ".spotwarden").exists()
-    assert desk.store.entries("") == []
+    assert workstation.store.entries("") == []
 
 
-def test_the_longest_name_of_a_gang_is_taken(desk):
-    """One letter less than is refused."""
-    desk.ok("run", "--job", "j" * 61, *PLAIN[2:], "--nodes", "2", "--script-only", *COMMAND)
+def test_the_longest_name_of_a_gang_is_taken(workstation):
+    """One message less than is refused."""
+    workstation.ok("run", "--job", "j" * 61, *PLAIN[2:], "--nodes", "2", "--script-only", *COMMAND)
     assert "--count=2" in Path(f".spotwarden/{'j' * 61}/create-instance.sh").read_text()
 
 
-def test_a_value_of_the_longest_size_is_taken(desk):
+def test_a_value_of_the_longest_size_is_taken(workstation):
     """One byte more is refused: 262,144 with the end of the line."""
-    desk.ok("run", *PLAIN, "--env", "A=" + "x" * 262_141, "--script-only", *COMMAND)
+    workstation.ok("run", *PLAIN, "--env", "A=" + "x" * 262_141, "--script-only", *COMMAND)
     written = [file.stat().st_size for file in Path(".spotwarden/job").iterdir()]
     assert max(written) == 262_144
 
 
-def test_a_zone_of_the_shell_counts_where_none_is_said(desk, monkeypatch):
+def test_a_zone_of_the_shell_counts_where_none_is_said(workstation, monkeypatch):
     """Neither beside a zone nor beside a region."""
     monkeypatch.setenv("SPOTWARDEN_ZONE", "us-west1-b")
     without = ("run", "--job", "job", "--machine", "e2-small", "--dry-run")
-    assert "--zone=us-west1-b" in desk.ok(*without, *COMMAND)
-    assert "--zone=us-west1-a" in desk.ok(*without, "--zone", "us-west1-a", *COMMAND)
-    said = desk.ok(*without, "--region", "us-central1", *COMMAND)
+    assert "--zone=us-west1-b" in workstation.ok(*without, *COMMAND)
+    assert "--zone=us-west1-a" in workstation.ok(*without, "--zone", "us-west1-a", *COMMAND)
+    said = workstation.ok(*without, "--region", "us-central1", *COMMAND)
     assert "--region=us-central1" in said
     assert "--zone" not in said
 
 
-def test_sixty_tags_are_taken(desk):
+def test_sixty_tags_are_taken(workstation):
     """One less than is refused."""
-    desk.ok("run", *PLAIN, *(f"--tag=t{n}=x" for n in range(60)), "--script-only", *COMMAND)
+    workstation.ok("run", *PLAIN, *(f"--tag=t{n}=x" for n in range(60)), "--script-only", *COMMAND)
     script = Path(".spotwarden/job/create-instance.sh").read_text()
     assert [f"t{n}=x" in script for n in range(60)] == [True] * 60
 
 
-def test_a_command_is_needed(desk):
+def test_a_command_is_needed(workstation):
     """There is nothing to run otherwise."""
-    assert "Missing argument 'COMMAND...'" in desk.refused("run", *PLAIN)
+    assert "Missing argument 'COMMAND...'" in workstation.refused("run", *PLAIN)
 
 
-def test_a_flag_that_gcloud_does_not_know_is_refused_by_the_scripts_reader(desk):
+def test_a_flag_that_gcloud_does_not_know_is_refused_by_the_scripts_reader(workstation):
     """As for a script that was written by hand, with the line; the folder is there to be mended."""
-    said = desk.refused("run", *PLAIN, "--flag=--wibble", *COMMAND)
+    said = workstation.refused("run", *PLAIN, "--flag=--wibble", *COMMAND)
     assert "create-instance.sh:" in said
     assert "--wibble" in said
-    assert desk.store.entries("") == []
+    assert workstation.store.entries("") == []
 
 
-def test_a_script_that_was_edited_is_not_written_over(desk, here):
+def test_a_script_that_was_edited_is_not_written_over(workstation, here):
     """The message says how to launch it, and nothing has been sent."""
-    desk.ok("run", *PLAIN, "--script-only", *COMMAND)
+    workstation.ok("run", *PLAIN, "--script-only", *COMMAND)
     script = here / ".spotwarden/job/create-instance.sh"
     script.write_text(script.read_text() + "# mine\n")
-    said = desk.refused("run", *PLAIN, *COMMAND)
+    said = workstation.refused("run", *PLAIN, *COMMAND)
     assert "you have edited create-instance.sh" in said
     assert "spotwarden submit .spotwarden/job/create-instance.sh --job job" in said
-    assert desk.store.entries("") == []
-    desk.ok("run", *PLAIN, "--script-only", "--overwrite", *COMMAND)
+    assert workstation.store.entries("") == []
+    workstation.ok("run", *PLAIN, "--script-only", "--overwrite", *COMMAND)
     assert "# mine" not in script.read_text()
 
 
-def test_a_policy_that_does_not_admit_it_is_heard_before_anything_is_sent(desk, tmp_path):
+def test_a_policy_that_does_not_admit_it_is_heard_before_anything_is_sent(workstation, tmp_path):
     """With every reason, as for `submit`."""
     (tmp_path / "policy.toml").write_text('version = "1"\n[admission]\nmachine_types = ["g2-*"]\n')
-    assert "'e2-small' is not among g2-*" in desk.refused("run", *PLAIN, *COMMAND)
-    assert desk.store.entries("") == []
+    assert "'e2-small' is not among g2-*" in workstation.refused("run", *PLAIN, *COMMAND)
+    assert workstation.store.entries("") == []
 
 
-def test_a_job_that_has_ended_is_not_run_again_by_mistake(desk, here):
+def test_a_job_that_has_ended_is_not_run_again_by_mistake(workstation, here):
     """--again is what it takes; the script of the first time stays as it was."""
-    desk.store.write(desk.layout.build(StatusCode(job="job")), b"0\n", generation=0)
-    assert "--again launches it once more" in desk.refused("run", *PLAIN, *COMMAND)
+    workstation.store.write(workstation.layout.build(StatusCode(job="job")), b"0\n", generation=0)
+    assert "--again launches it once more" in workstation.refused("run", *PLAIN, *COMMAND)
     assert not (here / ".spotwarden").exists()
 
 
@@ -167,30 +167,30 @@ def test_a_job_that_has_ended_is_not_run_again_by_mistake(desk, here):
     ],
     ids=["none", "failed"],
 )
-def test_another_job_must_have_put_out_all_that_is_to_be_used(desk, status, says):
+def test_another_job_must_have_put_out_all_that_is_to_be_used(workstation, status, says):
     """One that is not there, and one that failed, are refused with a way on."""
     if status is not None:
-        desk.store.write(desk.layout.build(StatusCode(job="other")), status, generation=0)
-    said = desk.refused("run", *PLAIN, "--input-job", "other", *COMMAND)
-    assert says.format(bucket=desk.bucket) in " ".join(said.split())
+        workstation.store.write(workstation.layout.build(StatusCode(job="other")), status, generation=0)
+    said = workstation.refused("run", *PLAIN, "--input-job", "other", *COMMAND)
+    assert says.format(bucket=workstation.bucket) in " ".join(said.split())
 
 
-def test_another_job_that_still_runs_is_waited_for_where_that_is_said(desk, monkeypatch):
+def test_another_job_that_still_runs_is_waited_for_where_that_is_said(workstation, monkeypatch):
     """Without --wait it is refused."""
-    record = desk.layout.build(AttemptRecord(job="other", attempt=1))
-    desk.store.write(record, RUNNING, generation=0)
-    assert "other has not ended; --wait waits for it" in desk.refused(
+    record = workstation.layout.build(AttemptRecord(job="other", attempt=1))
+    workstation.store.write(record, RUNNING, generation=0)
+    assert "other has not ended; --wait waits for it" in workstation.refused(
         "run", *PLAIN, "--input-job", "other", *COMMAND
     )
-    ended = desk.layout.build(StatusCode(job="other"))
+    ended = workstation.layout.build(StatusCode(job="other"))
     waits: list[float] = []
 
     def wait(seconds: float) -> None:
         waits.append(seconds)
-        desk.store.write(ended, b"1", generation=0)
+        workstation.store.write(ended, b"1", generation=0)
 
     monkeypatch.setattr("spotwarden.cli.launching.run.time.sleep", wait)
-    said = desk.refused("run", *PLAIN, "--input-job", "other", "--wait", *COMMAND)
+    said = workstation.refused("run", *PLAIN, "--input-job", "other", "--wait", *COMMAND)
     assert "waiting for other to end" in said
     assert "other ended with status 1" in said
     assert len(waits) == 1

@@ -39,11 +39,11 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def write(desk):
+def write(workstation):
     """Write a create script by `spotwarden run --script-only`; gives where it is."""
 
     def writer(*words: str, command: tuple[str, ...] = ("python", "train.py")) -> Path:
-        desk.ok("run", *words, "--script-only", "--", *command)
+        workstation.ok("run", *words, "--script-only", "--", *command)
         job = words[words.index("--job") + 1]
         return Path(".spotwarden") / job / "create-instance.sh"
 
@@ -71,7 +71,7 @@ def metadata(found: Launch) -> dict[str, str]:
     return {item["key"]: item["value"] for item in machine(found)["metadata"]["items"]}
 
 
-def test_a_plain_line_makes_one_spot_vm_with_the_job_kit(write, desk):
+def test_a_plain_line_makes_one_spot_vm_with_the_job_kit(write, workstation):
     """Deleted when it is preempted, with what the kit wants to know and nothing more."""
     found = launch(write(*PLAIN))
     assert (found.nodes, found.place) == (("job",), "us-central1-a")
@@ -81,7 +81,7 @@ def test_a_plain_line_makes_one_spot_vm_with_the_job_kit(write, desk):
     assert said.pop("startup-script").startswith("#!")
     assert said.pop("shutdown-script").startswith("#!")
     assert said == {
-        "spotwarden-bucket": desk.bucket,
+        "spotwarden-bucket": workstation.bucket,
         "spotwarden-job": "job",
         "spotwarden-code": "1",
         "spotwarden-command": "python train.py\n",
@@ -196,12 +196,12 @@ def test_requirements_are_installed_unless_something_else_is_said(write, here):
     assert "spotwarden-setup" not in metadata(launch(write(*PLAIN, "--container", "a")))
 
 
-def test_inputs_of_this_machine_and_of_another_job(write, desk, here):
+def test_inputs_of_this_machine_and_of_another_job(write, workstation, here):
     """A folder is told from a file by its slash; another job's output by the job."""
     (here / "data").mkdir()
     (here / "x.csv").write_text("1")
     words = ("--input", "./data", "--input", "x.csv", "--input", "again=data", "--input-job", "other")
-    bucket = f"gs://{desk.bucket}"
+    bucket = f"gs://{workstation.bucket}"
     assert metadata(launch(write(*PLAIN, *words)))["spotwarden-inputs"].splitlines() == [
         f"{bucket}/job/input/data/ data",
         f"{bucket}/job/input/x.csv x.csv",
@@ -240,21 +240,23 @@ def test_the_same_line_writes_the_same_bytes(write):
     assert write(*PLAIN, "--tag", "b=1", "--tag", "a=2").read_bytes() == before
 
 
-def test_a_dry_run_shows_all_and_writes_nothing(desk, here):
+def test_a_dry_run_shows_all_and_writes_nothing(workstation, here):
     """The script, and each file beside it but the kit."""
-    said = desk.ok("run", *PLAIN, "--max-runtime", "90m", "--dry-run", "--", "python", "train.py", "a b")
+    said = workstation.ok(
+        "run", *PLAIN, "--max-runtime", "90m", "--dry-run", "--", "python", "train.py", "a b"
+    )
     assert "gcloud compute instances create job" in said
     assert "python train.py 'a b'" in said
     assert 'max_runtime = "1h30m"' in said
     assert not (here / ".spotwarden").exists()
-    assert desk.store.entries("") == []
+    assert workstation.store.entries("") == []
 
 
-def test_a_job_toml_is_taken_as_it_is_behind_what_the_options_say(desk, here):
+def test_a_job_toml_is_taken_as_it_is_behind_what_the_options_say(workstation, here):
     """So that what they say is in no table of the file."""
     (here / "more.toml").write_text("# stop\n[rules.early_stop]\nunreal = true\n")
     words = ("--max-runtime", "90m", "--job-toml", "more.toml", "--dry-run")
-    said = desk.ok("run", *PLAIN, *words, "--", "python", "train.py")
+    said = workstation.ok("run", *PLAIN, *words, "--", "python", "train.py")
     assert 'max_runtime = "1h30m"\n# stop\n[rules.early_stop]\nunreal = true\n' in said
 
 

@@ -62,10 +62,12 @@ def test_a_node_that_is_not_there_is_refused_with_those_that_are(said):
         _node("pair", ["pair-01", "pair-02"], said)
 
 
-def test_a_job_that_waits_for_a_place_has_no_vm(desk):
+def test_a_job_that_waits_for_a_place_has_no_vm(workstation):
     """It is said where to look."""
-    desk.store.write(desk.layout.build(AttemptRecord(job="job", attempt=1)), WAITING, generation=0)
-    said = desk.refused("shell", "--job", "job", "--", "true")
+    workstation.store.write(
+        workstation.layout.build(AttemptRecord(job="job", attempt=1)), WAITING, generation=0
+    )
+    said = workstation.refused("shell", "--job", "job", "--", "true")
     assert "job has no VM now: `spotwarden show job` tells how it stands" in said
 
 

@@ -7,15 +7,15 @@ SCRIPT = (
 )
 
 
-def test_a_script_that_the_policy_does_not_admit_is_refused_with_every_reason(desk, tmp_path):
+def test_a_script_that_the_policy_does_not_admit_is_refused_with_every_reason(workstation, tmp_path):
     """And nothing of it is stored: a developer hears at once what recover_spot would say later."""
-    Path(desk.policy).write_text(
+    Path(workstation.policy).write_text(
         'version = "1"\n[admission]\nmachine_types = ["g2-*"]\nservice_accounts = ["job@*"]\n'
     )
     script = tmp_path / "create-instance.sh"
     script.write_text(SCRIPT)
-    said = desk.refused("submit", str(script))
+    said = workstation.refused("submit", str(script))
     assert "the policy does not admit what it makes" in said
     assert "machine type 'a3-megagpu-8g' is not among g2-*" in said
     assert "service account 'default' is not among job@*" in said
-    assert desk.store.entries("") == []
+    assert workstation.store.entries("") == []

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from localcloud.faults import Rule
 from spotwarden.gcp.compute import ComputeEngine
-from spotwarden.gcp.patience import RetryPolicy
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.storage import CloudStorage
 from spotwarden.ports import Store
 from tests.contract.local_world import LocalWorld
-from tests.contract.patience import QUICK, SHORT, OpenStore
+from tests.contract.retry_policies import QUICK, SHORT, OpenStore
 from tests.contract.scripted import Scripted
 from tests.contract.scripted_rpc import ScriptedRpc
 from tests.contract.served import PROJECT, Served
@@ -48,8 +48,8 @@ def open_store(served: Served) -> Iterator[OpenStore]:
     served.run(lambda: served.storage.ensure_bucket(bucket))
     opened: list[CloudStorage] = []
 
-    def opener(patience: RetryPolicy = QUICK, kind: type[CloudStorage] = CloudStorage) -> CloudStorage:
-        opened.append(kind(project=PROJECT, bucket=bucket, patience=patience))
+    def opener(retry_policy: RetryPolicy = QUICK, kind: type[CloudStorage] = CloudStorage) -> CloudStorage:
+        opened.append(kind(project=PROJECT, bucket=bucket, retry_policy=retry_policy))
         return opened[-1]
 
     yield opener
@@ -83,7 +83,7 @@ def rpc() -> Iterator[ScriptedRpc]:
 @pytest.fixture
 def compute(google: Scripted) -> Iterator[ComputeEngine]:
     """The adapter, pointed at it."""
-    engine = ComputeEngine(project="demo", endpoint=google.url, patience=QUICK)
+    engine = ComputeEngine(project="demo", endpoint=google.url, retry_policy=QUICK)
     yield engine
     engine.close()
 
@@ -91,8 +91,8 @@ def compute(google: Scripted) -> Iterator[ComputeEngine]:
 @pytest.fixture
 def hasty(google: Scripted) -> Iterator[ComputeEngine]:
     """The adapter when it soon gives up, though not before a second try on a busy machine."""
-    patience = replace(SHORT, in_all=timedelta(seconds=1))
-    engine = ComputeEngine(project="demo", endpoint=google.url, patience=patience)
+    retry_policy = replace(SHORT, in_all=timedelta(seconds=1))
+    engine = ComputeEngine(project="demo", endpoint=google.url, retry_policy=retry_policy)
     yield engine
     engine.close()
 

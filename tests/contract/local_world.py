@@ -14,7 +14,7 @@ from localcloud.compute import ComputeService, Pace, Timings
 from localcloud.http import Listener, build_app
 from localcloud.machines import NoMachines
 from spotwarden.gcp.compute import ComputeEngine
-from tests.contract.patience import QUICK
+from tests.contract.retry_policies import QUICK
 from tests.contract.served import PROJECT, Served
 from tests.fakes.clock import VirtualClock
 
@@ -71,7 +71,7 @@ class LocalWorld:
         self._listener = served.run(self._listen)
         served.wait_for(self._listener.start())
         self.url = self._listener.url
-        self.compute = ComputeEngine(project=PROJECT, endpoint=self.url, patience=QUICK)
+        self.compute = ComputeEngine(project=PROJECT, endpoint=self.url, retry_policy=QUICK)
 
     def _make(self) -> ComputeService:
         return ComputeService(

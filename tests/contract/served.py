@@ -18,7 +18,7 @@ from tests.localcloud.conformance.recorder import Recorder
 
 T = TypeVar("T")
 PROJECT = "demo"
-PATIENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 
 
 class Served:
@@ -34,7 +34,7 @@ class Served:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(PATIENCE_SECONDS), "the local cloud did not start"
+        assert self._ready.wait(TIMEOUT_SECONDS), "the local cloud did not start"
         if self._failed is not None:
             raise self._failed
         return self
@@ -43,7 +43,7 @@ class Served:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(PATIENCE_SECONDS)
+        self._thread.join(TIMEOUT_SECONDS)
         assert not self._thread.is_alive(), "the local cloud did not stop"
 
     def run(self, work: Callable[[], T]) -> T:
@@ -56,7 +56,7 @@ class Served:
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine in their loop and give its result."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_SECONDS)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(TIMEOUT_SECONDS)
 
     def _serve(self) -> None:
         try:

@@ -1,4 +1,4 @@
-"""How the Compute adapter asks for a VM, and how it takes a no, bad weather and nonsense."""
+"""How the Compute adapter asks for a VM, and how it takes a no, an outage and nonsense."""
 
 import json
 from datetime import timedelta
@@ -9,7 +9,7 @@ import pytest
 from spotwarden.gcp.compute import ComputeEngine
 from spotwarden.model.request import Request
 from spotwarden.ports import RejectedError, UnansweredError
-from tests.contract.patience import QUICK
+from tests.contract.retry_policies import QUICK
 from tests.contract.scripted import Scripted
 
 OPERATION = {"name": "operation-1", "status": "RUNNING", "operationType": "insert"}
@@ -108,7 +108,7 @@ def test_a_refusal_is_said_at_once(google: Scripted, compute: ComputeEngine, sta
         (403, "userRateLimitExceeded"),
     ],
 )
-def test_weather_is_waited_for(google: Scripted, compute: ComputeEngine, status: int, reason: str):
+def test_an_outage_is_waited_for(google: Scripted, compute: ComputeEngine, status: int, reason: str):
     """Asked again with the same request id. Also the 403 that means no more than *not now*."""
     google.refuse(status, reason)
     google.refuse(status, reason)
@@ -117,14 +117,14 @@ def test_weather_is_waited_for(google: Scripted, compute: ComputeEngine, status:
     assert [asked.query["requestId"] for asked in google.asked] == ["r", "r", "r"]
 
 
-def test_weather_that_stays_is_no_answer(google: Scripted):
+def test_an_outage_that_stays_is_no_answer(google: Scripted):
     """Nobody knows whether it was carried out, and the error says what came last."""
     google.refuse(503, "backendError", "try later")
     # Long enough for a second call on a machine that is busy with other tests.
-    patience = msgspec.structs.replace(
+    retry_policy = msgspec.structs.replace(
         QUICK, longest_pause=timedelta(milliseconds=200), in_all=timedelta(seconds=1)
     )
-    compute = ComputeEngine(project="demo", endpoint=google.url, patience=patience)
+    compute = ComputeEngine(project="demo", endpoint=google.url, retry_policy=retry_policy)
     with pytest.raises(UnansweredError, match="try later"):
         compute.launch(INSERT, "r")
     compute.close()

@@ -10,7 +10,7 @@ import pytest
 from spotwarden.gcp.compute import ComputeEngine
 from spotwarden.ports import RejectedError, UnansweredError
 from tests.contract.local_world import LocalWorld
-from tests.contract.patience import SHORT
+from tests.contract.retry_policies import SHORT
 from tests.contract.served import PROJECT, Served
 from tests.contract.worlds import ZONE, World, finished, spot
 
@@ -20,7 +20,7 @@ RACERS = 16
 REQUEST_ID = "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f11"
 ANOTHER_ID = "6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f12"
 LAUNCH = {"service": "compute", "method": "POST", "path": "/instances$"}
-WEATHER = [
+OUTAGE = [
     pytest.param({"cut": True}, id="connection cut"),
     pytest.param({"status": 503}, id="503"),
     pytest.param({"status": 429}, id="429"),
@@ -31,7 +31,7 @@ WEATHER = [
 @pytest.fixture
 def hasty(local_world: LocalWorld) -> Iterator[ComputeEngine]:
     """The adapter when it soon gives up."""
-    engine = ComputeEngine(project=PROJECT, endpoint=local_world.url, patience=SHORT)
+    engine = ComputeEngine(project=PROJECT, endpoint=local_world.url, retry_policy=SHORT)
     yield engine
     engine.close()
 
@@ -42,12 +42,12 @@ def names(world: World) -> list[str]:
 
 
 @pytest.mark.parametrize("after_work", [True, False], ids=["after the work", "before the work"])
-@pytest.mark.parametrize("weather", WEATHER)
+@pytest.mark.parametrize("outage", OUTAGE)
 def test_a_launch_without_an_answer_is_one_launch(
-    local_world: LocalWorld, faults: Faults, weather: dict[str, object], *, after_work: bool
+    local_world: LocalWorld, faults: Faults, outage: dict[str, object], *, after_work: bool
 ):
     """Asked again with the same request id: one VM, and the operation that started it."""
-    faults(**LAUNCH, **weather, after_work=after_work, count=2)
+    faults(**LAUNCH, **outage, after_work=after_work, count=2)
     operation = local_world.compute.launch(spot("node"), REQUEST_ID)
     assert finished(local_world, operation).error == ""
     assert [(one.name, one.id) for one in local_world.compute.instances().items] == [
@@ -55,13 +55,13 @@ def test_a_launch_without_an_answer_is_one_launch(
     ]
 
 
-@pytest.mark.parametrize("weather", WEATHER)
+@pytest.mark.parametrize("outage", OUTAGE)
 def test_a_delete_without_an_answer_is_no_absence(
-    local_world: LocalWorld, faults: Faults, weather: dict[str, object]
+    local_world: LocalWorld, faults: Faults, outage: dict[str, object]
 ):
     """Done and not told, then asked again: the operation is told, not that nobody is called so."""
     vm_id = finished(local_world, local_world.compute.launch(spot("node"), REQUEST_ID)).target_id
-    faults(service="compute", method="DELETE", **weather, after_work=True, count=2)
+    faults(service="compute", method="DELETE", **outage, after_work=True, count=2)
     operation = local_world.compute.delete(ZONE, vm_id, ANOTHER_ID)
     assert finished(local_world, operation).error == ""
     assert names(local_world) == []
@@ -79,21 +79,21 @@ def test_a_launch_that_nobody_answers_can_be_asked_for_later(
     assert [one.id for one in local_world.compute.instances().items] == [operation.target_id]
 
 
-@pytest.mark.parametrize("weather", WEATHER)
+@pytest.mark.parametrize("outage", OUTAGE)
 def test_a_storm_that_passes_goes_unnoticed(
-    local_world: LocalWorld, faults: Faults, weather: dict[str, object]
+    local_world: LocalWorld, faults: Faults, outage: dict[str, object]
 ):
     """Lists and looks get through once Compute Engine answers again."""
     operation = local_world.compute.launch(spot("node"), REQUEST_ID)
-    faults(service="compute", **weather, count=3)
+    faults(service="compute", **outage, count=3)
     assert names(local_world) == ["node"]
-    faults(service="compute", **weather, count=3)
+    faults(service="compute", **outage, count=3)
     assert len(local_world.compute.operations(local_world.now()).items) == 1
-    faults(service="compute", **weather, count=3)
+    faults(service="compute", **outage, count=3)
     assert local_world.compute.operation(ZONE, operation.name).name == operation.name
 
 
-@pytest.mark.parametrize("weather", WEATHER)
+@pytest.mark.parametrize("outage", OUTAGE)
 @pytest.mark.parametrize(
     "call",
     [
@@ -111,11 +111,11 @@ def test_a_storm_that_passes_goes_unnoticed(
 def test_a_storm_that_does_not_pass_is_no_answer(
     hasty: ComputeEngine,
     faults: Faults,
-    weather: dict[str, object],
+    outage: dict[str, object],
     call: Callable[[ComputeEngine], object],
 ):
     """It must be neither an empty list nor a refusal: nobody knows."""
-    faults(service="compute", **weather)
+    faults(service="compute", **outage)
     with pytest.raises(UnansweredError):
         call(hasty)
 

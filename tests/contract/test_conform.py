@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from spotwarden.gcp.compute import ComputeEngine
 from spotwarden.model.request import Request
-from tests.contract.patience import OpenStore
+from tests.contract.retry_policies import OpenStore
 from tests.contract.scripted import Asked, Scripted
 from tests.contract.served import Served
 from tests.localcloud.conformance.discovery import Discovery, Exchange

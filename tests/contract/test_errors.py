@@ -54,7 +54,7 @@ def reason(error: type[api.GoogleAPICallError], word: str) -> Exception:
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_weather_leaves_a_call_open(error: Exception):
+def test_an_outage_leaves_a_call_open(error: Exception):
     """It becomes `UnansweredError`, which keeps the error's own words."""
     assert is_unanswered(error)
     with pytest.raises(UnansweredError, match=type(error).__name__), unanswered():
@@ -81,7 +81,7 @@ def test_weather_leaves_a_call_open(error: Exception):
     ids=lambda error: type(error).__name__,
 )
 def test_everything_else_rises_as_it_is(error: Exception):
-    """To wait would not help, and to call it weather would hide it."""
+    """To wait would not help, and to call it outage would hide it."""
     with pytest.raises(type(error)) as risen, unanswered():
         raise error
     assert risen.value is error

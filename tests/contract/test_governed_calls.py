@@ -179,39 +179,39 @@ def test_all_pages_of_snapshots_are_read(google: Scripted, compute: ComputeEngin
     assert unreachable == ("us-east1",)
 
 
-WEATHER = [{"status": 429}, {"status": 503}, {"cut": True}]
+OUTAGE = [{"status": 429}, {"status": 503}, {"cut": True}]
 
 
-@pytest.mark.parametrize("weather", WEATHER)
-def test_a_stop_is_asked_for_again_in_bad_weather(local_world: LocalWorld, faults, weather: dict[str, Any]):
+@pytest.mark.parametrize("outage", OUTAGE)
+def test_a_stop_is_asked_for_again_in_bad_outage(local_world: LocalWorld, faults, outage: dict[str, Any]):
     """Whether it was carried out or not, under the same request id: there is one operation."""
     vm_id, since = running(local_world, "node"), local_world.now()
     for after_work in (False, True):
-        faults(path="/stop$", method="POST", count=1, after_work=after_work, **weather)
+        faults(path="/stop$", method="POST", count=1, after_work=after_work, **outage)
     finished(local_world, local_world.compute.stop(ZONE, vm_id, new_id()))
     told = [one.kind for one in local_world.compute.operations(since).items if one.target_id == vm_id]
     assert told.count("stop") == 1
     assert status(local_world, "node") is Status.TERMINATED
 
 
-@pytest.mark.parametrize("weather", WEATHER)
-def test_labels_are_set_in_bad_weather(local_world: LocalWorld, faults, weather: dict[str, Any]):
+@pytest.mark.parametrize("outage", OUTAGE)
+def test_labels_are_set_in_bad_outage(local_world: LocalWorld, faults, outage: dict[str, Any]):
     """Their own success, the answer of which was lost, is no race with somebody else."""
     vm_id = running(local_world, "node")
     for after_work in (False, True):
-        faults(path="/setLabels$", method="POST", count=1, after_work=after_work, **weather)
+        faults(path="/setLabels$", method="POST", count=1, after_work=after_work, **outage)
     local_world.compute.label(ZONE, vm_id, {"idle": "60"})
     [found] = local_world.compute.fleet(ids=[vm_id]).items
     assert found.labels["idle"] == "60"
 
 
-@pytest.mark.parametrize("weather", WEATHER)
-def test_a_removal_is_done_in_bad_weather(local_world: LocalWorld, faults, weather: dict[str, Any]):
+@pytest.mark.parametrize("outage", OUTAGE)
+def test_a_removal_is_done_in_bad_outage(local_world: LocalWorld, faults, outage: dict[str, Any]):
     """Gone by our own hand is not refused: the request id brings the first answer back."""
     local_world.leave("disk", "thing", {"spotwarden-job": "j"})
     [found], _ = local_world.compute.leftovers()
     for after_work in (False, True):
-        faults(path="/disks/", method="DELETE", count=1, after_work=after_work, **weather)
+        faults(path="/disks/", method="DELETE", count=1, after_work=after_work, **outage)
     assert local_world.compute.remove(found.link, new_id()).kind == "delete"
     local_world.until(lambda: local_world.compute.leftovers()[0] == ())
 

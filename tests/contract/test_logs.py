@@ -11,7 +11,7 @@ from localcloud.faults import Rule
 from localcloud.logs import LogService
 from spotwarden.gcp.logs import MOST_A_PAGE, MOST_IDS, CloudLogging
 from spotwarden.ports import Logs, RejectedError, UnansweredError
-from tests.contract.patience import QUICK, SHORT
+from tests.contract.retry_policies import QUICK, SHORT
 from tests.fakes.logs import MemoryLogs
 from tests.localcloud.stand import PROJECT, Stand
 
@@ -48,7 +48,7 @@ class Served:
         self._service = stand.call(LogService, project=PROJECT, clock=Clock(), publish=lambda *_: "1")
         stand.serve([self._service])
         self.http = stand.client()
-        self.logs = CloudLogging(project=PROJECT, endpoint=stand.http, patience=QUICK)
+        self.logs = CloudLogging(project=PROJECT, endpoint=stand.http, retry_policy=QUICK)
 
     def forget(self) -> None:
         """Begin anew."""
@@ -243,7 +243,7 @@ def test_no_answer_is_no_empty_log(served):
     served.say(VM, NOW, "here")
     assert texts(served.logs, VM) == ["here"]
     served.stand.call(served.stand.faults.add, Rule(path="/v2/entries:list", status=503))
-    hasty = CloudLogging(project=PROJECT, endpoint=served.stand.http, patience=SHORT)
+    hasty = CloudLogging(project=PROJECT, endpoint=served.stand.http, retry_policy=SHORT)
     with pytest.raises(UnansweredError):
         texts(hasty, VM)
     hasty.close()

@@ -12,7 +12,7 @@ from localcloud.monitoring import MonitoringService
 from localcloud.ports import Point
 from spotwarden.gcp.monitoring import CloudMonitoring
 from spotwarden.model.load import Buckets, VmLoad
-from tests.contract.patience import QUICK, SHORT
+from tests.contract.retry_policies import QUICK, SHORT
 from tests.localcloud.stand import PROJECT, Stand
 
 NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
@@ -41,7 +41,7 @@ class Monitored:
         self.stand = stand
         self._service = stand.call(MonitoringService, project=PROJECT, clock=Fixed())
         stand.serve([self._service])
-        self.metrics = CloudMonitoring(project=PROJECT, endpoint=f"http://{stand.grpc}", patience=QUICK)
+        self.metrics = CloudMonitoring(project=PROJECT, endpoint=f"http://{stand.grpc}", retry_policy=QUICK)
 
     def tell(self, metric: str, value: float, ago: float, vm: str = VM, **labels: str) -> None:
         """Write one point, so many minutes old."""
@@ -222,19 +222,21 @@ def test_answers_of_many_pages_are_put_together(monitored: Monitored, monkeypatc
     assert {key: load.top for key, load in rows.items()} == {str(vm): (float(vm),) * 3 for vm in range(1, 21)}
 
 
-@pytest.mark.parametrize("weather", [{"status": 429}, {"status": 503}, {"cut": True}])
-def test_bad_weather_is_waited_for(monitored: Monitored, weather: dict[str, object]):
+@pytest.mark.parametrize("outage", [{"status": 429}, {"status": 503}, {"cut": True}])
+def test_bad_outage_is_waited_for(monitored: Monitored, outage: dict[str, object]):
     """The answer is whole in the end."""
     monitored.gpu(0, each_minute(1))
-    add_fault(monitored, count=2, **weather)
+    add_fault(monitored, count=2, **outage)
     assert row(monitored).top == (1, 1, 1)
 
 
-def test_bad_weather_that_lasts_is_the_problem(monitored: Monitored):
+def test_bad_outage_that_lasts_is_the_problem(monitored: Monitored):
     """Nothing is known then, of any VM."""
     monitored.gpu(0, each_minute(0))
     add_fault(monitored, status=503)
-    impatient = CloudMonitoring(project=PROJECT, endpoint=f"http://{monitored.stand.grpc}", patience=SHORT)
+    impatient = CloudMonitoring(
+        project=PROJECT, endpoint=f"http://{monitored.stand.grpc}", retry_policy=SHORT
+    )
     loads = impatient.gpus(GRID)
     impatient.close()
     assert loads.rows == {}

@@ -13,7 +13,7 @@ from spotwarden.gcp.monitoring import CloudMonitoring
 from spotwarden.gcp.tally import calls
 from spotwarden.model.load import Buckets
 from spotwarden.ports import UnansweredError
-from tests.contract.patience import QUICK, SHORT
+from tests.contract.retry_policies import QUICK, SHORT
 from tests.contract.scripted_rpc import ScriptedRpc
 
 NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
@@ -24,7 +24,7 @@ HOUR_AGO = NOW - timedelta(hours=1)
 @pytest.fixture
 def metrics(rpc: ScriptedRpc) -> Iterator[CloudMonitoring]:
     """The adapter, pointed at a server that says what it is told to."""
-    adapter = CloudMonitoring(project="demo", endpoint=rpc.url, patience=QUICK)
+    adapter = CloudMonitoring(project="demo", endpoint=rpc.url, retry_policy=QUICK)
     yield adapter
     adapter.close()
 
@@ -32,7 +32,7 @@ def metrics(rpc: ScriptedRpc) -> Iterator[CloudMonitoring]:
 @pytest.fixture
 def hasty(rpc: ScriptedRpc) -> Iterator[CloudMonitoring]:
     """The adapter when it soon gives up."""
-    adapter = CloudMonitoring(project="demo", endpoint=rpc.url, patience=SHORT)
+    adapter = CloudMonitoring(project="demo", endpoint=rpc.url, retry_policy=SHORT)
     yield adapter
     adapter.close()
 

@@ -12,7 +12,7 @@ from spotwarden.cli.deployment.examining import Check, CheckState
 from spotwarden.gcp.second_opinion import fleet
 from spotwarden.ports import RejectedError, UnansweredError
 from tests.contract.local_world import LocalWorld
-from tests.contract.patience import QUICK, SHORT
+from tests.contract.retry_policies import QUICK, SHORT
 from tests.contract.scripted import Scripted
 from tests.contract.served import PROJECT, Served
 
@@ -46,7 +46,9 @@ def filled(local_world: LocalWorld, served: Served) -> LocalWorld:
 
 def compared(world: LocalWorld) -> Check:
     """What the doctor finds."""
-    return second_opinion(world.compute.fleet, partial(fleet, PROJECT, endpoint=world.url, patience=QUICK))
+    return second_opinion(
+        world.compute.fleet, partial(fleet, PROJECT, endpoint=world.url, retry_policy=QUICK)
+    )
 
 
 def test_both_doors_see_the_same_fleet(filled: LocalWorld):
@@ -89,18 +91,18 @@ def test_a_refusal_is_told_with_its_words(google: Scripted):
     """As every other thing that may not be looked at."""
     google.refuse(403, "forbidden", "Required 'compute.instances.list' permission")
     with pytest.raises(RejectedError, match=r"compute\.instances\.list"):
-        fleet(PROJECT, endpoint=google.url, patience=QUICK)
+        fleet(PROJECT, endpoint=google.url, retry_policy=QUICK)
 
 
-def test_bad_weather_is_waited_for_and_then_no_answer(google: Scripted):
+def test_bad_outage_is_waited_for_and_then_no_answer(google: Scripted):
     """Within the patience it goes unnoticed."""
     google.refuse(503, "backendError")
     google.say({"items": {"zones/us-central1-a": {"instances": [{"id": "17", "name": "vm"}]}}})
-    assert [vm.id for vm in fleet(PROJECT, endpoint=google.url, patience=QUICK)] == ["17"]
+    assert [vm.id for vm in fleet(PROJECT, endpoint=google.url, retry_policy=QUICK)] == ["17"]
     google.refuse(503, "backendError")
     google.refuse(503, "backendError")
     with pytest.raises(UnansweredError):
-        [fleet(PROJECT, endpoint=google.url, patience=SHORT) for _ in range(2)]
+        [fleet(PROJECT, endpoint=google.url, retry_policy=SHORT) for _ in range(2)]
 
 
 def test_the_local_cloud_is_reached_past_a_proxy(google: Scripted, monkeypatch: pytest.MonkeyPatch):
@@ -108,7 +110,7 @@ def test_the_local_cloud_is_reached_past_a_proxy(google: Scripted, monkeypatch: 
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)
     google.say({})
-    assert fleet(PROJECT, endpoint=google.url, patience=SHORT) == ()
+    assert fleet(PROJECT, endpoint=google.url, retry_policy=SHORT) == ()
 
 
 def test_google_is_asked_with_credentials(monkeypatch: pytest.MonkeyPatch):

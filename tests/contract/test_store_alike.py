@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spotwarden.ports import ConflictError, Store
-from tests.contract.patience import OpenStore
+from tests.contract.retry_policies import OpenStore
 from tests.fakes.store import MemoryStore
 
 NAMES = st.sampled_from(["a", "a/b", "a/b/c", "ab/c", "é", "*", "m/1", "m/2"])

@@ -10,7 +10,7 @@ from google.api_core.exceptions import PreconditionFailed
 
 from spotwarden.gcp.storage import CloudStorage
 from spotwarden.ports import BrokenError, ConflictError, UnansweredError
-from tests.contract.patience import QUICK, OpenStore
+from tests.contract.retry_policies import QUICK, OpenStore
 
 Faults = Callable[..., str]
 

@@ -12,11 +12,11 @@ from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
 from google.pubsub_v1 import PublishResponse
 from grpc import StatusCode
 
-from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.pubsub import CloudTopic
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.tally import calls
 from spotwarden.ports import Topic, UnansweredError
-from tests.contract.patience import QUICK, SHORT
+from tests.contract.retry_policies import QUICK, SHORT
 from tests.contract.scripted_rpc import ScriptedRpc
 from tests.contract.served import PROJECT, Served
 from tests.fakes.topic import MemoryTopic
@@ -39,10 +39,10 @@ class Wired:
         self._subscriber.create_subscription(request={"name": self._subscription, "topic": path})
         self._opened: list[CloudTopic] = []
 
-    def open(self, patience: RetryPolicy = QUICK, name: str = "") -> CloudTopic:
+    def open(self, retry_policy: RetryPolicy = QUICK, name: str = "") -> CloudTopic:
         """The adapter, on this topic or on another."""
         topic = CloudTopic(
-            project=PROJECT, topic=name or self.name, endpoint=self._endpoint, patience=patience
+            project=PROJECT, topic=name or self.name, endpoint=self._endpoint, retry_policy=retry_policy
         )
         self._opened.append(topic)
         return topic
@@ -114,13 +114,13 @@ def test_a_storm_that_does_not_pass_is_no_answer(wired: Wired, faults: Callable[
 
 
 def test_a_topic_that_does_not_exist_is_said_to(wired: Wired):
-    """A wrong name in the settings is no weather: it rises with the name."""
+    """A wrong name in the settings is no outage: it rises with the name."""
     with pytest.raises(NotFound, match="nobody-made-this"):
         wired.open(name="nobody-made-this").publish(b"x", {})
 
 
 def test_the_fake_loses_answers_on_order():
-    """Before the work nothing is out, after it the message is; then the weather is over."""
+    """Before the work nothing is out, after it the message is; then the outage is over."""
     fake = MemoryTopic()
     fake.trouble.order("publish", unanswered(after_work=False))
     fake.trouble.order("publish", unanswered(after_work=True))
@@ -135,7 +135,7 @@ def test_the_fake_loses_answers_on_order():
 def test_an_answer_without_an_id_is_no_answer(rpc: ScriptedRpc):
     """Nobody knows whether that is out: a proxy may have made it up."""
     rpc.say(PublishResponse())
-    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=SHORT)
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=SHORT)
     with pytest.raises(UnansweredError, match="no id"):
         topic.publish(b"x", {})
     topic.close()
@@ -147,7 +147,7 @@ def test_what_google_says_to_try_again_is_tried_again(rpc: ScriptedRpc, code: St
     rpc.refuse(code, "not now")
     rpc.say(PublishResponse(message_ids=["7"]))
     before = calls().get("pubsub", 0)
-    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=QUICK)
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=QUICK)
     assert topic.publish(b"x", {}).id == "7"
     topic.close()
     assert len(rpc.asked) == 2
@@ -161,7 +161,7 @@ def test_what_google_says_to_try_again_is_tried_again(rpc: ScriptedRpc, code: St
 def test_a_refusal_rises_at_once(rpc: ScriptedRpc, code: StatusCode, error: type[Exception]):
     """A fault of the deployment, which no waiting mends."""
     rpc.refuse(code, "pubsub.topics.publish denied")
-    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=QUICK)
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=QUICK)
     with pytest.raises(error, match=r"pubsub\.topics\.publish"):
         topic.publish(b"x", {})
     topic.close()
@@ -171,8 +171,8 @@ def test_a_refusal_rises_at_once(rpc: ScriptedRpc, code: StatusCode, error: type
 def test_a_try_has_a_deadline(rpc: ScriptedRpc):
     """A server that never answers is given up on after the time for one answer, not after gRPC's hour."""
     rpc.hang()
-    patience = RetryPolicy(answer=timedelta(milliseconds=80), in_all=timedelta(milliseconds=50))
-    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=patience)
+    retry_policy = RetryPolicy(answer=timedelta(milliseconds=80), in_all=timedelta(milliseconds=50))
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=retry_policy)
     with pytest.raises(UnansweredError, match="Deadline"):
         topic.publish(b"x", {})
     topic.close()
@@ -181,8 +181,8 @@ def test_a_try_has_a_deadline(rpc: ScriptedRpc):
 def test_the_deadline_of_a_try_is_that_of_every_other_call(rpc: ScriptedRpc):
     """As the patience has it, and the server is told."""
     rpc.say(PublishResponse(message_ids=["7"]))
-    patience = RetryPolicy(answer=timedelta(seconds=300))
-    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=patience)
+    retry_policy = RetryPolicy(answer=timedelta(seconds=300))
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=retry_policy)
     topic.publish(b"x", {})
     topic.close()
     assert 60 < rpc.seconds[0] <= 300
@@ -192,7 +192,7 @@ def test_the_audit_log_is_told_who_publishes(rpc: ScriptedRpc, monkeypatch: pyte
     """By the user agent, as over REST."""
     monkeypatch.setenv("K_SERVICE", "reap-vms")
     rpc.say(PublishResponse(message_ids=["7"]))
-    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=QUICK)
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=QUICK)
     topic.publish(b"x", {})
     topic.close()
     assert "spotwarden/reap-vms" in rpc.metadata[0]["x-goog-api-client"] + rpc.metadata[0]["user-agent"]
@@ -201,7 +201,7 @@ def test_the_audit_log_is_told_who_publishes(rpc: ScriptedRpc, monkeypatch: pyte
 def test_a_closed_topic_opens_again(rpc: ScriptedRpc):
     """A function that was frozen in between publishes as before."""
     rpc.say(PublishResponse(message_ids=["7"]))
-    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=QUICK)
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=QUICK)
     for _ in range(2):
         assert topic.publish(b"x", {}).id == "7"
         topic.close()
@@ -220,7 +220,7 @@ def test_google_is_spoken_to_with_credentials(monkeypatch: pytest.MonkeyPatch):
         ),
     )
     for endpoint in ("", "https://pubsub-psc.p.example.com"):
-        topic = CloudTopic(project=PROJECT, topic="t", endpoint=endpoint, patience=SHORT)
+        topic = CloudTopic(project=PROJECT, topic="t", endpoint=endpoint, retry_policy=SHORT)
         with pytest.raises(UnansweredError):
             topic.publish(b"x", {})
         topic.close()
@@ -234,6 +234,6 @@ def test_the_local_cloud_is_published_to_past_a_proxy(rpc: ScriptedRpc, monkeypa
     for name in ("no_proxy", "no_grpc_proxy"):
         monkeypatch.delenv(name, raising=False)
     rpc.say(PublishResponse(message_ids=["7"]))
-    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, patience=SHORT)
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=SHORT)
     assert topic.publish(b"x", {}).id == "7"
     topic.close()

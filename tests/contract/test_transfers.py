@@ -10,7 +10,7 @@ import pytest
 from spotwarden.gcp import transfers
 from spotwarden.gcp.transfers import CloudFiles
 from spotwarden.ports import HeldObject, Store, Transfers, UnansweredError
-from tests.contract.patience import QUICK, SHORT, OpenStore
+from tests.contract.retry_policies import QUICK, SHORT, OpenStore
 from tests.contract.served import PROJECT
 from tests.fakes.files import MemoryFiles
 from tests.fakes.store import MemoryStore
@@ -28,7 +28,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[tuple[Store, Transfers]]:
         return
     opener: OpenStore = request.getfixturevalue("open_store")
     with_bucket = opener()
-    files = CloudFiles(project=PROJECT, bucket=bucket_of(with_bucket), patience=QUICK)
+    files = CloudFiles(project=PROJECT, bucket=bucket_of(with_bucket), retry_policy=QUICK)
     yield with_bucket, files
     files.close()
 
@@ -37,7 +37,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[tuple[Store, Transfers]]:
 def real(open_store: OpenStore) -> Iterator[tuple[Store, CloudFiles]]:
     """The same on the local cloud only."""
     store = open_store()
-    files = CloudFiles(project=PROJECT, bucket=bucket_of(store), patience=QUICK)
+    files = CloudFiles(project=PROJECT, bucket=bucket_of(store), retry_policy=QUICK)
     yield store, files
     files.close()
 
@@ -167,7 +167,7 @@ def test_a_bucket_that_never_answers_is_no_answer(real, tmp_path, faults):
     store, files = real
     files.upload(written(tmp_path, b"12345"), "x")
     held = only(files)
-    hasty = CloudFiles(project=PROJECT, bucket=bucket_of(store), patience=SHORT)
+    hasty = CloudFiles(project=PROJECT, bucket=bucket_of(store), retry_policy=SHORT)
     faults(service="storage", cut=True)
     with pytest.raises(UnansweredError):
         hasty.upload(written(tmp_path, b"x"), "y")

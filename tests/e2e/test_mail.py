@@ -28,7 +28,7 @@ act = "2h"
 """
 ADA, OPS = "ada@example.com", "ops@example.com"
 JOB, ZONE = "nap", "us-central1-a"
-PATIENCE = timedelta(seconds=90)
+TIMEOUT = timedelta(seconds=90)
 TICKS = 100
 """Each takes until everybody is at rest; so many are a bound on time."""
 FUNCTION = "notify_developers"
@@ -52,7 +52,7 @@ def wait(look, good, what):
     async def seen():
         return look()
 
-    return asyncio.run(until(seen, good, within=PATIENCE, waiting_for=what))
+    return asyncio.run(until(seen, good, within=TIMEOUT, waiting_for=what))
 
 
 def travel(cloud, minutes):

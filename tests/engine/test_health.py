@@ -13,7 +13,7 @@ from werkzeug.exceptions import InternalServerError, ServiceUnavailable
 from spotwarden.engine import audit, health, log
 from spotwarden.engine.fan_out import each, swept
 from spotwarden.engine.health import reported
-from spotwarden.engine.metrics import CURRENT, SweepMetrics, pulse
+from spotwarden.engine.metrics import CURRENT, SweepMetrics, sweep_metrics
 from spotwarden.engine.policy_file.reading import read_policy
 from spotwarden.engine.settings import Settings
 from spotwarden.engine.trigger import close_tick, open_tick
@@ -26,16 +26,16 @@ from tests.fakes.trouble import rejected
 from tests.fakes.world import ROOT, World, load
 from tests.governance.caps.cap_world import CapWorld
 from tests.infra.hcl import TERRAFORM
-from tests.notify.outbox.post_room import PostRoom, notice
+from tests.notify.outbox.outbox_world import OutboxWorld, notice
 
 TICK = {"attributes": {"spotwarden-tick": "1"}}
 
 
 @pytest.fixture
 def beating():
-    """A pulse that this test's own code finds."""
+    """A metrics that this test's own code finds."""
     token = CURRENT.set(SweepMetrics(datetime(2026, 11, 21, tzinfo=UTC)))
-    yield pulse()
+    yield sweep_metrics()
     CURRENT.reset(token)
 
 
@@ -251,12 +251,12 @@ def test_governance_tells_how_much_it_has_seen(beating):
     assert beating.seen == {"vms": 1, "cases": 0}
 
 
-def test_the_post_room_tells_how_long_the_oldest_notice_waits(beating):
+def test_the_outbox_world_tells_how_long_the_oldest_notice_waits(beating):
     """Nothing waits at first; then one does."""
-    room = PostRoom()
+    room = OutboxWorld()
     room.tick()
     assert (beating.seen["notices"], beating.seen["oldest_notice_seconds"]) == (0, 0)
-    room.cloud.post.trouble.order("send", rejected("unsent"))
+    room.cloud.mailer.trouble.order("send", rejected("unsent"))
     room.publish(notice())
     room.wait(minutes=7)
     room.tick()
@@ -283,7 +283,7 @@ def test_terraform_names_only_fields_that_are_written(capsys):
 
     def body(tick):
         act(tick, Done())
-        pulse().saw(oldest_marker_seconds=0, quarantined=0, oldest_notice_seconds=0)
+        sweep_metrics().saw(oldest_marker_seconds=0, quarantined=0, oldest_notice_seconds=0)
         close_tick(tick, swept((), ()))
 
     entry(body)(None)

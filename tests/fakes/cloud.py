@@ -3,10 +3,10 @@
 import msgspec
 
 from spotwarden.ports import Cloud
+from tests.fakes.channel import MemoryMailer
 from tests.fakes.clock import VirtualClock
 from tests.fakes.compute import MemoryCompute
 from tests.fakes.metrics import MemoryMetrics
-from tests.fakes.post import MemoryPost
 from tests.fakes.store import MemoryStore
 from tests.fakes.topic import MemoryTopic
 
@@ -19,7 +19,7 @@ class MemoryCloud(msgspec.Struct, frozen=True, kw_only=True):
     compute: MemoryCompute
     notices: MemoryTopic
     metrics: MemoryMetrics
-    post: MemoryPost
+    mailer: MemoryMailer
 
     def ports(self) -> Cloud:
         """The cloud as the product sees it."""
@@ -28,7 +28,7 @@ class MemoryCloud(msgspec.Struct, frozen=True, kw_only=True):
             compute=self.compute,
             notices=self.notices,
             metrics=self.metrics,
-            post=self.post,
+            mailer=self.mailer,
         )
 
 
@@ -41,5 +41,5 @@ def memory_cloud() -> MemoryCloud:
         compute=MemoryCompute(clock=clock),
         notices=MemoryTopic(clock),
         metrics=MemoryMetrics(),
-        post=MemoryPost(),
+        mailer=MemoryMailer(),
     )

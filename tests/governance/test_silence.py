@@ -93,7 +93,7 @@ def test_what_cannot_be_read_fails_and_stops_nothing(world):
 
 
 def test_several_are_one_notice(world):
-    """Ops get one letter when the Scheduler stops, not five."""
+    """Ops get one message when the Scheduler stops, not five."""
     at = world.now - 2 * SILENT
     notice = silent(
         {"a": at, "b": at, "c": world.now},

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from spotwarden.governance.signals.steady import ClockError
-from spotwarden.model.case import CaseState, Strike
+from spotwarden.model.case import CaseState, Remediation
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import Calendar, GovernanceLimits, IdleLimits, Mode, Remedy
 from spotwarden.model.instance import Operation, Status
@@ -288,7 +288,7 @@ def test_a_stop_that_fails_stays_open_and_is_tried_again(world: MadeUp):
     case = world.case(RULE, vm)
     assert case is not None
     assert (case.state, case.failures) == (CaseState.DUE, 1)
-    assert "forbidden" in case.strikes[0].error
+    assert "forbidden" in case.remediations[0].error
     world.sweep_for(minutes=10)
     assert world.asked() == [("stop", vm)]
 
@@ -323,7 +323,7 @@ def test_an_answer_that_was_lost_is_asked_for_under_the_same_request_id(world: M
     second = world.case(RULE, vm)
     assert first is not None
     assert second is not None
-    assert first.strikes[0].request_id == second.strikes[0].request_id
+    assert first.remediations[0].request_id == second.remediations[0].request_id
     assert world.asked() == [("stop", vm)]
 
 
@@ -331,8 +331,8 @@ def test_a_remedy_that_was_planned_and_never_sent_is_not_told_as_done(world: Mad
     """The sweep died between the two, a person kept the VM, and it went back to work."""
     vm = world.vm(said=RIPE)
     world.sweep()
-    planned = Strike(target=vm, request_id="planned", at=world.now)
-    world.change_case(RULE, vm, state=CaseState.DUE, strikes=(planned,))
+    planned = Remediation(target=vm, request_id="planned", at=world.now)
+    world.change_case(RULE, vm, state=CaseState.DUE, remediations=(planned,))
     del world.said[vm]
     world.wait(minutes=5)
     world.sweep()
@@ -343,8 +343,8 @@ def test_a_remedy_whose_sweep_died_is_told_once_its_vm_is_gone(world: MadeUp):
     """It was sent, and nobody wrote down that it was."""
     vm = world.vm(said=RIPE)
     world.sweep()
-    planned = Strike(target=vm, request_id="planned", at=world.now)
-    world.change_case(RULE, vm, state=CaseState.DUE, strikes=(planned,))
+    planned = Remediation(target=vm, request_id="planned", at=world.now)
+    world.change_case(RULE, vm, state=CaseState.DUE, remediations=(planned,))
     world.cloud.compute.stop("us-central1-a", vm, "planned")
     world.wait(minutes=5)
     world.sweep()

@@ -29,7 +29,7 @@ PUSHED = ROOT / "tests/infra/pushed.json"
 """Bodies as Pub/Sub pushes them, with no more headers than it sends (Google: "Push subscriptions")."""
 EXPORTED = 315532801
 """1980-01-01 00:00:01, the date of all files in an image that buildpacks made (buildpacks/lifecycle 1358)."""
-PATIENCE = 180
+TIMEOUT = 180
 SET = {
     "SPOTWARDEN_BUCKET": "jobs",
     "SPOTWARDEN_NOTICES": "spotwarden-notices",
@@ -113,7 +113,7 @@ class Running:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._process.terminate()
-        said, _ = self._process.communicate(timeout=PATIENCE)
+        said, _ = self._process.communicate(timeout=TIMEOUT)
         self.said = said.decode(errors="replace")
 
     @property
@@ -138,9 +138,9 @@ class Running:
         return status
 
     def _connection(self) -> http.client.HTTPConnection:
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         while time.monotonic() < until and self._process.poll() is None:
-            connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE)
+            connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=TIMEOUT)
             try:
                 connection.connect()
             except ConnectionRefusedError:

@@ -25,8 +25,8 @@ DOORS = {
     " cases/deliveries cases/store compliance/gather compliance/sweep idle/gather idle/sweep reap/gather"
     " reap/sweep signals/heartbeats signals/records signals/steady signals/trainings signals/whose",
     "notify": "channels/conversation channels/door channels/hooks channels/replies channels/smtp"
-    " channels/wire links/affairs links/audience links/carrying links/preferences links/taking links/web"
-    " links/writing outbox/delivery outbox/intake outbox/lease outbox/mailer outbox/preferences"
+    " channels/wire links/offer_facts links/audience links/carrying links/preferences links/taking links/web"
+    " links/writing outbox/delivery outbox/intake outbox/lease outbox/renderer outbox/preferences"
     " outbox/records outbox/shared outbox/store outbox/sweep",
     "report": "assets gather lookup news site store sweep web weekly_mail",
 }

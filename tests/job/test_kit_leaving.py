@@ -101,7 +101,7 @@ get() { one=${1##*/}; one=${LEDGER[${one%.json}]:-}; [ -n "$one" ] || return 1; 
 find_attempt; echo "$? $ATTEMPT"
 """
 MINE, OTHERS = '{"instances":{"vm":"17"}}', '{"instances":{"vm":"42"}}'
-STARTED = '{"instances":{},"replaces":{"vm":"17"},"tries":[{"deed":"start"}]}'
+STARTED = '{"instances":{},"replaces":{"vm":"17"},"tries":[{"kind":"start"}]}'
 
 
 @pytest.mark.parametrize(

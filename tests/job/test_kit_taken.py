@@ -35,7 +35,7 @@ def test_a_stopped_vm_goes_on_when_it_is_started_again(lab):
     step = vm.object("output/step")
     (vm.folder / "root/spotwarden/output/half").write_text("not uploaded")
     ours = (
-        f'{{"number":2,"instances":{{}},"replaces":{{"{vm.name}":"{vm.id}"}},"tries":[{{"deed":"start"}}]}}'
+        f'{{"number":2,"instances":{{}},"replaces":{{"{vm.name}":"{vm.id}"}},"tries":[{{"kind":"start"}}]}}'
     )
     lab.write(f"{vm.name}/metadata/attempts/2.json", ours)
     lab.delete(f"preempted-jobs/{vm.name}")

@@ -107,9 +107,9 @@ def test_metrics_are_found_in_the_log_by_regular_expressions(shell):
     [
         ('{"instances":{"j":"17"},"replaces":{"j":"4"}}', True),
         ('{"instances":{"j":"4"},"replaces":{"j":"17"}}', False),
-        ('{"instances":{},"replaces":{"j":"17"},"tries":[{"deed":"start"}]}', True),
-        ('{"instances":{},"replaces":{"j":"17"},"tries":[{"deed":"start"},{"deed":"create"}]}', False),
-        ('{"instances":{},"replaces":{"j":"17"},"tries":[{"deed":"start"}],"early":true}', False),
+        ('{"instances":{},"replaces":{"j":"17"},"tries":[{"kind":"start"}]}', True),
+        ('{"instances":{},"replaces":{"j":"17"},"tries":[{"kind":"start"},{"kind":"create"}]}', False),
+        ('{"instances":{},"replaces":{"j":"17"},"tries":[{"kind":"start"}],"early":true}', False),
         ('{"instances":{},"replaces":{},"tries":[]}', False),
         ('{"instances":{"j":"117"}}', False),
     ],

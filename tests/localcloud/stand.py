@@ -29,7 +29,7 @@ from tests.localcloud.conformance.recorder import Recorder
 Result = TypeVar("Result")
 
 PROJECT = "project"
-PATIENCE = 120.0
+TIMEOUT = 120.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ class Receiver:
     def wait_for(self, count: int) -> list[Heard]:
         """Return what was heard once there are so many requests."""
         with self._changed:
-            came = self._changed.wait_for(lambda: len(self.heard) >= count, timeout=PATIENCE)
+            came = self._changed.wait_for(lambda: len(self.heard) >= count, timeout=TIMEOUT)
             assert came, f"only {len(self.heard)} of {count} requests came"
             return list(self.heard)
 
@@ -114,7 +114,7 @@ class Stand:
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """The result of a coroutine that runs in the loop."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=PATIENCE)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=TIMEOUT)
 
     def call(self, function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
         """The result of a plain function that is called in the loop."""
@@ -153,7 +153,7 @@ class Stand:
 
     def client(self) -> httpx.Client:
         """A plain HTTP client."""
-        return httpx.Client(base_url=self.http, trust_env=False, timeout=PATIENCE)
+        return httpx.Client(base_url=self.http, trust_env=False, timeout=TIMEOUT)
 
     def gcloud(self, home: Path, *words: str) -> str:
         """What the real gcloud prints; the test fails when gcloud does."""

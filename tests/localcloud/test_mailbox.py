@@ -38,7 +38,7 @@ def send(port, _url):
         smtp.sendmail("ops@example.com", ["ada@example.com", "bob@example.com"], MAIL)
 
 
-def letter(text="See https://example.com/a?t=1.", html=""):
+def raw_mail(text="See https://example.com/a?t=1.", html=""):
     """A mail as Spotwarden writes it, with a page of its own where there is one."""
     mail = EmailMessage()
     mail["Subject"], mail["From"], mail["To"] = "nap has idle GPUs", "ops@example.com", "ada@example.com"
@@ -154,7 +154,7 @@ def test_a_notice_says_what_will_happen():
 def test_a_mail_says_what_it_is_about():
     """Its kind and its job stand in its headers; its links have the words that a person reads."""
     page = '<p><a href="https://example.com/?t=1&amp;x=2">Keep <b>for 8 h</b></a> <a>no link</a></p>'
-    _, (message,) = visit(post(letter(html=page)))
+    _, (message,) = visit(post(raw_mail(html=page)))
     about = {key: message[key] for key in ("channel", "kind", "job", "id")}
     assert about == {"channel": "mail", "kind": "idle", "job": "nap", "id": "n-1@spotwarden"}
     assert message["links"] == [{"says": "Keep for 8 h", "url": "https://example.com/?t=1&x=2"}]
@@ -162,7 +162,7 @@ def test_a_mail_says_what_it_is_about():
 
 def test_the_links_of_a_mail_without_a_page_are_those_of_its_text():
     """Without the full stop behind them."""
-    _, (message,) = visit(post(letter()))
+    _, (message,) = visit(post(raw_mail()))
     assert [link["url"] for link in message["links"]] == ["https://example.com/a?t=1"]
 
 
@@ -171,7 +171,7 @@ def test_a_mail_opens_to_its_text_its_page_and_its_source():
     seen = []
     html = "<html><head><title>x</title></head><body>page</body></html>"
     paths = ["/local/mailbox/mails/1", "/local/mailbox/mails/1/html", "/local/mailbox/mails/1/source"]
-    visit(post(letter(html=html)), *(open_page(path, seen) for path in paths))
+    visit(post(raw_mail(html=html)), *(open_page(path, seen) for path in paths))
     opened, page, source = seen
     assert '<a href="https://example.com/a?t=1" target=_blank rel=noreferrer>' in opened.text
     assert 'src="1/html"' in opened.text
@@ -187,7 +187,7 @@ def test_a_mail_opens_to_its_text_its_page_and_its_source():
 def test_a_mail_without_a_page_has_no_frame():
     """Nothing empty is shown."""
     seen = []
-    visit(post(letter()), open_page("/local/mailbox/mails/1", seen))
+    visit(post(raw_mail()), open_page("/local/mailbox/mails/1", seen))
     assert "<iframe" not in seen[0].text
 
 
@@ -201,7 +201,7 @@ def test_a_mail_that_is_not_there_is_not_found():
 
 def test_nothing_of_a_mail_becomes_markup_of_its_page():
     """Not its subject, not its headers, not its text, not a link with a quotation mark in it."""
-    mail = letter(text='<script>x</script> https://example.com/"onclick="x {title}')
+    mail = raw_mail(text='<script>x</script> https://example.com/"onclick="x {title}')
     mail.replace_header("Subject", "</title><script>{body}</script>")
     mail.replace_header("To", '"<script>" <ada@example.com>')
     seen = []
@@ -234,7 +234,7 @@ def test_a_server_refuses_whom_it_was_told_to():
     _, messages = visit(trouble(refuses=["bob@example.com"]), send, trouble(), send)
     assert [message["to"] for message in messages] == ["ada@example.com, bob@example.com", "ada@example.com"]
     _, none = visit(
-        trouble(refuses=["ada@example.com"]), refused(post(letter()), smtplib.SMTPRecipientsRefused)
+        trouble(refuses=["ada@example.com"]), refused(post(raw_mail()), smtplib.SMTPRecipientsRefused)
     )
     assert none == []
 

@@ -8,7 +8,7 @@ import httpx
 from localcloud.cloud import LocalCloud, Options
 from tests.localcloud.compute.world import request, spot
 
-PATIENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 INSTANCES = "/compute/v1/projects/demo/zones/us-central1-a/instances"
 
 
@@ -19,7 +19,7 @@ async def statuses(http: httpx.AsyncClient) -> list[str]:
 
 async def came_to(http: httpx.AsyncClient, status: str) -> None:
     """Return once the VM has this status."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while True:
             if status in await statuses(http):
                 return

@@ -33,7 +33,7 @@ async def cloud(state: Path, work: Work) -> AsyncIterator[tuple[LocalCloud, http
     function = Listener(Starlette(routes=[Route("/", run, methods=["POST"])]), port=0)
     async with (
         LocalCloud(Options(project="demo", state=state, machines=False)) as here,
-        httpx.AsyncClient(base_url=here.endpoints.http, trust_env=False, timeout=60) as http,
+        httpx.AsyncClient(base_url=here.endpoints.http, trust_env=False, limit=60) as http,
     ):
         await function.start()
         try:
@@ -107,7 +107,7 @@ def test_a_wait_has_an_end_and_says_what_is_left(tmp_path):
 
         async with cloud(tmp_path, work) as (here, http):
             await publish(http)
-            return await here.settling.settle(patience=0.3)
+            return await here.settling.settle(limit=0.3)
 
     assert asyncio.run(story()) == 1
 

@@ -19,7 +19,7 @@ from localcloud.outbound import Outgoing
 from localcloud.travel import Travel
 from tests.localcloud.compute.world import request
 
-PATIENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 ZONE = "/compute/v1/projects/demo/zones/us-central1-a"
 GPU = "agent.googleapis.com/gpu/utilization"
 LINES = "logging.googleapis.com/log_entry_count"
@@ -34,7 +34,7 @@ async def cloud(state: Path) -> AsyncIterator[httpx.AsyncClient]:
     options = Options(project="demo", state=state, machines=False)
     async with (
         LocalCloud(options) as here,
-        httpx.AsyncClient(base_url=here.endpoints.http, trust_env=False, timeout=PATIENCE_SECONDS) as http,
+        httpx.AsyncClient(base_url=here.endpoints.http, trust_env=False, timeout=TIMEOUT_SECONDS) as http,
     ):
         yield http
 
@@ -47,7 +47,7 @@ async def travel(http: httpx.AsyncClient, seconds: float) -> dict[str, Any]:
 
 async def came_true(fact: Callable[[], Awaitable[bool]]) -> None:
     """Return once it is so."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while True:
             if await fact():
                 return
@@ -180,9 +180,9 @@ def test_a_limited_run_time_ends_on_the_way(tmp_path):
         async with cloud(tmp_path) as http:
             limit = {"maxRunDuration": {"seconds": HOUR}, "instanceTerminationAction": "STOP"}
             await vm(http, scheduling=limit)
-            await travel(http, HOUR - PATIENCE_SECONDS)
+            await travel(http, HOUR - TIMEOUT_SECONDS)
             assert await status(http) == "RUNNING"
-            await travel(http, PATIENCE_SECONDS)
+            await travel(http, TIMEOUT_SECONDS)
 
             async def stopped() -> bool:
                 return (await status(http)) == "TERMINATED"

@@ -1,4 +1,4 @@
-"""Looks at a page as a person would: in a real browser, on a phone and on a desk, by day and by night."""
+"""Looks at a page as a person would: in a real browser, on a phone and on a desktop, by day and by night."""
 
 import re
 import shutil
@@ -22,10 +22,10 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-PHONE, DESK = 320, 1280
+PHONE, DESKTOP = 320, 1280
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-_PATIENCE = 180_000
+_TIMEOUT = 180_000
 """Milliseconds: a machine that runs other tests, too, is slow, and that is no fault of a page."""
 _TALL = 6000
 """Of a page that is taller, in CSS pixels, the picture shows only its beginning: a whole one takes long."""
@@ -76,7 +76,7 @@ def chromium() -> str | None:
 def started(path: str) -> Iterator[Browser]:
     """Start the browser, and end it; its profile is new and goes with it."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS), timeout=_PATIENCE)
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS), timeout=_TIMEOUT)
         try:
             yield browser
         finally:
@@ -98,8 +98,8 @@ class Eyes:
         return seen
 
     def everywhere(self, what: str, *, name: str) -> list[Seen]:
-        """Look by phone in the dark and at the desk by day; from all four sides where all is asked for."""
-        sides = [(width, dark) for width in (PHONE, DESK) for dark in (False, True)]
+        """Look by phone in the dark and at the desktop by day; from all four sides where all is asked for."""
+        sides = [(width, dark) for width in (PHONE, DESKTOP) for dark in (False, True)]
         return self._looks(what, sides if ASKED else sides[1:3], name)
 
     def _looks(self, what: str, views: list[tuple[int, bool]], name: str) -> list[Seen]:
@@ -119,7 +119,7 @@ class Eyes:
         """Open an empty page to act on, and the list of what it tries, in vain, to load from elsewhere."""
         scheme = "dark" if dark else "light"
         context = self.browser.new_context(viewport={"width": width, "height": 720}, color_scheme=scheme)
-        context.set_default_timeout(_PATIENCE)
+        context.set_default_timeout(_TIMEOUT)
         remote: list[str] = []
 
         def stay_here(route: Route) -> None:

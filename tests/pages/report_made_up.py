@@ -181,7 +181,9 @@ def job_report(number=7, **other):
                 node="train-vm",
             ),
             Mark(at=start + 9.1 * HOUR, kind=MarkKind.REFUSED, what="us-central1-a had no room", attempt=2),
-            Mark(at=start + 11 * HOUR, kind=MarkKind.LAUNCHED, what="in us-central1-b", attempt=2, deed="d1"),
+            Mark(
+                at=start + 11 * HOUR, kind=MarkKind.LAUNCHED, what="in us-central1-b", attempt=2, entry="d1"
+            ),
             Mark(at=start + 16 * HOUR, kind=MarkKind.WARNED, what="its GPUs are idle", attempt=2),
             Mark(at=start + 17 * HOUR, kind=MarkKind.ANSWERED, what="ada keeps it for 8 h", attempt=2),
             Mark(at=start + 20 * HOUR, kind=MarkKind.PREEMPTED, what="in us-central1-b", attempt=2),
@@ -202,13 +204,13 @@ def job_report(number=7, **other):
             )
         ),
         "curves": (curve("loss"), curve("accuracy", lift=0.5)),
-        "deeds": (deed(1), deed(2)),
+        "entries": (entry(1), entry(2)),
         "prices": PRICES,
     }
     return JobReport(**{**said, **other})
 
 
-def deed(number, **other):
+def entry(number, **other):
     """An action, with its evidence."""
     said = {
         "id": f"d{number}",
@@ -235,7 +237,7 @@ def trust_view(query=AuditQuery(), count=12, **other):  # noqa: B008 — frozen
     said = {
         "at": NOW,
         "query": query,
-        "deeds": tuple(map(deed, range(1, count + 1))),
+        "entries": tuple(map(entry, range(1, count + 1))),
         "found": count,
         "since": date(2026, 10, 21),
         "functions": ("reap_vms", "recover_spot"),
@@ -290,7 +292,7 @@ def fleet_view(**other):
         "tables": {By.DAY: days}
         | {by: tuple(part(n, key) for n, key in enumerate(keys)) for by, keys in names.items()},
         "cases": (case(1), case(2, due=None, kept_until=NOW + 8 * HOUR, kept_by="ada@example.com")),
-        "weather": tuple(
+        "outages": tuple(
             OutageHour(zone=zone, hour=NOW - n * 5 * HOUR, preempted=n % 4, stockouts=n % 3, granted=1)
             for n in range(9)
             for zone in ZONES[: n % 4 + 1]

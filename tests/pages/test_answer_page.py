@@ -1,4 +1,4 @@
-"""The pages that links open, in a real browser: by phone and at a desk, by day and by night, by keyboard."""
+"""The pages that links open, in a real browser: by phone and at a desktop, by day and by night, by keyboard."""
 
 from datetime import timedelta
 from threading import Thread
@@ -21,7 +21,7 @@ LONG = "a-job-with-the-longest-name-that-compute-engine-takes-for-a-vm1"
 
 @pytest.fixture(scope="module")
 def web():
-    """Ada, with a letter about her VM before her."""
+    """Ada, with a message about her VM before her."""
     world = MadeUp(Limits(remedy=Remedy.STOP, grace=timedelta(minutes=30)))
     world.id = world.vm(LONG)
     world.sweep()
@@ -40,7 +40,7 @@ def site(web):
     server.server_close()
 
 
-def wish(web):
+def preference_offer(web):
     """The token of a link to Ada's preferences."""
     return web.token(PreferenceOffer(to=ADA, expires=web.now + timedelta(days=30)))
 
@@ -58,7 +58,7 @@ def _page(web, what):
     """The HTML of a page of this kind: it asks, refuses, or is done."""
     pages = {
         "stop": lambda: web.open(web.token(Way.STOP)),
-        "preferences": lambda: web.open(wish(web)),
+        "preferences": lambda: web.open(preference_offer(web)),
         "broken": lambda: web.open("x"),
         "kept": lambda: web.click(web.token(web.offer(Way.KEEP, to="bob@x.org"))),
     }
@@ -87,7 +87,7 @@ def test_a_vm_is_kept_by_keyboard_alone(look, web, site):
 def test_a_pace_is_chosen_by_keyboard_alone(look, web, site):
     """Tab to the choices, an arrow to the next, tab past what else is asked to the button, and enter."""
     with look.page(PHONE) as (page, _):
-        page.goto(f"{site}?t={wish(web)}")
+        page.goto(f"{site}?t={preference_offer(web)}")
         page.click("text=As it happens")
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Tab")

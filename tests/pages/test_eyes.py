@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pages.browser import DESK, PHONE, Eyes
+from tests.pages.browser import DESKTOP, PHONE, Eyes
 
 GOOD = (
     "<!doctype html><html lang=en><head><title>Fine</title>"
@@ -37,9 +37,9 @@ def test_a_fault_is_seen(look, part, fault):
     assert fault in faults[0]
 
 
-def test_what_fits_the_desk_may_be_too_wide_for_a_phone(look):
+def test_what_fits_the_desktop_may_be_too_wide_for_a_phone(look):
     """The width is that of the look."""
-    assert look(GOOD.format("<p style='width:400px'>wide</p>"), DESK, name="wide").faults == []
+    assert look(GOOD.format("<p style='width:400px'>wide</p>"), DESKTOP, name="wide").faults == []
 
 
 def test_a_finger_s_targets_are_measured(look):

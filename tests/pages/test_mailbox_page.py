@@ -30,14 +30,14 @@ def mailbox():
     try:
         box = stand.run(stand.call(Mailbox, clock=Clock()).start())
         listener = stand.run(Listener(build_app(box.routes()), rules=SERVICES).start())
-        letter = EmailMessage()
-        letter["Subject"], letter["From"] = "nap: idle GPUs, stopped at 14:30 UTC", "ops@example.com"
-        letter["To"], letter["Message-ID"] = "ada@example.com", f"<{'long' * 30}@example.com>"
+        message = EmailMessage()
+        message["Subject"], message["From"] = "nap: idle GPUs, stopped at 14:30 UTC", "ops@example.com"
+        message["To"], message["Message-ID"] = "ada@example.com", f"<{'long' * 30}@example.com>"
         link = f"{listener.url}/local/mailbox?{'t' * 200}"
-        letter.set_content(f"To keep it:\n{link}\n")
-        letter.add_alternative(PAGE.format(link=link), subtype="html")
+        message.set_content(f"To keep it:\n{link}\n")
+        message.add_alternative(PAGE.format(link=link), subtype="html")
         with smtplib.SMTP("127.0.0.1", box.port) as smtp:
-            smtp.send_message(letter)
+            smtp.send_message(message)
         stand.call(box.notice, NOTICE)
         yield f"{listener.url}/local/mailbox"
         stand.run(listener.stop())
@@ -48,7 +48,7 @@ def mailbox():
 
 @pytest.mark.parametrize("path", ["", "/mails/1"], ids=["the list", "a mail"])
 def test_the_mailbox_is_fit_for_everybody(look, mailbox, path):
-    """The list and a mail: on a phone and at a desk, by day and by night."""
+    """The list and a mail: on a phone and at a desktop, by day and by night."""
     for seen in look.everywhere(mailbox + path, name=f"mailbox{path.replace('/', '-')}"):
         assert seen.faults == []
 

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from spotwarden.model.standing import Standing
 from tests.pages import report_made_up as made_up
-from tests.pages.browser import DESK, PHONE
+from tests.pages.browser import DESKTOP, PHONE
 from tests.pages.report_site import Site, serving
 
 expect.set_options(timeout=60_000)
@@ -37,7 +37,7 @@ def visit(browser, url):
     """A browser's page at an address of the report; what it complains of must be nothing."""
     contexts, troubles = [], []
 
-    def open_at(path="", *, width=DESK, script=True):
+    def open_at(path="", *, width=DESKTOP, script=True):
         context = browser.new_context(
             viewport={"width": width, "height": 720}, java_script_enabled=script, reduced_motion="reduce"
         )
@@ -58,7 +58,7 @@ def visit(browser, url):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_is_fit_for_everybody(look, url, name):
-    """No violation that axe knows, nothing too wide, nothing from elsewhere: by phone and at a desk."""
+    """No violation that axe knows, nothing too wide, nothing from elsewhere: by phone and at a desktop."""
     for seen in look.everywhere(url + PAGES[name], name=f"report-{name}"):
         assert seen.faults == []
 
@@ -101,7 +101,7 @@ def test_a_column_is_sorted_by_keyboard(visit):
 
 
 def test_what_was_typed_just_before_a_click_is_asked_with_it(visit):
-    """A column's head, at once after the last letter: the rows are those searched for, in its order."""
+    """A column's head, at once after the last message: the rows are those searched for, in its order."""
     page = visit()
     page.evaluate("""() => {
         const q = document.querySelector('input[name=q]');

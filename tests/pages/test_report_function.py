@@ -7,7 +7,7 @@ from werkzeug.serving import make_server
 from werkzeug.wrappers import Request
 
 from spotwarden.report.web import respond
-from tests.pages.browser import DESK
+from tests.pages.browser import DESKTOP
 from tests.pages.report_site import Quiet
 from tests.report.report_world import HOUR, ReportWorld
 
@@ -41,7 +41,7 @@ def url(world):
 @pytest.fixture
 def visit(look):
     """Open addresses one after another; gives each page's text. Of nothing is there a complaint."""
-    with look.page(DESK) as (page, remote):
+    with look.page(DESKTOP) as (page, remote):
         troubles = []
         page.on("console", lambda message: troubles.append(message.text))
         page.on("pageerror", lambda error: troubles.append(str(error)))

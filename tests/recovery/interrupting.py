@@ -35,13 +35,13 @@ class Interruption:
         self.left -= 1
         now = self.left == 0
         if now and not self._after_work:
-            self._strike()
+            self._interrupt()
         result = work()
         if now and self._after_work:
-            self._strike()
+            self._interrupt()
         return result
 
-    def _strike(self) -> None:
+    def _interrupt(self) -> None:
         try:
             self._happen()
         except (KilledError, UnansweredError) as end:

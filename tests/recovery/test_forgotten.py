@@ -15,8 +15,8 @@ IDS = {"gang-1": "1001", "gang-2": "1002"}
 def placing(some, asked):
     """A job whose second attempt was asked for; its request was accepted as `op-2`."""
 
-    def build(*, deed=TryKind.CREATE, **facts):
-        tries = (asked(operation="op-2", deed=deed),)
+    def build(*, kind=TryKind.CREATE, **facts):
+        tries = (asked(operation="op-2", kind=kind),)
         ledger = (some.attempt(2, AttemptState.PLACING, replaces={"test-vm": "1001"}, tries=tries),)
         return some.job(**{"ledger": ledger, "instances": (), "nodes": (), **facts})
 
@@ -75,7 +75,7 @@ def test_an_operation_that_is_known_is_only_waited_for(some, placing, walk):
 def test_a_forgotten_start_is_told_by_the_vm_itself(some, placing, walk, status, adopted):
     """It runs, or it is started again with the id that the start had."""
     old = some.instance(id="1001", status=status)
-    steps, facts = walk(placing(deed=TryKind.START), {**FORGOTTEN, **some.surveyed(old)})
+    steps, facts = walk(placing(kind=TryKind.START), {**FORGOTTEN, **some.surveyed(old)})
     assert (facts.newest.state is AttemptState.RUNNING) is adopted
     assert [one.request_id for one in steps if isinstance(one, StartInstance)] == ([] if adopted else ["r-1"])
 

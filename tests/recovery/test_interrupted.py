@@ -53,9 +53,9 @@ def at_every_call(worlds, command, happen, *, after_work):
     before, words = command
     for call in range(1, MOST_CALLS):
         for world in worlds(before):
-            struck = Interruption(call, lambda world=world: happen(world), after_work=after_work)
-            done = world.type(*words, interruption=struck)
-            if not struck.came:
+            interruption = Interruption(call, lambda world=world: happen(world), after_work=after_work)
+            done = world.type(*words, interruption=interruption)
+            if not interruption.came:
                 assert call > (4 if after_work else 15), "such a command makes more calls"
                 return
             yield call, world, done

@@ -30,10 +30,10 @@ def test_what_a_place_did_is_remembered_for_the_next_job(world):
     world.cloud.compute.stock_out(A)
     world.preempt()
     world.sweep_until_quiet()
-    weather = world.read("spotwarden/placement/g2-standard-4.json")["weather"]
-    assert weather[A]["out"]
-    assert weather[A]["taken"]
-    assert weather[B]["given"]
+    availability = world.read("spotwarden/placement/g2-standard-4.json")["availability"]
+    assert availability[A]["out"]
+    assert availability[A]["taken"]
+    assert availability[B]["given"]
 
 
 def test_the_next_restart_does_not_ask_a_blocked_home_first(world):
@@ -106,7 +106,7 @@ def test_a_stopped_vm_is_started_in_place(kept):
     kept.sweep_until_quiet()
     (attempt,) = kept.attempts()
     assert (attempt.state, attempt.instances) == (AttemptState.RUNNING, kept.ids)
-    assert [one.deed for one in attempt.tries] == [TryKind.START]
+    assert [one.kind for one in attempt.tries] == [TryKind.START]
     assert kept.vms() == [kept.first]
     assert kept.names("preempted-jobs/") == []
 
@@ -128,7 +128,7 @@ def test_a_stopped_vm_whose_zone_has_no_room_comes_back_elsewhere(kept):
     kept.preempt()
     kept.sweep_until_quiet()
     (attempt,) = kept.attempts()
-    assert [(one.deed, one.place) for one in attempt.tries] == [(TryKind.START, A), (TryKind.CREATE, B)]
+    assert [(one.kind, one.place) for one in attempt.tries] == [(TryKind.START, A), (TryKind.CREATE, B)]
     assert zones(kept) == [B]
     assert len(kept.vms()) == 2
 
@@ -144,7 +144,7 @@ def test_a_job_that_moved_is_started_where_it_is_now(kept):
     kept.store("preempted-jobs/test-vm", b"")
     kept.sweep_until_quiet()
     assert zones(kept) == [B]
-    assert [one.deed for one in kept.attempts()[-1].tries] == [TryKind.START]
+    assert [one.kind for one in kept.attempts()[-1].tries] == [TryKind.START]
 
 
 def test_a_vm_that_its_owner_stopped_is_not_started(kept):

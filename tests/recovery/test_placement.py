@@ -55,25 +55,25 @@ def ordered(record, now=NOW):
 
 def test_a_stockout_is_remembered_with_its_moment():
     """It counts one trouble and is the newest of its kind."""
-    weather = knowing(news(PlaceEvent.STOCKOUT)).weather[HOME]
-    assert weather == ZoneAvailability(trouble=1.0, at=NOW, out=NOW)
+    availability = knowing(news(PlaceEvent.STOCKOUT)).availability[HOME]
+    assert availability == ZoneAvailability(trouble=1.0, at=NOW, out=NOW)
 
 
 def test_a_preemption_is_remembered_apart_from_a_stockout():
     """They count alike, but only a stockout blocks."""
-    weather = knowing(news(PlaceEvent.PREEMPTED)).weather[HOME]
-    assert weather == ZoneAvailability(trouble=1.0, at=NOW, taken=NOW)
+    availability = knowing(news(PlaceEvent.PREEMPTED)).availability[HOME]
+    assert availability == ZoneAvailability(trouble=1.0, at=NOW, taken=NOW)
 
 
 def test_a_success_is_no_trouble():
     """Only its moment is kept."""
-    assert knowing(news(PlaceEvent.GAVE)).weather[HOME] == ZoneAvailability(given=NOW)
+    assert knowing(news(PlaceEvent.GAVE)).availability[HOME] == ZoneAvailability(given=NOW)
 
 
 def test_an_older_success_does_not_replace_a_newer_one():
     """News may come in any order."""
     record = learn(knowing(news(PlaceEvent.GAVE)), [news(PlaceEvent.GAVE, ago=MINUTE)], LIMITS)
-    assert record.weather[HOME].given == NOW
+    assert record.availability[HOME].given == NOW
 
 
 @pytest.mark.parametrize("event", PlaceEvent)
@@ -87,48 +87,51 @@ def test_the_same_news_twice_counts_once(event):
 def test_news_newer_by_a_second_counts_again(event):
     """The other side of the limit."""
     record = knowing(news(event, ago=SECOND), news(event))
-    assert record.weather[HOME].trouble == pytest.approx(2.0, abs=0.001)
+    assert record.availability[HOME].trouble == pytest.approx(2.0, abs=0.001)
 
 
 def test_trouble_of_another_kind_counts_though_it_is_older():
     """A late preemption notice does not get lost behind a stockout; it has faded by its age."""
     record = learn(knowing(news(PlaceEvent.STOCKOUT)), [news(PlaceEvent.PREEMPTED, ago=60 * MINUTE)], LIMITS)
-    assert record.weather[HOME].trouble == pytest.approx(1.5)
-    assert record.weather[HOME].at == NOW
+    assert record.availability[HOME].trouble == pytest.approx(1.5)
+    assert record.availability[HOME].at == NOW
 
 
 def test_what_is_remembered_has_faded_when_the_next_thing_happens():
     """Two preemptions an hour apart weigh one and a half at the second."""
     record = knowing(news(PlaceEvent.PREEMPTED, ago=60 * MINUTE), news(PlaceEvent.PREEMPTED))
-    assert record.weather[HOME].trouble == pytest.approx(1.5)
+    assert record.availability[HOME].trouble == pytest.approx(1.5)
 
 
 def test_a_storm_is_one_bad_hour():
     """However many VMs it takes, the count stops where it can be forgotten within a few half-lives."""
     record = knowing(*(news(PlaceEvent.PREEMPTED, ago=k * SECOND) for k in range(1000)))
-    assert record.weather[HOME].trouble == TROUBLE_AT_MOST
+    assert record.availability[HOME].trouble == TROUBLE_AT_MOST
 
 
 def test_places_and_what_else_is_recorded_stay_as_they_are():
     """Learning of one place touches no other, nor what is offered."""
     before = PlacementRecord(
-        machine="m", offered=PLACES, offered_at=NOW, weather={FAR: ZoneAvailability(given=NOW)}
+        machine="m", offered=PLACES, offered_at=NOW, availability={FAR: ZoneAvailability(given=NOW)}
     )
     after = learn(before, [news(PlaceEvent.STOCKOUT)], LIMITS)
     assert (after.machine, after.offered, after.offered_at) == ("m", PLACES, NOW)
-    assert after.weather[FAR] == ZoneAvailability(given=NOW)
+    assert after.availability[FAR] == ZoneAvailability(given=NOW)
 
 
 def test_trouble_halves_every_half_life():
     """A count of one is a half after an hour, a quarter after two."""
-    weather = knowing(news(PlaceEvent.STOCKOUT)).weather[HOME]
-    assert [trouble(weather, NOW + k * LIMITS.half_life, LIMITS) for k in (0, 1, 2)] == [1.0, 0.5, 0.25]
+    availability = knowing(news(PlaceEvent.STOCKOUT)).availability[HOME]
+    assert [trouble(availability, NOW + k * LIMITS.half_life, LIMITS) for k in (0, 1, 2)] == [1.0, 0.5, 0.25]
 
 
 def test_without_a_half_life_trouble_is_forgotten_at_once():
     """A limit of zero is allowed and divides nothing."""
     forgetful = PlacementLimits(half_life=timedelta())
-    assert trouble(learn(EMPTY, [news(PlaceEvent.STOCKOUT)], forgetful).weather[HOME], NOW, forgetful) == 0.0
+    assert (
+        trouble(learn(EMPTY, [news(PlaceEvent.STOCKOUT)], forgetful).availability[HOME], NOW, forgetful)
+        == 0.0
+    )
 
 
 # --- the order ---
@@ -352,7 +355,7 @@ def test_nothing_raises_and_every_open_place_is_named_once(places, told, now, li
     blocked = {
         place
         for place in places
-        if (out := record.weather.get(place, ZoneAvailability()).out) and abs(now - out) < limits.block
+        if (out := record.availability.get(place, ZoneAvailability()).out) and abs(now - out) < limits.block
     }
     assert sorted(best) == sorted(set(places) - blocked)
 

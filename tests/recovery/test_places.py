@@ -114,7 +114,7 @@ def test_a_block_ends_to_the_second(some, asks, asked, policy, tick):
 def test_what_others_saw_of_a_place_counts(some, asks, tick):
     """A place that had none for another job is not asked first."""
     memory = PlacementRecord(
-        machine="", weather={A: ZoneAvailability(trouble=1.0, at=tick.now, out=tick.now)}
+        machine="", availability={A: ZoneAvailability(trouble=1.0, at=tick.now, out=tick.now)}
     )
     assert asks(claims(some, B, places=memory))[0] == [B]
 
@@ -195,7 +195,7 @@ def test_a_place_without_spot_vms_may_have_others(some, asks, asked, tick):
     """What it, or others, saw of its spot VMs says nothing about those on demand."""
     tries = (asked(error=STOCKOUT), asked(place=B, error=STOCKOUT, turn=2))
     memory = PlacementRecord(
-        machine="", weather={A: ZoneAvailability(trouble=1.0, at=tick.now, out=tick.now)}
+        machine="", availability={A: ZoneAvailability(trouble=1.0, at=tick.now, out=tick.now)}
     )
     waiting = {
         "state": AttemptState.BACKING_OFF,

@@ -18,7 +18,7 @@ from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
-from spotwarden.notify.links.affairs import look_at_all
+from spotwarden.notify.links.offer_facts import look_at_all
 from spotwarden.notify.links.reply import OfferStanding
 from tests.fakes.fate import ZONES
 from tests.fakes.trouble import conflict, rejected, unanswered
@@ -56,8 +56,8 @@ class Owner:
             expires=tick.now,
         )
         ending = partial(_ending, policy=self.policy, delete=delete, why=why)
-        desk = SimpleNamespace(sweep=context, offer=offer)
-        return end_job(desk, look_at_all(context, offer), ending, self._pause)
+        workstation = SimpleNamespace(sweep=context, offer=offer)
+        return end_job(workstation, look_at_all(context, offer), ending, self._pause)
 
     def told(self):
         """What the command says of what it would do, before it asks."""

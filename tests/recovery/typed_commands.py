@@ -99,16 +99,18 @@ class Typed(World):
             self._patch.setattr(module, "time", Time)
         end_job = stopping.end_job
         self._patch.setattr(
-            stopping, "end_job", lambda desk, affair, ending: end_job(desk, affair, ending, Time.sleep)
+            stopping,
+            "end_job",
+            lambda workstation, offer_facts, ending: end_job(workstation, offer_facts, ending, Time.sleep),
         )
 
     def _open(self) -> AtShell:
         ports, files = self.cloud.ports(), MemoryFiles(self.cloud.store)
-        if (struck := self.interruption) is not None:
+        if (interruption := self.interruption) is not None:
             ports = Cloud(
-                store=Door(ports.store, struck),  # type: ignore[arg-type]
-                compute=Door(ports.compute, struck),  # type: ignore[arg-type]
-                notices=Door(ports.notices, struck),  # type: ignore[arg-type]
+                store=Door(ports.store, interruption),  # type: ignore[arg-type]
+                compute=Door(ports.compute, interruption),  # type: ignore[arg-type]
+                notices=Door(ports.notices, interruption),  # type: ignore[arg-type]
                 metrics=ports.metrics,
                 post=ports.post,
             )

@@ -119,14 +119,14 @@ def fleet(**facts):
             "cases": (
                 PendingCase(rule="idle", key="123", job="nap", opened=NOW, vetoers=("ann@example.com",)),
             ),
-            "weather": (OutageHour(zone="us-central1-a", hour=NOW, preempted=1),),
+            "outages": (OutageHour(zone="us-central1-a", hour=NOW, preempted=1),),
             "prices": "prices of 2026-11-01",
             **facts,
         }
     )
 
 
-def deed(**facts):
+def entry(**facts):
     """A VM was deleted, for its job had ended."""
     return AuditedAction(
         **{
@@ -178,7 +178,7 @@ def life(**facts):
             "marks": (Mark(at=start + HOUR / 2, kind=MarkKind.CHECKPOINT, what="step-20", attempt=1),),
             "loads": (GpuLoad(instance_id="1", start=start, step=HOUR / 6, values=(99.0, None)),),
             "curves": (Curve(metric="loss", points=(CurvePoint(at=start, step=1.0, value="nan"),)),),
-            "deeds": (deed(),),
+            "entries": (entry(),),
             **facts,
         }
     )
@@ -189,9 +189,11 @@ def comparison(*jobs):
     return Comparison(jobs=jobs or (life(), life()), missing=("gone",))
 
 
-def trust(*deeds, **facts):
+def trust(*entries, **facts):
     """What was found of them."""
-    return TrustReport(**{"at": NOW, "query": AuditQuery(), "deeds": deeds or (deed(),), "found": 1, **facts})
+    return TrustReport(
+        **{"at": NOW, "query": AuditQuery(), "entries": entries or (entry(),), "found": 1, **facts}
+    )
 
 
 EVERY = (experiments(), life(), comparison(), fleet(), trust())

@@ -216,17 +216,17 @@ def test_each_table_of_the_example_adds_up(example, by):
     assert sum(row["recovery"]["count"] for row in rows) == 1
 
 
-def test_the_letter_of_that_week_says_the_same(example):
+def test_the_message_of_that_week_says_the_same(example):
     """On the Monday after; 305 minutes are 5.1 hours, and the cents are those of the page."""
     example.world.tick()
     example.until("2026-11-23T08:05:00+00:00")
     example.world.tick()
-    letters = [json.loads(one.data) for one in example.world.cloud.notices.messages]
-    (letter,) = [one for one in letters if one["owner"] == ADA]
-    assert letter["what"] == "Your week of 16 to 22 November 2026: 1 job, $2.03, $0.47 of it wasted"
-    assert letter["tables"][0]["rows"] == [["train", "5.1", "$2.03", "$3.05", "$0.47", "1"]]
-    assert letter["evidence"]["goodput"] == "72 %"
-    assert letter["evidence"]["recovered"] == "1, in 15 min"
+    messages = [json.loads(one.data) for one in example.world.cloud.notices.messages]
+    (message,) = [one for one in messages if one["owner"] == ADA]
+    assert message["what"] == "Your week of 16 to 22 November 2026: 1 job, $2.03, $0.47 of it wasted"
+    assert message["tables"][0]["rows"] == [["train", "5.1", "$2.03", "$3.05", "$0.47", "1"]]
+    assert message["evidence"]["goodput"] == "72 %"
+    assert message["evidence"]["recovered"] == "1, in 15 min"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from tests.report.exported import (
     HOUR,
     NOW,
     comparison,
-    deed,
+    entry,
     experiment,
     experiments,
     fleet,
@@ -211,7 +211,7 @@ def test_jobs_beside_each_other_are_rows_of_the_experiment_table():
 
 def test_an_action_is_a_row_with_its_evidence():
     """As JSON, since it may hold any number of figures."""
-    (row,) = read(trust(deed(evidence={"a": "1", "=b": "2"})))
+    (row,) = read(trust(entry(evidence={"a": "1", "=b": "2"})))
     assert row["evidence"] == '{"a":"1","=b":"2"}'
     assert row["instance_ids"] == "1234567890123456789"
     assert row["at"] == f"{NOW:%Y-%m-%dT%H:%M:%SZ}"

@@ -12,7 +12,7 @@ from spotwarden.report.model.job import Bar, BarEnd, Curve, CurvePoint, GpuLoad,
 from spotwarden.report.views import curving
 from spotwarden.report.views.drawing import nice, ticks
 from spotwarden.report.views.loads import MOST_SLOTS, pieces
-from spotwarden.report.views.outages import weather
+from spotwarden.report.views.outages import outages
 from spotwarden.report.views.stacks import across, along
 from spotwarden.report.views.text import Words
 from spotwarden.report.views.timeline import MOST_ROWS, timeline
@@ -232,7 +232,7 @@ def test_bars_of_time_stand_on_each_other():
         assert draw("Hours", [("2026-11-20", Spans(waiting=HOUR))]) is None
 
 
-def test_weather_is_by_the_hours_of_the_reader():
+def test_outages_is_by_the_hours_of_the_reader():
     """15:00 UTC is midnight in Tokyo; two days at that hour count together, the worst hour stands out."""
     hours = [
         OutageHour(zone="a", hour=NOW, preempted=2, granted=1),
@@ -240,7 +240,7 @@ def test_weather_is_by_the_hours_of_the_reader():
         OutageHour(zone="a", hour=NOW - HOUR, preempted=1),
         OutageHour(zone="b", hour=NOW, granted=5),
     ]
-    a, b = weather(hours, Words(zone="Asia/Tokyo"))
+    a, b = outages(hours, Words(zone="Asia/Tokyo"))
     assert (a.hours[0].count, a.hours[0].level, a.hours[23].count, a.hours[23].level) == (3, 3, 1, 1)
     assert (a.preempted, a.stockouts, a.granted) == (3, 1, 1)
     assert {cell.level for cell in b.hours} == {0}

@@ -148,7 +148,7 @@ def test_a_loss_counts_on_its_day_in_the_policys_time_zone():
     assert figures(entry(losses=(one,)), asked=monday, timezone="Europe/Berlin").total.preemptions == 1
 
 
-def test_weather_is_by_zone_and_hour():
+def test_outages_is_by_zone_and_hour():
     """Two preemptions at 12, one stockout at 13."""
     happened = [
         ("r-one-a", 0, PlaceEvent.PREEMPTED),
@@ -158,7 +158,7 @@ def test_weather_is_by_zone_and_hour():
     moments = tuple(
         Happened(zone=zone, at=NOON + timedelta(minutes=at), event=event) for zone, at, event in happened
     )
-    found = figures(entry(happened=moments)).weather
+    found = figures(entry(happened=moments)).outages
     assert [(one.zone, one.hour.hour, one.preempted, one.stockouts) for one in found] == [
         ("r-one-a", 12, 2, 0),
         ("r-one-b", 13, 0, 1),

@@ -207,7 +207,7 @@ def number(cell):
 
 
 @pytest.mark.parametrize("attack", [*ATTACKS])
-def test_a_name_in_a_header_is_letters_digits_and_hyphens(attack):
+def test_a_name_in_a_header_is_messages_digits_and_hyphens(attack):
     """Whatever a job is called: the header of a download has one line and one pair of quotation marks."""
     view = made_up.job_report(experiment=replace(made_up.experiment(1), job=ATTACKS[attack]))
     name = file_name(view, "csv")

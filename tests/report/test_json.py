@@ -13,7 +13,7 @@ from spotwarden.report.export import as_json
 from spotwarden.report.export.schema import schema
 from spotwarden.report.model.experiments import Experiments, Money
 from spotwarden.report.model.trust import TrustReport
-from tests.report.exported import EVERY, HOUR, comparison, deed, experiment, experiments, fleet, life, trust
+from tests.report.exported import EVERY, HOUR, comparison, entry, experiment, experiments, fleet, life, trust
 from tests.report.write_report_docs import PATH, text
 
 ODD = st.one_of(
@@ -40,7 +40,7 @@ def test_every_view_fits_the_schema(view, fits):
 
 @pytest.mark.parametrize(
     "change",
-    [{"view": "weather"}, {"schema": 2}, {"jobs": None}, {"jobs": [{}]}, {"at": 7}],
+    [{"view": "outages"}, {"schema": 2}, {"jobs": None}, {"jobs": [{}]}, {"at": 7}],
     ids=str,
 )
 def test_what_is_no_report_does_not_fit(change, fits):
@@ -67,7 +67,7 @@ def test_every_name_that_counts_has_its_unit():
     counts = {
         "attempts", "preemptions", "nodes", "gpus", "jobs", "count", "found", "stockouts", "granted",
        "preempted",
-        "attempt", "deeds_left_out",
+        "attempt", "entries_left_out",
     }  # fmt: skip
     of_hours = {"used", "useful", "starting", "idle", "lost", "after", "unknown", "waiting"}
     of_metrics = {"step", "steps", "last", "lowest", "highest", "best", "value"}
@@ -123,10 +123,10 @@ def test_whatever_was_written_is_json(first, second):
     """Halves of characters included; what UTF-8 can write comes back as it was."""
     view = life(
         experiment=experiment(owner=first, tags={first: second}, problem=second),
-        deeds=(deed(why=first, evidence={second: first}),),
+        entries=(entry(why=first, evidence={second: first}),),
     )
     document = json.loads(as_json(comparison(view)))["jobs"][0]
     assert (document["job"]["owner"] or "") == first.encode(errors="replace").decode()
-    assert document["deeds"][0]["evidence"] == {
+    assert document["entries"][0]["evidence"] == {
         second.encode(errors="replace").decode(): first.encode(errors="replace").decode()
     }

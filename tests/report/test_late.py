@@ -30,21 +30,21 @@ MONDAY = timedelta(days=4, hours=20)
 
 
 def monday(world):
-    """A job of last week, on the Monday after it: letters are due."""
+    """A job of last week, on the Monday after it: messages are due."""
     full(world).wait(days=MONDAY.days, seconds=MONDAY.seconds)
     return world
 
 
-def letters(world):
-    """The letters of the week that stand on the topic."""
+def messages(world):
+    """The weekly reports that stand on the topic."""
     return [one for one in world.cloud.notices.messages if one.attributes["id"].startswith("weekly")]
 
 
 def until_told(world):
-    """Ticks until there are letters, that one included."""
+    """Ticks until there are messages, that one included."""
     for ticks in range(1, 9):
         world.tick()
-        if letters(world):
+        if messages(world):
             return ticks
         world.wait(minutes=10)
     raise AssertionError("nobody was told")
@@ -91,7 +91,7 @@ def test_the_week_is_not_told_by_a_tick_that_could_not_read_a_job(world):
     monday(world).cloud.store.trouble.order("read", unanswered(after_work=False), about="^train/", times=99)
     with pytest.raises(ExceptionGroup):
         world.tick()
-    assert letters(world) == []
+    assert messages(world) == []
     world.cloud.store.trouble.calm()
     assert until_told(world) == 1
 

@@ -1,4 +1,4 @@
-"""The letter of the week: when it is due, whom it goes to, and that the fleet page has the same figures."""
+"""The weekly report: when it is due, whom it goes to, and that the fleet page has the same figures."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -6,12 +6,12 @@ from zoneinfo import ZoneInfo
 import pytest
 from msgspec.structs import replace
 
+from spotwarden.model.delivery import Channel, Pace, Pending, Recipient
 from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import WEEKLY, Severity
 from spotwarden.model.policy import Policy, Team
-from spotwarden.model.post import Channel, Pace, Pending, Recipient
 from spotwarden.model.prices import PriceTable, Rate, VmKind
 from spotwarden.notify.outbox.due import asks_pace, due
 from spotwarden.notify.outbox.model import DueQuestion, Waiting
@@ -57,11 +57,11 @@ def job(name, owner=ADA, day=WEEK.first, **parts):
 
 
 def told(*entries, policy=POLICY):
-    """The letters about these, by whom they are for."""
+    """The messages about these, by whom they are for."""
     index = ReportIndex(at=MONDAY, entries=entries)
-    letters = weekly(index, WEEK, policy, PRICES, MONDAY)
-    assert all(one.kind == WEEKLY and one.severity is Severity.INFO for one in letters)
-    return {one.owner: one for one in letters}
+    messages = weekly(index, WEEK, policy, PRICES, MONDAY)
+    assert all(one.kind == WEEKLY and one.severity is Severity.INFO for one in messages)
+    return {one.owner: one for one in messages}
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def told(*entries, policy=POLICY):
         (MONDAY + timedelta(days=7), Week(date(2026, 11, 16), date(2026, 11, 22))),
     ],
 )
-def test_the_letter_is_due_on_monday_at_its_hour(at, week):
+def test_the_message_is_due_on_monday_at_its_hour(at, week):
     """Not before, and not when it would be old; it is about the week before."""
     assert due_week(LIMITS, at) == week
 
@@ -104,7 +104,7 @@ def test_a_monday_begins_with_the_time_zone():
     assert due_week(limits, sunday) == WEEK
 
 
-def test_without_the_policys_word_there_is_no_letter():
+def test_without_the_policys_word_there_is_no_message():
     """`weekly = false`."""
     assert due_week(replace(LIMITS, weekly=False), MONDAY) is None
 
@@ -124,35 +124,35 @@ def test_a_week_has_one_name_all_over(week, name, words):
 
 def test_owners_and_ops_are_told_each_their_own():
     """Ada of hers, ops of all; both with an id of the week's own."""
-    letters = told(job("a"), job("b", owner="bob@example.com", idle=HOUR))
-    assert {one: letter.id for one, letter in letters.items()} == {
+    messages = told(job("a"), job("b", owner="bob@example.com", idle=HOUR))
+    assert {one: message.id for one, message in messages.items()} == {
         OPS: "weekly_report/2026-W46/all",
         ADA: f"weekly_report/2026-W46/owner/{ADA}",
         "bob@example.com": "weekly_report/2026-W46/owner/bob@example.com",
     }
-    assert letters[ADA].what == "Your week of 9 to 15 November 2026: 1 job, $0.40, $0.00 of it wasted"
-    assert letters[OPS].what == "The week of 9 to 15 November 2026: 2 jobs, $0.80, $0.40 of it wasted"
-    assert [row[0] for row in letters[ADA].tables[0].rows] == ["a"]
+    assert messages[ADA].what == "Your week of 9 to 15 November 2026: 1 job, $0.40, $0.00 of it wasted"
+    assert messages[OPS].what == "The week of 9 to 15 November 2026: 2 jobs, $0.80, $0.40 of it wasted"
+    assert [row[0] for row in messages[ADA].tables[0].rows] == ["a"]
 
 
 def test_a_job_of_two_owners_is_told_to_each_by_his_own_hours():
     """It changed hands on Tuesday: an hour was Ada's, two were Bob's, and ops hear of three."""
     mine, bobs = job("a"), job("a", owner="bob@example.com", day=WEEK.last, useful=2 * HOUR)
-    letters = told(replace(mine, cells=(*mine.cells, *bobs.cells)))
-    hours = {owner: letter.evidence["GPU-hours"] for owner, letter in letters.items()}
+    messages = told(replace(mine, cells=(*mine.cells, *bobs.cells)))
+    hours = {owner: message.evidence["GPU-hours"] for owner, message in messages.items()}
     assert hours == {OPS: "3.0 used", ADA: "1.0 used", "bob@example.com": "2.0 used"}
 
 
-def test_a_letter_to_ops_who_own_a_job_is_another():
-    """Two letters with two ids, though both are for ops."""
+def test_a_message_to_ops_who_own_a_job_is_another():
+    """Two messages with two ids, though both are for ops."""
     index = ReportIndex(at=MONDAY, entries=(job("a", owner=OPS),))
     assert len({one.id for one in weekly(index, WEEK, POLICY, PRICES, MONDAY)}) == 2
 
 
-def test_the_letter_says_what_the_fleet_page_says():
+def test_the_message_says_what_the_fleet_page_says():
     """Two hours used, one of them idle, 40 cents each and 60 saved; a preemption, over in three minutes."""
-    letter = told(job("a", useful=HOUR, idle=HOUR, waiting=HOUR // 2))[ADA]
-    assert letter.evidence == {
+    message = told(job("a", useful=HOUR, idle=HOUR, waiting=HOUR // 2))[ADA]
+    assert message.evidence == {
         "GPU-hours": "2.0 used, 0.5 more waited for",
         "goodput": "50 %",
         "cost": "$0.80",
@@ -162,10 +162,10 @@ def test_the_letter_says_what_the_fleet_page_says():
         "recovered": "1, in 3 min",
         "prices": "list prices of 2026-11-09, in US dollars, without discounts, disks and network",
     }
-    assert letter.tables[0].rows == (("a", "2.0", "$0.80", "$1.20", "$0.40", "1"),)
+    assert message.tables[0].rows == (("a", "2.0", "$0.80", "$1.20", "$0.40", "1"),)
 
 
-def test_the_rows_of_a_letter_add_up_to_the_total_of_the_page():
+def test_the_rows_of_a_message_add_up_to_the_total_of_the_page():
     """Those that have no room are one row; the last is the sum, which the fleet page has as its total."""
     entries = [job(f"job-{number}", useful=HOUR + number, lost=number) for number in range(MOST_ROWS + 5)]
     index = ReportIndex(at=MONDAY, entries=tuple(entries))
@@ -189,7 +189,7 @@ def test_no_row_more_means_no_row_of_the_rest():
     "day", [WEEK.first - timedelta(days=1), WEEK.last + timedelta(days=1)], ids=["before", "after"]
 )
 def test_another_week_is_not_told(day):
-    """Nor does anybody get a letter of nothing."""
+    """Nor does anybody get a message of nothing."""
     assert told(job("a", day=day)) == {}
 
 
@@ -206,33 +206,33 @@ def test_who_only_waited_is_told():
 
 def test_vms_of_nobody_are_told_to_ops_alone():
     """As nobody known."""
-    letters = told(job("", owner=""), job("a"))
-    assert set(letters) == {ADA, OPS}
-    assert {row[0] for row in letters[OPS].tables[0].rows} == {"nobody known", ADA, "all"}
-    assert {row[0] for row in letters[OPS].tables[2].rows} == {"VMs of no job", "a", "all"}
+    messages = told(job("", owner=""), job("a"))
+    assert set(messages) == {ADA, OPS}
+    assert {row[0] for row in messages[OPS].tables[0].rows} == {"nobody known", ADA, "all"}
+    assert {row[0] for row in messages[OPS].tables[2].rows} == {"VMs of no job", "a", "all"}
 
 
 def test_without_gpus_hours_are_those_of_vms():
     """A fleet of CPUs has a report, too."""
     cpu = VmKind(machine_type="n2-standard-4", region="us-central1")
-    letter = told(replace(job("a"), kinds=(cpu,)))[ADA]
-    assert "GPU-hours" not in letter.evidence
-    assert letter.evidence["VM-hours"] == "1.0 used"
-    assert letter.tables[0].columns[1] == "VM-hours"
+    message = told(replace(job("a"), kinds=(cpu,)))[ADA]
+    assert "GPU-hours" not in message.evidence
+    assert message.evidence["VM-hours"] == "1.0 used"
+    assert message.tables[0].columns[1] == "VM-hours"
 
 
 def test_a_price_that_nobody_knows_is_told_as_such():
     """And not as nothing."""
-    letter = told(replace(job("a"), kinds=(replace(SPOT, region="mars-north1"),)))[ADA]
-    assert letter.what.endswith(": 1 job, cost unknown")
-    assert {letter.evidence[name] for name in ("cost", "wasted", "saved against on-demand")} >= {"unknown"}
-    assert letter.tables[0].rows[0][2:4] == ("unknown", "unknown")
+    message = told(replace(job("a"), kinds=(replace(SPOT, region="mars-north1"),)))[ADA]
+    assert message.what.endswith(": 1 job, cost unknown")
+    assert {message.evidence[name] for name in ("cost", "wasted", "saved against on-demand")} >= {"unknown"}
+    assert message.tables[0].rows[0][2:4] == ("unknown", "unknown")
 
 
 def test_a_price_that_is_known_in_part_is_at_least_so_much():
     """Of two jobs one."""
-    letters = told(job("a"), replace(job("b"), kinds=(replace(SPOT, region="mars-north1"),)))
-    assert "at least $0.40" in letters[ADA].what
+    messages = told(job("a"), replace(job("b"), kinds=(replace(SPOT, region="mars-north1"),)))
+    assert "at least $0.40" in messages[ADA].what
 
 
 def test_a_very_long_name_makes_an_id_that_is_no_longer_than_it_may_be():
@@ -275,29 +275,29 @@ def test_a_short_time_is_told_in_seconds(time, said):
 
 def test_every_table_of_ops_has_the_same_sum():
     """By owner, machine type and job."""
-    letter = told(job("a"), job("b", owner="bob@example.com"), job("c", owner=""))[OPS]
-    sums = {table.rows[-1][1:] if len(table.rows) > 1 else table.rows[0][1:] for table in letter.tables}
+    message = told(job("a"), job("b", owner="bob@example.com"), job("c", owner=""))[OPS]
+    sums = {table.rows[-1][1:] if len(table.rows) > 1 else table.rows[0][1:] for table in message.tables}
     assert sums == {("3.0", "$1.20", "$1.80", "$0.00", "3")}
-    assert [table.columns[0] for table in letter.tables] == [By.OWNER.value, "machine type", By.JOB.value]
+    assert [table.columns[0] for table in message.tables] == [By.OWNER.value, "machine type", By.JOB.value]
 
 
 # --- on its way ---
 
 
 def waiting(since, **said):
-    """Ada's letter of the week, and when it was taken in."""
-    letter = replace(told(job("a"))[ADA], **said)
+    """Ada's message of the week, and when it was taken in."""
+    message = replace(told(job("a"))[ADA], **said)
     to = Recipient(channel=Channel.EMAIL, address=ADA)
-    return Waiting(key="1", generation=1, pending=Pending(notice=letter, recipient=to, since=since))
+    return Waiting(key="1", generation=1, pending=Pending(notice=message, recipient=to, since=since))
 
 
 def goes(one, at, **limits):
-    """Whether it goes out at this moment, as a letter by itself."""
+    """Whether it goes out at this moment, as a message by itself."""
     wanted = DueQuestion(limits=replace(LIMITS, **limits), now=at, pace=Pace.DAILY)
     return due([one], wanted) == ((one,),)
 
 
-def test_the_letter_waits_for_no_other_and_for_no_pace():
+def test_the_message_waits_for_no_other_and_for_no_pace():
     """Its own hour has come; whoever hears of news once a day gets it as well."""
     one = waiting(MONDAY)
     assert not goes(one, MONDAY + LIMITS.settle - timedelta(seconds=1))
@@ -305,8 +305,8 @@ def test_the_letter_waits_for_no_other_and_for_no_pace():
     assert not asks_pace([one])
 
 
-def test_the_letter_is_by_itself_among_many():
-    """Even where so much is told that the rest of it is one letter."""
+def test_the_message_is_by_itself_among_many():
+    """Even where so much is told that the rest of it is one message."""
     one = waiting(MONDAY)
     notices = [
         Waiting(
@@ -320,13 +320,13 @@ def test_the_letter_is_by_itself_among_many():
         for number in range(5)
     ]
     wanted = DueQuestion(limits=LIMITS, now=MONDAY + timedelta(minutes=1))
-    assert [len(letter) for letter in due([one, *notices], wanted)] == [1, 5]
+    assert [len(message) for message in due([one, *notices], wanted)] == [1, 5]
 
 
 @pytest.mark.parametrize(
     ("at", "out"), [(MONDAY + timedelta(minutes=59), False), (MONDAY + timedelta(hours=1), True)]
 )
-def test_the_letter_disturbs_nobody_in_quiet_hours(at, out):
+def test_the_message_disturbs_nobody_in_quiet_hours(at, out):
     """It goes when they are over."""
     assert goes(waiting(MONDAY), at, quiet="22-09") is out
 
@@ -340,7 +340,7 @@ def test_the_letter_disturbs_nobody_in_quiet_hours(at, out):
         (OPS, [(Channel.EMAIL, OPS), (Channel.HOOK, "ops")]),
     ],
 )
-def test_the_letter_goes_to_a_person(owner, to):
+def test_the_message_goes_to_a_person(owner, to):
     """No chat of a team gets everybody's, and ops do not get those of owners who cannot be reached."""
     team = Team(owners=("vera",), email="vision@example.com", hook="vision")
     policy = replace(POLICY, notify=replace(LIMITS, ops_hook="ops"), teams={"vision": team})

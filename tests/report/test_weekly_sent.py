@@ -1,4 +1,4 @@
-"""The letter of the week on its way: published once, brought once, and not at all to who declines it."""
+"""The weekly report on its way: published once, brought once, and not at all to who declines it."""
 
 import contextlib
 from datetime import timedelta
@@ -9,14 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.layout import PreferenceRecord, ReportPart, person_key
+from spotwarden.model.delivery import Pace, Preference
 from spotwarden.model.notice import WEEKLY
 from spotwarden.model.policy import Mode
-from spotwarden.model.post import Pace, Preference
 from spotwarden.report.figures.weekly import due_week, weekly
 from spotwarden.report.model.kept import ReportIndex
 from spotwarden.report.weekly_mail import tell_weekly
 from tests.fakes.trouble import unanswered
-from tests.notify.outbox.post_room import ADA, BOB, OPS, PostRoom
+from tests.notify.outbox.outbox_world import ADA, BOB, OPS, OutboxWorld
 from tests.recovery.test_exactly_once import KilledError, die, watched
 from tests.report.test_weekly import PRICES, job
 
@@ -26,7 +26,7 @@ MARK = ReportPart(path="weekly/2026-W01.json")
 @pytest.fixture
 def room():
     """A Monday morning after eight, after a week in which Ada and Bob had a job each."""
-    return PostRoom()
+    return OutboxWorld()
 
 
 def told(room, cloud=None, *, index=None):
@@ -48,7 +48,7 @@ def published(room):
 
 
 def brought(room):
-    """Have all of the topic taken in and sent; how many letters each person has."""
+    """Have all of the topic taken in and sent; how many messages each person has."""
     for one in room.cloud.notices.messages:
         room.message(one.data)
     room.wait(minutes=1)
@@ -60,7 +60,7 @@ EACH = {ADA: 1, BOB: 1, OPS: 1}
 IDS = [f"{WEEKLY}/2026-W01/{who}" for who in ("all", f"owner/{ADA}", f"owner/{BOB}")]
 
 
-def test_everybody_gets_one_letter(room):
+def test_everybody_gets_one_message(room):
     """Its subject is the sum; each owner's table has his jobs, ops have all."""
     assert told(room) == []
     assert brought(room) == EACH
@@ -98,7 +98,7 @@ def test_nothing_to_tell_is_told_to_nobody_and_not_looked_for_again(room):
     assert published(room) == []
 
 
-def test_a_letter_that_could_not_be_published_is_by_a_later_tick(room):
+def test_a_message_that_could_not_be_published_is_by_a_later_tick(room):
     """All of them go once more, and those that arrived already are known by their ids."""
     room.cloud.notices.trouble.order("publish", unanswered(after_work=False), about=f"owner/{BOB}")
     told(room)
@@ -108,7 +108,7 @@ def test_a_letter_that_could_not_be_published_is_by_a_later_tick(room):
     assert brought(room) == EACH
 
 
-def test_an_answer_that_was_lost_doubles_no_letter(room):
+def test_an_answer_that_was_lost_doubles_no_message(room):
     """It was published; the next tick publishes it again."""
     room.cloud.notices.trouble.order("publish", unanswered(after_work=True), about=f"owner/{BOB}")
     told(room)
@@ -118,10 +118,10 @@ def test_an_answer_that_was_lost_doubles_no_letter(room):
 
 
 @pytest.mark.parametrize("after_work", [False, True], ids=["before", "after"])
-def test_a_kill_between_any_two_calls_loses_and_doubles_no_letter(after_work):
+def test_a_kill_between_any_two_calls_loses_and_doubles_no_message(after_work):
     """For every n: killed at its n-th call, the next tick tells the rest."""
     for calls in range(1, 100):
-        room = PostRoom()
+        room = OutboxWorld()
         room.settings = replace(room.settings, workers=1)
         cloud, count = watched(room.cloud.ports(), calls, die, after_work=after_work)
         with contextlib.suppress(KilledError):
@@ -135,10 +135,10 @@ def test_a_kill_between_any_two_calls_loses_and_doubles_no_letter(after_work):
 
 
 @pytest.mark.parametrize("after_work", [False, True], ids=["before", "after"])
-def test_another_tick_between_any_two_calls_doubles_no_letter(after_work):
+def test_another_tick_between_any_two_calls_doubles_no_message(after_work):
     """For every n: a whole tick around its n-th call."""
     for calls in range(1, 100):
-        room = PostRoom()
+        room = OutboxWorld()
         room.settings = replace(room.settings, workers=1)
 
         def other(room=room):
@@ -153,7 +153,7 @@ def test_another_tick_between_any_two_calls_doubles_no_letter(after_work):
 
 
 def test_deleting_the_report_tells_nobody_twice(room):
-    """It is made anew, the mark with it; the post room remembers whom it has told."""
+    """It is made anew, the mark with it; the outbox remembers whom it has told."""
     told(room)
     assert brought(room) == EACH
     room.cloud.store.delete(room.layout.build(MARK), generation=None)
@@ -173,18 +173,18 @@ def wishes(room, who, data):
     room.store(PreferenceRecord(person=person_key(who)), data)
 
 
-@pytest.mark.parametrize(("wants", "letters"), [(True, 1), (False, 0)])
-def test_who_declines_the_letter_gets_none(room, wants, letters):
+@pytest.mark.parametrize(("wants", "messages"), [(True, 1), (False, 0)])
+def test_who_declines_the_message_gets_none(room, wants, messages):
     """The others do; whoever has only chosen a pace has not declined it."""
     said = Preference(pace=Pace.DAILY, weekly=wants, at=room.now)
     wishes(room, ADA, msgspec.json.encode(said))
     told(room)
-    assert brought(room) == {**EACH, ADA: letters}
+    assert brought(room) == {**EACH, ADA: messages}
     assert room.waiting() == []
     assert room.undelivered() == []
 
 
-def test_a_wish_from_before_there_were_such_letters_declines_nothing(room):
+def test_a_wish_from_before_there_were_such_messages_declines_nothing(room):
     """Its record does not know the word."""
     wishes(room, ADA, b'{"pace": "daily", "at": "2026-01-01T00:00:00Z"}')
     told(room)
@@ -192,7 +192,7 @@ def test_a_wish_from_before_there_were_such_letters_declines_nothing(room):
 
 
 def test_a_wish_that_cannot_be_read_is_none(room, capsys):
-    """The letter comes, and the log says why."""
+    """The message comes, and the log says why."""
     wishes(room, ADA, b"{")
     told(room)
     assert brought(room) == EACH
@@ -208,7 +208,7 @@ def test_who_cannot_be_reached_is_no_trouble(room, capsys):
     assert "ERROR" not in capsys.readouterr().out
 
 
-def test_the_letter_leads_to_the_report(room):
+def test_the_message_leads_to_the_report(room):
     """Where the policy says, or by the command."""
     told(room)
     brought(room)
@@ -223,7 +223,7 @@ def test_the_letter_leads_to_the_report(room):
     assert "gcloud" not in mail.text
 
 
-def test_a_letter_whose_record_could_not_be_written_is_told_once_more(room):
+def test_a_message_whose_record_could_not_be_written_is_told_once_more(room):
     """The tick says what failed, marks nothing as told, and the next one has nothing to double."""
     room.cloud.store.trouble.order("write", unanswered(after_work=False), about="audit/")
     assert len(told(room)) == 1

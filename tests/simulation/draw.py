@@ -93,7 +93,7 @@ def _sweeps(chance: Random) -> Iterator[c.Command]:
 
 
 def _frozen(chance: Random) -> Iterator[c.Command]:
-    """A sweep that stands still while others bring the job back and it is struck again; then it goes on."""
+    """A sweep that stands still while others bring the job back and it is hit again; then it goes on."""
     yield c.Sweep(about=_about(chance), calls=chance.randint(1, 40), then=c.Then.PAUSE)
     for _ in range(chance.choice((2, 3))):
         yield c.Sweep(about=_any(chance))

@@ -230,7 +230,7 @@ preempted() {
 
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
-  keep-vm rank early grace folder patience engine-wait
+  keep-vm rank early grace folder stall-limit engine-wait
   transport"
 
 read_settings() {
@@ -541,7 +541,7 @@ is_mine() {
   local record=$1
   [[ $record =~ \"instances\":\{[^}]*\"$ID\" ]] && return
   [[ $record =~ \"replaces\":\{[^}]*\"$ID\" && $record != *'"early":true'* ]] || return 1
-  [[ ${record##*\"deed\":} == '"start"'* ]]
+  [[ ${record##*\"kind\":} == '"start"'* ]]
 }
 
 # may_write [SECONDS]: whether this VM may; 0 yes, 1 a newer attempt has taken over, 2 nobody knows just now.

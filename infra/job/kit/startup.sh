@@ -230,7 +230,7 @@ preempted() {
 
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
-  keep-vm rank early grace folder patience engine-wait
+  keep-vm rank early grace folder stall-limit engine-wait
   transport"
 
 read_settings() {
@@ -541,7 +541,7 @@ is_mine() {
   local record=$1
   [[ $record =~ \"instances\":\{[^}]*\"$ID\" ]] && return
   [[ $record =~ \"replaces\":\{[^}]*\"$ID\" && $record != *'"early":true'* ]] || return 1
-  [[ ${record##*\"deed\":} == '"start"'* ]]
+  [[ ${record##*\"kind\":} == '"start"'* ]]
 }
 
 # may_write [SECONDS]: whether this VM may; 0 yes, 1 a newer attempt has taken over, 2 nobody knows just now.
@@ -1526,7 +1526,7 @@ group_runs() {
 # Ask it to end, and make it end when that has taken too long. Its status is in ENDED; KILLED is set where it had to be.
 # Whoever ended in time was not in the middle of what it wrote after the signal, in WHOLE_AFTER.
 stop_program() {
-  local patience=$1 end=$((SECONDS + $1))
+  local wait=$1 end=$((SECONDS + $1))
   KILLED=""
   if program_runs; then
     kill -TERM -- "-$PROGRAM" 2>/dev/null
@@ -1538,7 +1538,7 @@ stop_program() {
     done
   fi
   if [ -n "$WHOLE_AFTER" ] && group_runs; then
-    say "the program did not end within $patience s of SIGTERM and is killed"
+    say "the program did not end within $wait s of SIGTERM and is killed"
     KILLED=1 WHOLE_AFTER=""
     [ -z "${ENGINE:-}" ] || timeout 5 "$ENGINE" kill "spotwarden-$NODE" >/dev/null 2>&1
   fi
@@ -1870,7 +1870,7 @@ make_place() {
   SYNC=$((REPLY ? REPLY : 300))
   number grace 10
   GRACE=$REPLY
-  number patience 900
+  number stall-limit 900
   PATIENCE=$REPLY
   LOOK=$((HEARTBEAT < 15 ? HEARTBEAT : 15)) VERDICT_SECONDS=$((6 * LOOK + GRACE + 60))
   mkdir -p "$CODE" "$OUTPUT" "$INPUT" "$WORK/log"

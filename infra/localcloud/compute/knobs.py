@@ -13,9 +13,9 @@ from localcloud.compute.quotas import METRICS
 from localcloud.compute.rates import GROUPS, Rates
 from localcloud.compute.refusals import STOCKOUT_REASONS
 from localcloud.compute.registry import Vm
+from localcloud.compute.resource_types import IMAGES, furnish, make
 from localcloud.compute.shelf import Resource
 from localcloud.compute.site import Site
-from localcloud.compute.things import IMAGES, furnish, make
 from localcloud.errors import ApiError
 
 

@@ -28,7 +28,7 @@ class _Armed:
     dice: random.Random
     hits: int = 0
 
-    def strikes(self, now: float) -> bool:
+    def applies(self, now: float) -> bool:
         if self.left == 0 or (self.until is not None and now >= self.until):
             return False
         if self.dice.random() >= self.rule.probability:
@@ -43,7 +43,7 @@ class _Armed:
 
 
 class Faults:
-    """The rules in force. The first rule that strikes decides; `now` counts seconds and never goes back."""
+    """The rules in force. The first rule that applies decides; `now` counts seconds and never goes back."""
 
     def __init__(self, *, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -76,9 +76,9 @@ class Faults:
         return [armed.resource() for armed in self._armed.values()]
 
     def plan(self, service: str, method: str, path: str) -> Effect | None:
-        """Decide what befalls this call, and count it against the rule that strikes; no I/O."""
+        """Decide what befalls this call, and count it against the rule that applies; no I/O."""
         for armed in self._armed.values():
-            if armed.rule.matches(service, method, path) and armed.strikes(self._now()):
+            if armed.rule.matches(service, method, path) and armed.applies(self._now()):
                 return armed.rule.effect(service)
         return None
 

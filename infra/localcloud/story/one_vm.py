@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from localcloud.story.stage import EXAMPLE, PATIENCE, Stage, milliseconds
+from localcloud.story.stage import EXAMPLE, TIMEOUT, Stage, milliseconds
 from localcloud.story.watch import StoryError, until
 
 JOB = "test-vm"
@@ -28,7 +28,7 @@ async def _train_half(stage: Stage) -> str:
     step = await until(
         lambda: stage.watch.checkpoint(JOB),
         lambda step: bool(step >= HALF_WAY),
-        within=PATIENCE,
+        within=TIMEOUT,
         waiting_for=f"a checkpoint at step {HALF_WAY}",
     )
     stage.say(f"the training has reached step {step} of {STEPS}; its checkpoint is in the bucket")

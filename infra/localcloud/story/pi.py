@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from functools import partial
 
-from localcloud.story.stage import PATIENCE, Stage
+from localcloud.story.stage import TIMEOUT, Stage
 from localcloud.story.watch import StoryError, until
 
 STEPS = 40
@@ -24,7 +24,7 @@ async def at_work(stage: Stage, job: str, nodes: Sequence[str]) -> None:
         steps[node] = await until(
             partial(step_of, stage, job, node),
             lambda step: bool(step >= AT_WORK),
-            within=PATIENCE,
+            within=TIMEOUT,
             waiting_for=f"a checkpoint of {node}",
         )
     reached = ", ".join(f"{node} step {step}" for node, step in steps.items())

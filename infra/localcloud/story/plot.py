@@ -5,13 +5,13 @@ from typing import Any
 
 from localcloud.cloud import Deployment, LocalCloud
 from localcloud.story import gang, lost_marker, one_vm, stockout
-from localcloud.story.stage import PATIENCE, Stage, Tell
+from localcloud.story.stage import TIMEOUT, Stage, Tell
 from localcloud.story.watch import StoryError, until
 
 LOOKS = (("jobs",), ("show", stockout.JOB))
 JOBS = (one_vm.JOB, gang.JOB, stockout.JOB, lost_marker.JOB)
 AN_HOUR = 61 * 60
-"""Seconds after which the letter of the hour goes (`notify.digest`)."""
+"""Seconds after which the message of the hour goes (`notify.digest`)."""
 
 
 class Plot:
@@ -69,14 +69,14 @@ class Plot:
         await stage.watch.turn("travel", {"seconds": AN_HOUR})
         stage.say("$ spotwarden local travel 61m")
         mail = await until(
-            self._letter,
+            self._message,
             lambda found: found is not None,
-            within=PATIENCE,
+            within=TIMEOUT,
             waiting_for=f"a mail that says that {', '.join(JOBS)} are back",
         )
         stage.say(f"✉ {mail['to']}: {mail['subject']}")
 
-    async def _letter(self) -> dict[str, Any] | None:
+    async def _message(self) -> dict[str, Any] | None:
         """The mail that tells of every job that it is back."""
         messages = await self._stage.watch.mailbox()
         mails = (one for one in messages if one["channel"] == "mail")

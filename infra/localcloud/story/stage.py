@@ -14,7 +14,7 @@ from localcloud.story.watch import StoryError, Watcher, moment_of, until
 from localcloud.surroundings import without_settings
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "job" / "example"
-PATIENCE = timedelta(seconds=60)
+TIMEOUT = timedelta(seconds=60)
 Tell = Callable[[str, str], None]
 """Tells a line of a chapter; a line of no chapter has "" for it."""
 Environment = Callable[[], Mapping[str, str]]
@@ -55,7 +55,7 @@ class Stage:
             stderr=asyncio.subprocess.STDOUT,
         )
         try:
-            output, _ = await asyncio.wait_for(process.communicate(), PATIENCE.total_seconds())
+            output, _ = await asyncio.wait_for(process.communicate(), TIMEOUT.total_seconds())
         except TimeoutError:
             process.kill()
             raise StoryError(f"spotwarden {' '.join(words)} did not end") from None
@@ -115,7 +115,7 @@ class Stage:
         found = await until(
             self.watch.instances,
             lambda seen: any(_is_another(one, node, first) for one in seen),
-            within=PATIENCE,
+            within=TIMEOUT,
             waiting_for=f"{node} to come back",
         )
         return next(dict(one) for one in found if _is_another(one, node, first))
@@ -132,7 +132,7 @@ class Stage:
         raw = await until(
             lambda: self.watch.read(f"{job}/metadata/attempts/{number}.json"),
             lambda raw: raw is not None and json.loads(raw)["state"] == "running",
-            within=PATIENCE,
+            within=TIMEOUT,
             waiting_for=f"the ledger to say that attempt {number} of {job} runs",
         )
         return dict(json.loads(raw))
@@ -164,7 +164,7 @@ class Stage:
         status = await until(
             lambda: self.watch.read(f"{job}/metadata/status-code"),
             lambda raw: raw is not None,
-            within=PATIENCE,
+            within=TIMEOUT,
             waiting_for=f"{job} to write its status",
         )
         if status.strip() != b"0":
@@ -175,7 +175,7 @@ class Stage:
         await until(
             self.watch.instances,
             lambda seen: all(one["name"] not in nodes for one in seen),
-            within=PATIENCE,
+            within=TIMEOUT,
             waiting_for=f"{' and '.join(nodes)} to be deleted",
         )
 

@@ -202,7 +202,7 @@ def freeze() -> None:
             with contextlib.suppress(ProcessLookupError):
                 groups.add(os.getpgid(pid))
         for target in [*(-group for group in groups - {os.getpgrp()}), *fresh]:
-            strike(target, signal.SIGSTOP)
+            send_signal(target, signal.SIGSTOP)
         stopped |= fresh
 
 
@@ -210,10 +210,10 @@ def send(number: signal.Signals, *, spare: int = 0) -> None:
     """Send a signal to every descendant but one."""
     for pid in list(descendants()):
         if pid != spare:
-            strike(pid, number)
+            send_signal(pid, number)
 
 
-def strike(pid: int, number: signal.Signals) -> None:
+def send_signal(pid: int, number: signal.Signals) -> None:
     """Send a signal to a process (or, negative, a group) that may be gone or, by set-user-ID, not ours."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)

@@ -35,9 +35,9 @@ def _sweep(wanted: Callable[[str], bool]) -> int:
     killed: set[tuple[int, float]] = set()
     while found := list(_marked(wanted)):
         for process in found:
-            _strike(process.suspend)
+            _send(process.suspend)
         for process in found:
-            _strike(process.kill)
+            _send(process.kill)
         killed |= {(process.pid, process.create_time()) for process in found}
         psutil.wait_procs(found, timeout=1)
     return len(killed)
@@ -53,7 +53,7 @@ def _marked(wanted: Callable[[str], bool]) -> Iterator[psutil.Process]:
             continue  # gone, another user's, or a kernel thread: none of ours
 
 
-def _strike(action: Callable[[], None]) -> None:
+def _send(action: Callable[[], None]) -> None:
     try:
         action()
     except (psutil.NoSuchProcess, psutil.AccessDenied):

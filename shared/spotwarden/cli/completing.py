@@ -6,14 +6,14 @@ import threading
 import click
 from click.shell_completion import CompletionItem
 
-PATIENCE = 2.0
+TIMEOUT = 2.0
 """Seconds: a shell that waits longer for a list of jobs is felt as one that hangs."""
 
 
 def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The jobs of the bucket that begin so."""
     del ctx, param
-    return [CompletionItem(name) for name in within(PATIENCE) if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in within(TIMEOUT) if name.startswith(incomplete)]
 
 
 def within(seconds: float) -> list[str]:

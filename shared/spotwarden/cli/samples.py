@@ -10,7 +10,7 @@ from spotwarden.cli import sample_week
 from spotwarden.governance import silence
 from spotwarden.governance.cases import notices as case_notices
 from spotwarden.model.attempt import Attempt, AttemptState, Try
-from spotwarden.model.case import Case, CaseState, Strike, Warned
+from spotwarden.model.case import Case, CaseState, Remediation, Warned
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.finding import Finding, Subject, Target
 from spotwarden.model.governance import GovernanceLimits, Remedy
@@ -139,7 +139,7 @@ def _of_cases(tick: Tick) -> Iterator[Notice]:
         finding = _finding(rule, trouble)
         case = _case(finding, trouble.remedy, tick)
         due = tick.now + _HOUR / 2
-        strike = Strike(target=ID, request_id="", at=tick.now, error="403 permission denied")
+        remediation = Remediation(target=ID, request_id="", at=tick.now, error="403 permission denied")
         yield case_notices.warning(case, finding, policy, tick, hindered="", due=due, latest=None)
         yield case_notices.unknown(case, finding, policy, tick)
         yield case_notices.acted(case, policy, tick)
@@ -147,7 +147,7 @@ def _of_cases(tick: Tick) -> Iterator[Notice]:
         if rule == "early_stop":
             yield case_notices.withheld(case, "the policy keeps the data on local SSDs", policy, tick)
         else:
-            yield case_notices.failing(case, [strike], 3, policy, tick)
+            yield case_notices.failing(case, [remediation], 3, policy, tick)
         if rule == "idle":
             yield case_notices.too_many(rule, [case] * 40, 10, policy, tick)
 
@@ -158,7 +158,7 @@ def _of_posts(tick: Tick) -> Iterator[Notice]:
         yield asleep
     week = sample_week.WEEK
     told, figures = f"Your week of {week.told}", sample_week.figures(tick.now)
-    yield weekly.letter(figures, week, tick.now, owner="ann", words=told, tables=sample_week.tables())
+    yield weekly.message(figures, week, tick.now, owner="ann", words=told, tables=sample_week.tables())
     yield recipients.unreachable("ml-chat", "404 no such hook", policy, tick.now)
     yield tidying.unreadable(b"hello", "it is no JSON", tick.now).pending.notice
 

@@ -18,7 +18,7 @@ class Named(Protocol):
     def job(self) -> str: ...  # noqa: D102 — said above
 
 
-Known = TypeVar("Known", bound=Named)
+Facts = TypeVar("Facts", bound=Named)
 End = TypeVar("End")
 
 
@@ -51,12 +51,12 @@ def advance(
 
 
 def step_by_step(
-    facts: Known,
+    facts: Facts,
     *,
-    next_step: Callable[[Known], Any],
-    after: Callable[[Known, Any, Outcome], Known | None],
+    next_step: Callable[[Facts], Any],
+    after: Callable[[Facts, Any, Outcome], Facts | None],
     apply: Callable[[Any], Outcome],
-    end: Callable[[Known, Any], End | None],
+    end: Callable[[Facts, Any], End | None],
 ) -> End | Wait | None:
     """Go on until there is no next step, until `end` makes one of it, or until an outcome stops it."""
     for _ in range(STEPS_AT_MOST):

@@ -6,19 +6,19 @@ from typing import NamedTuple
 import msgspec
 
 from spotwarden.engine.log import WriteLine
-from spotwarden.engine.metrics import pulse
+from spotwarden.engine.metrics import sweep_metrics
 from spotwarden.layout import AuditRecord, Layout
 from spotwarden.model.action import (
     Change,
     CloseCase,
     FileCase,
     RecordLaunched,
-    SendLetter,
+    SendMessage,
     StoreObject,
     Tell,
     WriteAttempt,
 )
-from spotwarden.model.letter import Mail
+from spotwarden.model.message import Mail
 from spotwarden.model.outcome import Done, Outcome
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Store
@@ -43,26 +43,26 @@ class AuditEntry(NamedTuple):
     outcome: Outcome
 
 
-def write_down(store: Store, layout: Layout, author: Author, deeds: Sequence[AuditEntry]) -> None:
+def write_down(store: Store, layout: Layout, author: Author, entries: Sequence[AuditEntry]) -> None:
     """Add what belongs together to the audit, one object; names sort by time, then sweep, then order."""
     tick = author.tick
     at = tick.now.time().isoformat("seconds").replace(":", "")
     entry = f"{at}-{tick.function}-{tick.sweep}-{author.number:04}"
     name = layout.build(AuditRecord(day=tick.now.date(), entry=entry))
-    data = msgspec.json.format(msgspec.json.encode([_record(author, action) for action in deeds]))
+    data = msgspec.json.format(msgspec.json.encode([_record(author, action) for action in entries]))
     store.write(name, data, generation=None, content_type=JSON)
 
 
-def _record(author: Author, deed: AuditEntry) -> dict[str, object]:
+def _record(author: Author, entry: AuditEntry) -> dict[str, object]:
     return {
         "at": author.tick.now,
         "function": author.tick.function,
         "sweep": author.tick.sweep,
         "policy": author.policy,
-        "action": type(deed.action).__name__,
-        "why": deed.action.reason,
-        "detail": _detail(deed.action),
-        "outcome": deed.outcome,
+        "action": type(entry.action).__name__,
+        "why": entry.action.reason,
+        "detail": _detail(entry.action),
+        "outcome": entry.outcome,
     }
 
 
@@ -70,7 +70,7 @@ def say(log: WriteLine, tick: Tick, action: Change, outcome: Outcome) -> None:
     """Log the action in one line."""
     what, how = type(action).__name__, type(outcome).__name__
     severity = "INFO" if isinstance(outcome, Done) else "WARNING"
-    pulse().acted(what, outcome)
+    sweep_metrics().acted(what, outcome)
     said = {"action": what, "outcome": how, "reason": action.reason, **_where(action)}
     log(tick, severity, f"{what}: {action.reason}", **said)
 
@@ -81,11 +81,11 @@ def _detail(action: Change) -> object:
         return {"type": "StoreObject", "name": action.name, "bytes": len(action.data)}
     if isinstance(action, RecordLaunched):
         return {"type": "RecordLaunched", "job": action.job, "nodes": sorted(action.ran)}
-    if isinstance(action, SendLetter):
-        letter = action.letter
-        to = letter.to if isinstance(letter, Mail) else letter.hook
-        name = letter.message_id if isinstance(letter, Mail) else letter.id
-        return {"type": "SendLetter", "to": to, "letter": name, "notices": action.notices[:100]}
+    if isinstance(action, SendMessage):
+        message = action.message
+        to = message.to if isinstance(message, Mail) else message.hook
+        name = message.message_id if isinstance(message, Mail) else message.id
+        return {"type": "SendMessage", "to": to, "message": name, "notices": action.notices[:100]}
     return action
 
 

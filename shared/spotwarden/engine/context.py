@@ -3,7 +3,7 @@
 import msgspec
 
 from spotwarden.engine.executor import Executor
-from spotwarden.engine.metrics import pulse
+from spotwarden.engine.metrics import sweep_metrics
 from spotwarden.engine.settings import Settings
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
@@ -22,6 +22,6 @@ class SweepContext(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def open(cls, cloud: Cloud, settings: Settings, policy: Policy, tick: Tick) -> "SweepContext":
         """Everything for one sweep; its calls are counted from now on."""
-        pulse().watch(cloud.calls)
+        sweep_metrics().watch(cloud.calls)
         executor = Executor(cloud, settings.layout, policy, tick)
         return cls(cloud=cloud, settings=settings, policy=policy, tick=tick, executor=executor)

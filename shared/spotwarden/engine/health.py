@@ -40,21 +40,21 @@ def reported(function: Callable[P, T]) -> Callable[P, T]:
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         from werkzeug.exceptions import HTTPException, InternalServerError  # noqa: PLC0415 — commands come here, too
 
-        pulse = SweepMetrics(clock.now(), _trace())
-        token = CURRENT.set(pulse)
-        tick = Tick(function=function.__name__, sweep="", now=pulse.began)
+        metrics = SweepMetrics(clock.now(), _trace())
+        token = CURRENT.set(metrics)
+        tick = Tick(function=function.__name__, sweep="", now=metrics.began)
         try:
             return function(*args, **kwargs)
         except HTTPException:
             raise
         except Exception as error:  # noqa: BLE001 — told, and answered as a failure
-            _tell(pulse.tick or tick, error, pulse)
+            _tell(metrics.tick or tick, error, metrics)
             raise InternalServerError(
                 f"{function.__name__} could not do everything; its log says why"
             ) from None
         finally:
-            if pulse.tick:
-                end_line(pulse.tick, pulse)
+            if metrics.tick:
+                end_line(metrics.tick, metrics)
             CURRENT.reset(token)
 
     _acknowledge_the_unreadable(function.__name__)
@@ -77,27 +77,27 @@ def _acknowledge_the_unreadable(function: str) -> None:
     errorhandler(GenericException)(tell)
 
 
-def end_line(tick: Tick, pulse: SweepMetrics) -> None:
+def end_line(tick: Tick, metrics: SweepMetrics) -> None:
     """The last line of a sweep: totals as numbers below `metrics`, and what they consist of beside it."""
-    calls = pulse.calls
-    metrics: dict[str, float] = {
-        "seconds": round((clock.now() - pulse.began).total_seconds(), 3),
-        "actions": pulse.actions.total(),
-        "failures": pulse.failures.total(),
-        "waiting": pulse.waiting,
+    calls = metrics.calls
+    figures: dict[str, float] = {
+        "seconds": round((clock.now() - metrics.began).total_seconds(), 3),
+        "actions": metrics.actions.total(),
+        "failures": metrics.failures.total(),
+        "waiting": metrics.waiting,
         "calls": sum(calls.values()),
         "memory_mib": round(memory() / MIB, 1),
-        **pulse.seen,
+        **metrics.seen,
     }
     log(
         tick,
         "INFO",
-        f"swept in {metrics['seconds']} s: {metrics['actions']} actions, {metrics['failures']} failures",
+        f"swept in {figures['seconds']} s: {figures['actions']} actions, {figures['failures']} failures",
         event=SWEEP,
-        metrics=metrics,
-        actions=_sorted(pulse.actions),
-        failures=_sorted(pulse.failures),
-        others=_sorted(pulse.others),
+        metrics=figures,
+        actions=_sorted(metrics.actions),
+        failures=_sorted(metrics.failures),
+        others=_sorted(metrics.others),
         calls=calls,
     )
 
@@ -112,11 +112,11 @@ def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _tell(tick: Tick, error: Exception, pulse: SweepMetrics) -> None:
+def _tell(tick: Tick, error: Exception, metrics: SweepMetrics) -> None:
     """One ERROR line: what, where, and each failure of a group. Error Reporting reads `stack_trace`."""
     single = list(_each(error))
     for one in single:
-        pulse.failed(type(one).__name__)
+        metrics.failed(type(one).__name__)
     failures = [
         {"what": type(one).__name__, "why": str(one)[:MOST_TEXT], "where": _where(one)}
         for one in single[:MOST_FAILURES]

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import msgspec
 
-from spotwarden.engine.metrics import pulse
+from spotwarden.engine.metrics import sweep_metrics
 from spotwarden.model.tick import Tick
 
 TRACE = "logging.googleapis.com/trace"
@@ -32,7 +32,7 @@ def log(tick: Tick, severity: str, message: str, **fields: object) -> None:
         "sweep": tick.sweep,
         **fields,
     }
-    if trace := pulse().trace:
+    if trace := sweep_metrics().trace:
         line[TRACE] = trace
     # In one piece: another worker's line never ends up in the middle of it, nor between it and its end, which
     # functions-framework writes by itself where LOG_EXECUTION_ID is set.

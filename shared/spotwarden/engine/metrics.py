@@ -1,6 +1,6 @@
 """What is counted while a function is at it, for the line that it ends with.
 
-One pulse belongs to one request. It is found from wherever something worth counting happens, in the workers'
+One metrics belongs to one request. It is found from wherever something worth counting happens, in the workers'
 threads as well; where nobody listens, as in a command, it counts for nobody.
 """
 
@@ -80,9 +80,9 @@ class _Unheard(SweepMetrics):
 
 
 UNHEARD = _Unheard(datetime.min)  # noqa: DTZ901 - read by nobody
-CURRENT: ContextVar[SweepMetrics | None] = ContextVar("pulse", default=None)
+CURRENT: ContextVar[SweepMetrics | None] = ContextVar("metrics", default=None)
 
 
-def pulse() -> SweepMetrics:
-    """The pulse of what is at it here; one that nobody reads where nothing is."""
+def sweep_metrics() -> SweepMetrics:
+    """The metrics of what is at it here; one that nobody reads where nothing is."""
     return CURRENT.get() or UNHEARD

@@ -10,7 +10,7 @@ import msgspec
 from spotwarden import clock, typed
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.log import log
-from spotwarden.engine.metrics import pulse
+from spotwarden.engine.metrics import sweep_metrics
 from spotwarden.layout import Layout, MarkerName, NotInLayoutError, node_problem
 from spotwarden.model.tick import Tick
 
@@ -43,17 +43,17 @@ def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout
         about=marked or lost,
         lost=bool(lost),
     )
-    pulse().tick = tick
+    sweep_metrics().tick = tick
     return tick
 
 
 def node_of_marker(layout: Layout, name: str) -> str:
     """The node that a marker's object name speaks of; "" for any other object."""
     try:
-        thing = layout.parse(name)
+        object_name = layout.parse(name)
     except NotInLayoutError:
         return ""
-    return thing.node if isinstance(thing, MarkerName) else ""
+    return object_name.node if isinstance(object_name, MarkerName) else ""
 
 
 class _Payload(msgspec.Struct, frozen=True, rename="camel"):
@@ -89,7 +89,7 @@ def close_tick(tick: Tick, swept: Swept) -> None:
     """
     for reason in swept.waiting:
         log(tick, "INFO", f"waits: {reason}", reason=reason)
-    pulse().waiting = len(swept.waiting)
+    sweep_metrics().waiting = len(swept.waiting)
     if swept.failures:
         raise ExceptionGroup(f"{tick.function} could not do everything", swept.failures)
     if swept.soon and not tick.patient:

@@ -8,8 +8,8 @@ from typing import TypeVar
 import msgspec
 
 from spotwarden import clock, typed
-from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.rest import Rest
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.wire import Held, WirePage
 from spotwarden.ports import ConflictError, UnansweredError
 
@@ -34,10 +34,10 @@ class Calls:
         *,
         project: str,
         endpoint: str = "",
-        patience: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
+        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     ) -> None:
         self._project = project
-        self._rest = Rest(endpoint=endpoint, patience=patience)
+        self._rest = Rest(endpoint=endpoint, retry_policy=retry_policy)
 
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""

@@ -11,8 +11,8 @@ from typing import Any
 from spotwarden import typed
 from spotwarden.gcp.calls import decode
 from spotwarden.gcp.errors import refusal
-from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.rest import Rest
+from spotwarden.gcp.retry_policy import RetryPolicy
 
 typed.prepare(dict[str, Any])
 
@@ -105,5 +105,5 @@ class Deployed:
     def _rest(self, service: str) -> Rest:
         if service not in self._services:
             endpoint = self._endpoint or f"https://{service}.googleapis.com"
-            self._services[service] = Rest(endpoint=endpoint, patience=RetryPolicy(), refused=_refused)
+            self._services[service] = Rest(endpoint=endpoint, retry_policy=RetryPolicy(), refused=_refused)
         return self._services[service]

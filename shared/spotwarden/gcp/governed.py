@@ -10,7 +10,7 @@ from spotwarden import typed
 from spotwarden.gcp import leftovers, wire
 from spotwarden.gcp.calls import MOST, Calls, InTime, decode
 from spotwarden.gcp.fleet import FIELDS, FleetPage, GatheredFleet, by_id
-from spotwarden.gcp.leftovers import ADDRESSES, DISKS, OURS, SNAPSHOTS, Snapshots, ThingsPage
+from spotwarden.gcp.leftovers import ADDRESSES, DISKS, OURS, SNAPSHOTS, LeftoverPage, Snapshots
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.instance import Operation
 from spotwarden.ports import RejectedError
@@ -29,7 +29,7 @@ class Labelled(msgspec.Struct, frozen=True, rename="camel"):
     labels: dict[str, str] = {}
 
 
-typed.prepare(Labelled, wire.WireOperation, Snapshots, FleetPage, ThingsPage)
+typed.prepare(Labelled, wire.WireOperation, Snapshots, FleetPage, LeftoverPage)
 
 
 class Governed(Calls):
@@ -82,7 +82,7 @@ class Governed(Calls):
         found: list[Leftover | None] = []
         missing: set[str] = set()
         for kind, fields in (("disks", DISKS), ("addresses", ADDRESSES)):
-            for page in self._pages(kind, fields, {"filter": OURS}, ThingsPage):
+            for page in self._pages(kind, fields, {"filter": OURS}, LeftoverPage):
                 missing.update(page.missing())
                 for name, scope in page.items.items():
                     if name == GLOBAL:

@@ -11,15 +11,15 @@ from google.api_core.gapic_v1.client_info import ClientInfo
 
 from spotwarden.gcp.endpoint import checked_endpoint, is_loopback
 from spotwarden.gcp.errors import unanswered
-from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.rest import agent
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.tally import count
 
 Client = TypeVar("Client")
 T = TypeVar("T")
 
 ON_LOOPBACK = (
-    # A proxy of the office knows nothing of this machine's loopback.
+    # A company's proxy knows nothing of this machine's loopback.
     ("grpc.enable_http_proxy", 0),
     # A page of Monitoring's is larger than the 4 MB that a channel takes by default.
     ("grpc.max_receive_message_length", -1),
@@ -40,12 +40,12 @@ class Typed(Generic[Client]):
     """
 
     def __init__(
-        self, kind: Callable[..., Client], *, service: str, endpoint: str, patience: RetryPolicy
+        self, kind: Callable[..., Client], *, service: str, endpoint: str, retry_policy: RetryPolicy
     ) -> None:
         self._kind: Any = kind
         self._service = service
         self._endpoint = checked_endpoint(endpoint) if endpoint else ""
-        self._patience = patience
+        self._retry_policy = retry_policy
 
     @cached_property
     def _client(self) -> Any:  # noqa: ANN401 - Google's clients publish no types
@@ -68,14 +68,14 @@ class Typed(Generic[Client]):
             UnansweredError: no answer within the patience, or nobody knows what became of the call.
             google.api_core.exceptions.GoogleAPICallError: a refusal.
         """
-        seconds = self._patience.answer.total_seconds()
+        seconds = self._retry_policy.answer.total_seconds()
 
         def once() -> T:
             count(self._service)
             with unanswered():
                 return ask(self._client, seconds)
 
-        return self._patience.insist(once)
+        return self._retry_policy.insist(once)
 
     def close(self) -> None:
         """Give the connection back; the next call opens a new one."""

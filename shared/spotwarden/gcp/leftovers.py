@@ -23,7 +23,7 @@ _LINK = re.compile(rf"projects/([^/?#]+)/[^?#]+/(?:disks|addresses|snapshots)/{I
 _AT_REST = {"disk": "READY", "address": "RESERVED", "snapshot": "READY"}
 
 
-class WireThing(msgspec.Struct, frozen=True, rename="camel"):
+class WireLeftover(msgspec.Struct, frozen=True, rename="camel"):
     """A disk, an address or a snapshot."""
 
     id: str
@@ -40,17 +40,17 @@ class WireThing(msgspec.Struct, frozen=True, rename="camel"):
 class LeftoverReader(WireListed, frozen=True):
     """What an aggregated list holds for one zone or region."""
 
-    disks: Sequence[WireThing] = ()
-    addresses: Sequence[WireThing] = ()
+    disks: Sequence[WireLeftover] = ()
+    addresses: Sequence[WireLeftover] = ()
 
 
-ThingsPage = WirePage[LeftoverReader]
+LeftoverPage = WirePage[LeftoverReader]
 
 
 class Snapshots(msgspec.Struct, frozen=True, rename="camel"):
     """One page of the list of snapshots."""
 
-    items: Sequence[WireThing] = ()
+    items: Sequence[WireLeftover] = ()
     next_page_token: str = ""
     unreachables: Sequence[str] = ()
     warning: WireWarning | None = None
@@ -62,23 +62,23 @@ class Snapshots(msgspec.Struct, frozen=True, rename="camel"):
             yield from map(last, self.warning.scopes("global"))
 
 
-def leftover(kind: str, thing: WireThing) -> Leftover | None:
+def leftover(kind: str, object_name: WireLeftover) -> Leftover | None:
     """The thing, if it carries a job's label and nothing uses it; None where one cannot say so.
 
     Its link names it by its id: a name may be another's by the time that it is removed.
     """
-    job = thing.labels.get(JOB_LABEL, "")
-    if not job or thing.users or thing.status != _AT_REST[kind]:
+    job = object_name.labels.get(JOB_LABEL, "")
+    if not job or object_name.users or object_name.status != _AT_REST[kind]:
         return None
-    home = thing.self_link.partition("/compute/v1/")[2].rpartition("/")[0]
+    home = object_name.self_link.partition("/compute/v1/")[2].rpartition("/")[0]
     return Leftover(
         kind=kind,
-        name=thing.name,
-        link=checked(f"{home}/{thing.id}"),
+        name=object_name.name,
+        link=checked(f"{home}/{object_name.id}"),
         job=job,
-        created=utc(thing.creation_timestamp),
-        size_gb=int(thing.disk_size_gb if kind == "snapshot" else thing.size_gb),
-        labels=thing.labels,
+        created=utc(object_name.creation_timestamp),
+        size_gb=int(object_name.disk_size_gb if kind == "snapshot" else object_name.size_gb),
+        labels=object_name.labels,
     )
 
 

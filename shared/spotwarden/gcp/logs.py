@@ -17,8 +17,8 @@ import msgspec
 
 from spotwarden import typed
 from spotwarden.gcp.calls import ID_ONLY, decode
-from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.rest import Rest
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.model.logline import LogLine
 from spotwarden.ports import UnansweredError
 
@@ -83,9 +83,9 @@ typed.prepare(_Page)
 class CloudLogging:
     """`Logs` over one project. Safe to use from several threads."""
 
-    def __init__(self, *, project: str, endpoint: str = "", patience: RetryPolicy = PATIENT) -> None:
+    def __init__(self, *, project: str, endpoint: str = "", retry_policy: RetryPolicy = PATIENT) -> None:
         self._project = project
-        self._rest = Rest(endpoint=endpoint or GOOGLE, patience=patience)
+        self._rest = Rest(endpoint=endpoint or GOOGLE, retry_policy=retry_policy)
 
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""

@@ -12,7 +12,7 @@ from google.cloud.monitoring_v3 import MetricServiceClient
 
 from spotwarden.gcp.gathering import PagedRows
 from spotwarden.gcp.grpc_service import Typed
-from spotwarden.gcp.patience import RetryPolicy
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.series import SHORTEST, SeriesQuestion, WireSeries, instance_id, listed, number_of
 from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.ports import RejectedError, UnansweredError
@@ -62,11 +62,11 @@ class CloudMonitoring:
         *,
         project: str,
         endpoint: str = "",
-        patience: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
+        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     ) -> None:
         self._project = project
         self._monitoring = Typed(
-            MetricServiceClient, service="monitoring", endpoint=endpoint, patience=patience
+            MetricServiceClient, service="monitoring", endpoint=endpoint, retry_policy=retry_policy
         )
 
     def close(self) -> None:

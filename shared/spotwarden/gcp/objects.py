@@ -15,7 +15,7 @@ from google.cloud import storage
 from google.cloud.storage.exceptions import DataCorruption
 
 from spotwarden.gcp.errors import is_unanswered, unanswered
-from spotwarden.gcp.patience import RetryPolicy
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.session import settle
 from spotwarden.ports import BrokenError, ConflictError, UnansweredError
 
@@ -29,10 +29,10 @@ WRITTEN_BY = "spotwarden-write"
 class ObjectDoor:
     """One bucket. Safe to use from several threads; `close` gives its connections back."""
 
-    def __init__(self, *, project: str, bucket: str, patience: RetryPolicy) -> None:
+    def __init__(self, *, project: str, bucket: str, retry_policy: RetryPolicy) -> None:
         self._project = project
         self._bucket_name = bucket
-        self._patience = patience
+        self._retry_policy = retry_policy
 
     @cached_property
     def _client(self) -> storage.Client:
@@ -53,8 +53,8 @@ class ObjectDoor:
         """A listing, each page asked for again while it is not answered."""
         return self._client.list_blobs(
             self._bucket_name,
-            timeout=self._patience.timeouts,
-            retry=self._patience.retry(is_unanswered),
+            timeout=self._retry_policy.timeouts,
+            retry=self._retry_policy.retry(is_unanswered),
             **how,
         )
 
@@ -63,7 +63,7 @@ class ObjectDoor:
         blob = self.blob(name)
         try:
             with unanswered():
-                blob.reload(timeout=self._patience.timeouts, retry=None)
+                blob.reload(timeout=self._retry_policy.timeouts, retry=None)
         except NotFound as error:
             _raise_without_bucket(error)
             return None
@@ -80,7 +80,7 @@ class ObjectDoor:
         sink = _Sink(blob.name, at_most)
         try:
             with unanswered():
-                blob.download_to_file(sink, timeout=self._patience.timeouts, retry=None)
+                blob.download_to_file(sink, timeout=self._retry_policy.timeouts, retry=None)
         except NotFound as error:
             raise UnansweredError(f"{blob.name} changed while it was read") from error
         except BadRequest as error:
@@ -98,7 +98,7 @@ class ObjectDoor:
                 data,
                 content_type=kind,
                 if_generation_match=generation,
-                timeout=self._patience.timeouts,
+                timeout=self._retry_policy.timeouts,
                 retry=None,
             )
         return int(blob.generation)
@@ -108,7 +108,7 @@ class ObjectDoor:
         try:
             with _conditional(name, generation):
                 self.blob(name).delete(
-                    if_generation_match=generation, timeout=self._patience.timeouts, retry=None
+                    if_generation_match=generation, timeout=self._retry_policy.timeouts, retry=None
                 )
         except NotFound as error:
             _raise_without_bucket(error)

@@ -11,7 +11,7 @@ from google.pubsub_v1 import PublisherClient, PubsubMessage
 
 from spotwarden import clock
 from spotwarden.gcp.grpc_service import Typed
-from spotwarden.gcp.patience import RetryPolicy
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.ports import Published, UnansweredError
 
 
@@ -24,10 +24,10 @@ class CloudTopic:
         project: str,
         topic: str,
         endpoint: str = "",
-        patience: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
+        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     ) -> None:
         self._topic = f"projects/{project}/topics/{topic}"
-        self._pubsub = Typed(PublisherClient, service="pubsub", endpoint=endpoint, patience=patience)
+        self._pubsub = Typed(PublisherClient, service="pubsub", endpoint=endpoint, retry_policy=retry_policy)
 
     def close(self) -> None:
         """Give the connection back; the next call opens a new one."""

@@ -12,7 +12,7 @@ from google.auth.transport.requests import AuthorizedSession
 
 from spotwarden.gcp.endpoint import checked_endpoint, is_loopback
 from spotwarden.gcp.errors import refusal, unanswered
-from spotwarden.gcp.patience import RetryPolicy
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.session import settle
 
 _SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
@@ -43,11 +43,11 @@ class Rest:
         self,
         *,
         endpoint: str,
-        patience: RetryPolicy,
+        retry_policy: RetryPolicy,
         refused: Callable[[str, int, bytes], Exception] = refusal,
     ) -> None:
         self._endpoint = checked_endpoint(endpoint)
-        self._patience = patience
+        self._retry_policy = retry_policy
         self._refused = refused
 
     @cached_property
@@ -64,7 +64,7 @@ class Rest:
 
     def get(self, path: str, query: Mapping[str, str | list[str]]) -> bytes:
         """Fetch; `RejectedError`, or `UnansweredError` when the patience is over."""
-        return self._patience.insist(lambda: self._send("GET", path, query, None))
+        return self._retry_policy.insist(lambda: self._send("GET", path, query, None))
 
     def post(
         self,
@@ -84,7 +84,7 @@ class Rest:
             ready()
             return self._send("POST", path, query, data)
 
-        return self._patience.insist(once)
+        return self._retry_policy.insist(once)
 
     def delete(
         self, path: str, query: Mapping[str, str], *, ready: Callable[[], None] = lambda: None
@@ -95,7 +95,7 @@ class Rest:
             ready()
             return self._send("DELETE", path, query, None)
 
-        return self._patience.insist(once)
+        return self._retry_policy.insist(once)
 
     def _send(
         self, method: str, path: str, query: Mapping[str, str | list[str]], data: bytes | None
@@ -107,7 +107,7 @@ class Rest:
                 params=query,
                 data=data,
                 headers={"Content-Type": "application/json"} if data is not None else None,
-                timeout=self._patience.timeouts,
+                timeout=self._retry_policy.timeouts,
                 # Google's API never redirects; whoever does shall not get our token.
                 allow_redirects=False,
             )

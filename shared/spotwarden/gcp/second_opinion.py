@@ -16,8 +16,8 @@ from google.cloud.compute_v1 import AggregatedListInstancesRequest, Instance, In
 
 from spotwarden.gcp.endpoint import checked_endpoint, is_loopback
 from spotwarden.gcp.errors import is_unanswered, unanswered
-from spotwarden.gcp.patience import RetryPolicy
 from spotwarden.gcp.rest import agent
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.session import settle
 from spotwarden.model.fleet import Listed
 from spotwarden.ports import RejectedError
@@ -25,7 +25,9 @@ from spotwarden.ports import RejectedError
 MOST = 500
 
 
-def fleet(project: str, *, endpoint: str = "", patience: RetryPolicy = RetryPolicy()) -> tuple[Listed, ...]:  # noqa: B008 - frozen
+def fleet(
+    project: str, *, endpoint: str = "", retry_policy: RetryPolicy = RetryPolicy()
+) -> tuple[Listed, ...]:
     """All VMs of the project; `endpoint` is "" for Google's Compute Engine.
 
     Raises:
@@ -45,18 +47,18 @@ def fleet(project: str, *, endpoint: str = "", patience: RetryPolicy = RetryPoli
     settle(_session(client.transport), url)
     with client, unanswered():
         try:
-            return tuple(_listed(client, project, patience))
+            return tuple(_listed(client, project, retry_policy))
         except api.GoogleAPICallError as error:
             if is_unanswered(error):
                 raise
             raise RejectedError(error.reason or type(error).__name__, str(error)) from error
 
 
-def _listed(client: InstancesClient, project: str, patience: RetryPolicy) -> Iterator[Listed]:
+def _listed(client: InstancesClient, project: str, retry_policy: RetryPolicy) -> Iterator[Listed]:
     pages = client.aggregated_list(
         request=AggregatedListInstancesRequest(project=project, max_results=MOST),
-        retry=patience.retry(is_unanswered),
-        timeout=patience.answer.total_seconds(),
+        retry=retry_policy.retry(is_unanswered),
+        timeout=retry_policy.answer.total_seconds(),
     )
     for scope, content in pages:
         zone = scope.rpartition("/")[2]

@@ -16,7 +16,7 @@ def settle(session: requests.Session, url: str) -> None:
     """Read the environment's proxies and certificates for this service now, and keep its connections.
 
     `requests` would read the whole environment before each call, which is a third of what a call costs.
-    A proxy of the office knows nothing of this machine's loopback.
+    A company's proxy knows nothing of this machine's loopback.
     """
     session.proxies = {} if is_loopback(url) else get_environ_proxies(url)
     session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True

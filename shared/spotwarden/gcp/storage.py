@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from spotwarden.gcp.errors import unanswered
 from spotwarden.gcp.objects import WRITTEN_BY, ObjectDoor, check_size
-from spotwarden.gcp.patience import RetryPolicy
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.ports import ConflictError, Entry, Stored, UnansweredError
 
 _ENTRY = "items(name,generation,updated,size),nextPageToken"
@@ -20,7 +20,7 @@ def _new_word() -> str:
 class CloudStorage:
     """`Store` over one bucket. Safe to use from several threads.
 
-    Every method raises `UnansweredError` when `patience` is over. A bucket that does not exist, a missing
+    Every method raises `UnansweredError` when `retry_policy` is over. A bucket that does not exist, a missing
     permission and the like rise as google-cloud-storage words them.
     """
 
@@ -29,11 +29,11 @@ class CloudStorage:
         *,
         project: str,
         bucket: str,
-        patience: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
+        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
         new_word: Callable[[], str] = _new_word,
     ) -> None:
-        self._objects = ObjectDoor(project=project, bucket=bucket, patience=patience)
-        self._patience = patience
+        self._objects = ObjectDoor(project=project, bucket=bucket, retry_policy=retry_policy)
+        self._retry_policy = retry_policy
         self._new_word = new_word
 
     def close(self) -> None:
@@ -58,7 +58,7 @@ class CloudStorage:
 
     def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
         """As `Store.read`: data, generation and time are of one moment. Two calls."""
-        return self._patience.insist(lambda: self._read(name, at_most))
+        return self._retry_policy.insist(lambda: self._read(name, at_most))
 
     def _read(self, name: str, at_most: int) -> Stored | None:
         blob = self._objects.find(name)
@@ -72,12 +72,12 @@ class CloudStorage:
         """As `Store.write`; a write whose answer was lost is recognised and not reported as a conflict."""
         write = _Write(self._objects, name, self._new_word())
         kind = content_type or "application/octet-stream"
-        return self._patience.insist(lambda: write.once(data, generation, kind))
+        return self._retry_policy.insist(lambda: write.once(data, generation, kind))
 
     def delete(self, name: str, *, generation: int) -> bool:
         """As `Store.delete`; a delete whose answer was lost and after which nothing is left was ours."""
         delete = _Delete(self._objects, name, generation)
-        return self._patience.insist(delete.once)
+        return self._retry_policy.insist(delete.once)
 
 
 class _Write:

@@ -16,7 +16,7 @@ from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
 from spotwarden.gcp.errors import is_unanswered, leaves_open, unanswered
 from spotwarden.gcp.objects import ObjectDoor
-from spotwarden.gcp.patience import RetryPolicy
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.ports import HeldObject, UnansweredError, unwatched
 
 PIECE = 16 * 1024 * 1024
@@ -28,10 +28,10 @@ _HELD = "items(name,generation,size,crc32c),nextPageToken"
 class CloudFiles:
     """`Transfers` over one bucket."""
 
-    def __init__(self, *, project: str, bucket: str, patience: RetryPolicy = RetryPolicy()) -> None:  # noqa: B008 - frozen
-        self._objects = ObjectDoor(project=project, bucket=bucket, patience=patience)
-        self._retry = patience.retry(_may_come)
-        self._timeouts = patience.timeouts
+    def __init__(self, *, project: str, bucket: str, retry_policy: RetryPolicy = RetryPolicy()) -> None:  # noqa: B008 - frozen
+        self._objects = ObjectDoor(project=project, bucket=bucket, retry_policy=retry_policy)
+        self._retry = retry_policy.retry(_may_come)
+        self._timeouts = retry_policy.timeouts
 
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""

@@ -109,7 +109,7 @@ def _not_more(case: Case, answer: Extend, by: _Rules) -> str:
 
 def _under_way(case: Case) -> str:
     """What a person must know of a remedy that was written down before the answer came."""
-    sent = [strike for strike in case.strikes if not strike.error]
+    sent = [remediation for remediation in case.remediations if not remediation.error]
     if case.state is not CaseState.DUE or not sent:
         return ""
     at = moment(max(one.at for one in sent))

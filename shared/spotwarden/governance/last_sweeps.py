@@ -13,11 +13,11 @@ def last_sweeps(store: Store, layout: Layout, *, besides: str) -> Mapping[str, d
     found = {}
     for entry in store.entries(layout.turns()):
         try:
-            thing = layout.parse(entry.name)
+            object_name = layout.parse(entry.name)
         except NotInLayoutError:
             continue
-        if isinstance(thing, SweepTurn) and thing.function != besides:
+        if isinstance(object_name, SweepTurn) and object_name.function != besides:
             turn, _generation = read_turn(store, entry.name)
             if turn.swept:
-                found[thing.function] = turn.swept
+                found[object_name.function] = turn.swept
     return found

@@ -148,9 +148,9 @@ def _by_job(
         )
     if side is Lenient.OWN:
         return msgspec.structs.replace(held, value=value, source=LimitSource.JOB)
-    wish, now = leniency(side, value), leniency(side, held.value)
+    asked, now = leniency(side, value), leniency(side, held.value)
     most = now if held.ceiling is None else max(now, leniency(side, held.ceiling))
-    if wish <= most:
+    if asked <= most:
         return msgspec.structs.replace(held, value=value, source=LimitSource.JOB)
     if most > now:
         return _cut(held, f"job.toml says {written(value)}")

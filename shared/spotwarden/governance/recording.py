@@ -72,11 +72,11 @@ def _names(store: Store, layout: Layout, function: str, since: datetime) -> list
     found: list[tuple[object, ...]] = []
     for row in store.entries(layout.sweeps(function)):
         try:
-            thing = layout.parse(row.name)
+            object_name = layout.parse(row.name)
         except NotInLayoutError:
             continue
-        if isinstance(thing, SweepRecord) and thing.day >= since.date():
-            found.append((thing.day, thing.entry, row.name))
+        if isinstance(object_name, SweepRecord) and object_name.day >= since.date():
+            found.append((object_name.day, object_name.entry, row.name))
     return [str(name) for *_, name in sorted(found)]
 
 

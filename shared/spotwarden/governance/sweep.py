@@ -16,7 +16,7 @@ from spotwarden.engine.advance import step_by_step
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Each, Swept, each, swept
 from spotwarden.engine.log import log
-from spotwarden.engine.metrics import pulse
+from spotwarden.engine.metrics import sweep_metrics
 from spotwarden.engine.turn import TakenTurn, end_turn, take_turn
 from spotwarden.governance.cases import blast
 from spotwarden.governance.cases.blast import portion
@@ -53,7 +53,7 @@ class SweptRules(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
     watches: bool = False
 
 
-class JudgedLook(msgspec.Struct, frozen=True, kw_only=True):
+class JudgedSweep(msgspec.Struct, frozen=True, kw_only=True):
     """One look, judged: what was found about each case. One that cannot be read is left alone, and told."""
 
     judged: Judged
@@ -66,12 +66,12 @@ def govern(context: SweepContext, rules: SweptRules[Facts]) -> Swept:
     if context.tick.about and too_many(context.tick):
         return swept([Wait(reason="many VMs are made at once: the next tick looks at all", soon=False)], ())
     if context.tick.about:
-        sight = _look(context, rules, context.tick.now)
-        if any(case.finding for case in sight.cases):
+        judged_sweep = _look(context, rules, context.tick.now)
+        if any(case.finding for case in judged_sweep.cases):
             skew = context.policy.governance.clock_skew
             check_event_clock(context.cloud.store, context.settings.layout, context.tick, skew)
-        moved = _escalate(context, sight.cases)
-        return swept(_waits(moved), [*sight.broken, *moved.failures])
+        moved = _escalate(context, judged_sweep.cases)
+        return swept(_waits(moved), [*judged_sweep.broken, *moved.failures])
     store, layout = context.cloud.store, context.settings.layout
     taken = take_turn(store, layout, context.tick)
     if taken is None:
@@ -82,15 +82,15 @@ def govern(context: SweepContext, rules: SweptRules[Facts]) -> Swept:
 
 def _sweep(context: SweepContext, rules: SweptRules[Facts], taken: TakenTurn) -> Swept:
     steady = steady_since(taken, context.tick, context.policy.governance.outage)
-    sight = _look(context, rules, steady)
-    moved = _escalate(context, sight.cases)
+    judged_sweep = _look(context, rules, steady)
+    moved = _escalate(context, judged_sweep.cases)
     acted = _act(
-        context, rules, sight, [result for result in moved.results if isinstance(result, Ripe)], steady
+        context, rules, judged_sweep, [result for result in moved.results if isinstance(result, Ripe)], steady
     )
     told = each([taken] if rules.watches else [], partial(_tell_of_silence, context))
     taken = next(iter(told.results), taken)
     end_turn(context.cloud.store, context.settings.layout, with_steady(taken, steady), context.tick.now)
-    failures = [*sight.broken, *moved.failures, *acted.failures, *told.failures]
+    failures = [*judged_sweep.broken, *moved.failures, *acted.failures, *told.failures]
     return swept([*_waits(moved), *_waits(acted)], failures)
 
 
@@ -107,7 +107,7 @@ def _tell_of_silence(context: SweepContext, taken: TakenTurn) -> TakenTurn:
 
 def _look(
     context: SweepContext, rules: SweptRules[Facts], steady: datetime, only: Collection[str] = ()
-) -> JudgedLook:
+) -> JudgedSweep:
     """Everything, or these VMs once more; only a whole look is worth recording."""
     store, layout = context.cloud.store, context.settings.layout
     workers = context.settings.workers
@@ -120,20 +120,22 @@ def _look(
         record(store, layout, brief, facts)
     judged = rules.judge(facts, brief)
     if not only:
-        pulse().saw(vms=judged.fleet, cases=len(filed))
+        sweep_metrics().saw(vms=judged.fleet, cases=len(filed))
     cases = tuple(one for one in paired(judged, filed) if (one.rule, one.key) not in broken)
-    return JudgedLook(judged=judged, cases=cases, broken=tuple(broken.values()))
+    return JudgedSweep(judged=judged, cases=cases, broken=tuple(broken.values()))
 
 
-def _escalate(context: SweepContext, cases: Iterable[CaseFacts], *, only_strike: bool = False) -> Each[Moved]:
+def _escalate(
+    context: SweepContext, cases: Iterable[CaseFacts], *, only_remediate: bool = False
+) -> Each[Moved]:
     """Take every case as far as it goes; one bad case never stops the others.
 
-    With `only_strike` no further than to where the remedy was applied: what to tell can wait, a VM costs.
+    With `only_remediate` no further than to where the remedy was applied: what to tell can wait, a VM costs.
     """
     decide = partial(next_step, policy=context.policy, tick=context.tick)
 
     def end(facts: CaseFacts, step: CaseStep) -> Moved | None:
-        if only_strike and facts.planned and isinstance(step, Tell | FileCase):
+        if only_remediate and facts.planned and isinstance(step, Tell | FileCase):
             return facts
         return step if isinstance(step, Ripe) else None
 
@@ -149,10 +151,16 @@ def _waits(moved: Each[Moved]) -> list[Wait]:
 
 
 def _act(
-    context: SweepContext, rules: SweptRules[Facts], sight: JudgedLook, ripe: list[Ripe], steady: datetime
+    context: SweepContext,
+    rules: SweptRules[Facts],
+    judged_sweep: JudgedSweep,
+    ripe: list[Ripe],
+    steady: datetime,
 ) -> Each[Moved]:
     """Look once more at what is ripe, and act on what is so still, within the blast radius."""
-    wanted = {(case.rule, case.key): _ids(case.subject) for case in _allowed(context, rules, sight, ripe)}
+    wanted = {
+        (case.rule, case.key): _ids(case.subject) for case in _allowed(context, rules, judged_sweep, ripe)
+    }
     if not wanted:
         return Each([], [])
     again = _look(context, rules, steady, set[str]().union(*wanted.values()))
@@ -163,9 +171,9 @@ def _act(
         and (ids := wanted.get((one.rule, one.key)))
         and _ids(one.finding.subject) <= ids
     ]
-    struck = _escalate(context, permitted, only_strike=True)
-    told = _escalate(context, [result for result in struck.results if isinstance(result, CaseFacts)])
-    return Each([*_waits(struck), *_waits(told)], [*struck.failures, *told.failures])
+    remediated = _escalate(context, permitted, only_remediate=True)
+    told = _escalate(context, [result for result in remediated.results if isinstance(result, CaseFacts)])
+    return Each([*_waits(remediated), *_waits(told)], [*remediated.failures, *told.failures])
 
 
 def _ids(subject: Subject) -> set[str]:
@@ -173,10 +181,10 @@ def _ids(subject: Subject) -> set[str]:
 
 
 def _allowed(
-    context: SweepContext, rules: SweptRules[Facts], sight: JudgedLook, ripe: list[Ripe]
+    context: SweepContext, rules: SweptRules[Facts], judged_sweep: JudgedSweep, ripe: list[Ripe]
 ) -> tuple[Case, ...]:
     """The ripe cases that this sweep may act upon; of a rule that wants too much none, then ops are told."""
-    fleet = sight.judged.fleet
+    fleet = judged_sweep.judged.fleet
     found = portion(rules.names, [ripe_case.case for ripe_case in ripe], context.policy, fleet)
     for rule, cases in found.stopped.items():
         notice = blast.too_many(rule, cases, fleet, context.policy, context.tick)

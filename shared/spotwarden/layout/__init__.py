@@ -6,15 +6,14 @@ other's inverse; a name that is not in the table is refused with a reason, never
 
 from spotwarden.layout.keys import notice_key, person_key, quarantine_key
 from spotwarden.layout.names import Layout, NotInLayoutError, job_problem, node_problem
-from spotwarden.layout.owner import job_of
-from spotwarden.layout.table import MARKERS, MAX_NAME_BYTES, OURS, RESERVED_JOBS
-from spotwarden.layout.things import (
+from spotwarden.layout.object_names import (
     AttemptRecord,
     AuditRecord,
     CaseRecord,
     Code,
     CreateScript,
     DeliveredRecord,
+    DeliveryRound,
     Heartbeat,
     InputName,
     InstanceId,
@@ -28,7 +27,6 @@ from spotwarden.layout.things import (
     OutboxEntry,
     Output,
     PlacementMemory,
-    PostRound,
     PreferenceRecord,
     Quarantined,
     ReportPart,
@@ -42,6 +40,8 @@ from spotwarden.layout.things import (
     UsageRecord,
     UsedOffer,
 )
+from spotwarden.layout.owner import job_of
+from spotwarden.layout.table import MARKERS, MAX_NAME_BYTES, OURS, RESERVED_JOBS
 
 __all__ = [
     "MARKERS",
@@ -54,6 +54,7 @@ __all__ = [
     "Code",
     "CreateScript",
     "DeliveredRecord",
+    "DeliveryRound",
     "Heartbeat",
     "InputName",
     "InstanceId",
@@ -69,7 +70,6 @@ __all__ = [
     "OutboxEntry",
     "Output",
     "PlacementMemory",
-    "PostRound",
     "PreferenceRecord",
     "Quarantined",
     "ReportPart",

@@ -8,8 +8,8 @@ from urllib.parse import quote, unquote_to_bytes
 
 import msgspec
 
+from spotwarden.layout.object_names import Code, InstanceId, ObjectName
 from spotwarden.layout.table import FIELDS, MARKERS, MAX_NAME_BYTES, OURS, READERS, RESERVED_JOBS, TEMPLATES
-from spotwarden.layout.things import Code, InstanceId, ObjectName
 
 
 class NotInLayoutError(ValueError):
@@ -82,9 +82,9 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         if not self.prefix.endswith("/") or _problem("path", self.prefix[:-1]):
             raise NotInLayoutError(self.prefix, "a bucket prefix is empty or a path that ends in '/'")
 
-    def build(self, thing: ObjectName) -> str:
+    def build(self, object_name: ObjectName) -> str:
         """The name of this thing; `NotInLayoutError` where a part does not fit."""
-        return _build(self.prefix, thing)
+        return _build(self.prefix, object_name)
 
     def parse(self, name: str) -> ObjectName:
         """What the object of this name is; `NotInLayoutError` where it is nothing of ours."""
@@ -169,9 +169,9 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=16_384)
-def _build(prefix: str, thing: ObjectName) -> str:
-    parts = {field: str(getattr(thing, field)) for field in thing.__struct_fields__}
-    name = prefix + TEMPLATES[type(thing)].format(**parts)
+def _build(prefix: str, object_name: ObjectName) -> str:
+    parts = {field: str(getattr(object_name, field)) for field in object_name.__struct_fields__}
+    name = prefix + TEMPLATES[type(object_name)].format(**parts)
     for field, text in parts.items():
         if problem := _problem(field, text):
             raise NotInLayoutError(name, problem)

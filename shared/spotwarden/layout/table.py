@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from datetime import date
 
-from spotwarden.layout.things import (
+from spotwarden.layout.object_names import (
     AttemptRecord,
     AuditRecord,
     CaseRecord,
     Code,
     CreateScript,
     DeliveredRecord,
+    DeliveryRound,
     Heartbeat,
     InputName,
     InstanceId,
@@ -23,7 +24,6 @@ from spotwarden.layout.things import (
     OutboxEntry,
     Output,
     PlacementMemory,
-    PostRound,
     PreferenceRecord,
     Quarantined,
     ReportPart,
@@ -70,7 +70,7 @@ TEMPLATES: Mapping[type[ObjectName], str] = {
     CaseRecord: OURS + "/cases/{rule}/{key}.json",
     Quarantined: OURS + "/quarantine/{key}@{generation}",
     OutboxEntry: OURS + "/outbox/{channel}/{person}/{notice}.json",
-    PostRound: OURS + "/rounds/{channel}/{person}.json",
+    DeliveryRound: OURS + "/rounds/{channel}/{person}.json",
     DeliveredRecord: OURS + "/delivered/{notice}/{channel}/{person}.json",
     UndeliveredRecord: OURS + "/undelivered/{channel}/{person}/{notice}.json",
     PreferenceRecord: OURS + "/preferences/{person}.json",

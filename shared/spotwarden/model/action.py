@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from spotwarden.model.attempt import Attempt
+from spotwarden.model.base_action import Action, CloseJob
 from spotwarden.model.case import Case
-from spotwarden.model.deed import Action, CloseJob
-from spotwarden.model.letter import Message
+from spotwarden.model.message import Message
 from spotwarden.model.notice import Notice
 from spotwarden.model.request import Request
 from spotwarden.model.watch import Watch
@@ -176,10 +176,10 @@ class Tell(Action, frozen=True, kw_only=True, tag=True):
     notice: Notice
 
 
-class SendLetter(Action, frozen=True, kw_only=True, tag=True):
-    """Hand a letter to its channel; `notices` are the ids of what it tells."""
+class SendMessage(Action, frozen=True, kw_only=True, tag=True):
+    """Hand a message to its channel; `notices` are the ids of what it tells."""
 
-    letter: Message
+    message: Message
     notices: tuple[str, ...]
 
 
@@ -243,7 +243,7 @@ Change = (
     | StoreObject
     | DropObject
     | Tell
-    | SendLetter
+    | SendMessage
 )
 Question = Look | Survey | Fetch
 Step = Change | Question | Wait

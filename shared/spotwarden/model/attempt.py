@@ -51,7 +51,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     at: Moment
     operation: str = ""
     error: str = ""
-    deed: TryKind = TryKind.CREATE
+    kind: TryKind = TryKind.CREATE
     spot: bool = True
     turn: int = 1
 

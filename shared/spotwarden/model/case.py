@@ -37,7 +37,7 @@ class Warned(msgspec.Struct, frozen=True, kw_only=True):
     delivered: Moment | None = None
 
 
-class Strike(msgspec.Struct, frozen=True, kw_only=True):
+class Remediation(msgspec.Struct, frozen=True, kw_only=True):
     """One try to act on one VM, written down before it is sent.
 
     `operation` is "" until Compute Engine has answered, `error` is "" unless the try is known to have failed.
@@ -55,7 +55,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     `since` is when the trouble itself began, as far as the rule can vouch for it. `keep_until` with `kept_by`
     and `kept_why` are a veto by a person; `extended` is how much more a person has granted, in the unit in
-    which the rule counts (hours, or money). `strikes` are the newest try for each target, `failures` how
+    which the rule counts (hours, or money). `remediations` are the newest try for each target, `failures` how
     often acting has failed in a row, `told` the ids of other notices about it, `labels` the names of those
     that we have put on its VMs, `answered` the ids of the offers that were taken up: none counts twice.
     """
@@ -76,7 +76,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     kept_by: str = ""
     kept_why: str = ""
     extended: float = 0.0
-    strikes: tuple[Strike, ...] = ()
+    remediations: tuple[Remediation, ...] = ()
     failures: int = 0
     told: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
     `finding` is None where nothing is wrong any more; with `hidden` it may only be out of sight. `there` says
     that some VM of the case still runs. `permitted` says that a second look and the blast radius let the
     sweep act. What this sweep has done already: `told` the ids of notices, with when they were accepted,
-    `planned` the remedy written down, `closed` the job closed in its ledger, `labelled` and `struck` (by
+    `planned` the remedy written down, `closed` the job closed in its ledger, `labelled` and `remediated` (by
     target) the VMs it has been applied to, with how that went.
     """
 
@@ -116,7 +116,7 @@ class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
     planned: bool = False
     closed: bool = False
     labelled: frozenset[str] = frozenset()
-    struck: Mapping[str, Strike] = {}
+    remediated: Mapping[str, Remediation] = {}
 
     @property
     def job(self) -> str:

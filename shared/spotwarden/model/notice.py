@@ -10,7 +10,7 @@ from spotwarden.model.finding import Target
 from spotwarden.model.moment import Moment
 
 WEEKLY = "weekly_report"
-"""The kind that tells the figures of a week: a letter by itself, at its own time, that can be declined."""
+"""The kind that tells the figures of a week: a message by itself, at its own time, that can be declined."""
 
 
 class Severity(Enum):
@@ -50,7 +50,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     """What happened, why, and what to do. Two notices with one `id` are one notice told twice.
 
     `then` is what will happen if nobody does anything, at the moment `due`, and with a `grace` no sooner than
-    that after the notice has arrived: a letter that is late names a later moment, in `due` and in `then`,
+    that after the notice has arrived: a message that is late names a later moment, in `due` and in `then`,
     where it stands as `model.spans.moment` writes it; but none after `latest`, which is when an earlier
     warning lets it happen whether this one arrives or not. `instances` are the VMs that it is about, `case`
     what it can be answered to, in one of the `ways`. `tables` are for whoever reads at leisure: nothing that

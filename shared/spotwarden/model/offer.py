@@ -11,7 +11,7 @@ from spotwarden.model.notice import CaseRef, Way
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
     """One answer to one notice by one person, good for one time until `expires`.
 
-    `id` names it: a letter that is written twice makes the same offer. `at` is when its notice was written.
+    `id` names it: a message that is written twice makes the same offer. `at` is when its notice was written.
     `hours` is for how long (keep) or by how much (extend). `case` is None where the answer is to a job that
     is over (restart).
     """

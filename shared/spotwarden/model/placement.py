@@ -38,12 +38,12 @@ class ZoneAvailability(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlacementRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """All places for one machine type: which ones offer it (as of `offered_at`), and their weather."""
+    """All places for one machine type: which ones offer it (as of `offered_at`), and their availability."""
 
     machine: str
     offered: tuple[str, ...] = ()
     offered_at: datetime | None = None
-    weather: Mapping[str, ZoneAvailability] = {}
+    availability: Mapping[str, ZoneAvailability] = {}
 
 
 def region_of(place: str) -> str:

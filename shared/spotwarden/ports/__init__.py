@@ -4,7 +4,7 @@ from spotwarden.ports.bucket import Entry, HeldObject, Store, Stored, Transfers,
 from spotwarden.ports.cloud import Cloud, no_calls
 from spotwarden.ports.compute import Compute
 from spotwarden.ports.errors import BrokenError, ConflictError, RejectedError, UnansweredError
-from spotwarden.ports.people import NoPost, Post, Published, Topic
+from spotwarden.ports.people import Mailer, NoMailer, Published, Topic
 from spotwarden.ports.watching import Logs, Metrics
 
 __all__ = [
@@ -15,9 +15,9 @@ __all__ = [
     "Entry",
     "HeldObject",
     "Logs",
+    "Mailer",
     "Metrics",
-    "NoPost",
-    "Post",
+    "NoMailer",
     "Published",
     "RejectedError",
     "Store",

@@ -6,7 +6,7 @@ import msgspec
 
 from spotwarden.ports.bucket import Store
 from spotwarden.ports.compute import Compute
-from spotwarden.ports.people import NoPost, Post, Topic
+from spotwarden.ports.people import Mailer, NoMailer, Topic
 from spotwarden.ports.watching import Metrics
 
 
@@ -25,5 +25,5 @@ class Cloud(msgspec.Struct, frozen=True, kw_only=True):
     compute: Compute
     notices: Topic
     metrics: Metrics
-    post: Post = NoPost()
+    mailer: Mailer = NoMailer()
     calls: Callable[[], Mapping[str, int]] = no_calls

@@ -1,10 +1,10 @@
-"""The ways to people: notices, and the letters that come of them."""
+"""The ways to people: notices, and the messages that come of them."""
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from spotwarden.model.letter import Message
+from spotwarden.model.message import Message
 from spotwarden.ports.errors import RejectedError
 
 
@@ -22,10 +22,10 @@ class Topic(Protocol):
         """Publish and wait until it is accepted. `UnansweredError`."""
 
 
-class Post(Protocol):
-    """How letters leave: mail and web hooks."""
+class Mailer(Protocol):
+    """How messages leave: mail and web hooks."""
 
-    def send(self, letter: Message) -> str:
+    def send(self, message: Message) -> str:
         """Hand it over and give the server's answer.
 
         Raises:
@@ -34,9 +34,9 @@ class Post(Protocol):
         """
 
 
-class NoPost:
+class NoMailer:
     """For a function that sends nothing."""
 
-    def send(self, letter: Message) -> str:
+    def send(self, message: Message) -> str:
         """Refuse it."""
-        raise RejectedError("unsent", f"this function has no channel for {type(letter).__name__}")
+        raise RejectedError("unsent", f"this function has no channel for {type(message).__name__}")

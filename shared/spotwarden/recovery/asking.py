@@ -52,12 +52,12 @@ def ask(  # noqa: PLR0913 — what is known, who asks, and whether it has waited
             return give_up(facts, newest, _last_word(facts, attempt), tick)
         return _back_off(facts, newest, policy, tick)
     turn = (attempt.tries[-1].turn if attempt.tries else 0) + 1
-    key = chosen.place if chosen.deed is TryKind.CREATE else f"start/{chosen.place}"
+    key = chosen.place if chosen.kind is TryKind.CREATE else f"start/{chosen.place}"
     trying = Try(
         place=chosen.place,
         request_id=request_id(attempt.job, attempt.number, key, turn),
         at=tick.now,
-        deed=chosen.deed,
+        kind=chosen.kind,
         spot=chosen.spot,
         turn=turn,
     )

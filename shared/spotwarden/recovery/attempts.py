@@ -13,12 +13,12 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.recovery import placing, strays
+from spotwarden.recovery.adopting import adopt, settle, watch_of
 from spotwarden.recovery.begun import unrecorded
 from spotwarden.recovery.claiming import claim, record
 from spotwarden.recovery.ending import clear, close, end_watch, ended
 from spotwarden.recovery.fates import Fate, Now
 from spotwarden.recovery.judging import LossFinding, answered, closed, find
-from spotwarden.recovery.sighting import settle, sight, watch_of
 from spotwarden.recovery.truth_table import LossVerdict
 
 IN_FLIGHT = {AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF}
@@ -39,7 +39,7 @@ def next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     for node in facts.nodes:
         if past := answered(facts, node):
             return clear(node, past)
-    if seen := sight(facts, tick):
+    if seen := adopt(facts, tick):
         return seen
     finding = find(facts, policy.recovery, tick) if _open(facts) else None
     if finding is None:

@@ -23,7 +23,7 @@ class Choosing(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of which place; `why` is "" unless it is worth a word."""
 
     place: str
-    deed: TryKind
+    kind: TryKind
     spot: bool
     why: str = ""
 
@@ -38,7 +38,7 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
     if kept and (waited or not _asked_lately(attempt, kept.zone, policy, tick)):
         again = _starts(attempt) < policy.recovery.start_tries or not places
         if again and not _useless_start(attempt):
-            return Choosing(place=kept.zone, deed=TryKind.START, spot=True)
+            return Choosing(place=kept.zone, kind=TryKind.START, spot=True)
     if not isinstance(launch, Launch) or not places:
         return None
     why = _why_on_demand(facts, policy, tick) if launch.spot else ""
@@ -46,11 +46,11 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
     fresh = [place for place in places if not _asked_lately(attempt, place, policy, tick, spot=spot)]
     # What places did to spot VMs says nothing about on-demand ones.
     unknown = PlacementRecord(machine=launch.machine)
-    weather = facts.places or unknown if spot else unknown
-    ordered: Sequence[str] = placement.order(fresh, weather, tick.now, policy.placement) if fresh else ()
+    availability = facts.places or unknown if spot else unknown
+    ordered: Sequence[str] = placement.order(fresh, availability, tick.now, policy.placement) if fresh else ()
     if not ordered and waited:
         ordered = sorted(places, key=lambda place: _last_asked(attempt, place, tick))
-    return Choosing(place=ordered[0], deed=TryKind.CREATE, spot=spot, why=why) if ordered else None
+    return Choosing(place=ordered[0], kind=TryKind.CREATE, spot=spot, why=why) if ordered else None
 
 
 def kept_instance(facts: JobFacts, attempt: Attempt) -> Instance | None:
@@ -96,19 +96,19 @@ def hopeless(facts: JobFacts, attempt: Attempt) -> bool:
 
 def _useless(attempt: Attempt, place: str) -> bool:
     return any(
-        one.place == place and one.deed is TryKind.CREATE and one.error and refusal(one.error) in LASTING
+        one.place == place and one.kind is TryKind.CREATE and one.error and refusal(one.error) in LASTING
         for one in attempt.tries
     )
 
 
 def _useless_start(attempt: Attempt) -> bool:
     return any(
-        one.deed is TryKind.START and one.error and refusal(one.error) in LASTING for one in attempt.tries
+        one.kind is TryKind.START and one.error and refusal(one.error) in LASTING for one in attempt.tries
     )
 
 
 def _starts(attempt: Attempt) -> int:
-    return sum(one.deed is TryKind.START for one in attempt.tries)
+    return sum(one.kind is TryKind.START for one in attempt.tries)
 
 
 def _asked_lately(attempt: Attempt, place: str, policy: Policy, tick: Tick, *, spot: bool = True) -> bool:

@@ -68,7 +68,7 @@ def came_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
 
     Of a gang only what is there: in the log an earlier try of the same minute looks the same.
     """
-    if attempt.tries[-1].deed is TryKind.START:
+    if attempt.tries[-1].kind is TryKind.START:
         running = {instance.id for instance in facts.instances if alive(instance)}
         return {node: one for node, one in attempt.replaces.items() if one in running}
     gang = isinstance(facts.launch, Launch) and facts.launch.gang

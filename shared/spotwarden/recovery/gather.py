@@ -11,7 +11,7 @@ from functools import partial
 
 import msgspec
 
-from spotwarden.engine.metrics import pulse
+from spotwarden.engine.metrics import sweep_metrics
 from spotwarden.engine.turn import TakenTurn, end_turn, take_turn
 from spotwarden.layout import (
     RESERVED_JOBS,
@@ -113,7 +113,7 @@ def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tic
     folder = look_into(cloud.store, layout, job)
     if folder.of(AttemptRecord):
         names = {job, *(marker.node for marker in markers)}
-        names |= {getattr(thing, "node", job) for thing in folder.things}
+        names |= {getattr(object_name, "node", job) for object_name in folder.things}
         instances = cloud.compute.instances(names=sorted(names), job=job)
     else:
         # Nobody knows the other nodes of a gang that was launched by hand.
@@ -154,9 +154,9 @@ def _say_what_was_seen(  # noqa: PLR0913 - each is seen at another place
     """The figures of this sweep; the quarantine is only counted by a tick, for it can wait."""
     oldest = min([tick.now, *(entry.updated for entry in markers)])
     age = (tick.now - oldest).total_seconds()
-    pulse().saw(vms=vms, jobs=jobs, markers=len(markers), oldest_marker_seconds=age)
+    sweep_metrics().saw(vms=vms, jobs=jobs, markers=len(markers), oldest_marker_seconds=age)
     if tick.patient:
-        pulse().saw(quarantined=len(cloud.store.entries(layout.quarantine())))
+        sweep_metrics().saw(quarantined=len(cloud.store.entries(layout.quarantine())))
 
 
 def _since(markers: list[Entry], watches: list[Watched], swept: datetime | None, tick: Tick) -> datetime:

@@ -56,7 +56,7 @@ class JobFolder(NamedTuple):
 
     def of(self, kind: type[ObjectName]) -> list[ObjectName]:
         """All objects of a kind."""
-        return [thing for thing in self.things if isinstance(thing, kind)]
+        return [object_name for object_name in self.things if isinstance(object_name, kind)]
 
 
 def look_into(store: Store, layout: Layout, job: str) -> JobFolder:
@@ -74,13 +74,13 @@ def once(
     known: GenerationCache[object],
     layout: Layout,
     folder: JobFolder,
-    thing: ObjectName,
+    object_name: ObjectName,
     read: Callable[[], Read],
 ) -> Read:
     """Read it, unless this very generation has been read before; what is not in the folder is always read."""
-    if (entry := folder.things.get(thing)) is None:
+    if (entry := folder.things.get(object_name)) is None:
         return read()
-    name = layout.build(thing)
+    name = layout.build(object_name)
     value = known.get(name, entry.generation)
     if value is None:
         value = known.keep(name, entry.generation, read())
@@ -120,10 +120,10 @@ def look_at_job(
 def read_ledger(store: Store, layout: Layout, folder: JobFolder) -> tuple[Recorded, ...]:
     """All attempts of a job, oldest first."""
     found: list[Recorded] = []
-    for thing in folder.of(AttemptRecord):
-        stored = store.read(layout.build(thing))
+    for object_name in folder.of(AttemptRecord):
+        stored = store.read(layout.build(object_name))
         if stored is not None:
-            attempt = decoded(layout.build(thing), stored.data, Attempt)
+            attempt = decoded(layout.build(object_name), stored.data, Attempt)
             found.append(Recorded(attempt=attempt, generation=stored.generation, written=stored.updated))
     return tuple(sorted(found, key=lambda one: one.attempt.number))
 
@@ -147,28 +147,28 @@ def watch_in(name: str, job: str, data: bytes) -> Watch:
 
 def _registrations(store: Store, layout: Layout, folder: JobFolder) -> dict[str, str]:
     found: dict[str, str] = {}
-    for thing in folder.of(InstanceId):
-        stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
-        if isinstance(thing, InstanceId) and stored is not None:
-            found[thing.node] = stored.data.decode(errors="replace").strip()
+    for object_name in folder.of(InstanceId):
+        stored = store.read(layout.build(object_name), at_most=OBJECT_AT_MOST)
+        if isinstance(object_name, InstanceId) and stored is not None:
+            found[object_name.node] = stored.data.decode(errors="replace").strip()
     return found
 
 
 def _script(store: Store, layout: Layout, job: str, folder: JobFolder) -> StoredScript | None:
     """The script that is re-run: the resolved one, where it was made from this very create script."""
-    thing: ObjectName = CreateScript(job=job)
-    entry = folder.things.get(thing)
+    object_name: ObjectName = CreateScript(job=job)
+    entry = folder.things.get(object_name)
     if entry is not None and entry.size > SCRIPT_AT_MOST:
         problem = f"it has {entry.size} bytes, and at most {SCRIPT_AT_MOST} are read"
         return StoredScript(name=entry.name, text=b"", generation=entry.generation, problem=problem)
-    script = store.read(layout.build(thing)) if entry is not None else None
+    script = store.read(layout.build(object_name)) if entry is not None else None
     if script is None:
         return None
     if (other := ResolvedScript(job=job)) in folder.things:
         resolved = store.read(layout.build(other))
         if resolved and sha256(script.data).hexdigest().encode() in resolved.data:
-            thing, script = other, resolved
-    name = layout.build(thing)
+            object_name, script = other, resolved
+    name = layout.build(object_name)
     if problem := _too_much(folder):
         return StoredScript(name=name, text=script.data, generation=script.generation, problem=problem)
     files = _files(store, layout, folder)
@@ -177,7 +177,7 @@ def _script(store: Store, layout: Layout, job: str, folder: JobFolder) -> Stored
 
 def _too_much(folder: JobFolder) -> str:
     """Why the files beside the script are not read; "" where they are: by the listing alone."""
-    sizes = [folder.things[thing].size for thing in folder.of(ScriptFile)]
+    sizes = [folder.things[object_name].size for object_name in folder.of(ScriptFile)]
     if len(sizes) > MANY_FILES:
         return f"{len(sizes)} files are stored beside it, and at most {MANY_FILES} are read"
     if sum(sizes) > FILES_AT_MOST:
@@ -187,10 +187,10 @@ def _too_much(folder: JobFolder) -> str:
 
 def _files(store: Store, layout: Layout, folder: JobFolder) -> Mapping[str, bytes]:
     files: dict[str, bytes] = {}
-    for thing in folder.of(ScriptFile):
-        stored = store.read(layout.build(thing))
-        if isinstance(thing, ScriptFile) and stored is not None:
-            files[thing.path] = stored.data
+    for object_name in folder.of(ScriptFile):
+        stored = store.read(layout.build(object_name))
+        if isinstance(object_name, ScriptFile) and stored is not None:
+            files[object_name.path] = stored.data
     return files
 
 
@@ -199,14 +199,14 @@ def read_job_file(store: Store, layout: Layout, job: str, folder: JobFolder | No
 
     A folder that was listed saves the read where there is no such file.
     """
-    thing = JobFileName(job=job)
-    if folder is not None and thing not in folder.things:
+    object_name = JobFileName(job=job)
+    if folder is not None and object_name not in folder.things:
         return JobFile()
     try:
-        stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
+        stored = store.read(layout.build(object_name), at_most=OBJECT_AT_MOST)
         return typed.convert(durations(read_toml(stored.data)), JobFile) if stored else JobFile()
     except (ValueError, msgspec.DecodeError, RecursionError) as problem:
-        return JobFile(problem=f"{layout.build(thing)}: {problem}")
+        return JobFile(problem=f"{layout.build(object_name)}: {problem}")
 
 
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -219,10 +219,12 @@ def telling(folder: JobFolder) -> Heartbeat | None:
     the one that came last.
     """
     measured: dict[str, datetime] = {}
-    for thing in folder.of(MetricsFile):
-        if isinstance(thing, MetricsFile):
-            measured[thing.node] = max(measured.get(thing.node, NEVER), folder.things[thing].updated)
-    beats = [thing for thing in folder.of(Heartbeat) if isinstance(thing, Heartbeat)]
+    for object_name in folder.of(MetricsFile):
+        if isinstance(object_name, MetricsFile):
+            measured[object_name.node] = max(
+                measured.get(object_name.node, NEVER), folder.things[object_name].updated
+            )
+    beats = [object_name for object_name in folder.of(Heartbeat) if isinstance(object_name, Heartbeat)]
     return max(
         beats,
         key=lambda beat: (measured.get(beat.node, NEVER), folder.things[beat].updated, beat.node),
@@ -232,12 +234,12 @@ def telling(folder: JobFolder) -> Heartbeat | None:
 
 def _progress(store: Store, layout: Layout, folder: JobFolder) -> SavedProgress:
     """By the heartbeat that tells most: what it does not say is not known; that it came is no progress."""
-    thing = telling(folder)
-    if thing is None:
+    object_name = telling(folder)
+    if object_name is None:
         return SavedProgress()
-    came = folder.things[thing].updated
+    came = folder.things[object_name].updated
     try:
-        stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
+        stored = store.read(layout.build(object_name), at_most=OBJECT_AT_MOST)
     except BrokenError:
         return SavedProgress(at=came)
     beat = beat_in(stored.data) if stored else Beat()

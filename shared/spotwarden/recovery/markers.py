@@ -63,9 +63,9 @@ def look_up(store: Store, layout: Layout, markers: Sequence[Marker]) -> Markers:
         return found
     jobs: dict[str, list[str]] = {}
     for entry in store.entries(layout.prefix, glob=layout.registrations({marker.node for marker in markers})):
-        thing = layout.parse(entry.name)
-        if isinstance(thing, InstanceId):
-            jobs.setdefault(thing.node, []).append(thing.job)
+        object_name = layout.parse(entry.name)
+        if isinstance(object_name, InstanceId):
+            jobs.setdefault(object_name.node, []).append(object_name.job)
     for marker in markers:
         owner = _owned(marker, jobs=(), registered=jobs.get(marker.node, ()))
         if isinstance(owner, UnusableMarker):
@@ -99,10 +99,10 @@ def read_marker(store: Store, layout: Layout, entry: Entry) -> Marker | Unusable
 
 def node_of(layout: Layout, name: str) -> str:
     """The node that a marker is about; `NotInLayoutError` where the name is no marker's."""
-    thing = layout.parse(name)
-    if not isinstance(thing, MarkerName):
+    object_name = layout.parse(name)
+    if not isinstance(object_name, MarkerName):
         raise NotInLayoutError(name, "not a marker")
-    return thing.node
+    return object_name.node
 
 
 def job_names(node: str) -> list[str]:

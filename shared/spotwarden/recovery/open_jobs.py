@@ -14,7 +14,7 @@ from spotwarden.recovery.job_folder import watch_in
 
 READERS = 64
 """As many entries are read at a time as there are connections."""
-_KNOWN: GenerationCache[Watch] = GenerationCache()
+_CACHE: GenerationCache[Watch] = GenerationCache()
 
 
 class OpenJobs(NamedTuple):
@@ -27,7 +27,7 @@ class OpenJobs(NamedTuple):
 def read_watches(store: Store, layout: Layout, workers: int) -> OpenJobs:
     """Every open job."""
     jobs = {entry: job for entry in store.entries(layout.open_jobs()) if (job := _job(layout, entry))}
-    known = {entry: _KNOWN.get(entry.name, entry.generation) for entry in jobs}
+    known = {entry: _CACHE.get(entry.name, entry.generation) for entry in jobs}
     broken: dict[str, Exception] = {}
 
     def read(entry: Entry) -> tuple[Entry, Watch | None] | None:
@@ -56,10 +56,10 @@ def _readers(workers: int) -> int:
 
 def _job(layout: Layout, entry: Entry) -> str:
     try:
-        thing = layout.parse(entry.name)
+        object_name = layout.parse(entry.name)
     except NotInLayoutError:
         return ""
-    return thing.job if isinstance(thing, OpenJob) else ""
+    return object_name.job if isinstance(object_name, OpenJob) else ""
 
 
 def _read(store: Store, entry: Entry, job: str) -> Watch | None:
@@ -67,7 +67,7 @@ def _read(store: Store, entry: Entry, job: str) -> Watch | None:
     stored = store.read(entry.name)
     if stored is None or stored.generation != entry.generation:
         return None
-    return _KNOWN.keep(entry.name, entry.generation, watch_in(entry.name, job, stored.data))
+    return _CACHE.keep(entry.name, entry.generation, watch_in(entry.name, job, stored.data))
 
 
 def is_whole(watch: Watch, alive: dict[str, Instance]) -> bool:

@@ -24,10 +24,10 @@ CLEAR = ZoneAvailability()
 
 def learn(record: PlacementRecord, news: Iterable[PlaceNews], limits: PlacementLimits) -> PlacementRecord:
     """Add what places did to what is remembered; news no newer than the newest of its kind counts once."""
-    weather = dict(record.weather)
+    availability = dict(record.availability)
     for one in sorted(news, key=lambda one: one.at):
-        weather[one.place] = _after(weather.get(one.place, CLEAR), one, limits)
-    return replace(record, weather=weather)
+        availability[one.place] = _after(availability.get(one.place, CLEAR), one, limits)
+    return replace(record, availability=availability)
 
 
 def order(
@@ -40,15 +40,15 @@ def order(
     """
 
     def rank(place: str) -> tuple[bool, int]:
-        weather = record.weather.get(place, CLEAR)
-        return _within(weather.out, now, limits.fragile), round(trouble(weather, now, limits))
+        availability = record.availability.get(place, CLEAR)
+        return _within(availability.out, now, limits.fragile), round(trouble(availability, now, limits))
 
     return tuple(sorted((place for place in places if not _blocked(place, record, now, limits)), key=rank))
 
 
-def trouble(weather: ZoneAvailability, now: datetime, limits: PlacementLimits) -> float:
+def trouble(availability: ZoneAvailability, now: datetime, limits: PlacementLimits) -> float:
     """The count of stockouts and preemptions as it stands now, each halved every `half_life`."""
-    return weather.trouble * _fade(weather.at, now, limits) if weather.at else 0.0
+    return availability.trouble * _fade(availability.at, now, limits) if availability.at else 0.0
 
 
 def jitter(job: str, turn: int, span: timedelta) -> timedelta:
@@ -93,22 +93,22 @@ def spot_until(remaining: timedelta, deadline: datetime, limits: PlacementLimits
     return deadline - needed if needed < deadline - first else first
 
 
-def _after(weather: ZoneAvailability, news: PlaceNews, limits: PlacementLimits) -> ZoneAvailability:
+def _after(availability: ZoneAvailability, news: PlaceNews, limits: PlacementLimits) -> ZoneAvailability:
     match news.event:
         case PlaceEvent.GAVE:
-            return replace(weather, given=_newer(weather.given, news.at))
-        case PlaceEvent.STOCKOUT if weather.out is None or news.at > weather.out:
-            return replace(_troubled(weather, news.at, limits), out=news.at)
-        case PlaceEvent.PREEMPTED if weather.taken is None or news.at > weather.taken:
-            return replace(_troubled(weather, news.at, limits), taken=news.at)
-    return weather
+            return replace(availability, given=_newer(availability.given, news.at))
+        case PlaceEvent.STOCKOUT if availability.out is None or news.at > availability.out:
+            return replace(_troubled(availability, news.at, limits), out=news.at)
+        case PlaceEvent.PREEMPTED if availability.taken is None or news.at > availability.taken:
+            return replace(_troubled(availability, news.at, limits), taken=news.at)
+    return availability
 
 
-def _troubled(weather: ZoneAvailability, at: datetime, limits: PlacementLimits) -> ZoneAvailability:
+def _troubled(availability: ZoneAvailability, at: datetime, limits: PlacementLimits) -> ZoneAvailability:
     """One more event; whichever of memory and event is older has faded by the time of the newer."""
-    newest = _newer(weather.at, at)
-    count = trouble(weather, newest, limits) + _fade(at, newest, limits)
-    return replace(weather, trouble=min(count, TROUBLE_AT_MOST), at=newest)
+    newest = _newer(availability.at, at)
+    count = trouble(availability, newest, limits) + _fade(at, newest, limits)
+    return replace(availability, trouble=min(count, TROUBLE_AT_MOST), at=newest)
 
 
 def _newer(one: datetime | None, other: datetime) -> datetime:
@@ -126,7 +126,7 @@ def _within(at: datetime | None, now: datetime, span: timedelta) -> bool:
 
 
 def _blocked(place: str, record: PlacementRecord, now: datetime, limits: PlacementLimits) -> bool:
-    return _within(record.weather.get(place, CLEAR).out, now, limits.block)
+    return _within(record.availability.get(place, CLEAR).out, now, limits.block)
 
 
 def _hours(span: timedelta) -> str:

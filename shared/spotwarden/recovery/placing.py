@@ -122,14 +122,14 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
     if last.error:
         return _refused(facts, newest, last.error, policy, tick)
     ids = made(facts, attempt)
-    if last.deed is TryKind.CREATE and whole(facts, ids):
+    if last.kind is TryKind.CREATE and whole(facts, ids):
         return finish(facts, newest, ids, tick)
     if removed(facts, attempt) and not facts.surveyed:
         # Whoever wrote the try may have sent it, and died; then what it made is there.
         return _survey(facts, attempt)
     if step := _removal(facts, newest, tick):
         return step
-    if last.deed is TryKind.START:
+    if last.kind is TryKind.START:
         return StartInstance(
             reason=f"attempt {attempt.number} in {last.place}",
             job=attempt.job,
@@ -175,11 +175,11 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
             return _forgotten(facts, newest, policy, tick)
         return Look(place=last.place, operation=last.operation)
     if not operation.done:
-        doing = "starting" if last.deed is TryKind.START else "making"
+        doing = "starting" if last.kind is TryKind.START else "making"
         return Wait(reason=f"Compute Engine is still {doing} it in {last.place}")
     if operation.error:
         return _refused(facts, newest, operation.error, policy, tick)
-    if last.deed is TryKind.START:
+    if last.kind is TryKind.START:
         return finish(facts, newest, dict(attempt.replaces), tick)
     if not isinstance(facts.launch, Launch) or not facts.launch.gang:
         return finish(facts, newest, {operation.target_name: operation.target_id}, tick)

@@ -10,7 +10,7 @@ from spotwarden.layout import LaunchedRecord, Layout
 from spotwarden.model.facts import JobFacts
 from spotwarden.ports import Store
 
-_KNOWN: GenerationCache[Mapping[str, Any]] = GenerationCache(most=128)
+_CACHE: GenerationCache[Mapping[str, Any]] = GenerationCache(most=128)
 """Few: one holds the metadata values of its VMs, up to half a megabyte each."""
 
 
@@ -20,8 +20,8 @@ def read_what_ran(store: Store, layout: Layout, facts: JobFacts) -> Mapping[str,
         name = layout.build(LaunchedRecord(job=facts.job, attempt=recorded.attempt.number))
         stored = store.read(name)
         if stored is not None:
-            ran = _KNOWN.get(name, stored.generation)
+            ran = _CACHE.get(name, stored.generation)
             return (
-                _KNOWN.keep(name, stored.generation, msgspec.json.decode(stored.data)) if ran is None else ran
+                _CACHE.keep(name, stored.generation, msgspec.json.decode(stored.data)) if ran is None else ran
             )
     return {}

@@ -49,7 +49,7 @@ AHEAD = timedelta(hours=1)
 
 Value = TypeVar("Value")
 
-_KNOWN: GenerationCache[object] = GenerationCache()
+_CACHE: GenerationCache[object] = GenerationCache()
 
 
 class OpenSeen(NamedTuple):
@@ -74,18 +74,20 @@ class JobReader(msgspec.Struct, kw_only=True):
         """List what there is."""
         return cls(shelf=shelf, job=job, folder=look_into(shelf.store, shelf.layout, job))
 
-    def read(self, thing: ObjectName, at_most: int, make: Callable[[str, bytes], Value]) -> Value | None:
+    def read(
+        self, object_name: ObjectName, at_most: int, make: Callable[[str, bytes], Value]
+    ) -> Value | None:
         """What this object says; None where there is none, or where it cannot be read."""
-        if thing not in self.folder.things:
+        if object_name not in self.folder.things:
             return None
-        name = self.shelf.layout.build(thing)
+        name = self.shelf.layout.build(object_name)
 
         def fetch() -> tuple[Value | None]:
             stored = self.shelf.store.read(name, at_most=at_most)
             return (make(name, stored.data) if stored else None,)
 
         try:
-            return once(_KNOWN, self.shelf.layout, self.folder, thing, fetch)[0]
+            return once(_CACHE, self.shelf.layout, self.folder, object_name, fetch)[0]
         except BrokenError as problem:
             self.problems.append(str(problem))
             return None
@@ -142,11 +144,11 @@ def _run(name: str, data: bytes) -> RunRequest:
 
 def _beat(reader: JobReader) -> tuple[Beat | None, datetime | None]:
     """The heartbeat that tells most, and when the program last made progress by it."""
-    thing = telling(reader.folder)
-    if thing is None:
+    object_name = telling(reader.folder)
+    if object_name is None:
         return None, None
-    came = reader.folder.things[thing].updated
-    beat = reader.read(thing, TEXT_AT_MOST * 16, lambda _, data: beat_in(data))
+    came = reader.folder.things[object_name].updated
+    beat = reader.read(object_name, TEXT_AT_MOST * 16, lambda _, data: beat_in(data))
     return (_timed(beat, came), progress_in(beat, came)) if beat else (None, came)
 
 
@@ -163,11 +165,11 @@ def _links(reader: JobReader, bucket: str, known: Mapping[str, str]) -> Mapping[
 
 
 def _with_end(reader: JobReader, sources: Sources) -> Sources:
-    thing = StatusCode(job=sources.job)
-    if thing not in reader.folder.things:
+    object_name = StatusCode(job=sources.job)
+    if object_name not in reader.folder.things:
         return sources
     try:
-        stored = reader.shelf.store.read(reader.shelf.layout.build(thing), at_most=TEXT_AT_MOST)
+        stored = reader.shelf.store.read(reader.shelf.layout.build(object_name), at_most=TEXT_AT_MOST)
     except BrokenError as problem:
         reader.problems.append(str(problem))
         return sources
@@ -181,10 +183,10 @@ def gather(reader: JobReader, gathered: Gathered) -> Gathered:
     lines = tuple(_lines(reader, {(one.node, one.attempt): one for one in gathered.lines}))
     ran = dict(gathered.ran)
     recorded = list(gathered.recorded)
-    for thing in reader.each(LaunchedRecord):
-        if thing.attempt not in recorded:
-            ran |= reader.read(thing, LAUNCHED_AT_MOST, _ran) or {}
-            recorded.append(thing.attempt)
+    for object_name in reader.each(LaunchedRecord):
+        if object_name.attempt not in recorded:
+            ran |= reader.read(object_name, LAUNCHED_AT_MOST, _ran) or {}
+            recorded.append(object_name.attempt)
     return replace(gathered, lines=lines or gathered.lines, ran=ran, recorded=tuple(sorted(recorded)))
 
 
@@ -193,23 +195,23 @@ def _lines(reader: JobReader, known: Mapping[tuple[str, int], NodeMetrics]) -> I
     files: dict[int, MetricsFile] = {}
     for one in sorted(reader.each(MetricsFile), key=lambda one: (len(one.node), one.node)):
         files.setdefault(one.attempt, one)
-    for attempt, thing in sorted(files.items()):
-        generation = reader.folder.things[thing].generation
-        before = known.get((thing.node, attempt))
+    for attempt, object_name in sorted(files.items()):
+        generation = reader.folder.things[object_name].generation
+        before = known.get((object_name.node, attempt))
         if before is not None and before.generation == generation:
             yield before
             continue
         # Only what is kept of it is remembered: a warm function would hold thousands of beats of each look.
-        make = partial(_line, thing, reader.folder.things[thing])
-        if (line := reader.read(thing, METRICS_AT_MOST, make)) is not None:
+        make = partial(_line, object_name, reader.folder.things[object_name])
+        if (line := reader.read(object_name, METRICS_AT_MOST, make)) is not None:
             yield line
         elif before is not None:
             yield before
 
 
-def _line(thing: MetricsFile, entry: Entry, _name: str, data: bytes) -> NodeMetrics:
+def _line(object_name: MetricsFile, entry: Entry, _name: str, data: bytes) -> NodeMetrics:
     beats = (_timed(beat, entry.updated) for beat in beats_in(data))
-    return line(thing.node, thing.attempt, beats, entry.generation)
+    return line(object_name.node, object_name.attempt, beats, entry.generation)
 
 
 def _timed(beat: Beat, written: datetime) -> Beat:

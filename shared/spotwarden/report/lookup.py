@@ -112,20 +112,20 @@ class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def trust(self, query: AuditQuery) -> TrustReport:
-        """The deeds that are asked for: of a job all that are kept, else those of a day, or of a week."""
+        """The entries that are asked for: of a job all that are kept, else those of a day, or of a week."""
         job = named(self.basis.index, query.about) if query.about else ""
         about = self.summary(job) if job else None
         if about is not None:
-            found = FoundAudit(deeds=about.gathered.deeds, about=about)
+            found = FoundAudit(entries=about.gathered.entries, about=about)
         else:
             newest = query.day or self.now.date()
             days = [newest] if query.day else [newest - back * DAY for back in range(DAYS)]
-            found = FoundAudit(deeds=self._deeds(days), since=days[-1])
+            found = FoundAudit(entries=self._entries(days), since=days[-1])
         return rendering.trust(found, query, self.at)
 
-    def _deeds(self, days: list[date]) -> tuple[AuditedAction, ...]:
+    def _entries(self, days: list[date]) -> tuple[AuditedAction, ...]:
         read = [self.shelf.audit_day(day)[0] for day in days]
-        return tuple(deed for day in read if day for deeds in day.entries.values() for deed in deeds)
+        return tuple(entry for day in read if day for entries in day.entries.values() for entry in entries)
 
 
 @cache

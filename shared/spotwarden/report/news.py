@@ -20,7 +20,7 @@ from spotwarden.layout import AuditRecord, NotInLayoutError, SweepRecord, UsageR
 from spotwarden.model.seen import RecordedSweep, Unreadable
 from spotwarden.model.usage import UsageDay
 from spotwarden.ports import BrokenError
-from spotwarden.report.figures.audit import deeds as deeds_of
+from spotwarden.report.figures.audit import entries as entries_of
 from spotwarden.report.model.kept import SLOT, AuditDay, IndexEntry, JobNews, KeptUsage, Record, ReportIndex
 from spotwarden.report.model.trust import AuditedAction
 from spotwarden.report.store import ReportStore
@@ -138,9 +138,9 @@ def _take_sweeps(shelf: ReportStore, taken: TakenNews, now: datetime) -> None:
 def _sweeps(shelf: ReportStore, after: str, now: datetime) -> list[str]:
     folder = shelf.layout.sweeps(FLAGS)
     first = (now - KEEP).date()
-    thing = shelf.layout.parse(after) if after else None
-    if isinstance(thing, SweepRecord):
-        first = max(first, thing.day)
+    object_name = shelf.layout.parse(after) if after else None
+    if isinstance(object_name, SweepRecord):
+        first = max(first, object_name.day)
         days = [first + number * DAY for number in range((now.date() - first).days + 1)]
         rows = [row.name for day in days for row in shelf.store.entries(f"{folder}{day}/")]
     else:
@@ -173,10 +173,10 @@ def _take_audit(shelf: ReportStore, taken: TakenNews, now: datetime, workers: in
         new = [entry for entry in sorted(listed) if known is None or entry not in known.entries]
         found = dict(_read_all(shelf, day, {one: listed[one] for one in new[:left]}, workers))
         entries = {**(known.entries if known else {}), **found}
-        for deeds in (entries if taken.anew else found).values():
-            for deed in deeds:
-                if deed.job:
-                    taken.news[deed.job].deeds.append(deed)
+        for audited in (entries if taken.anew else found).values():
+            for action in audited:
+                if action.job:
+                    taken.news[action.job].entries.append(action)
         if found:
             taken.days.append((AuditDay(day=day, entries=entries), generation))
         # The index is written before the day's own object, which may fail: whole is what was there already.
@@ -191,11 +191,11 @@ def _entries(shelf: ReportStore, day: date) -> Iterator[tuple[str, str]]:
     folder = shelf.layout.build(AuditRecord(day=day, entry="0")).removesuffix("0.json")
     for row in shelf.store.entries(folder):
         try:
-            thing = shelf.layout.parse(row.name)
+            object_name = shelf.layout.parse(row.name)
         except NotInLayoutError:
             continue
-        if isinstance(thing, AuditRecord):
-            yield thing.entry, row.name
+        if isinstance(object_name, AuditRecord):
+            yield object_name.entry, row.name
 
 
 def _read_all(
@@ -209,7 +209,7 @@ def _read_all(
             records = typed.decode(stored.data, list[Record])
         except msgspec.DecodeError:
             records = []
-        return entry, deeds_of(names[entry], day.isoformat(), entry, records)
+        return entry, entries_of(names[entry], day.isoformat(), entry, records)
 
     done = each(names, read, workers)
     if done.failures:

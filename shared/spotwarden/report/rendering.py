@@ -54,7 +54,7 @@ def fleet(basis: Basis, first: date, last: date, owner: str) -> FleetReport:
 
 def trust(found: FoundAudit, query: AuditQuery, at: datetime | None) -> TrustReport:
     """The actions that fit a query."""
-    return trust_of(found.deeds, query, at, since=found.since, about=found.about)
+    return trust_of(found.entries, query, at, since=found.since, about=found.about)
 
 
 def weekly(basis: Basis, week: Week, now: datetime) -> tuple[Notice, ...]:

@@ -53,11 +53,11 @@ def publish(context: SweepContext, index: ReportIndex, summaries: Mapping[str, S
 
 
 def tell(context: SweepContext, index: ReportIndex) -> list[Exception]:
-    """The letters of the week, where they are due; gives what failed."""
-    return tell_weekly(context, due_week, partial(_letters, context, index))
+    """The weekly reports, where they are due; gives what failed."""
+    return tell_weekly(context, due_week, partial(_messages, context, index))
 
 
-def _letters(context: SweepContext, index: ReportIndex, week: Week) -> tuple[Notice, ...]:
+def _messages(context: SweepContext, index: ReportIndex, week: Week) -> tuple[Notice, ...]:
     basis = Basis(index=index, policy=context.policy, prices=read_prices(context.settings.prices_file))
     return tuple(rendering.weekly(basis, week, context.tick.now))
 

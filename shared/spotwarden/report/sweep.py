@@ -169,11 +169,11 @@ def _see(context: SweepContext, shelf: ReportStore, filed: Iterable[Filed]) -> O
 def _opened(shelf: ReportStore) -> Iterable[str]:
     for row in shelf.store.entries(shelf.layout.open_jobs()):
         try:
-            thing = shelf.layout.parse(row.name)
+            object_name = shelf.layout.parse(row.name)
         except NotInLayoutError:
             continue
-        if isinstance(thing, OpenJob):
-            yield thing.job
+        if isinstance(object_name, OpenJob):
+            yield object_name.job
 
 
 def _wanted(work: ReportRun, turn: int) -> DueJobs:

@@ -1,7 +1,7 @@
-"""The letters of the week go out once, however often the ticks come.
+"""The weekly reports go out once, however often the ticks come.
 
 They are published first and marked as told after that. A tick that dies in between has them published again,
-under the same ids, and the post room knows them by these.
+under the same ids, and the outbox knows them by these.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,14 +27,14 @@ Write = Callable[[Week], Sequence[Notice]]
 
 
 class WeeklyToldRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """That the letters of a week were published: when, and how many."""
+    """That the messages of a week were published: when, and how many."""
 
     at: Moment
-    letters: int
+    messages: int
 
 
 def tell_weekly(context: SweepContext, due: Due, write: Write) -> list[Exception]:
-    """Publish the letters of the week that is due, unless that is done; gives what failed.
+    """Publish the weekly reports that is due, unless that is done; gives what failed.
 
     On most ticks nothing is due, and nothing is read.
     """
@@ -47,10 +47,10 @@ def tell_weekly(context: SweepContext, due: Due, write: Write) -> list[Exception
     )
     if store.read(name) is not None:
         return []
-    letters = write(week)
-    told = each(letters, partial(_tell, context), context.settings.workers)
+    messages = write(week)
+    told = each(messages, partial(_tell, context), context.settings.workers)
     if not told.failures and all(isinstance(result, Done) for result in told.results):
-        done = msgspec.json.encode(WeeklyToldRecord(at=context.tick.now, letters=len(letters)))
+        done = msgspec.json.encode(WeeklyToldRecord(at=context.tick.now, messages=len(messages)))
         with suppress(ConflictError):
             store.write(name, done, generation=0, content_type="application/json")
     return list(told.failures)

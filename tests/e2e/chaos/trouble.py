@@ -29,13 +29,13 @@ class Trouble:
         seed = self._dice.randrange(10**9)
         events = {"topic": TOPIC, "double": 0.3, "drop": 0.2, "reorder": 0.3, "reorder_seconds": 2.0}
         self._cloud.post("/local/messages", {**events, "seed": seed})
-        weather = {"probability": 0.03, "seed": seed}
+        availability = {"probability": 0.03, "seed": seed}
         for more in (
             {"service": "compute", "method": "POST", "status": 503, "after_work": True},
             {"service": "compute", "method": "GET", "path": "aggregated", "status": 403},
             {"service": "storage", "path": "attempts", "cut": True, "after_work": True},
         ):
-            self._cloud.post("/local/faults", {**weather, **more})
+            self._cloud.post("/local/faults", {**availability, **more})
 
     def end(self) -> None:
         """Let everything be as it should from now on."""

@@ -40,7 +40,7 @@ class Left(msgspec.Struct, frozen=True, kw_only=True):
     instances: Mapping[str, dict[str, Any]]
     changes: list[dict[str, Any]]
     calls: list[dict[str, Any]]
-    deeds: list[dict[str, Any]]
+    entries: list[dict[str, Any]]
     cases: list[dict[str, Any]]
     sweeps: Mapping[str, list[datetime]]
     answers: list[dict[str, Any]]
@@ -55,12 +55,12 @@ class Left(msgspec.Struct, frozen=True, kw_only=True):
 
     def notices(self, job: str, kind: str) -> list[dict[str, Any]]:
         """The notices of a kind about a job that were accepted, oldest first."""
-        told = [one["detail"]["notice"] for one in self.deeds if one["action"] == "Tell"]
+        told = [one["detail"]["notice"] for one in self.entries if one["action"] == "Tell"]
         return [one for one in told if (one["job"], one["kind"]) == (job, kind)]
 
     def remedy(self, job: str) -> tuple[str, datetime]:
-        """What was done to a job's VM, and when; there must be one such deed."""
-        found = [one for one in self.deeds if one["action"] in REMEDIES and one["detail"]["job"] == job]
+        """What was done to a job's VM, and when; there must be one such entry."""
+        found = [one for one in self.entries if one["action"] in REMEDIES and one["detail"]["job"] == job]
         assert len(found) == 1, found
         assert found[0]["detail"]["instance_id"] == self.id_of(job)
         return found[0]["action"], datetime.fromisoformat(found[0]["at"])
@@ -86,7 +86,7 @@ def look(http: httpx.Client, said: str) -> Left:
         return json.loads(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
 
     audit = [read(name) for name in names if "/audit/" in name]
-    deeds = [one for written in audit for one in (written if isinstance(written, list) else [written])]
+    entries = [one for written in audit for one in (written if isinstance(written, list) else [written])]
     scopes = http.get(f"/compute/v1/projects/{PROJECT}/aggregated/instances").json()["items"].values()
     audited = {"filter": 'logName:"cloudaudit.googleapis.com"', "pageSize": 1000}
     calls = http.post("/v2/entries:list", json={"resourceNames": [f"projects/{PROJECT}"], **audited})
@@ -100,7 +100,7 @@ def look(http: httpx.Client, said: str) -> Left:
         instances={one["id"]: one for scope in scopes for one in scope.get("instances", ())},
         changes=http.get("/local/history").json()["changes"],
         calls=calls.json()["entries"],
-        deeds=sorted(deeds, key=lambda one: one["at"]),
+        entries=sorted(entries, key=lambda one: one["at"]),
         cases=[read(name) for name in names if "/cases/" in name],
         sweeps=sweeps,
         answers=[read(name) for name in names if "/answers/" in name],
@@ -157,13 +157,13 @@ def test_four_vms_are_destroyed_and_no_other(left: Left) -> None:
 
 
 def test_nothing_is_done_without_a_warning_the_grace_before(left: Left) -> None:
-    """Each deed has a warning about the same VM, accepted at least its rule's grace earlier."""
+    """Each entry has a warning about the same VM, accepted at least its rule's grace earlier."""
     warned = {
         (one["kind"].removesuffix("_warning"), one["evidence"]["instances"]): datetime.fromisoformat(
             one["at"]
         )
-        for deed in reversed(left.deeds)
-        if deed["action"] == "Tell" and (one := deed["detail"]["notice"])["kind"].endswith("_warning")
+        for entry in reversed(left.entries)
+        if entry["action"] == "Tell" and (one := entry["detail"]["notice"])["kind"].endswith("_warning")
     }
     for job, rule in (("nap", "idle"), ("stay", "orphan"), ("hang", "stall"), ("long", "job_cap")):
         _, at = left.remedy(job)
@@ -173,9 +173,9 @@ def test_nothing_is_done_without_a_warning_the_grace_before(left: Left) -> None:
 def test_a_sleeping_job_is_warned_twice_and_stopped_after_two_hours(left: Left) -> None:
     """At an hour and at 105 minutes of idling, which counts from ten minutes after the start."""
     first, second = left.notices("nap", "idle_warning")
-    deed, at = left.remedy("nap")
+    entry, at = left.remedy("nap")
     able = left.began("nap") + 10 * MINUTE
-    assert deed == "StopInstance"
+    assert entry == "StopInstance"
     assert datetime.fromisoformat(first["at"]) >= able + 60 * MINUTE
     assert datetime.fromisoformat(second["at"]) >= able + 105 * MINUTE
     assert at >= able + 120 * MINUTE
@@ -188,7 +188,7 @@ def test_one_that_wakes_up_is_cleared(left: Left) -> None:
     assert len(left.notices("late", "idle_warning")) == 1
     assert len(left.notices("late", "idle_cleared")) == 1
     mine = left.id_of("late")
-    labelled = [one for one in left.deeds if one["action"] == "LabelInstance"]
+    labelled = [one for one in left.entries if one["action"] == "LabelInstance"]
     put = [one["detail"]["labels"]["spotwarden-idle"] for one in labelled if one["detail"]["job"] == "late"]
     assert [bool(value) for value in put] == [True, False]
     assert not left.instances[mine]["labels"].get("spotwarden-idle")
@@ -198,8 +198,8 @@ def test_one_that_wakes_up_is_cleared(left: Left) -> None:
 def test_a_hung_job_is_stopped_though_its_gpu_works(left: Left) -> None:
     """Two hours without a sign, warned, half an hour later stopped; nobody called it idle."""
     [warning] = left.notices("hang", "stall_warning")
-    deed, at = left.remedy("hang")
-    assert deed == "StopInstance"
+    entry, at = left.remedy("hang")
+    assert entry == "StopInstance"
     assert datetime.fromisoformat(warning["at"]) >= left.began("hang") + 120 * MINUTE
     assert at - datetime.fromisoformat(warning["at"]) >= 30 * MINUTE
     assert left.notices("hang", "idle_warning") == []
@@ -207,8 +207,8 @@ def test_a_hung_job_is_stopped_though_its_gpu_works(left: Left) -> None:
 
 def test_a_finished_job_that_failed_to_delete_itself_is_deleted(left: Left) -> None:
     """Seen by two sweeps, warned once, deleted; its own attempt was refused by Compute Engine."""
-    deed, at = left.remedy("stay")
-    assert deed == "DeleteInstance"
+    entry, at = left.remedy("stay")
+    assert entry == "DeleteInstance"
     assert len(left.notices("stay", "orphan_warning")) == 1
     assert len([one for one in left.sweeps["reap_vms"] if one < at]) >= 3
     assert left.id_of("stay") not in left.instances
@@ -217,20 +217,20 @@ def test_a_finished_job_that_failed_to_delete_itself_is_deleted(left: Left) -> N
 def test_a_job_over_its_cap_is_stopped_at_the_limit_that_its_owner_extended(left: Left) -> None:
     """Warned at 80 % and 95 % of 2 h 5 min, extended by a quarter of an hour, warned anew, stopped."""
     warnings = left.notices("long", "job_cap_warning")
-    deed, at = left.remedy("long")
+    entry, at = left.remedy("long")
     up = at - left.began("long")
-    assert deed == "StopInstance"
+    assert entry == "StopInstance"
     assert len(warnings) == 3
     times = [datetime.fromisoformat(one["at"]) - left.began("long") for one in warnings]
     assert 100 * MINUTE <= times[0] < 119 * MINUTE <= times[1] < 125 * MINUTE <= times[2] < 145 * MINUTE
     assert up >= 140 * MINUTE
-    typed = [one["detail"]["case"] for one in left.deeds if one["function"] == "cli_cases"]
+    typed = [one["detail"]["case"] for one in left.entries if one["function"] == "cli_cases"]
     said = [(one["subject"]["key"], one["extended"]) for one in typed if one["rule"] == "job_cap"]
     assert said == [("long", 0.25)]
 
 
 def test_a_vm_without_metrics_is_told_and_let_be(left: Left) -> None:
-    """One notice that nobody can know; no warning, no label, no deed."""
+    """One notice that nobody can know; no warning, no label, no entry."""
     assert len(left.notices("dark", "idle_unknown")) == 1
     assert left.notices("dark", "idle_warning") == []
     assert "spotwarden-idle" not in left.instances[left.id_of("dark")]["labels"]
@@ -248,7 +248,7 @@ def test_a_kept_vm_is_kept_by_the_link_in_the_mail(left: Left) -> None:
 
 
 def test_what_somebody_is_warned_of_was_mailed_once(left: Left) -> None:
-    """Each warning and each deed, to its owner alone; every mail is another."""
+    """Each warning and each entry, to its owner alone; every mail is another."""
     for job, owner in (("nap", "ada"), ("hang", "ada"), ("long", "grace"), ("kept", "alan")):
         told = [
             one
@@ -288,7 +288,7 @@ def test_a_vm_of_nobody_is_never_touched(left: Left) -> None:
         if one["resource"]["labels"].get("instance_id") == stranger["id"]
     }
     assert asked <= {"v1.compute.instances.insert", "beta.compute.instances.insert"}
-    assert stranger["id"] not in json.dumps([left.deeds, left.cases], default=str)
+    assert stranger["id"] not in json.dumps([left.entries, left.cases], default=str)
 
 
 def test_the_functions_never_slept_for_half_an_hour(left: Left) -> None:

@@ -105,8 +105,8 @@ def test_an_idle_vm_would_have_been_warned_and_stopped():
     """The warning at its moment, the remedy once it is ripe and the grace is over."""
     done = replay(*idle(0, 10))
     assert [told.at for told in done.told] == [NOW + 2 * STEP]
-    (deed,) = done.deeds
-    assert (deed.at, deed.target.id, deed.remedy) == (NOW + 4 * STEP, "1", Remedy.STOP)
+    (remedy,) = done.remedies
+    assert (remedy.at, remedy.target.id, remedy.remedy) == (NOW + 4 * STEP, "1", Remedy.STOP)
     assert (done.sweeps, done.first, done.last) == (11, NOW, NOW + 10 * STEP)
     assert done.cases == {"idle": 1}
 
@@ -115,31 +115,31 @@ def test_a_policy_that_allows_more_would_have_done_nothing():
     """Warned, and cleared when the VM woke up."""
     looks = [*idle(0, 10), look(11, machines=(vm(),))]
     done = replay(*looks, under=policy(act=11 * STEP))
-    assert (len(done.told), done.deeds) == (1, ())
+    assert (len(done.told), done.remedies) == (1, ())
 
 
 def test_waste_is_counted_to_the_last_sweep_that_saw_it():
     """From the remedy at the fourth tick to the tenth: an hour, whatever came after."""
     done = replay(*idle(0, 10), look(11))
-    (deed,) = done.deeds
-    assert (deed.hours, deed.gone, deed.wrong) == (1.0, NOW + 11 * STEP, False)
-    assert deed.machine == vm()
+    (remedy,) = done.remedies
+    assert (remedy.hours, remedy.gone, remedy.wrong) == (1.0, NOW + 11 * STEP, False)
+    assert remedy.machine == vm()
 
 
 def test_a_vm_that_works_later_is_a_wrong_kill():
     """Said with when and how; what it wasted until then is still counted."""
     done = replay(*idle(0, 7), look(8, machines=(vm(),)), *idle(9, 12))
-    (deed,) = done.deeds
-    assert deed.wrong
-    assert (deed.after, deed.turned, deed.how) == (After.WORKED, NOW + 8 * STEP, "a GPU was busy again")
-    assert deed.hours == 0.5
+    (remedy,) = done.remedies
+    assert remedy.wrong
+    assert (remedy.after, remedy.turned, remedy.how) == (After.WORKED, NOW + 8 * STEP, "a GPU was busy again")
+    assert remedy.hours == 0.5
 
 
 def test_a_vm_that_its_owner_keeps_later_is_a_wrong_kill():
     """Somebody wanted it."""
     done = replay(*idle(0, 7), *idle(8, 8, exempt={"1": "its label keeps it"}))
-    (deed,) = done.deeds
-    assert (deed.after, deed.how) == (After.KEPT, "its label keeps it")
+    (remedy,) = done.remedies
+    assert (remedy.after, remedy.how) == (After.KEPT, "its label keeps it")
 
 
 @pytest.mark.parametrize(
@@ -152,20 +152,20 @@ def test_a_vm_that_its_owner_keeps_later_is_a_wrong_kill():
 )
 def test_what_nobody_knows_is_neither_work_nor_waste(later):
     """Without metrics, or out of sight, a VM is not said to work, nor to be gone."""
-    (deed,) = replay(*idle(0, 7), look(8, **later)).deeds
-    assert (deed.wrong, deed.gone, deed.hours) == (False, None, 0.5)
+    (remedy,) = replay(*idle(0, 7), look(8, **later)).remedies
+    assert (remedy.wrong, remedy.gone, remedy.hours) == (False, None, 0.5)
 
 
 def test_a_vm_that_would_be_gone_is_not_acted_upon_again():
     """It goes on idling in what was seen; in this policy's world it has been stopped."""
-    assert len(replay(*idle(0, 60)).deeds) == 1
+    assert len(replay(*idle(0, 60)).remedies) == 1
 
 
 def test_a_vm_that_was_started_again_is_judged_anew():
     """Another life of the same id, with its own warning and its own remedy."""
     again = {"machines": (vm(started=NOW + 10 * STEP),), "idle": {"1": NOW + 10 * STEP}}
     done = replay(*idle(0, 9), *(look(tick, **again) for tick in range(11, 20)))
-    assert [deed.at for deed in done.deeds] == [NOW + 4 * STEP, NOW + 14 * STEP]
+    assert [remedy.at for remedy in done.remedies] == [NOW + 4 * STEP, NOW + 14 * STEP]
     assert len(done.told) == 2
 
 
@@ -174,7 +174,7 @@ def test_a_vm_that_really_was_stopped_and_came_back_is_judged_anew():
     gone = [look(tick) for tick in range(5, 9)]
     again = {"machines": (vm(started=None),), "idle": {"1": NOW + 9 * STEP}}
     done = replay(*idle(0, 4), *gone, *(look(tick, **again) for tick in range(9, 15)))
-    assert [deed.at for deed in done.deeds] == [NOW + 4 * STEP, NOW + 13 * STEP]
+    assert [remedy.at for remedy in done.remedies] == [NOW + 4 * STEP, NOW + 13 * STEP]
 
 
 def test_what_would_be_deleted_is_deleted_once():
@@ -183,8 +183,8 @@ def test_what_would_be_deleted_is_deleted_once():
     new = replace(new, idle=replace(new.idle, remedy=Remedy.DELETE))
     running = [replace(one, facts=replace(one.facts, stopped=frozenset({"1"}))) for one in idle(0, 30)]
     done = replay(*running, look(31), under=new)
-    (deed,) = done.deeds
-    assert (deed.remedy, deed.gone) == (Remedy.DELETE, NOW + 31 * STEP)
+    (remedy,) = done.remedies
+    assert (remedy.remedy, remedy.gone) == (Remedy.DELETE, NOW + 31 * STEP)
 
 
 def test_nothing_is_done_beyond_the_blast_radius():
@@ -193,10 +193,10 @@ def test_nothing_is_done_beyond_the_blast_radius():
     looks = [look(tick, **everyone) for tick in range(5)]
     two = GovernanceLimits(blast_count=2, blast_share=1)
     done = replay(*looks, under=policy(governance=two))
-    assert done.deeds == ()
+    assert done.remedies == ()
     assert [(one.at, one.vms) for one in done.stopped] == [(NOW + 4 * STEP, 3)]
     three = replay(*looks, under=policy(governance=replace(two, blast_count=3)))
-    assert (len(three.deeds), three.stopped) == (3, ())
+    assert (len(three.remedies), three.stopped) == (3, ())
 
 
 def test_a_rule_that_may_not_act_holds_up_no_other():
@@ -205,7 +205,7 @@ def test_a_rule_that_may_not_act_holds_up_no_other():
     looks = [look(tick, **facts, hung=frozenset({"4"})) for tick in range(6)]
     two = GovernanceLimits(blast_count=2, blast_share=1)
     done = replay(*looks, under=policy(governance=two))
-    assert [(deed.rule, deed.target.id) for deed in done.deeds] == [("stall", "4")]
+    assert [(remedy.rule, remedy.target.id) for remedy in done.remedies] == [("stall", "4")]
     assert {one.rule for one in done.stopped} == {"idle"}
 
 
@@ -216,7 +216,7 @@ def test_the_blast_radius_counts_only_what_would_still_run():
     looks = [look(tick, machines=machines, idle=two if tick < 5 else all_four) for tick in range(12)]
     half = GovernanceLimits(blast_count=10, blast_share=0.5, blast_least=1)
     done = replay(*looks, under=policy(governance=half))
-    assert {deed.target.id for deed in done.deeds} == {"1", "2"}
+    assert {remedy.target.id for remedy in done.remedies} == {"1", "2"}
     assert done.stopped[0].at == NOW + 9 * STEP
 
 
@@ -225,26 +225,26 @@ def test_a_case_is_over_once_its_vm_would_be_gone():
     again = {"machines": (vm(started=NOW + 9 * STEP),), "idle": {"1": NOW}}
     done = replay(*idle(0, 9), *(look(tick, **again) for tick in range(10, 13)))
     assert [told.at for told in done.told] == [NOW + 2 * STEP, NOW + 10 * STEP]
-    assert [deed.at for deed in done.deeds] == [NOW + 4 * STEP, NOW + 11 * STEP]
+    assert [remedy.at for remedy in done.remedies] == [NOW + 4 * STEP, NOW + 11 * STEP]
     assert done.cases == {"idle": 2}
 
 
 def test_a_policy_that_observes_is_replayed_as_if_it_enforced():
     """A first deployment asks just this: what would it do?"""
-    assert len(replay(*idle(0, 10), under=policy(mode=Mode.OBSERVE)).deeds) == 1
+    assert len(replay(*idle(0, 10), under=policy(mode=Mode.OBSERVE)).remedies) == 1
 
 
 def test_a_rule_that_observes_does_nothing_in_a_replay():
     """Rule by rule the policy is taken at its word."""
     new = policy()
     done = replay(*idle(0, 10), under=replace(new, idle=replace(new.idle, mode=Mode.OBSERVE)))
-    assert (len(done.told), done.deeds) == (1, ())
+    assert (len(done.told), done.remedies) == (1, ())
 
 
 def test_what_is_unknown_is_counted_by_itself():
     """And never acted upon."""
     done = replay(*idle(0, 20, unknown=frozenset({"1"})))
-    assert (done.cases, done.clouded, done.told, done.deeds) == ({}, {"idle": 1}, (), ())
+    assert (done.cases, done.clouded, done.told, done.remedies) == ({}, {"idle": 1}, (), ())
 
 
 def test_two_replays_of_the_same_sweeps_do_not_touch_each_other():
@@ -253,7 +253,7 @@ def test_two_replays_of_the_same_sweeps_do_not_touch_each_other():
     for one in idle(0, 10):
         old.look(one)
         new.look(one)
-    assert [played.result().deeds[0].at for played in (old, new)] == [NOW + 4 * STEP, NOW + 6 * STEP]
+    assert [played.result().remedies[0].at for played in (old, new)] == [NOW + 4 * STEP, NOW + 6 * STEP]
 
 
 @pytest.mark.parametrize(
@@ -268,15 +268,15 @@ def test_two_replays_of_the_same_sweeps_do_not_touch_each_other():
 def test_a_job_that_came_to_its_good_end_on_that_vm_is_a_wrong_kill(end, wrong):
     """After the remedy would have come, and while the VM was really there; later it ran elsewhere."""
     done = replay(*idle(0, 10), look(11))
-    (deed,) = ended_well(done.deeds, {"job-1": NOW + end})
-    assert deed.wrong is wrong
-    assert bool(deed.how) is wrong
+    (remedy,) = ended_well(done.remedies, {"job-1": NOW + end})
+    assert remedy.wrong is wrong
+    assert bool(remedy.how) is wrong
 
 
 def test_a_job_that_ended_is_why_an_orphan_goes():
     """Its good end is no objection."""
-    (deed,) = replay(*idle(0, 10), look(11)).deeds
-    orphan = replace(deed, rule="orphan")
+    (remedy,) = replay(*idle(0, 10), look(11)).remedies
+    orphan = replace(remedy, rule="orphan")
     assert ended_well([orphan], {"job-1": NOW + 5 * STEP}) == [orphan]
 
 
@@ -292,7 +292,7 @@ def test_figures_leave_wrong_kills_out():
     one = {"machines": (vm("1"), vm("2")), "idle": {"2": NOW}}
     done = replay(*(look(tick, **(both if tick < 6 else one)) for tick in range(11)))
     (row,) = sums(done, table(standard=10.0))
-    assert (row.rule, row.cases, row.told, row.deeds, row.wrong) == ("idle", 2, 2, 2, 1)
+    assert (row.rule, row.cases, row.told, row.remedies, row.wrong) == ("idle", 2, 2, 2, 1)
     assert (row.vm_hours, row.gpu_hours, row.money) == (1.0, 8.0, "$10.00")
 
 

@@ -47,7 +47,7 @@ def replayed(world, judge, facts):
 
 def would_have_done(replay):
     """The remedies of a replay: when, and to which VM."""
-    return sorted((deed.at, deed.target.id) for deed in replay.deeds)
+    return sorted((remedy.at, remedy.target.id) for remedy in replay.remedies)
 
 
 def was_done(world):
@@ -151,7 +151,7 @@ def test_so_it_does_with_orphans_and_stalls():
     assert len(done) == 3
     replay = replayed(world, reaping.judge, ReapFacts)
     assert would_have_done(replay) == done
-    assert {(deed.rule, deed.remedy) for deed in replay.deeds} == {
+    assert {(remedy.rule, remedy.remedy) for remedy in replay.remedies} == {
         ("orphan", Remedy.DELETE),
         ("stall", Remedy.STOP),
     }
@@ -171,7 +171,7 @@ def test_so_it_does_with_early_stops():
     assert would_have_done(replayed(world, reaping.judge, ReapFacts)) == done
     world.set_policy(early_stop=EarlyStopLimits(over={"loss": 5.0}))
     other = replayed(world, reaping.judge, ReapFacts)
-    assert {deed.target.id for deed in other.deeds if deed.rule == "early_stop"} == {vms["high"]}
+    assert {remedy.target.id for remedy in other.remedies if remedy.rule == "early_stop"} == {vms["high"]}
 
 
 def test_so_it_does_with_caps():

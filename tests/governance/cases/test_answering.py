@@ -12,7 +12,7 @@ from spotwarden.governance.cases.escalation import may_act
 from spotwarden.governance.cases.history import history, standing
 from spotwarden.governance.cases.observation import counting
 from spotwarden.model.answer import Accepted, AnswerRefused, Extend, Keep, Release
-from spotwarden.model.case import Case, CaseState, Strike, Warned
+from spotwarden.model.case import Case, CaseState, Remediation, Warned
 from spotwarden.model.finding import Finding, Subject, Target
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, JobCap, Remedy
 from spotwarden.model.jobfile import JobFile
@@ -114,14 +114,14 @@ def test_every_open_case_can_be_kept(state):
 
 
 @pytest.mark.parametrize(
-    ("remedy", "deed"),
+    ("remedy", "entry"),
     [(Remedy.STOP, "it was stopped"), (Remedy.DELETE, "it was deleted"), (Remedy.NONE, "it was acted upon")],
 )
 @pytest.mark.parametrize("answer", [Keep(by="ada", until=NOW + HOUR), Extend(by="ada", hours=1)])
-def test_it_is_too_late_for_what_was_acted_upon(remedy, deed, answer):
+def test_it_is_too_late_for_what_was_acted_upon(remedy, entry, answer):
     """The refusal says what was done, and when."""
     said = say(cap(state=CaseState.ACTED, remedy=remedy), answer)
-    assert said == AnswerRefused(why=f"it is too late: {deed} at 2026-01-05 12:00 UTC")
+    assert said == AnswerRefused(why=f"it is too late: {entry} at 2026-01-05 12:00 UTC")
 
 
 @pytest.mark.parametrize("answer", [Keep(by="ada", until=NOW + HOUR), Extend(by="ada", hours=1)])
@@ -131,8 +131,8 @@ def test_it_is_too_late_for_what_was_acted_upon(remedy, deed, answer):
 )
 def test_a_remedy_on_its_way_is_told(answer, state, error, told):
     """It was written down before the answer came and may have been sent; one that failed was not."""
-    strike = Strike(target="1", request_id="r", at=NOW - SECOND, error=error)
-    said = say(cap(state=state, strikes=(strike,)), answer)
+    remediation = Remediation(target="1", request_id="r", at=NOW - SECOND, error=error)
+    said = say(cap(state=state, remediations=(remediation,)), answer)
     assert isinstance(said, Accepted)
     assert bool(said.note) is told
 
@@ -217,9 +217,9 @@ def test_no_answer_brings_a_remedy_nearer(state, rule, until, answer, later):
 
 
 def test_a_history_is_told_in_the_order_of_time():
-    """When it began, was suspected, warned, struck, and last looked at."""
-    strike = Strike(target="1", request_id="r", at=NOW - SECOND, error="quota: no")
-    told = history(case(CaseState.DUE, since=NOW - 3 * HOUR, strikes=(strike,)))
+    """When it began, was suspected, warned, remediated, and last looked at."""
+    remediation = Remediation(target="1", request_id="r", at=NOW - SECOND, error="quota: no")
+    told = history(case(CaseState.DUE, since=NOW - 3 * HOUR, remediations=(remediation,)))
     assert [one.what for one in told] == [
         "the trouble began",
         "first suspected",

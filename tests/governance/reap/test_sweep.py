@@ -1,4 +1,4 @@
-"""`reap_vms` from tick to deed."""
+"""`reap_vms` from tick to entry."""
 
 from datetime import timedelta
 

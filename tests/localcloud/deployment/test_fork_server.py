@@ -16,7 +16,7 @@ from localcloud.deployment.fork_server.process import LATER
 from localcloud.deployment.manifest import Http, Retry
 from localcloud.deployment.processes import Kept
 
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 SOURCE = '''
 import os
 import sys
@@ -77,13 +77,13 @@ def play(made: Processes, scene: Callable[[Kept], Awaitable[None]], **environmen
 
 async def answer(kept: Kept) -> Asked:
     """What the function says; a started one answers."""
-    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS) as client:
         return dict((await client.get(kept.url)).json())
 
 
 async def came_back(kept: Kept, starts: int) -> Asked:
     """What it says once it was started so often."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while True:
             try:
                 if kept.starts >= starts:
@@ -202,7 +202,7 @@ def test_a_forked_function_does_not_outlive_its_guardians(folder: Path):
             guardian.suspend()
         for guardian in (outer, inner):
             guardian.kill()
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while kept.starts < 2:  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0.001)
         assert not any(one.is_running() for one in came_of_it)

@@ -19,7 +19,7 @@ from localcloud.deployment.processes import Kept, url_of
 from localcloud.listener import HOST
 from localcloud.place import Place
 
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 SOURCE = '''
 import functions_framework
 
@@ -58,7 +58,7 @@ def processes(tmp_path: Path) -> Processes:
 
 async def came_true(fact: Callable[[], Awaitable[bool]]) -> None:
     """Return once it is so."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while True:
             if await fact():
                 return
@@ -72,7 +72,7 @@ async def started(kept: Kept, times: int) -> bool:
 
 async def is_taken(url: str) -> bool:
     """Whether an event is taken there; False where nobody listens."""
-    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS) as client:
         try:
             return (await client.post(url, headers=HEADERS, json={})).is_success
         except httpx.TransportError:
@@ -166,7 +166,7 @@ def test_secrets_go_to_the_functions_that_name_them(tmp_path: Path, monkeypatch:
     async def story() -> dict[str, dict[str, str]]:
         await processes.start({"COLOUR": "green"})
         try:
-            async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as client:
+            async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS) as client:
                 return {name: (await client.get(url)).json() for name, url in processes.urls.items()}
         finally:
             await processes.stop()

@@ -96,7 +96,7 @@ def test_chance_repeats_with_its_seed():
     assert 70 < sum(draw(1)) < 130
 
 
-def test_the_first_rule_that_strikes_decides():
+def test_the_first_rule_that_applies_decides():
     """A spent rule leaves the call to the next one."""
     faults = Faults()
     faults.add(Rule(status=429, count=1))

@@ -7,13 +7,13 @@ import httpx
 import psutil
 import pytest
 
-PATIENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 
 
 def pieces(cloud, node, command):
     """What comes back, piece by piece."""
     url, body = cloud.environment["SPOTWARDEN_LOCAL_URL"] + "/local/shell", {"node": node, "command": command}
-    with httpx.stream("POST", url, json=body, timeout=PATIENCE_SECONDS, trust_env=False) as answer:
+    with httpx.stream("POST", url, json=body, timeout=TIMEOUT_SECONDS, trust_env=False) as answer:
         assert answer.status_code == 200
         for line in answer.iter_lines():
             yield json.loads(line)
@@ -87,5 +87,5 @@ def test_a_command_ends_with_its_vm(cloud):
 def test_what_cannot_be_run_is_refused_in_words(cloud, body, status, says):
     """As any call of the local cloud."""
     url = cloud.environment["SPOTWARDEN_LOCAL_URL"] + "/local/shell"
-    answer = httpx.post(url, json=body, timeout=PATIENCE_SECONDS, trust_env=False)
+    answer = httpx.post(url, json=body, timeout=TIMEOUT_SECONDS, trust_env=False)
     assert (answer.status_code, says in answer.json()["error"]["message"]) == (status, True)

@@ -1,4 +1,4 @@
-"""What it takes to make the report, to show it, and to send the letters of the week."""
+"""What it takes to make the report, to show it, and to send the weekly reports."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ L4 = VmKind(machine_type="g2-standard-4", gpu="nvidia-l4", gpus=1, region="us-ce
 
 @scene("report_jobs")
 def a_week_of_a_job(stage: Stage) -> None:
-    """A tick on a Monday makes the report and writes letters; a page is read; a later tick goes on."""
+    """A tick on a Monday makes the report and writes messages; a page is read; a later tick goes on."""
     job(stage)
     monday = stage.now.replace(hour=9, minute=0) + timedelta(days=7 - stage.now.weekday())
     stage.wait(seconds=(monday - stage.now).total_seconds())

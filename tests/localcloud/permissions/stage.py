@@ -40,7 +40,7 @@ PROJECT, BUCKET, NOTICES = "demo", "demo-jobs", "spotwarden-notices"
 ZONE = "us-central1-a"
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 BOOT = {"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": IMAGE}}
-PATIENCE_SECONDS = 120
+TIMEOUT_SECONDS = 120
 AT_ONCE = ("accepting", "changing", "provisioning", "staging", "stopping", "deleting")
 
 loaded = cache(load)
@@ -107,7 +107,7 @@ class Stage:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of a coroutine that runs in the cloud's loop."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_SECONDS)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(TIMEOUT_SECONDS)
 
     def call(self, function: Callable[..., T], *args: Any, **named: Any) -> T:
         """The result of a function that is called there."""
@@ -121,7 +121,7 @@ class Stage:
         """Return once it is so."""
 
         async def wait() -> None:
-            async with asyncio.timeout(PATIENCE_SECONDS):
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 while True:
                     if what():
                         return
@@ -137,7 +137,7 @@ class Stage:
         account.bucket_permissions -= {self._without}
         account.writes = {name: one for name, one in account.writes.items() if name != self._without}
         self._client = self._undo.enter_context(
-            httpx.Client(base_url=self.local.endpoints.http, trust_env=False, timeout=PATIENCE_SECONDS)
+            httpx.Client(base_url=self.local.endpoints.http, trust_env=False, timeout=TIMEOUT_SECONDS)
         )
         self.post(f"/storage/v1/b?project={PROJECT}", name=BUCKET)
         self._client.put(f"/v1/projects/{PROJECT}/topics/{NOTICES}", json={}).raise_for_status()

@@ -13,7 +13,7 @@ from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.notify import channels
 from spotwarden.notify.outbox.intake import take_in
-from spotwarden.notify.outbox.mailer import Mailer
+from spotwarden.notify.outbox.renderer import Renderer
 from spotwarden.notify.outbox.sweep import deliver
 from tests.localcloud.permissions.governing import A2_ONLY, job, stopped
 from tests.localcloud.permissions.scenes import scene
@@ -37,7 +37,7 @@ def a_notice(stage: Stage) -> None:
         "SPOTWARDEN_SMTP": f"smtp+plain://127.0.0.1:{stage.local.mailbox.port}",
         "SPOTWARDEN_MAIL_FROM": "Spotwarden <spotwarden@example.com>",
     }
-    cloud = replace(stage.cloud, post=channels.open_post(channels.ChannelSettings.read(mail)))
+    cloud = replace(stage.cloud, post=channels.open_mailer(channels.ChannelSettings.read(mail)))
     message = {"data": b64encode(msgspec.json.encode(notice(stage))).decode(), "attributes": {}}
     with stage.acting() as settings:
         context = SweepContext.open(cloud, settings, stage.policy, stage.tick(patient=False))
@@ -45,8 +45,8 @@ def a_notice(stage: Stage) -> None:
     stage.wait(minutes=1)
     with stage.acting() as settings:
         context = SweepContext.open(cloud, settings, stage.policy, stage.tick())
-        mailer = Mailer(limits=stage.policy.notify, domain="example.com")
-        assert deliver(context, mailer, lambda: stage.now).failures in ([], ())
+        renderer = Renderer(limits=stage.policy.notify, domain="example.com")
+        assert deliver(context, renderer, lambda: stage.now).failures in ([], ())
     assert [one["to"] for one in stage.look("/local/mailbox.json") if one["channel"] == "mail"] == [ADA]
     assert stage.names("spotwarden/outbox/") == []
 

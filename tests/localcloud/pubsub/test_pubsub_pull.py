@@ -10,7 +10,7 @@ from google.cloud import pubsub_v1
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from tests.localcloud.pubsub.conftest import SUBSCRIPTION, TOPIC
-from tests.localcloud.stand import PATIENCE, PROJECT, Stand
+from tests.localcloud.stand import PROJECT, TIMEOUT, Stand
 
 # Only a pull that does not wait can say that nothing is there.
 pytestmark = pytest.mark.filterwarnings("ignore:The return_immediately flag is deprecated:DeprecationWarning")
@@ -24,7 +24,7 @@ def pull(subscriber: pubsub_v1.SubscriberClient) -> Pull:
 
     def take(name: str = SUBSCRIPTION, *, most: int = 10, wait: bool = False) -> list[Any]:
         request = {"subscription": name, "max_messages": most, "return_immediately": not wait}
-        return list(subscriber.pull(request=request, timeout=PATIENCE).received_messages)
+        return list(subscriber.pull(request=request, timeout=TIMEOUT).received_messages)
 
     return take
 
@@ -265,7 +265,7 @@ def test_an_answer_lost_after_a_publish_makes_the_client_publish_again(
     rule = {"service": "pubsub", "method": "Publish", "status": 503, "after_work": True, "count": 1}
     with stand.client() as http:
         http.post("/local/faults", json=rule).raise_for_status()
-    publisher.publish(TOPIC, b"x").result(timeout=PATIENCE)
+    publisher.publish(TOPIC, b"x").result(timeout=TIMEOUT)
     received = pull(subscription)
     assert [each.message.data for each in received] == [b"x", b"x"]
     assert received[0].message.message_id != received[1].message.message_id

@@ -14,7 +14,7 @@ from google.pubsub_v1 import SubscriberClient, types
 from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
 
 from tests.localcloud.pubsub.conftest import SUBSCRIPTION, TOPIC
-from tests.localcloud.stand import PATIENCE, Stand
+from tests.localcloud.stand import TIMEOUT, Stand
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Inbox:
     def wait_for(self, count: int) -> list[Any]:
         """Return the messages once there are so many."""
         with self.changed:
-            assert self.changed.wait_for(lambda: len(self.got) >= count, timeout=PATIENCE), len(self.got)
+            assert self.changed.wait_for(lambda: len(self.got) >= count, timeout=TIMEOUT), len(self.got)
             return list(self.got)
 
 
@@ -48,7 +48,7 @@ def subscribed(client: pubsub_v1.SubscriberClient, inbox: Inbox, **kwargs: Any) 
     finally:
         future.cancel()
         with suppress(Exception):
-            future.result(timeout=PATIENCE)
+            future.result(timeout=TIMEOUT)
 
 
 @pytest.mark.usefixtures("subscription")
@@ -118,7 +118,7 @@ def test_a_subscription_that_is_deleted_ends_the_stream(
     with subscribed(subscriber, Inbox()) as future:
         subscriber.delete_subscription(subscription=subscription)
         with pytest.raises(exceptions.NotFound, match=r"\(resource=sub\)"):
-            future.result(timeout=PATIENCE)
+            future.result(timeout=TIMEOUT)
 
 
 @pytest.fixture
@@ -195,9 +195,9 @@ def test_flow_control_holds_the_server_back(
         yield types.StreamingPullRequest(
             subscription=subscription, stream_ack_deadline_seconds=60, max_outstanding_messages=2
         )
-        acknowledge.wait(PATIENCE)
+        acknowledge.wait(TIMEOUT)
         yield types.StreamingPullRequest(ack_ids=ack_ids[:1])
-        done.wait(PATIENCE)
+        done.wait(TIMEOUT)
 
     got: list[bytes] = []
     held_back = None

@@ -11,7 +11,7 @@ import pytest
 from localcloud.clock import Clock
 from localcloud.rpc import RpcError
 from localcloud.scheduler import SchedulerService
-from tests.localcloud.stand import PATIENCE, PROJECT, Stand
+from tests.localcloud.stand import PROJECT, TIMEOUT, Stand
 
 NOW = datetime(2026, 11, 21, 8, 0, 30, tzinfo=UTC)
 
@@ -52,12 +52,12 @@ class Topics:
     def wait_for_failures(self) -> None:
         """Return once all failures are used up."""
         with self.changed:
-            assert self.changed.wait_for(lambda: not self.failures, timeout=PATIENCE)
+            assert self.changed.wait_for(lambda: not self.failures, timeout=TIMEOUT)
 
     def wait_for(self, count: int) -> list[tuple[bytes, Mapping[str, str]]]:
         """What was published, once there is so much."""
         with self.changed:
-            assert self.changed.wait_for(lambda: len(self.told) >= count, timeout=PATIENCE), self.told
+            assert self.changed.wait_for(lambda: len(self.told) >= count, timeout=TIMEOUT), self.told
             return list(self.told)
 
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.notify.channels import ChannelSettings, open_post
+from spotwarden.notify.channels import ChannelSettings, open_mailer
 from spotwarden.notify.channels.timeouts import ChannelTimeouts
-from spotwarden.ports import Post
+from spotwarden.ports import Mailer
 from tests.notify.channels.mail_server import authority_file
 
 SHORT = ChannelTimeouts(to_send=timedelta(milliseconds=200), answer=timedelta(milliseconds=200))
@@ -22,16 +22,16 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def post_to(authority: str):
+def mailer_to(authority: str):
     """Opens the mail channel to a URL, trusting the CA of these tests."""
 
-    def opener(url: str, *, patience: ChannelTimeouts = ChannelTimeouts(), **environ: str) -> Post:  # noqa: B008 - frozen
+    def opener(url: str, *, timeouts: ChannelTimeouts = ChannelTimeouts(), **environ: str) -> Mailer:  # noqa: B008 - frozen
         settings = {
             "SPOTWARDEN_SMTP": url,
             "SPOTWARDEN_MAIL_FROM": "Spotwarden <robot@example.com>",
             "SPOTWARDEN_SMTP_CA": authority,
             **environ,
         }
-        return open_post(ChannelSettings.read(settings), patience)
+        return open_mailer(ChannelSettings.read(settings), timeouts)
 
     return opener

@@ -17,7 +17,7 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 USER = "robot@example.com"
 PASSWORD = "correct horse battery"
 AUTHORITY = trustme.CA()
-PATIENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,14 +71,14 @@ class MailServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(PATIENCE_SECONDS), "the mail server did not start"
+        assert self._ready.wait(TIMEOUT_SECONDS), "the mail server did not start"
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(PATIENCE_SECONDS)
+        self._thread.join(TIMEOUT_SECONDS)
 
     async def _live(self) -> None:
         self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()

@@ -14,14 +14,14 @@ SETTINGS = {
 }
 OPEN = f"""
 import sys
-from spotwarden.notify.channels import ChannelSettings, open_post
+from spotwarden.notify.channels import ChannelSettings, open_mailer
 from spotwarden.ports import RejectedError
-from tests.notify.channels.letters import mail, post
-door = open_post(ChannelSettings.read({SETTINGS!r}))
+from tests.notify.channels.messages import mail, post
+door = open_mailer(ChannelSettings.read({SETTINGS!r}))
 """
 SEND = """
 try:
-    door.send({letter}())
+    door.send({message}())
 except RejectedError:
     pass
 """
@@ -39,9 +39,9 @@ def test_channels_that_are_only_opened_import_nothing():
     assert loaded(OPEN) == set()
 
 
-@pytest.mark.parametrize(("letter", "without"), [("mail", "requests"), ("post", "smtplib")])
-def test_a_letter_imports_what_its_own_channel_needs(letter: str, without: str):
+@pytest.mark.parametrize(("message", "without"), [("mail", "requests"), ("post", "smtplib")])
+def test_a_message_imports_what_its_own_channel_needs(message: str, without: str):
     """Its own, and not the other's."""
-    found = loaded(OPEN + SEND.format(letter=letter))
+    found = loaded(OPEN + SEND.format(message=message))
     assert "ssl" in found
     assert without not in found

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from spotwarden.notify.channels import ChannelSettings, open_post
+from spotwarden.notify.channels import ChannelSettings, open_mailer
 from spotwarden.notify.channels.timeouts import ChannelTimeouts
-from spotwarden.ports import Post, RejectedError, UnansweredError
+from spotwarden.ports import Mailer, RejectedError, UnansweredError
 from tests.notify.channels.conftest import CURIOUS, SHORT
-from tests.notify.channels.letters import AT, post
 from tests.notify.channels.mail_server import certificate
+from tests.notify.channels.messages import AT, post
 from tests.notify.channels.rude import Act, Answer, Rude, Talk, http
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 PATH = "/services/T00000000/B00000000/xyzzyxyzzy?token=plughplugh"
-PATIENCE = ChannelTimeouts()
+TIMEOUT = ChannelTimeouts()
 SECRET = "0123456789abcdef"
 README = Path(__file__).resolve().parents[3] / "shared/spotwarden/notify/channels/README.md"
 
@@ -31,15 +31,15 @@ def hook(
     server: Rude,
     *,
     shape: str = "slack",
-    patience: ChannelTimeouts = PATIENCE,
+    timeouts: ChannelTimeouts = TIMEOUT,
     scheme: str = "http",
-) -> Post:
+) -> Mailer:
     """The channel to one hook at the server."""
     host = "127.0.0.1" if scheme == "http" else "localhost"
     row = {"shape": shape, "url": f"{scheme}://{host}:{server.port}{PATH}"}
     if shape == "json":
         row["secret"] = SECRET
-    return open_post(ChannelSettings.read({"SPOTWARDEN_HOOKS": json.dumps({"ml-chat": row})}), patience)
+    return open_mailer(ChannelSettings.read({"SPOTWARDEN_HOOKS": json.dumps({"ml-chat": row})}), timeouts)
 
 
 def status(line: str, body: bytes = b"", **headers: str) -> bytes:
@@ -152,7 +152,7 @@ def test_a_hook_that_fails_after_the_post_may_have_taken_it(what: Answer):
     """Nobody knows, and that is what is said."""
     with Rude(http(what)) as server:
         with pytest.raises(UnansweredError, match="ml-chat has the post"):
-            hook(server, patience=CURIOUS).send(post())
+            hook(server, timeouts=CURIOUS).send(post())
         assert server.heard[-1] == post().body
 
 
@@ -160,7 +160,7 @@ def test_a_hook_that_drips_its_answer_is_late():
     """Each byte comes soon enough, the answer as a whole does not."""
     slow = status("200 OK", X_Long="." * 400)
     with Rude(http(lambda talk: talk.drip(slow))) as server, pytest.raises(UnansweredError):
-        hook(server, patience=CURIOUS).send(post())
+        hook(server, timeouts=CURIOUS).send(post())
 
 
 def test_a_hook_that_never_stops_talking_is_cut_off():
@@ -178,7 +178,7 @@ def test_an_answer_whose_words_do_not_come_is_still_an_answer():
         talk.hang()
 
     with Rude(http(half)) as server:
-        assert hook(server, patience=CURIOUS).send(post()) == "200"
+        assert hook(server, timeouts=CURIOUS).send(post()) == "200"
 
 
 def test_a_hook_that_takes_only_half_has_not_got_it():
@@ -188,7 +188,7 @@ def test_a_hook_that_takes_only_half_has_not_got_it():
         Rude(lambda talk: talk.hang(), window=4096) as server,
         pytest.raises(RejectedError, match="unsent: ml-chat: cut off"),
     ):
-        hook(server, patience=SHORT).send(large)
+        hook(server, timeouts=SHORT).send(large)
 
 
 def test_nobody_at_home_is_tried_again():

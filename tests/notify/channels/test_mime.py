@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spotwarden.notify.channels.mime import to_bytes
 from spotwarden.notify.channels.model import Sender
 from spotwarden.notify.channels.text import one_line
-from tests.notify.channels.letters import mail
+from tests.notify.channels.messages import mail
 
 US = Sender(name="Spotwarden", address="robot@example.com")
 OURS = {
@@ -142,13 +142,13 @@ def test_one_click_is_offered_only_over_https(url: str, named: bool, one_click: 
 
 
 def test_a_machine_says_that_it_is_one():
-    """So that no machine answers; a letter may say it in words of its own."""
+    """So that no machine answers; a message may say it in words of its own."""
     assert written()["Auto-Submitted"] == "auto-generated"
     assert written(headers={"Auto-Submitted": "auto-notified"})["Auto-Submitted"] == "auto-notified"
 
 
 @pytest.mark.parametrize("name", ["Bcc", "To", "X-A: b\r\nBcc", "x y", "", "Subject"])
-def test_a_letter_brings_no_header_that_is_ours(name: str):
+def test_a_message_brings_no_header_that_is_ours(name: str):
     """That would be a fault of the program, and is not sent."""
     with pytest.raises(ValueError, match="no mail of ours"):
         written(headers={name: "x"})
@@ -163,7 +163,7 @@ def test_the_senders_name_never_changes_the_address(name: str):
     assert sender.display_name == (name if len(name) < 100 else "x" * 99 + "…")
 
 
-def test_texts_arrive_to_the_letter():
+def test_texts_arrive_to_the_message():
     """Long lines, tabs, trailing blanks, characters of any language, a NUL."""
     text = "  two\t\n" + "x" * 5000 + " \nGrüße 訓練 🚀\x00\n\n"
     [plain, _] = written(text=text).iter_parts()

@@ -3,11 +3,11 @@
 import pytest
 
 from spotwarden.notify.channels.model import Secret, Security, Sender, Smtp
-from spotwarden.notify.channels.smtp import SmtpPost
+from spotwarden.notify.channels.smtp import SmtpMailer
 from spotwarden.notify.channels.timeouts import ChannelTimeouts
 from spotwarden.ports import RejectedError, UnansweredError
 from tests.notify.channels.conftest import CURIOUS, SHORT
-from tests.notify.channels.letters import mail
+from tests.notify.channels.messages import mail
 from tests.notify.channels.rude import Act, Answer, Rude, Talk, smtp
 
 PLENTY = "x" * 70 + "\n"
@@ -35,10 +35,10 @@ def bodies(server: Rude) -> list[bytes]:
         ("mail", b"500 whatever\r\n"),
     ],
 )
-def test_what_is_about_the_recipient_or_the_mail_is_for_ever(post_to, verb: str, reply: bytes):
+def test_what_is_about_the_recipient_or_the_mail_is_for_ever(mailer_to, verb: str, reply: bytes):
     """The next try would hear the same; the server's words are kept."""
     with Rude(smtp(**{verb: reply})) as server, pytest.raises(RejectedError) as rejected:
-        post_to(url(server)).send(mail())
+        mailer_to(url(server)).send(mail())
     assert rejected.value.code == "refused"
     assert reply.decode().strip() in rejected.value.message
 
@@ -61,42 +61,42 @@ def test_what_is_about_the_recipient_or_the_mail_is_for_ever(post_to, verb: str,
         ("mail", b"421 closing\r\n"),
     ],
 )
-def test_what_is_about_now_or_about_us_can_be_tried_again(post_to, verb: str, reply: bytes):
+def test_what_is_about_now_or_about_us_can_be_tried_again(mailer_to, verb: str, reply: bytes):
     """Servers recover and settings are mended; a recipient who got nothing keeps his place."""
     with Rude(smtp(**{verb: reply})) as server, pytest.raises(RejectedError) as rejected:
-        post_to(url(server)).send(mail())
+        mailer_to(url(server)).send(mail())
     assert rejected.value.code == "unsent"
     assert reply.decode().strip() in rejected.value.message
 
 
 @pytest.mark.parametrize("verb", ["greeting", "EHLO", "MAIL", "RCPT", "DATA"])
 @pytest.mark.parametrize("what", [Act.DROP, Act.HANG, b"gibberish\r\n"])
-def test_a_server_that_fails_before_the_mail_has_not_got_it(post_to, verb: str, what: Answer):
+def test_a_server_that_fails_before_the_mail_has_not_got_it(mailer_to, verb: str, what: Answer):
     """It hung up, fell silent or spoke nonsense: the mail was not even begun."""
     with Rude(smtp(**{verb: what})) as server:
         with pytest.raises(RejectedError, match="unsent"):
-            post_to(url(server), patience=SHORT).send(mail())
+            mailer_to(url(server), timeouts=SHORT).send(mail())
         assert bodies(server) == []
 
 
 @pytest.mark.parametrize("what", [Act.DROP, Act.HANG, b"gibberish\r\n", b"354 go on\r\n"])
-def test_a_server_that_fails_after_the_mail_may_have_taken_it(post_to, what: Answer):
+def test_a_server_that_fails_after_the_mail_may_have_taken_it(mailer_to, what: Answer):
     """Nobody knows, and that is what is said."""
     with Rude(smtp(mail=what)) as server:
         with pytest.raises(UnansweredError):
-            post_to(url(server), patience=CURIOUS).send(mail())
+            mailer_to(url(server), timeouts=CURIOUS).send(mail())
         assert len(bodies(server)) == 1
 
 
-def test_a_server_that_hangs_up_in_the_middle_of_a_mail_has_not_got_it(post_to):
+def test_a_server_that_hangs_up_in_the_middle_of_a_mail_has_not_got_it(mailer_to):
     """The dot that ends it has not gone out, so no server may act on what came before."""
     large = mail(text=PLENTY * 200_000)
     middle = {"DATA": lambda talk: talk.say(b"354 go on\r\n")}
     with Rude(smtp(**middle), window=4096) as server, pytest.raises(RejectedError, match="unsent"):
-        post_to(url(server)).send(large)
+        mailer_to(url(server)).send(large)
 
 
-def test_a_server_that_takes_nothing_more_is_left_in_time(post_to):
+def test_a_server_that_takes_nothing_more_is_left_in_time(mailer_to):
     """It reads so slowly that the mail cannot be handed over: it can be tried again."""
 
     def stuck(talk: Talk) -> None:
@@ -105,54 +105,54 @@ def test_a_server_that_takes_nothing_more_is_left_in_time(post_to):
 
     large = mail(text=PLENTY * 200_000)
     with Rude(smtp(DATA=stuck), window=4096) as server, pytest.raises(RejectedError, match="unsent"):
-        post_to(url(server), patience=SHORT).send(large)
+        mailer_to(url(server), timeouts=SHORT).send(large)
 
 
-def test_a_server_that_greets_late_hears_nothing(post_to):
+def test_a_server_that_greets_late_hears_nothing(mailer_to):
     """Who gave up waiting does not speak up afterwards."""
     with Rude(smtp(greeting=Act.HANG)) as server:
         with pytest.raises(RejectedError, match="unsent"):
-            post_to(url(server), patience=SHORT).send(mail())
+            mailer_to(url(server), timeouts=SHORT).send(mail())
         assert server.heard == []
 
 
 @pytest.mark.parametrize("verb", ["greeting", "RCPT"])
-def test_a_server_that_drips_is_late(post_to, verb: str):
+def test_a_server_that_drips_is_late(mailer_to, verb: str):
     """Each byte comes soon enough, the reply as a whole does not: the time is for all of it."""
     slow = {verb: lambda talk: talk.drip(b"250-" + b"." * 400 + b"\r\n250 ok\r\n")}
     with (
         Rude(smtp(**slow)) as server,
         pytest.raises(RejectedError, match=r"unsent: .*(no answer in time|timed out)"),
     ):
-        post_to(url(server), patience=SHORT).send(mail())
+        mailer_to(url(server), timeouts=SHORT).send(mail())
 
 
-def test_a_server_that_drips_its_last_answer_leaves_it_open(post_to):
+def test_a_server_that_drips_its_last_answer_leaves_it_open(mailer_to):
     """The mail is out there, and the answer takes longer than anybody can wait."""
     slow = {"mail": lambda talk: talk.drip(b"250-" + b"." * 400 + b"\r\n250 ok\r\n")}
     with Rude(smtp(**slow)) as server, pytest.raises(UnansweredError, match=r"no answer in time|timed out"):
-        post_to(url(server), patience=CURIOUS).send(mail())
+        mailer_to(url(server), timeouts=CURIOUS).send(mail())
 
 
 @pytest.mark.parametrize("greeting", [b"220-" + b"x" * 1_000_000, b"220-hello\r\n" * 200_000])
-def test_a_server_that_never_stops_talking_is_cut_off(post_to, greeting: bytes):
+def test_a_server_that_never_stops_talking_is_cut_off(mailer_to, greeting: bytes):
     """In one line or in many: neither time nor memory is lost on it."""
     with Rude(smtp(greeting=lambda talk: talk.say(greeting))) as server:
         with pytest.raises(RejectedError, match="unsent"):
-            post_to(url(server)).send(mail())
+            mailer_to(url(server)).send(mail())
         assert server.heard in ([], [b""])
 
 
 @pytest.mark.parametrize("offered", [b"250 rude.example.com\r\n", b"250-rude\r\n250 AUTH PLAIN LOGIN\r\n"])
-def test_without_tls_nothing_is_said_to_a_server_that_should_have_it(post_to, offered: bytes):
+def test_without_tls_nothing_is_said_to_a_server_that_should_have_it(mailer_to, offered: bytes):
     """Whoever took STARTTLS out on the way reads neither a password nor an address."""
     with Rude(smtp(EHLO=offered)) as server:
         with pytest.raises(RejectedError, match="unsent: localhost: it offers no STARTTLS"):
-            post_to(f"smtp://me@localhost:{server.port}", SPOTWARDEN_SMTP_PASSWORD="secret").send(mail())
+            mailer_to(f"smtp://me@localhost:{server.port}", SPOTWARDEN_SMTP_PASSWORD="secret").send(mail())
         assert set(server.heard) - {b"QUIT\r\n", b""} == {b"ehlo example.com\r\n"}
 
 
-def test_a_server_that_refuses_tls_after_all_gets_nothing(post_to):
+def test_a_server_that_refuses_tls_after_all_gets_nothing(mailer_to):
     """Offered, asked for, refused: that is the end of it."""
     said: dict[str, Answer] = {
         "EHLO": b"250-rude\r\n250 STARTTLS\r\n",
@@ -160,17 +160,17 @@ def test_a_server_that_refuses_tls_after_all_gets_nothing(post_to):
     }
     with Rude(smtp(**said)) as server:
         with pytest.raises(RejectedError, match="unsent: localhost said 454 not today"):
-            post_to(f"smtp://localhost:{server.port}").send(mail())
+            mailer_to(f"smtp://localhost:{server.port}").send(mail())
         assert server.heard[:2] == [b"ehlo example.com\r\n", b"STARTTLS\r\n"]
 
 
-def test_nobody_at_home_is_tried_again(post_to):
+def test_nobody_at_home_is_tried_again(mailer_to):
     """A port where nothing listens, and a name that does not exist."""
     with Rude(smtp()) as server:
         closed = url(server)
     for nowhere in (closed, "smtp://nobody.invalid:587"):
         with pytest.raises(RejectedError, match="unsent"):
-            post_to(nowhere).send(mail())
+            mailer_to(nowhere).send(mail())
 
 
 @pytest.mark.parametrize(
@@ -192,27 +192,27 @@ def test_nobody_at_home_is_tried_again(post_to):
         "a@" + ("b" * 60 + ".") * 4 + "b" * 9,
     ],
 )
-def test_what_is_no_address_never_reaches_the_server(post_to, address: str):
+def test_what_is_no_address_never_reaches_the_server(mailer_to, address: str):
     """It is refused before anything is said."""
     with Rude(smtp()) as server:
         with pytest.raises(RejectedError, match=r"refused: .* is no mail address"):
-            post_to(url(server)).send(mail(to=address))
+            mailer_to(url(server)).send(mail(to=address))
         assert server.heard == []
 
 
-def test_the_servers_words_are_one_line_and_short(post_to):
+def test_the_servers_words_are_one_line_and_short(mailer_to):
     """A log or an audit is no place for control characters or a novel."""
     words = b"550-5.1.1 \x1b[31mno\x00\r\n550 " + b"such user " * 100 + b"\r\n"
     with Rude(smtp(RCPT=words)) as server, pytest.raises(RejectedError) as rejected:
-        post_to(url(server)).send(mail())
+        mailer_to(url(server)).send(mail())
     assert rejected.value.message.isprintable()
     assert len(rejected.value.message) < 300
 
 
-def test_a_server_that_never_says_goodbye_is_not_waited_for(post_to):
+def test_a_server_that_never_says_goodbye_is_not_waited_for(mailer_to):
     """The mail is taken; what comes of the rest does not matter."""
     with Rude(smtp(QUIT=Act.HANG)) as server:
-        assert post_to(url(server)).send(mail()) == "250 kept"
+        assert mailer_to(url(server)).send(mail()) == "250 kept"
 
 
 def test_a_password_is_not_repeated_even_if_the_server_does():
@@ -231,6 +231,6 @@ def test_a_password_is_not_repeated_even_if_the_server_does():
             password=Secret("the-password"),
         )
         with pytest.raises(RejectedError, match="said 535") as rejected:
-            SmtpPost(settings, ChannelTimeouts()).send(mail())
+            SmtpMailer(settings, ChannelTimeouts()).send(mail())
     assert "the-password" not in str(rejected.value)
     assert "the-password" not in repr(settings)

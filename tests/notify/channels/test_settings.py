@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from spotwarden.model.letter import Shape
-from spotwarden.notify.channels import ChannelSettings, ChannelSettingsError, open_post
+from spotwarden.model.message import Shape
+from spotwarden.notify.channels import ChannelSettings, ChannelSettingsError, open_mailer
 from spotwarden.notify.channels.model import Hook, Secret, Security, Sender, Smtp
 from spotwarden.ports import RejectedError
-from tests.notify.channels.letters import mail, post
+from tests.notify.channels.messages import mail, post
 
 FROM = "Spotwarden <spotwarden@example.com>"
 SECRET = "0123456789abcdef"
@@ -212,8 +212,8 @@ def test_settings_that_are_shown_show_no_secret():
 
 
 def test_a_channel_that_is_not_set_says_what_to_set():
-    """The letter waits, and goes out once it is."""
-    nothing = open_post(ChannelSettings.read({}))
+    """The message waits, and goes out once it is."""
+    nothing = open_mailer(ChannelSettings.read({}))
     with pytest.raises(RejectedError, match="unsent: SPOTWARDEN_SMTP is not set"):
         nothing.send(mail())
     with pytest.raises(RejectedError, match="unsent: SPOTWARDEN_HOOKS is not set"):
@@ -223,4 +223,4 @@ def test_a_channel_that_is_not_set_says_what_to_set():
 def test_a_hook_that_nobody_has_set_is_named():
     """With those that there are: a policy may misspell one."""
     with pytest.raises(RejectedError, match="unsent: SPOTWARDEN_HOOKS has no 'other', only ml-chat"):
-        open_post(hooks(slack())).send(post(hook="other"))
+        open_mailer(hooks(slack())).send(post(hook="other"))

@@ -48,7 +48,7 @@ class Web:
         return respond(request, context, {VARIABLE: SECRET})
 
     def offer(self, way: Way, notice: Notice | None = None, to: str = ADA) -> Offer:
-        """What the letter about a notice, or about the newest one that can be answered so, lets `to` do."""
+        """What the message about a notice, or about the newest one that can be answered so, lets `to` do."""
         told = [one for one in self.told() if way in one.ways]
         found = offers(notice or told[-1], to, self.limits, self.now)
         return next(one for one in found if one.way is way)

@@ -1,4 +1,4 @@
-"""`answer_notice` from link to deed: a page shows what a click would do, and one click does it, once."""
+"""`answer_notice` from link to action: a page shows what a click would do, and one click does it, once."""
 
 from datetime import timedelta
 
@@ -31,7 +31,7 @@ def world():
 
 @pytest.fixture
 def web(world):
-    """Ada, with the letter before her."""
+    """Ada, with the message before her."""
     return Web(world)
 
 
@@ -128,7 +128,7 @@ def test_a_second_click_is_told_who_answered_and_when(web):
 
 
 def test_a_veto_is_no_longer_than_the_policy_lets_anybody_keep(web):
-    """The letter says eight hours; meanwhile the policy says two at most."""
+    """The message says eight hours; meanwhile the policy says two at most."""
     token = web.token(Way.KEEP)
     web.world.set_policy(governance=GovernanceLimits(ops="ops@x.org", longest_keep=2 * HOUR))
     assert "Keep for 2 h" in web.open(token).text
@@ -164,7 +164,7 @@ def test_a_veto_counts_where_the_deployment_only_observes(web):
 
 
 def test_a_click_wins_over_a_sweep_that_has_read_the_case(web, monkeypatch):
-    """Given between a sweep's last look and its deed: the sweep loses the case and does nothing."""
+    """Given between a sweep's last look and its remedy: the sweep loses the case and does nothing."""
     ripen(web.world)
     look, token, clicks = web.world._look, web.token(Way.KEEP), []
 
@@ -200,7 +200,7 @@ def test_a_click_after_the_remedy_was_written_down_says_that_it_may_be_too_late(
     assert "may be on its way" in web.click(token).text
 
 
-def test_a_click_after_the_deed_says_what_was_done(web):
+def test_a_click_after_the_remedy_says_what_was_done(web):
     """And how to go on; nothing is written."""
     token = web.token(Way.KEEP)
     ripen(web.world)
@@ -224,8 +224,8 @@ def test_a_click_on_a_case_that_is_closed_says_so(web):
 
 
 @pytest.mark.parametrize("way", [Way.KEEP, Way.STOP])
-def test_a_letter_about_an_earlier_case_answers_no_later_one(web, way):
-    """It was closed and another was opened under the same name: that one has a letter of its own."""
+def test_a_message_about_an_earlier_case_answers_no_later_one(web, way):
+    """It was closed and another was opened under the same name: that one has a message of its own."""
     token = web.token(way)
     web.world.said.clear()
     web.world.sweep()
@@ -255,7 +255,7 @@ def test_a_click_gives_a_job_more_time_once(capped):
 
 
 def test_a_job_gets_no_more_than_the_policys_ceiling(capped):
-    """Twelve hours in all: four more than ten are refused in words, and the letter stays good for less."""
+    """Twelve hours in all: four more than ten are refused in words, and the message stays good for less."""
     token = capped.token(Way.EXTEND)
     for page in (capped.open(token), capped.click(token)):
         assert page.status_code == 409
@@ -326,7 +326,7 @@ def test_a_vm_that_is_no_jobs_is_never_touched(web):
     assert web.world.asked() == []
 
 
-def test_only_vms_that_the_letter_named_are_stopped(web):
+def test_only_vms_that_the_message_named_are_stopped(web):
     """One that has joined the case since is not what its reader was asked about."""
     token = web.token(Way.STOP)
     subject = case(web).subject
@@ -336,8 +336,8 @@ def test_only_vms_that_the_letter_named_are_stopped(web):
     assert web.world.asked() == [("stop", web.world.id)]
 
 
-def test_vms_that_are_others_than_the_letters_are_not_stopped(web):
-    """The job has moved: the case is about its new VM, of which another letter tells."""
+def test_vms_that_are_others_than_the_messages_are_not_stopped(web):
+    """The job has moved: the case is about its new VM, of which another message tells."""
     token = web.token(Way.STOP)
     world_case = case(web)
     (target,) = world_case.subject.targets

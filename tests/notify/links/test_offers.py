@@ -1,4 +1,4 @@
-"""What a letter offers its reader: which ways, for how long, and that a second letter offers the same."""
+"""What a message offers its reader: which ways, for how long, and that a second message offers the same."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -32,7 +32,7 @@ NOTICE = Notice(
 
 
 def offered(**changes):
-    """The ways that a letter about such a notice offers."""
+    """The ways that a message about such a notice offers."""
     return [one.way for one in offers(replace(NOTICE, **changes), ADA, LIMITS, NOW)]
 
 
@@ -65,7 +65,7 @@ def test_a_disk_cannot_be_stopped():
     assert Way.STOP not in offered(instances=(disk,))
 
 
-def test_a_letter_that_is_written_again_makes_the_same_offers():
+def test_a_message_that_is_written_again_makes_the_same_offers():
     """By their ids, whenever that is, and whatever the policy says by then: one answer counts once."""
     later = offers(NOTICE, ADA, replace(LIMITS, keep=timedelta(hours=2)), NOW + timedelta(hours=1))
     assert [one.id for one in later] == [one.id for one in offers(NOTICE, ADA, LIMITS, NOW)]
@@ -96,7 +96,7 @@ def test_a_link_lasts_as_long_as_what_it_prevents_is_to_come(due, lasts):
 
 
 def test_names_that_fit_into_no_link_offer_nothing():
-    """The letter still names the command. One byte less fits, and so does its token. A rule's name counts."""
+    """The message still names the command. One byte less fits, and so does its token. A rule's name counts."""
     keys = Keys.read("k1:" + "A" * 43, "p")
     room = MOST_BYTES - len(f"{ADA}nap{NOTICE.case.rule}{NOTICE.case.key}")
     fits = offers(replace(NOTICE, id="n" * room), ADA, LIMITS, NOW)

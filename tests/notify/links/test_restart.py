@@ -85,7 +85,7 @@ def test_a_look_starts_nothing(stopped):
 
 
 def test_a_job_is_started_once_however_often_one_clicks(stopped):
-    """By one link, and by the one of another letter about the same end."""
+    """By one link, and by the one of another message about the same end."""
     web = stopped()
     token = web.token(Way.RESTART)
     for _ in range(3):
@@ -123,8 +123,8 @@ def test_a_job_that_runs_is_not_started(stopped):
     assert web.used(web.offer(Way.RESTART)) is None
 
 
-def test_an_old_letter_starts_nothing_that_was_started_since(stopped):
-    """It ran again and was stopped again: of that another letter tells."""
+def test_an_old_message_starts_nothing_that_was_started_since(stopped):
+    """It ran again and was stopped again: of that another message tells."""
     web = stopped()
     old = web.offer(Way.RESTART)
     web.click(web.token(web.offer(Way.RESTART, to="ops@x.org")))
@@ -134,7 +134,7 @@ def test_an_old_letter_starts_nothing_that_was_started_since(stopped):
     web.world.wait(minutes=5)
     web.world.settle(4)
     page = web.click(web.token(old))
-    assert (page.status_code, "It was started since that letter" in page.text) == (409, True)
+    assert (page.status_code, "It was started since that message" in page.text) == (409, True)
     assert len(web.world.attempts()) == 2
     assert web.click(web.token(web.offer(Way.RESTART))).status_code == 200
 
@@ -232,7 +232,7 @@ def test_a_claim_is_seen_by_recovery_though_a_sweep_is_just_ending_its_watch(sto
 
 
 def _sample(web):
-    """A letter about a job of which nothing is known here."""
+    """A message about a job of which nothing is known here."""
     notice = Notice(
         id="acted",
         kind="acted",

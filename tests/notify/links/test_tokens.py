@@ -36,18 +36,18 @@ OFFER = Offer(
     case=CaseRef(rule="idle", key="1001", opened=NOW - timedelta(microseconds=123456)),
     hours=8.0,
 )
-WISH = PreferenceOffer(to="ada@example.com", expires=NOW + WEEK)
+PREFERENCE = PreferenceOffer(to="ada@example.com", expires=NOW + WEEK)
 CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
 
-@pytest.mark.parametrize("what", [OFFER, replace(OFFER, case=None, way=Way.RESTART), WISH])
+@pytest.mark.parametrize("what", [OFFER, replace(OFFER, case=None, way=Way.RESTART), PREFERENCE])
 def test_what_was_signed_is_read_as_it_was(what):
     """To the microsecond: a case is named by when it was opened."""
     assert read(sign(what, KEYS), KEYS, NOW) == what
 
 
 def test_one_offer_always_makes_one_token():
-    """In whatever time zone its moments stand: a letter that is written twice bears the same link."""
+    """In whatever time zone its moments stand: a message that is written twice bears the same link."""
     elsewhere = replace(OFFER, expires=OFFER.expires.astimezone(tz=None))
     assert sign(elsewhere, KEYS) == sign(OFFER, KEYS)
 

@@ -10,10 +10,10 @@ from functions_framework import create_app
 from spotwarden import clock
 from spotwarden.gcp import rest_only
 from spotwarden.layout import PreferenceRecord, person_key
+from spotwarden.model.delivery import Pace, Preference
 from spotwarden.model.governance import Limits, Mode, Remedy
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import PreferenceOffer
-from spotwarden.model.post import Pace, Preference
 from spotwarden.notify.links.pages.template import STYLE
 from spotwarden.notify.links.tokens import Keys, sign
 from spotwarden.notify.links.web import MOST_BYTES
@@ -28,7 +28,7 @@ ONE_CLICK = "List-Unsubscribe=One-Click"
 
 @pytest.fixture
 def web():
-    """Ada, with a letter about her VM before her."""
+    """Ada, with a message about her VM before her."""
     world = MadeUp(Limits(remedy=Remedy.STOP, grace=GRACE))
     world.id = world.vm("vm")
     world.sweep()
@@ -40,7 +40,7 @@ def objects(web):
     return [(one.name, one.generation) for one in web.world.cloud.store.entries("")]
 
 
-def wish(web, to=ADA, lasts=timedelta(days=30)):
+def preference_offer(web, to=ADA, lasts=timedelta(days=30)):
     """The token of a link to somebody's preferences."""
     return web.token(PreferenceOffer(to=to, expires=web.now + lasts))
 
@@ -229,7 +229,7 @@ def test_no_token_is_ever_logged(web, capsys):
 
 def test_a_look_at_preferences_offers_three_paces(web):
     """What always comes at once is said, and what happens to who has not chosen: nothing is marked."""
-    page = web.open(wish(web))
+    page = web.open(preference_offer(web))
     assert page.status_code == 200
     for said in (
         "As it happens",
@@ -247,7 +247,7 @@ def test_a_look_at_preferences_offers_three_paces(web):
 @pytest.mark.parametrize("pace", list(Pace))
 def test_a_click_saves_a_preference(web, pace):
     """It is the person's alone, can be changed as often as he likes, and is marked from then on."""
-    token = wish(web)
+    token = preference_offer(web)
     page = web.click(token, pace=pace.value)
     assert (page.status_code, "Saved" in page.text) == (200, True)
     assert preference(web) is pace
@@ -261,7 +261,7 @@ def test_a_click_saves_a_preference(web, pace):
 @pytest.mark.parametrize("pace", ["", "never", "NOW"])
 def test_no_other_pace_can_be_chosen(web, pace):
     """The page is shown again."""
-    page = web.click(wish(web), pace=pace)
+    page = web.click(preference_offer(web), pace=pace)
     assert (page.status_code, "How often do you want to hear?" in page.text) == (200, True)
     assert preference(web) is None
 
@@ -269,7 +269,7 @@ def test_no_other_pace_can_be_chosen(web, pace):
 @pytest.mark.parametrize(("said", "weekly"), [("yes", True), ("no", False), ("perhaps", True)])
 def test_a_click_declines_the_report_of_the_week(web, said, weekly):
     """Only a plain no does; the page marks what holds, and it can be had again."""
-    token = wish(web)
+    token = preference_offer(web)
     assert "Saved" in web.click(token, pace="daily", weekly=said).text
     assert asked(web).weekly is weekly
     assert f'value="{"yes" if weekly else "no"}" checked' in web.open(token).text
@@ -280,7 +280,7 @@ def test_a_click_declines_the_report_of_the_week(web, said, weekly):
 def test_a_mail_programs_own_button_means_once_a_day_and_no_report(web):
     """RFC 8058: a POST to the address in the header, with just these words."""
     form = {"method": "POST", "data": ONE_CLICK, "content_type": "application/x-www-form-urlencoded"}
-    assert web.send(f"/?t={wish(web)}", **form).status_code == 200
+    assert web.send(f"/?t={preference_offer(web)}", **form).status_code == 200
     assert preference(web) is Pace.DAILY
     assert not asked(web).weekly
 
@@ -289,7 +289,9 @@ def test_a_mail_programs_button_as_a_multipart_form_means_the_same(web):
     """RFC 8058 allows either kind."""
     form = {"List-Unsubscribe": "One-Click"}
     assert (
-        web.send(f"/?t={wish(web)}", method="POST", data=form, content_type="multipart/form-data").status_code
+        web.send(
+            f"/?t={preference_offer(web)}", method="POST", data=form, content_type="multipart/form-data"
+        ).status_code
         == 200
     )
     assert preference(web) is Pace.DAILY
@@ -303,23 +305,23 @@ def test_a_mail_programs_button_answers_no_notice(web):
 
 
 def test_a_preference_may_be_saved_where_the_deployment_only_observes(web):
-    """Letters go out all the same."""
+    """Messages go out all the same."""
     web.world.set_policy(mode=Mode.OBSERVE)
-    web.click(wish(web), pace="daily")
+    web.click(preference_offer(web), pace="daily")
     assert preference(web) is Pace.DAILY
 
 
 def test_a_preference_that_may_not_have_arrived_says_so(web):
     """Pressing the button once more writes the same."""
     web.world.cloud.store.trouble.order("write", unanswered(after_work=False), about="preferences/")
-    assert web.click(wish(web), pace="daily").status_code == 503
-    assert web.click(wish(web), pace="daily").status_code == 200
+    assert web.click(preference_offer(web), pace="daily").status_code == 503
+    assert web.click(preference_offer(web), pace="daily").status_code == 200
     assert preference(web) is Pace.DAILY
 
 
 def test_an_expired_link_saves_no_preference(web):
     """Like any other link."""
-    token = wish(web, lasts=timedelta(seconds=1))
+    token = preference_offer(web, lasts=timedelta(seconds=1))
     web.world.wait(seconds=1)
     assert web.click(token, pace="daily").status_code == 410
     assert preference(web) is None

@@ -1,4 +1,4 @@
-"""A post room killed between any two calls, and several at a time: once to a person, and nothing lost."""
+"""A mailer room killed between any two calls, and several at a time: once to a person, and nothing lost."""
 
 import contextlib
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from spotwarden.model.notice import Severity
 from spotwarden.ports import Cloud
 from tests.fakes.trouble import rejected, unanswered
-from tests.notify.outbox.post_room import ADA, BOB, OPS, PostRoom, notice
+from tests.notify.outbox.outbox_world import ADA, BOB, OPS, OutboxWorld, notice
 from tests.recovery.test_exactly_once import KilledError, Watched, die
 
 NOTICES = (notice("a"), notice("b"), notice("c", owner=BOB), notice("d", severity=Severity.INFO))
@@ -22,8 +22,12 @@ def watched(room, calls, happen, *, after_work):
     """The cloud as a sweep sees it, and a counter that is above 0 where the n-th call was never made."""
     count = [calls]
     ports = room.cloud.ports()
-    store, post = (Watched(part, count, happen, after_work=after_work) for part in (ports.store, ports.post))
-    cloud = Cloud(store=store, compute=ports.compute, notices=ports.notices, metrics=ports.metrics, post=post)
+    store, mailer = (
+        Watched(part, count, happen, after_work=after_work) for part in (ports.store, ports.mailer)
+    )
+    cloud = Cloud(
+        store=store, compute=ports.compute, notices=ports.notices, metrics=ports.metrics, mailer=mailer
+    )
     return cloud, count
 
 
@@ -60,11 +64,11 @@ def assert_told_once(room, calls, *, doubles):
 
 
 @pytest.mark.parametrize("after_work", [False, True], ids=["before", "after"])
-def test_a_kill_between_any_two_calls_loses_nothing_and_doubles_one_letter_at_most(after_work):
+def test_a_kill_between_any_two_calls_loses_nothing_and_doubles_one_message_at_most(after_work):
     """For every n: killed at its n-th call, others tell the rest; only what was under way goes again."""
     doubled = 0
     for calls in range(1, 1000):
-        room = PostRoom()
+        room = OutboxWorld()
         cloud, count = watched(room, calls, die, after_work=after_work)
         with contextlib.suppress(KilledError):
             run(room, cloud)
@@ -73,7 +77,7 @@ def test_a_kill_between_any_two_calls_loses_nothing_and_doubles_one_letter_at_mo
         doubled += any(len(room.copies(one, TO[one.id])) == 2 for one in NOTICES)
         if count[0] > 0:
             assert calls > 60
-            # One for each letter: killed when it was out, and not yet known to be.
+            # One for each message: killed when it was out, and not yet known to be.
             assert doubled == len(NOTICES)
             return
     raise AssertionError("the sweep never came to its end")
@@ -84,7 +88,7 @@ def test_a_kill_between_any_two_calls_loses_nothing_and_doubles_one_letter_at_mo
 def test_another_tick_between_any_two_calls_tells_nobody_twice(after_work, pause):
     """For every n: a whole tick around its n-th call; with the lease over, what was under way goes again."""
     for calls in range(1, 1000):
-        room = PostRoom()
+        room = OutboxWorld()
 
         def other(room=room):
             room.wait(seconds=pause)
@@ -103,7 +107,7 @@ def test_another_tick_between_any_two_calls_tells_nobody_twice(after_work, pause
 def test_a_message_between_any_two_calls_tells_nobody_twice(after_work):
     """For every n: all messages come once more around its n-th call."""
     for calls in range(1, 1000):
-        room = PostRoom()
+        room = OutboxWorld()
 
         def other(room=room):
             room.publish(*NOTICES)
@@ -119,10 +123,10 @@ def test_a_message_between_any_two_calls_tells_nobody_twice(after_work):
 
 @pytest.mark.parametrize("call", ["read", "write", "delete", "entries"])
 @pytest.mark.parametrize("after_work", [False, True], ids=["not done", "done"])
-def test_a_call_without_an_answer_loses_nothing_and_doubles_one_letter_at_most(call, after_work):
+def test_a_call_without_an_answer_loses_nothing_and_doubles_one_message_at_most(call, after_work):
     """For every n: the bucket's n-th such call gets no answer, done or not."""
     for calls in range(1, 200):
-        room = PostRoom()
+        room = OutboxWorld()
         fail = unanswered(after_work=after_work).error
 
         def silent(fail=fail):
@@ -136,7 +140,7 @@ def test_a_call_without_an_answer_loses_nothing_and_doubles_one_letter_at_most(c
             compute=ports.compute,
             notices=ports.notices,
             metrics=ports.metrics,
-            post=ports.post,
+            mailer=ports.mailer,
         )
         with contextlib.suppress(ExceptionGroup, type(fail)):
             run(room, cloud)
@@ -161,7 +165,7 @@ class _Only(Watched):
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_the_order_of_messages_changes_nothing(order):
     """Three of them, each three times, in any order."""
-    room = PostRoom()
+    room = OutboxWorld()
     notices = [NOTICES[index] for index in order for _ in range(3)]
     room.told(*notices)
     finish(room)
@@ -175,8 +179,8 @@ def test_the_order_of_messages_changes_nothing(order):
 def test_a_kill_while_a_notice_is_given_up_never_loses_it(failure, after_work):
     """For every n: it is kept in the end, and ops have it, whenever the sweep was killed."""
     for calls in range(1, 400):
-        room = PostRoom()
-        room.cloud.post.trouble.order("send", failure, about=ADA, times=99)
+        room = OutboxWorld()
+        room.cloud.mailer.trouble.order("send", failure, about=ADA, times=99)
         cloud, count = watched(room, calls, die, after_work=after_work)
         with contextlib.suppress(KilledError):
             room.publish(NOTICES[0], cloud=cloud)
@@ -197,7 +201,7 @@ def test_a_kill_while_a_notice_is_given_up_never_loses_it(failure, after_work):
 
 def test_three_ticks_at_the_same_time_with_many_threads_tell_everybody_once():
     """Whoever writes to a recipient first, keeps the others away."""
-    room = PostRoom(flood=2)
+    room = OutboxWorld(flood=2)
     room.settings = replace(room.settings, workers=8)
     notices = [notice(f"{n}", owner=f"p{n % 20}@example.com") for n in range(60)]
     room.publish(*notices)
@@ -206,4 +210,4 @@ def test_three_ticks_at_the_same_time_with_many_threads_tell_everybody_once():
         list(pool.map(lambda _: room.tick(), range(3)))
     assert room.waiting() == []
     assert [room.copies(one, one.owner) for one in notices] == [[False]] * 60
-    assert len(room.letters()) == 20
+    assert len(room.messages()) == 20

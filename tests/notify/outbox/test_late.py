@@ -1,55 +1,55 @@
-"""A letter that is late: the moment that it names is the one that holds when it is sent."""
+"""A message that is late: the moment that it names is the one that holds when it is sent."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
+from spotwarden.model.mailer import Pending
 
 from spotwarden.governance.cases.observation import graced
 from spotwarden.layout import DeliveredRecord, notice_key, person_key
 from spotwarden.model.case import Warned
-from spotwarden.model.letter import Mail
+from spotwarden.model.message import Mail
 from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Team
-from spotwarden.model.post import Pending
 from spotwarden.model.spans import moment
 from spotwarden.notify.outbox.late import as_of
 from tests.fakes.trouble import rejected
-from tests.notify.outbox.post_room import ADA, PostRoom, mailed, notice
+from tests.notify.outbox.outbox_world import ADA, OutboxWorld, mailed, notice
 
 GRACE = timedelta(minutes=30)
 QUIET = "22:00-08:00"
 VISION = Team(owners=("*@example.com",), hook="vision")
 
 
-def warning(room: PostRoom, *, due: timedelta = GRACE, latest: datetime | None = None) -> Notice:
+def warning(room: OutboxWorld, *, due: timedelta = GRACE, latest: datetime | None = None) -> Notice:
     """A warning as governance publishes it now."""
     at = (room.now + due).replace(second=0, microsecond=0)
     then = f"it will be stopped, not before {moment(at)}"
     return notice("warning", then=then, due=at, grace=GRACE, latest=latest, todo="look at it")
 
 
-def says(letter: Mail, at: datetime) -> bool:
-    """Whether the letter names this moment wherever it names one."""
+def says(message: Mail, at: datetime) -> bool:
+    """Whether the message names this moment wherever it names one."""
     clock = f"{at:%H:%M} UTC"
     return (
-        f"not before {moment(at)}" in letter.text
-        and f"not before {moment(at)}" in letter.html
-        and f"To do by {clock}" in letter.text
+        f"not before {moment(at)}" in message.text
+        and f"not before {moment(at)}" in message.html
+        and f"To do by {clock}" in message.text
     )
 
 
-def down(room: PostRoom, **span: float) -> None:
+def down(room: OutboxWorld, **span: float) -> None:
     """The mail server answers nobody for so long; then it is there again."""
-    room.cloud.post.trouble.order("send", rejected("unsent", "421 busy"), times=1_000)
+    room.cloud.mailer.trouble.order("send", rejected("unsent", "421 busy"), times=1_000)
     room.tick_for(**span)
-    room.cloud.post.trouble.calm()
+    room.cloud.mailer.trouble.calm()
 
 
 @pytest.fixture
-def room() -> PostRoom:
+def room() -> OutboxWorld:
     """A deployment that mails."""
-    return PostRoom()
+    return OutboxWorld()
 
 
 def test_a_warning_whose_mail_server_was_down_for_three_hours_names_the_moment_that_holds_now(room):
@@ -59,14 +59,14 @@ def test_a_warning_whose_mail_server_was_down_for_three_hours_names_the_moment_t
     down(room, hours=3)
     assert room.mails() == []
     room.tick_for(hours=1)
-    (letter,) = room.mails()
+    (message,) = room.mails()
     (record,) = room.delivered(late)
     holds = (record.at + GRACE).replace(second=0, microsecond=0)
     assert late.due is not None
     assert holds > late.due + timedelta(hours=3) - GRACE
-    assert says(letter, holds)
-    assert f"{late.due:%H:%M}" not in letter.text
-    assert "(in 30 min)" in letter.text or "(in 29 min)" in letter.text
+    assert says(message, holds)
+    assert f"{late.due:%H:%M}" not in message.text
+    assert "(in 30 min)" in message.text or "(in 29 min)" in message.text
 
 
 def test_a_warning_in_quiet_hours_does_not_wait_and_names_its_moment(room):
@@ -75,60 +75,60 @@ def test_a_warning_in_quiet_hours_does_not_wait_and_names_its_moment(room):
     room.wait(hours=23 - room.now.hour)
     told = warning(room)
     room.told(told)
-    (letter,) = room.mails()
-    assert says(letter, (room.now + GRACE).replace(second=0, microsecond=0))
+    (message,) = room.mails()
+    assert says(message, (room.now + GRACE).replace(second=0, microsecond=0))
 
 
 def test_a_moment_further_off_than_the_grace_stays_what_it_was(room):
-    """The rule's own limit comes later than any grace: a late letter changes nothing about it."""
+    """The rule's own limit comes later than any grace: a late message changes nothing about it."""
     late = warning(room, due=timedelta(hours=9))
     room.publish(late)
     down(room, hours=3)
     room.tick_for(hours=1)
-    (letter,) = room.mails()
-    assert says(letter, late.due)
+    (message,) = room.mails()
+    assert says(message, late.due)
 
 
 def test_a_late_warning_names_no_moment_after_that_which_an_earlier_one_has_named(room):
-    """The remedy does not wait for this letter, so the letter does not say that it does."""
+    """The remedy does not wait for this message, so the message does not say that it does."""
     latest = room.now + timedelta(hours=2)
     late = warning(room, latest=latest)
     room.publish(late)
     down(room, hours=3)
     room.tick_for(hours=1)
-    (letter,) = room.mails()
-    assert f"not before {moment(latest)}" in letter.text
-    assert "(now)" in letter.text
+    (message,) = room.mails()
+    assert f"not before {moment(latest)}" in message.text
+    assert "(now)" in message.text
 
 
 def test_a_copy_that_is_late_names_what_holds_since_the_owner_was_told():
     """The grace began when the mail arrived, whenever the team's channel hears of it."""
-    room = PostRoom(teams={"vision": VISION})
+    room = OutboxWorld(teams={"vision": VISION})
     told = warning(room)
     room.publish(told)
-    room.cloud.post.trouble.order("send", rejected("unsent"), about="vision", times=1_000)
+    room.cloud.mailer.trouble.order("send", rejected("unsent"), about="vision", times=1_000)
     room.tick_for(hours=3)
     (mail,) = room.mails()
     assert room.posts() == []
-    room.cloud.post.trouble.calm()
+    room.cloud.mailer.trouble.calm()
     room.tick_for(hours=1)
-    (post,) = room.posts()
+    (mailer,) = room.posts()
     at = (mail.at + GRACE).replace(second=0, microsecond=0)
-    assert f"not before {moment(at)}" in post.body.decode()
+    assert f"not before {moment(at)}" in mailer.body.decode()
 
 
-def test_a_record_of_arrival_that_cannot_be_read_holds_no_letter_up(room):
-    """Nothing is done meanwhile; the letter says what would hold from now."""
+def test_a_record_of_arrival_that_cannot_be_read_holds_no_message_up(room):
+    """Nothing is done meanwhile; the message says what would hold from now."""
     told = warning(room)
     broken = DeliveredRecord(notice=notice_key(told.id), channel="hook", person=person_key("vision"))
     room.store(broken, b"{")
     room.told(told)
-    (letter,) = room.mails()
-    assert says(letter, (room.now + GRACE).replace(second=0, microsecond=0))
+    (message,) = room.mails()
+    assert says(message, (room.now + GRACE).replace(second=0, microsecond=0))
 
 
 @pytest.mark.parametrize("late", [timedelta(seconds=one) for one in (0, 1, 59, 60, 1799, 1800, 1801, 10_000)])
-def test_a_letter_names_what_governance_goes_by(late):
+def test_a_message_names_what_governance_goes_by(late):
     """To the minute, and never a moment after the one from which the remedy may follow."""
     at = datetime(2026, 1, 5, 9, 0, 40, tzinfo=UTC)
     due = (at + GRACE).replace(second=0, microsecond=0)

@@ -1,10 +1,11 @@
-"""Who hears of a notice, when it goes out, and what is cut of it: the pure part of the post room."""
+"""Who hears of a notice, when it goes out, and what is cut of it: the pure part of the mailer room."""
 
 from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
 from msgspec.structs import replace
+from spotwarden.model.mailer import Batch, Channel, Pace, Pending, Recipient, Round
 
 from spotwarden.model.finding import Target
 from spotwarden.model.governance import GovernanceLimits
@@ -13,7 +14,6 @@ from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import CaseRef, Notice, Severity, Way
 from spotwarden.model.outcome import Done, Lost, Observed, Rejected, Unanswered
 from spotwarden.model.policy import Policy, Team
-from spotwarden.model.post import Batch, Channel, Pace, Pending, Recipient, Round
 from spotwarden.notify.outbox.due import due
 from spotwarden.notify.outbox.mail_address import address
 from spotwarden.notify.outbox.model import Addressed, DueQuestion, Waiting
@@ -161,7 +161,7 @@ def pending(to=None, **said):
 
 
 def test_ops_stand_in_for_who_refuses():
-    """In mail and in their hook; the letter says for whom, and why."""
+    """In mail and in their hook; the message says for whom, and why."""
     found = stand_ins(pending(), "550 unknown", POLICY, NOW)
     assert [one.recipient for one in found] == [mail(OPS), hook("ops")]
     assert {(one.stands_in, one.because) for one in found} == {(ADA, "550 unknown")}
@@ -211,10 +211,10 @@ def waiting(key, severity=URGENT, *, ago=timedelta(minutes=1), **said):
     return Waiting(key=key, generation=1, pending=one)
 
 
-def letters(*some, limits=None, last=None, pace=None, now=NOW):
+def messages(*some, limits=None, last=None, pace=None, now=NOW):
     """What goes out, by key."""
     wanted = DueQuestion(last=last, pace=pace, limits=limits or NotifyLimits(), now=now)
-    return [[one.key for one in letter] for letter in due(some, wanted)]
+    return [[one.key for one in message] for message in due(some, wanted)]
 
 
 @pytest.mark.parametrize(
@@ -229,22 +229,22 @@ def letters(*some, limits=None, last=None, pace=None, now=NOW):
         (INFO, {}, None, False),
     ],
 )
-def test_what_presses_goes_at_once_and_a_warning_not_on_top_of_another_letter(severity, said, last, goes):
-    """`apart` counts from the last letter, to the second."""
+def test_what_presses_goes_at_once_and_a_warning_not_on_top_of_another_message(severity, said, last, goes):
+    """`apart` counts from the last message, to the second."""
     at = None if last is None else NOW - last
-    assert letters(waiting("a", severity, **said), last=at) == ([["a"]] if goes else [])
+    assert messages(waiting("a", severity, **said), last=at) == ([["a"]] if goes else [])
 
 
-def test_letter_upon_letter_keeps_a_warning_no_longer_than_apart():
+def test_message_upon_message_keeps_a_warning_no_longer_than_apart():
     """Urgent ones may come each minute for hours."""
-    assert letters(waiting("a", WARNING, ago=timedelta(minutes=5)), last=NOW) == [["a"]]
-    assert letters(waiting("a", WARNING, ago=timedelta(minutes=4, seconds=59)), last=NOW) == []
+    assert messages(waiting("a", WARNING, ago=timedelta(minutes=5)), last=NOW) == [["a"]]
+    assert messages(waiting("a", WARNING, ago=timedelta(minutes=4, seconds=59)), last=NOW) == []
 
 
 @pytest.mark.parametrize(("ago", "goes"), [(5, True), (4.999, False), (-60, False)])
 def test_everything_settles_first(ago, goes):
     """Even what is urgent; something from the future waits for its time."""
-    assert letters(waiting("a", ago=timedelta(seconds=ago))) == ([["a"]] if goes else [])
+    assert messages(waiting("a", ago=timedelta(seconds=ago))) == ([["a"]] if goes else [])
 
 
 @pytest.mark.parametrize(
@@ -266,8 +266,8 @@ def test_in_quiet_hours_only_what_presses_goes(quiet, now, silent):
     at = msgspec.convert(now, datetime)
     old = timedelta(days=2)
     some = [waiting("u", ago=old), waiting("w", WARNING, ago=old), waiting("i", INFO, ago=old)]
-    assert letters(*some, limits=limits, now=at) == ([["u"]] if silent else [["u"], ["w"], ["i"]])
-    assert letters(*some[1:], limits=limits, now=at, pace=Pace.NOW) == ([] if silent else [["w"], ["i"]])
+    assert messages(*some, limits=limits, now=at) == ([["u"]] if silent else [["u"], ["w"], ["i"]])
+    assert messages(*some[1:], limits=limits, now=at, pace=Pace.NOW) == ([] if silent else [["w"], ["i"]])
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_in_quiet_hours_only_what_presses_goes(quiet, now, silent):
 def test_what_is_only_for_information_goes_at_the_readers_pace(pace, ago, goes):
     """The policy's digest for who has not said; once a day is at `daily_at`, 08:00 here."""
     limits = NotifyLimits(digest=timedelta(minutes=30))
-    assert letters(waiting("a", INFO, ago=ago), pace=pace, limits=limits) == ([["a"]] if goes else [])
+    assert messages(waiting("a", INFO, ago=ago), pace=pace, limits=limits) == ([["a"]] if goes else [])
 
 
 @pytest.mark.parametrize(("now", "goes"), [("06:59:59", False), ("07:00:00", True)])
@@ -295,7 +295,7 @@ def test_once_a_day_is_by_the_policys_clock(now, goes):
     at = msgspec.convert(f"2026-01-06T{now}Z", datetime)
     one = replace(waiting("a", INFO).pending, since=datetime(2026, 1, 5, 7, 0, 1, tzinfo=UTC))
     some = Waiting(key="a", generation=1, pending=one)
-    assert letters(some, pace=Pace.DAILY, limits=limits, now=at) == ([["a"]] if goes else [])
+    assert messages(some, pace=Pace.DAILY, limits=limits, now=at) == ([["a"]] if goes else [])
 
 
 def test_a_digest_takes_along_what_came_later_and_nothing_else():
@@ -306,7 +306,7 @@ def test_a_digest_takes_along_what_came_later_and_nothing_else():
         waiting("w", WARNING),
         waiting("raw", INFO, ago=timedelta(seconds=1)),
     ]
-    assert letters(*some, last=NOW) == [["old", "new"]]
+    assert messages(*some, last=NOW) == [["old", "new"]]
 
 
 def test_the_most_pressing_is_told_first():
@@ -319,17 +319,17 @@ def test_the_most_pressing_is_told_first():
         waiting("w3", WARNING),
         waiting("u", URGENT),
     ]
-    assert letters(*some) == [["u", "w1", "w2", "w3", "i1", "i2"]]
+    assert messages(*some) == [["u", "w1", "w2", "w3", "i1", "i2"]]
 
 
 @pytest.mark.parametrize(("flood", "count"), [(6, 5), (5, 1), (1, 1)])
-def test_more_than_a_flood_is_one_letter_of_all(flood, count):
+def test_more_than_a_flood_is_one_message_of_all(flood, count):
     """Four that press and two of a digest are six."""
     some = [
         *(waiting(f"u{n}") for n in range(4)),
         *(waiting(f"i{n}", INFO, ago=timedelta(hours=2)) for n in range(2)),
     ]
-    assert len(letters(*some, limits=NotifyLimits(flood=flood))) == count
+    assert len(messages(*some, limits=NotifyLimits(flood=flood))) == count
 
 
 @pytest.mark.parametrize(
@@ -346,19 +346,19 @@ def test_a_chat_that_is_all_there_is_gets_no_more_warnings_at_once_than_it_can_n
     """Nothing is done to a VM whose owner was not told which; a mail has room to name them all."""
     some = [waiting(f"{n:02}", due=due_in and NOW + due_in) for n in range(16)]
     some = [replace(one, pending=replace(one.pending, recipient=to, copy=copy)) for one in some]
-    assert [len(one) for one in letters(*some)] == parts
+    assert [len(one) for one in messages(*some)] == parts
 
 
 @pytest.mark.parametrize(("count", "parts"), [(1000, [1000]), (1001, [1000, 1])])
-def test_no_letter_tells_more_than_a_thousand(count, parts):
-    """The rest is another letter."""
-    assert [len(one) for one in letters(*(waiting(f"{n:04}") for n in range(count)))] == parts
+def test_no_message_tells_more_than_a_thousand(count, parts):
+    """The rest is another message."""
+    assert [len(one) for one in messages(*(waiting(f"{n:04}") for n in range(count)))] == parts
 
 
 def test_trials_go_each_by_itself_whatever_they_are():
     """In quiet hours, of no urgency, many at once."""
     some = [waiting(f"test/1/{n}", INFO) for n in range(9)]
-    assert letters(*some, limits=NotifyLimits(quiet="00-24")) == [[one.key] for one in some]
+    assert messages(*some, limits=NotifyLimits(quiet="00-24")) == [[one.key] for one in some]
 
 
 LIMITS = NotifyLimits()
@@ -375,7 +375,7 @@ def test_after_a_yes_all_is_forgotten_but_what_was_sent():
     assert then.goes_on
 
 
-def test_after_a_refusal_it_is_given_up_and_the_next_letter_goes():
+def test_after_a_refusal_it_is_given_up_and_the_next_message_goes():
     """The channel works."""
     then = after(UNDER_WAY, SOME, Rejected(code="refused", message="550"), LIMITS, NOW)
     assert then.round == Round(holder="me", until=NOW)
@@ -446,7 +446,7 @@ def test_once_more_and_not_sent_leaves_the_first_unknown():
     assert then.given_up == some[:1]
 
 
-def test_a_letter_is_named_by_what_it_tells_to_whom():
+def test_a_message_is_named_by_what_it_tells_to_whom():
     """Written anew it has the same name; any other has another."""
     one = batch(SOME, "x.org", NOW)
     assert one.message_id == batch(SOME, "x.org", NOW + timedelta(hours=1)).message_id
@@ -462,7 +462,7 @@ def test_a_letter_is_named_by_what_it_tells_to_whom():
 
 @pytest.mark.parametrize(("length", "cut"), [(4000, False), (4001, True)])
 def test_a_long_text_is_cut_and_says_so(length, cut):
-    """One character more than a letter shows."""
+    """One character more than a message shows."""
     found = read(msgspec.json.encode(notice(why="x" * length)))
     assert found.why.startswith("x" * 4000)
     assert ("cut" in found.why) is cut
@@ -491,7 +491,7 @@ def test_a_whole_notice_comes_through_as_it_is():
     assert read(msgspec.json.encode(said)) == said
 
 
-def test_what_can_make_no_letter_is_left_out():
+def test_what_can_make_no_message_is_left_out():
     """Moments without a zone are UTC, answers are named once, a case of no name is none."""
     said = notice(at=NOW.replace(tzinfo=None), due=NOW.replace(tzinfo=None), ways=(Way.KEEP,) * 9)
     found = read(msgspec.json.encode(replace(said, case=CaseRef(rule="x" * 2000, key="1", opened=NOW))))

@@ -5,26 +5,26 @@ from datetime import UTC, datetime
 
 import msgspec
 import pytest
+from spotwarden.model.mailer import Batch, Delivered, Round
 
-from spotwarden.layout import DeliveredRecord, OutboxEntry, PostRound, notice_key, person_key
+from spotwarden.layout import DeliveredRecord, DeliveryRound, OutboxEntry, notice_key, person_key
 from spotwarden.model.notice import CaseRef, Way
-from spotwarden.model.post import Batch, Delivered, Round
 from spotwarden.notify.links.tokens import Keys
-from spotwarden.notify.outbox.mailer import Mailer
-from tests.notify.outbox.post_room import ADA, OPS, PostRoom, mailed, notice
+from spotwarden.notify.outbox.renderer import Renderer
+from tests.notify.outbox.outbox_world import ADA, OPS, OutboxWorld, mailed, notice
 
 KEYS = Keys.read("k1:" + base64.urlsafe_b64encode(b"k" * 32).decode(), "here")
 
 
-class LinkedRoom(PostRoom):
-    """One whose letters hold links; a notice whose words are `unwritable` stops their writer."""
+class LinkedRoom(OutboxWorld):
+    """One whose messages hold links; a notice whose words are `unwritable` stops their writer."""
 
-    def _letter(self, pendings, name, at, again):
+    def _message(self, pendings, name, at, again):
         if any(one.notice.why == "unwritable" for one in pendings):
             raise ValueError("nobody can write this")
         self.tells[name] = tuple(one.notice.id for one in pendings)
-        mailer = Mailer(limits=self.limits, answers="https://answers.example", keys=KEYS)
-        return mailer.letter(pendings, name, at, again)
+        renderer = Renderer(limits=self.limits, answers="https://answers.example", keys=KEYS)
+        return renderer.render(pendings, name, at, again)
 
 
 def odd(**said):
@@ -64,22 +64,22 @@ def test_a_moment_that_nobody_can_reckon_with_holds_up_nobody(room, said):
 
 
 def test_a_case_whose_names_fit_into_no_link_is_told_without_one(room):
-    """A link that is too long cannot be signed; the letter goes all the same, and the next one, too."""
+    """A link that is too long cannot be signed; the message goes all the same, and the next one, too."""
     room.message(odd(case={"rule": "r" * 900, "key": "k", "opened": "2026-01-05T09:00:00Z"}))
     room.told(notice("sound"))
     assert sorted(told(room)) == ["odd", "sound"]
 
 
 def test_a_moment_of_another_time_zone_is_told_in_ours(room):
-    """The letter says UTC, so it is to be that."""
+    """The message says UTC, so it is to be that."""
     room.message(odd(due="2026-01-05T12:00:00+02:00"))
     room.wait(seconds=5)
     room.tick()
     assert "10:00 UTC" in room.mails(ADA)[0].subject
 
 
-@pytest.mark.parametrize("flood", [1, 9], ids=["one letter", "each by itself"])
-def test_what_stops_the_writer_of_letters_is_put_aside_and_stops_nothing_else(flood, capsys):
+@pytest.mark.parametrize("flood", [1, 9], ids=["one message", "each by itself"])
+def test_what_stops_the_writer_of_messages_is_put_aside_and_stops_nothing_else(flood, capsys):
     """It cannot be told to ops either; everything else goes, and no second time."""
     room = LinkedRoom(flood=flood)
     room.told(notice("a"), notice("b", why="unwritable"), notice("c"))
@@ -95,7 +95,7 @@ def test_what_stops_the_writer_of_letters_is_put_aside_and_stops_nothing_else(fl
 
 @pytest.mark.parametrize("grace", ["P36500000D", "-PT1H"])
 def test_a_grace_that_nobody_can_mean_is_none(room, grace):
-    """The letter names the moment that the notice names."""
+    """The message names the moment that the notice names."""
     room.message(odd(due="2026-01-05T12:00:00Z", grace=grace, todo="look"))
     room.wait(seconds=5)
     room.tick()
@@ -118,13 +118,13 @@ def _arrived(room, one, data):
     room.store(DeliveredRecord(notice=notice_key(one.id), channel="email", person=person_key(ADA)), data)
 
 
-def test_a_letter_of_which_one_notice_is_written_down_and_waits_no_more_has_arrived(room):
+def test_a_message_of_which_one_notice_is_written_down_and_waits_no_more_has_arrived(room):
     """Its sender died between the first notice's records and the second's."""
     pair, at = (notice("a"), notice("b")), room.now
     room.publish(pair[1])
     batch = Batch(notices=tuple(notice_key(one.id) for one in pair), message_id="m@x", sent_at=at)
     held = Round(holder="dead", until=at, sending=batch)
-    room.store(PostRound(channel="email", person=person_key(ADA)), msgspec.json.encode(held))
+    room.store(DeliveryRound(channel="email", person=person_key(ADA)), msgspec.json.encode(held))
     record = Delivered(notice=pair[0].id, recipient=mailed(ADA), at=at, message_id="m@x")
     _arrived(room, pair[0], msgspec.json.encode(record))
     room.wait(minutes=1)

@@ -1,4 +1,4 @@
-"""From a message of the topic to a letter: to whom, once, and what is left where it cannot be."""
+"""From a message of the topic to a message: to whom, once, and what is left where it cannot be."""
 
 import contextlib
 import re
@@ -7,28 +7,28 @@ from datetime import timedelta
 import msgspec
 import pytest
 from msgspec.structs import replace
+from spotwarden.model.mailer import Batch, Channel, Delivered, Pace, Pending, Round
 
 from spotwarden.layout import (
     DeliveredRecord,
-    PostRound,
+    DeliveryRound,
     PreferenceRecord,
     UndeliveredRecord,
     notice_key,
     person_key,
 )
-from spotwarden.model.letter import HookPost, Mail
+from spotwarden.model.message import HookPost, Mail
 from spotwarden.model.notice import CaseRef, Severity, Way
 from spotwarden.model.offer import Unfit
 from spotwarden.model.policy import Team
-from spotwarden.model.post import Batch, Channel, Delivered, Pace, Pending, Round
 from spotwarden.notify.channels import ChannelSettings
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.tokens import Keys, read
 from spotwarden.notify.outbox.intake import take_in
-from spotwarden.notify.outbox.mailer import Mailer
+from spotwarden.notify.outbox.renderer import Renderer
 from spotwarden.ports import ConflictError, UnansweredError
 from tests.fakes.trouble import rejected, unanswered
-from tests.notify.outbox.post_room import ADA, BOB, OPS, PostRoom, entry, mailed, notice
+from tests.notify.outbox.outbox_world import ADA, BOB, OPS, OutboxWorld, entry, mailed, notice
 
 MANY = [notice(f"n{number:02}") for number in range(4)]
 VISION = Team(owners=("*@example.com",), hook="vision")
@@ -37,12 +37,12 @@ VISION = Team(owners=("*@example.com",), hook="vision")
 @pytest.fixture
 def room():
     """A deployment that mails."""
-    return PostRoom()
+    return OutboxWorld()
 
 
 def tos(room):
-    """To whom letters went, in order."""
-    return [one.to if isinstance(one, Mail) else one.hook for one in room.letters()]
+    """To whom messages went, in order."""
+    return [one.to if isinstance(one, Mail) else one.hook for one in room.messages()]
 
 
 def test_a_notice_reaches_its_owner_and_waits_no_longer(room):
@@ -76,7 +76,7 @@ def test_a_message_that_comes_again_tells_nobody_twice(room):
     assert tos(room) == [ADA]
 
 
-def test_a_message_that_comes_again_while_its_letter_is_written_down_tells_nobody_twice(room):
+def test_a_message_that_comes_again_while_its_message_is_written_down_tells_nobody_twice(room):
     """It looked before the record of arrival was there, and wrote after the notice had left the outbox."""
     room.publish(notice())
     (late,) = room.waiting()
@@ -87,18 +87,18 @@ def test_a_message_that_comes_again_while_its_letter_is_written_down_tells_nobod
     assert room.waiting() == []
 
 
-@pytest.mark.parametrize(("count", "letters"), [(3, 3), (4, 1)])
-def test_more_than_a_few_at_once_become_one_letter(room, count, letters):
-    """Up to `flood` a letter each; one more, and all of them are one."""
+@pytest.mark.parametrize(("count", "messages"), [(3, 3), (4, 1)])
+def test_more_than_a_few_at_once_become_one_message(room, count, messages):
+    """Up to `flood` a message each; one more, and all of them are one."""
     room.told(*MANY[:count])
-    assert len(room.mails(ADA)) == letters
+    assert len(room.mails(ADA)) == messages
     assert all(len(room.delivered(one)) == 1 for one in MANY[:count])
     assert room.waiting() == []
 
 
 def test_a_team_gets_a_copy_where_it_looks():
     """By mail to the owner, and to the hook of the team."""
-    room = PostRoom(teams={"vision": VISION})
+    room = OutboxWorld(teams={"vision": VISION})
     room.told(notice())
     assert sorted(tos(room)) == [ADA, "vision"]
     assert len(room.delivered(notice())) == 2
@@ -126,7 +126,7 @@ def test_a_notice_about_no_job_of_ours_is_told_all_the_same(room, job):
 
 
 def test_a_job_without_an_owner_is_told_to_ops_with_how_to_set_one(room):
-    """The letter says why it goes there."""
+    """The message says why it goes there."""
     room.publish(notice(owner=""))
     (pending,) = room.waiting()
     assert "job has no owner" in pending.because
@@ -138,7 +138,7 @@ def test_a_job_without_an_owner_is_told_to_ops_with_how_to_set_one(room):
 
 def test_with_neither_mail_nor_hooks_the_topic_is_all_there_is():
     """Who subscribes to it reads it; nothing waits for ever."""
-    room = PostRoom(email=False)
+    room = OutboxWorld(email=False)
     room.told(notice())
     assert room.waiting() == []
     assert room.undelivered() == []
@@ -146,7 +146,7 @@ def test_with_neither_mail_nor_hooks_the_topic_is_all_there_is():
 
 def test_a_notice_that_nobody_can_get_is_kept_and_told_in_the_log(capsys):
     """Nobody's job, and no ops: the record says so, once."""
-    room = PostRoom(ops="")
+    room = OutboxWorld(ops="")
     room.told(notice(owner=""), notice(owner=""))
     (kept,) = room.undelivered()
     assert kept.pending.notice == notice(owner="")
@@ -189,7 +189,7 @@ def test_a_message_without_data_is_no_notice(room):
     assert {one.pending.notice.kind for one in room.undelivered()} == {"unreadable"}
 
 
-def test_evidence_of_five_megabytes_becomes_a_letter(room):
+def test_evidence_of_five_megabytes_becomes_a_message(room):
     """What is cut says so; everything else is told."""
     room.told(notice(evidence={"log": "x" * 5_000_000, **{f"row{n}": "y" for n in range(100)}}))
     assert tos(room) == [ADA]
@@ -197,8 +197,8 @@ def test_evidence_of_five_megabytes_becomes_a_letter(room):
 
 
 def test_a_recipient_that_refuses_is_never_tried_again_and_ops_stand_in(room):
-    """The letter to ops says in whose place and why; for a warning that counts as told."""
-    room.cloud.post.trouble.order("send", rejected("refused", "550 no such user"), about=ADA, times=9)
+    """The message to ops says in whose place and why; for a warning that counts as told."""
+    room.cloud.mailer.trouble.order("send", rejected("refused", "550 no such user"), about=ADA, times=9)
     room.told(notice())
     (kept,) = room.undelivered()
     assert kept.pending.recipient == mailed(ADA)
@@ -213,7 +213,7 @@ def test_a_recipient_that_refuses_is_never_tried_again_and_ops_stand_in(room):
 
 def test_where_ops_refuse_it_is_kept_and_nobody_is_asked_any_more(room):
     """Nobody stands in for ops."""
-    room.cloud.post.trouble.order("send", rejected("refused"), times=9)
+    room.cloud.mailer.trouble.order("send", rejected("refused"), times=9)
     room.told(notice())
     room.told()
     assert [one.pending.recipient for one in room.undelivered()] == [mailed(ADA), mailed(OPS)]
@@ -223,8 +223,8 @@ def test_where_ops_refuse_it_is_kept_and_nobody_is_asked_any_more(room):
 
 def test_a_team_hook_that_refuses_costs_ops_one_notice_a_day():
     """Its owners have their mails; ops hear that the hook is broken, not what it would have said."""
-    room = PostRoom(teams={"vision": VISION}, apart=timedelta(0))
-    room.cloud.post.trouble.order("send", rejected("refused", "404"), about="vision", times=9)
+    room = OutboxWorld(teams={"vision": VISION}, apart=timedelta(0))
+    room.cloud.mailer.trouble.order("send", rejected("refused", "404"), about="vision", times=9)
     room.told(*MANY[:3])
     room.told()
     assert sorted(tos(room)) == [ADA, ADA, ADA, OPS]
@@ -234,8 +234,8 @@ def test_a_team_hook_that_refuses_costs_ops_one_notice_a_day():
 
 def test_without_mails_ops_stand_in_for_a_hook_as_well():
     """The hook was the only way to its owner."""
-    room = PostRoom(teams={"vision": VISION}, email=False, ops_hook="ops")
-    room.cloud.post.trouble.order("send", rejected("refused"), about="vision")
+    room = OutboxWorld(teams={"vision": VISION}, email=False, ops_hook="ops")
+    room.cloud.mailer.trouble.order("send", rejected("refused"), about="vision")
     room.told(notice())
     (stand_in,) = room.waiting()
     assert (stand_in.notice, stand_in.stands_in) == (notice(), "vision")
@@ -245,7 +245,7 @@ def test_without_mails_ops_stand_in_for_a_hook_as_well():
 
 def test_what_certainly_was_not_sent_is_tried_again_after_a_pause_that_doubles(room):
     """One minute, then two; nothing else is tried for this recipient meanwhile, and nobody is told twice."""
-    room.cloud.post.trouble.order("send", rejected("unsent", "421 busy"), times=2)
+    room.cloud.mailer.trouble.order("send", rejected("unsent", "421 busy"), times=2)
     room.told(notice("a"))
     assert room.round().failures == 1
     room.publish(notice("b"))
@@ -266,15 +266,15 @@ def test_what_certainly_was_not_sent_is_tried_again_after_a_pause_that_doubles(r
 
 
 def test_one_recipients_trouble_never_delays_another(room):
-    """Bob's letter goes while Ada's server is down."""
-    room.cloud.post.trouble.order("send", rejected("unsent"), about=ADA, times=99)
+    """Bob's message goes while Ada's server is down."""
+    room.cloud.mailer.trouble.order("send", rejected("unsent"), about=ADA, times=99)
     room.told(notice(), notice("b", owner=BOB))
     assert tos(room) == [BOB]
 
 
 def test_what_cannot_be_sent_for_a_day_goes_to_ops(room):
     """A minute short of it, it still waits for its recipient."""
-    room.cloud.post.trouble.order("send", rejected("unsent", "421 busy"), about=ADA, times=999)
+    room.cloud.mailer.trouble.order("send", rejected("unsent", "421 busy"), about=ADA, times=999)
     room.told(notice())
     room.tick_for(hours=23, minutes=50, every=timedelta(minutes=10))
     assert room.undelivered() == []
@@ -289,30 +289,30 @@ def test_a_daily_digest_that_fails_once_is_not_given_up_for_its_age(room):
     """It waited for its hour, not for a server: a day counts from the first failure."""
     room.prefers(ADA, Pace.DAILY)
     room.publish(notice(severity=Severity.INFO))
-    room.cloud.post.trouble.order("send", rejected("unsent"))
+    room.cloud.mailer.trouble.order("send", rejected("unsent"))
     room.tick_for(hours=25, every=timedelta(minutes=30))
     assert room.undelivered() == []
     assert tos(room) == [ADA]
 
 
 @pytest.mark.parametrize("arrived", [False, True])
-def test_a_letter_of_which_nobody_knows_is_sent_once_more_and_says_so(room, arrived):
+def test_a_message_of_which_nobody_knows_is_sent_once_more_and_says_so(room, arrived):
     """With the same message id, after a pause; so a recipient gets it twice at most, and one says so."""
-    room.cloud.post.trouble.order("send", unanswered(after_work=arrived))
+    room.cloud.mailer.trouble.order("send", unanswered(after_work=arrived))
     room.told(notice())
     assert room.round().sending is not None
     room.wait(seconds=60)
     room.tick()
-    first, *_ = letters = room.mails(ADA)
-    assert len(letters) == (2 if arrived else 1)
-    assert {one.message_id for one in letters} == {first.message_id}
-    assert "second copy" in letters[-1].text
+    first, *_ = messages = room.mails(ADA)
+    assert len(messages) == (2 if arrived else 1)
+    assert {one.message_id for one in messages} == {first.message_id}
+    assert "second copy" in messages[-1].text
     assert room.waiting() == []
 
 
 def test_after_a_second_unknown_it_is_kept_and_ops_are_told(room):
     """A third copy is never sent."""
-    room.cloud.post.trouble.order("send", unanswered(after_work=True), about=ADA, times=9)
+    room.cloud.mailer.trouble.order("send", unanswered(after_work=True), about=ADA, times=9)
     room.told(notice())
     room.tick_for(hours=1)
     assert len(room.mails(ADA)) == 2
@@ -323,9 +323,9 @@ def test_after_a_second_unknown_it_is_kept_and_ops_are_told(room):
 
 def test_an_unknown_that_then_surely_is_not_sent_stays_one(room):
     """The first may have arrived; being turned away since does not count as a second."""
-    room.cloud.post.trouble.order("send", unanswered(after_work=False))
+    room.cloud.mailer.trouble.order("send", unanswered(after_work=False))
     room.told(notice())
-    room.cloud.post.trouble.order("send", rejected("unsent"), times=3)
+    room.cloud.mailer.trouble.order("send", rejected("unsent"), times=3)
     room.tick_for(minutes=30)
     assert tos(room) == [ADA]
     assert "second copy" in room.mails()[0].text
@@ -333,14 +333,14 @@ def test_an_unknown_that_then_surely_is_not_sent_stays_one(room):
 
 def test_trials_go_each_by_itself_at_once_to_whom_they_name():
     """Whatever they are about, whoever the job's owner is, and at night."""
-    room = PostRoom(quiet="00-24", teams={"vision": VISION})
+    room = OutboxWorld(quiet="00-24", teams={"vision": VISION})
     room.job_says(f'email = "{BOB}"')
     room.told(*(notice(id=f"test/1/{n}", severity=Severity.INFO) for n in range(7)))
     assert tos(room) == [ADA] * 7
 
 
 def test_a_digest_tells_all_that_waits_an_hour_after_the_first(room):
-    """One letter; a minute before the hour there is none."""
+    """One message; a minute before the hour there is none."""
     room.publish(notice("a", severity=Severity.INFO))
     room.tick_for(minutes=50)
     room.publish(notice("b", severity=Severity.INFO))
@@ -383,13 +383,13 @@ def test_while_another_sweep_writes_to_somebody_nobody_else_does(room):
 
 
 def _round(address=ADA):
-    return PostRound(channel="email", person=person_key(address))
+    return DeliveryRound(channel="email", person=person_key(address))
 
 
 @pytest.mark.parametrize(("name", "copies"), [("m@x", [[], []]), ("another@x", [[], [True]])])
-def test_a_letter_that_is_written_down_in_part_has_arrived(name, copies):
-    """Its sender could not change the round any more; a record of another letter says nothing of this one."""
-    room, pair, at = PostRoom(), MANY[:2], PostRoom().now
+def test_a_message_that_is_written_down_in_part_has_arrived(name, copies):
+    """Its sender could not change the round any more; a record of another message says nothing of this one."""
+    room, pair, at = OutboxWorld(), MANY[:2], OutboxWorld().now
     room.publish(*pair)
     batch = Batch(notices=tuple(notice_key(one.id) for one in pair), message_id="m@x", sent_at=at)
     room.store(_round(), msgspec.json.encode(Round(holder="dead", until=at, sending=batch)))
@@ -406,7 +406,7 @@ def test_a_letter_that_is_written_down_in_part_has_arrived(name, copies):
 
 def test_a_message_that_comes_again_while_its_notice_is_given_up_changes_nothing(room):
     """It looked before the record of the failure was there, and wrote after the notice had left."""
-    room.cloud.post.trouble.order("send", rejected("refused"), about=ADA)
+    room.cloud.mailer.trouble.order("send", rejected("refused"), about=ADA)
     room.publish(notice())
     (late,) = room.waiting()
     room.told()
@@ -426,7 +426,7 @@ def test_a_lease_of_a_clock_gone_wrong_holds_nobody_up(room):
 
 
 def test_a_round_that_cannot_be_read_holds_nobody_up(room, capsys):
-    """Nobody knows what was under way, so the letter says that it may be a second copy."""
+    """Nobody knows what was under way, so the message says that it may be a second copy."""
     room.store(_round(), b"{")
     room.told(notice())
     assert "second copy" in room.mails(ADA)[0].text
@@ -467,7 +467,7 @@ def test_objects_that_are_nobodys_notices_are_left_alone(room):
 
 def test_what_a_person_has_sent_once_more_is_sent(room):
     """The record of the failure is older than the wish."""
-    room.cloud.post.trouble.order("send", rejected("refused"), about=ADA)
+    room.cloud.mailer.trouble.order("send", rejected("refused"), about=ADA)
     room.told(notice())
     (kept,) = room.undelivered()
     room.wait(hours=1)
@@ -487,7 +487,7 @@ def test_where_the_bucket_does_not_answer_the_message_comes_again(room):
     assert tos(room) == [ADA]
 
 
-def test_the_audit_keeps_each_letter_and_not_its_words(room):
+def test_the_audit_keeps_each_message_and_not_its_words(room):
     """To whom, which notices, and what the server said."""
     room.told(notice())
     (name,) = (one.name for one in room.cloud.store.entries("spotwarden/audit/"))
@@ -498,7 +498,7 @@ def test_the_audit_keeps_each_letter_and_not_its_words(room):
 
 
 def test_a_sweep_ends_in_time_and_the_next_begins_with_others(room):
-    """No letter is begun after a minute; who had to wait comes first another time."""
+    """No message is begun after a minute; who had to wait comes first another time."""
     people = [f"p{number}@example.com" for number in range(6)]
     room.publish(*(notice(str(n), owner=person) for n, person in enumerate(people)))
     room.wait(seconds=5)
@@ -518,8 +518,8 @@ def test_a_sweep_ends_in_time_and_the_next_begins_with_others(room):
 
 def test_hooks_get_their_posts_under_the_same_id_when_sent_once_more():
     """A receiver can tell by it."""
-    room = PostRoom(email=False, teams={"vision": VISION})
-    room.cloud.post.trouble.order("send", unanswered(after_work=True))
+    room = OutboxWorld(email=False, teams={"vision": VISION})
+    room.cloud.mailer.trouble.order("send", unanswered(after_work=True))
     room.told(notice())
     room.wait(minutes=1)
     room.tick()
@@ -529,7 +529,7 @@ def test_hooks_get_their_posts_under_the_same_id_when_sent_once_more():
     assert room.round("vision", Channel.HOOK).sending is None
 
 
-def test_letters_of_the_function_hold_links_that_only_this_deployment_signs(room):
+def test_messages_of_the_function_hold_links_that_only_this_deployment_signs(room):
     """From its own environment: the answers' URL, the keys, and the sender's domain."""
     key = "k1:" + "QUFB" * 11
     environ = {"SPOTWARDEN_ANSWERS": "https://answers.example.com/", "SPOTWARDEN_SIGNING_KEYS": key}
@@ -537,29 +537,29 @@ def test_letters_of_the_function_hold_links_that_only_this_deployment_signs(room
         {"SPOTWARDEN_SMTP": "smtps://mail.example.com:465", "SPOTWARDEN_MAIL_FROM": "S <s@mail.example.com>"}
     )
     context = room.context()
-    mailer = Mailer.open(context.settings, context.policy.notify, said, environ)
+    renderer = Renderer.open(context.settings, context.policy.notify, said, environ)
     case = CaseRef(rule="idle", key="1", opened=room.now)
     one = Pending(notice=notice(case=case, ways=(Way.KEEP,)), recipient=mailed(ADA), since=room.now)
-    letter = mailer.letter([one], f"1@{mailer.domain}", room.now, False)
-    assert letter.message_id == "1@mail.example.com"
-    tokens = re.findall(r"https://answers\.example\.com/\?t=([\w.-]+)", letter.text)
+    message = renderer.render([one], f"1@{renderer.domain}", room.now, False)
+    assert message.message_id == "1@mail.example.com"
+    tokens = re.findall(r"https://answers\.example\.com/\?t=([\w.-]+)", message.text)
     keys = Keys.read(key, audience(context.settings))
     offer, wish = (read(token, keys, room.now) for token in dict.fromkeys(tokens))
     assert (offer.way, offer.to, offer.notice) == (Way.KEEP, ADA, "made-up/one")
     assert wish.to == ADA
-    assert "Keep for 8 h" in letter.text
-    assert letter.unsubscribe.startswith("https://answers.example.com/?t=")
+    assert "Keep for 8 h" in message.text
+    assert message.unsubscribe.startswith("https://answers.example.com/?t=")
     other = Keys.read(key, audience(replace(context.settings, bucket="another")))
     assert read(tokens[0], other, room.now) is Unfit.FOREIGN
 
 
-def test_without_the_answers_url_letters_hold_no_links_and_need_no_keys(room):
+def test_without_the_answers_url_messages_hold_no_links_and_need_no_keys(room):
     """And without a mail server there is no domain but one that cannot exist."""
-    mailer = Mailer.open(room.settings, room.limits, ChannelSettings.read({}), {})
+    renderer = Renderer.open(room.settings, room.limits, ChannelSettings.read({}), {})
     one = Pending(notice=notice(ways=(Way.RESTART,)), recipient=mailed(ADA), since=room.now)
-    letter = mailer.letter([one], "1@x", room.now, False)
-    assert "?t=" not in letter.text + letter.html
-    assert mailer.domain == "spotwarden.invalid"
+    message = renderer.render([one], "1@x", room.now, False)
+    assert "?t=" not in message.text + message.html
+    assert renderer.domain == "spotwarden.invalid"
 
 
 class HinderedRound:
@@ -580,14 +580,14 @@ class HinderedRound:
 
 
 @pytest.mark.parametrize("error", [UnansweredError("?"), ConflictError("?")], ids=["no answer", "taken over"])
-def test_a_letter_that_went_is_written_down_whoever_has_the_round_by_then(room, error):
+def test_a_message_that_went_is_written_down_whoever_has_the_round_by_then(room, error):
     """Nothing else is sent by a sweep that does not have it any more; the next sends only the rest."""
     room.publish(*MANY[:2])
     room.wait(seconds=5)
     ports = room.cloud.ports()
     with contextlib.suppress(ExceptionGroup):
         room.tick(replace(ports, store=HinderedRound(ports.store, 2, error)))
-    assert len(room.letters()) == 1
+    assert len(room.messages()) == 1
     room.tick_for(minutes=5)
     assert [room.copies(one, ADA) for one in MANY[:2]] == [[False], [False]]
     assert room.round().sending is None
@@ -612,7 +612,7 @@ def test_a_sweep_that_was_held_up_beyond_its_lease_sends_nothing(room):
     assert room.copies(notice(), ADA) == [True]
 
 
-def test_a_sweep_ends_in_time_between_two_letters_to_one_person(room):
+def test_a_sweep_ends_in_time_between_two_messages_to_one_person(room):
     """What is left goes with the next."""
     room.publish(*MANY[:3])
     room.wait(seconds=5)
@@ -625,8 +625,8 @@ def test_a_sweep_ends_in_time_between_two_letters_to_one_person(room):
 
 
 def test_what_goes_once_more_is_no_part_of_a_flood(room):
-    """Three others are three letters still."""
-    room.cloud.post.trouble.order("send", unanswered(after_work=False))
+    """Three others are three messages still."""
+    room.cloud.mailer.trouble.order("send", unanswered(after_work=False))
     room.told(MANY[3])
     room.publish(*MANY[:3])
     room.wait(minutes=1)
@@ -636,7 +636,7 @@ def test_what_goes_once_more_is_no_part_of_a_flood(room):
 
 def test_a_hook_that_is_called_like_a_person_has_no_wishes():
     """Preferences are people's."""
-    room = PostRoom(email=False, teams={"vision": VISION})
+    room = OutboxWorld(email=False, teams={"vision": VISION})
     room.prefers("vision", Pace.NOW)
     room.told(notice(severity=Severity.INFO))
     assert tos(room) == []
@@ -644,7 +644,7 @@ def test_a_hook_that_is_called_like_a_person_has_no_wishes():
 
 def test_what_is_over_is_not_even_taken_in_again(room):
     """What has arrived, and what could not be sent: neither would make a digest's hour begin anew."""
-    room.cloud.post.trouble.order("send", rejected("refused"), about=BOB)
+    room.cloud.mailer.trouble.order("send", rejected("refused"), about=BOB)
     told, refused = notice(), notice("b", owner=BOB)
     room.told(told, refused)
     room.told()
@@ -654,7 +654,7 @@ def test_what_is_over_is_not_even_taken_in_again(room):
 
 
 def test_where_time_is_short_another_person_comes_first_each_minute(room):
-    """Nobody waits for ever behind somebody whose letters take long."""
+    """Nobody waits for ever behind somebody whose messages take long."""
     people = [f"p{number}@example.com" for number in range(3)]
     firsts = []
     for minute in range(3):

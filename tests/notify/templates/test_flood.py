@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.model.notice import Severity
-from tests.notify.templates.letters import NOW, SITE, SOON, flood, letter, notice, pending
+from tests.notify.templates.messages import NOW, SITE, SOON, flood, message, notice, pending
 
 GMAIL = 102 * 1024
 """So much of a page Gmail shows."""
@@ -19,7 +19,7 @@ def titles(mail):
 
 def test_the_first_line_says_how_many_are_urgent_and_when_the_first_is_due():
     """Whoever reads no further knows whether to."""
-    first = letter(*flood(12)).text.splitlines()[0]
+    first = message(*flood(12)).text.splitlines()[0]
     assert first == "3 of these 12 are urgent, and stand first; the first is due at 14:30 UTC (in 30 min)."
 
 
@@ -37,7 +37,7 @@ def test_the_first_line_says_how_many_are_urgent_and_when_the_first_is_due():
 )
 def test_the_first_line_holds_what_there_is(given, first):
     """No figure of something that is not there."""
-    assert letter(*given).text.splitlines()[0].startswith(first)
+    assert message(*given).text.splitlines()[0].startswith(first)
 
 
 def test_the_urgent_ones_stand_first_then_what_is_due_sooner():
@@ -49,13 +49,13 @@ def test_the_urgent_ones_stand_first_then_what_is_due_sooner():
     soon = pending(notice(id="soon", severity=Severity.WARNING, what="nap-2 waits"))
     open_ = pending(notice(id="open", severity=Severity.WARNING, what="nap-4 waits", due=None))
     urgent = pending(notice(id="urgent", what="nap-1 waits", due=None))
-    said = titles(letter(plain, open_, late, soon, urgent))
+    said = titles(message(plain, open_, late, soon, urgent))
     assert said == ["nap-1 waits", "nap-2 waits", "nap-3 waits", "nap-4 waits", "nap is back"]
 
 
 def test_each_has_its_own_links():
     """One person answers each by itself, and only what can be answered has any."""
-    mail = letter(*flood(4))
+    mail = message(*flood(4))
     for number in range(4):
         assert mail.text.count(f"{SITE}?t=keep-{number}\n") == 1
         assert f'href="{SITE}?t=keep-{number}"' in mail.html
@@ -63,7 +63,7 @@ def test_each_has_its_own_links():
 
 def test_twenty_stand_in_full_and_the_twenty_first_is_counted():
     """With the command that lists the rest."""
-    full, more = letter(*flood(20)), letter(*flood(21))
+    full, more = message(*flood(20)), message(*flood(21))
     assert len(titles(full)) == len(titles(more)) == 20
     assert "more notice" not in full.text
     assert "And 1 more notice about 1 job: `spotwarden cases list` lists every open case." in more.text
@@ -72,15 +72,15 @@ def test_twenty_stand_in_full_and_the_twenty_first_is_counted():
 
 def test_what_is_only_counted_is_still_named_where_something_will_come():
     """Nothing is done to a VM whose owner was not told which, and when."""
-    shown = letter(*flood(30)).text
+    shown = message(*flood(30)).text
     assert "  - job-2-29 has idle GPUs, will be stopped 14:30 UTC" in shown
-    assert "job-2-29" not in letter(*flood(30, due=None)).text
+    assert "job-2-29" not in message(*flood(30, due=None)).text
 
 
 def test_each_says_why_it_is_read_by_this_person():
     """One is his own, another he reads in somebody's place."""
     own, other = pending(), pending(notice(id="two"), stands_in="bob@example.com", because="550")
-    said = letter(own, other).text
+    said = message(own, other).text
     assert "is named as the owner of nap" in said
     assert "in place of bob@example.com, because 550." in said
 
@@ -88,13 +88,13 @@ def test_each_says_why_it_is_read_by_this_person():
 def test_a_flood_of_a_thousand_fits_what_gmail_shows():
     """Nothing of what is told in full is cut off, however long its words are."""
     words = {"why": "because " * 500, "evidence": {f"key {n}": "value <&> " * 50 for n in range(20)}}
-    assert len(letter(*flood(1000, due=None, **words)).html.encode()) < GMAIL
-    assert len(letter(*flood(1000)).html.encode()) < GMAIL
+    assert len(message(*flood(1000, due=None, **words)).html.encode()) < GMAIL
+    assert len(message(*flood(1000)).html.encode()) < GMAIL
 
 
 def test_of_notices_that_take_much_room_fewer_stand_in_full():
     """The rest is counted, so that none is missing."""
-    mail = letter(*flood(20, why="<&> " * 100, todo="<&> " * 100, due=None))
+    mail = message(*flood(20, why="<&> " * 100, todo="<&> " * 100, due=None))
     shown = len(titles(mail))
     assert 1 < shown < 20
     assert f"And {20 - shown} more notices" in mail.text
@@ -102,5 +102,5 @@ def test_of_notices_that_take_much_room_fewer_stand_in_full():
 
 def test_the_moment_of_writing_decides_what_is_said_of_time():
     """A digest that went out later counts from then."""
-    assert "(in 30 min)" in letter(*flood(2)).text
+    assert "(in 30 min)" in message(*flood(2)).text
     assert NOW < SOON

@@ -5,10 +5,10 @@ from datetime import timedelta
 import msgspec
 import pytest
 
+from spotwarden.model.delivery import Channel, Recipient
 from spotwarden.model.notice import Notice, Severity
-from spotwarden.model.post import Channel, Recipient
 from spotwarden.notify.outbox.due import MOST_IN_POST
-from tests.notify.templates.letters import ANN, NOW, flood, notice, pending, post
+from tests.notify.templates.messages import ANN, NOW, flood, notice, pending, post
 
 SHAPES = ("slack", "chat", "json")
 CROWD = Recipient(channel=Channel.HOOK, address="ml-chat")
@@ -99,10 +99,10 @@ def test_google_chat_s_limits_are_kept(many):
     assert 0 < len(widgets) <= 100
 
 
-@pytest.mark.parametrize("letter", ["\U0001f9d1", "\u00e4", '"', "\\"])
-def test_google_chat_counts_bytes(letter):
-    """The limit holds for letters of four bytes, and for those that JSON escapes."""
-    long = letter * 4000
+@pytest.mark.parametrize("message", ["\U0001f9d1", "\u00e4", '"', "\\"])
+def test_google_chat_counts_bytes(message):
+    """The limit holds for messages of four bytes, and for those that JSON escapes."""
+    long = message * 4000
     facts = {
         "why": long,
         "todo": long,
@@ -124,11 +124,11 @@ def test_what_has_no_room_is_counted(shape):
 
 
 @pytest.mark.parametrize("shape", ["slack", "chat"])
-@pytest.mark.parametrize("letter", ["x", "\u00e4", "\U0001f9d1"])
-def test_a_post_that_warns_names_every_vm_and_when(shape, letter):
+@pytest.mark.parametrize("message", ["x", "\u00e4", "\U0001f9d1"])
+def test_a_post_that_warns_names_every_vm_and_when(shape, message):
     """A chat may be all that its readers have: as many as go into one post are named, however long it is."""
     due = NOW + timedelta(minutes=30)
-    facts = {"why": letter * 4000, "todo": letter * 4000}
+    facts = {"why": message * 4000, "todo": message * 4000}
     then = "it will be stopped, not before 09:30"
     some = flood(MOST_IN_POST, jobs=MOST_IN_POST, **facts, due=due, then=then)
     said = texts(told(shape, *some))

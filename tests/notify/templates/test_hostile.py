@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from spotwarden.model.letter import Shape
+from spotwarden.model.message import Shape
 from spotwarden.model.notice import Table
 from spotwarden.notify.templates.text import clean, code_split
-from tests.notify.templates.letters import SITE, letter, notice, pending, post
+from tests.notify.templates.messages import SITE, message, notice, pending, post
 
 MARKUP = (
     "<script>alert(1)</script>", "</bdi></main>", '" onmouseover="x', "' style='x", "&lt;b&gt;",
@@ -55,7 +55,7 @@ TAGS = {
 }  # fmt: skip
 ATTRIBUTES = {"lang", "charset", "name", "content", "class", "href", "aria-label", "scope"}
 CLASSES = {
-    "letter",
+    "message",
     "again",
     "lead",
     "item",
@@ -112,7 +112,7 @@ def read(page):
 @given(PENDINGS)
 def test_nothing_of_it_is_markup(pendings):
     """The page has our tags, attributes, classes and links, and no others; its words are the notice.s."""
-    page = letter(*pendings).html
+    page = message(*pendings).html
     found = read(page)
     assert found.tags <= TAGS
     assert found.attributes <= ATTRIBUTES
@@ -128,8 +128,8 @@ def test_nothing_of_it_is_markup(pendings):
 @settings(max_examples=60)
 @given(PENDINGS)
 def test_every_line_of_the_text_begins_with_words_of_ours(pendings):
-    """No text can pass for a line of the letter, such as a link."""
-    text = letter(*pendings).text
+    """No text can pass for a line of the message, such as a link."""
+    text = message(*pendings).text
     for line in text.splitlines():
         assert not line or line.startswith(OURS), line
     links = [line for line in text.splitlines() if line.startswith("  > ")]
@@ -144,7 +144,7 @@ def test_every_line_of_the_text_begins_with_words_of_ours(pendings):
 @given(PENDINGS)
 def test_a_subject_is_one_short_line_without_control_characters(pendings):
     """Whatever happened, to whatever job; and never empty."""
-    mail = letter(*pendings)
+    mail = message(*pendings)
     assert 0 < len(mail.subject) <= 200
     for said in (mail.subject, mail.text.replace("\n", ""), *mail.headers.values()):
         assert not {unicodedata.category(char) for char in said} & {"Cc", "Cs", "Zl", "Zp"}
@@ -178,7 +178,7 @@ def test_writing_from_right_to_left_and_joined_emoji_are_kept():
     """Only what turns the direction by force is taken out; a word's own direction is its own."""
     words = "\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd \U0001f9d1\u200d\U0001f680"
     assert clean(words) == words
-    assert f"<bdi>{words}</bdi>" in letter(pending(notice(why=words))).html
+    assert f"<bdi>{words}</bdi>" in message(pending(notice(why=words))).html
 
 
 def strings(value):

@@ -15,7 +15,7 @@ from spotwarden.model.notice import Notice
 from spotwarden.model.policy import RULES
 from spotwarden.notify.templates.kinds import KINDS
 from spotwarden.notify.templates.schema import schema
-from tests.notify.templates.letters import ANN, NOW, flood, letter, pending, post
+from tests.notify.templates.messages import ANN, NOW, flood, message, pending, post
 from tests.notify.templates.write_notice_docs import pages
 
 PACKAGE = Path(spotwarden.__file__).parent
@@ -80,7 +80,7 @@ def test_a_sample_is_of_a_registered_severity_and_for_whom_it_is_asked(sample):
     assert sample.severity in KINDS[sample.kind].severities
     assert sample.id == f"test/1/{sample.kind}"
     assert sample.owner == ANN
-    assert letter(pending(sample)).subject.startswith(("[test] ", "sample-job: [test] "))
+    assert message(pending(sample)).subject.startswith(("[test] ", "sample-job: [test] "))
 
 
 def test_samples_are_the_same_for_one_giver_and_others_for_another():
@@ -92,7 +92,7 @@ def test_samples_are_the_same_for_one_giver_and_others_for_another():
 
 
 def test_the_samples_together_offer_every_way_to_answer():
-    """Whoever tries the letters sees each of the links."""
+    """Whoever tries the messages sees each of the links."""
     offered = {way.value for one in ALL for way in one.ways}
     assert offered == {"keep", "extend", "stop", "restart"}
 

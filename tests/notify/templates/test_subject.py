@@ -5,14 +5,14 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.model.notice import Severity
-from tests.notify.templates.letters import NOW, SOON, flood, letter, notice, pending
+from tests.notify.templates.messages import NOW, SOON, flood, message, notice, pending
 
 PHONE = 48
 
 
 def subject(**facts):
     """The subject of a mail about one notice."""
-    return letter(pending(notice(**facts))).subject
+    return message(pending(notice(**facts))).subject
 
 
 def test_it_says_what_happened_and_what_will_happen_when():
@@ -32,7 +32,7 @@ def test_without_a_due_time_there_is_none():
     assert subject(due=None) == "nap-1 has idle GPUs"
 
 
-def test_a_deed_without_words_is_only_due():
+def test_a_remedy_without_words_is_only_due():
     """What will happen is not said in the form that we know."""
     assert subject(then="who knows") == "nap-1 has idle GPUs, due 14:30 UTC"
 
@@ -77,7 +77,7 @@ def test_a_job_s_name_is_never_cut():
 )
 def test_several_notices_are_counted(given, said):
     """How many, about how many jobs, how many of them urgent."""
-    assert letter(*given).subject == said
+    assert message(*given).subject == said
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,6 @@ def test_a_half_of_a_character_is_shown_as_one_that_is_missing():
 
 
 def test_the_subject_is_of_the_moment_of_writing():
-    """A letter that waited over midnight says the day of what is due by then."""
+    """A message that waited over midnight says the day of what is due by then."""
     assert "21 Nov" not in subject()
     assert NOW.date() == SOON.date()

@@ -1,11 +1,11 @@
-"""Tables in letters: what a mail shows, what others may put in, and that a chat gets along without."""
+"""Tables in messages: what a mail shows, what others may put in, and that a chat gets along without."""
 
 import msgspec
 import pytest
 
 from spotwarden.model.notice import WEEKLY, Table
 from spotwarden.notify.outbox.tidying import MOST_COLUMNS, MOST_LINES, MOST_TABLES, read
-from tests.notify.templates.letters import flood, letter, links, notice, pending, post
+from tests.notify.templates.messages import flood, links, message, notice, pending, post
 
 JOBS = Table(
     title="Your jobs", columns=("job", "cost", "note"), rows=(("nap", "$1.00", ""), ("long", "$2.00", "x"))
@@ -13,9 +13,9 @@ JOBS = Table(
 
 
 def told(*tables, **facts):
-    """A letter of the week with these tables."""
+    """A message of the week with these tables."""
     one = pending(notice(kind=WEEKLY, due=None, ways=(), tables=tables))
-    return letter(one, links=links(one, **facts))
+    return message(one, links=links(one, **facts))
 
 
 def taken_in(table):
@@ -40,9 +40,9 @@ def test_a_table_is_a_table_of_the_page():
     assert '<td><span class="of">cost </span><bdi>$1.00</bdi></td>' in html
 
 
-def test_a_letter_of_several_notices_has_no_tables():
+def test_a_message_of_several_notices_has_no_tables():
     """They are for leisure, and there is no room."""
-    assert "Your jobs" not in letter(*flood(3, tables=(JOBS,))).html
+    assert "Your jobs" not in message(*flood(3, tables=(JOBS,))).html
 
 
 @pytest.mark.parametrize("shape", ["slack", "chat"])
@@ -58,14 +58,14 @@ def test_a_table_without_columns_is_none():
     assert "Figures" not in told(Table(title="empty", columns=(), rows=((), ("a",)))).text
 
 
-def test_the_address_of_the_report_is_a_link_in_the_letter_of_the_week_alone():
+def test_the_address_of_the_report_is_a_link_in_the_message_of_the_week_alone():
     """Which promises nothing about one answer; without an address there is the command."""
     html = told(JOBS, report="https://report.example.com/").html
     assert '<a class="go" href="https://report.example.com/">Open the report</a>' in html
     assert "Each link first shows" not in html
     assert "gcloud run services proxy report-jobs" in told(JOBS).html
     assert (
-        "report.example.com" not in letter(links=links(pending(), report="https://report.example.com/")).html
+        "report.example.com" not in message(links=links(pending(), report="https://report.example.com/")).html
     )
 
 
@@ -94,7 +94,7 @@ def test_every_row_has_as_many_cells_as_there_are_columns():
 @pytest.mark.parametrize(
     ("columns", "kept"), [(MOST_COLUMNS, MOST_COLUMNS), (MOST_COLUMNS + 1, MOST_COLUMNS)]
 )
-def test_a_table_is_no_wider_than_a_letter(columns, kept):
+def test_a_table_is_no_wider_than_a_message(columns, kept):
     """Eight columns."""
     assert len(taken_in(Table(title="t", columns=("c",) * columns, rows=())).columns) == kept
 

@@ -64,7 +64,7 @@ is_mine() {
   local record=$1
   [[ $record =~ \"instances\":\{[^}]*\"$ID\" ]] && return
   [[ $record =~ \"replaces\":\{[^}]*\"$ID\" && $record != *'"early":true'* ]] || return 1
-  [[ ${record##*\"deed\":} == '"start"'* ]]
+  [[ ${record##*\"kind\":} == '"start"'* ]]
 }
 
 # may_write [SECONDS]: whether this VM may; 0 yes, 1 a newer attempt has taken over, 2 nobody knows just now.

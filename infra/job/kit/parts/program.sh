@@ -200,7 +200,7 @@ group_runs() {
 # Ask it to end, and make it end when that has taken too long. Its status is in ENDED; KILLED is set where it had to be.
 # Whoever ended in time was not in the middle of what it wrote after the signal, in WHOLE_AFTER.
 stop_program() {
-  local patience=$1 end=$((SECONDS + $1))
+  local wait=$1 end=$((SECONDS + $1))
   KILLED=""
   if program_runs; then
     kill -TERM -- "-$PROGRAM" 2>/dev/null
@@ -212,7 +212,7 @@ stop_program() {
     done
   fi
   if [ -n "$WHOLE_AFTER" ] && group_runs; then
-    say "the program did not end within $patience s of SIGTERM and is killed"
+    say "the program did not end within $wait s of SIGTERM and is killed"
     KILLED=1 WHOLE_AFTER=""
     [ -z "${ENGINE:-}" ] || timeout 5 "$ENGINE" kill "spotwarden-$NODE" >/dev/null 2>&1
   fi

@@ -18,9 +18,9 @@ from localcloud.compute.operations import Running
 from localcloud.compute.rates import group_of
 from localcloud.compute.receipts import Receipt, digest
 from localcloud.compute.refusals import invalid_field, not_found
+from localcloud.compute.resource_types import furnish
 from localcloud.compute.shelf import Resource
 from localcloud.compute.site import Site
-from localcloud.compute.things import furnish
 from localcloud.errors import ApiError
 from localcloud.http import read_json
 from localcloud.partial import read_mask, select

@@ -20,7 +20,7 @@ from localcloud.compute.api.images import image_routes
 from localcloud.compute.api.instances import Instances
 from localcloud.compute.api.offers import offer_routes
 from localcloud.compute.api.operations import operation_routes
-from localcloud.compute.api.things import Things
+from localcloud.compute.api.resource_types import Things
 from localcloud.compute.bulk import Bulk
 from localcloud.compute.life import Commands, Events, Tasks
 from localcloud.compute.site import Site

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from localcloud.story.governance.post import Post
-from localcloud.story.stage import PATIENCE, Stage
+from localcloud.story.governance.mailbox import StopMailbox
+from localcloud.story.stage import TIMEOUT, Stage
 from localcloud.story.watch import StoryError, until
 
 RAREST = timedelta(minutes=10)
@@ -25,7 +25,7 @@ class GovernanceJourney:
     def __init__(self, stage: Stage, functions: Sequence[str]) -> None:
         self._stage = stage
         self._functions = functions
-        self._post = Post(stage.watch)
+        self._post = StopMailbox(stage.watch)
         self._began: datetime | None = None
         self._alive = 0
         self._waiting: list[tuple[timedelta, asyncio.Future[None]]] = []
@@ -106,11 +106,11 @@ class GovernanceJourney:
         for function in functions or self._functions:
             for _ in range(TRIES):
                 with contextlib.suppress(StoryError):
-                    await self._wait_for(function, since, PATIENCE / TRIES)
+                    await self._wait_for(function, since, TIMEOUT / TRIES)
                     break
                 await self._tick(function)
             else:
-                await self._wait_for(function, since, PATIENCE)
+                await self._wait_for(function, since, TIMEOUT)
 
     async def _wait_for(self, function: str, since: str, within: timedelta) -> None:
         await until(

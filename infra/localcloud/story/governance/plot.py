@@ -13,7 +13,7 @@ from localcloud.cloud import Deployment, LocalCloud
 from localcloud.story.governance import idle, over
 from localcloud.story.governance.journey import GovernanceJourney
 from localcloud.story.governance.ward import Ward
-from localcloud.story.stage import EXAMPLE, PATIENCE, Stage, Tell, zone_of
+from localcloud.story.stage import EXAMPLE, TIMEOUT, Stage, Tell, zone_of
 from localcloud.story.watch import StoryError, until
 
 FOLDER = EXAMPLE / "governed"
@@ -167,7 +167,7 @@ class GovernancePlot:
             await until(
                 partial(self._stage.record, job, 1),
                 lambda record: record["state"] == "stopped",
-                within=PATIENCE,
+                within=TIMEOUT,
                 waiting_for=f"the ledger to say that {job} was stopped",
             )
         names = ", ".join(STOPPED)
@@ -195,7 +195,7 @@ async def _ready(ward: Ward) -> None:
         await until(
             lambda: ward.stage.watch.read(SIGNS[ward.name]),
             lambda raw: raw is not None,
-            within=PATIENCE,
+            within=TIMEOUT,
             waiting_for=f"{ward.name} to write {SIGNS[ward.name]}",
         )
 

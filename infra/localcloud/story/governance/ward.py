@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from localcloud.story.stage import PATIENCE, Stage
+from localcloud.story.stage import TIMEOUT, Stage
 from localcloud.story.watch import StoryError, until
 
 BUSY, IDLE = 10.0, 1.0
@@ -39,14 +39,14 @@ class Ward:
         await until(
             self.now,
             lambda found: found is not None and found["status"] == "TERMINATED",
-            within=PATIENCE,
+            within=TIMEOUT,
             waiting_for=f"{self.name} to be stopped",
         )
 
     async def gone(self) -> None:
         """Wait until it is deleted."""
         await until(
-            self.now, lambda found: found is None, within=PATIENCE, waiting_for=f"{self.name} to be deleted"
+            self.now, lambda found: found is None, within=TIMEOUT, waiting_for=f"{self.name} to be deleted"
         )
 
     async def label(self) -> str:
@@ -68,7 +68,7 @@ class Ward:
             await until(
                 lambda: self.stage.watch.gpu(self.id, since=since),
                 good,
-                within=PATIENCE,
+                within=TIMEOUT,
                 waiting_for=f"the GPU of {self.name} to {what}",
             )
         )
@@ -96,7 +96,7 @@ class Ward:
         await until(
             lambda: self.heard(subject),
             lambda messages: len(messages) >= times,
-            within=PATIENCE,
+            within=TIMEOUT,
             waiting_for=f"notice {times} to {self.owner}: {subject}",
         )
         await self.told_only(subject, times)
@@ -106,7 +106,7 @@ class Ward:
         mails = await until(
             lambda: self._mails(subject),
             lambda found: len(found) >= times,
-            within=PATIENCE,
+            within=TIMEOUT,
             waiting_for=f"mail {times} to {self.owner}: {subject}",
         )
         if len(mails) != times:
@@ -156,6 +156,6 @@ class Ward:
         await until(
             lambda: self.case(rule, key),
             lambda case: case is not None and sum(one["counts"] for one in case["warnings"]) >= times,
-            within=PATIENCE,
+            within=TIMEOUT,
             waiting_for=f"{times} warnings of {self.name} on record",
         )

@@ -1,4 +1,4 @@
-"""What commands ask of a job, by the very code that takes the answers given by links in letters."""
+"""What commands ask of a job, by the very code that takes the answers given by links in messages."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ class JobCommand(NamedTuple):
     policy: Policy
 
 
-def open_desk(command: str, job: str, way: Way) -> JobCommand:
+def open_command(command: str, job: str, way: Way) -> JobCommand:
     """Open the cloud for a command; a name that cannot be a job's is refused first."""
     if problem := job_problem(job):
         raise click.ClickException(f"{plain(job)!r} cannot be a job: {problem}")

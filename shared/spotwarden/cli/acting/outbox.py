@@ -11,16 +11,16 @@ from spotwarden.cli.context import Context, new_tick
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.fan_out import each
 from spotwarden.layout import (
+    DeliveryRound,
     NotInLayoutError,
     OutboxEntry,
-    PostRound,
     UndeliveredRecord,
     notice_key,
     person_key,
 )
 from spotwarden.model.action import Change, DropObject, StoreObject, Tell
+from spotwarden.model.delivery import Channel, Pending, Recipient, Round, Undelivered
 from spotwarden.model.outcome import Done, Lost
-from spotwarden.model.post import Channel, Pending, Recipient, Round, Undelivered
 from spotwarden.ports import BrokenError
 
 typed.prepare(Undelivered, Round, Pending)
@@ -131,13 +131,13 @@ def _do(context: Context, step: Change, *, also_good: type = Done) -> None:
 def _item(context: Context, name: str) -> OutboxItem | None:
     """What this object holds; None where it is gone by now, or is none of ours."""
     try:
-        thing = context.settings.layout.parse(name)
+        object_name = context.settings.layout.parse(name)
     except NotInLayoutError:
         return None
     stored = context.cloud.store.read(name)
     if stored is None:
         return None
-    if isinstance(thing, UndeliveredRecord):
+    if isinstance(object_name, UndeliveredRecord):
         record = decoded(name, stored.data, Undelivered)
         pending, at, why = record.pending, record.at, record.reason
     else:
@@ -147,7 +147,7 @@ def _item(context: Context, name: str) -> OutboxItem | None:
         name=name,
         generation=stored.generation,
         pending=pending,
-        waiting=isinstance(thing, OutboxEntry),
+        waiting=isinstance(object_name, OutboxEntry),
         at=at,
         why=why,
     )
@@ -165,8 +165,8 @@ def _explained(context: Context, items: Iterable[OutboxItem]) -> list[OutboxItem
 
 
 def _round(context: Context, recipient: Recipient) -> Round:
-    thing = PostRound(channel=recipient.channel.value, person=person_key(recipient.address))
-    name = context.settings.layout.build(thing)
+    object_name = DeliveryRound(channel=recipient.channel.value, person=person_key(recipient.address))
+    name = context.settings.layout.build(object_name)
     stored = context.cloud.store.read(name)
     return decoded(name, stored.data, Round) if stored else Round()
 
@@ -175,7 +175,7 @@ def _trouble(remembered: Round) -> str:
     """What keeps a recipient's notices waiting, "" for nothing but their time."""
     parts = []
     if remembered.sending is not None:
-        parts.append("nobody knows whether the last letter arrived")
+        parts.append("nobody knows whether the last message arrived")
     if remembered.failures:
         parts.append(f"failed {remembered.failures} times: {remembered.error}")
     if remembered.retry is not None:

@@ -9,16 +9,16 @@ import click
 from msgspec.structs import replace
 
 from spotwarden import clock
-from spotwarden.cli.acting.asking import JobCommand, open_desk, refuse, report, say
+from spotwarden.cli.acting.asking import JobCommand, open_command, refuse, report, say
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.interrupted import so_far
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.notice import Way
 from spotwarden.model.policy import Policy
-from spotwarden.notify.links.affairs import look, look_at_all
 from spotwarden.notify.links.carrying import Carried, carry_out
 from spotwarden.notify.links.considering import consider
 from spotwarden.notify.links.ending import end
+from spotwarden.notify.links.offer_facts import look, look_at_all
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 
 WATCH = timedelta(seconds=30)
@@ -46,10 +46,10 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
       spotwarden stop my-job --delete
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
     so_far("nothing was changed")
-    desk = open_desk("stop", job, Way.STOP)
-    affair = look_at_all(desk.sweep, desk.offer)
-    ending = partial(_ending, policy=desk.policy, delete=delete, why=why)
-    verdict = ending(affair)
+    command = open_command("stop", job, Way.STOP)
+    offer_facts = look_at_all(command.sweep, command.offer)
+    ending = partial(_ending, policy=command.policy, delete=delete, why=why)
+    verdict = ending(offer_facts)
     if verdict.standing is OfferStanding.BARRED:
         raise refuse(verdict)
     if verdict.standing is OfferStanding.OPEN:
@@ -58,28 +58,28 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
             click.confirm(f"Stop {job}?", abort=True)
     again = f"spotwarden stop {job}{' --delete' if delete else ''} --yes"
     so_far(f"nobody knows whether {job} is stopped; `{again}` makes sure of it, and does nothing twice")
-    report(end_job(desk, affair, ending))
-    if affair.job and affair.job.unsure:
-        raise click.ClickException(f"{affair.job.unsure}: a VM there may run on; run the command again")
+    report(end_job(command, offer_facts, ending))
+    if offer_facts.job and offer_facts.job.unsure:
+        raise click.ClickException(f"{offer_facts.job.unsure}: a VM there may run on; run the command again")
 
 
-def _ending(affair: OfferFacts, *, policy: Policy, delete: bool, why: str) -> AnswerVerdict:
-    return end(affair, policy, clock.now(), delete=delete, why=why)
+def _ending(offer_facts: OfferFacts, *, policy: Policy, delete: bool, why: str) -> AnswerVerdict:
+    return end(offer_facts, policy, clock.now(), delete=delete, why=why)
 
 
 def end_job(
-    desk: JobCommand,
-    affair: OfferFacts,
+    command: JobCommand,
+    offer_facts: OfferFacts,
     ending: Callable[[OfferFacts], AnswerVerdict],
     pause: Callable[[float], None] = time.sleep,
 ) -> Carried:
     """Close the job and stop its VMs, those that a request under way still makes included."""
 
     def again() -> AnswerVerdict:
-        return ending(look_at_all(desk.sweep, desk.offer))
+        return ending(look_at_all(command.sweep, command.offer))
 
-    executor = desk.sweep.executor
-    carried = carry_out(executor, ending(affair), again)
+    executor = command.sweep.executor
+    carried = carry_out(executor, ending(offer_facts), again)
     if carried.done:
         so_far(
             f"{carried.verdict.done}; whether a request that was under way makes another VM was still being "
@@ -87,7 +87,7 @@ def end_job(
         )
     done, left = (
         carried.verdict.done,
-        WATCH if _is_placing(affair) else EACH if carried.done else timedelta(0),
+        WATCH if _is_placing(offer_facts) else EACH if carried.done else timedelta(0),
     )
     while left > timedelta(0) and not carried.unsure and carried.verdict.standing is not OfferStanding.BARRED:
         # A sweep that was under way may have asked for VMs, or begun another attempt, before it saw the end.
@@ -101,8 +101,8 @@ def end_job(
     return carried._replace(verdict=replace(carried.verdict, done=done))
 
 
-def _is_placing(affair: OfferFacts) -> bool:
-    newest = affair.job.newest if affair.job else None
+def _is_placing(offer_facts: OfferFacts) -> bool:
+    newest = offer_facts.job.newest if offer_facts.job else None
     return newest is not None and newest.state is AttemptState.PLACING
 
 
@@ -121,15 +121,15 @@ def restart(job: str) -> None:
       spotwarden restart my-job && spotwarden logs -f my-job
     """  # noqa: D301 — \b is click's mark for lines that stay as they are
     so_far("nothing was changed")
-    desk = open_desk("restart", job, Way.RESTART)
+    command = open_command("restart", job, Way.RESTART)
 
-    first = look(desk.sweep, desk.offer)
+    first = look(command.sweep, command.offer)
 
     def again() -> AnswerVerdict:
-        affair = look(desk.sweep, desk.offer)
-        return _stopped_since(first, affair) or consider(affair, desk.policy, clock.now())
+        offer_facts = look(command.sweep, command.offer)
+        return _stopped_since(first, offer_facts) or consider(offer_facts, command.policy, clock.now())
 
-    verdict = consider(first, desk.policy, clock.now())
+    verdict = consider(first, command.policy, clock.now())
     if verdict.standing is OfferStanding.BARRED:
         raise refuse(verdict)
     if verdict.standing is OfferStanding.OPEN:
@@ -139,7 +139,7 @@ def restart(job: str) -> None:
         f"nobody knows whether the next attempt of {job} is on record; the same command again makes sure of "
         f"it, and makes no second one; `spotwarden show {job}` tells how it stands"
     )
-    report(carry_out(desk.sweep.executor, verdict, again))
+    report(carry_out(command.sweep.executor, verdict, again))
 
 
 def _stopped_since(first: OfferFacts, now: OfferFacts) -> AnswerVerdict | None:

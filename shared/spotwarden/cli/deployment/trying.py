@@ -27,10 +27,10 @@ typed.prepare(Turn)
 
 STEP = timedelta(milliseconds=250)
 NUDGE = timedelta(seconds=5)
-"""After so long the post room is ticked once more: a first tick may come before what it is to send."""
+"""After so long the outbox is ticked once more: a first tick may come before what it is to send."""
 MAIL_KIND = "launched"
 LOG = "see its log"
-RECOVERS, POSTS = "recover_spot", "notify_developers"
+RECOVERS, MAILER = "recover_spot", "notify_developers"
 
 Topics = Callable[[str], Topic]
 
@@ -44,9 +44,9 @@ class Trial(msgspec.Struct, kw_only=True):
     clean: Callable[[], None] = lambda: None
 
 
-def run(trials: list[Trial], patience: timedelta) -> Iterator[Check]:
+def run(trials: list[Trial], timeout: timedelta) -> Iterator[Check]:
     """Wait for all of them, as long as that at most; gives each as it ends."""
-    until = time.monotonic() + patience.total_seconds()
+    until = time.monotonic() + timeout.total_seconds()
     waiting = list(trials)
     try:
         while True:
@@ -66,14 +66,14 @@ def run(trials: list[Trial], patience: timedelta) -> Iterator[Check]:
 def trials(context: Context, manifest: DeploymentManifest, topics: Topics, mail_to: str) -> Iterator[Trial]:
     """Everything that can be tried; what cannot be begun is a trial that has ended badly."""
     for function in manifest.functions:
-        if function.schedule and function.name != POSTS:
+        if function.schedule and function.name != MAILER:
             begin = partial(_sweeps, context, function, topics)
             yield _begun(f"{function.deployed_name} sweeps", begin)
     yield _begun("a marker goes through", lambda: _marker(context))
     if mail_to:
-        post = next((one for one in manifest.functions if one.name == POSTS), None)
-        if post:
-            yield _begun("a mail arrives", lambda: _mail(context, post, topics, mail_to))
+        mailer = next((one for one in manifest.functions if one.name == MAILER), None)
+        if mailer:
+            yield _begun("a mail arrives", lambda: _mail(context, mailer, topics, mail_to))
 
 
 def _begun(what: str, begin: Callable[[], Trial]) -> Trial:
@@ -162,7 +162,7 @@ def context_now() -> datetime:
     return new_tick("doctor").now
 
 
-def _mail(context: Context, post: DeployedFunction, topics: Topics, to: str) -> Trial:
+def _mail(context: Context, mailer: DeployedFunction, topics: Topics, to: str) -> Trial:
     """A sample of a notice, published as any other, is written down as delivered."""
     store, layout = context.cloud.store, context.settings.layout
     tick = new_tick("doctor")
@@ -182,10 +182,10 @@ def _mail(context: Context, post: DeployedFunction, topics: Topics, to: str) -> 
             return Check(what=what, state=CheckState.BAD, why="it could not be delivered", todo=todo)
         if time.monotonic() - ticked[0] >= NUDGE.total_seconds():
             ticked[0] = time.monotonic()
-            _tick(topics, post)
+            _tick(topics, mailer)
         return None
 
-    _tick(topics, post)
+    _tick(topics, mailer)
     late = Check(
         what=what,
         state=CheckState.BAD,

@@ -31,7 +31,7 @@ from spotwarden.recovery.progress import after
 
 FIRST_LOOK_SECONDS = 0.05
 LOOK_EVERY_SECONDS = 0.5
-PATIENCE_SECONDS = 120
+TIMEOUT_SECONDS = 120
 """In the public traces 99 % of the insert operations end within 76 s."""
 OPENINGS = 3
 """How often the entry of a job is written anew that a sweep changes at the same moment."""
@@ -111,7 +111,7 @@ def _recording(starting: Starting, facts: JobFacts) -> Iterator[Outcome]:
 def _carry_on(context: Context, executor: Executor, known: JobFacts, launch: Launch, tick: Tick) -> JobFacts:
     decide = partial(next_step, policy=context.policy, tick=tick)
     places = PlaceMemory(context.cloud, context.settings.layout, context.policy, tick)
-    told, until, pause = "", time.monotonic() + PATIENCE_SECONDS, FIRST_LOOK_SECONDS
+    told, until, pause = "", time.monotonic() + TIMEOUT_SECONDS, FIRST_LOOK_SECONDS
     job = known.job
     while time.monotonic() < until:
         known = with_places(places.recall(replace(known, launch=launch)), context.policy.placement)

@@ -74,8 +74,8 @@ def _actions(
         **({ResolvedScript(job=job): package.resolved} if package.resolved is not None else {}),
         **more,
     }
-    for thing, data in things.items():
-        yield StoreObject(reason="submitted", job=job, name=build(thing), data=data)
+    for object_name, data in things.items():
+        yield StoreObject(reason="submitted", job=job, name=build(object_name), data=data)
     outdated = build(ResolvedScript(job=job))
     if package.resolved is None and (old := context.cloud.store.read(outdated)):
         yield DropObject(reason="launched again", job=job, name=outdated, generation=old.generation)

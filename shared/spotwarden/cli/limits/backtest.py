@@ -134,8 +134,8 @@ def compare(context: Context, function: str, since: datetime, new: Policy, now: 
 
 
 def _played(context: Context, replayed: Replayed, prices: PriceTable) -> Played:
-    ends = _good_ends(context, {deed.job for deed in replayed.deeds if deed.job})
-    replayed = replace(replayed, deeds=tuple(ended_well(replayed.deeds, ends)))
+    ends = _good_ends(context, {remedy.job for remedy in replayed.remedies if remedy.job})
+    replayed = replace(replayed, remedies=tuple(ended_well(replayed.remedies, ends)))
     return Played(replayed=replayed, sums=tuple(sums(replayed, prices)))
 
 

@@ -34,7 +34,7 @@ def _lines(compared: Compared, *, everything: bool) -> Iterator[str]:
             "  neither policy finds fault with anything" if compared.now else "  it finds fault with nothing"
         )
     yield from (_stop(one) for one in replayed.stopped[:SHOWN])
-    yield from _listed([action for action in replayed.deeds if not action.wrong], everything=everything)
+    yield from _listed([action for action in replayed.remedies if not action.wrong], everything=everything)
 
 
 def _basis(compared: Compared) -> str:
@@ -48,32 +48,32 @@ def _basis(compared: Compared) -> str:
 
 def _wrong(replayed: Replayed, *, everything: bool) -> Iterator[str]:
     """The wrong kills, or how little it means that there are none."""
-    wrong = [deed for deed in replayed.deeds if deed.wrong]
-    if not replayed.deeds:
+    wrong = [remedy for remedy in replayed.remedies if remedy.wrong]
+    if not replayed.remedies:
         yield f"  policy {replayed.policy} would have acted on nothing"
         return
     if not wrong:
-        yield f"  WRONG KILLS: none seen among {len(replayed.deeds)}"
+        yield f"  WRONG KILLS: none seen among {len(replayed.remedies)}"
         return
-    yield f"  WRONG KILLS: {len(wrong)} of {len(replayed.deeds)}"
+    yield f"  WRONG KILLS: {len(wrong)} of {len(replayed.remedies)}"
     yield from _listed(wrong, everything=everything)
 
 
-def _listed(deeds: list[ReplayedRemedy], *, everything: bool) -> Iterator[str]:
-    shown = deeds if everything else deeds[:SHOWN]
-    yield from (_line(deed) for deed in shown)
-    if len(shown) < len(deeds):
-        yield f"  … and {len(deeds) - len(shown)} more; --all lists them"
+def _listed(remedies: list[ReplayedRemedy], *, everything: bool) -> Iterator[str]:
+    shown = remedies if everything else remedies[:SHOWN]
+    yield from (_line(remedy) for remedy in shown)
+    if len(shown) < len(remedies):
+        yield f"  … and {len(remedies) - len(shown)} more; --all lists them"
 
 
-def _line(deed: ReplayedRemedy) -> str:
-    who = ", ".join(part for part in (deed.job, deed.owner) if part)
-    what = f"  {deed.at:%Y-%m-%d %H:%M} {deed.remedy.value} {deed.target.name} {deed.target.id}"
+def _line(remedy: ReplayedRemedy) -> str:
+    who = ", ".join(part for part in (remedy.job, remedy.owner) if part)
+    what = f"  {remedy.at:%Y-%m-%d %H:%M} {remedy.remedy.value} {remedy.target.name} {remedy.target.id}"
     about = f"{what} ({who})" if who else what
-    if deed.wrong:
-        when = f" {duration((deed.turned or deed.seen) - deed.at)} later" if deed.turned else ""
-        return f"{about}: {deed.how}{when}"
-    return f"{about}: {deed.rule}, {deed.hours:.1f} VM-hours"
+    if remedy.wrong:
+        when = f" {duration((remedy.turned or remedy.seen) - remedy.at)} later" if remedy.turned else ""
+        return f"{about}: {remedy.how}{when}"
+    return f"{about}: {remedy.rule}, {remedy.hours:.1f} VM-hours"
 
 
 def _stop(one: Stopped) -> str:
@@ -93,7 +93,7 @@ def _cells(policy: str, row: Sum) -> tuple[str, ...]:
         str(row.cases),
         str(row.unknown),
         str(row.told),
-        str(row.deeds),
+        str(row.remedies),
         str(row.wrong),
         f"{row.vm_hours:.1f}",
         f"{row.gpu_hours:.1f}",

@@ -78,9 +78,9 @@ def read_details(context: Context, job: str) -> Details:
 
 
 def _run(context: Context, folder: JobFolder, job: str) -> RunRequest | None:
-    thing = RunRecord(job=job)
-    name = context.settings.layout.build(thing)
-    stored = context.cloud.store.read(name) if thing in folder.things else None
+    object_name = RunRecord(job=job)
+    name = context.settings.layout.build(object_name)
+    stored = context.cloud.store.read(name) if object_name in folder.things else None
     try:
         return decoded(name, stored.data, RunRequest) if stored else None
     except BrokenError as problem:
@@ -89,11 +89,11 @@ def _run(context: Context, folder: JobFolder, job: str) -> RunRequest | None:
 
 
 def _beat(context: Context, folder: JobFolder) -> tuple[datetime | None, Beat | None]:
-    thing = telling(folder)
-    if thing is None:
+    object_name = telling(folder)
+    if object_name is None:
         return None, None
-    at = folder.things[thing].updated
-    stored = context.cloud.store.read(context.settings.layout.build(thing))
+    at = folder.things[object_name].updated
+    stored = context.cloud.store.read(context.settings.layout.build(object_name))
     if stored is None:
         return at, None
     beat = beat_in(stored.data)
@@ -104,11 +104,11 @@ def _beat(context: Context, folder: JobFolder) -> tuple[datetime | None, Beat | 
 def _lines(context: Context, folder: JobFolder) -> tuple[NodeMetrics, ...]:
     """What the metrics of every node and attempt say."""
 
-    def read(thing: MetricsFile) -> NodeMetrics | None:
-        stored = context.cloud.store.read(context.settings.layout.build(thing))
-        return beats.line(thing.node, thing.attempt, beats_in(stored.data)) if stored else None
+    def read(object_name: MetricsFile) -> NodeMetrics | None:
+        stored = context.cloud.store.read(context.settings.layout.build(object_name))
+        return beats.line(object_name.node, object_name.attempt, beats_in(stored.data)) if stored else None
 
-    things = [thing for thing in folder.of(MetricsFile) if isinstance(thing, MetricsFile)]
+    things = [object_name for object_name in folder.of(MetricsFile) if isinstance(object_name, MetricsFile)]
     found = each(things, read, context.settings.workers)
     if found.failures:
         raise found.failures[0]
@@ -137,7 +137,7 @@ def cases_of(context: Context, facts: JobFacts) -> list[Case]:
 
 def _key(context: Context, name: str) -> str:
     try:
-        thing = context.settings.layout.parse(name)
+        object_name = context.settings.layout.parse(name)
     except NotInLayoutError:
         return ""
-    return thing.key if isinstance(thing, CaseRecord) else ""
+    return object_name.key if isinstance(object_name, CaseRecord) else ""

@@ -83,55 +83,58 @@ def download(  # noqa: PLR0913 — each is an option
     context = open_context()
     files = context.files()
     kinds = ["output", *(["logs"] if with_logs else []), *(["metrics"] if with_metrics else [])]
-    wishes, failed = [], []
-    for wish in _wishes(context, files, job, kinds):
-        if isinstance(wish, FailedDownload):
-            failed.append(wish)
-        elif _is_wanted(wish, includes, excludes):
-            wishes.append(wish)
-    if not wishes and not failed:
+    requests, failed = [], []
+    for request in _requests(context, files, job, kinds):
+        if isinstance(request, FailedDownload):
+            failed.append(request)
+        elif _is_wanted(request, includes, excludes):
+            requests.append(request)
+    if not requests and not failed:
         raise click.ClickException(_nothing(context, job, chosen=bool(includes or excludes)))
     target = folder or Path(job)
     if dry_run:
-        _say_what(wishes, target)
+        _say_what(requests, target)
     else:
         so_far(f"what has arrived in {target} stays, and the same command again fetches the rest")
-        landed, more = fetch(wishes, target, files, context.settings.workers)
+        landed, more = fetch(requests, target, files, context.settings.workers)
         failed += more
         _sum_up(landed, target)
     _raise(failed)
 
 
 def fetch(
-    wishes: Sequence[DownloadRequest], folder: Path, files: Transfers, workers: int
+    requests: Sequence[DownloadRequest], folder: Path, files: Transfers, workers: int
 ) -> tuple[list[Landed], list[FailedDownload]]:
     """Fetch all of them, several at a time; one that fails stops no other."""
     landing = Landing(folder, files)
     failed: list[FailedDownload] = []
 
-    def guarded(wish: DownloadRequest, do: Callable[[], Landed | None]) -> Landed | None:
+    def guarded(request: DownloadRequest, do: Callable[[], Landed | None]) -> Landed | None:
         try:
             return do()
         except UnsafePathError as error:
-            failed.append(FailedDownload(name=wish.held.name, why=str(error)))
+            failed.append(FailedDownload(name=request.held.name, why=str(error)))
         except (UnansweredError, OSError) as error:
-            failed.append(FailedDownload(name=wish.held.name, why=f"{error}"))
+            failed.append(FailedDownload(name=request.held.name, why=f"{error}"))
         return None
 
-    def there(wish: DownloadRequest) -> Landed | None:
+    def there(request: DownloadRequest) -> Landed | None:
         return guarded(
-            wish, lambda: Landed(path=wish.path) if landing.is_there(wish.path, wish.held) else None
+            request,
+            lambda: Landed(path=request.path) if landing.is_there(request.path, request.held) else None,
         )
 
-    known = _all(each(wishes, there, workers))
+    known = _all(each(requests, there, workers))
     done = {one.path for one in known} | {one.name for one in failed}
-    missing = [wish for wish in wishes if wish.path not in done and wish.held.name not in done]
+    missing = [request for request in requests if request.path not in done and request.held.name not in done]
     if not missing:
         return known, failed
-    with bar(f"fetching {count(len(missing), 'file')}", sum(wish.held.size for wish in missing)) as moved:
+    with bar(
+        f"fetching {count(len(missing), 'file')}", sum(request.held.size for request in missing)
+    ) as moved:
 
-        def land(wish: DownloadRequest) -> Landed | None:
-            return guarded(wish, lambda: insist(landing, files, wish.path, wish.held, moved))
+        def land(request: DownloadRequest) -> Landed | None:
+            return guarded(request, lambda: insist(landing, files, request.path, request.held, moved))
 
         return [*known, *_all(each(missing, land, workers))], failed
 
@@ -143,7 +146,7 @@ def _all(done: Each[Landed]) -> list[Landed]:
     return done.results
 
 
-def _wishes(
+def _requests(
     context: Context, files: Transfers, job: str, kinds: Sequence[str]
 ) -> Iterator[DownloadRequest | FailedDownload]:
     """Every object that could be fetched; what has a name that no file should have is none."""
@@ -168,8 +171,8 @@ def _wishes(
             yield DownloadRequest(path=path, held=held)
 
 
-def _is_wanted(wish: DownloadRequest, includes: Sequence[str], excludes: Sequence[str]) -> bool:
-    kind, _, rest = wish.path.partition("/")
+def _is_wanted(request: DownloadRequest, includes: Sequence[str], excludes: Sequence[str]) -> bool:
+    kind, _, rest = request.path.partition("/")
     if kind != "output":
         return True
     if any(fnmatchcase(rest, exclude) for exclude in excludes):
@@ -184,9 +187,9 @@ def _nothing(context: Context, job: str, *, chosen: bool) -> str:
     return f"no output of {job} fits" if chosen else f"{job} has no output yet in {where}"
 
 
-def _say_what(wishes: Sequence[DownloadRequest], folder: Path) -> None:
-    for wish in wishes:
-        click.echo(plain(f"{folder / wish.path}  {amount(wish.held.size)}"))
+def _say_what(requests: Sequence[DownloadRequest], folder: Path) -> None:
+    for request in requests:
+        click.echo(plain(f"{folder / request.path}  {amount(request.held.size)}"))
 
 
 def _sum_up(landed: Sequence[Landed], folder: Path) -> None:

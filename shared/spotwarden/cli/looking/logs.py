@@ -67,8 +67,8 @@ def logs(  # noqa: PLR0913 — each is an option
     wanted = LinesWanted(node=node, attempt=attempt or 0, since=since, tail=tail or 0)
     if follows:
         ctx.exit(follow(context, job, wanted, times=times))
-    desk, reader = _open(context, job, wanted, times=times)
-    glance = _glance(context, desk, job)
+    sources, reader = _open(context, job, wanted, times=times)
+    glance = _glance(context, sources, job)
     _check(wanted, glance, job)
     reader.read(glance)
     if not reader.said:
@@ -88,23 +88,23 @@ def follow(
     That is the job's own; 143 where it was stopped, 75 where it was given up, 130 after Ctrl-C, 143 after
     SIGTERM.
     """
-    desk, reader = _open(context, job, wanted, times=times)
+    sources, reader = _open(context, job, wanted, times=times)
     teller = LogNews()
     local = is_loopback(context.settings.logging_endpoint)
     step = LOCAL_PAUSE if local else PAUSE
     try:
-        glance = _glance(context, desk, job)
+        glance = _glance(context, sources, job)
         while (status := ended(glance)) is None:
-            with teller.patience():
+            with teller.retrying():
                 reader.read(glance, again=True)
                 teller.tell(glance)
             pause(step.total_seconds())
-            with teller.patience(is_back=True):
-                glance = _glance(context, desk, job)
+            with teller.retrying(is_back=True):
+                glance = _glance(context, sources, job)
         reader.read(glance)
         if not local and reader.said:
             pause(LAST_WORDS.total_seconds())
-        reader.read(_glance(context, desk, job))
+        reader.read(_glance(context, sources, job))
     except KeyboardInterrupt as interrupt:
         _note(f"the job goes on; `spotwarden logs -f {job}` shows it again")
         return status_of(interrupt)
@@ -120,7 +120,7 @@ class LogNews:
         self._silent = False
 
     @contextmanager
-    def patience(self, *, is_back: bool = False) -> Iterator[None]:
+    def retrying(self, *, is_back: bool = False) -> Iterator[None]:
         """A job runs for weeks: a bucket that does not answer is asked again, and that is said once.
 
         What always asks it tells that it `is_back`.
@@ -169,12 +169,12 @@ def _standing(attempt: Attempt) -> str:
 
 
 def _open(context: Context, job: str, wanted: LinesWanted, *, times: bool) -> tuple[LogSources, LogReader]:
-    desk = LogSources(context.cloud.store, context.settings.layout, job)
-    return desk, LogReader(desk, LogCloud(context.logs()), Teller(times=times), wanted, _note)
+    sources = LogSources(context.cloud.store, context.settings.layout, job)
+    return sources, LogReader(sources, LogCloud(context.logs()), Teller(times=times), wanted, _note)
 
 
-def _glance(context: Context, desk: LogSources, job: str) -> Glance:
-    glance = desk.glance(clock.now())
+def _glance(context: Context, sources: LogSources, job: str) -> Glance:
+    glance = sources.glance(clock.now())
     if not glance.exists:
         raise click.ClickException(f"there is no job {job!r} in gs://{context.settings.bucket}")
     return glance

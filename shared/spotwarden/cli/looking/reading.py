@@ -41,13 +41,13 @@ class LogReader:
 
     def __init__(
         self,
-        desk: LogSources,
+        sources: LogSources,
         cloud: LogCloud,
         teller: Teller,
         wanted: LinesWanted,
         note: Callable[[str], None],
     ) -> None:
-        self._desk = desk
+        self._sources = sources
         self._cloud = cloud
         self._teller = teller
         self._wanted = wanted
@@ -86,7 +86,7 @@ class LogReader:
         left = list(stays)
         for line in self._cloud.lines(asked, self._since(asked)):
             stay = whose.get(line.instance_id)
-            if stay is None or _key(line) in self._told or self._desk.log_of(stay) in self._by_file:
+            if stay is None or _key(line) in self._told or self._sources.log_of(stay) in self._by_file:
                 continue
             while left and left[0].attempt < stay.attempt:
                 self._tell_file(glance, left.pop(0), stays)
@@ -136,18 +136,18 @@ class LogReader:
 
     def _new_in_file(self, glance: Glance, stay: VmStay) -> str:
         """What the stored log of a VM has that was not told; "" where the VM is known to Cloud Logging."""
-        thing = self._desk.log_of(stay)
-        entry = glance.files.get(thing)
+        object_name = self._sources.log_of(stay)
+        entry = glance.files.get(object_name)
         if entry is None or stay.instance_id in self._by_cloud:
             return ""
         if self._wanted.since and entry.updated < self._wanted.since:
             return ""
-        if self._generations.get(thing) == entry.generation:
+        if self._generations.get(object_name) == entry.generation:
             return ""
-        text = self._desk.file(thing)
-        self._generations[thing] = entry.generation
-        new = beyond(self._by_file.get(thing, ""), text)
-        self._by_file[thing] = text
+        text = self._sources.file(object_name)
+        self._generations[object_name] = entry.generation
+        new = beyond(self._by_file.get(object_name, ""), text)
+        self._by_file[object_name] = text
         return new
 
     def _forget(self) -> None:

@@ -52,11 +52,11 @@ def _open(context: Context) -> set[str]:
     found = set()
     for entry in context.cloud.store.entries(layout.open_jobs()):
         try:
-            thing = layout.parse(entry.name)
+            object_name = layout.parse(entry.name)
         except NotInLayoutError:
             continue
-        if isinstance(thing, OpenJob):
-            found.add(thing.job)
+        if isinstance(object_name, OpenJob):
+            found.add(object_name.job)
     return found
 
 

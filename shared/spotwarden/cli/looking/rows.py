@@ -63,7 +63,7 @@ class JobRows:
         self._context = context
         self._exact = exact
         self._store, self._layout = context.cloud.store, context.settings.layout
-        self._known: GenerationCache[object] = GenerationCache(most=100_000)
+        self._cache: GenerationCache[object] = GenerationCache(most=100_000)
 
     def names(self, patterns: Sequence[str] = ()) -> list[str]:
         """The folders of jobs; with patterns those whose names fit one."""
@@ -109,16 +109,20 @@ class JobRows:
     def _job(self, name: str) -> JobRow | None:
         folder = look_into(self._store, self._layout, name)
         attempts = sorted(
-            (thing for thing in folder.of(AttemptRecord) if isinstance(thing, AttemptRecord)),
-            key=lambda thing: thing.attempt,
+            (
+                object_name
+                for object_name in folder.of(AttemptRecord)
+                if isinstance(object_name, AttemptRecord)
+            ),
+            key=lambda object_name: object_name.attempt,
         )
         facts = JobFacts(
             job=name,
             # The first and the newest are all that a row takes.
             ledger=tuple(
                 one
-                for thing in dict.fromkeys((*attempts[:1], *attempts[-1:]))
-                if (one := self._attempt(folder, thing))
+                for object_name in dict.fromkeys((*attempts[:1], *attempts[-1:]))
+                if (one := self._attempt(folder, object_name))
             ),
             file=self._file(folder, name),
             **self._end(folder, name),
@@ -127,45 +131,45 @@ class JobRows:
             return None
         return JobRow(facts=facts, tags=self._tags(folder, name))
 
-    def _attempt(self, folder: JobFolder, thing: AttemptRecord) -> Recorded | None:
+    def _attempt(self, folder: JobFolder, object_name: AttemptRecord) -> Recorded | None:
         def read() -> Recorded | None:
             stored = self._store.read(name)
             if stored is None:
                 return None
             return Recorded(attempt=decoded(name, stored.data, Attempt), generation=stored.generation)
 
-        name = self._layout.build(thing)
-        return once(self._known, self._layout, folder, thing, read)
+        name = self._layout.build(object_name)
+        return once(self._cache, self._layout, folder, object_name, read)
 
     def _file(self, folder: JobFolder, name: str) -> JobFile:
         def read() -> JobFile:
             return read_job_file(self._store, self._layout, name, folder)
 
-        return once(self._known, self._layout, folder, JobFileName(job=name), read)
+        return once(self._cache, self._layout, folder, JobFileName(job=name), read)
 
     def _end(self, folder: JobFolder, name: str) -> Mapping[str, Any]:
-        thing: ObjectName = StatusCode(job=name)
-        if thing not in folder.things:
+        object_name: ObjectName = StatusCode(job=name)
+        if object_name not in folder.things:
             return {}
 
         def read() -> Mapping[str, Any]:
-            stored = self._store.read(self._layout.build(thing))
+            stored = self._store.read(self._layout.build(object_name))
             if stored is None:
                 return {}
             return {"status_code": stored.data.decode(errors="replace").strip(), "ended": stored.updated}
 
-        return once(self._known, self._layout, folder, thing, read)
+        return once(self._cache, self._layout, folder, object_name, read)
 
     def _tags(self, folder: JobFolder, name: str) -> Mapping[str, str]:
-        thing: ObjectName = RunRecord(job=name)
-        if thing not in folder.things:
+        object_name: ObjectName = RunRecord(job=name)
+        if object_name not in folder.things:
             return {}
 
         def read() -> Mapping[str, str]:
-            stored = self._store.read(self._layout.build(thing))
+            stored = self._store.read(self._layout.build(object_name))
             return tags_in(stored.data) if stored else {}
 
-        return once(self._known, self._layout, folder, thing, read)
+        return once(self._cache, self._layout, folder, object_name, read)
 
     def _stalled(self) -> frozenset[str]:
         """The ids and jobs that have an open case of standing still."""

@@ -23,7 +23,7 @@ typed.prepare(Attempt)
 FILE_AT_MOST = 16 * 1024 * 1024
 """Twice what the job kit stores."""
 
-PATIENCE = 3
+TIMEOUT = 3
 """Looks in a row without an answer, from which on the stored logs are shown."""
 
 
@@ -47,24 +47,36 @@ class LogSources:
         self._store = store
         self._layout = layout
         self._job = job
-        self._known: GenerationCache[Attempt] = GenerationCache()
+        self._cache: GenerationCache[Attempt] = GenerationCache()
         self._ids: GenerationCache[str] = GenerationCache()
 
     def glance(self, now: datetime) -> Glance:
         """How the job is."""
         folder = look_into(self._store, self._layout, self._job)
-        ledger = [one for thing in folder.of(AttemptRecord) if (one := self._attempt(folder.things, thing))]
+        ledger = [
+            one
+            for object_name in folder.of(AttemptRecord)
+            if (one := self._attempt(folder.things, object_name))
+        ]
         ledger.sort(key=lambda one: one.number)
         registered = {
-            thing.node: self._registered(folder.things, thing)
-            for thing in folder.of(InstanceId)
-            if isinstance(thing, InstanceId) and (not ledger or is_unnamed(ledger[-1]))
+            object_name.node: self._registered(folder.things, object_name)
+            for object_name in folder.of(InstanceId)
+            if isinstance(object_name, InstanceId) and (not ledger or is_unnamed(ledger[-1]))
         }
         status = self._status(folder.things, ledger)
-        files = {thing: entry for thing, entry in folder.things.items() if isinstance(thing, LogFile)}
+        files = {
+            object_name: entry
+            for object_name, entry in folder.things.items()
+            if isinstance(object_name, LogFile)
+        }
         # While it runs its record may come to name its VMs; what has ended so soon is never named.
         over = status is not None or (ledger and ledger[-1].state in CLOSED)
-        stored = {thing.node for thing in files if over and ledger and thing.attempt == ledger[-1].number}
+        stored = {
+            object_name.node
+            for object_name in files
+            if over and ledger and object_name.attempt == ledger[-1].number
+        }
         return Glance(
             ledger=tuple(ledger),
             stays=tuple(stays(ledger, registered, now, stored=stored)),
@@ -73,26 +85,26 @@ class LogSources:
             exists=bool(folder.things),
         )
 
-    def file(self, thing: LogFile) -> str:
+    def file(self, object_name: LogFile) -> str:
         """A stored log; "" where it is gone."""
-        stored = self._store.read(self._layout.build(thing), at_most=FILE_AT_MOST)
+        stored = self._store.read(self._layout.build(object_name), at_most=FILE_AT_MOST)
         return stored.data.decode(errors="replace") if stored else ""
 
     def log_of(self, stay: VmStay) -> LogFile:
         """The name of what a VM's job kit stores."""
         return LogFile(job=self._job, node=stay.node, attempt=stay.attempt)
 
-    def _attempt(self, things: Mapping[ObjectName, Entry], thing: ObjectName) -> Attempt | None:
-        name, generation = self._layout.build(thing), things[thing].generation
-        if (found := self._known.get(name, generation)) is None:
+    def _attempt(self, things: Mapping[ObjectName, Entry], object_name: ObjectName) -> Attempt | None:
+        name, generation = self._layout.build(object_name), things[object_name].generation
+        if (found := self._cache.get(name, generation)) is None:
             stored = self._store.read(name)
             if stored is None:
                 return None
-            found = self._known.keep(name, stored.generation, decoded(name, stored.data, Attempt))
+            found = self._cache.keep(name, stored.generation, decoded(name, stored.data, Attempt))
         return found
 
-    def _registered(self, things: Mapping[ObjectName, Entry], thing: ObjectName) -> str:
-        name, generation = self._layout.build(thing), things[thing].generation
+    def _registered(self, things: Mapping[ObjectName, Entry], object_name: ObjectName) -> str:
+        name, generation = self._layout.build(object_name), things[object_name].generation
         if (found := self._ids.get(name, generation)) is None:
             stored = self._store.read(name)
             found = stored.data.decode(errors="replace").strip() if stored else ""
@@ -100,10 +112,10 @@ class LogSources:
         return found
 
     def _status(self, things: Mapping[ObjectName, Entry], ledger: Sequence[Attempt]) -> str | None:
-        thing = StatusCode(job=self._job)
+        object_name = StatusCode(job=self._job)
         # Written and closed after the listing: a job must not be taken for one that ended well.
-        due = thing in things or (ledger and ledger[-1].state is AttemptState.ENDED)
-        stored = self._store.read(self._layout.build(thing)) if due else None
+        due = object_name in things or (ledger and ledger[-1].state is AttemptState.ENDED)
+        stored = self._store.read(self._layout.build(object_name)) if due else None
         return stored.data.decode(errors="replace").strip() if stored else None
 
 
@@ -121,7 +133,7 @@ class LogCloud:
     @property
     def passes(self) -> bool:
         """Whether it may be only a moment's."""
-        return 0 < self._unanswered < PATIENCE
+        return 0 < self._unanswered < TIMEOUT
 
     def lines(self, wanted: Sequence[VmStay], since: datetime, *, newest: int = 0) -> Iterator[LogLine]:
         """What these VMs have said since then; nothing where nobody lets us know."""

@@ -6,7 +6,7 @@ from itertools import count
 
 from spotwarden.engine.audit import AuditEntry, Author, say, write_down
 from spotwarden.engine.executor import on_bucket, on_compute, on_people
-from spotwarden.engine.executor.outside import Hands
+from spotwarden.engine.executor.outside import ExecutorContext
 from spotwarden.engine.log import WriteLine, log
 from spotwarden.layout import Layout
 from spotwarden.model.action import (
@@ -17,7 +17,7 @@ from spotwarden.model.action import (
     KeepWatch,
     Question,
     RecordLaunched,
-    SendLetter,
+    SendMessage,
     StoreObject,
     Tell,
     WriteAttempt,
@@ -29,7 +29,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError
 
 DO = {**on_compute.DO, **on_bucket.DO, **on_people.DO}
-NOTES = Tell | SendLetter | KeepWatch | EndWatch | RecordLaunched | FileCase | CloseCase
+NOTES = Tell | SendMessage | KeepWatch | EndWatch | RecordLaunched | FileCase | CloseCase
 
 
 class Executor:
@@ -38,7 +38,7 @@ class Executor:
     def __init__(
         self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick, *, write_line: WriteLine = log
     ) -> None:
-        self._hands = Hands(cloud, layout, tick)
+        self._context = ExecutorContext(cloud, layout, tick)
         self._policy = policy
         self._log = write_line
         self._counts = count(1)
@@ -46,12 +46,12 @@ class Executor:
 
     def apply(self, action: Change | Question) -> Outcome:
         """Do it, or in observe mode only say so; what goes wrong in a known way is an outcome."""
-        hands = self._hands
+        context = self._context
         if isinstance(action, Question):
-            return _outcome(lambda: on_compute.ASK[type(action)](hands, action))
-        deed = self._do(action)
-        self._write_down([deed])
-        return deed.outcome
+            return _outcome(lambda: on_compute.ASK[type(action)](context, action))
+        entry = self._do(action)
+        self._write_down([entry])
+        return entry.outcome
 
     @contextmanager
     def together(self) -> Iterator[Callable[[Change], Outcome]]:
@@ -59,36 +59,36 @@ class Executor:
 
         Only for what leaves its own trace where it is killed: a remedy stands in its case before it is sent.
         """
-        deeds: list[AuditEntry] = []
+        entries: list[AuditEntry] = []
 
         def apply(action: Change) -> Outcome:
-            deeds.append(self._do(action))
-            return deeds[-1].outcome
+            entries.append(self._do(action))
+            return entries[-1].outcome
 
         try:
             yield apply
         finally:
-            if deeds:
-                self._write_down(deeds)
+            if entries:
+                self._write_down(entries)
 
     def _do(self, action: Change) -> AuditEntry:
         outcome = self._outcome_of(action)
-        say(self._log, self._hands.tick, action, outcome)
+        say(self._log, self._context.tick, action, outcome)
         return AuditEntry(action, outcome)
 
     def _outcome_of(self, action: Change) -> Outcome:
         if self._policy.mode is Mode.OBSERVE and not _only_notes(action):
             return Observed()
-        outcome = _outcome(lambda: DO[type(action)](self._hands, action))
+        outcome = _outcome(lambda: DO[type(action)](self._context, action))
         if isinstance(action, WriteAttempt) and isinstance(outcome, Done):
             self.written.append(action.record)
         return outcome
 
-    def _write_down(self, deeds: Sequence[AuditEntry]) -> None:
+    def _write_down(self, entries: Sequence[AuditEntry]) -> None:
         """Under the next number; a count's next is one step, so two threads never share one."""
-        hands = self._hands
-        author = Author(tick=hands.tick, policy=self._policy.version, number=next(self._counts))
-        write_down(hands.cloud.store, hands.layout, author, deeds)
+        context = self._context
+        author = Author(tick=context.tick, policy=self._policy.version, number=next(self._counts))
+        write_down(context.cloud.store, context.layout, author, entries)
 
 
 def _only_notes(action: Change) -> bool:

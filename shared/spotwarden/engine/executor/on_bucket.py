@@ -7,7 +7,7 @@ import msgspec
 
 from spotwarden import typed
 from spotwarden.engine.decoding import decoded
-from spotwarden.engine.executor.outside import JSON, Hands
+from spotwarden.engine.executor.outside import JSON, ExecutorContext
 from spotwarden.layout import (
     AttemptRecord,
     CaseRecord,
@@ -33,7 +33,7 @@ from spotwarden.model.action import (
     WriteAttempt,
 )
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
-from spotwarden.model.deed import CloseJob
+from spotwarden.model.base_action import CloseJob
 from spotwarden.model.marker import Aside
 from spotwarden.model.outcome import Done
 from spotwarden.ports import ConflictError
@@ -45,11 +45,15 @@ CLOSINGS = 3
 
 
 def _write(
-    hands: Hands, thing: ObjectName, data: bytes, generation: int | None, content_type: str = JSON
+    context: ExecutorContext,
+    object_name: ObjectName,
+    data: bytes,
+    generation: int | None,
+    content_type: str = JSON,
 ) -> Done:
     """Write it, under the generation that it must have."""
-    name = hands.layout.build(thing)
-    written = hands.cloud.store.write(name, data, generation=generation, content_type=content_type)
+    name = context.layout.build(object_name)
+    written = context.cloud.store.write(name, data, generation=generation, content_type=content_type)
     return Done(generation=written)
 
 
@@ -58,7 +62,7 @@ def _pretty(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value))
 
 
-def write_attempt(hands: Hands, action: WriteAttempt) -> Done:
+def write_attempt(context: ExecutorContext, action: WriteAttempt) -> Done:
     """Write a record of the ledger.
 
     Whoever brings a job back and whoever stops it at the same moment write two records, and each looks for
@@ -68,13 +72,13 @@ def write_attempt(hands: Hands, action: WriteAttempt) -> Done:
         ConflictError: the other one was there; what was written here holds no longer, or not alone.
     """
     record = action.record
-    done = _write(hands, _record_of(record, 0), _pretty(record), action.generation)
-    if action.goes_on and (before := _read(hands, _record_of(record, -1))) and before.state in CLOSED:
+    done = _write(context, _record_of(record, 0), _pretty(record), action.generation)
+    if action.goes_on and (before := _read(context, _record_of(record, -1))) and before.state in CLOSED:
         why = f"not brought back: {before.reason}"
         over = msgspec.structs.replace(record, state=AttemptState.STOPPED, reason=why, lease=None)
-        _write(hands, _record_of(record, 0), _pretty(over), done.generation)
+        _write(context, _record_of(record, 0), _pretty(over), done.generation)
         raise ConflictError(f"attempt {before.number} of {record.job} was closed: {before.reason}")
-    if record.state is AttemptState.STOPPED and _read(hands, _record_of(record, 1)):
+    if record.state is AttemptState.STOPPED and _read(context, _record_of(record, 1)):
         raise ConflictError(f"attempt {record.number + 1} of {record.job} was claimed meanwhile")
     return done
 
@@ -84,27 +88,29 @@ def _record_of(record: Attempt, further: int) -> AttemptRecord:
     return AttemptRecord(job=record.job, attempt=max(1, record.number + further))
 
 
-def _read(hands: Hands, thing: AttemptRecord) -> Attempt | None:
-    stored = hands.cloud.store.read(hands.layout.build(thing))
-    return decoded(hands.layout.build(thing), stored.data, Attempt) if stored else None
+def _read(context: ExecutorContext, object_name: AttemptRecord) -> Attempt | None:
+    stored = context.cloud.store.read(context.layout.build(object_name))
+    return decoded(context.layout.build(object_name), stored.data, Attempt) if stored else None
 
 
-def close_job(hands: Hands, action: CloseJob) -> Done:
+def close_job(context: ExecutorContext, action: CloseJob) -> Done:
     """Write into the newest record of the ledger that the job was stopped, and into one that comes then."""
     for _ in range(CLOSINGS):
-        newest, done = _close_newest(hands, action)
-        if newest is None or _read(hands, _record_of(newest, 1)) is None:
+        newest, done = _close_newest(context, action)
+        if newest is None or _read(context, _record_of(newest, 1)) is None:
             return done
     raise ConflictError(f"{action.job} is claimed again and again")
 
 
-def _close_newest(hands: Hands, action: CloseJob) -> tuple[Attempt | None, Done]:
-    store, layout = hands.cloud.store, hands.layout
+def _close_newest(context: ExecutorContext, action: CloseJob) -> tuple[Attempt | None, Done]:
+    store, layout = context.cloud.store, context.layout
     newest: AttemptRecord | None = None
     for entry in store.entries(layout.attempts(action.job)):
-        thing = layout.parse(entry.name)
-        if isinstance(thing, AttemptRecord) and (newest is None or thing.attempt > newest.attempt):
-            newest = thing
+        object_name = layout.parse(entry.name)
+        if isinstance(object_name, AttemptRecord) and (
+            newest is None or object_name.attempt > newest.attempt
+        ):
+            newest = object_name
     stored = store.read(layout.build(newest)) if newest else None
     if newest is None or stored is None:
         return None, Done()
@@ -112,88 +118,88 @@ def _close_newest(hands: Hands, action: CloseJob) -> tuple[Attempt | None, Done]
     if record.state in CLOSED:
         return None, Done()
     over = msgspec.structs.replace(
-        record, state=AttemptState.STOPPED, reason=action.reason, lease=None, updated=hands.tick.now
+        record, state=AttemptState.STOPPED, reason=action.reason, lease=None, updated=context.tick.now
     )
-    return over, _write(hands, newest, _pretty(over), stored.generation)
+    return over, _write(context, newest, _pretty(over), stored.generation)
 
 
-def file_case(hands: Hands, action: FileCase) -> Done:
+def file_case(context: ExecutorContext, action: FileCase) -> Done:
     """Write a case."""
-    thing = CaseRecord(rule=action.case.rule, key=action.case.key)
-    return _write(hands, thing, _pretty(action.case), action.generation)
+    object_name = CaseRecord(rule=action.case.rule, key=action.case.key)
+    return _write(context, object_name, _pretty(action.case), action.generation)
 
 
-def close_case(hands: Hands, action: CloseCase) -> Done:
+def close_case(context: ExecutorContext, action: CloseCase) -> Done:
     """Take a case off the list of open ones."""
-    name = hands.layout.build(CaseRecord(rule=action.case.rule, key=action.case.key))
-    hands.cloud.store.delete(name, generation=action.generation)
+    name = context.layout.build(CaseRecord(rule=action.case.rule, key=action.case.key))
+    context.cloud.store.delete(name, generation=action.generation)
     return Done()
 
 
-def keep_watch(hands: Hands, action: KeepWatch) -> Done:
+def keep_watch(context: ExecutorContext, action: KeepWatch) -> Done:
     """Put a job on the list of open jobs."""
-    return _write(hands, OpenJob(job=action.job), msgspec.json.encode(action.watch), action.generation)
+    return _write(context, OpenJob(job=action.job), msgspec.json.encode(action.watch), action.generation)
 
 
-def end_watch(hands: Hands, action: EndWatch) -> Done:
+def end_watch(context: ExecutorContext, action: EndWatch) -> Done:
     """Take a job off the list of open jobs."""
-    hands.cloud.store.delete(hands.layout.build(OpenJob(job=action.job)), generation=action.generation)
+    context.cloud.store.delete(context.layout.build(OpenJob(job=action.job)), generation=action.generation)
     return Done()
 
 
-def record_launched(hands: Hands, action: RecordLaunched) -> Done:
+def record_launched(context: ExecutorContext, action: RecordLaunched) -> Done:
     """Write down what was launched, unless it is on record: who comes later may have seen less of it."""
     try:
-        return _write(hands, LaunchedRecord(job=action.job, attempt=action.attempt), _pretty(action.ran), 0)
+        return _write(context, LaunchedRecord(job=action.job, attempt=action.attempt), _pretty(action.ran), 0)
     except ConflictError:
         return Done()
 
 
-def register(hands: Hands, action: RegisterInstance) -> Done:
+def register(context: ExecutorContext, action: RegisterInstance) -> Done:
     """Store the id of a node's new VM."""
-    thing = InstanceId(job=action.job, node=action.node)
-    return _write(hands, thing, action.instance_id.encode(), None, "text/plain")
+    object_name = InstanceId(job=action.job, node=action.node)
+    return _write(context, object_name, action.instance_id.encode(), None, "text/plain")
 
 
-def clear(hands: Hands, action: ClearMarker) -> Done:
+def clear(context: ExecutorContext, action: ClearMarker) -> Done:
     """Delete a marker of this generation."""
-    name = hands.layout.build(MarkerName(node=action.node))
-    hands.cloud.store.delete(name, generation=action.generation)
+    name = context.layout.build(MarkerName(node=action.node))
+    context.cloud.store.delete(name, generation=action.generation)
     return Done()
 
 
-def quarantine(hands: Hands, action: Quarantine) -> Done:
+def quarantine(context: ExecutorContext, action: Quarantine) -> Done:
     """The copy first, then the original: killed between the two, nothing is lost."""
     record = Aside(
         marker=action.name,
         generation=action.generation,
         reason=action.reason,
         job=action.job,
-        at=hands.tick.now,
+        at=context.tick.now,
         content=action.data.decode(errors="backslashreplace"),
     )
-    thing = Quarantined(key=quarantine_key(action.name), generation=action.generation)
-    _write(hands, thing, _pretty(record), None)
-    hands.cloud.store.delete(hands.layout.markers() + action.name, generation=action.generation)
+    object_name = Quarantined(key=quarantine_key(action.name), generation=action.generation)
+    _write(context, object_name, _pretty(record), None)
+    context.cloud.store.delete(context.layout.markers() + action.name, generation=action.generation)
     return Done()
 
 
-def store(hands: Hands, action: StoreObject) -> Done:
+def store(context: ExecutorContext, action: StoreObject) -> Done:
     """Write an object of the layout, under its own name."""
     generation = 0 if action.only_new else action.generation
-    written = hands.cloud.store.write(
+    written = context.cloud.store.write(
         action.name, action.data, generation=generation, content_type=action.content_type
     )
     return Done(generation=written)
 
 
-def drop(hands: Hands, action: DropObject) -> Done:
+def drop(context: ExecutorContext, action: DropObject) -> Done:
     """Delete this generation of an object."""
-    hands.cloud.store.delete(action.name, generation=action.generation)
+    context.cloud.store.delete(action.name, generation=action.generation)
     return Done()
 
 
-DO: Mapping[type, Callable[[Hands, Any], Done]] = {
+DO: Mapping[type, Callable[[ExecutorContext, Any], Done]] = {
     WriteAttempt: write_attempt,
     CloseJob: close_job,
     FileCase: file_case,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from spotwarden.engine.executor.outside import Hands
+from spotwarden.engine.executor.outside import ExecutorContext
 from spotwarden.model.action import (
     DeleteInstance,
     Fetch,
@@ -18,21 +18,21 @@ from spotwarden.model.action import (
 from spotwarden.model.outcome import Done
 
 
-def look(hands: Hands, question: Look) -> Done:
+def look(context: ExecutorContext, question: Look) -> Done:
     """How an operation stands."""
-    return Done(operation=hands.cloud.compute.operation(question.place, question.operation))
+    return Done(operation=context.cloud.compute.operation(question.place, question.operation))
 
 
-def survey(hands: Hands, question: Survey) -> Done:
+def survey(context: ExecutorContext, question: Survey) -> Done:
     """Instances first: one that is gone by then has its insert in the newer log."""
-    compute = hands.cloud.compute
+    compute = context.cloud.compute
     instances = compute.instances(names=question.names, job=question.job)
     return Done(instances=instances, operations=compute.operations(question.since))
 
 
-def fetch(hands: Hands, question: Fetch) -> Done:
+def fetch(context: ExecutorContext, question: Fetch) -> Done:
     """The instance and its disks together: what it was made from stands on its disks."""
-    compute = hands.cloud.compute
+    compute = context.cloud.compute
     resource = compute.resource(question.zone, question.instance_id)
     if resource is None:
         return Done()
@@ -41,29 +41,29 @@ def fetch(hands: Hands, question: Fetch) -> Done:
     return Done(resource={"instance": resource, "disks": disks})
 
 
-def launch(hands: Hands, action: LaunchInstances) -> Done:
+def launch(context: ExecutorContext, action: LaunchInstances) -> Done:
     """Create the nodes of an attempt."""
-    compute = hands.cloud.compute
+    compute = context.cloud.compute
     return Done(operation=compute.launch(action.request, action.request_id, before=action.before))
 
 
-def start(hands: Hands, action: StartInstance) -> Done:
+def start(context: ExecutorContext, action: StartInstance) -> Done:
     """Start a stopped VM."""
-    compute = hands.cloud.compute
+    compute = context.cloud.compute
     started = compute.start(action.zone, action.instance_id, action.request_id, before=action.before)
     return Done(operation=started)
 
 
-def delete(hands: Hands, action: DeleteInstance) -> Done:
+def delete(context: ExecutorContext, action: DeleteInstance) -> Done:
     """Delete a VM."""
-    compute = hands.cloud.compute
+    compute = context.cloud.compute
     gone = compute.delete(action.zone, action.instance_id, action.request_id, before=action.before)
     return Done(operation=gone)
 
 
-def stop(hands: Hands, action: StopInstance) -> Done:
+def stop(context: ExecutorContext, action: StopInstance) -> Done:
     """Stop a VM."""
-    compute = hands.cloud.compute
+    compute = context.cloud.compute
     stopped = compute.stop(
         action.zone,
         action.instance_id,
@@ -74,19 +74,19 @@ def stop(hands: Hands, action: StopInstance) -> Done:
     return Done(operation=stopped)
 
 
-def label(hands: Hands, action: LabelInstance) -> Done:
+def label(context: ExecutorContext, action: LabelInstance) -> Done:
     """Put labels on a VM, or take them off."""
-    return Done(operation=hands.cloud.compute.label(action.zone, action.instance_id, action.labels))
+    return Done(operation=context.cloud.compute.label(action.zone, action.instance_id, action.labels))
 
 
-def remove(hands: Hands, action: RemoveLeftover) -> Done:
+def remove(context: ExecutorContext, action: RemoveLeftover) -> Done:
     """Delete a disk, address or snapshot."""
-    gone = hands.cloud.compute.remove(action.link, action.request_id, before=action.before)
+    gone = context.cloud.compute.remove(action.link, action.request_id, before=action.before)
     return Done(operation=gone)
 
 
-ASK: Mapping[type, Callable[[Hands, Any], Done]] = {Look: look, Survey: survey, Fetch: fetch}
-DO: Mapping[type, Callable[[Hands, Any], Done]] = {
+ASK: Mapping[type, Callable[[ExecutorContext, Any], Done]] = {Look: look, Survey: survey, Fetch: fetch}
+DO: Mapping[type, Callable[[ExecutorContext, Any], Done]] = {
     LaunchInstances: launch,
     StartInstance: start,
     DeleteInstance: delete,

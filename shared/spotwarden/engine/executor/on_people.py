@@ -5,22 +5,22 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.engine.executor.outside import Hands
-from spotwarden.model.action import SendLetter, Tell
+from spotwarden.engine.executor.outside import ExecutorContext
+from spotwarden.model.action import SendMessage, Tell
 from spotwarden.model.outcome import Done
 
 
-def tell(hands: Hands, action: Tell) -> Done:
+def tell(context: ExecutorContext, action: Tell) -> Done:
     """Publish a notice."""
     notice = action.notice
     attributes = {"kind": notice.kind, "severity": notice.severity.value, "job": notice.job}
-    accepted = hands.cloud.notices.publish(msgspec.json.encode(notice), {**attributes, "id": notice.id})
+    accepted = context.cloud.notices.publish(msgspec.json.encode(notice), {**attributes, "id": notice.id})
     return Done(at=accepted.at)
 
 
-def send(hands: Hands, action: SendLetter) -> Done:
-    """Hand a letter to its channel."""
-    return Done(detail=hands.cloud.post.send(action.letter))
+def send(context: ExecutorContext, action: SendMessage) -> Done:
+    """Hand a message to its channel."""
+    return Done(detail=context.cloud.mailer.send(action.message))
 
 
-DO: Mapping[type, Callable[[Hands, Any], Done]] = {Tell: tell, SendLetter: send}
+DO: Mapping[type, Callable[[ExecutorContext, Any], Done]] = {Tell: tell, SendMessage: send}

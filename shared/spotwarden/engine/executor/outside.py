@@ -1,4 +1,4 @@
-"""What every deed needs."""
+"""What every action needs."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from spotwarden.ports import Cloud
 JSON = "application/json"
 
 
-class Hands(NamedTuple):
+class ExecutorContext(NamedTuple):
     """The cloud that is changed, where things stand in its bucket, and the sweep that does it."""
 
     cloud: Cloud

@@ -98,7 +98,7 @@ def _notify(limits: NotifyLimits) -> Said:
         yield Slip("daily_at", str(error))
     if limits.lease < SHORTEST_SENDING:
         least = written(SHORTEST_SENDING)
-        why = "clocks may be a minute apart and a letter may take 20 s"
+        why = "clocks may be a minute apart and a message may take 20 s"
         yield Slip("lease", f"it is {written(limits.lease)}; it must be {least} at least, for {why}")
     if limits.report and not _URL.fullmatch(limits.report):
         yield Slip("report", f"{limits.report!r} is no address of a page; write https://report.example.com/")

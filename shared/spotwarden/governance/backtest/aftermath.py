@@ -15,14 +15,14 @@ WORK = frozenset({"idle", "stall", "orphan", "early_stop"})
 metrics, its place in the ledger. A limit that is kept again, or a label put right, says nothing of work."""
 
 
-class AftermathSight(NamedTuple):
+class LaterSweep(NamedTuple):
     """What a sweep has judged, to be looked up by rule and target."""
 
     judged: Judged
     about: Mapping[tuple[str, str], Finding]
 
     @classmethod
-    def of(cls, judged: Judged) -> "AftermathSight":
+    def of(cls, judged: Judged) -> "LaterSweep":
         """All that was found, by rule and target."""
         about = {
             (finding.rule, target.id): finding
@@ -32,51 +32,51 @@ class AftermathSight(NamedTuple):
         return cls(judged, about)
 
 
-def follow_up(deed: ReplayedRemedy, sight: AftermathSight, now: datetime) -> ReplayedRemedy:
-    """The deed with what this later sweep shows; nothing is added once the VM has gone or turned to work."""
-    if deed.gone or deed.turned or is_out_of_sight(deed, sight):
-        return deed
-    if not is_there(deed, sight):
-        return replace(deed, gone=now)
-    deed = replace(deed, seen=now)
-    finding = sight.about.get((deed.rule, deed.target.id))
+def follow_up(remedy: ReplayedRemedy, later: LaterSweep, now: datetime) -> ReplayedRemedy:
+    """The remedy with what this later sweep shows; nothing is added once the VM has gone or turned to work."""
+    if remedy.gone or remedy.turned or is_hidden_in(remedy, later):
+        return remedy
+    if not is_there(remedy, later):
+        return replace(remedy, gone=now)
+    remedy = replace(remedy, seen=now)
+    finding = later.about.get((remedy.rule, remedy.target.id))
     if finding is None:
-        work = deed.rule in WORK
-        return replace(deed, turned=now, after=After.WORKED, how=_HOW[deed.rule]) if work else deed
+        work = remedy.rule in WORK
+        return replace(remedy, turned=now, after=After.WORKED, how=_HOW[remedy.rule]) if work else remedy
     if finding.exempt:
-        return replace(deed, turned=now, after=After.KEPT, how=finding.exempt)
-    return replace(deed, wasted=now) if finding.reading is Reading.BAD else deed
+        return replace(remedy, turned=now, after=After.KEPT, how=finding.exempt)
+    return replace(remedy, wasted=now) if finding.reading is Reading.BAD else remedy
 
 
-def ended_well(deeds: Iterable[ReplayedRemedy], ends: Mapping[str, datetime]) -> list[ReplayedRemedy]:
+def ended_well(remedies: Iterable[ReplayedRemedy], ends: Mapping[str, datetime]) -> list[ReplayedRemedy]:
     """The same, where a job that would have been acted upon came to its good end on those very VMs.
 
     `ends` says when a job wrote status 0. Of an orphan's job it is the reason, not an objection.
     """
-    return [_ended(deed, ends.get(deed.job)) for deed in deeds]
+    return [_ended(remedy, ends.get(remedy.job)) for remedy in remedies]
 
 
-def _ended(deed: ReplayedRemedy, end: datetime | None) -> ReplayedRemedy:
-    if end is None or deed.rule in {"orphan", "leftover"} or deed.wrong:
-        return deed
-    if not deed.at < end <= (deed.gone or end):
-        return deed
-    return replace(deed, after=After.WORKED, turned=end, how="its job ended with status 0")
+def _ended(remedy: ReplayedRemedy, end: datetime | None) -> ReplayedRemedy:
+    if end is None or remedy.rule in {"orphan", "leftover"} or remedy.wrong:
+        return remedy
+    if not remedy.at < end <= (remedy.gone or end):
+        return remedy
+    return replace(remedy, after=After.WORKED, turned=end, how="its job ended with status 0")
 
 
-def is_there(deed: ReplayedRemedy, sight: AftermathSight) -> bool:
+def is_there(remedy: ReplayedRemedy, later: LaterSweep) -> bool:
     """Whether what would have been stopped runs, or what would have been deleted is there at all."""
-    if deed.target.id in sight.judged.present:
+    if remedy.target.id in later.judged.present:
         return True
-    return deed.remedy is Remedy.DELETE and (deed.rule, deed.target.id) in sight.about
+    return remedy.remedy is Remedy.DELETE and (remedy.rule, remedy.target.id) in later.about
 
 
-def is_out_of_sight(deed: ReplayedRemedy, sight: AftermathSight) -> bool:
+def is_hidden_in(remedy: ReplayedRemedy, later: LaterSweep) -> bool:
     """Whether this sweep says nothing of it, neither that it is there nor that it is gone."""
-    judged = sight.judged
-    if not judged.whole or deed.rule not in judged.rules:
+    judged = later.judged
+    if not judged.whole or remedy.rule not in judged.rules:
         return True
-    return "project" in judged.hidden or deed.target.zone in judged.hidden
+    return "project" in judged.hidden or remedy.target.zone in judged.hidden
 
 
 _HOW: Mapping[str, str] = {

@@ -84,7 +84,7 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     cases: dict[str, int] = {}
     clouded: dict[str, int] = {}
     told: tuple[ReplayedNotice, ...] = ()
-    deeds: tuple[ReplayedRemedy, ...] = ()
+    remedies: tuple[ReplayedRemedy, ...] = ()
     stopped: tuple[Stopped, ...] = ()
 
 
@@ -99,7 +99,7 @@ class Sum(msgspec.Struct, frozen=True, kw_only=True):
     cases: int = 0
     unknown: int = 0
     told: int = 0
-    deeds: int = 0
+    remedies: int = 0
     wrong: int = 0
     stopped: int = 0
     vm_hours: float = 0.0

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from spotwarden.governance.backtest.aftermath import AftermathSight, follow_up, is_out_of_sight, is_there
+from spotwarden.governance.backtest.aftermath import LaterSweep, follow_up, is_hidden_in, is_there
 from spotwarden.governance.backtest.model import Replayed, ReplayedNotice, ReplayedRemedy, Stopped
 from spotwarden.governance.cases.blast import portion
 from spotwarden.governance.cases.escalation import next_step
@@ -49,7 +49,7 @@ class Replay:
         self._judge = judge
         self._policy = replace(policy.untold(), mode=Mode.ENFORCE)
         self._filed: dict[tuple[str, str], Filed] = {}
-        self._deeds: list[ReplayedRemedy] = []
+        self._remedies: list[ReplayedRemedy] = []
         self._gone: dict[str, ReplayedRemedy] = {}
         self._told: list[ReplayedNotice] = []
         self._stopped: list[Stopped] = []
@@ -64,9 +64,9 @@ class Replay:
         known = {key: filed.case for key, filed in self._filed.items()}
         brief = Brief(policy=self._policy, tick=tick, steady=seen.steady, cases=known)
         judged = self._judge(seen.facts, brief)
-        sight = AftermathSight.of(judged)
-        self._deeds = [follow_up(deed, sight, tick.now) for deed in self._deeds]
-        self._restarted(sight, machines)
+        later = LaterSweep.of(judged)
+        self._remedies = [follow_up(remedy, later, tick.now) for remedy in self._remedies]
+        self._restarted(later, machines)
         left = self._without_gone(judged)
         ripe = [step.case for facts in self._pair(left) if (step := self._walk(facts, tick, machines))]
         due = {(one.rule, one.key) for one in self._allowed(ripe, left, tick)}
@@ -85,19 +85,19 @@ class Replay:
             cases=dict(self._cases),
             clouded=dict(self._clouded),
             told=tuple(self._told),
-            deeds=tuple(self._deeds),
+            remedies=tuple(self._remedies),
             stopped=tuple(self._stopped),
         )
 
     def _pair(self, judged: Judged) -> list[CaseFacts]:
         return list(paired(judged, list(self._filed.values())))
 
-    def _restarted(self, sight: AftermathSight, machines: dict[str, Machine]) -> None:
+    def _restarted(self, later: LaterSweep, machines: dict[str, Machine]) -> None:
         """A VM that is stopped by now, or was started since, has a new life that this policy judges anew."""
-        for target, deed in list(self._gone.items()):
+        for target, remedy in list(self._gone.items()):
             started = machines[target].started if target in machines else None
-            again = started is not None and started > deed.at
-            if again or not (is_out_of_sight(deed, sight) or is_there(deed, sight)):
+            again = started is not None and started > remedy.at
+            if again or not (is_hidden_in(remedy, later) or is_there(remedy, later)):
                 del self._gone[target]
 
     def _without_gone(self, judged: Judged) -> Judged:
@@ -138,9 +138,9 @@ class Replay:
                 told = ReplayedNotice(rule=facts.rule, key=facts.key, at=tick.now, owner=notice.owner)
                 self._told.append(told)
             case StopInstance(instance_id=target) | DeleteInstance(instance_id=target):
-                self._strike(facts, target, tick, machines)
+                self._remediation(facts, target, tick, machines)
             case RemoveLeftover(link=target):
-                self._strike(facts, target, tick, machines)
+                self._remediation(facts, target, tick, machines)
         return Done()
 
     def _count(self, case: Case, *, new: bool) -> None:
@@ -148,11 +148,11 @@ class Replay:
             counts = self._clouded if case.state is CaseState.UNKNOWN else self._cases
             counts[case.rule] += 1
 
-    def _strike(self, facts: CaseFacts, target: str, tick: Tick, machines: dict[str, Machine]) -> None:
+    def _remediation(self, facts: CaseFacts, target: str, tick: Tick, machines: dict[str, Machine]) -> None:
         if facts.filed is None:
             raise ValueError(f"{facts.job}: nothing is done without a case on record")
         case = facts.filed.case
-        deed = ReplayedRemedy(
+        remedy = ReplayedRemedy(
             rule=case.rule,
             key=case.key,
             target=next(one for one in case.subject.targets if one.id == target),
@@ -165,8 +165,8 @@ class Replay:
             wasted=tick.now,
             seen=tick.now,
         )
-        self._deeds.append(deed)
-        self._gone[target] = deed
+        self._remedies.append(remedy)
+        self._gone[target] = remedy
 
     def _allowed(self, ripe: list[Case], judged: Judged, tick: Tick) -> tuple[Case, ...]:
         """The ripe cases that may be acted upon; of a rule that wants too much none."""

@@ -14,24 +14,24 @@ def sums(replayed: Replayed, prices: PriceTable) -> list[Sum]:
 
 
 def _sum(replayed: Replayed, rule: str, prices: PriceTable) -> Sum:
-    deeds = [deed for deed in replayed.deeds if deed.rule == rule]
-    saved = [deed for deed in deeds if not deed.wrong and deed.machine is not None]
+    remedies = [remedy for remedy in replayed.remedies if remedy.rule == rule]
+    saved = [remedy for remedy in remedies if not remedy.wrong and remedy.machine is not None]
     return Sum(
         rule=rule,
         cases=replayed.cases.get(rule, 0),
         unknown=replayed.clouded.get(rule, 0),
         told=sum(told.rule == rule for told in replayed.told),
-        deeds=len(deeds),
-        wrong=sum(deed.wrong for deed in deeds),
+        remedies=len(remedies),
+        wrong=sum(remedy.wrong for remedy in remedies),
         stopped=sum(one.rule == rule for one in replayed.stopped),
-        vm_hours=sum(deed.hours for deed in saved),
-        gpu_hours=sum(deed.hours * deed.machine.gpus for deed in saved if deed.machine),
+        vm_hours=sum(remedy.hours for remedy in saved),
+        gpu_hours=sum(remedy.hours * remedy.machine.gpus for remedy in saved if remedy.machine),
         money=_money(saved, prices),
     )
 
 
 def _money(saved: Iterable[ReplayedRemedy], prices: PriceTable) -> str:
-    spans = [(kind_of(deed.machine), deed.hours) for deed in saved if deed.machine and deed.hours]
+    spans = [(kind_of(remedy.machine), remedy.hours) for remedy in saved if remedy.machine and remedy.hours]
     if not spans:
         return ""
     cost = bill(spans, prices)

@@ -32,7 +32,7 @@ typed.prepare(Attempt)
 
 RUNS = {Status.RUNNING, Status.PENDING_STOP}
 
-_KNOWN: GenerationCache[object] = GenerationCache()
+_CACHE: GenerationCache[object] = GenerationCache()
 
 
 def gather(context: SweepContext, only: Collection[str]) -> CapFacts:
@@ -107,10 +107,10 @@ def _records(context: SweepContext, jobs: Sequence[str]) -> dict[str, JobAttempt
 def _read_records(store: Store, layout: Layout, job: str) -> JobAttempts:
     """One listing, and what has changed since it was read last."""
     folder = look_into(store, layout, job)
-    found = [_attempt(store, layout, folder, thing) for thing in folder.of(AttemptRecord)]
+    found = [_attempt(store, layout, folder, object_name) for object_name in folder.of(AttemptRecord)]
     attempts = tuple(sorted(found, key=lambda one: one.number))
-    thing = JobFileName(job=job)
-    file = once(_KNOWN, layout, folder, thing, lambda: read_job_file(store, layout, job, folder))
+    object_name = JobFileName(job=job)
+    file = once(_CACHE, layout, folder, object_name, lambda: read_job_file(store, layout, job, folder))
     return JobAttempts(
         file=file,
         owner=file.owner or (attempts[-1].owner if attempts else ""),
@@ -119,14 +119,14 @@ def _read_records(store: Store, layout: Layout, job: str) -> JobAttempts:
     )
 
 
-def _attempt(store: Store, layout: Layout, folder: JobFolder, thing: ObjectName) -> Attempt:
+def _attempt(store: Store, layout: Layout, folder: JobFolder, object_name: ObjectName) -> Attempt:
     """An attempt cut to what caps ask of it."""
 
     def read() -> Attempt:
-        stored = store.read(layout.build(thing))
+        stored = store.read(layout.build(object_name))
         if stored is None:
-            raise UnansweredError(f"{layout.build(thing)} went while it was read")
-        whole = decoded(layout.build(thing), stored.data, Attempt)
+            raise UnansweredError(f"{layout.build(object_name)} went while it was read")
+        whole = decoded(layout.build(object_name), stored.data, Attempt)
         return replace(
             whole,
             reason="",
@@ -138,7 +138,7 @@ def _attempt(store: Store, layout: Layout, folder: JobFolder, thing: ObjectName)
             cause="",
         )
 
-    return once(_KNOWN, layout, folder, thing, read)
+    return once(_CACHE, layout, folder, object_name, read)
 
 
 def _with_owners(

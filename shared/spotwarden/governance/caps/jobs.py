@@ -78,7 +78,7 @@ def at_rest(case: Case, brief: Brief) -> Finding | None:
 
     They do so for as long as a veto may last, from the last look at a VM of the job.
     """
-    kept = case.extended > 0 and not case.strikes
+    kept = case.extended > 0 and not case.remediations
     if not kept or brief.tick.now - case.looked > brief.policy.governance.longest_keep:
         return None
     return Finding(

@@ -27,7 +27,7 @@ TRIES = 5
 LARGEST = 256 * 1024 * 1024
 """Bytes that are read of a day; 100,000 VMs take some 30 million."""
 
-_KNOWN: GenerationCache[DayTotal] = GenerationCache(most=1_000)
+_CACHE: GenerationCache[DayTotal] = GenerationCache(most=1_000)
 
 
 class UsageMeter(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ class UsageMeter(msgspec.Struct, frozen=True, kw_only=True):
         written = {entry.name: entry.generation for entry in self.store.entries(folder)}
         found = []
         for day, name in days.items():
-            known = _KNOWN.get(name, written.get(name, 0))
+            known = _CACHE.get(name, written.get(name, 0))
             done = known is not None and (known.settled or not vms)
             found.append(
                 known if known and done else self._count(day, name, vms, whole=whole, written=name in written)
@@ -64,7 +64,7 @@ class UsageMeter(msgspec.Struct, frozen=True, kw_only=True):
             return DayTotal(day=day)
         total = usage.total(record)
         if generation:
-            _KNOWN.keep(name, generation, total)
+            _CACHE.keep(name, generation, total)
         return total
 
     def _kept(

@@ -46,8 +46,8 @@ def _was_acted_upon(facts: CaseFacts, case: Case) -> bool:
     """Whether the remedy was taken, as far as anybody can tell: asked for without an answer, and all gone."""
     if case.state not in {CaseState.DUE, CaseState.ACTED}:
         return False
-    taken = any(strike.operation for strike in case.strikes)
-    return taken or (not facts.there and any(not strike.error for strike in case.strikes))
+    taken = any(remediation.operation for remediation in case.remediations)
+    return taken or (not facts.there and any(not remediation.error for remediation in case.remediations))
 
 
 def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | None:

@@ -11,8 +11,8 @@ from spotwarden.engine.fan_out import each
 from spotwarden.governance.cases.store import OpenCases
 from spotwarden.layout import Layout, notice_key
 from spotwarden.model.case import CaseState, Filed, Warned
+from spotwarden.model.delivery import Delivered
 from spotwarden.model.policy import Policy
-from spotwarden.model.post import Delivered
 from spotwarden.ports import BrokenError, Entry, Store, UnansweredError
 
 typed.prepare(Delivered)

@@ -28,9 +28,9 @@ from spotwarden.governance.cases.observation import (
     seen,
     vetoed,
 )
-from spotwarden.governance.cases.remedy import strike
+from spotwarden.governance.cases.remedy import remediate
 from spotwarden.model.action import CaseStep, FileCase, LabelInstance, Ripe, Tell
-from spotwarden.model.case import Case, CaseFacts, CaseState, Strike, Warned
+from spotwarden.model.case import Case, CaseFacts, CaseState, Remediation, Warned
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.governance import Remedy
 from spotwarden.model.policy import Policy
@@ -164,10 +164,10 @@ def _act(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     if not facts.permitted:
         return Ripe(case=seen(case, finding, tick))
     if facts.planned:
-        return strike(facts, case, finding, policy, tick)
+        return remediate(facts, case, finding, policy, tick)
     planned = tuple(_plan(case, target.id, tick) for target in finding.subject.targets)
     state = follow(case.state, CaseEvent.PLAN)
-    due = seen(case, finding, tick, state=state, strikes=planned)
+    due = seen(case, finding, tick, state=state, remediations=planned)
     return FileCase(reason=f"due: {finding.reason}", case=due, generation=generation)
 
 
@@ -196,26 +196,26 @@ def may_act(case: Case, finding: Finding, policy: Policy, tick: Tick) -> bool:
     return warned and not open_at(policy.governance.calendar, tick.now)
 
 
-def _plan(case: Case, target: str, tick: Tick) -> Strike:
+def _plan(case: Case, target: str, tick: Tick) -> Remediation:
     """The same try keeps its request id; one that is known to have failed gets another."""
-    known = next((one for one in case.strikes if one.target == target), None)
+    known = next((one for one in case.remediations if one.target == target), None)
     if known is not None and not known.error:
         return known
     words = f"spotwarden/{case.rule}/{case.key}/{case.opened.isoformat()}/{target}/{case.failures}"
-    return Strike(target=target, request_id=str(uuid5(NAMESPACE_URL, words)), at=tick.now)
+    return Remediation(target=target, request_id=str(uuid5(NAMESPACE_URL, words)), at=tick.now)
 
 
 def _look_after(facts: CaseFacts, case: Case, tick: Tick) -> CaseStep | None:
     """A VM that is still there long after the remedy was taken: it has not worked."""
-    newest = max((one.at for one in case.strikes), default=case.looked)
+    newest = max((one.at for one in case.remediations), default=case.looked)
     if tick.now - newest < SETTLING or facts.filed is None:
         return None
     minutes = (tick.now - newest).total_seconds() / 60
-    failed = tuple(replace(one, error=f"still there {minutes:.0f} min later") for one in case.strikes)
+    failed = tuple(replace(one, error=f"still there {minutes:.0f} min later") for one in case.remediations)
     case = replace(
         case,
         state=follow(case.state, CaseEvent.FAIL),
-        strikes=failed,
+        remediations=failed,
         failures=case.failures + 1,
         looked=tick.now,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from spotwarden.model.case import Case, CaseState, Strike, Warned
+from spotwarden.model.case import Case, CaseState, Remediation, Warned
 from spotwarden.recovery.standing import TimelineEvent
 
 
@@ -35,8 +35,8 @@ def _moments(case: Case) -> Iterator[TimelineEvent]:
         yield TimelineEvent(at=warned.at, what=_warning(warned))
         if warned.delivered is not None:
             yield TimelineEvent(at=warned.delivered, what=f"warning {warned.level} arrived; its grace began")
-    for strike in case.strikes:
-        yield TimelineEvent(at=strike.at, what=_strike(case, strike))
+    for remediation in case.remediations:
+        yield TimelineEvent(at=remediation.at, what=_remediation(case, remediation))
     if case.looked > case.opened:
         yield TimelineEvent(at=case.looked, what=f"last look on record, of {case.looks}")
 
@@ -46,8 +46,12 @@ def _warning(warned: Warned) -> str:
     return f"warning {warned.level} was accepted as notice {warned.notice}{counts}"
 
 
-def _strike(case: Case, strike: Strike) -> str:
-    what = f"{case.remedy.value} {strike.target}"
-    if strike.error:
-        return f"{what} failed: {strike.error}"
-    return f"{what}: operation {strike.operation}" if strike.operation else f"{what} was written down as due"
+def _remediation(case: Case, remediation: Remediation) -> str:
+    what = f"{case.remedy.value} {remediation.target}"
+    if remediation.error:
+        return f"{what} failed: {remediation.error}"
+    return (
+        f"{what}: operation {remediation.operation}"
+        if remediation.operation
+        else f"{what} was written down as due"
+    )

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 
-from spotwarden.model.case import Case, Strike
+from spotwarden.model.case import Case, Remediation
 from spotwarden.model.finding import Finding
 from spotwarden.model.governance import Remedy
 from spotwarden.model.notice import CaseRef, Notice, Severity, Way
@@ -24,7 +24,7 @@ TITLES: Mapping[str, str] = {
     "owner_cap": "comes to the owner's limit",
     "compliance": "is not as the policy wants it",
 }
-DEEDS: Mapping[Remedy, tuple[str, str]] = {
+REMEDY_PHRASES: Mapping[Remedy, tuple[str, str]] = {
     Remedy.NONE: ("", ""),
     Remedy.STOP: ("be stopped (its disks stay)", "was stopped; its disks stay"),
     Remedy.DELETE: ("be deleted", "was deleted"),
@@ -54,14 +54,14 @@ def warning(  # noqa: PLR0913 — all that a warning says
 
     `latest` is from when on it may happen after an earlier warning, whether this one arrives or not.
     """
-    deed = deeds_of(case.remedy, case)[0]
+    phrase = remedy_phrases(case.remedy, case)[0]
     at = moment(due)
-    if not deed:
+    if not phrase:
         then = "nothing will be done; you are only told"
     elif hindered:
-        then = f"it would {deed} at {at}, and will not, for {hindered}"
+        then = f"it would {phrase} at {at}, and will not, for {hindered}"
     else:
-        then = f"it will {deed}, not before {at}"
+        then = f"it will {phrase}, not before {at}"
     keep = f"`spotwarden cases keep {case.rule} {case.key} --for {written(policy.notify.keep)}`"
     return _notice(
         case,
@@ -69,16 +69,16 @@ def warning(  # noqa: PLR0913 — all that a warning says
         tick,
         id=f"{_base(case)}/warning-{len(case.warnings) + 1}-{_promise(case, hindered)}",
         kind=f"{case.rule}_warning",
-        severity=Severity.URGENT if deed and not hindered and finding.level > 1 else Severity.WARNING,
+        severity=Severity.URGENT if phrase and not hindered and finding.level > 1 else Severity.WARNING,
         what=f"{name_of(case)} {TITLES[case.rule]}",
         why=finding.reason,
-        todo=_either(finding.todo, f"{keep} keeps it as it is" if deed else ""),
+        todo=_either(finding.todo, f"{keep} keeps it as it is" if phrase else ""),
         then=then,
-        due=due if deed and not hindered else None,
-        grace=finding.limits.grace if deed and not hindered else None,
-        latest=latest if deed and not hindered else None,
+        due=due if phrase and not hindered else None,
+        grace=finding.limits.grace if phrase and not hindered else None,
+        latest=latest if phrase and not hindered else None,
         evidence=finding.evidence,
-        ways=_ways(case) if deed else (),
+        ways=_ways(case) if phrase else (),
     )
 
 
@@ -101,7 +101,7 @@ def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
 
 def acted(case: Case, policy: Policy, tick: Tick) -> Notice:
     """Say what was done, and how to go on."""
-    deed = deeds_of(case.remedy, case)[1] or "was acted upon"
+    phrase = remedy_phrases(case.remedy, case)[1] or "was acted upon"
     return _notice(
         case,
         policy,
@@ -109,7 +109,7 @@ def acted(case: Case, policy: Policy, tick: Tick) -> Notice:
         id=f"{_base(case)}/acted",
         kind=f"{case.rule}_acted",
         severity=Severity.URGENT,
-        what=f"{name_of(case)} {deed}",
+        what=f"{name_of(case)} {phrase}",
         why=case.reason,
         todo=_go_on(case),
         evidence={**case.evidence, "warned": _warned(case)},
@@ -132,9 +132,11 @@ def cleared(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
     )
 
 
-def failing(case: Case, strikes: Sequence[Strike], failures: int, policy: Policy, tick: Tick) -> Notice:
+def failing(
+    case: Case, remediations: Sequence[Remediation], failures: int, policy: Policy, tick: Tick
+) -> Notice:
     """Tell ops that a remedy goes on failing: the VM still runs and costs."""
-    deed = DEEDS[case.remedy][0] or "be acted upon"
+    phrase = REMEDY_PHRASES[case.remedy][0] or "be acted upon"
     return _notice(
         case,
         policy,
@@ -142,9 +144,10 @@ def failing(case: Case, strikes: Sequence[Strike], failures: int, policy: Policy
         id=f"{_base(case)}/failing-{failures}",
         kind=f"{case.rule}_failing",
         severity=Severity.URGENT,
-        what=f"{name_of(case)} should {deed.partition(' (')[0]}, and cannot, after {failures} tries",
+        what=f"{name_of(case)} should {phrase.partition(' (')[0]}, and cannot, after {failures} tries",
         why="; ".join(
-            f"{strike.target}: {strike.error or strike.operation or 'no answer'}" for strike in strikes
+            f"{remediation.target}: {remediation.error or remediation.operation or 'no answer'}"
+            for remediation in remediations
         ),
         todo="see to it by hand; it still runs and costs, and it will be tried again",
         evidence=case.evidence,
@@ -190,10 +193,10 @@ def too_many(rule: str, cases: Collection[Case], allowed: int, policy: Policy, t
     )
 
 
-def deeds_of(remedy: Remedy, case: Case) -> tuple[str, str]:
+def remedy_phrases(remedy: Remedy, case: Case) -> tuple[str, str]:
     """What will be done to the VMs of a case, and what was, in words; "" where nothing is."""
     discards = remedy is Remedy.STOP and any(target.local_ssds for target in case.subject.targets)
-    return DISCARDS if discards else DEEDS[remedy]
+    return DISCARDS if discards else REMEDY_PHRASES[remedy]
 
 
 def name_of(case: Case) -> str:
@@ -213,7 +216,7 @@ def _promise(case: Case, hindered: str) -> str:
 
     A sweep may be killed between telling and writing down that it told. What its successor tells is the same
     notice only where it says the same would be done, to the same VMs, and nobody has answered meanwhile:
-    otherwise the letter about the one would count as the letter about the other.
+    otherwise the message about the one would count as the message about the other.
     """
     ids = sorted(target.id for target in case.subject.targets)
     said = (case.remedy.value, bool(hindered), ids, str(case.keep_until), case.extended)

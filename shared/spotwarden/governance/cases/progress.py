@@ -14,24 +14,24 @@ from spotwarden.model.action import (
     StopInstance,
     Tell,
 )
-from spotwarden.model.case import CaseFacts, CaseState, Filed, Strike
-from spotwarden.model.deed import CloseJob
+from spotwarden.model.base_action import CloseJob
+from spotwarden.model.case import CaseFacts, CaseState, Filed, Remediation
 from spotwarden.model.outcome import Done, Observed, Outcome, Rejected, Unanswered
 
-STRIKES = StopInstance | DeleteInstance | RemoveLeftover
+REMEDIATING = StopInstance | DeleteInstance | RemoveLeftover
 
 
 def after(facts: CaseFacts, step: CaseStep, outcome: Outcome) -> CaseFacts | None:
     """The facts with this outcome in them; None where nothing more can be done in this sweep."""
-    if isinstance(step, STRIKES):
-        return None if isinstance(outcome, Observed) else _struck(facts, step, outcome)
+    if isinstance(step, REMEDIATING):
+        return None if isinstance(outcome, Observed) else _remediated(facts, step, outcome)
     if isinstance(step, LabelInstance):
         # A label is a courtesy: a VM that takes none is dealt with all the same.
         return replace(facts, labelled=facts.labelled | {step.instance_id})
     if (
         not isinstance(outcome, Done)
         or type(step) not in _LEARN
-        or (facts.struck and isinstance(step, FileCase))
+        or (facts.remediated and isinstance(step, FileCase))
     ):
         # What came of the remedy is the last thing that a sweep writes about a case.
         return None
@@ -51,26 +51,26 @@ def _told(facts: CaseFacts, step: Tell, outcome: Done) -> CaseFacts:
     return replace(facts, told={**facts.told, step.notice.id: outcome.at or step.notice.at})
 
 
-def _struck(facts: CaseFacts, step: STRIKES, outcome: Outcome) -> CaseFacts:
+def _remediated(facts: CaseFacts, step: REMEDIATING, outcome: Outcome) -> CaseFacts:
     target = step.link if isinstance(step, RemoveLeftover) else step.instance_id
-    planned = facts.filed.case.strikes if facts.filed else ()
+    planned = facts.filed.case.remediations if facts.filed else ()
     known = next(one for one in planned if one.target == target)
-    return replace(facts, struck={**facts.struck, target: _with(known, outcome)})
+    return replace(facts, remediated={**facts.remediated, target: _with(known, outcome)})
 
 
-def _with(strike: Strike, outcome: Outcome) -> Strike:
+def _with(remediation: Remediation, outcome: Outcome) -> Remediation:
     """What came of it: gone already is as good as done, no answer leaves it open under the same request."""
     match outcome:
         case Done(operation=operation):
-            return replace(strike, operation=operation.name if operation else "done", error="")
+            return replace(remediation, operation=operation.name if operation else "done", error="")
         case Rejected(code="notFound"):
-            return replace(strike, operation="gone already", error="")
+            return replace(remediation, operation="gone already", error="")
         case Rejected(code=code, message=message):
-            return replace(strike, operation="", error=f"{code}: {message}")
+            return replace(remediation, operation="", error=f"{code}: {message}")
         case Unanswered():
-            return replace(strike, operation="", error="")
+            return replace(remediation, operation="", error="")
         case _:
-            return replace(strike, operation="", error="not carried out")
+            return replace(remediation, operation="", error="not carried out")
 
 
 _LEARN: Mapping[type, Callable[[CaseFacts, Any, Done], CaseFacts]] = {

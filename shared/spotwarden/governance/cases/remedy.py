@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from spotwarden.governance.cases import notices
 from spotwarden.governance.cases.life import CaseEvent, follow
 from spotwarden.model.action import CaseStep, DeleteInstance, FileCase, RemoveLeftover, StopInstance, Tell
-from spotwarden.model.case import Case, CaseFacts, Strike
-from spotwarden.model.deed import CloseJob
+from spotwarden.model.base_action import CloseJob
+from spotwarden.model.case import Case, CaseFacts, Remediation
 from spotwarden.model.finding import Finding, Target
 from spotwarden.model.governance import Remedy
 from spotwarden.model.policy import Policy
@@ -22,18 +22,18 @@ CLOSES = frozenset({"early_stop"})
 """Rules whose remedy ends the job itself: it is closed first, so that nothing brings it back."""
 
 
-def strike(facts: CaseFacts, case: Case, finding: Finding, policy: Policy, tick: Tick) -> CaseStep:
+def remediate(facts: CaseFacts, case: Case, finding: Finding, policy: Policy, tick: Tick) -> CaseStep:
     """The next VM to act upon, or the end of it; the case was written down as due in this very sweep."""
     if case.rule in CLOSES and not facts.closed and case.subject.job:
         return CloseJob(reason=case.reason, job=case.subject.job)
     targets = {target.id: target for target in finding.subject.targets}
-    for one in case.strikes:
-        if one.target not in facts.struck and one.target in targets:
+    for one in case.remediations:
+        if one.target not in facts.remediated and one.target in targets:
             return _remedy(case, targets[one.target], one, tick.now + IN_TIME)
     return _end(facts, case, policy, tick)
 
 
-def _remedy(case: Case, target: Target, planned: Strike, before: datetime) -> CaseStep:
+def _remedy(case: Case, target: Target, planned: Remediation, before: datetime) -> CaseStep:
     job, node = case.subject.job, target.name
     if target.id.startswith("projects/"):
         return RemoveLeftover(
@@ -66,19 +66,24 @@ def _remedy(case: Case, target: Target, planned: Strike, before: datetime) -> Ca
 
 def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
     """Tell what was done; what failed stays open, and ops hear of it when it goes on failing."""
-    strikes = tuple(facts.struck.get(one.target, one) for one in case.strikes)
-    failed = [one for one in strikes if not one.operation]
+    remediations = tuple(facts.remediated.get(one.target, one) for one in case.remediations)
+    failed = [one for one in remediations if not one.operation]
     failures = case.failures + bool(failed)
     news = [] if failed else [notices.acted(case, policy, tick)]
     if _is_told(failures, policy.governance.failures):
-        news.append(notices.failing(case, strikes, failures, policy, tick))
+        news.append(notices.failing(case, remediations, failures, policy, tick))
     for notice in news:
         if notice.id not in {*facts.told, *case.told}:
             return Tell(reason=case.reason, notice=notice)
     event = CaseEvent.FAIL if failed else CaseEvent.ACT
     told = tuple(sorted({*case.told, *facts.told}))
     after = replace(
-        case, state=follow(case.state, event), strikes=strikes, failures=failures, looked=tick.now, told=told
+        case,
+        state=follow(case.state, event),
+        remediations=remediations,
+        failures=failures,
+        looked=tick.now,
+        told=told,
     )
     generation = facts.filed.generation if facts.filed else 0
     reason = "; ".join(sorted(_errors(failed).values())) if failed else f"done: {case.reason}"
@@ -91,5 +96,5 @@ def _is_told(failures: int, each: int) -> bool:
     return times > 0 and rest == 0 and times.bit_count() == 1
 
 
-def _errors(failed: list[Strike]) -> Mapping[str, str]:
+def _errors(failed: list[Remediation]) -> Mapping[str, str]:
     return {one.target: f"{one.target}: {one.error or 'no answer'}" for one in failed}

@@ -13,7 +13,7 @@ from spotwarden.ports import BrokenError, Entry, Store, UnansweredError
 
 typed.prepare(Case)
 
-_KNOWN: GenerationCache[Case] = GenerationCache()
+_CACHE: GenerationCache[Case] = GenerationCache()
 
 
 class OpenCases(NamedTuple):
@@ -26,18 +26,18 @@ class OpenCases(NamedTuple):
 def read_cases(store: Store, layout: Layout, rules: Sequence[str], workers: int = 1) -> OpenCases:
     """Every open case of these rules."""
     found = {
-        thing: entry
+        object_name: entry
         for rule in rules
         for entry in store.entries(layout.cases(rule))
-        if (thing := _record(layout, entry))
+        if (object_name := _record(layout, entry))
     }
     broken: dict[tuple[str, str], Exception] = {}
 
-    def read(thing: CaseRecord) -> Filed | None:
+    def read(object_name: CaseRecord) -> Filed | None:
         try:
-            return _read(store, thing, found[thing])
+            return _read(store, object_name, found[object_name])
         except (UnansweredError, ValueError) as problem:
-            broken[thing.rule, thing.key] = problem
+            broken[object_name.rule, object_name.key] = problem
             return None
 
     done = each(found, read, workers)
@@ -48,21 +48,21 @@ def read_cases(store: Store, layout: Layout, rules: Sequence[str], workers: int 
 
 def _record(layout: Layout, entry: Entry) -> CaseRecord | None:
     try:
-        thing = layout.parse(entry.name)
+        object_name = layout.parse(entry.name)
     except NotInLayoutError:
         return None
-    return thing if isinstance(thing, CaseRecord) else None
+    return object_name if isinstance(object_name, CaseRecord) else None
 
 
-def _read(store: Store, thing: CaseRecord, entry: Entry) -> Filed | None:
+def _read(store: Store, object_name: CaseRecord, entry: Entry) -> Filed | None:
     """The case as it is now: one that has changed since the listing is taken as it was read."""
-    known = _KNOWN.get(entry.name, entry.generation)
+    known = _CACHE.get(entry.name, entry.generation)
     if known is not None:
         return Filed(case=known, generation=entry.generation)
     stored = store.read(entry.name)
     if stored is None:
         return None
     case = decoded(entry.name, stored.data, Case)
-    if (case.rule, case.key) != (thing.rule, thing.key):
+    if (case.rule, case.key) != (object_name.rule, object_name.key):
         raise BrokenError(f"{entry.name}: it says that it is the case {case.rule} {case.key}")
-    return Filed(case=_KNOWN.keep(entry.name, stored.generation, case), generation=stored.generation)
+    return Filed(case=_CACHE.keep(entry.name, stored.generation, case), generation=stored.generation)

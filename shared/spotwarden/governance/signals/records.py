@@ -26,7 +26,7 @@ from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
 
-_KNOWN: GenerationCache[object] = GenerationCache()
+_CACHE: GenerationCache[object] = GenerationCache()
 
 
 class Launched(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: W
     outlived: frozenset[str] = frozenset()
     registered: frozenset[str] = frozenset()
     if not ids <= known:
-        launched = [_attempt(store, layout, folder, thing) for thing in attempts]
+        launched = [_attempt(store, layout, folder, object_name) for object_name in attempts]
         past = _past(launched)
         outlived = frozenset(
             instance_id for attempt in launched if attempt.early for instance_id in attempt.replaces.values()
@@ -89,7 +89,7 @@ def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: W
         outlived=outlived - known,
         registered=registered,
         file=once(
-            _KNOWN, layout, folder, JobFileName(job=job), lambda: read_job_file(store, layout, job, folder)
+            _CACHE, layout, folder, JobFileName(job=job), lambda: read_job_file(store, layout, job, folder)
         ),
         signs=Signs(beats=_beats(folder)),
     )
@@ -111,22 +111,22 @@ def _with_newest(record: JobRecord, newest: Launched | None) -> JobRecord:
 
 def _with_end(store: Store, layout: Layout, folder: JobFolder, record: JobRecord) -> JobRecord:
     """The end last: one that was taken back while we read is no end."""
-    thing = StatusCode(job=record.job)
-    stored = store.read(layout.build(thing)) if thing in folder.things else None
+    object_name = StatusCode(job=record.job)
+    stored = store.read(layout.build(object_name)) if object_name in folder.things else None
     if stored is None:
         return record
     code = stored.data.decode(errors="replace").strip()
     return msgspec.structs.replace(record, status_code=code, ended=stored.updated)
 
 
-def _attempt(store: Store, layout: Layout, folder: JobFolder, thing: ObjectName) -> Launched:
+def _attempt(store: Store, layout: Layout, folder: JobFolder, object_name: ObjectName) -> Launched:
     def read() -> Launched:
-        stored = store.read(layout.build(thing))
+        stored = store.read(layout.build(object_name))
         if stored is None:
-            raise UnansweredError(f"{layout.build(thing)} went while it was read")
-        return decoded(layout.build(thing), stored.data, Launched)
+            raise UnansweredError(f"{layout.build(object_name)} went while it was read")
+        return decoded(layout.build(object_name), stored.data, Launched)
 
-    return once(_KNOWN, layout, folder, thing, read)
+    return once(_CACHE, layout, folder, object_name, read)
 
 
 def _past(attempts: Iterable[Launched]) -> frozenset[str]:
@@ -137,17 +137,19 @@ def _past(attempts: Iterable[Launched]) -> frozenset[str]:
 
 
 def _registered(store: Store, layout: Layout, folder: JobFolder) -> Iterable[str]:
-    for thing in folder.of(InstanceId):
-        name = layout.build(thing)
+    for object_name in folder.of(InstanceId):
+        name = layout.build(object_name)
 
         def read(name: str = name) -> str:
             stored = store.read(name)
             return stored.data.decode(errors="replace").strip() if stored else ""
 
-        yield once(_KNOWN, layout, folder, thing, read)
+        yield once(_CACHE, layout, folder, object_name, read)
 
 
 def _beats(folder: JobFolder) -> dict[str, datetime]:
     return {
-        thing.node: entry.updated for thing, entry in folder.things.items() if isinstance(thing, Heartbeat)
+        object_name.node: entry.updated
+        for object_name, entry in folder.things.items()
+        if isinstance(object_name, Heartbeat)
     }

@@ -60,22 +60,22 @@ def _beats(store: Store, layout: Layout, folder: JobFolder, record: JobRecord) -
 
     An older one may have been left behind; and every job VM may write every job's heartbeats.
     """
-    for thing in folder.of(Heartbeat):
-        if not isinstance(thing, Heartbeat) or thing.node not in record.instances:
+    for object_name in folder.of(Heartbeat):
+        if not isinstance(object_name, Heartbeat) or object_name.node not in record.instances:
             continue
-        beat = _read(store, layout, folder, thing)
-        first = record.began is None or folder.things[thing].updated >= record.began
-        its_own = beat.instance_id == record.instances[thing.node]
+        beat = _read(store, layout, folder, object_name)
+        first = record.began is None or folder.things[object_name].updated >= record.began
+        its_own = beat.instance_id == record.instances[object_name.node]
         if its_own and (beat.attempt == record.attempt or (beat.attempt is None and first)):
-            yield thing.node, beat
+            yield object_name.node, beat
 
 
-def _read(store: Store, layout: Layout, folder: JobFolder, thing: ObjectName) -> Beat:
+def _read(store: Store, layout: Layout, folder: JobFolder, object_name: ObjectName) -> Beat:
     def read() -> Beat:
-        stored = store.read(layout.build(thing), at_most=OBJECT_AT_MOST)
+        stored = store.read(layout.build(object_name), at_most=OBJECT_AT_MOST)
         return beat_in(stored.data) if stored else Beat()
 
-    return once(_BEATS, layout, folder, thing, read)
+    return once(_BEATS, layout, folder, object_name, read)
 
 
 def _tracks(
@@ -85,18 +85,18 @@ def _tracks(
     first = _first(store, layout, folder)
     files = sorted(
         (
-            thing
-            for thing in folder.of(MetricsFile)
-            if isinstance(thing, MetricsFile) and thing.attempt >= first
+            object_name
+            for object_name in folder.of(MetricsFile)
+            if isinstance(object_name, MetricsFile) and object_name.attempt >= first
         ),
         key=lambda one: one.attempt,
     )
     for node in record.instances:
         course = [
             point
-            for thing in files
-            if thing.node == node and (wrote := _vm_of(store, layout, folder, record, thing))
-            for point in _course(store, layout, folder, thing, aim, wrote=wrote)
+            for object_name in files
+            if object_name.node == node and (wrote := _vm_of(store, layout, folder, record, object_name))
+            for point in _course(store, layout, folder, object_name, aim, wrote=wrote)
         ]
         if course:
             yield node, follow(course, aim)
@@ -108,8 +108,19 @@ def _first(store: Store, layout: Layout, folder: JobFolder) -> int:
     A preempted attempt stays as it was and is gone on with; one that ended, was stopped or given up, and was
     started again by a person, has had its chance.
     """
-    numbers = sorted(thing.attempt for thing in folder.of(AttemptRecord) if isinstance(thing, AttemptRecord))
-    job = next((thing.job for thing in folder.of(AttemptRecord) if isinstance(thing, AttemptRecord)), "")
+    numbers = sorted(
+        object_name.attempt
+        for object_name in folder.of(AttemptRecord)
+        if isinstance(object_name, AttemptRecord)
+    )
+    job = next(
+        (
+            object_name.job
+            for object_name in folder.of(AttemptRecord)
+            if isinstance(object_name, AttemptRecord)
+        ),
+        "",
+    )
     first = numbers[-1] if numbers else 1
     for attempt in reversed(numbers[:-1]):
         if _stood(store, layout, folder, AttemptRecord(job=job, attempt=attempt)).state in CLOSED:
@@ -118,29 +129,31 @@ def _first(store: Store, layout: Layout, folder: JobFolder) -> int:
     return first
 
 
-def _vm_of(store: Store, layout: Layout, folder: JobFolder, record: JobRecord, thing: MetricsFile) -> str:
+def _vm_of(
+    store: Store, layout: Layout, folder: JobFolder, record: JobRecord, object_name: MetricsFile
+) -> str:
     """The id of the VM that may have written the file; "" where no attempt on record had one there."""
-    attempt = AttemptRecord(job=thing.job, attempt=thing.attempt)
-    if thing.attempt != max(record.attempt, 1) and attempt in folder.things:
-        return _stood(store, layout, folder, attempt).instances.get(thing.node, "")
-    return record.instances.get(thing.node, "") if thing.attempt == max(record.attempt, 1) else ""
+    attempt = AttemptRecord(job=object_name.job, attempt=object_name.attempt)
+    if object_name.attempt != max(record.attempt, 1) and attempt in folder.things:
+        return _stood(store, layout, folder, attempt).instances.get(object_name.node, "")
+    return record.instances.get(object_name.node, "") if object_name.attempt == max(record.attempt, 1) else ""
 
 
-def _stood(store: Store, layout: Layout, folder: JobFolder, thing: AttemptRecord) -> Stood:
+def _stood(store: Store, layout: Layout, folder: JobFolder, object_name: AttemptRecord) -> Stood:
     def read() -> Stood:
-        stored = store.read(layout.build(thing))
+        stored = store.read(layout.build(object_name))
         if stored is None:
-            raise UnansweredError(f"{layout.build(thing)} went while it was read")
-        return decoded(layout.build(thing), stored.data, Stood)
+            raise UnansweredError(f"{layout.build(object_name)} went while it was read")
+        return decoded(layout.build(object_name), stored.data, Stood)
 
-    return once(_STATES, layout, folder, thing, read)
+    return once(_STATES, layout, folder, object_name, read)
 
 
 def _course(  # noqa: PLR0913 - where, what, and whose
-    store: Store, layout: Layout, folder: JobFolder, thing: MetricsFile, aim: Aim, *, wrote: str
+    store: Store, layout: Layout, folder: JobFolder, object_name: MetricsFile, aim: Aim, *, wrote: str
 ) -> Course:
     """What matters of what this VM wrote into the file; each aim sees it in its own way."""
-    name, generation = layout.build(thing), folder.things[thing].generation
+    name, generation = layout.build(object_name), folder.things[object_name].generation
     key = f"{name} {wrote} {aim.goal.value} {aim.metric}"
     known = _COURSES.get(key, generation)
     if known is None:

@@ -1,51 +1,51 @@
-"""Opens the post office. What mail and hooks need is imported when the first letter is sent."""
+"""Opens the way to mail servers and web hooks. What mail and hooks need is imported when the first message is sent."""
 
 from functools import cached_property
 
-from spotwarden.model.letter import Mail, Message
+from spotwarden.model.message import Mail, Message
 from spotwarden.notify.channels.settings import ChannelSettings
 from spotwarden.notify.channels.timeouts import ChannelTimeouts
-from spotwarden.ports import Post, RejectedError
+from spotwarden.ports import Mailer, RejectedError
 
 
-def open_post(settings: ChannelSettings, patience: ChannelTimeouts = ChannelTimeouts()) -> Post:  # noqa: B008 - frozen
-    """The channels that are set. A letter to one that is not is `unsent`, and the reason says what to set."""
-    return _Door(settings, patience)
+def open_mailer(settings: ChannelSettings, timeouts: ChannelTimeouts = ChannelTimeouts()) -> Mailer:  # noqa: B008 - frozen
+    """The channels that are set. A message to one that is not is `unsent`, and the reason says what to set."""
+    return _Door(settings, timeouts)
 
 
 class _Door:
-    def __init__(self, settings: ChannelSettings, patience: ChannelTimeouts) -> None:
+    def __init__(self, settings: ChannelSettings, timeouts: ChannelTimeouts) -> None:
         self._settings = settings
-        self._patience = patience
+        self._timeouts = timeouts
 
-    def send(self, letter: Message) -> str:
+    def send(self, message: Message) -> str:
         """As `Post.send`. Safe to use from several threads."""
-        if isinstance(letter, Mail):
-            return self._mail.send(letter)
-        return self._hooks.send(letter)
+        if isinstance(message, Mail):
+            return self._mail.send(message)
+        return self._hooks.send(message)
 
     @cached_property
-    def _mail(self) -> Post:
+    def _mail(self) -> Mailer:
         if self._settings.smtp is None:
             return _Unset("SPOTWARDEN_SMTP is not set, so there is no mail")
-        from spotwarden.notify.channels.smtp import SmtpPost  # noqa: PLC0415 - first use
+        from spotwarden.notify.channels.smtp import SmtpMailer  # noqa: PLC0415 - first use
 
-        return SmtpPost(self._settings.smtp, self._patience)
+        return SmtpMailer(self._settings.smtp, self._timeouts)
 
     @cached_property
-    def _hooks(self) -> Post:
+    def _hooks(self) -> Mailer:
         if not self._settings.hooks:
             return _Unset("SPOTWARDEN_HOOKS is not set, so there are no web hooks")
-        from spotwarden.notify.channels.hooks import HookPosts  # noqa: PLC0415 - first use
+        from spotwarden.notify.channels.hooks import HookMailer  # noqa: PLC0415 - first use
 
-        return HookPosts(self._settings.hooks, self._patience)
+        return HookMailer(self._settings.hooks, self._timeouts)
 
 
 class _Unset:
     def __init__(self, why: str) -> None:
         self._why = why
 
-    def send(self, letter: Message) -> str:
+    def send(self, message: Message) -> str:
         """Say what is not set."""
-        del letter
+        del message
         raise RejectedError("unsent", self._why)

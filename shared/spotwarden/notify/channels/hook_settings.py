@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from spotwarden import typed
-from spotwarden.model.letter import Shape
+from spotwarden.model.message import Shape
 from spotwarden.notify.channels.addresses import is_loopback
 from spotwarden.notify.channels.model import ChannelSettingsError, Hook, Secret
 

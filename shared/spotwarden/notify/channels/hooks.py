@@ -10,7 +10,7 @@ from contextlib import closing
 from functools import cached_property
 from urllib.parse import SplitResult, urlsplit
 
-from spotwarden.model.letter import HookPost, Message, Shape
+from spotwarden.model.message import HookPost, Message, Shape
 from spotwarden.notify.channels.model import Hook
 from spotwarden.notify.channels.text import one_line, plain
 from spotwarden.notify.channels.timeouts import ChannelTimeouts
@@ -27,43 +27,43 @@ UNKNOWN = 504
 """What stands before the hook gave up on it: it may have heard us."""
 
 
-class HookPosts:
+class HookMailer:
     """`Post` for web hooks, by their names. Safe to use from several threads.
 
     Over `http.client` and not `requests`, whose exceptions and log hold the URL, which is a secret, and whose
     time-outs begin anew with every byte. No redirect is followed and no proxy asked.
     """
 
-    def __init__(self, hooks: Mapping[str, Hook], patience: ChannelTimeouts) -> None:
+    def __init__(self, hooks: Mapping[str, Hook], timeouts: ChannelTimeouts) -> None:
         self._hooks = hooks
-        self._patience = patience
+        self._timeouts = timeouts
 
-    def send(self, letter: Message) -> str:
+    def send(self, message: Message) -> str:
         """As `Post.send`, to the hook of this name."""
-        if not isinstance(letter, HookPost):
-            raise TypeError(f"no post to a hook: {type(letter).__name__}")
-        hook = self._hooks.get(letter.hook)
+        if not isinstance(message, HookPost):
+            raise TypeError(f"no post to a hook: {type(message).__name__}")
+        hook = self._hooks.get(message.hook)
         if hook is None:
             known = ", ".join(sorted(self._hooks))
-            raise RejectedError("unsent", f"SPOTWARDEN_HOOKS has no {plain(letter.hook)!r}, only {known}")
-        return self._bring(letter, hook)
+            raise RejectedError("unsent", f"SPOTWARDEN_HOOKS has no {plain(message.hook)!r}, only {known}")
+        return self._bring(message, hook)
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
         return ssl.create_default_context()
 
-    def _bring(self, letter: HookPost, hook: Hook) -> str:
-        url, deadline = urlsplit(hook.url.reveal()), Deadline(self._patience.to_send)
+    def _bring(self, message: HookPost, hook: Hook) -> str:
+        url, deadline = urlsplit(hook.url.reveal()), Deadline(self._timeouts.to_send)
         try:
             connection = self._connect(url, deadline)
         except (OSError, ValueError) as error:
-            raise RejectedError("unsent", f"{letter.hook}: no connection: {_reason(error)}") from None
+            raise RejectedError("unsent", f"{message.hook}: no connection: {_reason(error)}") from None
         with closing(connection):
             talk = http.client.HTTPConnection(url.hostname or "", url.port)
             talk.sock = Timed(connection, deadline)
-            _hand_over(talk, letter, hook, url)
-            deadline.renew(self._patience.answer)
-            return _verdict(talk, letter, url)
+            _hand_over(talk, message, hook, url)
+            deadline.renew(self._timeouts.answer)
+            return _verdict(talk, message, url)
 
     def _connect(self, url: SplitResult, deadline: Deadline) -> socket.socket:
         host, secure = url.hostname or "", url.scheme == "https"
@@ -78,49 +78,49 @@ class HookPosts:
             raise
 
 
-def _hand_over(talk: http.client.HTTPConnection, letter: HookPost, hook: Hook, url: SplitResult) -> None:
+def _hand_over(talk: http.client.HTTPConnection, message: HookPost, hook: Hook, url: SplitResult) -> None:
     target = (url.path or "/") + (f"?{url.query}" if url.query else "")
     try:
-        talk.request("POST", target, letter.body, _headers(letter, hook))
+        talk.request("POST", target, message.body, _headers(message, hook))
     except OSError as error:
         # The end of the body has not gone out, and nobody acts on half a request.
-        raise RejectedError("unsent", f"{letter.hook}: cut off: {_reason(error)}") from None
+        raise RejectedError("unsent", f"{message.hook}: cut off: {_reason(error)}") from None
 
 
-def _headers(letter: HookPost, hook: Hook) -> dict[str, str]:
+def _headers(message: HookPost, hook: Hook) -> dict[str, str]:
     headers = {
         "Content-Type": "application/json; charset=utf-8",
         "User-Agent": "spotwarden",
         "Connection": "close",
-        "X-Spotwarden-Id": one_line(letter.id).encode("ascii", "replace").decode(),
+        "X-Spotwarden-Id": one_line(message.id).encode("ascii", "replace").decode(),
     }
     if hook.shape is Shape.JSON:
-        headers["X-Spotwarden-Signature"] = signature(letter, hook.secret.reveal())
+        headers["X-Spotwarden-Signature"] = signature(message, hook.secret.reveal())
     return headers
 
 
-def signature(letter: HookPost, secret: str) -> str:
-    """`t=<seconds>,v1=<HMAC-SHA256 of "t.body">`: from us, this body, at the letter's own moment."""
-    moment = int(letter.at.timestamp())
-    signed = f"{moment}.".encode() + letter.body
+def signature(message: HookPost, secret: str) -> str:
+    """`t=<seconds>,v1=<HMAC-SHA256 of "t.body">`: from us, this body, at the message's own moment."""
+    moment = int(message.at.timestamp())
+    signed = f"{moment}.".encode() + message.body
     return f"t={moment},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
 
 
-def _verdict(talk: http.client.HTTPConnection, letter: HookPost, url: SplitResult) -> str:
+def _verdict(talk: http.client.HTTPConnection, message: HookPost, url: SplitResult) -> str:
     try:
         answer = talk.getresponse()
     except (OSError, http.client.HTTPException) as error:
         why = plain(_without(url, str(error))) or type(error).__name__
-        raise UnansweredError(f"{letter.hook} has the post and gave no answer: {why}") from None
+        raise UnansweredError(f"{message.hook} has the post and gave no answer: {why}") from None
     said = f"{answer.status} {_words(answer, url)}".rstrip()
     if 200 <= answer.status < 300:  # noqa: PLR2004 - RFC 9110: success
         return said
     if answer.status == UNKNOWN:
-        raise UnansweredError(f"{letter.hook} said {said}")
+        raise UnansweredError(f"{message.hook} said {said}")
     if answer.status in LATER:
         wait = plain(answer.getheader("Retry-After", ""))
-        raise RejectedError("unsent", f"{letter.hook} said {said}" + (f", to wait {wait}" if wait else ""))
-    raise RejectedError("refused", f"{letter.hook} said {said}")
+        raise RejectedError("unsent", f"{message.hook} said {said}" + (f", to wait {wait}" if wait else ""))
+    raise RejectedError("refused", f"{message.hook} said {said}")
 
 
 def _words(answer: http.client.HTTPResponse, url: SplitResult) -> str:

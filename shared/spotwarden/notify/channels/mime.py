@@ -7,7 +7,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime, formataddr
 
-from spotwarden.model.letter import Mail
+from spotwarden.model.message import Mail
 from spotwarden.notify.channels.model import Sender
 from spotwarden.notify.channels.text import clip, one_line
 

@@ -4,7 +4,7 @@ from enum import Enum
 
 import msgspec
 
-from spotwarden.model.letter import Shape
+from spotwarden.model.message import Shape
 
 
 class ChannelSettingsError(Exception):

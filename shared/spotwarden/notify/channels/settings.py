@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from spotwarden.model.letter import Shape
+from spotwarden.model.message import Shape
 from spotwarden.notify.channels.hook_settings import read_hooks
 from spotwarden.notify.channels.model import ChannelSettingsError, Hook, Smtp
 from spotwarden.notify.channels.smtp_settings import read_smtp
@@ -13,7 +13,7 @@ __all__ = ["ChannelSettings", "ChannelSettingsError"]
 
 
 class ChannelSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where letters go. Without `smtp` there is no mail."""
+    """Where messages go. Without `smtp` there is no mail."""
 
     smtp: Smtp | None = None
     hooks: Mapping[str, Hook] = {}

@@ -1,4 +1,4 @@
-"""Mail by SMTP: one connection for each letter, one recipient each."""
+"""Mail by SMTP: one connection for each message, one recipient each."""
 
 import smtplib
 import socket
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 
-from spotwarden.model.letter import Mail, Message
+from spotwarden.model.message import Mail, Message
 from spotwarden.notify.channels import replies
 from spotwarden.notify.channels.addresses import is_address
 from spotwarden.notify.channels.conversation import Conversation
@@ -19,24 +19,24 @@ from spotwarden.notify.channels.wire import Deadline
 from spotwarden.ports import RejectedError, UnansweredError
 
 
-class SmtpPost:
+class SmtpMailer:
     """`Post` for mail. Safe to use from several threads."""
 
-    def __init__(self, smtp: Smtp, patience: ChannelTimeouts) -> None:
+    def __init__(self, smtp: Smtp, timeouts: ChannelTimeouts) -> None:
         self._smtp = smtp
-        self._patience = patience
+        self._timeouts = timeouts
 
-    def send(self, letter: Message) -> str:
+    def send(self, message: Message) -> str:
         """As `Post.send`, to one address."""
-        if not isinstance(letter, Mail):
-            raise TypeError(f"no mail: {type(letter).__name__}")
-        if not is_address(letter.to):
-            raise RejectedError("refused", f"{plain(letter.to)!r} is no mail address")
-        deadline = Deadline(self._patience.to_send)
+        if not isinstance(message, Mail):
+            raise TypeError(f"no mail: {type(message).__name__}")
+        if not is_address(message.to):
+            raise RejectedError("refused", f"{plain(message.to)!r} is no mail address")
+        deadline = Deadline(self._timeouts.to_send)
         conversation = Conversation(self._smtp, lambda: self._tls, deadline)
         try:
-            self._bring(letter.to, to_bytes(letter, self._smtp.sender), conversation)
-            deadline.renew(self._patience.answer)
+            self._bring(message.to, to_bytes(message, self._smtp.sender), conversation)
+            deadline.renew(self._timeouts.answer)
             return self._verdict(conversation)
         finally:
             conversation.leave()

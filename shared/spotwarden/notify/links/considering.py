@@ -18,6 +18,6 @@ _WAYS: Mapping[Way, Callable[[OfferFacts, Policy, datetime], AnswerVerdict]] = {
 }
 
 
-def consider(affair: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
+def consider(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
     """What taking up this offer would do now, or why it does nothing."""
-    return _WAYS[affair.offer.way](affair, policy, now)
+    return _WAYS[offer_facts.offer.way](offer_facts, policy, now)

@@ -20,21 +20,21 @@ from spotwarden.recovery.lifecycle import AttemptEvent, follow
 
 
 def end(
-    affair: OfferFacts, policy: Policy, now: datetime, *, delete: bool = False, why: str = ""
+    offer_facts: OfferFacts, policy: Policy, now: datetime, *, delete: bool = False, why: str = ""
 ) -> AnswerVerdict:
     """What stopping the job, or deleting its VMs, would do; nothing where it is over and nothing runs."""
-    facts = affair.job
+    facts = offer_facts.job
     if facts is None or not (facts.ledger or facts.instances or facts.script):
-        job = affair.offer.job
+        job = offer_facts.offer.job
         says = "No launch of this job is on record, and no VM carries its label."
         return barred(
             f"{job} is not known", says, code=NOT_FOUND, instead="What there is:", command="spotwarden jobs"
         )
     meant = _meant(facts, delete=delete)
-    closing = _closing(affair, facts, now, why)
+    closing = _closing(offer_facts, facts, now, why)
     if not meant and not closing:
         return _over_already(facts)
-    if affair.scratch and not policy.governance.discard_local_ssd and not delete and meant:
+    if offer_facts.scratch and not policy.governance.discard_local_ssd and not delete and meant:
         return barred(
             f"{facts.job} has local SSDs",
             "A stop discards their data, and the policy keeps that (governance.discard_local_ssd)."
@@ -43,7 +43,7 @@ def end(
             command=f"spotwarden stop {facts.job} --delete",
         )
     named = names([one.name for one in meant])
-    deed = "deleted" if delete else "stopped"
+    verb = "deleted" if delete else "stopped"
     return AnswerVerdict(
         standing=OfferStanding.OPEN,
         title=f"Stop {facts.job}?",
@@ -51,13 +51,13 @@ def end(
             text
             for text in (
                 f"{facts.job} will be closed as stopped, so that nothing brings it back." if closing else "",
-                f"{named} will be {deed}." if meant else "No VM of it is seen running.",
+                f"{named} will be {verb}." if meant else "No VM of it is seen running.",
             )
             if text
         ),
-        notes=_notes(affair, facts, meant, delete=delete),
-        steps=(*closing, *(_step(affair, one, now, delete=delete) for one in meant)),
-        done=_done(facts, named, closed=bool(closing), deed=deed),
+        notes=_notes(offer_facts, facts, meant, delete=delete),
+        steps=(*closing, *(_step(offer_facts, one, now, delete=delete) for one in meant)),
+        done=_done(facts, named, closed=bool(closing), verb=verb),
     )
 
 
@@ -68,25 +68,25 @@ def _meant(facts: JobFacts, *, delete: bool) -> list[Instance]:
     ]
 
 
-def _closing(affair: OfferFacts, facts: JobFacts, now: datetime, why: str) -> tuple[WriteAttempt, ...]:
+def _closing(offer_facts: OfferFacts, facts: JobFacts, now: datetime, why: str) -> tuple[WriteAttempt, ...]:
     """The record that says that the job is over: an open one is closed, a launch of no record gets one."""
-    offer = affair.offer
+    offer = offer_facts.offer
     said = f"stopped by {offer.to}" + (f": {why}" if why else "")
     if number := begun(facts):
         # The record that a launch is about to write: it comes second, and launches nothing.
-        return (_record(affair, facts, said, now, number=number),)
+        return (_record(offer_facts, facts, said, now, number=number),)
     if facts.status_code is not None:
         return ()
     if not facts.ledger:
         seen = {instance.name: instance.id for instance in facts.instances}
-        return (_record(affair, facts, said, now, number=1, instances=seen),) if seen else ()
+        return (_record(offer_facts, facts, said, now, number=1, instances=seen),) if seen else ()
     newest = facts.ledger[-1]
     if newest.attempt.state in CLOSED:
         return ()
     if newest.attempt.state is AttemptState.RUNNING and not _runs(facts, newest.attempt):
         # A sweep that has seen it lost may be about to claim the next attempt: that very record is written.
         lost = dict(newest.attempt.instances)
-        return (_record(affair, facts, said, now, number=newest.attempt.number + 1, replaces=lost),)
+        return (_record(offer_facts, facts, said, now, number=newest.attempt.number + 1, replaces=lost),)
     over = replace(
         newest.attempt,
         state=follow(newest.attempt.state, AttemptEvent.STOP),
@@ -103,7 +103,7 @@ def _runs(facts: JobFacts, attempt: Attempt) -> bool:
     return any(alive(instance) for instance in facts.instances if instance.id in ids)
 
 
-def _record(affair: OfferFacts, facts: JobFacts, why: str, now: datetime, **ids: Any) -> WriteAttempt:  # noqa: ANN401 — number and ids
+def _record(offer_facts: OfferFacts, facts: JobFacts, why: str, now: datetime, **ids: Any) -> WriteAttempt:  # noqa: ANN401 — number and ids
     """A new record that says that the job was stopped."""
     blank = Attempt(
         job=facts.job,
@@ -114,7 +114,7 @@ def _record(affair: OfferFacts, facts: JobFacts, why: str, now: datetime, **ids:
         owner=facts.owner,
         **ids,
     )
-    return WriteAttempt(reason=asked(affair.offer), record=blank, generation=0)
+    return WriteAttempt(reason=asked(offer_facts.offer), record=blank, generation=0)
 
 
 def _over_already(facts: JobFacts) -> AnswerVerdict:
@@ -125,11 +125,13 @@ def _over_already(facts: JobFacts) -> AnswerVerdict:
     return settled(f"{facts.job} is over", says, done=says)
 
 
-def _notes(affair: OfferFacts, facts: JobFacts, meant: list[Instance], *, delete: bool) -> tuple[str, ...]:
+def _notes(
+    offer_facts: OfferFacts, facts: JobFacts, meant: list[Instance], *, delete: bool
+) -> tuple[str, ...]:
     notes = []
-    if meant and affair.scratch:
+    if meant and offer_facts.scratch:
         notes.append("The data on their local SSDs is discarded.")
-    count, each = len(meant), affair.gb_kept if delete else affair.gb
+    count, each = len(meant), offer_facts.gb_kept if delete else offer_facts.gb
     if count and each:
         total = f"{count * each:,} GB of disks"
         if delete:
@@ -142,15 +144,15 @@ def _notes(affair: OfferFacts, facts: JobFacts, meant: list[Instance], *, delete
     return tuple(notes)
 
 
-def _done(facts: JobFacts, named: str, *, closed: bool, deed: str) -> str:
+def _done(facts: JobFacts, named: str, *, closed: bool, verb: str) -> str:
     said = [f"{facts.job} is closed as stopped"] if closed else []
-    said += [f"{named} was told to be {deed}"] if named else []
+    said += [f"{named} was told to be {verb}"] if named else []
     return "; ".join(said)
 
 
-def _step(affair: OfferFacts, one: Instance, now: datetime, *, delete: bool) -> Change:
+def _step(offer_facts: OfferFacts, one: Instance, now: datetime, *, delete: bool) -> Change:
     """The same request however often it is asked for by one command."""
-    offer = affair.offer
+    offer = offer_facts.offer
     request = str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{delete}/{one.id}"))
     if delete:
         return DeleteInstance(
@@ -164,12 +166,12 @@ def _step(affair: OfferFacts, one: Instance, now: datetime, *, delete: bool) -> 
             before=now + IN_TIME,
         )
     return StopInstance(
-        reason=reason(affair),
+        reason=reason(offer_facts),
         job=offer.job,
         node=one.name,
         zone=one.zone,
         instance_id=one.id,
         request_id=request,
         before=now + IN_TIME,
-        discard_local_ssd=affair.scratch,
+        discard_local_ssd=offer_facts.scratch,
     )

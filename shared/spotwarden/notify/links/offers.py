@@ -1,4 +1,4 @@
-"""What a letter may let its reader do by one click."""
+"""What a message may let its reader do by one click."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -12,9 +12,9 @@ from spotwarden.model.notice import Notice, Way
 from spotwarden.model.offer import Offer
 
 LONGEST = timedelta(days=31)
-"""No link holds longer, however far off what it prevents: a letter may lie about in an archive."""
+"""No link holds longer, however far off what it prevents: a message may lie about in an archive."""
 MOST_BYTES = 1200
-"""Of names that an offer may carry, so that its link fits into a URL; beyond, a letter names the command."""
+"""Of names that an offer may carry, so that its link fits into a URL; beyond, a message names the command."""
 
 _HOUR = timedelta(hours=1)
 _FITS: Mapping[Way, Callable[[Notice], bool]] = {

@@ -17,13 +17,13 @@ from spotwarden.model.values import written
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import barred, facts, of_case, settled
 
-LATER = "this letter is about an earlier case, which is closed; another one was opened since"
-WHY = "by a link in a letter"
+LATER = "this message is about an earlier case, which is closed; another one was opened since"
+WHY = "by a link in a message"
 
 
-def keep_or_extend(affair: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
+def keep_or_extend(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
     """What a veto or an extension would do to the case as it stands."""
-    case, offer = of_case(affair), affair.offer
+    case, offer = of_case(offer_facts), offer_facts.offer
     if isinstance(case, AnswerVerdict):
         return case
     answer = _answer(offer, policy, now)
@@ -36,7 +36,7 @@ def keep_or_extend(affair: OfferFacts, policy: Policy, now: datetime) -> AnswerV
         until = f"until {moment(case.keep_until)} by {case.kept_by}"
         done = f"{name_of(case)} is kept for longer than that, {until}"
         return settled(f"{name_of(case)} is kept already", f"{done}.", done=done)
-    said = take(case, offer, answer, policy=policy, now=now, file=affair.file)
+    said = take(case, offer, answer, policy=policy, now=now, file=offer_facts.file)
     if isinstance(said, AnswerRefused):
         return replace(
             barred(
@@ -85,12 +85,12 @@ def _given(case: Case, offer: Offer) -> str:
 
 
 def _kept_longer(case: Case, answer: Answer) -> bool:
-    """Whether somebody has given it more time than this: a click on an old letter takes nothing away."""
+    """Whether somebody has given it more time than this: a click on an old message takes nothing away."""
     return isinstance(answer, Keep) and case.keep_until is not None and case.keep_until > answer.until
 
 
 def _answer(offer: Offer, policy: Policy, now: datetime) -> Keep | Extend:
-    """No longer than the policy lets anybody keep anything: a letter may be older than the policy."""
+    """No longer than the policy lets anybody keep anything: a message may be older than the policy."""
     if offer.way is Way.EXTEND:
         return Extend(by=offer.to, hours=offer.hours, why=WHY)
     lasts = min(timedelta(hours=offer.hours), policy.governance.longest_keep)

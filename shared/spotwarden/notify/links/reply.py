@@ -1,4 +1,4 @@
-"""What a click in a letter would do as things stand, and what its reader is shown."""
+"""What a click in a message would do as things stand, and what its reader is shown."""
 
 from datetime import timedelta
 from enum import Enum
@@ -8,11 +8,11 @@ import msgspec
 from spotwarden.model.action import Change
 from spotwarden.model.answer import Answer
 from spotwarden.model.case import Case
+from spotwarden.model.delivery import Pace
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.fleet import Fleet
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.offer import Offer, PreferenceOffer, Unfit, UsedAnswer
-from spotwarden.model.post import Pace
 
 
 class OfferFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +89,7 @@ class PreferencesShown(msgspec.Struct, frozen=True, kw_only=True):
     whether the report of the week is to come; None for who has not said.
     """
 
-    wish: PreferenceOffer
+    preference_offer: PreferenceOffer
     pace: Pace | None
     weekly: bool | None = None
     digest: timedelta

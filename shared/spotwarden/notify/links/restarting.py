@@ -22,9 +22,9 @@ from spotwarden.recovery.bounds import SHORTEST_RUN, time_left
 from spotwarden.recovery.fates import GOING, KEPT, alive
 
 
-def restart(affair: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
+def restart(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
     """What starting the job again would do; nothing where it runs, or cannot."""
-    offer, facts = affair.offer, affair.job
+    offer, facts = offer_facts.offer, offer_facts.job
     if facts is None or not facts.ledger:
         return barred(
             f"{offer.job} is not known",
@@ -35,21 +35,21 @@ def restart(affair: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
         )
     newest = facts.ledger[-1].attempt
     verdict = (
-        _under_way(affair, facts, newest)
+        _under_way(offer_facts, facts, newest)
         or _not_yet(facts, newest)
         or _never(facts, newest, offer, policy, now)
     )
-    return verdict or _open(affair, facts, newest, now)
+    return verdict or _open(offer_facts, facts, newest, now)
 
 
-def _under_way(affair: OfferFacts, facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:
+def _under_way(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:
     """The verdict on a job that runs, or will; a claim that nobody watches is put on the list."""
     job, running = facts.job, [instance for instance in facts.instances if alive(instance)]
     title = f"{job} need not be started"
     if newest.state in IN_FLIGHT and facts.status_code is None:
         says = f"Attempt {newest.number} of {job} is on its way already."
         verdict = settled(title, says, done=f"{job} is on its way, as attempt {newest.number}")
-        steps = (_watch(facts),) if facts.watched is None and affair.claimed else ()
+        steps = (_watch(facts),) if facts.watched is None and offer_facts.claimed else ()
         return replace(verdict, steps=steps)
     if running:
         says = f"{names([one.name for one in running])} runs already."
@@ -84,8 +84,8 @@ def _never(
     title = f"{facts.job} is not started"
     again = f"spotwarden submit --again --job {facts.job} create-instance.sh"
     if newest.started is not None and newest.started > offer.at:
-        says = f"It was started since that letter, at {moment(newest.started)}, and is over again."
-        return barred(title, says, instead="Answer the newest letter, or:", command=again)
+        says = f"It was started since that message, at {moment(newest.started)}, and is over again."
+        return barred(title, says, instead="Answer the newest message, or:", command=again)
     if facts.script is None:
         return barred(title, "It has no stored create script.", instead="Launch it once more:", command=again)
     left = time_left(facts, now)
@@ -98,7 +98,7 @@ def _never(
     return None
 
 
-def _open(affair: OfferFacts, facts: JobFacts, newest: Attempt, now: datetime) -> AnswerVerdict:
+def _open(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt, now: datetime) -> AnswerVerdict:
     number = newest.number + 1
     last = {**newest.replaces, **newest.instances}
     kept = [
@@ -115,7 +115,7 @@ def _open(affair: OfferFacts, facts: JobFacts, newest: Attempt, now: datetime) -
         button="Start again",
         instead="The same by hand:",
         command=f"spotwarden restart {facts.job}",
-        steps=_steps(affair, facts, newest, kept, now),
+        steps=_steps(offer_facts, facts, newest, kept, now),
         done=f"{facts.job} will be started again: attempt {number} is on record",
     )
 
@@ -145,10 +145,10 @@ def _facts(facts: JobFacts, newest: Attempt) -> tuple[tuple[str, str], ...]:
 
 
 def _steps(
-    affair: OfferFacts, facts: JobFacts, newest: Attempt, kept: list[Instance], now: datetime
+    offer_facts: OfferFacts, facts: JobFacts, newest: Attempt, kept: list[Instance], now: datetime
 ) -> tuple[Change, ...]:
     """The job goes on the list of open ones first: the ticks find whatever is interrupted after that."""
-    offer = affair.offer
+    offer = offer_facts.offer
     reason = asked(offer)
     record = Attempt(
         job=facts.job,
@@ -162,7 +162,7 @@ def _steps(
         owner=newest.owner,
     )
     claim = WriteAttempt(reason=reason, record=record, generation=0)
-    return begin(facts, newest.owner), *reopen(facts, affair.status, reason, now), claim
+    return begin(facts, newest.owner), *reopen(facts, offer_facts.status, reason, now), claim
 
 
 def _script(facts: JobFacts) -> Script | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from spotwarden.governance.cases.history import is_kept, standing
-from spotwarden.governance.cases.notices import TITLES, deeds_of, name_of
+from spotwarden.governance.cases.notices import TITLES, name_of, remedy_phrases
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.governance import Mode, Remedy
 from spotwarden.model.offer import Offer
@@ -36,22 +36,22 @@ def settled(title: str, says: str, *, done: str) -> AnswerVerdict:
     return AnswerVerdict(standing=OfferStanding.SETTLED, title=title, says=says, done=done)
 
 
-def of_case(affair: OfferFacts) -> Case | AnswerVerdict:
-    """The very case that the letter was about; a verdict where it is no more."""
-    case, ref = affair.case, affair.offer.case
+def of_case(offer_facts: OfferFacts) -> Case | AnswerVerdict:
+    """The very case that the message was about; a verdict where it is no more."""
+    case, ref = offer_facts.case, offer_facts.offer.case
     if case is None or ref is None:
         return barred(
             "This case is closed",
-            "There is no such open case any more: what the letter was about is over.",
+            "There is no such open case any more: what the message was about is over.",
             code=NOT_FOUND,
             instead="What is open now:",
             command="spotwarden cases list",
         )
     if case.opened != ref.opened:
         return barred(
-            "This letter is about an earlier case",
+            "This message is about an earlier case",
             f"The case that it was about is closed. Another one was opened at {moment(case.opened)}:"
-            " answer the newest letter, or this command shows it.",
+            " answer the newest message, or this command shows it.",
             command=f"spotwarden cases show {case.rule} {case.key}",
         )
     return case
@@ -91,7 +91,7 @@ def _otherwise(case: Case, policy: Policy) -> str:
     if not said or case.state is CaseState.ACTED:
         return ""
     held = ", but this deployment only observes" if policy.mode is Mode.OBSERVE else ""
-    return f"it will {deeds_of(said[-1].remedy, case)[0]}, not before {moment(said[-1].due)}{held}"
+    return f"it will {remedy_phrases(said[-1].remedy, case)[0]}, not before {moment(said[-1].due)}{held}"
 
 
 def names(said: list[str]) -> str:

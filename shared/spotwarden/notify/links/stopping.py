@@ -20,38 +20,38 @@ IN_TIME = timedelta(minutes=2)
 """How long after the click a stop may be sent."""
 
 
-def stop(affair: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
-    """What stopping them would do: only VMs that the letter named, that are the case's still, and run."""
-    case = of_case(affair)
+def stop(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
+    """What stopping them would do: only VMs that the message named, that are the case's still, and run."""
+    case = of_case(offer_facts)
     if isinstance(case, AnswerVerdict):
         return case
-    meant = _meant(case, affair.offer.notice)
-    if verdict := _not_to_touch(case, meant, policy) or _unseen(affair, case, meant):
+    meant = _meant(case, offer_facts.offer.notice)
+    if verdict := _not_to_touch(case, meant, policy) or _unseen(offer_facts, case, meant):
         return replace(verdict, facts=facts(case, policy, now))
-    status = {machine.id: machine.status for machine in affair.fleet.items}
+    status = {machine.id: machine.status for machine in offer_facts.fleet.items}
     running = [one for one in meant if one.id in status and status[one.id] not in GOING | KEPT]
     named = names([one.name for one in running])
     if not running:
         says = f"{names([one.name for one in meant])} is stopped, or on its way there, or gone."
         return settled(f"{name_of(case)} does not run", says, done=f"{name_of(case)} does not run any more")
-    if affair.scratch and not policy.governance.discard_local_ssd:
+    if offer_facts.scratch and not policy.governance.discard_local_ssd:
         return replace(_has_scratch(case, running), facts=facts(case, policy, now))
     return AnswerVerdict(
         standing=OfferStanding.OPEN,
         title=f"Stop {name_of(case)} now?",
-        says=f"{named} will be stopped at once. {_what_stays(affair)}",
+        says=f"{named} will be stopped at once. {_what_stays(offer_facts)}",
         notes=(_aftermath(case),) if case.subject.job else (),
         facts=facts(case, policy, now),
         button="Stop now",
         instead="The same by hand:",
         command=f"spotwarden stop {case.subject.job}" if case.subject.job else _by_hand(running[0]),
-        steps=tuple(_step(affair, case, one, now) for one in running),
-        done=f"{named} was told to stop; {_stayed(affair)}",
+        steps=tuple(_step(offer_facts, case, one, now) for one in running),
+        done=f"{named} was told to stop; {_stayed(offer_facts)}",
     )
 
 
 def _meant(case: Case, notice: str) -> list[Target]:
-    """The VMs that the letter named and that the case is about still."""
+    """The VMs that the message named and that the case is about still."""
     told = {target for warning in case.warnings if warning.notice == notice for target in warning.targets}
     return [target for target in case.subject.targets if target.id in told and target.id.isdecimal()]
 
@@ -63,7 +63,7 @@ def _not_to_touch(case: Case, meant: Sequence[Target], policy: Policy) -> Answer
     if not meant:
         return barred(
             title,
-            "The VMs that the letter named are not those of the case any more.",
+            "The VMs that the message named are not those of the case any more.",
             instead="How it stands now:",
             command=f"spotwarden cases show {case.rule} {case.key}",
         )
@@ -77,10 +77,10 @@ def _not_to_touch(case: Case, meant: Sequence[Target], policy: Policy) -> Answer
     return None
 
 
-def _unseen(affair: OfferFacts, case: Case, meant: Sequence[Target]) -> AnswerVerdict | None:
+def _unseen(offer_facts: OfferFacts, case: Case, meant: Sequence[Target]) -> AnswerVerdict | None:
     """Of a zone that does not answer nobody knows what runs there."""
-    there = {machine.id for machine in affair.fleet.items}
-    hidden = sorted({one.zone for one in meant if one.id not in there and affair.fleet.hides(one.zone)})
+    there = {machine.id for machine in offer_facts.fleet.items}
+    hidden = sorted({one.zone for one in meant if one.id not in there and offer_facts.fleet.hides(one.zone)})
     if not hidden:
         return None
     says = (
@@ -98,14 +98,14 @@ def _has_scratch(case: Case, running: Sequence[Target]) -> AnswerVerdict:
     )
 
 
-def _what_stays(affair: OfferFacts) -> str:
-    if affair.scratch:
+def _what_stays(offer_facts: OfferFacts) -> str:
+    if offer_facts.scratch:
         return "The data on its local SSDs is discarded; its other disks stay, and it can be started again."
     return "Its disks stay, and it can be started again."
 
 
-def _stayed(affair: OfferFacts) -> str:
-    return "the data on its local SSDs is discarded" if affair.scratch else "its disks stay"
+def _stayed(offer_facts: OfferFacts) -> str:
+    return "the data on its local SSDs is discarded" if offer_facts.scratch else "its disks stay"
 
 
 def _aftermath(case: Case) -> str:
@@ -116,21 +116,23 @@ def _by_hand(target: Target) -> str:
     return f"gcloud compute instances stop {target.name} --zone={target.zone}"
 
 
-def _step(affair: OfferFacts, case: Case, target: Target, now: datetime) -> StopInstance:
+def _step(offer_facts: OfferFacts, case: Case, target: Target, now: datetime) -> StopInstance:
     """The same request however often the button is pressed."""
-    offer = affair.offer
+    offer = offer_facts.offer
     return StopInstance(
-        reason=reason(affair),
+        reason=reason(offer_facts),
         job=case.subject.job,
         node=target.name,
         zone=target.zone,
         instance_id=target.id,
         request_id=str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{target.id}")),
         before=now + IN_TIME,
-        discard_local_ssd=affair.scratch,
+        discard_local_ssd=offer_facts.scratch,
     )
 
 
-def reason(affair: OfferFacts) -> str:
+def reason(offer_facts: OfferFacts) -> str:
     """Who wants the stop, and what goes with it, for the audit."""
-    return asked(affair.offer) + ("; the data on its local SSDs is discarded" if affair.scratch else "")
+    return asked(offer_facts.offer) + (
+        "; the data on its local SSDs is discarded" if offer_facts.scratch else ""
+    )

@@ -24,9 +24,9 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer, UsedAnswer
 from spotwarden.model.outcome import Done, Lost, Unanswered
-from spotwarden.notify.links.affairs import look
 from spotwarden.notify.links.carrying import TRIES, apply_steps, changed, refused, rejections
 from spotwarden.notify.links.considering import consider
+from spotwarden.notify.links.offer_facts import look
 from spotwarden.notify.links.on_cases import take
 from spotwarden.notify.links.reply import (
     AnswerFailed,
@@ -63,24 +63,24 @@ class Claim(NamedTuple):
     used: UsedAnswer | None
 
 
-def show(desk: AnswerRequest, offer: Offer) -> Reply:
+def show(answer_request: AnswerRequest, offer: Offer) -> Reply:
     """What a click would do now. Nothing is changed."""
-    claim = _claim(desk, offer)
+    claim = _claim(answer_request, offer)
     if claim.used is not None and claim.used.outcome:
         return AnswerGiven(used=claim.used, repeated=True)
-    return AnswerShown(offer=offer, verdict=_consider(desk, offer, claimed=claim.used is not None))
+    return AnswerShown(offer=offer, verdict=_consider(answer_request, offer, claimed=claim.used is not None))
 
 
-def give(desk: AnswerRequest, offer: Offer) -> Reply:
+def give(answer_request: AnswerRequest, offer: Offer) -> Reply:
     """Give the answer; one that was given stays given, and one that was begun is carried on."""
-    claim = _claim(desk, offer)
+    claim = _claim(answer_request, offer)
     if claim.used is not None and claim.used.outcome:
         return AnswerGiven(used=claim.used, repeated=True)
-    verdict = _consider(desk, offer, claimed=claim.used is not None)
+    verdict = _consider(answer_request, offer, claimed=claim.used is not None)
     if claim.used is None:
         if verdict.standing is not OfferStanding.OPEN:
             return AnswerShown(offer=offer, verdict=verdict)
-        claimed = _write_claim(desk, offer, claim)
+        claimed = _write_claim(answer_request, offer, claim)
         if isinstance(claimed, AnswerFailed):
             return claimed
         claim = claimed
@@ -91,52 +91,54 @@ def give(desk: AnswerRequest, offer: Offer) -> Reply:
             else AnswerFailed(trouble=AnswerTrouble.UNSURE)
         )
     try:
-        return _carry_out(desk, claim.name, claim.used, verdict)
+        return _carry_out(answer_request, claim.name, claim.used, verdict)
     except UnansweredError:
         return AnswerFailed(trouble=AnswerTrouble.UNSURE)
 
 
-def _claim(desk: AnswerRequest, offer: Offer) -> Claim:
-    context = desk.context
+def _claim(answer_request: AnswerRequest, offer: Offer) -> Claim:
+    context = answer_request.context
     name = context.settings.layout.build(UsedOffer(entry=offer.id))
     stored = context.cloud.store.read(name)
     return Claim(name, None if stored is None else decoded(name, stored.data, UsedAnswer))
 
 
-def _consider(desk: AnswerRequest, offer: Offer, *, claimed: bool) -> AnswerVerdict:
-    affair = look(desk.context, offer, claimed=claimed)
-    return consider(affair, desk.context.policy, desk.now)
+def _consider(answer_request: AnswerRequest, offer: Offer, *, claimed: bool) -> AnswerVerdict:
+    offer_facts = look(answer_request.context, offer, claimed=claimed)
+    return consider(offer_facts, answer_request.context.policy, answer_request.now)
 
 
-def _write_claim(desk: AnswerRequest, offer: Offer, claim: Claim) -> Claim | AnswerFailed:
+def _write_claim(answer_request: AnswerRequest, offer: Offer, claim: Claim) -> Claim | AnswerFailed:
     """Write down that it is answered now; where somebody was first, by whom and when."""
-    used = UsedAnswer(offer=offer, at=desk.now)
-    match _write(desk, claim.name, used, f"{offer.to} answers {offer.notice}: {offer.way.value}", new=True):
+    used = UsedAnswer(offer=offer, at=answer_request.now)
+    match _write(
+        answer_request, claim.name, used, f"{offer.to} answers {offer.notice}: {offer.way.value}", new=True
+    ):
         case Done():
             return Claim(claim.name, used)
         case Lost():
-            return _claim(desk, offer)
+            return _claim(answer_request, offer)
         case _:
             return AnswerFailed(trouble=AnswerTrouble.UNSURE)
 
 
-def _write(desk: AnswerRequest, name: str, used: UsedAnswer, reason: str, *, new: bool) -> object:
+def _write(answer_request: AnswerRequest, name: str, used: UsedAnswer, reason: str, *, new: bool) -> object:
     data = msgspec.json.format(msgspec.json.encode(used))
     step = StoreObject(
         reason=reason, job="", name=name, data=data, content_type="application/json", only_new=new
     )
-    return desk.context.executor.apply(step)
+    return answer_request.context.executor.apply(step)
 
 
-def _carry_out(desk: AnswerRequest, name: str, used: UsedAnswer, verdict: AnswerVerdict) -> Reply:
+def _carry_out(answer_request: AnswerRequest, name: str, used: UsedAnswer, verdict: AnswerVerdict) -> Reply:
     """Do what the verdict says, looking anew where somebody else was first."""
     done: list[Change] = []
     for _ in range(TRIES):
         if verdict.standing is OfferStanding.BARRED:
             return AnswerShown(offer=used.offer, verdict=replace(verdict, changed=changed(done)))
         if verdict.answer is not None:
-            return _tell_case(desk, name, used, verdict, verdict.answer)
-        outcomes = apply_steps(desk.context.executor, verdict)
+            return _tell_case(answer_request, name, used, verdict, verdict.answer)
+        outcomes = apply_steps(answer_request.context.executor, verdict)
         if any(isinstance(outcome, Unanswered) for outcome in outcomes):
             return AnswerFailed(trouble=AnswerTrouble.UNSURE)
         done += [step for step, one in zip(verdict.steps, outcomes, strict=False) if isinstance(one, Done)]
@@ -144,40 +146,40 @@ def _carry_out(desk: AnswerRequest, name: str, used: UsedAnswer, verdict: Answer
             barred = replace(refused(verdict, rejected), changed=changed(done))
             return AnswerShown(offer=used.offer, verdict=barred)
         if not any(isinstance(outcome, Lost) for outcome in outcomes):
-            return _finish(desk, name, replace(used, outcome=verdict.done))
-        verdict = _consider(desk, used.offer, claimed=True)
+            return _finish(answer_request, name, replace(used, outcome=verdict.done))
+        verdict = _consider(answer_request, used.offer, claimed=True)
     return AnswerFailed(trouble=AnswerTrouble.UNSURE)
 
 
 def _tell_case(
-    desk: AnswerRequest, name: str, used: UsedAnswer, verdict: AnswerVerdict, answer: Answer
+    answer_request: AnswerRequest, name: str, used: UsedAnswer, verdict: AnswerVerdict, answer: Answer
 ) -> Reply:
     """Write the answer into its case, which a sweep under way may be writing, too."""
-    context, offer = desk.context, used.offer
+    context, offer = answer_request.context, used.offer
     if offer.case is None:
         return AnswerShown(offer=offer, verdict=replace(verdict, standing=OfferStanding.BARRED, code=404))
     file = look(context, offer, claimed=True).file if offer.way is Way.EXTEND else JobFile()
 
     def decide(case: Case) -> Answered:
-        return take(case, offer, answer, policy=context.policy, now=desk.now, file=file)
+        return take(case, offer, answer, policy=context.policy, now=answer_request.now, file=file)
 
     record = CaseRecord(rule=offer.case.rule, key=offer.case.key)
     said = write_answer(context.cloud.store, context.settings.layout, context.executor, record, decide)
     if isinstance(said, Accepted):
-        return _finish(desk, name, replace(used, outcome=verdict.done, note=said.note))
+        return _finish(answer_request, name, replace(used, outcome=verdict.done, note=said.note))
     late = replace(verdict, standing=OfferStanding.BARRED, code=409, title="It was not taken", says=said.why)
     return AnswerShown(offer=offer, verdict=late)
 
 
-def _finish(desk: AnswerRequest, name: str, used: UsedAnswer) -> AnswerGiven:
+def _finish(answer_request: AnswerRequest, name: str, used: UsedAnswer) -> AnswerGiven:
     """Write down what came of it; who clicks again reads that."""
     with suppress(UnansweredError):
         # It is done, whether this is written or not; without it the next click finds that it is so already.
-        _write(desk, name, used, f"{used.offer.to}: {used.outcome}", new=False)
+        _write(answer_request, name, used, f"{used.offer.to}: {used.outcome}", new=False)
     return AnswerGiven(used=used)
 
 
-def broken(desk: AnswerRequest, error: BrokenError) -> AnswerFailed:
+def broken(answer_request: AnswerRequest, error: BrokenError) -> AnswerFailed:
     """Say which object must be mended, to the person and in the log."""
-    log(desk.context.tick, "ERROR", f"an answer cannot be taken: {error}")
+    log(answer_request.context.tick, "ERROR", f"an answer cannot be taken: {error}")
     return AnswerFailed(trouble=AnswerTrouble.BROKEN, detail=str(error))

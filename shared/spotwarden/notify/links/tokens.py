@@ -1,4 +1,4 @@
-"""Signed links: what a letter lets its reader do, so that nobody else can make or change one.
+"""Signed links: what a message lets its reader do, so that nobody else can make or change one.
 
 A token is `1.<key id>.<audience>.<payload>.<signature>`: all of it is text that needs no escaping in a
 URL. The signature is an HMAC-SHA256 (RFC 2104) over the text before it, under a key that is derived from the
@@ -82,14 +82,14 @@ class _Offer(msgspec.Struct, frozen=True, array_like=True, tag="o"):
     case: tuple[str, str, Moment] | None
 
 
-class _Wish(msgspec.Struct, frozen=True, array_like=True, tag="w"):
-    """A wish as it stands in a token."""
+class _PreferenceToken(msgspec.Struct, frozen=True, array_like=True, tag="w"):
+    """A preference link as it stands in a token."""
 
     to: str
     expires: Moment
 
 
-typed.prepare(_Offer | _Wish)
+typed.prepare(_Offer | _PreferenceToken)
 
 
 def sign(what: Offer | PreferenceOffer, keys: Keys) -> str:
@@ -113,7 +113,7 @@ def read(token: str, keys: Keys, now: datetime) -> Offer | PreferenceOffer | Unf
     if not compare_digest(signature.encode(), parts["signature"].encode()):
         return Unfit.BROKEN
     try:
-        what = _unpacked(typed.unpack(_bytes(parts["payload"]), _Offer | _Wish))  # type: ignore[arg-type]
+        what = _unpacked(typed.unpack(_bytes(parts["payload"]), _Offer | _PreferenceToken))  # type: ignore[arg-type]
     except ValueError:
         return Unfit.BROKEN
     return what if now < what.expires else Unfit.EXPIRED
@@ -133,17 +133,17 @@ def _key(part: str, number: int) -> tuple[str, bytes]:
     return name, key
 
 
-def _packed(what: Offer | PreferenceOffer) -> _Offer | _Wish:
+def _packed(what: Offer | PreferenceOffer) -> _Offer | _PreferenceToken:
     """With moments in UTC, so that one offer always makes one token."""
     if isinstance(what, PreferenceOffer):
-        return _Wish(what.to, what.expires.astimezone(UTC))
+        return _PreferenceToken(what.to, what.expires.astimezone(UTC))
     case = (what.case.rule, what.case.key, what.case.opened.astimezone(UTC)) if what.case else None
     at, expires = what.at.astimezone(UTC), what.expires.astimezone(UTC)
     return _Offer(what.id, what.way, what.notice, what.to, what.job, at, expires, what.hours, case)
 
 
-def _unpacked(what: _Offer | _Wish) -> Offer | PreferenceOffer:
-    if isinstance(what, _Wish):
+def _unpacked(what: _Offer | _PreferenceToken) -> Offer | PreferenceOffer:
+    if isinstance(what, _PreferenceToken):
         return PreferenceOffer(to=what.to, expires=what.expires)
     case = CaseRef(rule=what.case[0], key=what.case[1], opened=what.case[2]) if what.case else None
     return Offer(

@@ -5,11 +5,11 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from spotwarden.engine.context import SweepContext
+from spotwarden.model.delivery import Pace
 from spotwarden.model.offer import Offer, PreferenceOffer, Unfit
-from spotwarden.model.post import Pace
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.pages import HEADERS, render
-from spotwarden.notify.links.preferences import save_wish, show_wish
+from spotwarden.notify.links.preferences import save_preference, show_preference
 from spotwarden.notify.links.reply import AnswerFailed, AnswerTrouble, Reply
 from spotwarden.notify.links.taking import AnswerRequest, broken, give, show
 from spotwarden.notify.links.tokens import VARIABLE, Keys, read
@@ -38,14 +38,18 @@ def respond(request: "Request", context: SweepContext, environ: Mapping[str, str
     return Response(page.html, status=page.code, headers={**HEADERS, **more})
 
 
-def _reply(request: "Request", desk: AnswerRequest) -> tuple[Reply, str]:
+def _reply(request: "Request", answer_request: AnswerRequest) -> tuple[Reply, str]:
     """What to show, and the token for its form."""
     if request.method not in METHODS:
         return AnswerFailed(trouble=AnswerTrouble.METHOD), ""
     if request.method != "POST":
         token = _only(request.args.getlist(FIELD))
-        return _guarded(desk, token, lambda what: _look(desk, what)), token
-    return _post(request, desk) if _bounded(request) else (AnswerFailed(trouble=AnswerTrouble.LARGE), "")
+        return _guarded(answer_request, token, lambda what: _look(answer_request, what)), token
+    return (
+        _post(request, answer_request)
+        if _bounded(request)
+        else (AnswerFailed(trouble=AnswerTrouble.LARGE), "")
+    )
 
 
 def _bounded(request: "Request") -> bool:
@@ -64,13 +68,13 @@ def _bounded(request: "Request") -> bool:
     return fits
 
 
-def _post(request: "Request", desk: AnswerRequest) -> tuple[Reply, str]:
+def _post(request: "Request", answer_request: AnswerRequest) -> tuple[Reply, str]:
     form = request.form
     if form.get(ONE_CLICK[0]) == ONE_CLICK[1]:
         token = _only(request.args.getlist(FIELD))
-        return _guarded(desk, token, lambda what: _unsubscribe(desk, what)), token
+        return _guarded(answer_request, token, lambda what: _unsubscribe(answer_request, what)), token
     token = _only(form.getlist(FIELD))
-    return _guarded(desk, token, lambda what: _click(desk, what, form)), token
+    return _guarded(answer_request, token, lambda what: _click(answer_request, what, form)), token
 
 
 def _only(tokens: list[str]) -> str:
@@ -78,11 +82,13 @@ def _only(tokens: list[str]) -> str:
     return tokens[0] if len(tokens) == 1 else ""
 
 
-def _guarded(desk: AnswerRequest, token: str, do: Callable[[Offer | PreferenceOffer], Reply]) -> Reply:
+def _guarded(
+    answer_request: AnswerRequest, token: str, do: Callable[[Offer | PreferenceOffer], Reply]
+) -> Reply:
     """Read the token and do it; what goes wrong outside of us is a page, too."""
     if not token:
         return AnswerFailed(trouble=AnswerTrouble.MISSING)
-    what = read(token, keys=desk.keys, now=desk.now)
+    what = read(token, keys=answer_request.keys, now=answer_request.now)
     if isinstance(what, Unfit):
         return what
     try:
@@ -90,24 +96,28 @@ def _guarded(desk: AnswerRequest, token: str, do: Callable[[Offer | PreferenceOf
     except UnansweredError:
         return AnswerFailed(trouble=AnswerTrouble.SILENT)
     except BrokenError as error:
-        return broken(desk, error)
+        return broken(answer_request, error)
 
 
-def _look(desk: AnswerRequest, what: Offer | PreferenceOffer) -> Reply:
-    return show_wish(desk.context, what) if isinstance(what, PreferenceOffer) else show(desk, what)
+def _look(answer_request: AnswerRequest, what: Offer | PreferenceOffer) -> Reply:
+    return (
+        show_preference(answer_request.context, what)
+        if isinstance(what, PreferenceOffer)
+        else show(answer_request, what)
+    )
 
 
-def _click(desk: AnswerRequest, what: Offer | PreferenceOffer, form: Mapping[str, str]) -> Reply:
+def _click(answer_request: AnswerRequest, what: Offer | PreferenceOffer, form: Mapping[str, str]) -> Reply:
     if isinstance(what, Offer):
-        return give(desk, what)
+        return give(answer_request, what)
     chosen = next((one for one in Pace if one.value == form.get("pace", "")), None)
     if chosen is None:
-        return show_wish(desk.context, what)
-    return save_wish(desk.context, what, chosen, weekly=form.get("weekly", "yes") != "no")
+        return show_preference(answer_request.context, what)
+    return save_preference(answer_request.context, what, chosen, weekly=form.get("weekly", "yes") != "no")
 
 
-def _unsubscribe(desk: AnswerRequest, what: Offer | PreferenceOffer) -> Reply:
-    """One letter a day, and no report, is the least: a mail program's button answers no case."""
+def _unsubscribe(answer_request: AnswerRequest, what: Offer | PreferenceOffer) -> Reply:
+    """One message a day, and no report, is the least: a mail program's button answers no case."""
     if isinstance(what, Offer):
         return Unfit.BROKEN
-    return save_wish(desk.context, what, Pace.DAILY, weekly=False)
+    return save_preference(answer_request.context, what, Pace.DAILY, weekly=False)

@@ -1,9 +1,9 @@
-"""One recipient's letters in one sweep.
+"""One recipient's messages in one sweep.
 
     free → sending → sent → written down notice by notice → free
 
-`sending` is written before a letter is handed over, `sent` as soon as the channel has taken it. Whoever finds
-`sending` in a round that nobody holds cannot know whether the letter went: it is sent once more, says so,
+`sending` is written before a message is handed over, `sent` as soon as the channel has taken it. Whoever finds
+`sending` in a round that nobody holds cannot know whether the message went: it is sent once more, says so,
 and has the same message id. That is the one way in which somebody gets a notice twice.
 """
 
@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from spotwarden import typed
 from spotwarden.engine.decoding import decoded
-from spotwarden.layout import PostRound, PreferenceRecord, UndeliveredRecord
-from spotwarden.model.action import Change, SendLetter, Wait
-from spotwarden.model.letter import Message
+from spotwarden.layout import DeliveryRound, PreferenceRecord, UndeliveredRecord
+from spotwarden.model.action import Change, SendMessage, Wait
+from spotwarden.model.delivery import Batch, Channel, Delivered, Pace, Preference, Undelivered
+from spotwarden.model.message import Message
 from spotwarden.model.outcome import Done, Outcome
-from spotwarden.model.post import Batch, Channel, Delivered, Pace, Preference, Undelivered
 from spotwarden.notify.outbox.due import asks_pace, due
 from spotwarden.notify.outbox.lease import HeldRound, LostError
 from spotwarden.notify.outbox.model import DueQuestion, Waiting
@@ -34,43 +34,43 @@ Apply = Callable[[Change], Outcome]
 
 
 class UnwritableError(Exception):
-    """No letter can be made of a notice; the message says why."""
+    """No message can be made of a notice; the message says why."""
 
 
 class RecipientDelivery:
     """Writes to one recipient."""
 
-    def __init__(self, office: DeliveryContext, box: Box) -> None:
-        self._office = office
+    def __init__(self, shared: DeliveryContext, box: Box) -> None:
+        self._shared = shared
         self._box = box
         self._round = HeldRound(
-            office.store, office.layout, PostRound(channel=box.channel, person=box.person)
+            shared.store, shared.layout, DeliveryRound(channel=box.channel, person=box.person)
         )
-        self._apply: Apply = office.context.executor.apply
+        self._apply: Apply = shared.context.executor.apply
 
     def serve(self) -> Wait | None:
         """Send what is due, unless another sweep does, or the channel needs time."""
-        office, at = self._office, self._office.now()
-        if self._round.taken(at, at + 2 * office.limits.lease):
+        shared, at = self._shared, self._shared.now()
+        if self._round.taken(at, at + 2 * shared.limits.lease):
             return Wait(reason=f"another sweep writes to {self._box.person}", soon=False)
         retry = self._round.now.retry
-        if retry is not None and at < retry <= at + office.limits.longest_backoff:
+        if retry is not None and at < retry <= at + shared.limits.longest_backoff:
             return None
-        found = opened(office.store, self._box, office.workers)
+        found = opened(shared.store, self._box, shared.workers)
         for key, problem in found.broken.items():
             self._put_aside(key, problem)
-        with office.context.executor.together() as apply:
+        with shared.context.executor.together() as apply:
             self._apply = apply
             return self._write_to(found.waiting)
 
     def _write_to(self, waiting: Sequence[Waiting]) -> Wait | None:
         """What is left over from before first; then what is due, until something hinders."""
         if self._round.broken:
-            self._office.say("ERROR", f"what was under way is not known: {self._round.broken}")
+            self._shared.say("ERROR", f"what was under way is not known: {self._round.broken}")
         try:
             rest = self._clear_up(self._without_sent(waiting))
             for some in self._due(rest) if rest is not None else ():
-                if self._office.hurry():
+                if self._shared.hurry():
                     break
                 if not self._send_fresh(some):
                     break
@@ -80,14 +80,14 @@ class RecipientDelivery:
         return None
 
     def _without_sent(self, waiting: Sequence[Waiting]) -> Sequence[Waiting]:
-        """What still waits, once a letter that arrived is written down to the end."""
+        """What still waits, once a message that arrived is written down to the end."""
         if (sent := self._round.now.sent) is None:
             return waiting
         self._arrived(by_key(waiting, sent.notices), sent, "")
         return [notice for notice in waiting if notice.key not in sent.notices]
 
     def _clear_up(self, waiting: Sequence[Waiting]) -> Sequence[Waiting] | None:
-        """See to a letter of which nobody knows whether it arrived; what waits besides, None to stop here."""
+        """See to a message of which nobody knows whether it arrived; what waits besides, None to stop here."""
         if (unknown := self._round.now.sending) is None:
             return waiting
         some = by_key(waiting, unknown.notices)
@@ -97,7 +97,7 @@ class RecipientDelivery:
             self._arrived(some, unknown, "")
             over = replace(over, last=unknown.sent_at)
         elif fresh := self._fresh(some):
-            again = once_more(unknown, self._office.now())
+            again = once_more(unknown, self._shared.now())
             if isinstance(again, Batch):
                 return others if self._send(fresh, again, again=True) else None
             self._give_up(fresh, again)
@@ -106,34 +106,34 @@ class RecipientDelivery:
 
     def _known(self, unknown: Batch) -> bool:
         """Whether the sweep that sent it has begun to write down that it arrived."""
-        box, records = self._box, self._office.records
-        ids = (records.letter(key, box.channel, box.person) for key in unknown.notices)
+        box, records = self._box, self._shared.records
+        ids = (records.message(key, box.channel, box.person) for key in unknown.notices)
         return unknown.message_id in ids
 
     def _due(self, waiting: Sequence[Waiting]) -> Sequence[Sequence[Waiting]]:
-        office = self._office
+        shared = self._shared
         pace = self._pace() if asks_pace(waiting) else None
-        last, now = self._round.now.last, office.now()
-        wanted = DueQuestion(last=last, pace=pace, limits=office.limits, now=now)
+        last, now = self._round.now.last, shared.now()
+        wanted = DueQuestion(last=last, pace=pace, limits=shared.limits, now=now)
         return due(waiting, wanted)
 
     def _pace(self) -> Pace | None:
         """How often the recipient wants to hear of what is not urgent; a hook has no such wish."""
         if self._box.channel != Channel.EMAIL.value:
             return None
-        name = self._office.layout.build(PreferenceRecord(person=self._box.person))
+        name = self._shared.layout.build(PreferenceRecord(person=self._box.person))
         try:
-            stored = self._office.store.read(name)
+            stored = self._shared.store.read(name)
             return decoded(name, stored.data, Preference).pace if stored else None
         except BrokenError as problem:
-            self._office.say("WARNING", str(problem))
+            self._shared.say("WARNING", str(problem))
             return None
 
     def _send_fresh(self, some: Sequence[Waiting]) -> bool:
-        """Send one letter of what was not told before; whether one may go on."""
+        """Send one message of what was not told before; whether one may go on."""
         fresh = self._fresh(some)
         while fresh:
-            together = batch(fresh, self._office.mailer.domain, self._office.now())
+            together = batch(fresh, self._shared.renderer.domain, self._shared.now())
             try:
                 return self._send(fresh, together, again=bool(self._round.broken))
             except UnwritableError as problem:
@@ -152,46 +152,46 @@ class RecipientDelivery:
     def _fresh(self, some: Sequence[Waiting]) -> list[Waiting]:
         """Those that have neither arrived nor failed already; the others wait no longer.
 
-        A message that comes again while its letter is written down leaves such a one behind.
+        A message that comes again while its message is written down leaves such a one behind.
         """
-        office = self._office
-        prefix = office.layout.undelivered(self._box.channel, self._box.person)
-        failed = {entry.name: entry.updated for entry in office.store.entries(prefix)}
+        shared = self._shared
+        prefix = shared.layout.undelivered(self._box.channel, self._box.person)
+        failed = {entry.name: entry.updated for entry in shared.store.entries(prefix)}
 
         def fresh(one: Waiting) -> Waiting | None:
-            at = failed.get(office.records.failure_name(one))
-            arrived = office.records.has_arrived(one.key, one.pending.recipient)
+            at = failed.get(shared.records.failure_name(one))
+            arrived = shared.records.has_arrived(one.key, one.pending.recipient)
             if not arrived and (at is None or at < one.pending.since):
                 return one
-            office.records.drop(one)
+            shared.records.drop(one)
             return None
 
-        return office.all(some, fresh)
+        return shared.all(some, fresh)
 
     def _send(self, some: Sequence[Waiting], batch: Batch, *, again: bool) -> bool:
-        """Send one letter and write down what came of it; whether one may go on."""
-        office, limits = self._office, self._office.limits
-        letter = self._written(some, batch, again=again)
-        until = office.now() + limits.lease
-        holder = office.context.tick.sweep
+        """Send one message and write down what came of it; whether one may go on."""
+        shared, limits = self._shared, self._shared.limits
+        message = self._written(some, batch, again=again)
+        until = shared.now() + limits.lease
+        holder = shared.context.tick.sweep
         self._round.become(replace(self._round.now, holder=holder, until=until, sending=batch, sent=None))
-        if office.now() >= until:
+        if shared.now() >= until:
             raise LostError(self._box.person)
         ids = tuple(item.pending.notice.id for item in some)
-        sent = SendLetter(reason=_why(some, again=again), letter=letter, notices=ids)
+        sent = SendMessage(reason=_why(some, again=again), message=message, notices=ids)
         return self._follow(some, batch, self._apply(sent))
 
     def _written(self, some: Sequence[Waiting], batch: Batch, *, again: bool) -> Message:
-        """The letter; `UnwritableError` where some word or moment of a notice stops its writer."""
+        """The message; `UnwritableError` where some word or moment of a notice stops its writer."""
         try:
-            pendings = [self._office.as_of(waiting.pending, batch.sent_at) for waiting in some]
-            return self._office.mailer.letter(pendings, batch.message_id, batch.sent_at, again)
+            pendings = [self._shared.as_of(waiting.pending, batch.sent_at) for waiting in some]
+            return self._shared.renderer.render(pendings, batch.message_id, batch.sent_at, again)
         except (ValueError, TypeError, LookupError, ArithmeticError) as problem:
-            raise UnwritableError(f"no letter can be made of it: {problem}") from problem
+            raise UnwritableError(f"no message can be made of it: {problem}") from problem
 
     def _follow(self, some: Sequence[Waiting], batch: Batch, outcome: Outcome) -> bool:
-        office = self._office
-        then = after(self._round.now, some, outcome, office.limits, office.now())
+        shared = self._shared
+        then = after(self._round.now, some, outcome, shared.limits, shared.now())
         if not isinstance(outcome, Done):
             self._give_up(then.given_up, then.reason)
             self._round.become(then.round)
@@ -201,7 +201,7 @@ class RecipientDelivery:
             self._round.become(then.round)
         except (LostError, UnansweredError) as problem:
             hindered = problem
-        # Whoever has the round by now, and whether it says so or not: this letter has arrived.
+        # Whoever has the round by now, and whether it says so or not: this message has arrived.
         self._arrived(some, batch, outcome.detail)
         if hindered is not None:
             raise hindered
@@ -219,34 +219,34 @@ class RecipientDelivery:
                 answer=answer,
                 copy=one.pending.copy,
             )
-            self._office.records.arrived(one, record)
+            self._shared.records.arrived(one, record)
 
-        self._office.all(some, write)
+        self._shared.all(some, write)
 
     def _give_up(self, some: Sequence[Waiting], reason: str) -> None:
         """Tell ops in his place, keep the notice, and only then let it wait no longer."""
-        office, now = self._office, self._office.now()
+        shared, now = self._shared, self._shared.now()
         if not some:
             return
 
         def give_up(one: Waiting) -> None:
-            for stand_in in stand_ins(one.pending, reason, office.context.policy, now):
-                office.records.put(stand_in)
-            office.records.failed(one, Undelivered(pending=one.pending, at=now, reason=reason))
+            for stand_in in stand_ins(one.pending, reason, shared.context.policy, now):
+                shared.records.put(stand_in)
+            shared.records.failed(one, Undelivered(pending=one.pending, at=now, reason=reason))
 
-        office.all(some, give_up)
+        shared.all(some, give_up)
         what = some[0].pending.notice.what if len(some) == 1 else f"{len(some)} notices"
-        office.say("ERROR", f"not brought to {some[0].pending.recipient.address}: {what[:200]}: {reason}")
+        shared.say("ERROR", f"not brought to {some[0].pending.recipient.address}: {what[:200]}: {reason}")
 
     def _put_aside(self, key: str, problem: BrokenError) -> None:
         """A record that nobody can read is kept where a person finds it."""
-        office = self._office
-        data = as_it_stands(office.store, self._box, key)
-        record = unreadable(data, str(problem), office.now())
+        shared = self._shared
+        data = as_it_stands(shared.store, self._box, key)
+        record = unreadable(data, str(problem), shared.now())
         record = replace(record, pending=replace(record.pending, recipient=self._box.recipient))
-        thing = UndeliveredRecord(channel=self._box.channel, person=self._box.person, notice=key)
-        office.records.put_aside(self._box.entries[key], thing, record)
-        office.say("ERROR", record.reason)
+        object_name = UndeliveredRecord(channel=self._box.channel, person=self._box.person, notice=key)
+        shared.records.put_aside(self._box.entries[key], object_name, record)
+        shared.say("ERROR", record.reason)
 
 
 def _why(some: Sequence[Waiting], *, again: bool) -> str:

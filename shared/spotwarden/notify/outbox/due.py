@@ -1,34 +1,34 @@
-"""What goes out to one recipient now, as which letters; everything else waits.
+"""What goes out to one recipient now, as which messages; everything else waits.
 
 Three classes. What is urgent or names a moment goes as soon as it has settled, at any hour. Any other
-warning goes then too, but not in quiet hours, and not within `apart` of the letter before. What is only for
-information is gathered: when the oldest of it is due, all of it goes as one letter. Nothing is taken along
-before it is due itself. The weekly report is a letter by itself, at the first hour that is not quiet.
+warning goes then too, but not in quiet hours, and not within `apart` of the message before. What is only for
+information is gathered: when the oldest of it is due, all of it goes as one message. Nothing is taken along
+before it is due itself. The weekly report is a message by itself, at the first hour that is not quiet.
 """
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from spotwarden.model.delivery import Channel, Pace, Pending
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import WEEKLY, Notice, Severity
 from spotwarden.model.opening import clock_of, hours_of, zone_of
-from spotwarden.model.post import Channel, Pace, Pending
 from spotwarden.notify.outbox.model import DueQuestion, Waiting
 from spotwarden.notify.outbox.recipients import TEST
 
 MOST_IN_ONE = 1_000
-"""Notices in one letter."""
+"""Notices in one message."""
 MOST_IN_POST = 15
 """The same where a post to a chat is all the warning that there is: it has no room to name more VMs."""
 HOURLY = timedelta(hours=1)
 _DAY = timedelta(days=1)
 _RANK = {Severity.URGENT: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
-Letters = tuple[tuple[Waiting, ...], ...]
+Messages = tuple[tuple[Waiting, ...], ...]
 
 
-def due(waiting: Sequence[Waiting], wanted: DueQuestion) -> Letters:
-    """The letters that go out now, each as the notices that it tells, the most pressing first."""
+def due(waiting: Sequence[Waiting], wanted: DueQuestion) -> Messages:
+    """The messages that go out now, each as the notices that it tells, the most pressing first."""
     settled = sorted((notice for notice in waiting if _settled(notice, wanted)), key=_order)
     reports = [one for one in settled if _report(one) and not quiet(wanted.limits, wanted.now)]
     alone = [*(one for one in settled if _trial(one)), *reports]
@@ -82,7 +82,7 @@ def _news(one: Waiting, wanted: DueQuestion) -> bool:
 
 
 def _pressing(one: Waiting, wanted: DueQuestion) -> bool:
-    """Whether it goes by itself now. Who gets letter after letter waits no longer than `apart` either."""
+    """Whether it goes by itself now. Who gets message after message waits no longer than `apart` either."""
     if _class(one.pending.notice) is Severity.URGENT:
         return True
     limits, now = wanted.limits, wanted.now
@@ -112,7 +112,7 @@ def _order(one: Waiting) -> tuple[int, float, float, str]:
     return _RANK[notice.severity], by, one.pending.since.timestamp(), one.key
 
 
-def _slices(some: Sequence[Waiting]) -> Letters:
+def _slices(some: Sequence[Waiting]) -> Messages:
     most = MOST_IN_POST if any(_warns_in_chat(item.pending) for item in some) else MOST_IN_ONE
     return tuple(tuple(some[first : first + most]) for first in range(0, len(some), most))
 

@@ -12,9 +12,9 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept, each, swept
 from spotwarden.engine.log import log
 from spotwarden.layout import job_problem
+from spotwarden.model.delivery import Channel, Pending, Recipient, Undelivered
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.notice import WEEKLY, Notice
-from spotwarden.model.post import Channel, Pending, Recipient, Undelivered
 from spotwarden.notify.outbox.model import Addressed
 from spotwarden.notify.outbox.preferences import preference
 from spotwarden.notify.outbox.recipients import addressed

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from spotwarden.model.post import Pending
+from spotwarden.model.delivery import Pending
 from spotwarden.model.spans import moment
 
 

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from spotwarden import typed
 from spotwarden.engine.decoding import decoded
-from spotwarden.layout import Layout, PostRound
-from spotwarden.model.post import Round
+from spotwarden.layout import DeliveryRound, Layout
+from spotwarden.model.delivery import Round
 from spotwarden.notify.outbox.records import JSON
 from spotwarden.ports import BrokenError, ConflictError, Store
 
@@ -26,9 +26,9 @@ class HeldRound:
     what was under way.
     """
 
-    def __init__(self, store: Store, layout: Layout, thing: PostRound) -> None:
+    def __init__(self, store: Store, layout: Layout, object_name: DeliveryRound) -> None:
         self._store = store
-        self._name = layout.build(thing)
+        self._name = layout.build(object_name)
         self.broken = ""
         self.now, self._generation = self._read()
 

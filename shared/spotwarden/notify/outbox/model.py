@@ -1,13 +1,13 @@
-"""What the post room works with: who hears of a notice, what waits, and who decides."""
+"""What the outbox works with: who hears of a notice, what waits, and who decides."""
 
 from datetime import datetime
 
 import msgspec
 
+from spotwarden.model.delivery import Channel, Pace, Pending, Recipient, Round
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.moment import Moment
 from spotwarden.model.notice import Notice
-from spotwarden.model.post import Channel, Pace, Pending, Recipient, Round
 
 
 class Addressed(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DueQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """By what it is decided what goes out now: when the last letter went, and the recipient's own wish."""
+    """By what it is decided what goes out now: when the last message went, and the recipient's own wish."""
 
     last: Moment | None = None
     pace: Pace | None = None

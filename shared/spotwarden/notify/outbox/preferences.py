@@ -1,9 +1,9 @@
-"""What a person has asked for, as the post room reads it."""
+"""What a person has asked for, as the outbox reads it."""
 
 from spotwarden import typed
 from spotwarden.engine.decoding import decoded
 from spotwarden.layout import Layout, PreferenceRecord, person_key
-from spotwarden.model.post import Channel, Preference, Recipient
+from spotwarden.model.delivery import Channel, Preference, Recipient
 from spotwarden.ports import Store
 
 typed.prepare(Preference)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from spotwarden.governance.precedence import team_of
+from spotwarden.model.delivery import Channel, Pending, Recipient
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.notice import WEEKLY, Notice, Severity
 from spotwarden.model.policy import Policy
-from spotwarden.model.post import Channel, Pending, Recipient
 from spotwarden.notify.outbox.mail_address import address
 from spotwarden.notify.outbox.model import Addressed
 

@@ -1,4 +1,4 @@
-"""The records of the post room in the bucket: what waits, what arrived, what could not be sent.
+"""The records of the outbox in the bucket: what waits, what arrived, what could not be sent.
 
 Each is created once, at generation 0: whoever comes second finds it and has nothing to do.
 """
@@ -16,7 +16,7 @@ from spotwarden.layout import (
     notice_key,
     person_key,
 )
-from spotwarden.model.post import Delivered, Pending, Recipient, Undelivered
+from spotwarden.model.delivery import Delivered, Pending, Recipient, Undelivered
 from spotwarden.notify.outbox.model import Waiting
 from spotwarden.ports import BrokenError, ConflictError, Entry, Store
 
@@ -49,8 +49,8 @@ class OutboxRecords:
         except BrokenError:
             return True
 
-    def letter(self, key: str, channel: str, person: str) -> str:
-        """The message id of the letter by which it arrived; "" where none is known."""
+    def message(self, key: str, channel: str, person: str) -> str:
+        """The message id of the message by which it arrived; "" where none is known."""
         name = self._layout.build(DeliveredRecord(notice=key, channel=channel, person=person))
         try:
             stored = self._store.read(name)
@@ -68,9 +68,9 @@ class OutboxRecords:
         self._keep(_failure(one.key, one.pending.recipient), record)
         self.drop(one)
 
-    def put_aside(self, entry: Entry, thing: UndeliveredRecord, record: Undelivered) -> None:
+    def put_aside(self, entry: Entry, object_name: UndeliveredRecord, record: Undelivered) -> None:
         """Keep what stands in this entry and is no record of ours; only then it waits no longer."""
-        self._keep(thing, record)
+        self._keep(object_name, record)
         self._store.delete(entry.name, generation=entry.generation)
 
     def aside(self, record: Undelivered, person: str) -> bool:
@@ -93,19 +93,19 @@ class OutboxRecords:
         except BrokenError:
             return True
 
-    def _create(self, thing: ObjectName, record: msgspec.Struct) -> bool:
+    def _create(self, object_name: ObjectName, record: msgspec.Struct) -> bool:
         try:
-            self._write(thing, record, 0)
+            self._write(object_name, record, 0)
         except ConflictError:
             return False
         return True
 
-    def _keep(self, thing: ObjectName, record: Undelivered) -> None:
+    def _keep(self, object_name: ObjectName, record: Undelivered) -> None:
         """The newest: one that was tried anew and failed again has another reason."""
-        self._write(thing, record, None)
+        self._write(object_name, record, None)
 
-    def _write(self, thing: ObjectName, record: msgspec.Struct, generation: int | None) -> None:
-        name, data = self._layout.build(thing), msgspec.json.format(msgspec.json.encode(record))
+    def _write(self, object_name: ObjectName, record: msgspec.Struct, generation: int | None) -> None:
+        name, data = self._layout.build(object_name), msgspec.json.format(msgspec.json.encode(record))
         self._store.write(name, data, generation=generation, content_type=JSON)
 
 

@@ -1,6 +1,6 @@
-"""How a recipient's round goes on after a try to send: the states of a letter.
+"""How a recipient's round goes on after a try to send: the states of a message.
 
-A letter is `sending` from before it is handed over until it is known what became of it. One of which nobody
+A message is `sending` from before it is handed over until it is known what became of it. One of which nobody
 knows is sent once more, and says so; after that it is given up. Certainly not sent is no try.
 """
 
@@ -11,18 +11,18 @@ from hashlib import sha256
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden.model.delivery import Batch, Round
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.outcome import Done, Outcome, Rejected, Unanswered
-from spotwarden.model.post import Batch, Round
 from spotwarden.notify.outbox.model import Next, Waiting
 
 MOST_TRIES = 2
-"""How often a letter may have reached its recipient at most."""
+"""How often a message may have reached its recipient at most."""
 UNKNOWN_TWICE = "nobody knows whether it arrived, two times over; it is not sent a third time"
 
 
 def batch(some: Sequence[Waiting], domain: str, now: datetime) -> Batch:
-    """What goes out as one letter. The same notices to the same recipient have the same message id."""
+    """What goes out as one message. The same notices to the same recipient have the same message id."""
     keys = tuple(item.key for item in some)
     said = msgspec.json.encode((some[0].pending.recipient, keys))
     name = f"{sha256(said).hexdigest()[:32]}@{domain}"
@@ -30,7 +30,7 @@ def batch(some: Sequence[Waiting], domain: str, now: datetime) -> Batch:
 
 
 def once_more(unknown: Batch, now: datetime) -> Batch | str:
-    """The letter of which nobody knows whether it arrived, as it is sent again; or why it is given up."""
+    """The message of which nobody knows whether it arrived, as it is sent again; or why it is given up."""
     if unknown.tries >= MOST_TRIES:
         return UNKNOWN_TWICE
     return replace(unknown, tries=unknown.tries + 1, sent_at=now)
@@ -71,7 +71,7 @@ def _unknown(before: Round, some: Sequence[Waiting], error: str, limits: NotifyL
 
 
 def _unsent(before: Round, some: Sequence[Waiting], error: str, limits: NotifyLimits, now: datetime) -> Next:
-    """Try again later. Of a letter that was sent once more, the first try is still unknown."""
+    """Try again later. Of a message that was sent once more, the first try is still unknown."""
     failed = _failed(before, error, limits, now)
     tried = failed.sending
     again = replace(tried, tries=tried.tries - 1) if tried and tried.tries > 1 else None

@@ -1,4 +1,4 @@
-"""What the desks of one sweep share."""
+"""What all deliveries of one sweep share."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -7,26 +7,26 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.engine.log import log
 from spotwarden.governance.cases.deliveries import arrived
-from spotwarden.model.post import Pending
+from spotwarden.model.delivery import Pending
 from spotwarden.notify.outbox.late import as_of
-from spotwarden.notify.outbox.mailer import Mailer
 from spotwarden.notify.outbox.model import Waiting
 from spotwarden.notify.outbox.records import OutboxRecords
+from spotwarden.notify.outbox.renderer import Renderer
 from spotwarden.ports import BrokenError
 
 
 class DeliveryContext:
-    """What all desks of one sweep share. `hurry` says when no further letter may be begun."""
+    """What all deliveries of one sweep share. `hurry` says when no further message may be begun."""
 
     def __init__(
         self,
         context: SweepContext,
-        mailer: Mailer,
+        renderer: Renderer,
         now: Callable[[], datetime],
         hurry: Callable[[], bool],
         workers: int,
     ) -> None:
-        self.context, self.mailer = context, mailer
+        self.context, self.renderer = context, renderer
         self.now, self.hurry, self.workers = now, hurry, workers
         self.store, self.layout = context.cloud.store, context.settings.layout
         self.limits = context.policy.notify

@@ -9,7 +9,7 @@ from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.fan_out import each
 from spotwarden.layout import Layout, NotInLayoutError, OutboxEntry, notice_key, person_key
-from spotwarden.model.post import Channel, Pending, Recipient
+from spotwarden.model.delivery import Channel, Pending, Recipient
 from spotwarden.notify.outbox.model import Waiting
 from spotwarden.ports import BrokenError, Entry, Store
 
@@ -45,11 +45,11 @@ def boxes(store: Store, layout: Layout) -> list[Box]:
     found: dict[tuple[str, str], dict[str, Entry]] = {}
     for entry in store.entries(layout.outbox()):
         try:
-            thing = layout.parse(entry.name)
+            object_name = layout.parse(entry.name)
         except NotInLayoutError:
             continue
-        if isinstance(thing, OutboxEntry) and thing.channel in {one.value for one in Channel}:
-            found.setdefault((thing.channel, thing.person), {})[thing.notice] = entry
+        if isinstance(object_name, OutboxEntry) and object_name.channel in {one.value for one in Channel}:
+            found.setdefault((object_name.channel, object_name.person), {})[object_name.notice] = entry
     return [Box(channel, person, entries) for (channel, person), entries in found.items()]
 
 

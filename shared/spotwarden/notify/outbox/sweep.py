@@ -1,4 +1,4 @@
-"""A tick of the post room: everybody's letters, each recipient by itself."""
+"""A tick of the outbox: everybody's messages, each recipient by itself."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -9,39 +9,39 @@ from msgspec.structs import replace
 from spotwarden import clock
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept, each, swept
-from spotwarden.engine.metrics import pulse
+from spotwarden.engine.metrics import sweep_metrics
 from spotwarden.model.action import Wait
-from spotwarden.notify.channels import ChannelSettings, open_post
+from spotwarden.notify.channels import ChannelSettings, open_mailer
 from spotwarden.notify.outbox.delivery import RecipientDelivery
 from spotwarden.notify.outbox.intake import take_in
-from spotwarden.notify.outbox.mailer import Mailer
+from spotwarden.notify.outbox.renderer import Renderer
 from spotwarden.notify.outbox.shared import DeliveryContext
 from spotwarden.notify.outbox.store import Box, boxes
 
 BUDGET = timedelta(seconds=60)
-"""No letter is begun later in a sweep: the function is ended after two minutes, and one may take 20 s."""
+"""No message is begun later in a sweep: the function is ended after two minutes, and one may take 20 s."""
 
 Item = TypeVar("Item")
 
 
-def deliver(context: SweepContext, mailer: Mailer, now: Callable[[], datetime]) -> Swept:
+def deliver(context: SweepContext, renderer: Renderer, now: Callable[[], datetime]) -> Swept:
     """Send what is due, to everybody; one recipient's trouble never delays another's."""
     began = now()
     found = _in_turn(boxes(context.cloud.store, context.settings.layout), int(began.timestamp() // 60))
     waiting = [entry.updated for box in found for entry in box.entries.values()]
     age = (began - min([began, *waiting])).total_seconds()
-    pulse().saw(notices=len(waiting), oldest_notice_seconds=age)
+    sweep_metrics().saw(notices=len(waiting), oldest_notice_seconds=age)
 
     def hurry() -> bool:
         return now() - began >= BUDGET
 
     workers = max(1, context.settings.workers // max(1, len(found)))
-    office = DeliveryContext(context, mailer, now, hurry, workers)
+    shared = DeliveryContext(context, renderer, now, hurry, workers)
 
     def serve(box: Box) -> Wait | None:
         if hurry():
             return Wait(reason=f"no time left for {box.person}", soon=False)
-        return RecipientDelivery(office, box).serve()
+        return RecipientDelivery(shared, box).serve()
 
     done = each(found, serve, context.settings.workers)
     return swept(done.results, done.failures)
@@ -60,7 +60,7 @@ def take_in_or_deliver(
     if not context.tick.patient:
         return take_in(context, message)
     channels = ChannelSettings.read(environ)
-    cloud = replace(context.cloud, post=open_post(channels))
+    cloud = replace(context.cloud, mailer=open_mailer(channels))
     context = SweepContext.open(cloud, context.settings, context.policy, context.tick)
-    mailer = Mailer.open(context.settings, context.policy.notify, channels, environ)
-    return deliver(context, mailer, clock.now)
+    renderer = Renderer.open(context.settings, context.policy.notify, channels, environ)
+    return deliver(context, renderer, clock.now)

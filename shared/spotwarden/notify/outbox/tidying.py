@@ -9,8 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden import typed
+from spotwarden.model.delivery import Channel, Pending, Recipient, Undelivered
 from spotwarden.model.notice import CaseRef, Notice, Severity, Table
-from spotwarden.model.post import Channel, Pending, Recipient, Undelivered
 
 typed.prepare(Notice)
 
@@ -33,7 +33,7 @@ class UnreadableError(ValueError):
 
 
 def read(data: bytes) -> Notice:
-    """The notice, no longer than a letter can show; what was cut says so. `UnreadableError`."""
+    """The notice, no longer than a message can show; what was cut says so. `UnreadableError`."""
     try:
         notice = typed.decode(data, Notice)
     except msgspec.DecodeError as problem:

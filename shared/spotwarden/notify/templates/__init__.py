@@ -1,10 +1,10 @@
-"""The words of a letter: from what waits for one recipient to what goes out."""
+"""The words of a message: from what waits for one recipient to what goes out."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from spotwarden.model.letter import HookPost, Mail, MailLinks, Shape
-from spotwarden.model.post import Pending
+from spotwarden.model.delivery import Pending
+from spotwarden.model.message import HookPost, Mail, MailLinks, Shape
 from spotwarden.notify.templates import hooks, mails
 
 

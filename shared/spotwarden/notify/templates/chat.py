@@ -1,4 +1,4 @@
-"""A letter for Google Chat: one card.
+"""A message for Google Chat: one card.
 
 Google's documentation, "Card" (REST v1): what goes beyond 100 widgets of a card is left out. "Method:
 spaces.messages.create": a message has at most 32,000 bytes. "Add text and images to cards": the texts of a

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.model.letter import MailLinks, Shape
-from spotwarden.model.post import Pending
+from spotwarden.model.delivery import Pending
+from spotwarden.model.message import MailLinks, Shape
 from spotwarden.notify.templates import chat, slack
 from spotwarden.notify.templates.view import MessageView, Room, view
 
@@ -26,13 +26,13 @@ def body(
 ) -> bytes:
     """Write the body in the receiver's shape."""
 
-    def letter(room: Room) -> MessageView:
+    def message(room: Room) -> MessageView:
         return view(pendings, MailLinks(), at, again=again, room=room)
 
     if shape is Shape.SLACK:
-        return msgspec.json.encode(slack.slack(letter(slack.ROOM)))
+        return msgspec.json.encode(slack.slack(message(slack.ROOM)))
     if shape is Shape.CHAT:
-        return msgspec.json.encode(chat.chat(letter(chat.ROOM)))
+        return msgspec.json.encode(chat.chat(message(chat.ROOM)))
     notices = [_sound(msgspec.to_builtins(pending.notice)) for pending in pendings]
     return msgspec.json.encode({"schema": SCHEMA, "id": id, "at": at, "again": again, "notices": notices})
 

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from spotwarden.model.letter import Mail, MailLinks
+from spotwarden.model.delivery import Pending
+from spotwarden.model.message import Mail, MailLinks
 from spotwarden.model.notice import Notice
-from spotwarden.model.post import Pending
 from spotwarden.notify.templates.page import page
 from spotwarden.notify.templates.plain import plain
 from spotwarden.notify.templates.subjects import jobs
@@ -20,13 +20,13 @@ def mail(
     pendings: Sequence[Pending], *, links: MailLinks, message_id: str, at: datetime, again: bool
 ) -> Mail:
     """Write the mail: its subject says what happened to which job, its first line what to do."""
-    letter = view(pendings, links, at, again=again)
+    message = view(pendings, links, at, again=again)
     notices = [pending.notice for pending in pendings]
     return Mail(
         to=pendings[0].recipient.address,
-        subject=letter.subject,
-        text=plain(letter),
-        html=page(letter),
+        subject=message.subject,
+        text=plain(message),
+        html=page(message),
         message_id=message_id,
         at=at,
         thread=_thread(notices, message_id),

@@ -1,4 +1,4 @@
-"""A letter as a page."""
+"""A message as a page."""
 
 from functools import cache
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ def page(view: MessageView) -> str:
 
 @cache
 def _template() -> "Template":
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 — first use: few functions write letters
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 — first use: few functions write messages
 
     world = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     world.filters["code_split"] = code_split

@@ -1,4 +1,4 @@
-"""A letter as plain text."""
+"""A message as plain text."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A letter for Slack: blocks of plain text.
+"""A message for Slack: blocks of plain text.
 
 Slack's documentation, "Text object", "Header block", "Section block" and "Blocks": 150 characters in a
 header, 3,000 in a text, 10 fields of 2,000 each, 50 blocks; from about 13,000 characters on in all it answers

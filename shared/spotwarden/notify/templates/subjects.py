@@ -1,4 +1,4 @@
-"""The subject of a letter: what happened to which job, short enough for a phone."""
+"""The subject of a message: what happened to which job, short enough for a phone."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from spotwarden.notify.templates.text import clean, clock, count, cut
 
 LONGEST = 200
 _LONGEST_NAME = 120
-_DEED = re.compile(r"it will ([a-z ]{1,30}[a-z])")
+_VERB = re.compile(r"it will ([a-z ]{1,30}[a-z])")
 
 
 def subject(notices: Sequence[Notice], now: datetime) -> str:
@@ -34,8 +34,8 @@ def jobs(notices: Sequence[Notice]) -> list[str]:
 def _one(notice: Notice, now: datetime) -> str:
     end = ""
     if notice.due is not None:
-        deed = _DEED.match(notice.then)
-        end = f", {f'will {deed[1]}' if deed else 'due'} {clock(notice.due, now)}"
+        verbs = _VERB.match(notice.then)
+        end = f", {f'will {verbs[1]}' if verbs else 'due'} {clock(notice.due, now)}"
     return cut(title(notice), LONGEST - len(end)) + end
 
 

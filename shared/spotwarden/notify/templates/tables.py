@@ -1,4 +1,4 @@
-"""The tables of a letter, for whoever reads at leisure."""
+"""The tables of a message, for whoever reads at leisure."""
 
 from collections.abc import Iterator
 

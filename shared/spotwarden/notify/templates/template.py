@@ -1,10 +1,10 @@
-"""The page of a letter. Mail programs know little: one column, few rules, links that look like buttons."""
+"""The page of a message. Mail programs know little: one column, few rules, links that look like buttons."""
 
 _STYLE = """
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 body { margin: 0; padding: 0; background: #f4f5f7; color: #1b1f24;
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-.letter { max-width: 600px; margin: 0 auto; padding: 16px; background: #ffffff; overflow-wrap: anywhere; }
+.message { max-width: 600px; margin: 0 auto; padding: 16px; background: #ffffff; overflow-wrap: anywhere; }
 h1 { font-size: 20px; line-height: 1.3; margin: 20px 0 8px; }
 h2 { font-size: 17px; line-height: 1.3; margin: 0 0 8px; }
 p { margin: 8px 0; }
@@ -42,7 +42,7 @@ code { font: 14px/1.5 ui-monospace, Menlo, Consolas, monospace; background: #eef
 .grave { background: transparent; color: #b3261e; padding: 9px 14px; border: 2px solid #b3261e; }
 @media (prefers-color-scheme: dark) {
   body { background: #0d1117; color: #e6edf3; }
-  .letter { background: #161b22; }
+  .message { background: #161b22; }
   .again { background: #4d3800; color: #fff3cd; }
   .item, footer, .facts th, .facts td { border-color: #3d444d; }
   .figures th, .figures td, .figures tr { border-color: #3d444d; }
@@ -145,7 +145,7 @@ PAGE = (
     + """</style>
 </head>
 <body>
-<main class="letter">
+<main class="message">
 {% if view.again %}
 <p class="again">{{ view.again }}</p>
 {% endif %}

@@ -1,4 +1,4 @@
-"""Text that others wrote, made safe to stand in a letter: one line, bounded, and nothing unseen in it."""
+"""Text that others wrote, made safe to stand in a message: one line, bounded, and nothing unseen in it."""
 
 import unicodedata
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What a letter says, in its order, before it is set as text or as a page."""
+"""What a message says, in its order, before it is set as text or as a page."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,9 +7,9 @@ from itertools import accumulate
 
 import msgspec
 
-from spotwarden.model.letter import MailLinks
+from spotwarden.model.delivery import Channel, Pending
+from spotwarden.model.message import MailLinks
 from spotwarden.model.notice import WEEKLY, Notice, Severity, Table, Way
-from spotwarden.model.post import Channel, Pending
 from spotwarden.model.values import written
 from spotwarden.notify.templates.subjects import jobs, subject, title
 from spotwarden.notify.templates.tables import OPEN_REPORT, tables
@@ -23,7 +23,7 @@ KEEP, EXTEND = timedelta(hours=8), timedelta(hours=4)
 MOST_SHORT = 12
 """Lines of a post for what has no room; a post that warns has 15 notices at most, and room for three."""
 AGAIN = (
-    "This may be a second copy of a letter that you have: nobody could tell whether the first one arrived, "
+    "This may be a second copy of a message that you have: nobody could tell whether the first one arrived, "
     "so it is sent once more. An answer to either counts one time, and of two moments the later one holds."
 )
 
@@ -64,7 +64,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MessageView(msgspec.Struct, frozen=True, kw_only=True):
-    """A letter: its first line, if it tells of several notices, and each of them, the urgent ones first.
+    """A message: its first line, if it tells of several notices, and each of them, the urgent ones first.
 
     `rest` counts those for which there was no room. `short` has a line for each of these of which something
     will come: nothing is done to a VM whose owner was not told at least which and when.
@@ -90,7 +90,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Room(msgspec.Struct, frozen=True, kw_only=True):
-    """How much a letter has room for: `most` notices, which take `size` bytes together.
+    """How much a message has room for: `most` notices, which take `size` bytes together.
 
     `frame` is what one takes besides its words; a single one is bounded by `alone`, several by `among`.
     """
@@ -109,7 +109,7 @@ MAIL = Room(size=45_000, frame=650)
 def view(
     pendings: Sequence[Pending], links: MailLinks, now: datetime, *, again: bool, room: Room = MAIL
 ) -> MessageView:
-    """Put the letter together; several notices are told shorter each, and what has no room only counted."""
+    """Put the message together; several notices are told shorter each, and what has no room only counted."""
     ordered = sorted(pendings, key=_order)
     notices = [one.notice for one in ordered]
     bounds = room.alone if len(ordered) == 1 else room.among

@@ -82,13 +82,13 @@
     place.setAttribute("role", "img");
     place.setAttribute("aria-label", `${figure.dataset.says} Arrow keys read the values, plus and minus look closer, Escape shows all.`);
     place.addEventListener("keydown", (event) => {
-      const deeds = {
+      const entries = {
         ArrowLeft: () => move(plot, -1), ArrowRight: () => move(plot, 1),
         "+": () => zoom(plot, 0.5), "-": () => zoom(plot, 2), Escape: () => zoom(plot, 1e9),
       };
-      if (!deeds[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!entries[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
-      deeds[event.key]();
+      entries[event.key]();
     });
     drawn.push({ place, again, resize: () => plot.setSize({ width: place.clientWidth, height: 260 }) });
   }

@@ -80,7 +80,7 @@ def fleet(view: FleetReport) -> shapes.FleetDocument:
         total=_line(view.total),
         tables={by.value: tuple(map(_line, rows)) for by, rows in view.tables.items()},
         cases=tuple(map(_case, view.cases)),
-        weather=tuple(map(_weather, view.weather)),
+        outages=tuple(map(_outages, view.outages)),
     )
 
 
@@ -146,7 +146,7 @@ def _case(one: PendingCase) -> shapes.CaseDocument:
     )
 
 
-def _weather(one: OutageHour) -> shapes.OutageDocument:
+def _outages(one: OutageHour) -> shapes.OutageDocument:
     return shapes.OutageDocument(
         zone=sound(one.zone),
         hour=one.hour,

@@ -40,7 +40,7 @@ def trust(view: TrustReport) -> shapes.TrustDocument:
         since=view.since,
         answer=said(view.answer),
         by=said(view.by),
-        deeds=tuple(map(_deed, view.deeds)),
+        entries=tuple(map(_entry, view.entries)),
     )
 
 
@@ -55,8 +55,8 @@ def _life(view: JobReport) -> dict[str, Any]:
         "marks": tuple(map(_mark, view.marks)),
         "loads": tuple(map(_load, view.loads)),
         "curves": tuple(map(_curve, view.curves)),
-        "deeds": tuple(map(_deed, view.deeds)),
-        "deeds_left_out": view.deeds_left_out,
+        "entries": tuple(map(_entry, view.entries)),
+        "entries_left_out": view.entries_left_out,
         "prices": said(view.prices),
     }
 
@@ -98,7 +98,7 @@ def _mark(one: Mark) -> shapes.MarkDocument:
         what=sound(one.what),
         attempt=one.attempt,
         node=said(one.node),
-        deed=said(one.deed),
+        entry=said(one.entry),
     )
 
 
@@ -122,7 +122,7 @@ def _point(one: CurvePoint) -> shapes.PointDocument:
     return shapes.PointDocument(at=one.at, step=one.step, value=one.value, attempt=one.attempt)
 
 
-def _deed(one: AuditedAction) -> shapes.AuditDocument:
+def _entry(one: AuditedAction) -> shapes.AuditDocument:
     return shapes.AuditDocument(
         id=sound(one.id),
         at=one.at,

@@ -46,14 +46,14 @@ class WaitDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MarkDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened at a moment; `deed` is the id of the action behind it."""
+    """What happened at a moment; `entry` is the id of the action behind it."""
 
     at: Moment
     kind: MarkKind
     what: str
     attempt: int | None
     node: str | None
-    deed: str | None
+    entry: str | None
 
 
 class LoadDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,8 +117,8 @@ class LifeDocument(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[MarkDocument, ...]
     loads: tuple[LoadDocument, ...]
     curves: tuple[CurveDocument, ...]
-    deeds: tuple[AuditDocument, ...]
-    deeds_left_out: int
+    entries: tuple[AuditDocument, ...]
+    entries_left_out: int
     prices: str | None
 
 
@@ -140,7 +140,7 @@ class TrustDocument(msgspec.Struct, frozen=True, kw_only=True, tag_field="view",
     """Actions that were looked for, newest first: `trust.json`; `found` counts those left out as well.
 
     `since` is the oldest day that was looked through, null for all. `answer` says why a VM or job is gone,
-    where that was asked and is known; `by` is the id of the deed behind it.
+    where that was asked and is known; `by` is the id of the audit entry behind it.
     """
 
     schema: int
@@ -149,4 +149,4 @@ class TrustDocument(msgspec.Struct, frozen=True, kw_only=True, tag_field="view",
     since: date | None
     answer: str | None
     by: str | None
-    deeds: tuple[AuditDocument, ...]
+    entries: tuple[AuditDocument, ...]

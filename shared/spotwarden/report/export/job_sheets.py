@@ -18,7 +18,7 @@ from spotwarden.report.export.job_shapes import (
     WaitDocument,
 )
 
-_DEED = (
+_ENTRY = (
     "at", "function", "action", "job", "node", "instance_ids", "rule", "owner", "place", "outcome", "why",
     "evidence", "policy", "sweep", "detail", "audit", "id",
 )  # fmt: skip
@@ -54,7 +54,7 @@ def comparison(document: ComparisonDocument) -> bytes:
 
 def trust(document: TrustDocument) -> bytes:
     """A row for each action; the evidence is JSON."""
-    return table(_DEED, map(_deed, document.deeds))
+    return table(_ENTRY, map(_entry, document.entries))
 
 
 def _life(document: JobDocument) -> Iterator[Happening]:
@@ -104,7 +104,7 @@ def _measured(document: JobDocument) -> Iterator[Happening]:
             )
 
 
-def _deed(one: AuditDocument) -> list[Cell]:
+def _entry(one: AuditDocument) -> list[Cell]:
     return [
         one.at, one.function, one.action, one.job, one.node, " ".join(one.instance_ids), one.rule, one.owner,
         one.place, one.outcome, one.why, _evidence(one.evidence), one.policy, one.sweep, one.detail,

@@ -191,4 +191,4 @@ class FleetDocument(msgspec.Struct, frozen=True, kw_only=True, tag_field="view",
     total: LineDocument
     tables: Mapping[str, tuple[LineDocument, ...]]
     cases: tuple[CaseDocument, ...]
-    weather: tuple[OutageDocument, ...]
+    outages: tuple[OutageDocument, ...]

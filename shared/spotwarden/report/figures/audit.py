@@ -1,4 +1,4 @@
-"""A record of the audit → a deed, as far as anybody asks."""
+"""A record of the audit → an audit entry, as far as anybody asks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,17 +9,17 @@ from spotwarden.report.model.trust import AuditedAction
 TEXT = 1_000
 """Characters of one text; the audit has all of it."""
 MANY = 100
-"""VMs, or figures, of one deed."""
+"""VMs, or figures, of one audit entry."""
 
 Said = Mapping[str, Any]
 
 
-def deeds(name: str, day: str, entry: str, records: Sequence[Record]) -> tuple[AuditedAction, ...]:
-    """The deeds of one object of the audit."""
-    return tuple(_deed(f"{day}/{entry}#{number}", name, record) for number, record in enumerate(records, 1))
+def entries(name: str, day: str, entry: str, records: Sequence[Record]) -> tuple[AuditedAction, ...]:
+    """The entries of one object of the audit."""
+    return tuple(_entry(f"{day}/{entry}#{number}", name, record) for number, record in enumerate(records, 1))
 
 
-def _deed(key: str, name: str, record: Record) -> AuditedAction:
+def _entry(key: str, name: str, record: Record) -> AuditedAction:
     about = _about(record.detail)
     targets = [
         one for one in _seq(about.get("targets") or about.get("instances")) if isinstance(one, Mapping)
@@ -76,7 +76,7 @@ def _evidence(about: Said) -> Iterator[tuple[str, str]]:
     """The figures, and of what was asked for the place and what came before."""
     for name, value in list(_map(about.get("evidence")).items())[:MANY]:
         yield str(name)[:TEXT], str(value)[:TEXT]
-    for name in ("fate", "lost", "lost_in", "cause", "state", "due", "remedy", "name", "to", "letter"):
+    for name in ("fate", "lost", "lost_in", "cause", "state", "due", "remedy", "name", "to", "message"):
         if text := _text(about, name):
             yield name, text
 

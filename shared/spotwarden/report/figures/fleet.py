@@ -143,7 +143,7 @@ def fleet(index: ReportIndex, asked: FleetQuery, policy: Policy, prices: PriceTa
         tables={by: _table(by, sums.table(by)) for by in By},
         recovery=total.recovery,
         cases=tuple(case for case in index.cases if asked.owner in ("", case.owner)),
-        weather=_weather(index.entries, asked, zone) if not asked.owner else (),
+        outages=_outages(index.entries, asked, zone) if not asked.owner else (),
         prices=sums.till.basis(),
     )
 
@@ -164,7 +164,7 @@ def recovery(seconds: Iterable[int | None]) -> RecoveryFigures:
     return RecoveryFigures(count=len(ranked), longest=ranked[-1], **shares)
 
 
-def _weather(entries: Iterable[IndexEntry], asked: FleetQuery, zone: tzinfo) -> tuple[OutageHour, ...]:
+def _outages(entries: Iterable[IndexEntry], asked: FleetQuery, zone: tzinfo) -> tuple[OutageHour, ...]:
     hours: dict[tuple[datetime, str], Counter[PlaceEvent]] = defaultdict(Counter)
     for entry in entries:
         for one in entry.happened:

@@ -19,7 +19,7 @@ def marks(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> tuple[Ma
         [mark for one in sources.ledger for mark in _of_attempt(one)],
         list(_launches(bars)),
         list(_checkpoints(gathered)),
-        [mark for deed in gathered.deeds if (mark := of_deed(deed)) is not None],
+        [mark for entry in gathered.entries if (mark := of_entry(entry)) is not None],
         list(_end(sources)),
     )
     return tuple(sorted((mark for some in kinds for mark in some[-MOST:]), key=lambda mark: mark.at))
@@ -55,20 +55,20 @@ def _end(sources: Sources) -> Iterator[Mark]:
         yield Mark(at=sources.ended, kind=MarkKind.ENDED, what=what)
 
 
-def of_deed(deed: AuditedAction) -> Mark | None:
+def of_entry(entry: AuditedAction) -> Mark | None:
     """What one of our actions is on a timeline; None for one that only keeps records."""
-    if deed.outcome != "Done":
+    if entry.outcome != "Done":
         return None
-    if _by_a_person(deed) and deed.action != "Tell":
+    if _by_a_person(entry) and entry.action != "Tell":
         kind = MarkKind.ANSWERED
-    elif deed.action in ACTS:
+    elif entry.action in ACTS:
         kind = MarkKind.ACTED
-    elif deed.action == "Tell" and deed.rule:
+    elif entry.action == "Tell" and entry.rule:
         kind = MarkKind.WARNED
     else:
         return None
-    return Mark(at=deed.at, kind=kind, what=deed.why, node=deed.node, deed=deed.id)
+    return Mark(at=entry.at, kind=kind, what=entry.why, node=entry.node, entry=entry.id)
 
 
-def _by_a_person(deed: AuditedAction) -> bool:
-    return deed.function == "answer_notice" or deed.function.startswith("cli_")
+def _by_a_person(entry: AuditedAction) -> bool:
+    return entry.function == "answer_notice" or entry.function.startswith("cli_")

@@ -9,19 +9,19 @@ from spotwarden.report.model.kept import Gathered, JobNews, KeptLoads, KeptUsage
 from spotwarden.report.model.trust import AuditedAction
 
 CHANGED, KEPT = 400, 100
-"""Deeds of a job that stay: those that changed something outside, and those that only kept records."""
+"""Audit entries of a job that stay: those that changed something outside, and those that only kept records."""
 SLOTS = 13_000
 """Values of one VM's GPUs that stay, the newest: three months of them."""
 
 
 def merged(gathered: Gathered, news: JobNews) -> Gathered:
     """All of it together."""
-    deeds, gone = _deeds(gathered.deeds, news.deeds)
+    entries, gone = _entries(gathered.entries, news.entries)
     return replace(
         gathered,
         metered=_metered(gathered.metered, news.metered),
         loads=_loads(gathered.loads, news.loads),
-        deeds=deeds,
+        entries=entries,
         left_out=max(gathered.left_out, gone),
     )
 
@@ -54,12 +54,14 @@ def _load(known: KeptLoads, new: Mapping[str, float]) -> KeptLoads:
     return KeptLoads(slots=dict(sorted(slots.items(), key=lambda slot: int(slot[0]))[-SLOTS:]))
 
 
-def _deeds(
+def _entries(
     known: Sequence[AuditedAction], new: Sequence[AuditedAction]
 ) -> tuple[tuple[AuditedAction, ...], int]:
     """The newest of both kinds, oldest first, and how many have had to go."""
-    both = sorted({deed.id: deed for deed in (*known, *new)}.values(), key=lambda deed: (deed.at, deed.id))
-    changed = [deed for deed in both if deed.action in CHANGES]
-    kept = [deed for deed in both if deed.action not in CHANGES]
-    stay = {deed.id for deed in (*changed[-CHANGED:], *kept[-KEPT:])}
-    return tuple(deed for deed in both if deed.id in stay), len(both) - len(stay)
+    both = sorted(
+        {entry.id: entry for entry in (*known, *new)}.values(), key=lambda entry: (entry.at, entry.id)
+    )
+    changed = [entry for entry in both if entry.action in CHANGES]
+    kept = [entry for entry in both if entry.action not in CHANGES]
+    stay = {entry.id for entry in (*changed[-CHANGED:], *kept[-KEPT:])}
+    return tuple(entry for entry in both if entry.id in stay), len(both) - len(stay)

@@ -52,21 +52,21 @@ class Till:
 
     def __init__(self, table: PriceTable) -> None:
         self._table = table
-        self._known: dict[VmKind, CellCost] = {}
+        self._cache: dict[VmKind, CellCost] = {}
 
     def bill(self, kind: VmKind) -> CellCost:
         """What this kind of VM costs."""
-        if (known := self._known.get(kind)) is None:
+        if (known := self._cache.get(kind)) is None:
             full = replace(kind, provisioning="STANDARD")
             known = CellCost(price_of(kind, self._table), price_of(full, self._table))
-            self._known[kind] = known
+            self._cache[kind] = known
         return known
 
     def basis(self) -> str:
         """What all sums rest on, in words."""
         if self._table.problem:
             return f"no prices: {self._table.problem}"
-        dates = [one for bill in self._known.values() for one in bill.dates]
+        dates = [one for bill in self._cache.values() for one in bill.dates]
         if not dates:
             return "no price is known"
         span = f"{min(dates)}" if min(dates) == max(dates) else f"{min(dates)} to {max(dates)}"

@@ -1,4 +1,4 @@
-"""A few figures of a slice of the fleet, in the words of a letter."""
+"""A few figures of a slice of the fleet, in the words of a message."""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -13,12 +13,12 @@ from spotwarden.report.model.fleet import Slice, Spans
 
 UNKNOWN = "unknown"
 MOST_ROWS = 20
-"""Of a table of a letter; the rest is one row, so that all of them add up."""
+"""Of a table of a message; the rest is one row, so that all of them add up."""
 _HOUR = timedelta(hours=1)
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a letter's table."""
+    """One line of a message's table."""
 
     name: str
     used: timedelta = NOTHING

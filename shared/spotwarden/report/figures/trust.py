@@ -1,4 +1,4 @@
-"""Looks through the deeds, and says in a sentence why a VM or a job is gone."""
+"""Looks through the audit entries, and says in a sentence why a VM or a job is gone."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
@@ -9,11 +9,11 @@ from spotwarden.report.model.kept import Summary
 from spotwarden.report.model.trust import AuditedAction, AuditQuery, TrustReport
 
 MOST = 500
-"""Deeds on one page."""
+"""Audit entries on one page."""
 CHANGES = frozenset(
     (
         *("LaunchInstances", "StartInstance", "DeleteInstance", "StopInstance", "LabelInstance"),
-        *("RemoveLeftover", "CloseJob", "Tell", "SendLetter", "Quarantine"),
+        *("RemoveLeftover", "CloseJob", "Tell", "SendMessage", "Quarantine"),
     )
 )
 """What somebody outside notices; the rest keeps our own records."""
@@ -21,7 +21,7 @@ REMOVES = frozenset(("DeleteInstance", "StopInstance"))
 
 
 def trust(
-    deeds: Iterable[AuditedAction],
+    entries: Iterable[AuditedAction],
     query: AuditQuery,
     at: datetime | None,
     *,
@@ -29,18 +29,18 @@ def trust(
     about: Summary | None = None,
 ) -> TrustReport:
     """What fits the query, newest first; `about` is the job that it asks for."""
-    known = sorted(deeds, key=lambda deed: (deed.at, deed.id), reverse=True)
-    found = [deed for deed in known if fits(deed, query, about)]
+    known = sorted(entries, key=lambda entry: (entry.at, entry.id), reverse=True)
+    found = [entry for entry in known if fits(entry, query, about)]
     answer, by = why(query, found, about) if query.about else ("", "")
     return TrustReport(
         at=at,
         query=query,
-        deeds=tuple(found[:MOST]),
+        entries=tuple(found[:MOST]),
         found=len(found),
         since=since,
-        functions=_words(deed.function for deed in known),
-        rules=_words(deed.rule for deed in known),
-        actions=_words(deed.action for deed in known),
+        functions=_words(entry.function for entry in known),
+        rules=_words(entry.rule for entry in known),
+        actions=_words(entry.action for entry in known),
         answer=answer,
         by=by,
     )
@@ -50,44 +50,44 @@ def _words(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({word for word in words if word}))
 
 
-def fits(deed: AuditedAction, query: AuditQuery, about: Summary | None = None) -> bool:
+def fits(entry: AuditedAction, query: AuditQuery, about: Summary | None = None) -> bool:
     """Whether it is asked for."""
-    wanted = ((query.rule, deed.rule), (query.function, deed.function), (query.action, deed.action))
+    wanted = ((query.rule, entry.rule), (query.function, entry.function), (query.action, entry.action))
     if any(asked not in ("", said) for asked, said in wanted):
         return False
-    if query.day is not None and deed.at.date() != query.day:
+    if query.day is not None and entry.at.date() != query.day:
         return False
-    if query.changes and deed.action not in CHANGES:
+    if query.changes and entry.action not in CHANGES:
         return False
-    if query.about and not _concerns(deed, query.about, about):
+    if query.about and not _concerns(entry, query.about, about):
         return False
-    return not query.text or query.text.casefold() in "\n".join(_said(deed)).casefold()
+    return not query.text or query.text.casefold() in "\n".join(_said(entry)).casefold()
 
 
-def _concerns(deed: AuditedAction, name: str, about: Summary | None) -> bool:
-    """Whether it is about this job, VM or id; all of a job's deeds concern it."""
-    if name in (deed.job, *deed.node.split(", "), *deed.instance_ids):
+def _concerns(entry: AuditedAction, name: str, about: Summary | None) -> bool:
+    """Whether it is about this job, VM or id; all of a job's entries concern it."""
+    if name in (entry.job, *entry.node.split(", "), *entry.instance_ids):
         return True
-    return about is not None and about.entry.row.job == name and deed.job == name
+    return about is not None and about.entry.row.job == name and entry.job == name
 
 
-def _said(deed: AuditedAction) -> Iterator[str]:
-    yield from (deed.why, deed.job, deed.node, *deed.instance_ids, deed.rule, deed.owner, deed.place)
-    yield from (deed.action, deed.function, deed.policy, deed.outcome, deed.detail)
-    for name, value in deed.evidence.items():
+def _said(entry: AuditedAction) -> Iterator[str]:
+    yield from (entry.why, entry.job, entry.node, *entry.instance_ids, entry.rule, entry.owner, entry.place)
+    yield from (entry.action, entry.function, entry.policy, entry.outcome, entry.detail)
+    for name, value in entry.evidence.items():
         yield f"{name} {value}"
 
 
 def why(query: AuditQuery, found: Sequence[AuditedAction], about: Summary | None) -> tuple[str, str]:
-    """Why it is gone, and the id of the deed that did it; "" where nobody knows."""
+    """Why it is gone, and the id of the audit entry that did it; "" where nobody knows."""
     bars = [bar for bar in about.story.bars if query.about in _names(bar, about)] if about else []
     one_vm = [bar for bar in bars if query.about == bar.instance_id]
-    for deed in found:
-        if deed.action in REMOVES and deed.outcome == "Done" and _this(deed, one_vm):
-            what = "deleted" if deed.action == "DeleteInstance" else "stopped"
-            vm = f"{deed.node} ({', '.join(deed.instance_ids)})" if deed.instance_ids else deed.node
-            by = f"{deed.function} by policy {deed.policy}" if deed.policy else deed.function
-            return f"{vm} was {what} by Spotwarden ({by}) at {moment(deed.at)}: {deed.why}", deed.id
+    for entry in found:
+        if entry.action in REMOVES and entry.outcome == "Done" and _this(entry, one_vm):
+            what = "deleted" if entry.action == "DeleteInstance" else "stopped"
+            vm = f"{entry.node} ({', '.join(entry.instance_ids)})" if entry.instance_ids else entry.node
+            by = f"{entry.function} by policy {entry.policy}" if entry.policy else entry.function
+            return f"{vm} was {what} by Spotwarden ({by}) at {moment(entry.at)}: {entry.why}", entry.id
     return (_fate((one_vm or bars)[-1]), "") if bars else ("", "")
 
 
@@ -95,8 +95,8 @@ def _names(bar: Bar, about: Summary) -> tuple[str, ...]:
     return (bar.node, bar.instance_id, about.entry.row.job)
 
 
-def _this(deed: AuditedAction, one_vm: Sequence[Bar]) -> bool:
-    return not one_vm or one_vm[0].instance_id in deed.instance_ids
+def _this(entry: AuditedAction, one_vm: Sequence[Bar]) -> bool:
+    return not one_vm or one_vm[0].instance_id in entry.instance_ids
 
 
 def _fate(bar: Bar) -> str:

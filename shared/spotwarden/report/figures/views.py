@@ -46,8 +46,8 @@ def job(index: ReportIndex, summary: Summary, policy: Policy, prices: PriceTable
         marks=summary.story.marks,
         loads=tuple(_loads(summary))[-LOADS:],
         curves=beats.joined(summary.gathered.lines),
-        deeds=summary.gathered.deeds,
-        deeds_left_out=summary.gathered.left_out,
+        entries=summary.gathered.entries,
+        entries_left_out=summary.gathered.left_out,
         prices=sums.till.basis(),
     )
 

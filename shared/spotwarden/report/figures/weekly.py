@@ -1,4 +1,4 @@
-"""The letter of the week: what ran, what it cost and saved, what was wasted; to each owner, and to ops.
+"""The weekly report: what ran, what it cost and saved, what was wasted; to each owner, and to ops.
 
 Its figures are those of the fleet page for the same days, from the same function.
 """
@@ -21,9 +21,9 @@ from spotwarden.report.model.kept import IndexEntry, ReportIndex
 from spotwarden.report.model.week import Week
 
 LATEST = timedelta(days=2)
-"""How late the letter may go. What is later is old; the page has it, and the next Monday comes."""
+"""How late the message may go. What is later is old; the page has it, and the next Monday comes."""
 MOST_OWNER = 300
-"""Characters of an owner's name in the id of a letter."""
+"""Characters of an owner's name in the id of a message."""
 WASTED = ("idle", "lost", "after")
 _DAY = timedelta(days=1)
 
@@ -42,7 +42,7 @@ def due_week(limits: NotifyLimits, now: datetime) -> Week | None:
 def weekly(
     index: ReportIndex, week: Week, policy: Policy, prices: PriceTable, now: datetime
 ) -> tuple[Notice, ...]:
-    """A letter for ops, and one for each owner; none for who has neither used nor waited for anything."""
+    """A message for ops, and one for each owner; none for who has neither used nor waited for anything."""
     asked = FleetQuery(week.first, week.last)
     everybody = fleet(index, asked, policy, prices)
     if not _anything(everybody):
@@ -52,8 +52,8 @@ def weekly(
         (owner, fleet(replace(index, entries=entries), asked._replace(owner=owner), policy, prices))
         for owner, entries in sorted(theirs.items())
     ]
-    letters = [_to_owner(owner, figures, week, now) for owner, figures in mine if _anything(figures)]
-    return (_to_ops(everybody, week, policy, now), *letters)
+    messages = [_to_owner(owner, figures, week, now) for owner, figures in mine if _anything(figures)]
+    return (_to_ops(everybody, week, policy, now), *messages)
 
 
 def _anything(figures: FleetReport) -> bool:
@@ -71,7 +71,7 @@ def _by_owner(index: ReportIndex) -> Mapping[str, tuple[IndexEntry, ...]]:
 
 def _to_owner(owner: str, figures: FleetReport, week: Week, now: datetime) -> Notice:
     tables = (_table("Your jobs", "job", figures, By.JOB, "VMs of no job"),)
-    return letter(figures, week, now, owner=owner, words=f"Your week of {week.told}", tables=tables)
+    return message(figures, week, now, owner=owner, words=f"Your week of {week.told}", tables=tables)
 
 
 def _to_ops(figures: FleetReport, week: Week, policy: Policy, now: datetime) -> Notice:
@@ -81,7 +81,7 @@ def _to_ops(figures: FleetReport, week: Week, policy: Policy, now: datetime) -> 
         _table("By job", "job", figures, By.JOB, "VMs of no job"),
     )
     words = f"The week of {week.told}"
-    return letter(figures, week, now, owner=policy.governance.ops, words=words, tables=tables, whose="all")
+    return message(figures, week, now, owner=policy.governance.ops, words=words, tables=tables, whose="all")
 
 
 def _table(title: str, what: str, figures: FleetReport, by: By, nobody: str) -> Table:
@@ -93,7 +93,7 @@ def _gpus(figures: FleetReport) -> bool:
     return bool(figures.total.gpu.used or figures.total.gpu.waiting)
 
 
-def letter(  # noqa: PLR0913 — what a letter is made of
+def message(  # noqa: PLR0913 — what a message is made of
     figures: FleetReport,
     week: Week,
     now: datetime,
@@ -103,7 +103,7 @@ def letter(  # noqa: PLR0913 — what a letter is made of
     tables: tuple[Table, ...],
     whose: str = "",
 ) -> Notice:
-    """Tell the figures of a week; `whose` tells the letter about all from one to an owner."""
+    """Tell the figures of a week; `whose` tells the message about all from one to an owner."""
     return Notice(
         id=f"{WEEKLY}/{week.name}/{whose or f'owner/{owner[:MOST_OWNER]}'}",
         kind=WEEKLY,

@@ -133,7 +133,7 @@ class FleetReport(msgspec.Struct, frozen=True, kw_only=True):
     """The whole fleet over the days from `first` to `last`, as it was at `at`.
 
     The rows of each of `tables` add up to `total`, those of days are in the order of time, the others with
-    the most GPU time (then VM time, then cost) first. `cases` are open now, those due first; `weather` is by
+    the most GPU time (then VM time, then cost) first. `cases` are open now, those due first; `outages` is by
     zone and hour, only hours in which anything happened. `prices` says what the sums rest on.
     """
 
@@ -145,5 +145,5 @@ class FleetReport(msgspec.Struct, frozen=True, kw_only=True):
     tables: Mapping[By, tuple[Slice, ...]] = {}
     recovery: RecoveryFigures = RecoveryFigures()
     cases: tuple[PendingCase, ...] = ()
-    weather: tuple[OutageHour, ...] = ()
+    outages: tuple[OutageHour, ...] = ()
     prices: str = ""

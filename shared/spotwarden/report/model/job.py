@@ -79,14 +79,14 @@ class MarkKind(Enum):
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
-    """One moment of a timeline. `deed` is the id of what the trust page has about it, "" for nothing."""
+    """One moment of a timeline. `entry` is the id of what the trust page has about it, "" for nothing."""
 
     at: Moment
     kind: MarkKind
     what: str
     attempt: int | None = None
     node: str = ""
-    deed: str = ""
+    entry: str = ""
 
 
 class GpuLoad(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,8 +119,8 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
 class JobReport(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about one job, as it was at `at`.
 
-    `start` and `end` are those of the timeline's axis; None where nothing is on record. `marks` and `deeds`
-    are oldest first; of `deeds` the newest stay, `deeds_left_out` counts those that had to go.
+    `start` and `end` are those of the timeline's axis; None where nothing is on record. `marks` and `entries`
+    are oldest first; of `entries` the newest stay, `entries_left_out` counts those that had to go.
     """
 
     at: datetime
@@ -132,8 +132,8 @@ class JobReport(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[Mark, ...] = ()
     loads: tuple[GpuLoad, ...] = ()
     curves: tuple[Curve, ...] = ()
-    deeds: tuple[AuditedAction, ...] = ()
-    deeds_left_out: int = 0
+    entries: tuple[AuditedAction, ...] = ()
+    entries_left_out: int = 0
     prices: str = ""
 
 

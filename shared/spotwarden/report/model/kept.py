@@ -72,7 +72,7 @@ class Gathered(msgspec.Struct, frozen=True, kw_only=True):
     ran: Mapping[str, Ran] = {}
     recorded: tuple[int, ...] = ()
     lines: tuple[NodeMetrics, ...] = ()
-    deeds: tuple[AuditedAction, ...] = ()
+    entries: tuple[AuditedAction, ...] = ()
     left_out: int = 0
 
 
@@ -182,7 +182,7 @@ class JobNews(msgspec.Struct, kw_only=True):
 
     metered: dict[str, KeptUsage] = {}
     loads: dict[str, dict[str, float]] = {}
-    deeds: list[AuditedAction] = []
+    entries: list[AuditedAction] = []
 
 
 class ReportIndex(msgspec.Struct, frozen=True, kw_only=True):

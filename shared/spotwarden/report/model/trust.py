@@ -37,7 +37,7 @@ class AuditedAction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """What is looked for; "" and None ask for everything. `text` is looked for in all of a deed's words.
+    """What is looked for; "" and None ask for everything. `text` is looked for in all of an audit entry's words.
 
     `about` is a job's name, a VM's name or an instance id: what a person who asks has at hand. `changes`
     leaves out what only keeps our own records.
@@ -55,15 +55,15 @@ class AuditQuery(msgspec.Struct, frozen=True, kw_only=True):
 class TrustReport(msgspec.Struct, frozen=True, kw_only=True):
     """What was found, newest first.
 
-    `found` counts all of it, of which `deeds` are the first. `since` is the oldest day that was looked
+    `found` counts all of it, of which `entries` are the first. `since` is the oldest day that was looked
     through (of what is about one job, all of it is: then None). `functions`, `rules` and `actions` are those
     that occur, for a choice. `answer` says in a sentence why a VM or job is gone, "" where nobody asked or
-    nobody knows; `by` is the id of the deed behind it.
+    nobody knows; `by` is the id of the audit entry behind it.
     """
 
     at: datetime | None
     query: AuditQuery
-    deeds: tuple[AuditedAction, ...] = ()
+    entries: tuple[AuditedAction, ...] = ()
     found: int = 0
     since: date | None = None
     functions: tuple[str, ...] = ()

@@ -25,9 +25,9 @@ class Basis(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FoundAudit(msgspec.Struct, frozen=True, kw_only=True):
-    """Deeds that may fit a query, since when all are there (None: ever), and the job that is asked for."""
+    """Audit entries that may fit a query, since when all are there (None: ever), and the job that is asked for."""
 
-    deeds: tuple[AuditedAction, ...] = ()
+    entries: tuple[AuditedAction, ...] = ()
     since: date | None = None
     about: Summary | None = None
 

@@ -21,7 +21,7 @@ FLEET = """{% extends "base" %}
 {{ exports(frame, "fleet", asked) }}</p>
 {{ figures(top) }}
 <nav aria-label="On this page"><p>On this page: <a href="#cases">open cases</a>{% for one in tables %}
-, <a href="#by-{{ one.by }}">by {{ one.by }}</a>{% endfor %}, <a href="#weather">zone weather</a></p></nav>
+, <a href="#by-{{ one.by }}">by {{ one.by }}</a>{% endfor %}, <a href="#outages">zone outages</a></p></nav>
 
 <h2 id="cases">Open cases and what comes next</h2>
 {% if cases %}
@@ -94,9 +94,9 @@ since {{ say.when(case.since or case.opened) }}<span class="sub"><bdi>{{ case.re
 {% endcall %}
 {% endfor %}
 
-<h2 id="weather">Zone weather</h2>
-{% if weather %}
-{% call scroll("Zone weather, a table that scrolls sideways") %}
+<h2 id="outages">Zone outages</h2>
+{% if outages %}
+{% call scroll("Zone outages, a table that scrolls sideways") %}
 <table class="heat">
 <caption>What zones did, by hour of the day
 <span class="quiet">VMs that they took and requests for which they had no room,
@@ -106,7 +106,7 @@ together; hours are those of {{ frame.zone }}</span></caption>
 <th scope="col" class="n">Took VMs</th><th scope="col" class="n">No room</th>
 <th scope="col" class="n">Granted</th></tr></thead>
 <tbody>
-{% for zone in weather %}
+{% for zone in outages %}
 <tr><th scope="row" class="pin">{{ say.text(zone.zone) }}</th>
 {% for cell in zone.hours %}<td{% if cell.level %}
  class="h{{ cell.level }}" title="{{ cell.says }}"{% endif %}>{% if cell.count %}{{ cell.count }}{% else %}

@@ -98,8 +98,8 @@ JOB = """{% extends "base" %}
 <tr><td>{{ say.when(mark.at) }}</td><th scope="row">{{ mark.kind.value }}</th>
 <td class="n">{% if mark.attempt is not none %}{{ mark.attempt }}{% endif %}</td>
 <td><bdi>{{ mark.node }}</bdi></td>
-<td class="wrap"><bdi>{{ mark.what }}</bdi>{% if mark.deed and mark.deed in shown %}
- <a href="#deed-{{ shown[mark.deed] }}">evidence</a>{% endif %}</td></tr>
+<td class="wrap"><bdi>{{ mark.what }}</bdi>{% if mark.entry and mark.entry in shown %}
+ <a href="#entry-{{ shown[mark.entry] }}">evidence</a>{% endif %}</td></tr>
 {% endfor %}
 </tbody>
 </table>
@@ -132,28 +132,28 @@ JOB = """{% extends "base" %}
 {% for one in drawn %}{{ curves(one, "curve-" ~ loop.index) }}{% endfor %}
 </div>
 
-<h2 id="deeds">What was done, and why</h2>
-{% if report.deeds %}
+<h2 id="entries">What was done, and why</h2>
+{% if report.entries %}
 {% call scroll("What was done, a table that scrolls sideways") %}
 <table>
 <caption class="unseen">What was done, oldest first</caption>
 <thead><tr><th scope="col">When</th><th scope="col">Action</th><th scope="col">By</th><th scope="col">Why</th>
 <th scope="col">Outcome</th><th scope="col">Policy</th></tr></thead>
 <tbody>
-{% for deed in report.deeds %}
-<tr id="deed-{{ loop.index }}"><td>{{ say.when(deed.at) }}</td>
-<th scope="row">{{ action(deed) }}{% if deed.node %}
-<span class="sub"><bdi>{{ deed.node }}</bdi></span>{% endif %}</th>
-<td><bdi>{{ deed.function }}</bdi></td>
-<td class="wrap"><bdi>{{ deed.why }}</bdi>{{ evidence(deed.evidence, "Evidence") }}</td>
-<td class="wrap">{{ outcome(deed) }}{% if deed.detail %}
-<span class="sub"><bdi>{{ deed.detail }}</bdi></span>{% endif %}</td><td><code>{{ deed.policy }}</code></td>
+{% for entry in report.entries %}
+<tr id="entry-{{ loop.index }}"><td>{{ say.when(entry.at) }}</td>
+<th scope="row">{{ action(entry) }}{% if entry.node %}
+<span class="sub"><bdi>{{ entry.node }}</bdi></span>{% endif %}</th>
+<td><bdi>{{ entry.function }}</bdi></td>
+<td class="wrap"><bdi>{{ entry.why }}</bdi>{{ evidence(entry.evidence, "Evidence") }}</td>
+<td class="wrap">{{ outcome(entry) }}{% if entry.detail %}
+<span class="sub"><bdi>{{ entry.detail }}</bdi></span>{% endif %}</td><td><code>{{ entry.policy }}</code></td>
 </tr>
 {% endfor %}
 </tbody>
 </table>
 {% endcall %}
-{% if report.deeds_left_out %}<p class="quiet">{{ "{:,}".format(report.deeds_left_out) }}
+{% if report.entries_left_out %}<p class="quiet">{{ "{:,}".format(report.entries_left_out) }}
 older ones are on the trust page.</p>{% endif %}
 {% else %}
 <p class="note">Nothing was done to this job.</p>

@@ -28,11 +28,11 @@ placeholder="why was my VM deleted?"></label>
 <h2 id="answer">What happened to <bdi>{{ query.about }}</bdi></h2>
 <p class="note{% if trust.answer %} bad{% endif %}">{% if trust.answer %}
 <bdi>{{ trust.answer }}</bdi>{% else %}{{ nothing }}{% endif %}
-{% if trust.by and trust.by in shown %} <a href="#deed-{{ shown[trust.by] }}">The evidence</a>.{% endif %}</p>
+{% if trust.by and trust.by in shown %} <a href="#entry-{{ shown[trust.by] }}">The evidence</a>.{% endif %}</p>
 </section>
 {% endif %}
 <p id="count">{{ count }}</p>
-{% if trust.deeds %}
+{% if trust.entries %}
 {% call scroll("Actions, a table that scrolls sideways") %}
 <table>
 <caption class="unseen">Actions, newest first</caption>
@@ -40,25 +40,25 @@ placeholder="why was my VM deleted?"></label>
 <th scope="col">Why</th><th scope="col">Outcome</th><th scope="col">By</th><th scope="col">Policy</th>
 </tr></thead>
 <tbody>
-{% for deed in trust.deeds %}
-<tr id="deed-{{ loop.index }}"><td>{{ say.when(deed.at) }}</td>
-<th scope="row">{{ action(deed) }}{% if deed.rule %}<span class="sub">rule {{ deed.rule }}</span>{% endif %}
+{% for entry in trust.entries %}
+<tr id="entry-{{ loop.index }}"><td>{{ say.when(entry.at) }}</td>
+<th scope="row">{{ action(entry) }}{% if entry.rule %}<span class="sub">rule {{ entry.rule }}</span>{% endif %}
 </th>
-<td>{% if deed.job %}<a href="{{ frame.job(deed.job) }}"><bdi>{{ deed.job }}</bdi></a>{% else %}
-{{ NONE }}{% endif %}{% if deed.node %}<span class="sub"><bdi>{{ deed.node }}</bdi></span>{% endif %}
-{% for id in deed.instance_ids[:3] %}<span class="sub">{% if frame.static %}<bdi>{{ id }}</bdi>{% else %}
+<td>{% if entry.job %}<a href="{{ frame.job(entry.job) }}"><bdi>{{ entry.job }}</bdi></a>{% else %}
+{{ NONE }}{% endif %}{% if entry.node %}<span class="sub"><bdi>{{ entry.node }}</bdi></span>{% endif %}
+{% for id in entry.instance_ids[:3] %}<span class="sub">{% if frame.static %}<bdi>{{ id }}</bdi>{% else %}
 <a href="{{ frame.to('trust', [('about', id)]) }}"><bdi>{{ id }}</bdi></a>{% endif %}</span>{% endfor %}
-{% if deed.instance_ids | length > 3 %}
-<span class="sub">and {{ deed.instance_ids | length - 3 }} more</span>{% endif %}</td>
-<td class="wrap"><bdi>{{ deed.why }}</bdi>{% if deed.place %}
-<span class="sub">in <bdi>{{ deed.place }}</bdi></span>{% endif %}
-{{ evidence(deed.evidence, "Evidence") }}</td>
-<td class="wrap">{{ outcome(deed) }}{% if deed.detail %}
-<span class="sub"><bdi>{{ deed.detail }}</bdi></span>{% endif %}</td>
-<td><bdi>{{ deed.function }}</bdi>{% if record(deed) %}
-<span class="sub"><a href="{{ record(deed) }}" rel="noreferrer"
-aria-label="Record of {{ action(deed) }} at {{ say.stamp(deed.at) }}">record</a></span>{% endif %}</td>
-<td><code>{{ deed.policy or "unknown" }}</code></td></tr>
+{% if entry.instance_ids | length > 3 %}
+<span class="sub">and {{ entry.instance_ids | length - 3 }} more</span>{% endif %}</td>
+<td class="wrap"><bdi>{{ entry.why }}</bdi>{% if entry.place %}
+<span class="sub">in <bdi>{{ entry.place }}</bdi></span>{% endif %}
+{{ evidence(entry.evidence, "Evidence") }}</td>
+<td class="wrap">{{ outcome(entry) }}{% if entry.detail %}
+<span class="sub"><bdi>{{ entry.detail }}</bdi></span>{% endif %}</td>
+<td><bdi>{{ entry.function }}</bdi>{% if record(entry) %}
+<span class="sub"><a href="{{ record(entry) }}" rel="noreferrer"
+aria-label="Record of {{ action(entry) }} at {{ say.stamp(entry.at) }}">record</a></span>{% endif %}</td>
+<td><code>{{ entry.policy or "unknown" }}</code></td></tr>
 {% endfor %}
 </tbody>
 </table>

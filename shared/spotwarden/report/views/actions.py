@@ -14,12 +14,12 @@ _OUTCOMES = {
 _BOUND = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def action(deed: AuditedAction) -> str:
+def action(entry: AuditedAction) -> str:
     """`DeleteInstance` as "Delete instance"."""
-    words = _BOUND.sub(" ", deed.action)
+    words = _BOUND.sub(" ", entry.action)
     return words[:1].upper() + words[1:].lower() if words else "unknown"
 
 
-def outcome(deed: AuditedAction) -> str:
+def outcome(entry: AuditedAction) -> str:
     """What came of it."""
-    return _OUTCOMES.get(deed.outcome, deed.outcome or "unknown")
+    return _OUTCOMES.get(entry.outcome, entry.outcome or "unknown")

@@ -11,7 +11,7 @@ from spotwarden.report.model.fleet import By, FleetReport, Slice, Spans
 from spotwarden.report.views.drawing import Picture
 from spotwarden.report.views.frame import PageFrame
 from spotwarden.report.views.job import left_out
-from spotwarden.report.views.outages import weather
+from spotwarden.report.views.outages import outages
 from spotwarden.report.views.rendering import render
 from spotwarden.report.views.stacks import across, along
 from spotwarden.report.views.text import Words
@@ -68,7 +68,7 @@ def fleet(view: FleetReport, frame: PageFrame, unit: str = "gpu", owner: str = "
         parts=PARTS,
         spans=spans,
         split=split,
-        weather=weather(view.weather, say),
+        outages=outages(view.outages, say),
     )
 
 

@@ -47,7 +47,7 @@ def job(report: JobReport, frame: PageFrame) -> str:
         bars_left_out=left_out(len(report.bars) - MOST_BARS, "stay"),
         busy=lambda bar: say.share(_part(busy.get(bar.instance_id))),
         drawn=curving.of_job(report),
-        shown={deed.id: place for place, deed in enumerate(report.deeds, 1)},
+        shown={entry.id: place for place, entry in enumerate(report.entries, 1)},
         action=action,
         outcome=outcome,
     )

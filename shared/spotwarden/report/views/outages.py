@@ -1,4 +1,4 @@
-"""Zone weather as a table: zones by the hours of the day."""
+"""Zone outages as a table: zones by the hours of the day."""
 
 from collections.abc import Iterable
 
@@ -29,7 +29,7 @@ class ZoneOutages(msgspec.Struct, frozen=True, kw_only=True):
     granted: int
 
 
-def weather(hours: Iterable[OutageHour], words: Words) -> tuple[ZoneOutages, ...]:
+def outages(hours: Iterable[OutageHour], words: Words) -> tuple[ZoneOutages, ...]:
     """By zone, the worst first; hours are those of the zone in which times are shown."""
     zones: dict[str, list[OutageHour]] = {}
     for hour in hours:

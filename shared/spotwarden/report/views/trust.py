@@ -12,8 +12,8 @@ def trust(view: TrustReport, frame: PageFrame) -> str:
     """The page of what was found."""
     frame = frame.at("trust")
 
-    def record(deed: AuditedAction) -> str:
-        return frame.cloud(f"gs://{frame.bucket}/{deed.name}") if deed.name and frame.bucket else ""
+    def record(entry: AuditedAction) -> str:
+        return frame.cloud(f"gs://{frame.bucket}/{entry.name}") if entry.name and frame.bucket else ""
 
     return render(
         "trust",
@@ -21,7 +21,7 @@ def trust(view: TrustReport, frame: PageFrame) -> str:
         trust=view,
         query=view.query,
         asked=list(asked(view.query)),
-        shown={deed.id: place for place, deed in enumerate(view.deeds, 1)},
+        shown={entry.id: place for place, entry in enumerate(view.entries, 1)},
         count=_count(view),
         nothing=_nothing(view),
         record=record,
@@ -46,12 +46,12 @@ def asked(query: AuditQuery) -> Iterator[tuple[str, str]]:
 
 def _count(view: TrustReport) -> str:
     found = f"{view.found:,} {'action' if view.found == 1 else 'actions'}"
-    shown = f", the newest {len(view.deeds):,} here" if len(view.deeds) < view.found else ""
+    shown = f", the newest {len(view.entries):,} here" if len(view.entries) < view.found else ""
     return f"{found}{shown}{f', since {view.since}' if view.since else ''}"
 
 
 def _nothing(view: TrustReport) -> str:
-    if view.deeds:
+    if view.entries:
         return "Nothing that was done to it ended a VM; the list below has all of it."
     days = f"On {view.query.day} nothing" if view.query.day else "Nothing"
     if view.since is not None and not view.query.day:

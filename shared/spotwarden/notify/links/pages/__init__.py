@@ -1,4 +1,4 @@
-"""The pages that a link in a letter opens: one card, no script, nothing from elsewhere."""
+"""The pages that a link in a message opens: one card, no script, nothing from elsewhere."""
 
 from spotwarden.notify.links.pages.headers import HEADERS
 from spotwarden.notify.links.pages.rendering import render

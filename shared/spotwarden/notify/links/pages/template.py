@@ -4,12 +4,12 @@ STYLE = """
 :root {
   color-scheme: light dark;
   --page: #f4f5f7; --card: #ffffff; --ink: #1c2126; --quiet: #4d565f; --line: #d4d9de; --code: #eef0f3;
-  --deed: #1257a8; --on-deed: #ffffff; --good: #17663a; --bad: #a32015; --ring: #1257a8;
+  --accent: #1257a8; --on-accent: #ffffff; --good: #17663a; --bad: #a32015; --ring: #1257a8;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #14171a; --card: #1e2226; --ink: #e8eaed; --quiet: #b0b8c0; --line: #3a4148; --code: #2a2f35;
-    --deed: #8ab8f0; --on-deed: #10151a; --good: #7fd3a0; --bad: #ffa198; --ring: #8ab8f0;
+    --accent: #8ab8f0; --on-accent: #10151a; --good: #7fd3a0; --bad: #ffa198; --ring: #8ab8f0;
   }
 }
 * { box-sizing: border-box; }
@@ -20,7 +20,7 @@ body {
 }
 main {
   max-width: 38rem; margin: 0 auto; padding: 1.25rem; background: var(--card);
-  border: 1px solid var(--line); border-top: 4px solid var(--deed); border-radius: 8px;
+  border: 1px solid var(--line); border-top: 4px solid var(--accent); border-radius: 8px;
 }
 main.good { border-top-color: var(--good); }
 main.bad { border-top-color: var(--bad); }
@@ -35,14 +35,14 @@ dd { margin: 0; min-width: 0; }
 form { margin: 1.25rem 0; }
 button {
   min-height: 48px; width: 100%; padding: .6rem 1.4rem; border: 0; border-radius: 6px; font: inherit;
-  font-weight: 600; background: var(--deed); color: var(--on-deed); cursor: pointer;
+  font-weight: 600; background: var(--accent); color: var(--on-accent); cursor: pointer;
 }
 fieldset { margin: 0 0 1rem; padding: 0; border: 0; }
 legend { padding: 0; margin-bottom: .5rem; font-weight: 600; }
 label { display: flex; gap: .75rem; align-items: center; min-height: 48px; padding: .4rem .75rem;
   margin-bottom: .5rem; border: 1px solid var(--line); border-radius: 6px; cursor: pointer; }
 label span span { display: block; color: var(--quiet); }
-input { width: 1.25rem; height: 1.25rem; margin: 0; flex: none; accent-color: var(--deed); }
+input { width: 1.25rem; height: 1.25rem; margin: 0; flex: none; accent-color: var(--accent); }
 :focus-visible { outline: 3px solid var(--ring); outline-offset: 2px; }
 code { display: block; margin-top: .3rem; padding: .5rem .7rem; border-radius: 6px; background: var(--code);
   font: .9rem/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }

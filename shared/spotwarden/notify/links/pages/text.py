@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from spotwarden.model.delivery import Pace
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Unfit
-from spotwarden.model.post import Pace
 from spotwarden.model.spans import moment, span
 from spotwarden.notify.links.pages.page import AnswerPage, PageChoice, Question, Tone
 from spotwarden.notify.links.reply import (
@@ -21,8 +21,8 @@ from spotwarden.notify.links.reply import (
 AT_ONCE = "Warnings reach you in any case, and so does whatever was stopped or deleted."
 _PACES: Mapping[Pace, tuple[str, str]] = {
     Pace.NOW: ("As it happens", "each piece of news by itself"),
-    Pace.HOURLY: ("Once an hour", "all of it in one letter"),
-    Pace.DAILY: ("Once a day", "all of it in one letter"),
+    Pace.HOURLY: ("Once an hour", "all of it in one message"),
+    Pace.DAILY: ("Once a day", "all of it in one message"),
 }
 _WEEKLY = (
     (True, "yes", "Comes on Monday", "what ran, what it cost and saved, what was wasted"),
@@ -79,7 +79,7 @@ _TROUBLE: Mapping[AnswerTrouble, tuple[int, str, str]] = {
     AnswerTrouble.MISSING: (
         400,
         "There is no link here",
-        "This page is opened by a link in a letter of Spotwarden. Nothing was changed.",
+        "This page is opened by a link in a message of Spotwarden. Nothing was changed.",
     ),
 }
 
@@ -104,7 +104,9 @@ def _shown(shown: AnswerShown) -> AnswerPage:
         button=verdict.button if opened else "",
         instead=verdict.instead,
         command=verdict.command,
-        foot=foot if opened else f"{verdict.changed or 'Nothing was changed.'} The letter was to {offer.to}.",
+        foot=foot
+        if opened
+        else f"{verdict.changed or 'Nothing was changed.'} The message was to {offer.to}.",
     )
 
 
@@ -128,31 +130,31 @@ def _given(given: AnswerGiven) -> AnswerPage:
     )
 
 
-def _wishes(wishes: PreferencesShown) -> AnswerPage:
-    if wishes.saved and wishes.pace is not None:
-        says = f"News now reaches you {_PACES[wishes.pace][0].lower()}. {AT_ONCE}"
-    elif wishes.pace is None:
-        says = f"{AT_ONCE} News is gathered for {span(wishes.digest)}, unless you choose here."
+def _preferences(preferences: PreferencesShown) -> AnswerPage:
+    if preferences.saved and preferences.pace is not None:
+        says = f"News now reaches you {_PACES[preferences.pace][0].lower()}. {AT_ONCE}"
+    elif preferences.pace is None:
+        says = f"{AT_ONCE} News is gathered for {span(preferences.digest)}, unless you choose here."
     else:
         says = AT_ONCE
     return AnswerPage(
         code=200,
-        tone=Tone.GOOD if wishes.saved else Tone.ASKS,
-        title="Saved" if wishes.saved else "How often do you want to hear?",
+        tone=Tone.GOOD if preferences.saved else Tone.ASKS,
+        title="Saved" if preferences.saved else "How often do you want to hear?",
         says=says,
-        questions=_questions(wishes),
+        questions=_questions(preferences),
         button="Save",
-        foot=f"This is about letters to {wishes.wish.to}. The link is yours alone.",
+        foot=f"This is about messages to {preferences.preference_offer.to}. The link is yours alone.",
     )
 
 
-def _questions(wishes: PreferencesShown) -> tuple[Question, ...]:
+def _questions(preferences: PreferencesShown) -> tuple[Question, ...]:
     paces = tuple(
-        PageChoice(value=pace.value, label=label, detail=detail, chosen=pace is wishes.pace)
+        PageChoice(value=pace.value, label=label, detail=detail, chosen=pace is preferences.pace)
         for pace, (label, detail) in _PACES.items()
     )
     weekly = tuple(
-        PageChoice(value=value, label=label, detail=detail, chosen=wishes.weekly is wanted)
+        PageChoice(value=value, label=label, detail=detail, chosen=preferences.weekly is wanted)
         for wanted, value, label, detail in _WEEKLY
     )
     return (
@@ -168,7 +170,7 @@ def _unfit(unfit: Unfit) -> AnswerPage:
         tone=Tone.BAD,
         title=title,
         says=f"{says} Nothing was changed.",
-        instead="Open the link of the newest letter, or answer by command; this shows what is open:",
+        instead="Open the link of the newest message, or answer by command; this shows what is open:",
         command="spotwarden cases list",
     )
 
@@ -193,7 +195,7 @@ def _sentence(text: str) -> str:
 _PAGES: Mapping[type, Callable[[Any], AnswerPage]] = {
     AnswerShown: _shown,
     AnswerGiven: _given,
-    PreferencesShown: _wishes,
+    PreferencesShown: _preferences,
     Unfit: _unfit,
     AnswerFailed: _failed,
 }

@@ -1,11 +1,11 @@
-"""What waits to be told, for the tests of letters: everything ordinary unless a test says otherwise."""
+"""What waits to be told, for the tests of messages: everything ordinary unless a test says otherwise."""
 
 from datetime import UTC, datetime, timedelta
 
+from spotwarden.model.delivery import Channel, Pending, Recipient
 from spotwarden.model.finding import Target
-from spotwarden.model.letter import MailLinks, Shape
+from spotwarden.model.message import MailLinks, Shape
 from spotwarden.model.notice import CaseRef, Notice, Severity, Way
-from spotwarden.model.post import Channel, Pending, Recipient
 from spotwarden.notify.templates import hook, mail
 
 NOW = datetime(2026, 11, 21, 14, 0, tzinfo=UTC)
@@ -62,7 +62,7 @@ def links(*pendings, **facts):
     )
 
 
-def letter(*pendings, again=False, **facts):
+def message(*pendings, again=False, **facts):
     """The mail that tells these, with a link for each answer."""
     pendings = pendings or (pending(),)
     given = facts.pop("links", None) or links(*pendings)

@@ -18,7 +18,7 @@ class Shape(Enum):
 
 
 class MailLinks(msgspec.Struct, frozen=True, kw_only=True):
-    """What one reader can do by a click: answers by the notice's id, and pages about his letters.
+    """What one reader can do by a click: answers by the notice's id, and pages about his messages.
 
     `keep` and `extend` are what the answers of these names grant, so that the links can say it. A link of
     an answer is its reader's own: it stands in mails only. `report` is the report page, the same for all.

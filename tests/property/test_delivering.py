@@ -1,4 +1,4 @@
-"""Promises of the post room that hold in every history: whatever fails, dies, is doubled or comes late."""
+"""Promises of the outbox that hold in every history: whatever fails, dies, is doubled or comes late."""
 
 import contextlib
 from datetime import timedelta
@@ -7,10 +7,10 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from spotwarden.model.delivery import Pace
 from spotwarden.model.notice import Severity
-from spotwarden.model.post import Pace
 from tests.fakes.trouble import rejected, unanswered
-from tests.notify.outbox.post_room import ADA, BOB, OPS, PostRoom, notice
+from tests.notify.outbox.outbox_world import ADA, BOB, OPS, OutboxWorld, notice
 from tests.notify.outbox.test_exactly_once import watched
 from tests.recovery.test_exactly_once import KilledError, die
 
@@ -32,12 +32,12 @@ FAILURES = st.sampled_from(
 WAITS = st.sampled_from([0, 4, 5, 59, 60, 119, 120, 121, 300, 3600, 43_200, 86_400])
 
 
-class PostRoomMachine(RuleBasedStateMachine):
+class OutboxMachine(RuleBasedStateMachine):
     """Anything that may happen to a post room, in any order."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.room = PostRoom(flood=2)
+        self.room = OutboxWorld(flood=2)
         self.published: set[int] = set()
 
     @rule(which=WHICH, times=st.integers(1, 3))
@@ -76,8 +76,8 @@ class PostRoomMachine(RuleBasedStateMachine):
 
     @rule(failure=FAILURES, to=st.sampled_from([ADA, BOB, OPS]), times=st.integers(1, 3))
     def fail(self, failure, to, times):
-        """A recipient's next letters fail."""
-        self.room.cloud.post.trouble.order("send", failure, about=to, times=times)
+        """A recipient's next messages fail."""
+        self.room.cloud.mailer.trouble.order("send", failure, about=to, times=times)
 
     @rule(call=st.sampled_from(["read", "write", "delete", "entries"]), done=st.booleans())
     def mute(self, call, done):
@@ -104,7 +104,7 @@ class PostRoomMachine(RuleBasedStateMachine):
     def come_to_rest(self):
         """Once all goes well again, everybody has what was for them, or ops do and it is kept."""
         room = self.room
-        room.cloud.post.trouble.calm()
+        room.cloud.mailer.trouble.calm()
         room.cloud.store.trouble.calm()
         room.publish(*(NOTICES[which] for which in sorted(self.published)))
         room.tick_for(hours=27, every=timedelta(minutes=61))
@@ -125,7 +125,7 @@ class PostRoomMachine(RuleBasedStateMachine):
             do()
 
 
-TestPostRoom = PostRoomMachine.TestCase
-TestPostRoom.settings = settings(
+TestOutboxMachine = OutboxMachine.TestCase
+TestOutboxMachine.settings = settings(
     max_examples=60, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -10,7 +10,7 @@ DISKS = f"zones/{ZONE}/disks"
 HERE = "http://127.0.0.1:1/compute/v1/projects/project"
 
 
-THINGS = [
+RESOURCE_TYPES = [
     (f"zones/{ZONE}/disks", {}),
     (f"zones/{ZONE}/reservations", {}),
     (f"regions/{REGION}/addresses", {}),
@@ -114,7 +114,7 @@ def test_every_disk_type_can_be_asked_for(world: World, kind):
     assert disk["sizeGb"] == world.get(f"zones/{ZONE}/diskTypes/{kind}")["defaultDiskSizeGb"]
 
 
-@pytest.mark.parametrize(("path", "body"), THINGS)
+@pytest.mark.parametrize(("path", "body"), RESOURCE_TYPES)
 def test_everything_is_made_got_listed_and_deleted_the_same_way(world: World, path, body):
     """With operations, 409 on a name in use, 404 on one that is not there."""
     operation = world.post(path, body | {"name": "thing"})
@@ -125,13 +125,13 @@ def test_everything_is_made_got_listed_and_deleted_the_same_way(world: World, pa
     assert (made["selfLink"], made["id"]) == (f"{HERE}/{path}/thing", operation["targetId"])
     assert made in world.get(path)["items"]
     assert world.refused("POST", path, body | {"name": "thing"})[:2] == (409, "alreadyExists")
-    assert world.refused("POST", path, body | {"name": "Thing"})[:2] == (400, "invalid")
+    assert world.refused("POST", path, body | {"name": "ResourceType"})[:2] == (400, "invalid")
     assert world.delete(f"{path}/thing")["operationType"] == "delete"
     assert world.refused("GET", f"{path}/thing")[:2] == (404, "notFound")
     assert world.refused("DELETE", f"{path}/thing")[:2] == (404, "notFound")
 
 
-@pytest.mark.parametrize(("path", "body"), THINGS)
+@pytest.mark.parametrize(("path", "body"), RESOURCE_TYPES)
 def test_a_thing_can_be_deleted_by_its_id(world: World, path, body):
     """Which no other thing of its name has."""
     old = world.post(path, body | {"name": "thing"})["targetId"]

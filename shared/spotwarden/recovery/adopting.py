@@ -32,7 +32,7 @@ def strangers(facts: JobFacts) -> list[Instance]:
     ]
 
 
-def sight(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
+def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     """Write down an attempt that its developer launched by hand; None where there is none."""
     new = {stranger.name: stranger for stranger in strangers(facts) if _is_its_own(facts, stranger)}
     if not new:

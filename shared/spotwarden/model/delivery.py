@@ -26,7 +26,7 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
     """A notice that waits to be sent to one recipient, since it was taken in.
 
     `stands_in` is whom it could not be brought to, where it goes to somebody else in his place, and
-    `because` why not. A `copy` goes to a hook besides the letter to a person: it warns nobody by itself.
+    `because` why not. A `copy` goes to a hook besides the message to a person: it warns nobody by itself.
     """
 
     notice: Notice
@@ -38,7 +38,7 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
-    """What goes out as one letter: the keys of its notices, in the order in which they are told.
+    """What goes out as one message: the keys of its notices, in the order in which they are told.
 
     `sent_at` is when it was last handed over; how that went is not known yet. `tries` counts how often it
     may have reached its recipient.
@@ -53,7 +53,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
 class Round(msgspec.Struct, frozen=True, kw_only=True):
     """What is remembered of one recipient between sweeps, and who writes to him now, until when at most.
 
-    `sending` is a letter of which nobody knows yet whether it arrived, `sent` one that did and is not yet
+    `sending` is a message of which nobody knows yet whether it arrived, `sent` one that did and is not yet
     written down notice by notice. `last` is when he last got one. After `failures` in a row, the first of
     them at `troubled`, nothing is tried before `retry`.
     """

@@ -14,7 +14,7 @@ from localcloud.compute.site import Site
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
+class InsertRequest:
     """A resource that is asked for: the request in normal form, and where it is to be."""
 
     site: Site
@@ -33,53 +33,53 @@ class Wish:
         return f"{self.scope}/{self.collection}/{self.name}"
 
 
-Complete = Callable[[Wish], dict[str, Any]]
+Complete = Callable[[InsertRequest], dict[str, Any]]
 """The fields that a new resource has over what the request says; `ApiError` when it cannot be."""
 
 
-def resource(wish: Wish, kind: str, complete: Complete) -> Resource:
+def resource(request: InsertRequest, kind: str, complete: Complete) -> Resource:
     """The whole resource of something new.
 
     Raises:
         ApiError: 400 or 404 when it cannot be as it is asked for.
     """
-    site, where = wish.site, wish.scope.partition("/")[0]
-    place = {where.removesuffix("s"): site.links.link(wish.scope)} if where in ("zones", "regions") else {}
+    site, where = request.site, request.scope.partition("/")[0]
+    place = {where.removesuffix("s"): site.links.link(request.scope)} if where in ("zones", "regions") else {}
     return {
         "kind": kind,
         "id": site.numbers.take(),
         "creationTimestamp": site.now(),
-        **wish.given,
+        **request.given,
         **place,
-        "selfLink": site.links.link(wish.path),
-        **complete(wish),
+        "selfLink": site.links.link(request.path),
+        **complete(request),
     }
 
 
-def disk(wish: Wish) -> dict[str, Any]:
+def disk(request: InsertRequest) -> dict[str, Any]:
     """A persistent disk."""
-    return new_disk(wish.site, wish.scope, wish.name, wish.given, field="resource")
+    return new_disk(request.site, request.scope, request.name, request.given, field="resource")
 
 
-def address(wish: Wish) -> dict[str, Any]:
+def address(request: InsertRequest) -> dict[str, Any]:
     """A static address, external unless it says INTERNAL."""
-    kind = wish.given.get("addressType", "EXTERNAL")
-    tier = {"networkTier": wish.given.get("networkTier", "PREMIUM")} if kind == "EXTERNAL" else {}
+    kind = request.given.get("addressType", "EXTERNAL")
+    tier = {"networkTier": request.given.get("networkTier", "PREMIUM")} if kind == "EXTERNAL" else {}
     return {
         **tier,
-        **_address(wish, kind),
+        **_address(request, kind),
         "addressType": kind,
         "status": "RESERVED",
-        "labelFingerprint": fingerprint(wish.given.get("labels", {})),
+        "labelFingerprint": fingerprint(request.given.get("labels", {})),
     }
 
 
-def _address(wish: Wish, kind: str) -> dict[str, Any]:
-    site, wanted = wish.site, wish.given.get("address", "")
+def _address(request: InsertRequest, kind: str) -> dict[str, Any]:
+    site, wanted = request.site, request.given.get("address", "")
     purpose: dict[str, Any] = {}
     pool = site.pools.external
     if kind == "INTERNAL":
-        subnetwork = _subnetwork(wish)
+        subnetwork = _subnetwork(request)
         pool = site.pools.of(subnetwork["ipCidrRange"])
         purpose = {"purpose": "GCE_ENDPOINT", "subnetwork": subnetwork["selfLink"]}
     if wanted and not pool.claim(wanted):
@@ -87,12 +87,12 @@ def _address(wish: Wish, kind: str) -> dict[str, Any]:
     return {"address": wanted or pool.take(), **purpose}
 
 
-def _subnetwork(wish: Wish) -> Resource:
-    text = wish.given.get("subnetwork", "default")
-    reference = wish.site.links.read(
-        text, field="resource.subnetwork", collection="subnetworks", scope=wish.scope
+def _subnetwork(request: InsertRequest) -> Resource:
+    text = request.given.get("subnetwork", "default")
+    reference = request.site.links.read(
+        text, field="resource.subnetwork", collection="subnetworks", scope=request.scope
     )
-    found = wish.site.things["subnetworks"].get(reference.scope, reference.name)
+    found = request.site.things["subnetworks"].get(reference.scope, reference.name)
     if found is None:
         raise not_found(reference.path)
     return found
@@ -108,53 +108,53 @@ def give_back(site: Site, found: Resource) -> None:
     pool.release(found["address"])
 
 
-def image(wish: Wish) -> dict[str, Any]:
+def image(request: InsertRequest) -> dict[str, Any]:
     """A custom image. Nothing of it is read: a machine of the local cloud has no disk."""
-    given = wish.given
+    given = request.given
     return {
         "sourceType": "RAW",
         "status": "READY",
         "archiveSizeBytes": "0",
-        "diskSizeGb": given.get("diskSizeGb", _size_of_source(wish)),
+        "diskSizeGb": given.get("diskSizeGb", _size_of_source(request)),
         "architecture": given.get("architecture", "X86_64"),
         "storageLocations": given.get("storageLocations", ["us"]),
         "labelFingerprint": fingerprint(given.get("labels", {})),
     }
 
 
-def snapshot(wish: Wish) -> dict[str, Any]:
+def snapshot(request: InsertRequest) -> dict[str, Any]:
     """A snapshot of a disk."""
     return {
         "status": "READY",
-        "diskSizeGb": _size_of_source(wish),
+        "diskSizeGb": _size_of_source(request),
         "storageBytes": "0",
-        "labelFingerprint": fingerprint(wish.given.get("labels", {})),
+        "labelFingerprint": fingerprint(request.given.get("labels", {})),
     }
 
 
-def _size_of_source(wish: Wish) -> str:
+def _size_of_source(request: InsertRequest) -> str:
     """The size of the disk that it is made from, in GB; 10 where it is made from something else."""
-    text = wish.given.get("sourceDisk", "")
+    text = request.given.get("sourceDisk", "")
     if not text:
         return "10"
-    reference = wish.site.links.read(text, field="resource.sourceDisk", collection="disks", scope="")
-    found = wish.site.things["disks"].get(reference.scope, reference.name)
+    reference = request.site.links.read(text, field="resource.sourceDisk", collection="disks", scope="")
+    found = request.site.things["disks"].get(reference.scope, reference.name)
     if found is None:
         raise not_found(reference.path)
     return str(found["sizeGb"])
 
 
-def template(wish: Wish) -> dict[str, Any]:
+def template(request: InsertRequest) -> dict[str, Any]:
     """An instance template."""
-    properties = wish.given.get("properties", {})
+    properties = request.given.get("properties", {})
     if "machineType" not in properties:
         raise invalid_field("resource.properties.machineType", "", "A machine type is required.")
     return {"properties": properties}
 
 
-def machine_image(wish: Wish) -> dict[str, Any]:
+def machine_image(request: InsertRequest) -> dict[str, Any]:
     """A machine image of an instance: its properties, with disks that are made from the same sources."""
-    site, text = wish.site, wish.given.get("sourceInstance", "")
+    site, text = request.site, request.given.get("sourceInstance", "")
     reference = site.links.read(text, field="resource.sourceInstance", collection="instances", scope="")
     source = site.registry.find(last(reference.scope), reference.name).resource
     own = ("canIpForward", "labels", "metadata", "scheduling", "serviceAccounts", "tags", "guestAccelerators")
@@ -188,19 +188,19 @@ def _origin(site: Site, attached: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, **({"diskType": last(found["type"]), "diskSizeGb": found["sizeGb"]} if found else {})}
 
 
-def network(wish: Wish) -> dict[str, Any]:
+def network(request: InsertRequest) -> dict[str, Any]:
     """A VPC network, in auto mode unless it says otherwise."""
-    auto = wish.given.get("autoCreateSubnetworks", True)
+    auto = request.given.get("autoCreateSubnetworks", True)
     return {"autoCreateSubnetworks": auto, "routingConfig": {"routingMode": "REGIONAL"}, "mtu": 1460}
 
 
-def subnetwork(wish: Wish) -> dict[str, Any]:
+def subnetwork(request: InsertRequest) -> dict[str, Any]:
     """A subnetwork."""
-    site, text = wish.site, wish.given.get("network", "")
+    site, text = request.site, request.given.get("network", "")
     reference = site.links.read(text, field="resource.network", collection="networks", scope="global")
     if site.things["networks"].get("global", reference.name) is None:
         raise invalid_field("resource.network", text, "The referenced network resource cannot be found.")
-    cidr = wish.given.get("ipCidrRange", "")
+    cidr = request.given.get("ipCidrRange", "")
     try:
         block = IPv4Network(cidr)
     except ValueError as error:
@@ -217,9 +217,9 @@ def subnetwork(wish: Wish) -> dict[str, Any]:
     }
 
 
-def as_given(wish: Wish) -> dict[str, Any]:
+def as_given(request: InsertRequest) -> dict[str, Any]:
     """Something that the local cloud keeps and does nothing with."""
-    del wish
+    del request
     return {"status": "READY"}
 
 

@@ -1,12 +1,12 @@
-"""A post office in memory."""
+"""A mailer in memory."""
 
 from collections.abc import Sequence
 
-from spotwarden.model.letter import HookPost, Mail, Message
+from spotwarden.model.message import HookPost, Mail, Message
 from tests.fakes.trouble import Trouble
 
 
-class MemoryPost:
+class MemoryMailer:
     """`Post`. What arrived stands in `arrived`; failures are ordered from `trouble` under the call `send`.
 
     Their subject is `<address or hook> <id>`. `rejected("refused")` and `rejected("unsent")` deliver nothing;
@@ -17,12 +17,14 @@ class MemoryPost:
         self.trouble = Trouble()
         self.arrived: list[Message] = []
 
-    def send(self, letter: Message) -> str:
+    def send(self, message: Message) -> str:
         """As `Post.send`."""
-        return self.trouble.around("send", f"{addressee(letter)} {_id(letter)}", lambda: self._take(letter))
+        return self.trouble.around(
+            "send", f"{addressee(message)} {_id(message)}", lambda: self._take(message)
+        )
 
-    def _take(self, letter: Message) -> str:
-        self.arrived.append(letter)
+    def _take(self, message: Message) -> str:
+        self.arrived.append(message)
         return f"250 kept as {len(self.arrived)}"
 
     def mails(self, to: str = "") -> Sequence[Mail]:
@@ -34,10 +36,10 @@ class MemoryPost:
         return [one for one in self.arrived if isinstance(one, HookPost) and hook in {"", one.hook}]
 
 
-def addressee(letter: Message) -> str:
+def addressee(message: Message) -> str:
     """The mail address, or the hook's name."""
-    return letter.to if isinstance(letter, Mail) else letter.hook
+    return message.to if isinstance(message, Mail) else message.hook
 
 
-def _id(letter: Message) -> str:
-    return letter.message_id if isinstance(letter, Mail) else letter.id
+def _id(message: Message) -> str:
+    return message.message_id if isinstance(message, Mail) else message.id

@@ -1,9 +1,9 @@
-"""Letters to send."""
+"""Messages to send."""
 
 from datetime import UTC, datetime
 from typing import Any
 
-from spotwarden.model.letter import HookPost, Mail
+from spotwarden.model.message import HookPost, Mail
 
 AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 

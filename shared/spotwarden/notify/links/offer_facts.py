@@ -33,24 +33,24 @@ def _on_case(context: SweepContext, offer: Offer) -> OfferFacts:
 
 def _on_limit(context: SweepContext, offer: Offer) -> OfferFacts:
     """A limit is held against what the job says of itself."""
-    affair = _on_case(context, offer)
-    job = affair.case.subject.job if affair.case else ""
+    offer_facts = _on_case(context, offer)
+    job = offer_facts.case.subject.job if offer_facts.case else ""
     if not job:
-        return affair
-    return replace(affair, file=read_job_file(context.cloud.store, context.settings.layout, job))
+        return offer_facts
+    return replace(offer_facts, file=read_job_file(context.cloud.store, context.settings.layout, job))
 
 
 def _on_vms(context: SweepContext, offer: Offer) -> OfferFacts:
-    """The VMs are asked after only where the case is the letter's."""
-    affair = _on_case(context, offer)
-    if affair.case is None or offer.case is None or affair.case.opened != offer.case.opened:
-        return affair
-    targets = {target.id: target for target in affair.case.subject.targets if target.id.isdecimal()}
+    """The VMs are asked after only where the case is the message's."""
+    offer_facts = _on_case(context, offer)
+    if offer_facts.case is None or offer.case is None or offer_facts.case.opened != offer.case.opened:
+        return offer_facts
+    targets = {target.id: target for target in offer_facts.case.subject.targets if target.id.isdecimal()}
     if not targets:
-        return affair
+        return offer_facts
     fleet = context.cloud.compute.fleet(ids=sorted(targets))
     return replace(
-        affair,
+        offer_facts,
         fleet=fleet,
         scratch=any(machine.local_ssds for machine in fleet.items if machine.id in targets),
     )
@@ -64,15 +64,15 @@ def _on_job(context: SweepContext, offer: Offer) -> OfferFacts:
 def look_at_all(context: SweepContext, offer: Offer) -> OfferFacts:
     """The job with every VM of it, and with the disks of one: the VMs of a job are made alike."""
     facts = look_at_job(context.cloud.store, context.settings.layout, offer.job)
-    affair = _with_instances(context, offer, facts)
-    first = next(iter(affair.job.instances), None) if affair.job else None
+    offer_facts = _with_instances(context, offer, facts)
+    first = next(iter(offer_facts.job.instances), None) if offer_facts.job else None
     found = context.cloud.compute.resource(first.zone, first.id) if first else None
     disks = found.get("disks", ()) if found else ()
     sizes = [
         (int(disk.get("diskSizeGb") or 0), bool(disk.get("autoDelete"))) for disk in disks if not _lost(disk)
     ]
     return replace(
-        affair,
+        offer_facts,
         scratch=any(_lost(disk) for disk in disks),
         gb=sum(size for size, _ in sizes),
         gb_kept=sum(size for size, auto in sizes if not auto),

@@ -1,4 +1,4 @@
-"""The post of a stop: what was published there is brought to its people before the clock goes on."""
+"""The mailbox of a stop: what was published there is brought to its people before the clock goes on."""
 
 import asyncio
 import json
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from localcloud.story.stage import PATIENCE
+from localcloud.story.stage import TIMEOUT
 from localcloud.story.watch import StoryError, Watcher, until
 
 TOPIC = "spotwarden-notices"
@@ -17,7 +17,7 @@ DIGEST = timedelta(hours=1, minutes=1)
 TRIES = 20
 
 
-class Post:
+class StopMailbox:
     """Lets notify_developers look until nothing waits that should be with somebody by now."""
 
     def __init__(self, watch: Watcher) -> None:
@@ -26,7 +26,7 @@ class Post:
     async def bring(self) -> None:
         """Wait until all that was published is taken in, and all of it that is pressing has gone out."""
         in_flight = partial(self._watch.in_flight, TOPIC)
-        await until(in_flight, lambda count: not count, within=PATIENCE, waiting_for="notices to be taken in")
+        await until(in_flight, lambda count: not count, within=TIMEOUT, waiting_for="notices to be taken in")
         for _ in range(TRIES):
             if not (waiting := await self._pressing()):
                 return
@@ -40,8 +40,8 @@ class Post:
             await until(
                 self._pressing,
                 lambda now: not now & waiting,
-                within=PATIENCE / TRIES,
-                waiting_for="the letters to go out",
+                within=TIMEOUT / TRIES,
+                waiting_for="the messages to go out",
             )
         except StoryError:
             return

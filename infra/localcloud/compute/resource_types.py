@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from localcloud.compute.build import things as completed
+from localcloud.compute.build import resource_types as completed
 from localcloud.compute.build.checks import check_name
-from localcloud.compute.build.things import Complete, Wish
+from localcloud.compute.build.resource_types import Complete, InsertRequest
 from localcloud.compute.refusals import already_exists, not_found
 from localcloud.compute.shelf import Resource
 from localcloud.compute.site import Site
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thing:
+class ResourceType:
     """A collection: what its resources are called, where they live, and what they have of themselves."""
 
     collection: str
@@ -25,8 +25,8 @@ class Thing:
     has_aggregated: bool = True
 
 
-THINGS: Sequence[Thing] = (
-    Thing(
+RESOURCE_TYPES: Sequence[ResourceType] = (
+    ResourceType(
         collection="disks",
         kind="compute#disk",
         message="Disk",
@@ -34,7 +34,7 @@ THINGS: Sequence[Thing] = (
         home="zones",
         complete=completed.disk,
     ),
-    Thing(
+    ResourceType(
         collection="addresses",
         kind="compute#address",
         message="Address",
@@ -42,7 +42,7 @@ THINGS: Sequence[Thing] = (
         home="regions",
         complete=completed.address,
     ),
-    Thing(
+    ResourceType(
         collection="instanceTemplates",
         kind="compute#instanceTemplate",
         message="InstanceTemplate",
@@ -50,7 +50,7 @@ THINGS: Sequence[Thing] = (
         home="global",
         complete=completed.template,
     ),
-    Thing(
+    ResourceType(
         collection="snapshots",
         kind="compute#snapshot",
         message="Snapshot",
@@ -59,7 +59,7 @@ THINGS: Sequence[Thing] = (
         complete=completed.snapshot,
         has_aggregated=False,
     ),
-    Thing(
+    ResourceType(
         collection="machineImages",
         kind="compute#machineImage",
         message="MachineImage",
@@ -68,7 +68,7 @@ THINGS: Sequence[Thing] = (
         complete=completed.machine_image,
         has_aggregated=False,
     ),
-    Thing(
+    ResourceType(
         collection="networks",
         kind="compute#network",
         message="Network",
@@ -77,7 +77,7 @@ THINGS: Sequence[Thing] = (
         complete=completed.network,
         has_aggregated=False,
     ),
-    Thing(
+    ResourceType(
         collection="subnetworks",
         kind="compute#subnetwork",
         message="Subnetwork",
@@ -85,7 +85,7 @@ THINGS: Sequence[Thing] = (
         home="regions",
         complete=completed.subnetwork,
     ),
-    Thing(
+    ResourceType(
         collection="reservations",
         kind="compute#reservation",
         message="Reservation",
@@ -93,7 +93,7 @@ THINGS: Sequence[Thing] = (
         home="zones",
         complete=completed.as_given,
     ),
-    Thing(
+    ResourceType(
         collection="resourcePolicies",
         kind="compute#resourcePolicy",
         message="ResourcePolicy",
@@ -101,7 +101,7 @@ THINGS: Sequence[Thing] = (
         home="regions",
         complete=completed.as_given,
     ),
-    Thing(
+    ResourceType(
         collection="images",
         kind="compute#image",
         message="Image",
@@ -112,12 +112,14 @@ THINGS: Sequence[Thing] = (
     ),
 )
 
-IMAGES = next(thing for thing in THINGS if thing.collection == "images")
-_NETWORKS = next(thing for thing in THINGS if thing.collection == "networks")
-_SUBNETWORKS = next(thing for thing in THINGS if thing.collection == "subnetworks")
+IMAGES = next(resource_type for resource_type in RESOURCE_TYPES if resource_type.collection == "images")
+_NETWORKS = next(resource_type for resource_type in RESOURCE_TYPES if resource_type.collection == "networks")
+_SUBNETWORKS = next(
+    resource_type for resource_type in RESOURCE_TYPES if resource_type.collection == "subnetworks"
+)
 
 
-def make(site: Site, thing: Thing, scope: str, given: Mapping[str, Any]) -> Resource:
+def make(site: Site, resource_type: ResourceType, scope: str, given: Mapping[str, Any]) -> Resource:
     """Make one, as a request in normal form asks for it.
 
     Raises:
@@ -125,13 +127,13 @@ def make(site: Site, thing: Thing, scope: str, given: Mapping[str, Any]) -> Reso
     """
     name = str(given.get("name", ""))
     check_name(name)
-    shelf = site.things[thing.collection]
+    shelf = site.things[resource_type.collection]
     if shelf.get(scope, name) is not None:
-        raise already_exists(f"projects/{site.project}/{scope}/{thing.collection}/{name}")
-    wish = Wish(site=site, scope=scope, collection=thing.collection, given=given)
-    made = completed.resource(wish, thing.kind, thing.complete)
+        raise already_exists(f"projects/{site.project}/{scope}/{resource_type.collection}/{name}")
+    request = InsertRequest(site=site, scope=scope, collection=resource_type.collection, given=given)
+    made = completed.resource(request, resource_type.kind, resource_type.complete)
     shelf.put(scope, name, made)
-    if thing is _NETWORKS and made["autoCreateSubnetworks"]:
+    if resource_type is _NETWORKS and made["autoCreateSubnetworks"]:
         _make_subnetworks(site, name)
     return made
 
@@ -143,22 +145,22 @@ def _make_subnetworks(site: Site, network: str) -> None:
         make(site, _SUBNETWORKS, f"regions/{region}", given)
 
 
-def drop(site: Site, thing: Thing, scope: str, name: str) -> Resource:
+def drop(site: Site, resource_type: ResourceType, scope: str, name: str) -> Resource:
     """Delete one and return what it was.
 
     Raises:
         ApiError: 404 when there is none, 400 when it is in use.
     """
-    path = f"projects/{site.project}/{scope}/{thing.collection}/{name}"
-    shelf = site.things[thing.collection]
+    path = f"projects/{site.project}/{scope}/{resource_type.collection}/{name}"
+    shelf = site.things[resource_type.collection]
     found = shelf.get(scope, name)
     if found is None:
         raise not_found(path)
     completed.check_unused(found, path)
     shelf.take(scope, name)
-    if thing.collection == "addresses":
+    if resource_type.collection == "addresses":
         completed.give_back(site, found)
-    if thing is _NETWORKS and found["autoCreateSubnetworks"]:
+    if resource_type is _NETWORKS and found["autoCreateSubnetworks"]:
         for region in site.catalog.regions:
             site.things["subnetworks"].take(f"regions/{region}", name)
     return found

@@ -1,4 +1,4 @@
-"""What a post office promises: in memory, by mail and by web hook."""
+"""What a mailer harness promises: in memory, by mail and by web hook."""
 
 import json
 from collections.abc import Iterator
@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import pytest
+from tests.fakes.mailer import MemoryMailer
 
-from spotwarden.model.letter import Message
-from spotwarden.notify.channels import ChannelSettings, open_post
-from spotwarden.ports import NoPost, Post, RejectedError, UnansweredError
-from tests.fakes.post import MemoryPost
+from spotwarden.model.message import Message
+from spotwarden.notify.channels import ChannelSettings, open_mailer
+from spotwarden.ports import Mailer, NoMailer, RejectedError, UnansweredError
 from tests.fakes.trouble import Failure, rejected, unanswered
-from tests.notify.channels import letters
+from tests.notify.channels import messages
 from tests.notify.channels.rude import Act, Answer, Rude, Talk, http, smtp
 
 FAILURES = {
@@ -37,42 +37,42 @@ BY_HOOK: dict[str, Answer] = {
 }
 
 
-class Office(Protocol):
-    """A post office with the hand of fate, for letters that differ in their id."""
+class MailerHarness(Protocol):
+    """A mailer harness with the hand of fate, for messages that differ in their id."""
 
-    post: Post
+    mailer: Mailer
 
-    def letter(self, identifier: str) -> Message:
-        """A letter with this id."""
+    def message(self, identifier: str) -> Message:
+        """A message with this id."""
 
     def fail(self, how: str) -> None:
-        """Have the next letter go wrong: `refused`, `unsent`, `lost before` or `lost after` it was taken."""
+        """Have the next message go wrong: `refused`, `unsent`, `lost before` or `lost after` it was taken."""
 
     def arrived(self) -> list[str]:
         """The ids of what was taken, in that order."""
 
 
-class FakeOffice:
+class FakeHarness:
     """In memory."""
 
     def __init__(self) -> None:
-        self.post = MemoryPost()
+        self.mailer = MemoryMailer()
 
-    def letter(self, identifier: str) -> Message:
-        """As `Office.letter`."""
-        return letters.mail(message_id=identifier)
+    def message(self, identifier: str) -> Message:
+        """As `MailerHarness.message`."""
+        return messages.mail(message_id=identifier)
 
     def fail(self, how: str) -> None:
-        """As `Office.fail`."""
+        """As `MailerHarness.fail`."""
         failure: Failure = FAILURES[how]
-        self.post.trouble.order("send", failure)
+        self.mailer.trouble.order("send", failure)
 
     def arrived(self) -> list[str]:
-        """As `Office.arrived`."""
-        return [one.message_id for one in self.post.mails()]
+        """As `MailerHarness.arrived`."""
+        return [one.message_id for one in self.mailer.mails()]
 
 
-class RealOffice:
+class RealHarness:
     """Over a server that does as it is told, each conversation anew."""
 
     def __init__(self) -> None:
@@ -81,11 +81,11 @@ class RealOffice:
         self.server = Rude(self._serve)
 
     def fail(self, how: str) -> None:
-        """As `Office.fail`."""
+        """As `MailerHarness.fail`."""
         self.next = how
 
     def arrived(self) -> list[str]:
-        """As `Office.arrived`."""
+        """As `MailerHarness.arrived`."""
         return self._arrived
 
     def _serve(self, talk: Talk) -> None:
@@ -98,24 +98,24 @@ class RealOffice:
 
 
 class Keep(Protocol):
-    """Notes that a letter was taken."""
+    """Notes that a message was taken."""
 
     def __call__(self, identifier: str, /) -> None:
         """Note it."""
 
 
-class MailOffice(RealOffice):
+class MailHarness(RealHarness):
     """By SMTP."""
 
     def __init__(self) -> None:
         super().__init__()
         url = f"smtp+plain://127.0.0.1:{self.server.port}"
         environ = {"SPOTWARDEN_SMTP": url, "SPOTWARDEN_MAIL_FROM": "robot@example.com"}
-        self.post = open_post(ChannelSettings.read(environ))
+        self.mailer = open_mailer(ChannelSettings.read(environ))
 
-    def letter(self, identifier: str) -> Message:
-        """As `Office.letter`."""
-        return letters.mail(message_id=identifier)
+    def message(self, identifier: str) -> Message:
+        """As `MailerHarness.message`."""
+        return messages.mail(message_id=identifier)
 
     def _converse(self, talk: Talk, how: str, keep: Keep) -> None:
         answers = {"mail": b"250 kept\r\n", **BY_MAIL[how]}
@@ -129,18 +129,18 @@ class MailOffice(RealOffice):
         smtp(DATA=take, **answers)(talk)
 
 
-class HookOffice(RealOffice):
+class HookHarness(RealHarness):
     """By a web hook."""
 
     def __init__(self) -> None:
         super().__init__()
         row = {"shape": "slack", "url": f"http://127.0.0.1:{self.server.port}/"}
         environ = {"SPOTWARDEN_HOOKS": json.dumps({"ml-chat": row})}
-        self.post = open_post(ChannelSettings.read(environ))
+        self.mailer = open_mailer(ChannelSettings.read(environ))
 
-    def letter(self, identifier: str) -> Message:
-        """As `Office.letter`."""
-        return letters.post(id=identifier, body=json.dumps(identifier).encode())
+    def message(self, identifier: str) -> Message:
+        """As `MailerHarness.message`."""
+        return messages.post(id=identifier, body=json.dumps(identifier).encode())
 
     def _converse(self, talk: Talk, how: str, keep: Keep) -> None:
         def answer(talk: Talk) -> None:
@@ -150,78 +150,78 @@ class HookOffice(RealOffice):
         http(answer)(talk)
 
 
-@pytest.fixture(params=[FakeOffice, MailOffice, HookOffice], ids=["fake", "mail", "hook"])
-def office(request: pytest.FixtureRequest) -> Iterator[Office]:
-    """A post office in which all is well, until a test says otherwise."""
+@pytest.fixture(params=[FakeHarness, MailHarness, HookHarness], ids=["fake", "mail", "hook"])
+def harness(request: pytest.FixtureRequest) -> Iterator[MailerHarness]:
+    """A mailer harness in which all is well, until a test says otherwise."""
     opened = request.param()
-    if isinstance(opened, RealOffice):
+    if isinstance(opened, RealHarness):
         with opened.server:
             yield opened
     else:
         yield opened
 
 
-def test_a_letter_arrives_and_its_answer_is_told(office: Office):
+def test_a_message_arrives_and_its_answer_is_told(harness: MailerHarness):
     """The answer is one line that may stand in a record."""
-    answer = office.post.send(office.letter("a"))
-    assert office.arrived() == ["a"]
+    answer = harness.mailer.send(harness.message("a"))
+    assert harness.arrived() == ["a"]
     assert answer
     assert answer.isprintable()
 
 
 @pytest.mark.parametrize("code", ["refused", "unsent"])
-def test_a_letter_that_was_rejected_did_not_arrive(office: Office, code: str):
+def test_a_message_that_was_rejected_did_not_arrive(harness: MailerHarness, code: str):
     """For ever or for now; the next one goes its way."""
-    office.fail(code)
+    harness.fail(code)
     with pytest.raises(RejectedError) as rejected:
-        office.post.send(office.letter("a"))
+        harness.mailer.send(harness.message("a"))
     assert rejected.value.code == code
     assert rejected.value.message
-    assert office.arrived() == []
-    office.post.send(office.letter("b"))
-    assert office.arrived() == ["b"]
+    assert harness.arrived() == []
+    harness.mailer.send(harness.message("b"))
+    assert harness.arrived() == ["b"]
 
 
 @pytest.mark.parametrize(("when", "arrived"), [("lost before", []), ("lost after", ["a"])])
-def test_a_letter_without_an_answer_may_have_arrived(office: Office, when: str, arrived: list[str]):
+def test_a_message_without_an_answer_may_have_arrived(harness: MailerHarness, when: str, arrived: list[str]):
     """The caller hears the same either way."""
-    office.fail(when)
+    harness.fail(when)
     with pytest.raises(UnansweredError):
-        office.post.send(office.letter("a"))
-    assert office.arrived() == arrived
+        harness.mailer.send(harness.message("a"))
+    assert harness.arrived() == arrived
 
 
-def test_a_letter_sent_twice_arrives_twice_under_one_id(office: Office):
-    """Whether it should is not the post's business."""
+def test_a_message_sent_twice_arrives_twice_under_one_id(harness: MailerHarness):
+    """Whether it should is not the mailer's business."""
     for _ in range(2):
-        office.post.send(office.letter("a"))
-    assert office.arrived() == ["a", "a"]
+        harness.mailer.send(harness.message("a"))
+    assert harness.arrived() == ["a", "a"]
 
 
-def test_letters_may_be_sent_at_the_same_time(office: Office):
+def test_messages_may_be_sent_at_the_same_time(harness: MailerHarness):
     """Each by a worker of its own, as a sweep does."""
-    names = [f"letter-{number}" for number in range(20)]
+    names = [f"message-{number}" for number in range(20)]
     with ThreadPoolExecutor(8) as workers:
-        list(workers.map(office.post.send, map(office.letter, names)))
-    assert sorted(office.arrived()) == sorted(names)
+        list(workers.map(harness.mailer.send, map(harness.message, names)))
+    assert sorted(harness.arrived()) == sorted(names)
 
 
 def test_a_function_without_channels_sends_nothing():
     """And says so, so that nothing counts as told."""
     with pytest.raises(RejectedError, match="unsent: this function has no channel for Mail"):
-        NoPost().send(letters.mail())
+        NoMailer().send(messages.mail())
 
 
 def test_the_fake_fails_for_whom_it_is_told_to():
     """By address or id, as often as ordered; mails and posts are told apart."""
-    fake = MemoryPost()
+    fake = MemoryMailer()
     fake.trouble.order("send", rejected("refused"), about="^ada@", times=2)
     for _ in range(2):
         with pytest.raises(RejectedError, match="refused"):
-            fake.send(letters.mail())
-    fake.send(letters.mail(to="eve@example.com"))
-    fake.send(letters.mail())
-    fake.send(letters.post())
+            fake.send(messages.mail())
+    fake.send(messages.mail(to="eve@example.com"))
+    fake.send(messages.mail())
+    fake.send(messages.post())
     assert [one.to for one in fake.mails()] == ["eve@example.com", "ada@example.com"]
     assert [one.to for one in fake.mails("eve@example.com")] == ["eve@example.com"]
     assert [one.hook for one in fake.posts("ml-chat")] == ["ml-chat"]

@@ -1,4 +1,4 @@
-"""A post room over a cloud in memory: notices are published, taken in, and brought to people."""
+"""A mailer room over a cloud in memory: notices are published, taken in, and brought to people."""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
@@ -9,30 +9,39 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
+from spotwarden.model.mailer import (
+    Channel,
+    Delivered,
+    Pace,
+    Pending,
+    Preference,
+    Recipient,
+    Round,
+    Undelivered,
+)
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
 from spotwarden.layout import (
+    DeliveryRound,
     JobFileName,
     Layout,
     ObjectName,
     OutboxEntry,
-    PostRound,
     PreferenceRecord,
     notice_key,
     person_key,
 )
 from spotwarden.model.governance import GovernanceLimits
-from spotwarden.model.letter import HookPost, Mail, Message
 from spotwarden.model.limits import NotifyLimits
+from spotwarden.model.message import HookPost, Mail, Message
 from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.policy import Mode, Policy, Team
-from spotwarden.model.post import Channel, Delivered, Pace, Pending, Preference, Recipient, Round, Undelivered
 from spotwarden.model.tick import Tick
 from spotwarden.notify.outbox.intake import take_in
-from spotwarden.notify.outbox.mailer import Mailer
+from spotwarden.notify.outbox.renderer import Renderer
 from spotwarden.notify.outbox.sweep import deliver
 from spotwarden.ports import Cloud
 from tests.fakes.cloud import MemoryCloud, memory_cloud
@@ -56,17 +65,17 @@ def notice(name: str = "one", **said: Any) -> Notice:
     return Notice(**fields)
 
 
-class Heard(Mailer):
-    """A mailer that says what it writes."""
+class Heard(Renderer):
+    """A renderer that says what it writes."""
 
     written: Callable[..., Message]
 
-    def letter(self, *told: Any) -> Message:
-        """One letter, made by the room."""
+    def message(self, *told: Any) -> Message:
+        """One message, made by the room."""
         return self.written(*told)
 
 
-class PostRoom:
+class OutboxWorld:
     """A deployment that mails; `limits` are those of the policy's `[notify]`."""
 
     def __init__(self, *, teams: dict[str, Team] | None = None, ops: str = OPS, **limits: Any) -> None:
@@ -141,23 +150,23 @@ class PostRoom:
 
     def tick(self, cloud: Cloud | None = None, *, now: Callable[[], datetime] | None = None) -> Swept:
         """One tick; what fails rises."""
-        mailer = Heard(limits=self.limits, domain="example.com", written=self._letter)
-        return _whole(deliver(self.context(cloud), mailer, now or self.cloud.clock.now))
+        renderer = Heard(limits=self.limits, domain="example.com", written=self._message)
+        return _whole(deliver(self.context(cloud), renderer, now or self.cloud.clock.now))
 
-    def _letter(self, pendings: Sequence[Pending], name: str, at: datetime, again: bool) -> Message:  # noqa: FBT001 — as `Mailer.letter`
-        letter = Mailer(limits=self.limits).letter(pendings, name, at, again)
+    def _message(self, pendings: Sequence[Pending], name: str, at: datetime, again: bool) -> Message:  # noqa: FBT001 — as `Renderer.message`
+        message = Renderer(limits=self.limits).render(pendings, name, at, again)
         self.tells[name] = tuple(one.notice.id for one in pendings)
         if again:
-            self.doubtful.add(id(letter))
-            self._kept.append(letter)
-        return letter
+            self.doubtful.add(id(message))
+            self._kept.append(message)
+        return message
 
     def copies(self, one: Notice, to: str) -> list[bool]:
-        """Each letter that has told somebody this notice: whether it says that it may be a second copy."""
+        """Each message that has told somebody this notice: whether it says that it may be a second copy."""
         return [
-            id(letter) in self.doubtful
-            for letter in self.mails(to)
-            if one.id in self.tells[letter.message_id]
+            id(message) in self.doubtful
+            for message in self.mails(to)
+            if one.id in self.tells[message.message_id]
         ]
 
     def told(self, *notices: Notice) -> None:
@@ -173,17 +182,17 @@ class PostRoom:
             self.wait(seconds=min(every, end - self.now).total_seconds())
             self.tick()
 
-    def letters(self) -> Sequence[Message]:
+    def messages(self) -> Sequence[Message]:
         """Everything that arrived, in order."""
-        return self.cloud.post.arrived
+        return self.cloud.mailer.arrived
 
     def mails(self, to: str = "") -> Sequence[Mail]:
         """The mails that arrived."""
-        return self.cloud.post.mails(to)
+        return self.cloud.mailer.mails(to)
 
     def posts(self, hook: str = "") -> Sequence[HookPost]:
         """The posts that arrived."""
-        return self.cloud.post.posts(hook)
+        return self.cloud.mailer.posts(hook)
 
     def waiting(self) -> list[Pending]:
         """What waits."""
@@ -199,7 +208,7 @@ class PostRoom:
 
     def round(self, address: str = ADA, channel: Channel = Channel.EMAIL) -> Round:
         """What is remembered of a recipient."""
-        name = self.layout.build(PostRound(channel=channel.value, person=person_key(address)))
+        name = self.layout.build(DeliveryRound(channel=channel.value, person=person_key(address)))
         stored = self.cloud.store.read(name)
         return msgspec.json.decode(stored.data, type=Round) if stored else Round()
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from spotwarden.gcp.patience import RetryPolicy
+from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.storage import CloudStorage
 
 OpenStore = Callable[..., CloudStorage]

@@ -150,8 +150,8 @@ class OutboxEntry(ObjectName, frozen=True, kw_only=True, tag=True):
     notice: str
 
 
-class PostRound(ObjectName, frozen=True, kw_only=True, tag=True):
-    """What is remembered of one recipient between letters."""
+class DeliveryRound(ObjectName, frozen=True, kw_only=True, tag=True):
+    """What is remembered of one recipient between messages."""
 
     channel: str
     person: str

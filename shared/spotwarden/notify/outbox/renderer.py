@@ -1,4 +1,4 @@
-"""Who writes letters: words, links and signatures put together."""
+"""Who writes messages: words, links and signatures put together."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -7,25 +7,25 @@ from functools import partial
 import msgspec
 
 from spotwarden.engine.settings import Settings
-from spotwarden.model.letter import MailLinks, Message, Shape
+from spotwarden.model.delivery import Channel, Pending
 from spotwarden.model.limits import NotifyLimits
+from spotwarden.model.message import MailLinks, Message, Shape
 from spotwarden.model.offer import Offer, PreferenceOffer
-from spotwarden.model.post import Channel, Pending
-from spotwarden.notify import templates as letters
+from spotwarden.notify import templates as messages
 from spotwarden.notify.channels.settings import ChannelSettings
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.offers import offers
 from spotwarden.notify.links.tokens import VARIABLE, Keys, sign
 
-WISH_LASTS = timedelta(days=90)
+PREFERENCE_LINK_LASTS = timedelta(days=90)
 """How long the link to one's preferences holds: whoever cleans up his mail is to find it good."""
 
 NOWHERE = "spotwarden.invalid"
 """What message ids end with where there is no mail server: a domain that cannot exist."""
 
 
-class Mailer(msgspec.Struct, frozen=True, kw_only=True):
-    """Writes letters for one deployment. Without `answers`, the URL of answer_notice, none can be answered.
+class Renderer(msgspec.Struct, frozen=True, kw_only=True):
+    """Writes messages for one deployment. Without `answers`, the URL of answer_notice, none can be answered.
 
     `report` is where the report page stands, if not where the limits say.
     """
@@ -40,7 +40,7 @@ class Mailer(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def open(
         cls, settings: Settings, limits: NotifyLimits, channels: ChannelSettings, environ: Mapping[str, str]
-    ) -> "Mailer":
+    ) -> "Renderer":
         """From the environment; without the URL of answer_notice mails hold no links.
 
         Raises:
@@ -57,27 +57,27 @@ class Mailer(msgspec.Struct, frozen=True, kw_only=True):
             domain=sender or NOWHERE,
         )
 
-    def letter(
+    def render(
         self,
         pendings: Sequence[Pending],
         message_id: str,
         at: datetime,
         again: bool,  # noqa: FBT001
     ) -> Message:
-        """One letter that tells all of these to their one recipient."""
+        """One message that tells all of these to their one recipient."""
         to = pendings[0].recipient
         if to.channel is Channel.EMAIL:
             links = self._links(pendings, to.address, at)
-            return letters.mail(pendings, links=links, message_id=message_id, at=at, again=again)
+            return messages.mail(pendings, links=links, message_id=message_id, at=at, again=again)
         shape = self.shapes.get(to.address, Shape.JSON)
-        return letters.hook(pendings, shape=shape, links=MailLinks(), id=message_id, at=at, again=again)
+        return messages.hook(pendings, shape=shape, links=MailLinks(), id=message_id, at=at, again=again)
 
     def _links(self, pendings: Sequence[Pending], to: str, at: datetime) -> MailLinks:
         report = self.report or self.limits.report
         if not self.answers or self.keys is None:
             return MailLinks(report=report)
         link = partial(self._link, self.keys)
-        wish = link(PreferenceOffer(to=to, expires=at + WISH_LASTS))
+        preferences_link = link(PreferenceOffer(to=to, expires=at + PREFERENCE_LINK_LASTS))
         return MailLinks(
             offers={
                 pending.notice.id: tuple((offer.way, link(offer)) for offer in made)
@@ -85,8 +85,8 @@ class Mailer(msgspec.Struct, frozen=True, kw_only=True):
                 if (made := offers(pending.notice, to, self.limits, at))
             },
             report=report,
-            preferences=wish,
-            unsubscribe=wish,
+            preferences=preferences_link,
+            unsubscribe=preferences_link,
             keep=self.limits.keep,
             extend=self.limits.extend,
         )
