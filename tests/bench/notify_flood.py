@@ -2,7 +2,7 @@
 
     python tests/bench/notify_flood.py [--delay 30] [--workers 16] [--scenes many one]
 
-Prints a table: time, CPU, memory at its peak, calls to the bucket, messages. Each step is a process of its own
+Prints a table: time, CPU, memory at its peak, calls to the bucket, messages. Each step is its own process
 through the real Storage client, against the local cloud's bucket; `--delay` are milliseconds that each call
 to it waits, as Google's does. Messages are counted and go nowhere.
 """

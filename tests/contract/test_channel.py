@@ -1,4 +1,4 @@
-"""What a mailer harness promises: in memory, by mail and by web hook."""
+"""What a mailer promises: in memory, by mail and by web hook."""
 
 import json
 from collections.abc import Iterator
@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import pytest
-from tests.fakes.mailer import MemoryMailer
 
 from spotwarden.model.message import Message
 from spotwarden.notify.channels import ChannelSettings, open_mailer
 from spotwarden.ports import Mailer, NoMailer, RejectedError, UnansweredError
+from tests.fakes.channel import MemoryMailer
 from tests.fakes.trouble import Failure, rejected, unanswered
 from tests.notify.channels import messages
 from tests.notify.channels.rude import Act, Answer, Rude, Talk, http, smtp

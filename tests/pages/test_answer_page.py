@@ -1,4 +1,4 @@
-"""The pages that links open, in a real browser: by phone and at a desktop, by day and by night, by keyboard."""
+"""The pages that links open, in a real browser: phone and desktop, day and night, keyboard."""
 
 from datetime import timedelta
 from threading import Thread

@@ -69,7 +69,7 @@ class Slow:
         self._alone, self._together = 0.0, 0.0
         self._main, self._lock = threading.get_ident(), threading.Lock()
         self._sleep = sleep
-        parts = {name: getattr(cloud, name) for name in ("store", "compute", "notices", "metrics", "post")}
+        parts = {name: getattr(cloud, name) for name in ("store", "compute", "notices", "metrics", "mailer")}
         self.cloud = Cloud(**{name: part and _Slow(part, self._note) for name, part in parts.items()})
 
     def seconds(self) -> float:

@@ -37,7 +37,7 @@ def tried(some, asked, *starts, state=AttemptState.CLAIMED):
     return (some.attempt(2, state, replaces={"test-vm": "1001"}, tries=tuple(tries)),)
 
 
-def entries(steps):
+def acts(steps):
     """What a sweep asked for, and where."""
     starts = [("start", one.zone) for one in steps if isinstance(one, StartInstance)]
     makes = [("create", one.reason.split()[-1]) for one in steps if isinstance(one, LaunchInstances)]
@@ -75,34 +75,34 @@ def test_a_start_that_is_done_at_once_is_answered_once(some, kept, walk):
 def test_a_zone_that_cannot_start_it_is_left_for_another(kept, walk):
     """Never by a create request in its own zone: there the old VM holds the name."""
     steps, _ = walk(kept(B), {StartInstance: NONE_NOW})
-    assert entries(steps) == [("start", "us-central1-a"), ("create", B)]
+    assert acts(steps) == [("start", "us-central1-a"), ("create", B)]
 
 
 def test_with_no_other_zone_it_waits_for_its_own(kept, walk):
     """A start in place is all there is."""
     steps, facts = walk(kept(), {StartInstance: NONE_NOW})
-    assert entries(steps) == [("start", "us-central1-a")]
+    assert acts(steps) == [("start", "us-central1-a")]
     assert facts.newest.state is AttemptState.BACKING_OFF
 
 
-@pytest.mark.parametrize(("failed", "entry"), [(1, "start"), (2, "create")])
+@pytest.mark.parametrize(("failed", "kind"), [(1, "start"), (2, "create")])
 def test_after_its_start_tries_it_goes_elsewhere(some, kept, walk, asked, failed, kind):
     """Two by default; the third is made in another zone."""
     ledger = tried(some, asked, *[STOCKOUT] * failed, state=AttemptState.BACKING_OFF)
     steps, _ = walk(kept(B, ledger=ledger))
-    assert [one for one, _ in entries(steps)] == [kind]
+    assert [one for one, _ in acts(steps)] == [kind]
 
 
 def test_with_nowhere_else_to_go_it_is_started_as_often_as_it_takes(some, kept, walk, asked):
     """There is no other way."""
     ledger = tried(some, asked, *[STOCKOUT] * 5, state=AttemptState.BACKING_OFF)
-    assert entries(walk(kept(ledger=ledger))[0]) == [("start", "us-central1-a")]
+    assert acts(walk(kept(ledger=ledger))[0]) == [("start", "us-central1-a")]
 
 
 def test_a_start_that_can_never_work_is_not_repeated(some, kept, walk, asked):
     """Elsewhere it may be made; with nowhere to go it is given up."""
     ledger = tried(some, asked, "invalid: no", state=AttemptState.BACKING_OFF)
-    assert entries(walk(kept(B, ledger=ledger))[0]) == [("create", B)]
+    assert acts(walk(kept(B, ledger=ledger))[0]) == [("create", B)]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_start_that_can_never_work_is_not_repeated(some, kept, walk, asked):
 def test_only_the_very_vm_that_was_lost_is_started(some, kept, walk, asked, other):
     """What a marker names is not enough."""
     facts = kept(B, stopped=other, ledger=tried(some, asked), nodes=())
-    assert "start" not in [one for one, _ in entries(walk(facts)[0])]
+    assert "start" not in [one for one, _ in acts(walk(facts)[0])]
 
 
 def test_a_gang_is_never_started_in_place(some, walk):
@@ -122,7 +122,7 @@ def test_a_gang_is_never_started_in_place(some, walk):
     vm = some.instance(name="gang-1", status=Status.TERMINATED)
     claimed = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=ids)
     steps, _ = walk(some.gang_job(ledger=(claimed,), nodes=(), instances=(vm,)), some.surveyed(vm))
-    assert entries(steps) == []
+    assert acts(steps) == []
 
 
 def test_a_start_that_was_accepted_is_looked_at_where_it_was_asked(some, kept, step, asked):
@@ -150,5 +150,5 @@ def test_what_its_owner_stopped_stays_stopped(some, kept, walk):
     """A stop operation, though the VM can be started."""
     stopped = some.node(instance=some.instance(status=Status.TERMINATED), history=(some.operation("stop"),))
     steps, facts = walk(kept(nodes=(stopped,)))
-    assert entries(steps) == []
+    assert acts(steps) == []
     assert facts.newest.state is AttemptState.STOPPED

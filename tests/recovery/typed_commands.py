@@ -112,7 +112,7 @@ class Typed(World):
                 compute=Door(ports.compute, interruption),  # type: ignore[arg-type]
                 notices=Door(ports.notices, interruption),  # type: ignore[arg-type]
                 metrics=ports.metrics,
-                post=ports.post,
+                mailer=ports.mailer,
             )
         policy = Policy(version="command", mode=Mode.ENFORCE)
         return AtShell(settings=self.settings, policy=policy, cloud=ports, shelf=files)

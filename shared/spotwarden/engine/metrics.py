@@ -1,7 +1,7 @@
 """What is counted while a function is at it, for the line that it ends with.
 
-One metrics belongs to one request. It is found from wherever something worth counting happens, in the workers'
-threads as well; where nobody listens, as in a command, it counts for nobody.
+A `SweepMetrics` belongs to one request. It is found from wherever something worth counting happens, in the
+workers' threads as well; where nobody listens, as in a command, it counts for nobody.
 """
 
 import threading

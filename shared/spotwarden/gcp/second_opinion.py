@@ -26,7 +26,10 @@ MOST = 500
 
 
 def fleet(
-    project: str, *, endpoint: str = "", retry_policy: RetryPolicy = RetryPolicy()
+    project: str,
+    *,
+    endpoint: str = "",
+    retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
 ) -> tuple[Listed, ...]:
     """All VMs of the project; `endpoint` is "" for Google's Compute Engine.
 

@@ -69,12 +69,12 @@ class NotifyLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     With `email` each notice is mailed to whom it is for; `ops_hook` names a web hook that what is for ops
     goes to as well. What comes within `settle` goes together, more than `flood` notices to one person become
-    one message. What is no more than a warning waits until `apart` is over since the last message, what is only
-    for information for a `digest`, or until `daily_at` for who wants it once a day; in the hours `quiet`
-    (such as `22-07`) neither goes. What cannot be sent is tried again after `first_backoff`, doubling up to
-    `longest_backoff`, and given up after `give_up`. One sender keeps a recipient to itself for `lease`. Links
-    hold for `link_lasts`; they offer to keep something for `keep`, and `extend` more. With `weekly`, each
-    Monday at `daily_at` owners and ops get the figures of the week before; `report` is where the report page
+    one message. What is no more than a warning waits until `apart` is over since the last message, what is
+    only for information for a `digest`, or until `daily_at` for who wants it once a day; in the hours
+    `quiet` (such as `22-07`) neither goes. What cannot be sent is tried again after `first_backoff`, doubling
+    up to `longest_backoff`, and given up after `give_up`. One sender keeps a recipient to itself for `lease`.
+    Links hold for `link_lasts`; they offer to keep something for `keep`, and `extend` more. With `weekly`,
+    each Monday at `daily_at` owners and ops get the figures of the week before; `report` is where the page
     stands for them.
     """
 

@@ -37,7 +37,7 @@ def a_notice(stage: Stage) -> None:
         "SPOTWARDEN_SMTP": f"smtp+plain://127.0.0.1:{stage.local.mailbox.port}",
         "SPOTWARDEN_MAIL_FROM": "Spotwarden <spotwarden@example.com>",
     }
-    cloud = replace(stage.cloud, post=channels.open_mailer(channels.ChannelSettings.read(mail)))
+    cloud = replace(stage.cloud, mailer=channels.open_mailer(channels.ChannelSettings.read(mail)))
     message = {"data": b64encode(msgspec.json.encode(notice(stage))).decode(), "attributes": {}}
     with stage.acting() as settings:
         context = SweepContext.open(cloud, settings, stage.policy, stage.tick(patient=False))

@@ -96,7 +96,7 @@ def test_a_link_lasts_as_long_as_what_it_prevents_is_to_come(due, lasts):
 
 
 def test_names_that_fit_into_no_link_offer_nothing():
-    """The message still names the command. One byte less fits, and so does its token. A rule's name counts."""
+    """The message still names the command. One byte less fits, and its token, too. A rule's name counts."""
     keys = Keys.read("k1:" + "A" * 43, "p")
     room = MOST_BYTES - len(f"{ADA}nap{NOTICE.case.rule}{NOTICE.case.key}")
     fits = offers(replace(NOTICE, id="n" * room), ADA, LIMITS, NOW)

@@ -1,4 +1,4 @@
-"""A mailer room over a cloud in memory: notices are published, taken in, and brought to people."""
+"""An outbox over a cloud in memory: notices are published, taken in, and brought to people."""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
@@ -9,16 +9,6 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from spotwarden.model.mailer import (
-    Channel,
-    Delivered,
-    Pace,
-    Pending,
-    Preference,
-    Recipient,
-    Round,
-    Undelivered,
-)
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
@@ -33,6 +23,16 @@ from spotwarden.layout import (
     PreferenceRecord,
     notice_key,
     person_key,
+)
+from spotwarden.model.delivery import (
+    Channel,
+    Delivered,
+    Pace,
+    Pending,
+    Preference,
+    Recipient,
+    Round,
+    Undelivered,
 )
 from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.limits import NotifyLimits
@@ -70,8 +70,8 @@ class Heard(Renderer):
 
     written: Callable[..., Message]
 
-    def message(self, *told: Any) -> Message:
-        """One message, made by the room."""
+    def render(self, *told: Any) -> Message:
+        """One message, made by the world."""
         return self.written(*told)
 
 

@@ -1,4 +1,4 @@
-"""A mailer room killed between any two calls, and several at a time: once to a person, and nothing lost."""
+"""A outbox killed between any two calls, and several at a time: once to a person, and nothing lost."""
 
 import contextlib
 from concurrent.futures import ThreadPoolExecutor

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
-from spotwarden.model.mailer import Pending
 
 from spotwarden.governance.cases.observation import graced
 from spotwarden.layout import DeliveredRecord, notice_key, person_key
 from spotwarden.model.case import Warned
+from spotwarden.model.delivery import Pending
 from spotwarden.model.message import Mail
 from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Team

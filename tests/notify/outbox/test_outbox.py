@@ -1,12 +1,12 @@
-"""Who hears of a notice, when it goes out, and what is cut of it: the pure part of the mailer room."""
+"""Who hears of a notice, when it goes out, and what is cut of it: the pure part of the outbox."""
 
 from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
 from msgspec.structs import replace
-from spotwarden.model.mailer import Batch, Channel, Pace, Pending, Recipient, Round
 
+from spotwarden.model.delivery import Batch, Channel, Pace, Pending, Recipient, Round
 from spotwarden.model.finding import Target
 from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.jobfile import JobFile

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import msgspec
 import pytest
-from spotwarden.model.mailer import Batch, Delivered, Round
 
 from spotwarden.layout import DeliveredRecord, DeliveryRound, OutboxEntry, notice_key, person_key
+from spotwarden.model.delivery import Batch, Delivered, Round
 from spotwarden.model.notice import CaseRef, Way
 from spotwarden.notify.links.tokens import Keys
 from spotwarden.notify.outbox.renderer import Renderer

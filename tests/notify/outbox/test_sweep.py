@@ -1,4 +1,4 @@
-"""From a message of the topic to a message: to whom, once, and what is left where it cannot be."""
+"""From a notice on the topic to a message: to whom, once, and what is left where it cannot be."""
 
 import contextlib
 import re
@@ -7,7 +7,6 @@ from datetime import timedelta
 import msgspec
 import pytest
 from msgspec.structs import replace
-from spotwarden.model.mailer import Batch, Channel, Delivered, Pace, Pending, Round
 
 from spotwarden.layout import (
     DeliveredRecord,
@@ -17,6 +16,7 @@ from spotwarden.layout import (
     notice_key,
     person_key,
 )
+from spotwarden.model.delivery import Batch, Channel, Delivered, Pace, Pending, Round
 from spotwarden.model.message import HookPost, Mail
 from spotwarden.model.notice import CaseRef, Severity, Way
 from spotwarden.model.offer import Unfit
@@ -388,7 +388,7 @@ def _round(address=ADA):
 
 @pytest.mark.parametrize(("name", "copies"), [("m@x", [[], []]), ("another@x", [[], [True]])])
 def test_a_message_that_is_written_down_in_part_has_arrived(name, copies):
-    """Its sender could not change the round any more; a record of another message says nothing of this one."""
+    """Its sender could not change the round any more; another message's record says nothing of this one."""
     room, pair, at = OutboxWorld(), MANY[:2], OutboxWorld().now
     room.publish(*pair)
     batch = Batch(notices=tuple(notice_key(one.id) for one in pair), message_id="m@x", sent_at=at)

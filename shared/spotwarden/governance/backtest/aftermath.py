@@ -33,7 +33,7 @@ class LaterSweep(NamedTuple):
 
 
 def follow_up(remedy: ReplayedRemedy, later: LaterSweep, now: datetime) -> ReplayedRemedy:
-    """The remedy with what this later sweep shows; nothing is added once the VM has gone or turned to work."""
+    """The remedy with what this later sweep shows; nothing is added once the VM is gone or works again."""
     if remedy.gone or remedy.turned or is_hidden_in(remedy, later):
         return remedy
     if not is_there(remedy, later):

@@ -1,4 +1,4 @@
-"""Opens the way to mail servers and web hooks. What mail and hooks need is imported when the first message is sent."""
+"""Opens the way to mail servers and web hooks; what they need is imported when the first message is sent."""
 
 from functools import cached_property
 
@@ -9,7 +9,7 @@ from spotwarden.ports import Mailer, RejectedError
 
 
 def open_mailer(settings: ChannelSettings, timeouts: ChannelTimeouts = ChannelTimeouts()) -> Mailer:  # noqa: B008 - frozen
-    """The channels that are set. A message to one that is not is `unsent`, and the reason says what to set."""
+    """The channels that are set. A message to another one is `unsent`, and the reason says what to set."""
     return _Door(settings, timeouts)
 
 

@@ -2,9 +2,9 @@
 
     free → sending → sent → written down notice by notice → free
 
-`sending` is written before a message is handed over, `sent` as soon as the channel has taken it. Whoever finds
-`sending` in a round that nobody holds cannot know whether the message went: it is sent once more, says so,
-and has the same message id. That is the one way in which somebody gets a notice twice.
+`sending` is written before a message is handed over, `sent` as soon as the channel has taken it. Whoever
+finds `sending` in a round that nobody holds cannot know whether the message went: it is sent once more, says
+so, and has the same message id. That is the one way in which somebody gets a notice twice.
 """
 
 from collections.abc import Callable, Sequence
@@ -87,7 +87,7 @@ class RecipientDelivery:
         return [notice for notice in waiting if notice.key not in sent.notices]
 
     def _clear_up(self, waiting: Sequence[Waiting]) -> Sequence[Waiting] | None:
-        """See to a message of which nobody knows whether it arrived; what waits besides, None to stop here."""
+        """See to a message that may or may not have arrived; what waits besides, None to stop here."""
         if (unknown := self._round.now.sending) is None:
             return waiting
         some = by_key(waiting, unknown.notices)

@@ -9,7 +9,7 @@ from spotwarden.report.model.kept import Gathered, JobNews, KeptLoads, KeptUsage
 from spotwarden.report.model.trust import AuditedAction
 
 CHANGED, KEPT = 400, 100
-"""Audit entries of a job that stay: those that changed something outside, and those that only kept records."""
+"""Entries of a job that stay: those that changed something outside, and those that only kept records."""
 SLOTS = 13_000
 """Values of one VM's GPUs that stay, the newest: three months of them."""
 

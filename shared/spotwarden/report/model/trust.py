@@ -37,7 +37,7 @@ class AuditedAction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """What is looked for; "" and None ask for everything. `text` is looked for in all of an audit entry's words.
+    """What is looked for; "" and None ask for everything. `text` is looked for in all of an entry's words.
 
     `about` is a job's name, a VM's name or an instance id: what a person who asks has at hand. `changes`
     leaves out what only keeps our own records.

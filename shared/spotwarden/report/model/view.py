@@ -25,7 +25,7 @@ class Basis(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FoundAudit(msgspec.Struct, frozen=True, kw_only=True):
-    """Audit entries that may fit a query, since when all are there (None: ever), and the job that is asked for."""
+    """Entries that may fit a query, since when all are there (None: ever), and the job that is asked for."""
 
     entries: tuple[AuditedAction, ...] = ()
     since: date | None = None

@@ -28,7 +28,8 @@ placeholder="why was my VM deleted?"></label>
 <h2 id="answer">What happened to <bdi>{{ query.about }}</bdi></h2>
 <p class="note{% if trust.answer %} bad{% endif %}">{% if trust.answer %}
 <bdi>{{ trust.answer }}</bdi>{% else %}{{ nothing }}{% endif %}
-{% if trust.by and trust.by in shown %} <a href="#entry-{{ shown[trust.by] }}">The evidence</a>.{% endif %}</p>
+{% if trust.by and trust.by in shown %}
+ <a href="#entry-{{ shown[trust.by] }}">The evidence</a>.{% endif %}</p>
 </section>
 {% endif %}
 <p id="count">{{ count }}</p>
@@ -42,7 +43,8 @@ placeholder="why was my VM deleted?"></label>
 <tbody>
 {% for entry in trust.entries %}
 <tr id="entry-{{ loop.index }}"><td>{{ say.when(entry.at) }}</td>
-<th scope="row">{{ action(entry) }}{% if entry.rule %}<span class="sub">rule {{ entry.rule }}</span>{% endif %}
+<th scope="row">{{ action(entry) }}{% if entry.rule %}
+<span class="sub">rule {{ entry.rule }}</span>{% endif %}
 </th>
 <td>{% if entry.job %}<a href="{{ frame.job(entry.job) }}"><bdi>{{ entry.job }}</bdi></a>{% else %}
 {{ NONE }}{% endif %}{% if entry.node %}<span class="sub"><bdi>{{ entry.node }}</bdi></span>{% endif %}
