@@ -1,10 +1,11 @@
 """What is no code: as git itself leaves it out."""
 
+import os
 import subprocess
 
 import pytest
 
-from spotwarden.cli.launching.ignoring import rule_of, walk
+from spotwarden.cli.launching.ignoring import walk
 
 PATHS = [
     "a.log", "keep.log", "b/a.log", "b/x.txt", "data/big.bin", "data/small.txt", "doc/frotz/x",
@@ -100,7 +101,24 @@ def test_a_file_of_rules_that_is_no_text_has_none(tmp_path):
     assert kept(tmp_path) == {".gitignore", "x"}
 
 
-@pytest.mark.parametrize("line", ["", "   ", "# a comment", "/", "!", "!/"])
+@pytest.mark.parametrize("line", ["", "   ", "# a comment", "/", "!", "!/", "[z-a]"])
 def test_a_line_that_says_nothing_is_no_rule(tmp_path, line):
-    """As in git."""
-    assert rule_of(line, tmp_path) is None
+    """As in git; what the others say holds."""
+    (tmp_path / ".gitignore").write_text(f"*.log\n{line}\n")
+    for name in ("a", "z", "a.log"):
+        (tmp_path / name).write_text("x")
+    assert kept(tmp_path) == {".gitignore", "a", "z"}
+
+
+def test_a_name_that_is_not_utf_8_is_a_name(tmp_path):
+    """Linux takes any bytes; such a file is packed, or left out, as any other."""
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    for name in (b"\xff", b"\xff.log"):
+        (tmp_path / os.fsdecode(name)).write_text("x")
+    assert kept(tmp_path) == {".gitignore", os.fsdecode(b"\xff")}
+
+
+def test_a_folder_that_was_asked_for_is_packed_though_git_leaves_it_out(repository):
+    """Code that is generated, say; the other rules of the folders above hold in it."""
+    (repository / "build/a.log").write_text("x")
+    assert kept(repository / "build") == {"out"}

@@ -4,10 +4,15 @@ The rules are those of the page "gitignore" of git's documentation: the last one
 further down outweighs one further up, and below a folder that is left out nothing comes back.
 """
 
+import contextlib
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 FILES = (".gitignore", ".spotwardenignore")
 """In this order, so that the second may bring back what the first leaves out."""
@@ -24,22 +29,27 @@ NEVER = frozenset(
     }
 )
 """Folders that are never a job's code, whatever a file says."""
-_PIECES = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[(?:[!^]?\]?[^]]*)\]|\\.|.", re.DOTALL)
 
 
-class IgnoreRule(NamedTuple):
-    """One line: it speaks of paths below a folder, behind the first `skipped` letters."""
+class IgnoreRules(NamedTuple):
+    """The rules of one folder's files, in their order; they speak of what is below it."""
 
-    skipped: int
-    pattern: re.Pattern[str]
-    brings_back: bool
-    folders_only: bool
+    folder: Path
+    rules: "GitIgnoreSpec"
 
-    def fits(self, path: str, *, is_folder: bool) -> bool:
-        """Whether it speaks of this path."""
-        if self.folders_only and not is_folder:
-            return False
-        return self.pattern.fullmatch(path, self.skipped) is not None
+    def leaves_out(self, path: Path, *, is_folder: bool) -> bool | None:
+        """What the last rule that fits says; None where none does."""
+        return self.rules.check_file(self._of(path) + "/" * is_folder).include
+
+    def within(self, folder: Path) -> "IgnoreRules":
+        """What holds in a folder that was asked for by its name: not what leaves out this very folder."""
+        if not self.leaves_out(folder, is_folder=True):
+            return self
+        others = [rule for rule in self.rules.patterns if not rule.match_file(self._of(folder) + "/")]
+        return self._replace(rules=type(self.rules)(others, backend="simple"))
+
+    def _of(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix()
 
 
 class IgnoreFile(NamedTuple):
@@ -58,78 +68,53 @@ def walk(folder: Path, without: Collection[Path] = ()) -> Iterator[IgnoreFile]:
     yield from _walk(whole, tuple(_from_above(whole)), without)
 
 
-def _walk(folder: Path, rules: tuple[IgnoreRule, ...], without: Collection[Path]) -> Iterator[IgnoreFile]:
-    rules += tuple(rules_of(folder))
+def _walk(folder: Path, rules: tuple[IgnoreRules, ...], without: Collection[Path]) -> Iterator[IgnoreFile]:
+    rules = (rules_of(folder), *rules)
     for path in sorted(folder.iterdir()):
         is_folder = path.is_dir() and not path.is_symlink()
-        left_out = path.name in NEVER or path in without or is_left_out(path, rules, is_folder=is_folder)
+        left_out = path.name in NEVER or path in without or _is_left_out(path, rules, is_folder=is_folder)
         yield IgnoreFile(path, left_out)
         if is_folder and not left_out:
             yield from _walk(path, rules, without)
 
 
-def is_left_out(path: Path, rules: tuple[IgnoreRule, ...], *, is_folder: bool) -> bool:
-    """What the last rule that fits says."""
-    text = path.as_posix()
-    for rule in reversed(rules):
-        if rule.fits(text, is_folder=is_folder):
-            return not rule.brings_back
-    return False
+def _is_left_out(path: Path, rules: tuple[IgnoreRules, ...], *, is_folder: bool) -> bool:
+    """What the rules furthest down say of those that speak of it."""
+    said = (of_folder.leaves_out(path, is_folder=is_folder) for of_folder in rules)
+    return next((left_out for left_out in said if left_out is not None), False)
 
 
-def _from_above(folder: Path) -> Iterator[IgnoreRule]:
-    """The rules of the folders above, where the folder is a part of a repository."""
-    above = list(folder.parents)
-    tops = [index for index, one in enumerate(above) if (one / ".git").exists()]
-    if tops and not (folder / ".git").exists():
-        for one in reversed(above[: tops[0] + 1]):
-            yield from rules_of(one)
+def _from_above(folder: Path) -> Iterator[IgnoreRules]:
+    """The rules of the folders above, the nearest first, where the folder is a part of a repository."""
+    repository = next((above for above in folder.parents if (above / ".git").exists()), None)
+    if repository is None or (folder / ".git").exists():
+        return
+    for above in folder.parents:
+        yield rules_of(above).within(folder)
+        if above == repository:
+            return
 
 
-def rules_of(folder: Path) -> Iterator[IgnoreRule]:
-    """The rules of one folder's files; a file that is no text has none."""
-    for name in FILES:
-        file = folder / name
-        try:
-            lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-        except UnicodeDecodeError:
-            continue
-        yield from (rule for line in lines if (rule := rule_of(line, folder)))
+def rules_of(folder: Path) -> IgnoreRules:
+    """The rules of one folder's files, as far as they are text and git can read them."""
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 — only who packs code waits for it
+
+    lines = [line for name in FILES for line in _lines(folder / name)]
+    # Not by RE2, which takes no file's name that is not UTF-8.
+    return IgnoreRules(folder, GitIgnoreSpec([*_patterns(lines)], backend="simple"))
 
 
-def rule_of(line: str, base: Path) -> IgnoreRule | None:
-    """One line as a rule; None for an empty line, a comment, or a pattern that git takes for none."""
-    text = re.sub(r"(?<!\\)((?:\\\\)*) +$", r"\1", line)
-    if not text or text.startswith("#"):
-        return None
-    brings_back = text.startswith("!")
-    text = text.removeprefix("!") if brings_back else text
-    folders_only = text.endswith("/")
-    text = text.removesuffix("/")
-    anchored = "/" in text
-    text = text.removeprefix("/")
-    if not text:
-        return None
-    pattern = ("" if anchored else "(?:.*/)?") + "".join(
-        _as_pattern(piece) for piece in _PIECES.findall(text)
-    )
-    return IgnoreRule(
-        len(base.as_posix().rstrip("/")) + 1, re.compile(pattern, re.DOTALL), brings_back, folders_only
-    )
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    except UnicodeDecodeError:
+        return []
 
 
-def _as_pattern(piece: str) -> str:
-    if piece == "**/":
-        return "(?:.*/)?"
-    if piece == "/**":
-        return "/.*"
-    if piece.startswith("*"):
-        return "[^/]*"
-    if piece == "?":
-        return "[^/]"
-    if piece.startswith("[") and len(piece) > 1:
-        inner = piece[1:-1]
-        negated = inner[:1] in {"!", "^"}
-        inner = inner[1:] if negated else inner
-        return f"(?![/])[{'^' if negated else ''}{inner.replace(chr(92), chr(92) * 2)}]"
-    return re.escape(piece[1:] if piece.startswith("\\") and len(piece) > 1 else piece)
+def _patterns(lines: list[str]) -> Iterator["GitIgnoreSpecPattern"]:
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415 — as above
+
+    for line in lines:
+        with contextlib.suppress(ValueError, re.error):
+            # Git drops blanks at the end, but not an escaped one; pathspec sees that only in the very last.
+            yield GitIgnoreSpecPattern(re.sub(r"(?<!\\)((?:\\\\)*) +$", r"\1", line))
