@@ -256,7 +256,7 @@ def test_keeping_a_job_without_a_case_exempts_it_to_the_end_of_that_day(shop):
     said = shop.ok("keep", "my-job", "--until", "2099-12-30")
     assert "exempt from every rule to the end of 2099-12-30: its job.toml" in said
     text = shop.read(JobFileName(job="my-job"))
-    assert text.startswith('# mine\nowner = "ada"\nkeep_until = 2099-12-30\n[rules.idle]\n')
+    assert text.startswith('# mine\nowner = "ada"\nkeep_until = 2099-12-30\n\n[rules.idle]\n')
     assert "keeps it no longer" in shop.ok("keep", "my-job", "--off")
     assert "keep_until" not in shop.file()
     assert shop.ok("keep", "my-job", "--off") == "nothing keeps my-job\n"

@@ -141,7 +141,7 @@ def test_setting_keeps_all_else_of_the_file(home):
     """Comments too; a second one replaces the first."""
     write(home[0], '# mine\nowner = "a"  # me\n\nbucket = "b"\n')
     assert run("set", "owner", 'o"x').exit_code == 0
-    assert home[0].read_text() == '# mine\nowner = "o\\"x"\n\nbucket = "b"\n'
+    assert home[0].read_text() == '# mine\nowner = "o\\"x"  # me\n\nbucket = "b"\n'
     assert run("set", "project", "p").exit_code == 0
     assert tomllib.loads(home[0].read_text()) == {"owner": 'o"x', "bucket": "b", "project": "p"}
     assert run("unset", "owner").output == "owner is not set\n"

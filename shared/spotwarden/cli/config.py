@@ -18,7 +18,7 @@ from spotwarden.cli.configured import (
     user_file,
 )
 from spotwarden.cli.table import plain, render
-from spotwarden.cli.toml_lines import UnsafeTomlError, quoted, with_value, without
+from spotwarden.cli.toml_lines import UnsafeTomlError, with_value, without
 
 NAME = click.argument("name", type=click.Choice(list(KNOWN)))
 HERE = click.option("--here", is_flag=True, help=f"The project's file, {PROJECT_FILE}, instead of your own.")
@@ -90,7 +90,7 @@ def set_(name: str, value: str, *, here: bool) -> None:
     if KNOWN[name].is_path:
         # A path in a file is meant from that file's folder, one that is typed from where one stands.
         value = str(Path(value).resolve())
-    _change(file, _edited(file, lambda text: with_value(text, name, quoted(value))))
+    _change(file, _edited(file, lambda text: with_value(text, name, value)))
     _say(name, file)
 
 

@@ -5,7 +5,7 @@ from datetime import date
 import click
 
 from spotwarden.cli.context import Context
-from spotwarden.cli.toml_lines import UnsafeTomlError, quoted, with_value, without
+from spotwarden.cli.toml_lines import UnsafeTomlError, with_value, without
 from spotwarden.layout import JobFileName
 from spotwarden.model.action import StoreObject
 from spotwarden.model.outcome import Done, Lost
@@ -47,8 +47,6 @@ def change_job_file(context: Context, tick: Tick, job: str, *, by: str, **change
 
 def _edited(object_name: str, text: str, name: str, value: str | date | None) -> str:
     try:
-        if value is None:
-            return without(text, name)
-        return with_value(text, name, value.isoformat() if isinstance(value, date) else quoted(value))
+        return without(text, name) if value is None else with_value(text, name, value)
     except UnsafeTomlError as error:
         raise click.ClickException(f"{object_name}: {error}") from error

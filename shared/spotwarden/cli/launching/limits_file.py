@@ -1,7 +1,5 @@
 """What `spotwarden run` says of limits, as the job's own `job.toml`."""
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -23,7 +21,7 @@ def job_file(asked: LaunchRequest) -> str:
     Raises:
         UsageError: the developer's own file cannot be followed, alone or with what the options say.
     """
-    said = "".join(f"{line}\n" for line in _lines(asked))
+    said = _said(asked)
     if asked.job_toml is None:
         return said
     own = _own(asked.job_toml)
@@ -53,23 +51,19 @@ def _hold(text: str, what: str) -> None:
             raise click.UsageError(f"--job-toml: {what} cannot be followed: {slip}")
 
 
-def _lines(asked: LaunchRequest) -> Iterator[str]:
-    if asked.owner:
-        yield f"owner = {_text(asked.owner)}"
-        if "@" in asked.owner:
-            yield f"email = {_text(asked.owner)}"
-    if asked.max_runtime is not None:
-        yield f'max_runtime = "{written(asked.max_runtime)}"'
-    if asked.budget is not None:
-        yield f"budget = {asked.budget!r}"
-    if asked.work is not None:
-        yield f'work = "{written(asked.work)}"'
-    if asked.deadline is not None:
-        yield f"deadline = {asked.deadline.isoformat()}"
-    if asked.places:
-        yield f"places = [{', '.join(_text(place) for place in asked.places)}]"
+def _said(asked: LaunchRequest) -> str:
+    """The options of limits as TOML; "" for none."""
+    values = {
+        "owner": asked.owner or None,
+        "email": asked.owner if "@" in asked.owner else None,
+        "max_runtime": asked.max_runtime and written(asked.max_runtime),
+        "budget": asked.budget,
+        "work": asked.work and written(asked.work),
+        "deadline": asked.deadline,
+        "places": asked.places or None,
+    }
+    if not (given := {name: value for name, value in values.items() if value is not None}):
+        return ""
+    import tomlkit  # noqa: PLC0415 — only who says a limit waits for it
 
-
-def _text(said: str) -> str:
-    """A basic string of TOML: JSON's escapes are among those that it knows."""
-    return json.dumps(said, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return tomlkit.dumps(given)
