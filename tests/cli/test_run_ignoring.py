@@ -38,6 +38,7 @@ out/
 !out/keep/me.txt
 é/
 q[]]x.py
+*.ckpt
 n-[!a].txt
 star\\*.txt
 /
@@ -53,7 +54,7 @@ def repository(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
     (tmp_path / ".gitignore").write_text(IGNORED)
-    (tmp_path / "v/.gitignore").write_text("*.ckpt\n!best.ckpt\n")
+    (tmp_path / "v/.gitignore").write_text("*.txt\n!best.ckpt\n")
     return tmp_path
 
 
@@ -74,6 +75,19 @@ def test_git_leaves_out_the_same(repository):
     """Of the whole, and of a part of it, for which the rules above count as well."""
     assert kept(repository) == listed(repository)
     assert kept(repository / "src") == {name.removeprefix("src/") for name in listed(repository, "src")}
+
+
+def test_what_is_above_the_repository_says_nothing(tmp_path):
+    """As in git; each folder between the repository's top and the one that is packed does."""
+    (tmp_path / ".gitignore").write_text("*.py\n")
+    repository = tmp_path / "repository"
+    for name in ("a/b/x.py", "a/b/x.log", "a/b/x.tmp"):
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text("x")
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    (repository / ".gitignore").write_text("*.log\n")
+    (repository / "a/.gitignore").write_text("*.tmp\n")
+    assert kept(repository / "a/b") == {"x.py"}
 
 
 def test_our_own_file_says_the_last_word(tmp_path):

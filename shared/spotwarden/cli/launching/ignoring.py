@@ -6,7 +6,7 @@ further down outweighs one further up, and below a folder that is left out nothi
 
 import contextlib
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,7 +46,7 @@ class IgnoreRules(NamedTuple):
         if not self.leaves_out(folder, is_folder=True):
             return self
         others = [rule for rule in self.rules.patterns if not rule.match_file(self._of(folder) + "/")]
-        return self._replace(rules=type(self.rules)(others, backend="simple"))
+        return _rules(self.folder, others)
 
     def _of(self, path: Path) -> str:
         return path.relative_to(self.folder).as_posix()
@@ -97,11 +97,14 @@ def _from_above(folder: Path) -> Iterator[IgnoreRules]:
 
 def rules_of(folder: Path) -> IgnoreRules:
     """The rules of one folder's files, as far as they are text and git can read them."""
+    return _rules(folder, _patterns([line for name in FILES for line in _lines(folder / name)]))
+
+
+def _rules(folder: Path, patterns: "Iterable[GitIgnoreSpecPattern]") -> IgnoreRules:
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 — only who packs code waits for it
 
-    lines = [line for name in FILES for line in _lines(folder / name)]
     # Not by RE2, which takes no file's name that is not UTF-8.
-    return IgnoreRules(folder, GitIgnoreSpec([*_patterns(lines)], backend="simple"))
+    return IgnoreRules(folder, GitIgnoreSpec(patterns, backend="simple"))
 
 
 def _lines(file: Path) -> list[str]:
