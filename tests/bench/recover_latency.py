@@ -58,11 +58,6 @@ class Cloud:
         self.http.post("/local/tick", json={"job": JOB}).raise_for_status()
         return now
 
-    def is_watched(self, job: str) -> bool:
-        """Whether a sweep has seen this job run, so that it would be missed."""
-        names = self.http.get("/storage/v1/b/demo-jobs/o", params={"prefix": f"spotwarden/open/{job}.json"})
-        return bool(names.raise_for_status().json().get("items"))
-
     def vms(self, job: str) -> list[dict[str, str]]:
         """The VMs of this name, in whatever zone."""
         found = self.http.get("/local/instances").raise_for_status().json()["instances"]

@@ -46,7 +46,6 @@ class Watch:
         self._note = note
         self._requests: set[str] = set()
         self.broken: list[str] = []
-        self.deletions: set[str] = set()
 
     def _fault(self, what: str) -> None:
         self.broken.append(f"{self._cloud.clock.now():%H:%M:%S} {what}")

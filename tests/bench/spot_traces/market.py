@@ -8,8 +8,6 @@ from pathlib import Path
 DATA = Path(__file__).parent.parent / "data"
 ROUND = 600
 HOUR = 3600
-V100 = 0.9731, 3.06
-"""USD an hour, spot and on-demand, that the published figures take for every machine of these traces."""
 GAP = range(696, 756)
 """The rounds between two collections; the SkyNomad replays hold each zone's last state through them."""
 

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import pytest
 
@@ -82,9 +81,3 @@ def _commands(written: bytes) -> Words:
         else:
             commands[-1].append(word.decode("utf-8", "surrogateescape"))
     return commands[:-1]
-
-
-@pytest.fixture
-def snippets() -> list[str]:
-    """Pieces of bash that need nothing from outside, one feature or trap each."""
-    return (Path(__file__).parent / "snippets.txt").read_text().split("\n%%\n")

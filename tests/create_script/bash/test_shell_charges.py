@@ -143,7 +143,6 @@ REASONS: dict[str, tuple[str, ...]] = {
     SHELL: (
         "evaluator/state:ShellState.fork",
         "evaluator/state:ShellState.variables",
-        "evaluator/state:ShellState.blur",
     ),
     FOLDER: (
         "evaluator/folder:resolve",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from spotwarden.create_script.bash.evaluator.machine import Shell
-from spotwarden.create_script.bash.evaluator.memory import find, get, key_of
+from spotwarden.create_script.bash.evaluator.memory import find, get
 from spotwarden.create_script.bash.evaluator.names import outside
 from spotwarden.create_script.bash.evaluator.values import Text, elements
 from spotwarden.create_script.bash.words import Parameter, Word
@@ -131,8 +131,3 @@ def _positional(shell: Shell, number: int) -> Text | None:
     if isinstance(positional, Unknown):
         return positional
     return positional[number - 1] if number <= len(positional) else None
-
-
-def element_key(shell: Shell, values: Values) -> int | str | Unknown | None:
-    """Return the key of the one element that was asked for, None for a plain variable."""
-    return None if values.subscript is None else key_of(shell, find(shell, values.name), values.subscript)

@@ -1,6 +1,6 @@
 """What a shell remembers: variables, functions, options, where it is."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from spotwarden.create_script.bash.evaluator.folder import Place
 from spotwarden.create_script.bash.evaluator.values import Status, Text, Variable, join_variables
@@ -77,11 +77,6 @@ class ShellState:
         for scope in self.scopes:
             seen.update(scope)
         return seen
-
-    def blur(self, names: Iterable[str], doubt: Unknown) -> None:
-        """Make these variables unknown."""
-        for name in names:
-            self.put(name, join_variables(self.find(name), None, doubt))
 
 
 def join_states(one: ShellState, other: ShellState, doubt: Unknown, budget: Budget) -> bool:
