@@ -52,7 +52,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "evaluator/builtins:_bracket",
         "evaluator/builtins:_test",
         "evaluator/builtins:_let",
-        "evaluator/certainty:require_certain",
+        "evaluator/machine:require_certain",
         "evaluator/classes:bracket",
         "evaluator/declare:declare",
         "evaluator/expand:expand_expression",

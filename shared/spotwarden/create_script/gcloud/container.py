@@ -3,7 +3,6 @@
 from typing import Any
 
 from spotwarden.create_script.gcloud import disks
-from spotwarden.create_script.gcloud.dumping import dump
 from spotwarden.create_script.gcloud.images import boot_image
 from spotwarden.create_script.gcloud.instance import Shared, common
 from spotwarden.create_script.gcloud.links import ResourceLink
@@ -11,6 +10,7 @@ from spotwarden.create_script.gcloud.metadata import metadata
 from spotwarden.create_script.gcloud.mounts import mounted_disks
 from spotwarden.create_script.gcloud.scene import GcloudScene, compact
 from spotwarden.create_script.gcloud.values import Misfit
+from spotwarden.create_script.gcloud.yamls import dump
 
 _RESTART = {"always": "Always", "never": "Never", "on-failure": "OnFailure"}
 _FORBIDDEN_KEYS = ("gci-ensure-gke-docker", "google-container-manifest")

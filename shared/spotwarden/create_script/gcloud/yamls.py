@@ -142,3 +142,29 @@ def _flags_loader() -> Raw:
 
 def _maker(make: Raw) -> Raw:
     return lambda loader, node: make(loader.construct_scalar(node))
+
+
+def dump(data: Raw) -> str:
+    """Write data in YAML 1.2, where yes needs no quotes."""
+    import yaml  # noqa: PLC0415 — few scripts have containers, and the import is slow
+
+    return str(yaml.dump(data, Dumper=_dumper(), default_flow_style=False, indent=2))
+
+
+@cache
+def _dumper() -> Raw:
+    import yaml  # noqa: PLC0415 — as above
+
+    base: Any = yaml.SafeDumper
+
+    class Dumper(base):  # type: ignore[misc]
+        """Quotes what YAML 1.2 would not read as text; double quotes for texts with line ends or quotes."""
+
+        yaml_implicit_resolvers: ClassVar[dict[str, Raw]] = {}
+
+        def choose_scalar_style(self) -> Raw:
+            style, event = super().choose_scalar_style(), self.event
+            return '"' if style == "'" and not event.style and any(c in event.value for c in "'\n") else style
+
+    add_types(Dumper, IMPLICIT)
+    return Dumper

@@ -1,17 +1,18 @@
 """All that is known of how a job can be launched: by its script or what ran, and where."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace
 
 from spotwarden.create_script.request.launched import launch_of_resources
-from spotwarden.create_script.request.reachable import reachable
 from spotwarden.create_script.request.stored import KEPT_CHOICES, with_choices
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import Launch, NoLaunch
 from spotwarden.model.limits import PlacementLimits
+from spotwarden.model.placement import region_of
 from spotwarden.model.same import Same
 
 
@@ -41,3 +42,18 @@ def with_places(facts: JobFacts, limits: PlacementLimits) -> JobFacts:
     return replace(
         facts, launch=with_choices(facts.launch, reachable(facts.launch, facts.file, offered, limits))
     )
+
+
+def reachable(
+    launch: Launch, file: JobFile, offered: Iterable[str], limits: PlacementLimits
+) -> tuple[str, ...]:
+    """The zones besides home, by preference: its own region's first, then those that policy or job allow.
+
+    A job that names its `places` goes there and nowhere else; with none named it stays at home.
+    """
+    home = region_of(launch.place)
+    allowed = (home, *limits.regions) if limits.move else ()
+    wanted = allowed if file.places is None else file.places
+    zones = sorted(offered)
+    found = [zone for place in wanted for zone in zones if place in {zone, region_of(zone)}]
+    return tuple(dict.fromkeys(zone for zone in found if zone != launch.place))

@@ -1,17 +1,33 @@
-"""The operators of `${…}` that cut, replace, slice and change letters."""
+"""The operators of `${…}` that cut, replace, slice, quote and change letters."""
 
+import re
 from collections.abc import Callable
 
 from spotwarden.create_script.bash.evaluator import fitting
 from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.memory import calculate, find
 from spotwarden.create_script.bash.evaluator.operands import Expander, each
-from spotwarden.create_script.bash.evaluator.quoting import quote
 from spotwarden.create_script.bash.evaluator.references import Values
 from spotwarden.create_script.bash.evaluator.values import Text, elements
 from spotwarden.create_script.bash.words import Parameter
 from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
+
+_NAMES = {"\a": "a", "\b": "b", "\x1b": "E", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def quote(text: str) -> str:
+    """Return what `${x@Q}` gives: single quotes, or `$'…'` where there are control characters."""
+    if _CONTROL.search(text):
+        escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+        return "$'" + _CONTROL.sub(_escape, escaped) + "'"
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _escape(found: re.Match[str]) -> str:
+    sign = found.group()
+    return "\\" + (_NAMES.get(sign) or f"{ord(sign):03o}")
 
 
 def _pattern(shell: Shell, part: Parameter, expander: Expander) -> Text:
