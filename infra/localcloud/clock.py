@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 
 @dataclass
@@ -44,3 +44,13 @@ class Clock:
 def rfc3339(moment: datetime) -> str:
     """A moment as Google's REST APIs write it: `2026-11-21T08:00:00.123Z`."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+# Resources carry times at the offset of the US Pacific coast. Here it is always winter there: an offset that
+# does not depend on the day is worth more than the right one of two.
+PACIFIC = timezone(timedelta(hours=-8))
+
+
+def pacific(moment: datetime) -> str:
+    """A moment as in `creationTimestamp`: `2026-11-21T00:00:00.123-08:00`."""
+    return moment.astimezone(PACIFIC).isoformat(timespec="milliseconds")

@@ -12,8 +12,6 @@ from typing import Self
 
 import httpx
 
-from localcloud.plain import NO_TLS
-
 # One push subscription or job has its own, smaller limit; this one protects the machine.
 MOST_CONNECTIONS = 200
 
@@ -104,3 +102,7 @@ def bearer(email: str, audience: str) -> str:
 
 def _part(value: Mapping[str, object]) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For a client of plain http: httpx reads all certificates else, which takes up to a fifth of a second."""

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from functools import cache
 
-from localcloud.access.inet_diag import InetDiag
-from localcloud.access.proc_net import ProcNet
-from localcloud.access.sockets import Address, Table
+from localcloud.access.sockets import Address, InetDiag, ProcNet, Table
 
 TOKEN_BYTES = 16
 BEFORE_TOKEN = "/~"  # noqa: S105 - what stands before it in a path

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from localcloud.clock import Clock
+from localcloud.clock import Clock, pacific
 from localcloud.compute import ids
 from localcloud.compute.links import Links
-from localcloud.compute.moments import pacific
 from localcloud.compute.refusals import Failure, not_found
 from localcloud.compute.shelf import Resource, Shelf
 

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from localcloud.clock import Clock
+from localcloud.clock import Clock, pacific
 from localcloud.compute.addresses import Pools
 from localcloud.compute.audit import AuditLog
 from localcloud.compute.capacity import Reach, Stock
@@ -12,7 +12,6 @@ from localcloud.compute.catalog import Catalog
 from localcloud.compute.history import History
 from localcloud.compute.ids import Ids
 from localcloud.compute.links import Links
-from localcloud.compute.moments import pacific
 from localcloud.compute.operations import Operations
 from localcloud.compute.quotas import Quotas
 from localcloud.compute.rates import Rates

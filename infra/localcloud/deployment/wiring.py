@@ -8,7 +8,7 @@ import msgspec
 
 from localcloud.deployment.manifest import Function, Manifest
 from localcloud.mailbox import NOTICES
-from localcloud.plain import NO_TLS
+from localcloud.outbound import NO_TLS
 
 TICK = "spotwarden-tick"
 NOTHING = "e30="

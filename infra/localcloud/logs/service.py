@@ -20,7 +20,7 @@ from localcloud.logs.query import earliest, entry_filter
 from localcloud.logs.sinks import SinkBody, Sinks, shown
 from localcloud.ports import Publish, Resource
 from localcloud.rpc import RpcError, page
-from localcloud.rpc.body import read_body
+from localcloud.rpc.rest import read_body
 
 MOST_ENTRIES = 100_000
 MOST_A_PAGE = 1000

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import httpx
 
-from localcloud.plain import NO_TLS
+from localcloud.outbound import NO_TLS
 
 TIMEOUT_SECONDS = 60
 

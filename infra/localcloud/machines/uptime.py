@@ -17,7 +17,7 @@ from localcloud.machines.download import download
 from localcloud.machines.environment import guest_environment
 from localcloud.machines.folder import Folder
 from localcloud.machines.gpus import Meter, cards_of
-from localcloud.machines.gpus.report import GpuReport
+from localcloud.machines.gpus.meter import GpuReport
 from localcloud.machines.guest_calls import GuestCalls
 from localcloud.machines.host import Host
 from localcloud.machines.measuring import CpuReport, LogReport, Report, labels, tell

@@ -5,9 +5,10 @@ import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
+import msgspec
 from google.protobuf import json_format
 from google.protobuf.message import Message
 from starlette.requests import Request
@@ -115,3 +116,19 @@ async def _called(call: Callable[[Any], Any | Awaitable[Any]], message: Message)
 def rendered(answer: Message) -> Mapping[str, Any]:
     """The JSON form of an answer: camel case, default values left out."""
     return json_format.MessageToDict(answer)
+
+
+Body = TypeVar("Body", bound=msgspec.Struct)
+
+
+async def read_body(request: Request, kind: type[Body]) -> Body:
+    """Read a request's body as `kind`; an empty body is taken for `{}`.
+
+    Raises:
+        RpcError: INVALID_ARGUMENT, with the field that does not fit.
+    """
+    raw = await request.body()
+    try:
+        return msgspec.json.decode(raw.strip() or b"{}", type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RpcError("INVALID_ARGUMENT", f"Invalid JSON payload received. {error}") from error

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
-from localcloud.plain import NO_TLS
+from localcloud.outbound import NO_TLS
 from localcloud.story.browsing import BrowsedPage, read_page
 
 SOON, SELDOM = 0.05, 0.5

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.access.inet_diag import InetDiag
 from localcloud.access.peers import Owner, best_table
-from localcloud.access.proc_net import ProcNet
-from localcloud.access.sockets import Address, Other, Table
+from localcloud.access.sockets import Address, InetDiag, Other, ProcNet, Table
 
 ME = os.getuid()
 NOBODY = 65534

@@ -8,7 +8,7 @@ import pytest
 
 from localcloud.http import build_app
 from localcloud.machines.agents import Agents
-from localcloud.machines.gpus.report import METRIC
+from localcloud.machines.gpus.meter import METRIC
 from localcloud.machines.measuring import CPU, LINES
 
 BUSY = f"{sys.executable} -c 'while True: sum(range(10000))'"

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+from localcloud.clock import pacific
 from localcloud.compute import local_ssd
 from localcloud.compute.build import network, scheduling
 from localcloud.compute.build.instance import UNKNOWN_PLATFORM, Built
@@ -11,7 +12,6 @@ from localcloud.compute.build.machine import attachment
 from localcloud.compute.life.table import Event, follow
 from localcloud.compute.life.tasks import Tasks
 from localcloud.compute.links import last
-from localcloud.compute.moments import pacific
 from localcloud.compute.refusals import Failure
 from localcloud.compute.registry import Vm
 from localcloud.compute.site import Site

@@ -1,12 +1,14 @@
 """Looking at the processes of a virtual machine to tell how busy its GPUs, or its processors, are."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
 import psutil
 
 from localcloud.machines.gpus.attribution import Sample, utilization, visible
 from localcloud.machines.gpus.cards import Card
+from localcloud.ports import Point
 
 Processes = Callable[[], Iterable[psutil.Process]]
 Whose = Callable[[Mapping[str, str], Sequence[Card]], tuple[int, ...]]
@@ -44,3 +46,29 @@ class Meter:
             )
         except (psutil.NoSuchProcess, psutil.AccessDenied, OSError):
             return None  # it has just ended, or is another user's
+
+
+METRIC = "agent.googleapis.com/gpu/utilization"
+"""Percent, per GPU ("Ops Agent metrics", section gpu)."""
+
+
+class GpuReport:
+    """Points of the GPUs of one machine; `resource` are its labels in Monitoring."""
+
+    by_agent = True
+
+    def __init__(self, meter: Meter, resource: Mapping[str, str]) -> None:
+        self._meter = meter
+        self._resource = resource
+
+    def points(self, now: datetime) -> Iterator[Point]:
+        """One for each GPU, about the time since the last ones."""
+        for card, busy in zip(self._meter.cards, self._meter.read(), strict=True):
+            yield Point(
+                metric=METRIC,
+                metric_labels={"gpu_number": str(card.number), "model": card.model, "uuid": card.uuid},
+                resource="gce_instance",
+                resource_labels=self._resource,
+                value=busy,
+                at=now,
+            )

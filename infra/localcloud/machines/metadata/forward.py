@@ -7,7 +7,7 @@ import httpx
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from localcloud.plain import NO_TLS
+from localcloud.outbound import NO_TLS
 
 HOP_BY_HOP = frozenset(
     {
