@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from spotwarden import clock
-from spotwarden.cli.colours import coloured
 from spotwarden.cli.looking import diff as command
 from spotwarden.cli.looking.sparks import PLAIN, sparks
 from spotwarden.cli.main import main
+from spotwarden.cli.table import coloured
 from spotwarden.layout import Code, CreateScript, JobFileName, MetricsFile, RunRecord
 from spotwarden.model.run import RunRequest
 from spotwarden.report.model.job import CurvePoint

@@ -1,10 +1,10 @@
-"""What a shell is offered when somebody presses Tab; whatever goes wrong, it is offered nothing."""
+"""`spotwarden completion`, and what a shell is then offered; whatever goes wrong, it is offered nothing."""
 
 import contextlib
 import threading
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, get_completion_class
 
 TIMEOUT = 2.0
 """Seconds: a shell that waits longer for a list of jobs is felt as one that hangs."""
@@ -36,3 +36,25 @@ def _ask(found: list[str]) -> None:
             context = open_context()
             names = context.cloud.store.folders(context.settings.layout.prefix)
         found.extend(name for name in names if name not in RESERVED_JOBS and job_problem(name) is None)
+
+
+SHELLS = ("bash", "zsh", "fish")
+PROGRAM, VARIABLE = "spotwarden", "_SPOTWARDEN_COMPLETE"
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the completion script of a shell; job names are asked of the bucket, for two seconds at most.
+
+    \b
+    Examples:
+      eval "$(spotwarden completion bash)"                  # in ~/.bashrc (bash 4.4 or newer)
+      eval "$(spotwarden completion zsh)"                   # in ~/.zshrc, after compinit
+      spotwarden completion fish > ~/.config/fish/completions/spotwarden.fish
+    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.ClickException(f"click knows no completion for {shell}")
+    click.echo(kind(ctx.find_root().command, {}, PROGRAM, VARIABLE).source())

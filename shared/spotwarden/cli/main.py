@@ -65,7 +65,7 @@ COMMANDS = {
     ),
     "config": ("spotwarden.cli.config:config", "Bucket, project, owner and the like: see and set them."),
     "completion": (
-        "spotwarden.cli.completion:completion",
+        "spotwarden.cli.completing:completion",
         "What bash, zsh or fish need to complete commands and job names.",
     ),
     "local": ("spotwarden.cli.local:local", "Run and torment a Google Cloud of this machine's own."),

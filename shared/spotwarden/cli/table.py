@@ -1,7 +1,10 @@
-"""Tables and durations for a terminal."""
+"""Tables, durations and colours for a terminal."""
 
+import os
 from collections.abc import Sequence
 from datetime import timedelta
+
+import click
 
 GAP = "  "
 
@@ -30,3 +33,10 @@ def duration(span: timedelta) -> str:
     if hours:
         return f"{hours}h{minutes % 60:02}m"
     return f"{minutes}m{seconds % 60:02}s" if minutes else f"{seconds}s"
+
+
+def coloured(text: str, colour: str, *, bold: bool = False) -> str:
+    """The text in a colour; `click.echo` takes it off again where the output is no terminal."""
+    if not colour or os.environ.get("NO_COLOR"):
+        return text
+    return click.style(text, fg=colour, bold=bold or None)

@@ -1,10 +1,28 @@
 """Adapters that are imported and opened when something of them is asked for."""
 
+import gc
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
-from spotwarden.gcp.importing import importing
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Around the imports of an adapter: no garbage is looked for meanwhile, nor among them later.
+
+    Nothing that is imported ever becomes garbage, and going through all of it once costs a tenth of a cold
+    start; so it is also left out of every later search.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()
+
 
 T = TypeVar("T")
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import click
 
 from spotwarden import clock
-from spotwarden.cli.colours import coloured
 from spotwarden.cli.complaints import complaint
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, open_context
@@ -15,7 +14,7 @@ from spotwarden.cli.looking.comparing import Difference, JobSide, difference
 from spotwarden.cli.looking.details import read_details
 from spotwarden.cli.looking.show import figure
 from spotwarden.cli.looking.sparks import BARS, PLAIN
-from spotwarden.cli.table import duration, plain, render
+from spotwarden.cli.table import coloured, duration, plain, render
 from spotwarden.layout import Code
 from spotwarden.recovery.standing import JobSummary, experiment, worded
 from spotwarden.report.model.experiments import MetricSummary
