@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 import psutil
 
@@ -27,39 +27,18 @@ Fork = Callable[[int, str], Awaitable[None]]
 """Asks another process of ours to fork a command under guard: our control socket is theirs, and a mark."""
 
 
-class Guardian(Protocol):
-    """The outer guardian. `returncode` is None until it was waited for."""
-
-    pid: int
-    returncode: int | None
-
-    def wait(self) -> int:
-        """Return when it is gone, with its status."""
-
-
-class Forked:
-    """A guardian that is the child of another: whoever forked it collects it."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.returncode: int | None = None
-
-    def wait(self) -> int:
-        """Return at once: it closes its socket at its end only, and that is when it is waited for."""
-        self.returncode = 0
-        return 0
-
-
 class Supervised:
     """A running command with all its descendants. Made by `start`.
 
-    `pid` is the command's own process id, which is also its session and process group.
+    `pid` is the command's own process id, which is also its session and process group. The outer guardian's
+    `process` is ours to collect; there is none where another process of ours forked it, which does that.
     """
 
     def __init__(
         self,
         *,
-        guardian: Guardian,
+        guardian: int,
+        process: subprocess.Popen[bytes] | None = None,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         mark: str,
@@ -67,6 +46,7 @@ class Supervised:
         self.pid = 0
         self.mark = mark
         self._guardian = guardian
+        self._process = process
         self._inner = 0
         self._reader = reader
         self._writer = writer
@@ -105,10 +85,10 @@ class Supervised:
 
     def processes(self) -> list[psutil.Process]:
         """The descendants alive now: the command if it still runs, and all that came of it."""
-        if self._guardian.returncode is not None:
+        if self._listening.done():
             return []
         try:
-            everyone = psutil.Process(self._guardian.pid).children(recursive=True)
+            everyone = psutil.Process(self._guardian).children(recursive=True)
         except psutil.NoSuchProcess:
             return []
         return [process for process in everyone if process.pid != self._inner]
@@ -121,7 +101,8 @@ class Supervised:
         """Take the guardian's reports until it is gone, and then make sure that all the others are, too."""
         while line := await self._next_line():
             self._take(line.split())
-        await asyncio.to_thread(self._guardian.wait)
+        if self._process:
+            await asyncio.to_thread(self._process.wait)
         if not self._empty:
             await asyncio.to_thread(marks.sweep, self.mark)
         if not self._status.done():
@@ -211,22 +192,17 @@ async def _adopted(fork: Fork) -> Supervised:
     reader, writer = await asyncio.open_connection(sock=ours)
     match (await reader.readline()).split():
         case [b"guarding", pid]:
-            return await _told(Forked(int(pid)), reader, writer, mark)
+            supervised = Supervised(guardian=int(pid), reader=reader, writer=writer, mark=mark)
         case _:
             writer.close()
             raise ChildProcessError("the command was not forked")
+    await supervised.started()
+    return supervised
 
 
-async def _started(guardian: Guardian, ours: socket.socket, mark: str) -> Supervised:
+async def _started(guardian: subprocess.Popen[bytes], ours: socket.socket, mark: str) -> Supervised:
     reader, writer = await asyncio.open_connection(sock=ours)
-    return await _told(guardian, reader, writer, mark)
-
-
-async def _told(
-    guardian: Guardian, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, mark: str
-) -> Supervised:
-    """The command, once its guardian told of its start."""
-    supervised = Supervised(guardian=guardian, reader=reader, writer=writer, mark=mark)
+    supervised = Supervised(guardian=guardian.pid, process=guardian, reader=reader, writer=writer, mark=mark)
     await supervised.started()
     return supervised
 

@@ -85,7 +85,7 @@ def test_a_command_without_descendants_is_gone_when_it_ends(run, start):
     async def scene():
         supervised = await start("true")
         await supervised.gone()
-        return supervised.processes(), psutil.pid_exists(supervised._guardian.pid)
+        return supervised.processes(), psutil.pid_exists(supervised._guardian)
 
     assert run(scene()) == ([], False)
 
@@ -154,7 +154,7 @@ def test_a_killed_guardian_takes_all_along(run, start, eventually, tmp_path, vic
         supervised = await start(DAEMONS + "sleep 304")
         await eventually((tmp_path / "ready").exists)
         processes = await eventually(lambda: found if len(found := supervised.processes()) >= 5 else None)
-        os.kill(supervised._guardian.pid if victim == "outer" else supervised._inner, signal.SIGKILL)
+        os.kill(supervised._guardian if victim == "outer" else supervised._inner, signal.SIGKILL)
         await supervised.gone()
         assert not any(process.is_running() for process in processes)
         return await supervised.wait()
@@ -168,9 +168,9 @@ def test_two_killed_guardians_leave_nothing_that_is_marked(run, start, eventuall
     async def scene():
         supervised = await start("sleep 300 & setsid sleep 301 & echo > ready; sleep 302")
         await eventually((tmp_path / "ready").exists)
-        for guard in (supervised._guardian.pid, supervised._inner):
+        for guard in (supervised._guardian, supervised._inner):
             os.kill(guard, signal.SIGSTOP)
-        for guard in (supervised._guardian.pid, supervised._inner):
+        for guard in (supervised._guardian, supervised._inner):
             os.kill(guard, signal.SIGKILL)
         await supervised.gone()
         return survivors(supervised.mark)
