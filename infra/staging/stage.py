@@ -1,6 +1,6 @@
 """Make of each function what is deployed: `stage.py [FUNCTION…] [--out DIR] [--policy FILE] [--prices FILE]`.
 
-    build/<function>/                  its main.py, what that reaches of shared/spotwarden with its assets,
+    build/<function>/                  its main.py, what that reaches of shared/spotwarden with its data,
                                        policy.toml, prices.toml where it prices things, requirements.txt
                                        with hashes
     build/<function>.zip               the same, for Google's builder; deployed under its checksum
@@ -22,6 +22,8 @@ from needs import requirements
 from reach import reach
 
 ROOT = Path(__file__).resolve().parents[2]
+NO_DATA = frozenset((".md", ".py", ".typed"))
+"""Files beside code that nothing reads at run time, and the code itself."""
 
 
 class Inputs(NamedTuple):
@@ -53,12 +55,9 @@ def stage(name: str, inputs: Inputs, out: Path) -> dict[str, object]:
     folder.mkdir(parents=True)
     shutil.copyfile(source / "main.py", folder / "main.py")
     reached = reach(source / "main.py", inputs.root / "shared").files
-    for file in reached:
+    for file in (*reached, *_data(reached, inputs.root / "shared")):
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(inputs.root / "shared" / file, folder / file)
-    for asset in _assets(reached, inputs.root / "shared"):
-        (folder / asset).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(inputs.root / "shared" / asset, folder / asset)
     for reader, kept, data in inputs.data:
         if Path(reader) in reached:
             shutil.copyfile(data, folder / kept)
@@ -67,14 +66,19 @@ def stage(name: str, inputs: Inputs, out: Path) -> dict[str, object]:
     return _packed(name, folder, out)
 
 
-def _assets(reached: Iterable[Path], shared: Path) -> Iterator[Path]:
-    """The files of the folder beside a module `assets.py` that is reached, but for notes."""
-    for file in sorted(reached):
-        if file.name == "assets.py":
-            inside = (shared / file).with_suffix("").rglob("*")
-            yield from sorted(
-                one.relative_to(shared) for one in inside if one.is_file() and one.suffix != ".md"
-            )
+def _data(reached: Iterable[Path], shared: Path) -> Iterator[Path]:
+    """The templates, styles and scripts beside the code that is reached, also in folders without code."""
+    for folder in sorted({file.parent for file in reached}):
+        yield from (file.relative_to(shared) for file in _beside(shared / folder))
+
+
+def _beside(folder: Path) -> Iterator[Path]:
+    """The files of a folder and of those below it that are no packages, but for code and notes."""
+    for inside in sorted(folder.iterdir()):
+        if inside.is_dir() and inside.name != "__pycache__" and not (inside / "__init__.py").exists():
+            yield from _beside(inside)
+        elif inside.is_file() and inside.suffix not in NO_DATA:
+            yield inside
 
 
 def _packed(name: str, folder: Path, out: Path) -> dict[str, object]:

@@ -50,8 +50,25 @@ def test_a_staged_function_is_its_code_its_policy_and_its_requirements(staging: 
     served = {one for one in found if one.startswith("spotwarden/report/assets/")}
     assert bool(served) is (name == "report_jobs")
     assert all(one.endswith((".css", ".js", "LICENSE")) for one in served)
-    assert all(one.endswith(".py") for one in found - loose - served)
+    templates = {one for one in found - served if re.search(r"/(templates|pages)/.*\.(css|j2)$", one)}
+    assert bool(templates) is (name in {"answer_notice", "notify_developers", "report_jobs"})
+    assert all(one.endswith(".py") for one in found - loose - served - templates)
     assert not [one for one in found if re.search(r"(^|/)(cli|localcloud|tests|fakes)/|test_|README", one)]
+
+
+@pytest.mark.parametrize("name", ["answer_notice", "notify_developers", "report_jobs"])
+def test_a_staged_function_has_the_templates_of_the_pages_that_it_shows(staging: Path, name: str):
+    """Each file that a template names is there with it, and so are those of folders without code."""
+    found = {file.name: file for file in (staging / name).rglob("*") if file.suffix in {".css", ".j2"}}
+    named = {
+        "answer_notice": {"answer.html.j2"},
+        "notify_developers": {"mail.html.j2", "mail.txt.j2"},
+        "report_jobs": {"experiments.html.j2", "job.html.j2", "fleet.html.j2", "trust.html.j2"},
+    }[name]
+    for file in found.values():
+        named |= set(re.findall(r'{% (?:extends|include|from) "([^"]+)"', file.read_text(encoding="utf-8")))
+    assert "document.html.j2" in named
+    assert named <= set(found)
 
 
 def test_a_function_holds_only_what_its_imports_reach(staging: Path):

@@ -26,7 +26,7 @@ VIEWS = {
     "compare": lambda: pages.compare(made_up.comparison(1, 2), FRAME),
     "fleet": lambda: pages.fleet(made_up.fleet_view(), FRAME),
     "trust": lambda: pages.trust(made_up.trust_view(), FRAME),
-    "trouble": lambda: pages.trouble("a", "b", FRAME, "c"),
+    "trouble": lambda: pages.trouble("a", "b", FRAME),
 }
 
 

@@ -142,4 +142,4 @@ def headers() -> Mapping[str, str]:
 
 def edition() -> str:
     """Tells one version of the pages from another."""
-    return str(_pages().EDITION)
+    return str(_pages().edition())

@@ -14,7 +14,7 @@ from spotwarden.model.delivery import Pace, Preference
 from spotwarden.model.governance import Limits, Mode, Remedy
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import PreferenceOffer
-from spotwarden.notify.links.pages.template import STYLE
+from spotwarden.notify.links.pages.rendering import style
 from spotwarden.notify.links.tokens import Keys, sign
 from spotwarden.notify.links.web import MOST_BYTES
 from tests.fakes.trouble import unanswered
@@ -191,7 +191,7 @@ def test_every_page_is_shut_tight(web, what):
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "Set-Cookie" not in page.headers
     assert "<script" not in page.text
-    assert f"<style>{STYLE}</style>" in page.text
+    assert f"<style>{style()}</style>" in page.text
 
 
 def test_a_head_has_no_body(web):

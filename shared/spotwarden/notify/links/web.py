@@ -8,7 +8,7 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.model.delivery import Pace
 from spotwarden.model.offer import Offer, PreferenceOffer, Unfit
 from spotwarden.notify.links.audience import audience
-from spotwarden.notify.links.pages import HEADERS, render
+from spotwarden.notify.links.pages import headers, render
 from spotwarden.notify.links.preferences import save_preference, show_preference
 from spotwarden.notify.links.reply import AnswerFailed, AnswerTrouble, Reply
 from spotwarden.notify.links.taking import AnswerRequest, broken, give, show
@@ -35,7 +35,7 @@ def respond(request: "Request", context: SweepContext, environ: Mapping[str, str
     reply, token = _reply(request, AnswerRequest(context, keys))
     page = render(reply, token)
     more = {"Allow": ", ".join(METHODS)} if page.code == 405 else {}  # noqa: PLR2004 — Method Not Allowed
-    return Response(page.html, status=page.code, headers={**HEADERS, **more})
+    return Response(page.html, status=page.code, headers={**headers(), **more})
 
 
 def _reply(request: "Request", answer_request: AnswerRequest) -> tuple[Reply, str]:

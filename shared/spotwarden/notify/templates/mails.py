@@ -4,15 +4,22 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING
 
 from spotwarden.model.delivery import Pending
 from spotwarden.model.message import Mail, MailLinks
 from spotwarden.model.notice import Notice
-from spotwarden.notify.templates.page import page
-from spotwarden.notify.templates.plain import plain
+from spotwarden.notify.templates.environment import environment
 from spotwarden.notify.templates.subjects import jobs
-from spotwarden.notify.templates.view import view
+from spotwarden.notify.templates.tables import as_lines
+from spotwarden.notify.templates.text import code_split
+from spotwarden.notify.templates.view import MessageView, view
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+ONE_CLICK = "Each link first shows what it will do, and asks; it works one time, and is yours alone."
 _MOST_KINDS = 20
 
 
@@ -25,14 +32,31 @@ def mail(
     return Mail(
         to=pendings[0].recipient.address,
         subject=message.subject,
-        text=plain(message),
-        html=page(message),
+        text=_render("mail.txt.j2", message),
+        html=_render("mail.html.j2", message),
         message_id=message_id,
         at=at,
         thread=_thread(notices, message_id),
         unsubscribe=links.unsubscribe,
         headers=_headers(notices),
     )
+
+
+def _render(template: str, view: MessageView) -> str:
+    many = len(view.parts) > 1 or bool(view.rest)
+    answerable = any(part.buttons for part in view.parts)
+    return (
+        _environment()
+        .get_template(template)
+        .render(view=view, many=many, answerable=answerable, one_click=ONE_CLICK)
+    )
+
+
+@cache
+def _environment() -> "Environment":
+    mails = environment(__package__)
+    mails.filters.update(code_split=code_split, lines=as_lines)
+    return mails
 
 
 def _thread(notices: Sequence[Notice], message_id: str) -> str:

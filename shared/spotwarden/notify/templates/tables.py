@@ -24,8 +24,7 @@ def _shown(table: Table, lines: int) -> Table:
 
 
 def as_lines(table: Table) -> Iterator[str]:
-    """A table as text; every line begins with a mark of ours."""
-    yield f"Figures: {table.title}"
+    """A line for each row of a table: its name, and what its cells say of which column."""
     for name, *cells in table.rows:
         told = zip(table.columns[1:], cells, strict=False)
-        yield f"  - {name}: " + ", ".join(f"{column} {cell}" for column, cell in told if cell)
+        yield f"{name}: " + ", ".join(f"{column} {cell}" for column, cell in told if cell)

@@ -4,6 +4,6 @@ from spotwarden.report.views.frame import PageFrame
 from spotwarden.report.views.rendering import render
 
 
-def trouble(title: str, says: str, frame: PageFrame, todo: str = "") -> str:
-    """What went wrong, and what to do."""
-    return render("trouble", frame.at("trouble", frame.depth), title=title, says=says, todo=todo)
+def trouble(title: str, says: str, frame: PageFrame) -> str:
+    """What went wrong."""
+    return render("trouble", frame.at("trouble", frame.depth), title=title, says=says)

@@ -1,24 +1,39 @@
-"""From a reply to HTML."""
+"""From a reply to HTML, and what a browser may do with it."""
 
+from base64 import b64encode
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from hashlib import sha256
+from typing import TYPE_CHECKING
 
-from spotwarden.notify.links.pages.template import PAGE, STYLE
 from spotwarden.notify.links.pages.text import page
 from spotwarden.notify.links.reply import Rendered, Reply
+from spotwarden.notify.templates.environment import environment
+from spotwarden.notify.templates.headers import page_headers
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 def render(reply: Reply, token: str) -> Rendered:
     """The page; `token` goes into its form, if it has one."""
     said = page(reply)
-    return Rendered(code=said.code, html=_template().render(page=said, tone=said.tone.value, token=token))
+    template = _environment().get_template("answer.html.j2")
+    return Rendered(code=said.code, html=template.render(page=said, tone=said.tone.value, token=token))
 
 
 @cache
-def _template() -> Any:  # noqa: ANN401 — a jinja2.Template, whose room is opened on first use
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 — it takes a while to import
-    from markupsafe import Markup  # noqa: PLC0415 — likewise
+def headers() -> Mapping[str, str]:
+    """Show it, and send its one form back to us. Its style sheet is allowed by its digest alone."""
+    digest = b64encode(sha256(style().encode()).digest()).decode()
+    return {**page_headers(f"style-src 'sha256-{digest}'"), "Cache-Control": "no-store"}
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    style = Markup(STYLE)  # noqa: S704 — our own; its digest is in the page's policy
-    return environment.from_string(PAGE, globals={"style": style})
+
+def style() -> str:
+    """The style sheet, as it stands in every page."""
+    return _environment().get_template("answer.css").render()
+
+
+@cache
+def _environment() -> "Environment":
+    return environment(__package__)
