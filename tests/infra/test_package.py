@@ -69,6 +69,19 @@ def test_the_types_are_published(wheel, package):
     assert f"{package}/py.typed" in zipfile.ZipFile(wheel).namelist()
 
 
+@pytest.mark.parametrize("root", ["shared/spotwarden", "infra/localcloud"])
+def test_templates_and_what_pages_load_are_in_the_wheel(wheel, root):
+    """They stand beside the code that reads them."""
+    folder = ROOT / root
+    there = {
+        file.relative_to(folder.parent).as_posix()
+        for ending in ("j2", "css", "js")
+        for file in folder.rglob(f"*.{ending}")
+    }
+    assert there
+    assert there <= set(zipfile.ZipFile(wheel).namelist())
+
+
 def test_the_metadata_are_whole(wheel):
     """Who, what, under which licence, for which Python; and no address that does not exist."""
     said = metadata(wheel)
