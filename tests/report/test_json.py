@@ -1,17 +1,24 @@
 """The report as JSON: one shape with a schema, in which what nobody knows is null."""
 
 import json
+from datetime import timedelta
+from typing import Annotated
 
 import jsonschema
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from spotwarden.model.standing import Standing
-from spotwarden.report.export import as_json
+from spotwarden.report.export import as_both, as_csv, as_json
+from spotwarden.report.export.documents import document
+from spotwarden.report.export.job_shapes import AuditDocument
 from spotwarden.report.export.schema import schema
+from spotwarden.report.export.shapes import RecoveryDocument
 from spotwarden.report.model.experiments import Experiments, Money
+from spotwarden.report.model.fleet import RecoveryFigures
 from spotwarden.report.model.trust import TrustReport
 from tests.report.exported import EVERY, HOUR, comparison, entry, experiment, experiments, fleet, life, trust
 from tests.report.write_report_docs import PATH, text
@@ -36,6 +43,61 @@ def test_every_view_fits_the_schema(view, fits):
     document = json.loads(as_json(view))
     assert fits(document) == []
     assert document["schema"] == 1
+
+
+@pytest.mark.parametrize("view", EVERY, ids=lambda one: type(one).__name__)
+def test_both_at_once_are_what_each_is_alone(view):
+    """The copy without a server and the function give the same bytes."""
+    assert as_both(view) == {"json": as_json(view), "csv": as_csv(view)}
+
+
+class Lap(msgspec.Struct):
+    """What a view might have."""
+
+    who: str
+    took: timedelta
+
+
+class LapDocument(msgspec.Struct):
+    """Its document: one name is another, one value is written, one is always the same."""
+
+    runner: Annotated[str | None, "who"]
+    minutes: Annotated[float, "took", lambda took: took.total_seconds() / 60]
+    version: Annotated[int, 3]
+
+
+class WrongDocument(msgspec.Struct):
+    """It asks for what no lap has."""
+
+    who: str
+    height: float
+
+
+def test_a_document_is_made_as_its_shape_says():
+    """A name, a unit and a number that stand in an annotation; "" is null where the shape has null."""
+    assert document(LapDocument, Lap("ada", HOUR)) == LapDocument("ada", 60, 3)
+    assert document(LapDocument, Lap("", HOUR)).runner is None
+
+
+def test_each_percentile_of_recovery_is_its_own():
+    """In seconds."""
+    times = {
+        name: timedelta(seconds=number) for number, name in enumerate(("median", "p90", "p99", "longest"))
+    }
+    made = document(RecoveryDocument, RecoveryFigures(count=4, **times))
+    assert msgspec.structs.astuple(made) == (4, 0, 1, 2, 3)
+
+
+def test_an_action_names_its_record_and_its_sweep():
+    """`audit` is the object that it stands in."""
+    made = document(AuditDocument, replace(entry(), name="audit/1.jsonl", sweep="5"))
+    assert (made.audit, made.sweep) == ("audit/1.jsonl", "5")
+
+
+def test_a_shape_that_asks_for_what_the_view_has_not_is_an_error():
+    """And never an empty column."""
+    with pytest.raises(AttributeError, match="height"):
+        document(WrongDocument, Lap("ada", HOUR))
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,11 @@ def trouble(title: str, says: str, scene: PageScene) -> str:
     return str(_pages().trouble(title, says, _frame(scene)))
 
 
+def as_both(view: View) -> Mapping[str, bytes]:
+    """The view's document, and the view as a table for a spreadsheet: `json` and `csv`."""
+    return dict(_export().as_both(view))
+
+
 def as_json(view: View) -> bytes:
     """The view's document."""
     return bytes(_export().as_json(view))

@@ -121,8 +121,8 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
         for name, html in rendering.copies(table, self.scene):
             yield File(name, TYPES["html"], html.encode())
         for name, view in (("index", table), ("fleet", fleet)):
-            yield File(f"{name}.json", TYPES["json"], rendering.as_json(view))
-            yield File(f"{name}.csv", TYPES["csv"], rendering.as_csv(view))
+            for kind, body in rendering.as_both(view).items():
+                yield File(f"{name}.{kind}", TYPES[kind], body)
         yield File("fleet.html", TYPES["html"], rendering.page(fleet, self.scene).encode())
         yield File("trust.html", TYPES["html"], rendering.page(trust, self.scene).encode())
 

@@ -6,7 +6,10 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.report.export import documents, job_documents, job_sheets, sheets
+from spotwarden.report.export import job_sheets, sheets
+from spotwarden.report.export.documents import document
+from spotwarden.report.export.job_shapes import ComparisonDocument, JobDocument, TrustDocument
+from spotwarden.report.export.shapes import ExperimentsDocument, FleetDocument
 from spotwarden.report.model.experiments import Experiments
 from spotwarden.report.model.fleet import FleetReport
 from spotwarden.report.model.job import Comparison, JobReport
@@ -14,12 +17,12 @@ from spotwarden.report.model.trust import TrustReport
 
 View = Experiments | JobReport | Comparison | FleetReport | TrustReport
 
-_DOCUMENTS: Mapping[type, Callable[[Any], msgspec.Struct]] = {
-    Experiments: documents.experiments,
-    JobReport: job_documents.job,
-    Comparison: job_documents.comparison,
-    FleetReport: documents.fleet,
-    TrustReport: job_documents.trust,
+_DOCUMENTS: Mapping[type, type[msgspec.Struct]] = {
+    Experiments: ExperimentsDocument,
+    JobReport: JobDocument,
+    Comparison: ComparisonDocument,
+    FleetReport: FleetDocument,
+    TrustReport: TrustDocument,
 }
 _SHEETS: Mapping[type, Callable[[Any], bytes]] = {
     Experiments: sheets.experiments,
@@ -38,14 +41,20 @@ _ODD = re.compile(r"[^A-Za-z0-9-]+")
 _LONGEST = 80
 
 
+def as_both(view: View) -> Mapping[str, bytes]:
+    """The view as `json` and as `csv`, for less than each of them costs by itself."""
+    made = document(_DOCUMENTS[type(view)], view)
+    return {"json": msgspec.json.encode(made), "csv": _SHEETS[type(view)](made)}
+
+
 def as_json(view: View) -> bytes:
     """The view as JSON, which `docs/report/schema.json` describes."""
-    return msgspec.json.encode(_DOCUMENTS[type(view)](view))
+    return msgspec.json.encode(document(_DOCUMENTS[type(view)], view))
 
 
 def as_csv(view: View) -> bytes:
     """The view as CSV; of the fleet the tables, of a job its life, of several their rows."""
-    return _SHEETS[type(view)](_DOCUMENTS[type(view)](view))
+    return _SHEETS[type(view)](document(_DOCUMENTS[type(view)], view))
 
 
 def file_name(view: View, kind: str) -> str:

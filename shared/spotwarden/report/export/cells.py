@@ -7,12 +7,17 @@ Numbers are numbers, minus signs included.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from operator import attrgetter
+from typing import Any
+
+import msgspec
 
 from spotwarden.notify.templates.text import clean
 
-Cell = str | float | date | None
+Cell = str | float | date | tuple[str, ...] | Mapping[str, str] | None
+"""Several texts are one with blanks between, pairs are JSON."""
 MOST = 32_000
 """Characters of a cell; a spreadsheet takes 32,767 (Microsoft: "Excel specifications and limits")."""
 
@@ -20,6 +25,21 @@ _STARTS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 """What begins a formula, and the full-width forms that some locales take for it."""
 _RISKY = re.compile(rf"(^|;)(?=[\s\"']*[{_STARTS}])")
 _DEFUSED = re.compile(rf"(^|;)'(?=[\s\"']*[{_STARTS}])")
+
+
+class Columns:
+    """Columns of a table, as `job cost_usd=cost.usd`: a name, and the way to its value if that is another."""
+
+    def __init__(self, said: str) -> None:
+        ways = dict(column.partition("=")[::2] for column in said.split())
+        self.names = tuple(ways)
+        self.of: Callable[[Any], Sequence[Cell]] = attrgetter(*(way or name for name, way in ways.items()))
+
+
+def every(shape: type[msgspec.Struct], inside: str, but: str = "") -> str:
+    """A column for each field of a shape that stands inside of another: `recovery_p90_seconds`."""
+    names = (name for name in shape.__struct_fields__ if name != but)
+    return " ".join(f"{inside}_{name}={inside}.{name}" for name in names)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
@@ -30,6 +50,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
 
 def _cell(value: Cell) -> str:
     match value:
+        case str():
+            return '"' + text(value).replace('"', '""') + '"'
         case None:
             return ""
         case bool():
@@ -38,8 +60,10 @@ def _cell(value: Cell) -> str:
             return repr(value)
         case date():
             return moment(value)
+        case tuple():
+            return _cell(" ".join(value))
         case _:
-            return '"' + text(value).replace('"', '""') + '"'
+            return _cell(msgspec.json.encode(value).decode()) if value else ""
 
 
 def moment(at: date) -> str:

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from datetime import date
+from typing import Annotated
 
 import msgspec
 
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.moment import Moment
-from spotwarden.report.export.shapes import RowDocument
+from spotwarden.report.export.shapes import RowDocument, Version
+from spotwarden.report.export.values import seconds
 from spotwarden.report.model.job import BarEnd, MarkKind
 
 
@@ -18,7 +20,7 @@ class BarDocument(msgspec.Struct, frozen=True, kw_only=True):
     node: str
     instance_id: str | None
     zone: str | None
-    machine_type: str | None
+    machine_type: Annotated[str | None, "machine"]
     spot: bool | None
     start: Moment
     end: Moment | None
@@ -62,8 +64,8 @@ class LoadDocument(msgspec.Struct, frozen=True, kw_only=True):
     instance_id: str
     node: str | None
     start: Moment
-    step_seconds: float
-    percent: tuple[float | None, ...]
+    step_seconds: Annotated[float, seconds, "step"]
+    percent: Annotated[tuple[float | None, ...], "values"]
 
 
 class PointDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,14 +104,14 @@ class AuditDocument(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Mapping[str, str]
     outcome: str | None
     detail: str | None
-    audit: str | None
+    audit: Annotated[str | None, "name"]
 
 
 class LifeDocument(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about one job."""
 
     at: Moment
-    job: RowDocument
+    job: Annotated[RowDocument, "experiment"]
     start: Moment | None
     end: Moment | None
     bars: tuple[BarDocument, ...]
@@ -125,13 +127,13 @@ class LifeDocument(msgspec.Struct, frozen=True, kw_only=True):
 class JobDocument(LifeDocument, frozen=True, kw_only=True, tag_field="view", tag="job"):
     """One job with its timeline: `jobs/<job>.json`."""
 
-    schema: int
+    schema: Version
 
 
 class ComparisonDocument(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="compare"):
     """Jobs beside each other: `compare.json`; of those that are missing there is nothing."""
 
-    schema: int
+    schema: Version
     jobs: tuple[LifeDocument, ...]
     missing: tuple[str, ...]
 
@@ -143,7 +145,7 @@ class TrustDocument(msgspec.Struct, frozen=True, kw_only=True, tag_field="view",
     where that was asked and is known; `by` is the id of the audit entry behind it.
     """
 
-    schema: int
+    schema: Version
     at: Moment | None
     found: int
     since: date | None

@@ -1,16 +1,13 @@
 """A document of the report → a table for a spreadsheet: a job's life, jobs beside each other, actions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-import msgspec
-
 from spotwarden.model.heartbeat import number
 from spotwarden.report.export import sheets
-from spotwarden.report.export.cells import Cell, table
+from spotwarden.report.export.cells import Columns, table
 from spotwarden.report.export.job_shapes import (
-    AuditDocument,
     BarDocument,
     ComparisonDocument,
     JobDocument,
@@ -18,10 +15,10 @@ from spotwarden.report.export.job_shapes import (
     WaitDocument,
 )
 
-_ENTRY = (
-    "at", "function", "action", "job", "node", "instance_ids", "rule", "owner", "place", "outcome", "why",
-    "evidence", "policy", "sweep", "detail", "audit", "id",
-)  # fmt: skip
+_ENTRY = Columns(
+    "at function action job node instance_ids rule owner place outcome why evidence policy"
+    " sweep detail audit id"
+)
 
 
 class Happening(NamedTuple):
@@ -54,7 +51,7 @@ def comparison(document: ComparisonDocument) -> bytes:
 
 def trust(document: TrustDocument) -> bytes:
     """A row for each action; the evidence is JSON."""
-    return table(_ENTRY, map(_entry, document.entries))
+    return table(_ENTRY.names, map(_ENTRY.of, document.entries))
 
 
 def _life(document: JobDocument) -> Iterator[Happening]:
@@ -102,15 +99,3 @@ def _measured(document: JobDocument) -> Iterator[Happening]:
                 step=point.step,
                 value=number(point.value),
             )
-
-
-def _entry(one: AuditDocument) -> list[Cell]:
-    return [
-        one.at, one.function, one.action, one.job, one.node, " ".join(one.instance_ids), one.rule, one.owner,
-        one.place, one.outcome, one.why, _evidence(one.evidence), one.policy, one.sweep, one.detail,
-        one.audit, one.id,
-    ]  # fmt: skip
-
-
-def _evidence(evidence: Mapping[str, str]) -> str | None:
-    return msgspec.json.encode(evidence).decode() if evidence else None

@@ -1,20 +1,27 @@
 """What the JSON of the report looks like. Its names say the units; whatever is unknown is null.
 
 `docs/report/schema.json` is made of it: a name that changes here changes for everybody's tools, so `SCHEMA`
-goes up then.
+goes up then. A field is what the view has under the same name; where that is another name or another unit,
+its annotation says which. `export/documents.py` reads them.
 """
 
 from collections.abc import Mapping
 from datetime import date
+from typing import Annotated
 
 import msgspec
 
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.moment import Moment
 from spotwarden.model.standing import Standing
+from spotwarden.report.export.values import hours, seconds, share
 
 SCHEMA = 1
 """The version of these shapes. New names may come without a new version; none changes or goes."""
+Version = Annotated[int, SCHEMA]
+Hours = Annotated[float, hours]
+Seconds = Annotated[float | None, seconds]
+Share = Annotated[float | None, share]
 
 
 class AmountDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,8 +32,12 @@ class AmountDocument(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     usd: float | None
-    unpriced_vm_hours: float
-    prices_of: date | None
+    unpriced_vm_hours: Annotated[Hours, "unpriced"]
+    prices_of: Annotated[date | None, "oldest"]
+
+
+def _oldest(*amounts: AmountDocument) -> date | None:
+    return min((amount.prices_of for amount in amounts if amount.prices_of), default=None)
 
 
 class MetricDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,60 +81,65 @@ class RowDocument(msgspec.Struct, frozen=True, kw_only=True):
     job: str
     owner: str | None
     team: str | None
-    status: Standing
+    status: Annotated[Standing, "standing"]
     exit_code: str | None
     attempts: int
     preemptions: int
     nodes: int
     gpus: int | None
     zones: tuple[str, ...]
-    machine_types: tuple[str, ...]
-    instance_ids: tuple[str, ...]
+    machine_types: Annotated[tuple[str, ...], "machines"]
+    instance_ids: Annotated[tuple[str, ...], "instances"]
     started: Moment | None
     ended: Moment | None
-    runtime_seconds: float | None
-    up_seconds: float | None
-    gpu_hours: float | None
+    runtime_seconds: Annotated[Seconds, "runtime"]
+    up_seconds: Annotated[Seconds, "up_time"]
+    gpu_hours: Annotated[float | None, hours, "gpu_time"]
     cost: AmountDocument
     on_demand: AmountDocument
     saved: AmountDocument
-    progress: ProgressDocument
+    progress: Annotated[ProgressDocument, "advance"]
     metrics: tuple[MetricDocument, ...]
     links: PlacesDocument
     tags: Mapping[str, str]
     problem: str | None
 
+    @property
+    def oldest_price(self) -> date | None:
+        """The day of the oldest price in what it cost and would have cost."""
+        return _oldest(self.cost, self.on_demand)
+
 
 class ExperimentsDocument(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="experiments"):
     """The experiment table: `index.json`."""
 
-    schema: int
+    schema: Version
     at: Moment | None
     prices: str | None
-    jobs: tuple[RowDocument, ...]
+    jobs: Annotated[tuple[RowDocument, ...], "rows"]
 
 
 class HoursDocument(msgspec.Struct, frozen=True, kw_only=True):
     """Where time went. `used` is the sum of the six after it; `waiting` is not used."""
 
-    used: float
-    useful: float
-    starting: float
-    idle: float
-    lost: float
-    after: float
-    unknown: float
-    waiting: float
+    used: Hours
+    useful: Hours
+    starting: Hours
+    idle: Hours
+    lost: Hours
+    after: Hours
+    unknown: Hours
+    waiting: Hours
 
 
 class RecoveryDocument(msgspec.Struct, frozen=True, kw_only=True):
     """From the loss of a job's VMs to the start of new ones; each percentile is a recovery that happened."""
 
     count: int
-    median_seconds: float | None
-    p90_seconds: float | None
-    p99_seconds: float | None
-    longest_seconds: float | None
+    median_seconds: Annotated[Seconds, "median"]
+    p90_seconds: Annotated[Seconds, "p90"]
+    p99_seconds: Annotated[Seconds, "p99"]
+    longest_seconds: Annotated[Seconds, "longest"]
 
 
 class LineDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,15 +152,20 @@ class LineDocument(msgspec.Struct, frozen=True, kw_only=True):
     key: str | None
     jobs: int
     preemptions: int
-    gpu_hours: HoursDocument
-    vm_hours: HoursDocument
-    goodput: float | None
-    vm_goodput: float | None
+    gpu_hours: Annotated[HoursDocument, "gpu"]
+    vm_hours: Annotated[HoursDocument, "vm"]
+    goodput: Annotated[Share, "gpu.goodput"]
+    vm_goodput: Annotated[Share, "vm.goodput"]
     cost: AmountDocument
     on_demand: AmountDocument
     saved: AmountDocument
     waste: AmountDocument
     recovery: RecoveryDocument
+
+    @property
+    def oldest_price(self) -> date | None:
+        """The day of the oldest price in what it cost and would have cost."""
+        return _oldest(self.cost, self.on_demand)
 
 
 class CaseDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,11 +203,11 @@ class OutageDocument(msgspec.Struct, frozen=True, kw_only=True):
 class FleetDocument(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", tag="fleet"):
     """The fleet from the day `first` to the day `last`: `fleet.json`. Each table adds up to `total`."""
 
-    schema: int
+    schema: Version
     at: Moment | None
     first: date
     last: date
-    time_zone: str
+    time_zone: Annotated[str, "timezone"]
     prices: str | None
     total: LineDocument
     tables: Mapping[str, tuple[LineDocument, ...]]

@@ -3,33 +3,33 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from spotwarden.model.heartbeat import Measured, number
-from spotwarden.report.export.cells import Cell, table
+from spotwarden.model.heartbeat import number
+from spotwarden.report.export.cells import Cell, Columns, every, table
 from spotwarden.report.export.shapes import (
-    AmountDocument,
     ExperimentsDocument,
     FleetDocument,
     HoursDocument,
-    LineDocument,
+    RecoveryDocument,
     RowDocument,
 )
 
 MOST_NAMES = 50
 """Metrics, and tags, that have columns of their own: those that most jobs have. The JSON has all of them."""
-_JOB = (
-    "job", "owner", "team", "status", "exit_code", "attempts", "preemptions", "nodes", "gpus", "zones",
-    "machine_types", "instance_ids", "started", "ended", "runtime_seconds", "up_seconds", "gpu_hours",
-    "cost_usd", "cost_unpriced_vm_hours", "on_demand_usd", "saved_usd", "prices_of", "progress_at", "step",
-    "steps", "share", "checkpoint", "code", "script", "output", "logs", "problem",
-)  # fmt: skip
-_SPANS = ("used", "useful", "starting", "idle", "lost", "after", "unknown", "waiting")
-_LINE = (
-    "by", "key", "jobs", "preemptions", *(f"gpu_hours_{part}" for part in _SPANS), "goodput",
-    *(f"vm_hours_{part}" for part in _SPANS), "vm_goodput", "cost_usd", "cost_unpriced_vm_hours",
-    "on_demand_usd", "saved_usd", "waste_usd", "waste_unpriced_vm_hours", "prices_of",
-    "recoveries", "recovery_median_seconds", "recovery_p90_seconds", "recovery_p99_seconds",
-    "recovery_longest_seconds",
-)  # fmt: skip
+_JOB = Columns(
+    "job owner team status=status.value exit_code attempts preemptions nodes gpus zones machine_types"
+    " instance_ids started ended runtime_seconds up_seconds gpu_hours cost_usd=cost.usd"
+    " cost_unpriced_vm_hours=cost.unpriced_vm_hours on_demand_usd=on_demand.usd saved_usd=saved.usd"
+    " prices_of=oldest_price progress_at=progress.at step=progress.step steps=progress.steps"
+    " share=progress.share checkpoint=progress.checkpoint code=links.code script=links.script"
+    " output=links.output logs=links.logs problem"
+)
+_LINE = Columns(
+    f"key jobs preemptions {every(HoursDocument, 'gpu_hours')} goodput {every(HoursDocument, 'vm_hours')}"
+    " vm_goodput cost_usd=cost.usd cost_unpriced_vm_hours=cost.unpriced_vm_hours"
+    " on_demand_usd=on_demand.usd saved_usd=saved.usd waste_usd=waste.usd"
+    " waste_unpriced_vm_hours=waste.unpriced_vm_hours prices_of=oldest_price"
+    f" recoveries=recovery.count {every(RecoveryDocument, 'recovery', but='count')}"
+)
 TOTAL = "total"
 """What the one row that is by nothing is called; it comes first."""
 
@@ -44,7 +44,7 @@ def jobs(rows: Sequence[RowDocument]) -> bytes:
     metrics = _commonest(metric.name for row in rows for metric in row.metrics)
     tags = _commonest(tag for row in rows for tag in row.tags)
     measured = [f"metric.{name}.{which}" for name in metrics for which in ("last", "best")]
-    columns = (*_JOB, *measured, *(f"tag.{name}" for name in tags))
+    columns = (*_JOB.names, *measured, *(f"tag.{name}" for name in tags))
     return table(columns, (_job(row, metrics, tags) for row in rows))
 
 
@@ -55,55 +55,20 @@ def _commonest(names: Iterable[str]) -> list[str]:
 
 
 def _job(row: RowDocument, metrics: Sequence[str], tags: Sequence[str]) -> list[Cell]:
-    progress, links, known = row.progress, row.links, {metric.name: metric for metric in row.metrics}
-    measured: list[Cell] = []
+    known = {metric.name: metric for metric in row.metrics}
+    cells = [*_JOB.of(row)]
     for name in metrics:
-        one = known.get(name)
-        measured += [_measured(one.last), one.best] if one else [None, None]
-    return [
-        row.job, row.owner, row.team, row.status.value, row.exit_code, row.attempts, row.preemptions,
-        row.nodes, row.gpus, " ".join(row.zones), " ".join(row.machine_types), " ".join(row.instance_ids),
-        row.started, row.ended, row.runtime_seconds, row.up_seconds, row.gpu_hours,
-        row.cost.usd, row.cost.unpriced_vm_hours, row.on_demand.usd, row.saved.usd, _oldest(row),
-        progress.at, progress.step, progress.steps, progress.share, progress.checkpoint,
-        links.code, links.script, links.output, links.logs, row.problem,
-        *measured, *(row.tags.get(name) for name in tags),
-    ]  # fmt: skip
-
-
-def _measured(value: Measured) -> float:
-    return number(value)
-
-
-def _oldest(row: RowDocument | LineDocument) -> Cell:
-    days = [one.prices_of for one in (row.cost, row.on_demand) if one.prices_of]
-    return min(days, default=None)
+        metric = known.get(name)
+        cells += [number(metric.last), metric.best] if metric else [None, None]
+    return [*cells, *map(row.tags.get, tags)]
 
 
 def fleet(document: FleetDocument) -> bytes:
     """The total, and each row of each table; `by` says of which, `total` of none."""
-    return table(_LINE, _lines(document))
+    return table(("by", *_LINE.names), _lines(document))
 
 
-def _lines(document: FleetDocument) -> Iterator[list[Cell]]:
-    yield _line(TOTAL, document.total)
+def _lines(document: FleetDocument) -> Iterator[Sequence[Cell]]:
+    yield (TOTAL, *_LINE.of(document.total))
     for by, rows in document.tables.items():
-        yield from (_line(by, row) for row in rows)
-
-
-def _line(by: str, row: LineDocument) -> list[Cell]:
-    return [
-        by, row.key, row.jobs, row.preemptions, *_spans(row.gpu_hours), row.goodput,
-        *_spans(row.vm_hours), row.vm_goodput,
-        *_sum(row.cost), row.on_demand.usd, row.saved.usd, *_sum(row.waste), _oldest(row),
-        row.recovery.count, row.recovery.median_seconds, row.recovery.p90_seconds, row.recovery.p99_seconds,
-        row.recovery.longest_seconds,
-    ]  # fmt: skip
-
-
-def _spans(hours: HoursDocument) -> list[Cell]:
-    return [getattr(hours, part) for part in _SPANS]
-
-
-def _sum(amount: AmountDocument) -> tuple[Cell, Cell]:
-    return amount.usd, amount.unpriced_vm_hours
+        yield from ((by, *_LINE.of(row)) for row in rows)

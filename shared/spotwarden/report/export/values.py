@@ -3,9 +3,6 @@
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
-from spotwarden.report.export.shapes import AmountDocument
-from spotwarden.report.model.experiments import Money
-
 _HOUR = timedelta(hours=1)
 _DIGITS = 6
 """Of hours: a hundredth of a second; of dollars: a millionth. Sums of rounded hours differ by no more."""
@@ -36,16 +33,11 @@ def seconds(time: timedelta | None) -> float | None:
     return None if time is None else time.total_seconds()
 
 
-def hours(time: timedelta) -> float:
+def hours(time: timedelta | None) -> float | None:
     """In hours."""
-    return round(time / _HOUR, _DIGITS)
+    return None if time is None else round(time / _HOUR, _DIGITS)
 
 
 def share(value: float | None) -> float | None:
     """A share, 0 to 1."""
     return None if value is None else round(value, _DIGITS)
-
-
-def amount(money: Money) -> AmountDocument:
-    """In US dollars."""
-    return AmountDocument(usd=money.usd, unpriced_vm_hours=hours(money.unpriced), prices_of=money.oldest)
