@@ -14,7 +14,7 @@ from spotwarden.report.views.job import left_out
 from spotwarden.report.views.outages import outages
 from spotwarden.report.views.rendering import render
 from spotwarden.report.views.stacks import across, along
-from spotwarden.report.views.text import Words
+from spotwarden.report.views.text import NONE, Words
 
 PARTS = ("Useful", "Starting", "Idle", "Lost", "After", "Unknown")
 """What time is split into, in the order of its columns."""
@@ -147,7 +147,7 @@ def _figures(view: FleetReport, spans: Spans, say: Words) -> Iterator[Figure]:
         )
         yield "Recovery", say.span(recovery.median), note
     else:
-        yield "Recovery", Markup('<span class="quiet">none</span>'), "no VM was lost and replaced"
+        yield "Recovery", NONE, "no VM was lost and replaced"
     due = sum(case.due is not None for case in view.cases)
     yield "Open cases", escape(f"{len(view.cases):,}"), f"{due:,} with something due"
 
