@@ -72,7 +72,7 @@ def message(*pendings, again=False, **facts):
 def post(shape, *pendings, again=False):
     """The body of the post that tells these."""
     pendings = pendings or (pending(),)
-    return hook(pendings, shape=Shape(shape), links=links(*pendings), id="p1", at=NOW, again=again).body
+    return hook(pendings, shape=Shape(shape), id="p1", at=NOW, again=again).body
 
 
 def flood(number, jobs=9, **facts):

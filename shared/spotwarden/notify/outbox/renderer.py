@@ -70,7 +70,7 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
             links = self._links(pendings, to.address, at)
             return messages.mail(pendings, links=links, message_id=message_id, at=at, again=again)
         shape = self.shapes.get(to.address, Shape.JSON)
-        return messages.hook(pendings, shape=shape, links=MailLinks(), id=message_id, at=at, again=again)
+        return messages.hook(pendings, shape=shape, id=message_id, at=at, again=again)
 
     def _links(self, pendings: Sequence[Pending], to: str, at: datetime) -> MailLinks:
         report = self.report or self.limits.report

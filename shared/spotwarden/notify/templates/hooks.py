@@ -7,34 +7,35 @@ from typing import Any
 import msgspec
 
 from spotwarden.model.delivery import Pending
-from spotwarden.model.message import MailLinks, Shape
+from spotwarden.model.message import HookPost, MailLinks, Shape
 from spotwarden.notify.templates import chat, slack
-from spotwarden.notify.templates.view import MessageView, Room, view
+from spotwarden.notify.templates.view import view
 
 SCHEMA = 1
 """The version of the plain shape; `docs/notices/schema.json` describes it."""
 _LONGEST = 10_000
 
 
-def body(
+def hook(
     pendings: Sequence[Pending],
     *,
     shape: Shape,
     id: str,  # noqa: A002 — the name of its field
     at: datetime,
     again: bool,
-) -> bytes:
-    """Write the body in the receiver's shape."""
+) -> HookPost:
+    """Write one post that tells all of these, which are for one hook; `again` as in a mail.
 
-    def message(room: Room) -> MessageView:
-        return view(pendings, MailLinks(), at, again=again, room=room)
-
-    if shape is Shape.SLACK:
-        return msgspec.json.encode(slack.slack(message(slack.ROOM)))
-    if shape is Shape.CHAT:
-        return msgspec.json.encode(chat.chat(message(chat.ROOM)))
-    notices = [_sound(msgspec.to_builtins(pending.notice)) for pending in pendings]
-    return msgspec.json.encode({"schema": SCHEMA, "id": id, "at": at, "again": again, "notices": notices})
+    Many people read it: it carries no link of an answer, which is one reader's own.
+    """
+    if shape is Shape.JSON:
+        notices = [_sound(msgspec.to_builtins(pending.notice)) for pending in pendings]
+        body = {"schema": SCHEMA, "id": id, "at": at, "again": again, "notices": notices}
+    else:
+        write, room = (slack.slack, slack.ROOM) if shape is Shape.SLACK else (chat.chat, chat.ROOM)
+        body = dict(write(view(pendings, MailLinks(), at, again=again, room=room)))
+    address = pendings[0].recipient.address
+    return HookPost(hook=address, body=msgspec.json.encode(body), id=id, at=at)
 
 
 def _sound(value: Any) -> Any:  # noqa: ANN401 — whatever JSON can hold

@@ -26,7 +26,11 @@ _MOST_KINDS = 20
 def mail(
     pendings: Sequence[Pending], *, links: MailLinks, message_id: str, at: datetime, again: bool
 ) -> Mail:
-    """Write the mail: its subject says what happened to which job, its first line what to do."""
+    """Write one mail that tells all of these, which are for one address.
+
+    Its subject says what happened to which job, its first line what to do. `again` says that it may be a
+    second copy: nobody knows whether the first one arrived.
+    """
     message = view(pendings, links, at, again=again)
     notices = [pending.notice for pending in pendings]
     return Mail(
