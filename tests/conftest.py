@@ -14,8 +14,6 @@ from tests.watchdog import watch_the_end
 
 pytest_plugins = ["tests.fakes.decisions", "tests.fakes.world"]
 
-pytest_plugins = ["tests.fakes.decisions", "tests.fakes.world"]
-
 # How long an example takes says nothing about the code: machines differ, and are busy.
 settings.register_profile("unhurried", deadline=None, max_examples=100 if ASKED else 40)
 settings.load_profile("unhurried")
