@@ -58,7 +58,7 @@ def read(
     Raises:
         Refused: what it would send is not certain, or gcloud would refuse it.
     """
-    from spotwarden.create_script.bash.evaluator.script import run_script  # noqa: PLC0415
+    from spotwarden.create_script.bash.evaluator.script import run_script
     from spotwarden.create_script.gcloud import Defaults, translate  # noqa: PLC0415 — see _LAZY
 
     run = run_script(text, files=files or {}, environment=environment or {})

@@ -38,7 +38,7 @@ def reported(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        from werkzeug.exceptions import HTTPException, InternalServerError  # noqa: PLC0415 — commands come here, too
+        from werkzeug.exceptions import HTTPException, InternalServerError
 
         metrics = SweepMetrics(clock.now(), _trace())
         token = CURRENT.set(metrics)
@@ -66,8 +66,8 @@ def _acknowledge_the_unreadable(function: str) -> None:
 
     It reads the event before it calls the function.
     """
-    from cloudevents.exceptions import GenericException  # noqa: PLC0415 — commands import this room, too
-    from functions_framework import errorhandler  # noqa: PLC0415 — as above
+    from cloudevents.exceptions import GenericException
+    from functions_framework import errorhandler
 
     def tell(error: Exception) -> tuple[str, int]:
         tick = Tick(function=function, sweep="", now=clock.now())
@@ -155,7 +155,7 @@ def _where(error: BaseException) -> str:
 
 def _trace() -> str:
     """The request's trace, as Cloud Run hands it over; "" outside of a request, or of Google."""
-    from flask import has_request_context, request  # noqa: PLC0415 — commands come here, too
+    from flask import has_request_context, request
 
     header = request.headers.get("X-Cloud-Trace-Context", "") if has_request_context() else ""
     project = os.environ.get("SPOTWARDEN_PROJECT", "")

@@ -24,7 +24,7 @@ def message_in(event: object) -> Mapping[str, Any]:
     return message if isinstance(message, Mapping) else {}
 
 
-def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout()) -> Tick:  # noqa: B008 - frozen
+def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout()) -> Tick:
     """Begin a sweep, from the Pub/Sub message that woke the function (the event's `message`).
 
     An event of the bucket (Google: "Pub/Sub notifications for Cloud Storage") names the object it is
@@ -93,6 +93,6 @@ def close_tick(tick: Tick, swept: Swept) -> None:
     if swept.failures:
         raise ExceptionGroup(f"{tick.function} could not do everything", swept.failures)
     if swept.soon and not tick.patient:
-        from werkzeug.exceptions import ServiceUnavailable  # noqa: PLC0415 — commands import this room, too
+        from werkzeug.exceptions import ServiceUnavailable
 
         raise ServiceUnavailable("look again: " + "; ".join(swept.waiting))

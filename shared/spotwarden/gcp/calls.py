@@ -34,7 +34,7 @@ class Calls:
         *,
         project: str,
         endpoint: str = "",
-        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
+        retry_policy: RetryPolicy = RetryPolicy(),
     ) -> None:
         self._project = project
         self._rest = Rest(endpoint=endpoint, retry_policy=retry_policy)

@@ -5,7 +5,7 @@ from spotwarden.gcp.first_use import calls, on_first_use
 from spotwarden.ports import Cloud, Compute, Metrics, Store, Topic
 
 
-def connect(  # noqa: PLR0913 - each is a setting of its own
+def connect(
     *,
     project: str,
     bucket: str,

@@ -47,7 +47,7 @@ class _OnFirstUse:
         self._lock = threading.Lock()
         self._opened: object | None = None
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the adapter has
+    def __getattr__(self, name: str) -> Any:
         with self._lock:
             if self._opened is None:
                 with importing():

@@ -48,7 +48,7 @@ class Typed(Generic[Client]):
         self._retry_policy = retry_policy
 
     @cached_property
-    def _client(self) -> Any:  # noqa: ANN401 - Google's clients publish no types
+    def _client(self) -> Any:
         info = ClientInfo(user_agent=agent(os.environ))
         host = urlsplit(self._endpoint).netloc
         if is_loopback(self._endpoint):

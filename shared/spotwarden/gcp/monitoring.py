@@ -62,7 +62,7 @@ class CloudMonitoring:
         *,
         project: str,
         endpoint: str = "",
-        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
+        retry_policy: RetryPolicy = RetryPolicy(),
     ) -> None:
         self._project = project
         self._monitoring = Typed(

@@ -49,7 +49,7 @@ class ObjectDoor:
         if "_client" in self.__dict__:
             self._client.close()
 
-    def rows(self, **how: object) -> Any:  # noqa: ANN401 - Google's page iterator
+    def rows(self, **how: object) -> Any:
         """A listing, each page asked for again while it is not answered."""
         return self._client.list_blobs(
             self._bucket_name,

@@ -24,7 +24,7 @@ class CloudTopic:
         project: str,
         topic: str,
         endpoint: str = "",
-        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
+        retry_policy: RetryPolicy = RetryPolicy(),
     ) -> None:
         self._topic = f"projects/{project}/topics/{topic}"
         self._pubsub = Typed(PublisherClient, service="pubsub", endpoint=endpoint, retry_policy=retry_policy)

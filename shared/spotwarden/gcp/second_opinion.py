@@ -68,7 +68,7 @@ def _listed(client: InstancesClient, project: str, retry_policy: RetryPolicy) ->
         yield from (_vm(instance, zone) for instance in content.instances)
 
 
-def _session(transport: Any) -> requests.Session:  # noqa: ANN401 - Google's, and the session has no public name
+def _session(transport: Any) -> requests.Session:
     session: requests.Session = transport._session  # noqa: SLF001 - as above
     return session
 

@@ -137,7 +137,7 @@ def _pages(monitoring: Typed[MetricServiceClient], request: ListTimeSeriesReques
         request.page_token = page.next_page_token
 
 
-def _check(page: Any) -> None:  # noqa: ANN401 - a message of Google's
+def _check(page: Any) -> None:
     """Raise `UnansweredError` where something may be missing: it may be the busiest GPU."""
     # `unreachable` stands in Google's discovery document; the client's 2.32 does not know it yet, but keeps
     # it among the unknown fields, whose names nobody tells. So one that is unknown may be this one.

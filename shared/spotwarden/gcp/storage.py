@@ -29,7 +29,7 @@ class CloudStorage:
         *,
         project: str,
         bucket: str,
-        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
+        retry_policy: RetryPolicy = RetryPolicy(),
         new_word: Callable[[], str] = _new_word,
     ) -> None:
         self._objects = ObjectDoor(project=project, bucket=bucket, retry_policy=retry_policy)
@@ -142,5 +142,5 @@ class _Delete:
             raise
 
 
-def _entry(row: Any) -> Entry:  # noqa: ANN401 - the library publishes no types
+def _entry(row: Any) -> Entry:
     return Entry(name=row.name, generation=int(row.generation), updated=row.updated, size=int(row.size))

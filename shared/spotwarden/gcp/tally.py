@@ -37,7 +37,7 @@ def count(service: str) -> None:
 class CountingAdapter(HTTPAdapter):
     """Sends, and counts what it sends."""
 
-    def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:  # noqa: ANN401 - as requests has it
+    def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
         """Count it, whatever comes of it."""
         count(service_of(request.url or ""))
         return super().send(request, *args, **kwargs)

@@ -28,7 +28,7 @@ _HELD = "items(name,generation,size,crc32c),nextPageToken"
 class CloudFiles:
     """`Transfers` over one bucket."""
 
-    def __init__(self, *, project: str, bucket: str, retry_policy: RetryPolicy = RetryPolicy()) -> None:  # noqa: B008 - frozen
+    def __init__(self, *, project: str, bucket: str, retry_policy: RetryPolicy = RetryPolicy()) -> None:
         self._objects = ObjectDoor(project=project, bucket=bucket, retry_policy=retry_policy)
         self._retry = retry_policy.retry(_may_come)
         self._timeouts = retry_policy.timeouts
@@ -161,7 +161,7 @@ def _intact(name: str) -> Iterator[None]:
         raise UnansweredError(f"{name} changed while it was read") from error
 
 
-def _held(row: Any) -> HeldObject:  # noqa: ANN401 - the library publishes no types
+def _held(row: Any) -> HeldObject:
     return HeldObject(
         name=row.name, generation=int(row.generation), size=int(row.size or 0), crc32c=str(row.crc32c or "")
     )

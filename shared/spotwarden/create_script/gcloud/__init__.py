@@ -18,7 +18,7 @@ def translate(commands: Sequence[SimpleCommand], defaults: Defaults) -> Translat
     Raises `Refused`, with the line, for what gcloud refuses and for what cannot be known without
     asking the API.
     """
-    from spotwarden.create_script.gcloud.session import GcloudSession  # noqa: PLC0415 — keeps `import spotwarden.create_script` quick
+    from spotwarden.create_script.gcloud.session import GcloudSession
 
     session = GcloudSession(defaults)
     for command in commands:

@@ -43,7 +43,7 @@ def disk_image(scene: GcloudScene, disk: dict[str, str]) -> ResourceLink | None:
     return _named(scene, image, family, disk.get("image-project"), scope="global", flags=flags)
 
 
-def _named(  # noqa: PLR0913 — the parts of one name
+def _named(
     scene: GcloudScene,
     image: str | None,
     family: str | None,

@@ -46,7 +46,7 @@ def _split(value: str, delimiter: str) -> list[str]:
     return pieces[:-1] if not pieces[-1] else pieces
 
 
-def pairs(  # noqa: PLR0913 — one keyword for each rule that gcloud has for a dictionary
+def pairs(
     *,
     keys: Mapping[str, Reader | None] | None = None,
     key: Reader | None = None,

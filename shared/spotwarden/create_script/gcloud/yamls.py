@@ -54,7 +54,7 @@ def add_types(kind: Raw, types: Iterable[tuple[str, str, Iterable[str]]]) -> Non
 
 
 def _loaded(content: str, loader: Raw) -> Raw:
-    import yaml  # noqa: PLC0415 — few scripts need it, and it is a third of the import time
+    import yaml
 
     if len(content) > _LONGEST:
         raise Misfit(f"is longer than {_LONGEST} characters")
@@ -85,7 +85,7 @@ def _check_size(data: Raw) -> None:
 
 @cache
 def _strict_loader() -> Raw:
-    import yaml  # noqa: PLC0415 — as above
+    import yaml
 
     base: Any = yaml.SafeLoader
 

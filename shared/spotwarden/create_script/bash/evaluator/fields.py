@@ -123,7 +123,7 @@ def _split(shell: Shell, fields: _Fields, piece: Split) -> None:
         return
     if isinstance(text, Unknown) or isinstance(signs, Unknown):
         why = text if isinstance(text, Unknown) else signs
-        assert isinstance(why, Unknown)  # noqa: S101
+        assert isinstance(why, Unknown)
         fields.add(Quoted(replace(why, splits=True)))
         return
     position = 0
@@ -163,7 +163,7 @@ def _file_names(shell: Shell, field: list[Piece]) -> list[Text]:
     if isinstance(text, Unknown) or not _may_match(field) or "noglob" in shell.state.options:
         return [text]
     pattern = to_pattern(field)
-    assert isinstance(pattern, str)  # noqa: S101
+    assert isinstance(pattern, str)
     if not fitting.has_signs(shell, pattern):
         return [text]
     found = match_files(shell, pattern)

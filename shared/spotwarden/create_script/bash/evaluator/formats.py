@@ -114,5 +114,5 @@ def _value(shell: Shell, text: str) -> int:
     if not re.fullmatch(r"\s*[-+]?(0[xX][0-9a-fA-F]+|\d+)", text, re.ASCII):
         raise ScriptRefused(f"`printf` is given {text} where a number belongs", line=shell.line)
     value = calculate(shell, text)
-    assert isinstance(value, int)  # noqa: S101
+    assert isinstance(value, int)
     return value

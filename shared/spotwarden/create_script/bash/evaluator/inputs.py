@@ -73,7 +73,7 @@ def _count(shell: Shell, text: str | None) -> int:
 
 
 def _take_line(shell: Shell, stream: Stream, given: dict[str, str]) -> _Line:
-    assert isinstance(stream.text, str)  # noqa: S101
+    assert isinstance(stream.text, str)
     end = given["d"][:1] or "\0" if "d" in given else "\n"
     limit = _count(shell, given.get("n") or given.get("N"))
     exact, raw = "N" in given, "r" in given

@@ -87,7 +87,7 @@ def run_for(shell: Shell, node: For) -> None:
     waiting.reverse()
 
     def test() -> Status:
-        assert not isinstance(waiting, Unknown)  # noqa: S101
+        assert not isinstance(waiting, Unknown)
         if not waiting:
             return 1
         shell.line = node.line

@@ -112,7 +112,7 @@ class Shell:
             self._agree(arm.state, why)
 
     def _leave_in_doubt(self, arm: Arm, why: Unknown) -> None:
-        assert arm.leave is not None  # noqa: S101
+        assert arm.leave is not None
         before, self.state = self.state, arm.state
         self.cast_doubt(why, _LEFT_BY.get(arm.leave.kind, arm.leave.kind), arm.leave.levels)
         self.state = before

@@ -51,7 +51,7 @@ def program(budget: Budget, expression: str, *, longest: bool = True) -> Program
 
 @lru_cache(maxsize=_KEPT_PROGRAMS)
 def _compiled(expression: str, longest: bool) -> Program:  # noqa: FBT001 — part of the key
-    import re2  # noqa: PLC0415 — see above
+    import re2
 
     options = re2.Options()
     options.max_mem = MAX_PROGRAM_BYTES

@@ -90,7 +90,7 @@ def _keys(shell: Shell, part: Parameter, _: Values, expander: Expander) -> Value
 
 
 def _many(shell: Shell, part: Parameter, expander: Expander) -> str:
-    assert part.subscript is not None  # noqa: S101
+    assert part.subscript is not None
     return str(expander.text(shell, part.subscript))
 
 

@@ -208,7 +208,7 @@ def shift(shell: Shell, words: list[ExpandedWord]) -> Status:
     positional = shell.state.positional
     if isinstance(count, Unknown) or isinstance(positional, Unknown):
         why = count if isinstance(count, Unknown) else positional
-        assert isinstance(why, Unknown)  # noqa: S101
+        assert isinstance(why, Unknown)
         shell.state.positional = why
         return why
     if count < 0 or count > len(positional):

@@ -60,7 +60,7 @@ def look_up(shell: Shell, name: str, subscript: Text | None) -> Values:
         shell.budget.items(len(positional))
         return Values(list(positional), name, name)
     if subscript in ("@", "*"):
-        assert isinstance(subscript, str)  # noqa: S101
+        assert isinstance(subscript, str)
         return _array(shell, name, subscript)
     value = _special(shell, name) if not name.isidentifier() else _plain(shell, name, subscript)
     return Values([] if value is None else [value], "", name, subscript)

@@ -61,8 +61,8 @@ def replace_matches(shell: Shell, part: Parameter, values: Values, expander: Exp
     for text in (pattern, with_what):
         if isinstance(text, Unknown):
             return Values(text, values.many)
-    assert isinstance(pattern, str)  # noqa: S101
-    assert isinstance(with_what, str)  # noqa: S101
+    assert isinstance(pattern, str)
+    assert isinstance(with_what, str)
     if "&" in with_what:
         why = "bash 5.2 and older ones disagree on a `&` in a replacement"
         return Values(Unknown(reason=why, line=part.line), values.many)
@@ -94,8 +94,8 @@ def take_slice(shell: Shell, part: Parameter, values: Values, expander: Expander
         if isinstance(number, Unknown):
             return Values(number, values.many)
     offset, length = numbers[0], numbers[1] if len(numbers) > 1 else None
-    assert isinstance(offset, int)  # noqa: S101
-    assert not isinstance(length, Unknown)  # noqa: S101
+    assert isinstance(offset, int)
+    assert not isinstance(length, Unknown)
     if not values.many:
         return each(values, lambda text: _substring(text, offset, length, part))
     if isinstance(values.items, Unknown) or values.name not in ("@", "*"):

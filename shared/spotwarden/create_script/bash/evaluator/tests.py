@@ -66,7 +66,7 @@ def evaluate_condition(shell: Shell, test: Test) -> Status:
 
 
 def _test(operand: Word | Test) -> Test:
-    assert isinstance(operand, Test)  # noqa: S101
+    assert isinstance(operand, Test)
     return operand
 
 
@@ -105,8 +105,8 @@ def _expression(shell: Shell, text: Text, expression: Text) -> Status:
     for value in (text, expression):
         if isinstance(value, Unknown):
             return value
-    assert isinstance(text, str)  # noqa: S101
-    assert isinstance(expression, str)  # noqa: S101
+    assert isinstance(text, str)
+    assert isinstance(expression, str)
     found = regex.search(shell, expression, text)
     if found is None:
         assign_array(shell, "BASH_REMATCH", {})
@@ -175,7 +175,7 @@ def binary(shell: Shell, operator: str, one: Text, other: Text, *, computes: boo
 def _compare_unknown(operator: str, one: Text, other: Text) -> Status:
     """Decide a comparison of texts that are certainly the same, or certainly begin differently."""
     why = one if isinstance(one, Unknown) else other
-    assert isinstance(why, Unknown)  # noqa: S101
+    assert isinstance(why, Unknown)
     if operator not in ("=", "==", "!="):
         return why
     if isinstance(one, ScriptName) and isinstance(other, ScriptName):

@@ -84,6 +84,6 @@ def scalar(variable: Variable | None) -> Text | None:
     """Return the value of `$name`: the element 0 of an array; None where it is not set."""
     value = None if variable is None else variable.value
     if isinstance(value, Mapping):
-        assert variable is not None  # noqa: S101
+        assert variable is not None
         return value.get("0" if variable.associative else 0)
     return value

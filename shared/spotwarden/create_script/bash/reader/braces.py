@@ -85,7 +85,7 @@ def _pairs(tokens: list[Part]) -> dict[int, tuple[int, list[int]]]:
     return pairs
 
 
-def _choices(  # noqa: PLR0913, PLR0917 — a place in a word, and what may be spent there
+def _choices(  # noqa: PLR0917 — a place in a word, and what may be spent there
     tokens: list[Part],
     index: int,
     pairs: dict[int, tuple[int, list[int]]],
