@@ -12,7 +12,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
 
-def exempt(  # noqa: PLR0913 - each is a fact of its own
+def exempt(
     policy: Policy, rule: str, tick: Tick, *, labels: Mapping[str, str], owner: str, job_file: JobFile
 ) -> str:
     """Why this rule may do nothing to a VM with these labels, or to this job; "" where it may.

@@ -41,9 +41,7 @@ def wait(attempt: Attempt, tick: Tick) -> Wait:
     return Wait(reason=f"backing off until {until:%H:%M:%S} UTC: {why}", soon=until - tick.now < A_TICK)
 
 
-def ask(  # noqa: PLR0913 — what is known, who asks, and whether it has waited
-    facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease: Lease, waited: bool
-) -> Step:
+def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease: Lease, waited: bool) -> Step:
     """Write down which place is about to be asked, under this lease; without any, back off or give up."""
     attempt = newest.attempt
     chosen = choose(facts, attempt, policy, tick, waited=waited)

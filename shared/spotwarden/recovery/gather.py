@@ -148,7 +148,7 @@ def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: TakenTurn, work
     )
 
 
-def _say_what_was_seen(  # noqa: PLR0913 - each is seen at another place
+def _say_what_was_seen(
     cloud: Cloud, layout: Layout, tick: Tick, markers: list[Entry], *, vms: int, jobs: int
 ) -> None:
     """The figures of this sweep; the quarantine is only counted by a tick, for it can wait."""

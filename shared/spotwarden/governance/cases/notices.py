@@ -40,7 +40,7 @@ MOST_INSTANCES = 256
 """So many VMs are named in a notice; a case about more is named by its job."""
 
 
-def warning(  # noqa: PLR0913 — all that a warning says
+def warning(
     case: Case,
     finding: Finding,
     policy: Policy,

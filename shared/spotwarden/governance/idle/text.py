@@ -20,7 +20,7 @@ AGENT = (
 """Google: "Install the Ops Agent on individual VMs"."""
 
 
-def bad(  # noqa: PLR0913 — all that there is to say
+def bad(
     machine: Machine,
     subject: Subject,
     limits: IdleLimits,

@@ -149,7 +149,7 @@ def _stood(store: Store, layout: Layout, folder: JobFolder, object_name: Attempt
     return once(_STATES, layout, folder, object_name, read)
 
 
-def _course(  # noqa: PLR0913 - where, what, and whose
+def _course(
     store: Store, layout: Layout, folder: JobFolder, object_name: MetricsFile, aim: Aim, *, wrote: str
 ) -> Course:
     """What matters of what this VM wrote into the file; each aim sees it in its own way."""
