@@ -26,13 +26,13 @@ from spotwarden.report.model.week import Week
 
 
 def _pages() -> Any:  # noqa: ANN401 — a module
-    from spotwarden.report import views as report_pages  # noqa: PLC0415 — with it comes the template engine
+    from spotwarden.report import views as report_pages
 
     return report_pages
 
 
 def _export() -> Any:  # noqa: ANN401 — a module
-    from spotwarden.report import export as report_export  # noqa: PLC0415 — few requests are for figures
+    from spotwarden.report import export as report_export
 
     return report_export
 

@@ -57,7 +57,7 @@ def ticked(request: "Request") -> Mapping[str, Any] | None:
     try:
         body = typed.decode(request.get_data(), Any)
     except msgspec.DecodeError as problem:
-        from werkzeug.exceptions import BadRequest  # noqa: PLC0415 — as below
+        from werkzeug.exceptions import BadRequest
 
         raise BadRequest(f"This is no JSON: {problem}") from problem
     message = body.get("message") if isinstance(body, dict) else None
@@ -66,7 +66,7 @@ def ticked(request: "Request") -> Mapping[str, Any] | None:
 
 def respond(request: "Request", context: SweepContext) -> "Response":
     """The page, figures or file that the address names; one that is the same as the browser's is not sent."""
-    from werkzeug.wrappers import Response  # noqa: PLC0415 — commands import this room's neighbours, too
+    from werkzeug.wrappers import Response
 
     shelf = ReportStore(context.cloud.store, context.settings.layout)
     looker = ReportLookup.open(shelf, context.policy, context.settings.prices_file, context.tick.now)

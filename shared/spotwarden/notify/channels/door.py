@@ -28,7 +28,7 @@ class _Door:
     def _mail(self) -> Mailer:
         if self._settings.smtp is None:
             return _Unset("SPOTWARDEN_SMTP is not set, so there is no mail")
-        from spotwarden.notify.channels.smtp import SmtpMailer  # noqa: PLC0415 - first use
+        from spotwarden.notify.channels.smtp import SmtpMailer
 
         return SmtpMailer(self._settings.smtp, self._timeouts)
 
@@ -36,7 +36,7 @@ class _Door:
     def _hooks(self) -> Mailer:
         if not self._settings.hooks:
             return _Unset("SPOTWARDEN_HOOKS is not set, so there are no web hooks")
-        from spotwarden.notify.channels.hooks import HookMailer  # noqa: PLC0415 - first use
+        from spotwarden.notify.channels.hooks import HookMailer
 
         return HookMailer(self._settings.hooks, self._timeouts)
 

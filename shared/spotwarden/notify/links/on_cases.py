@@ -61,7 +61,7 @@ def keep_or_extend(offer_facts: OfferFacts, policy: Policy, now: datetime) -> An
     )
 
 
-def take(  # noqa: PLR0913 — whose answer to what, and what it is held against
+def take(
     case: Case, offer: Offer, answer: Answer, *, policy: Policy, now: datetime, file: JobFile
 ) -> Answered:
     """The case with this answer, given once: one that has taken the offer stays as it is."""

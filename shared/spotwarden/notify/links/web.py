@@ -29,7 +29,7 @@ METHODS = ("GET", "HEAD", "POST")
 
 def respond(request: "Request", context: SweepContext, environ: Mapping[str, str]) -> "Response":
     """The page for this request; its token is neither logged nor told to anybody."""
-    from werkzeug.wrappers import Response  # noqa: PLC0415 — the sweeps import this room's neighbours, too
+    from werkzeug.wrappers import Response
 
     keys = Keys.read(environ.get(VARIABLE, ""), audience(context.settings))
     reply, token = _reply(request, AnswerRequest(context, keys))
@@ -57,7 +57,7 @@ def _bounded(request: "Request") -> bool:
 
     functions-framework reads every body to its end once a function has answered.
     """
-    from werkzeug.exceptions import RequestEntityTooLarge  # noqa: PLC0415 — as above
+    from werkzeug.exceptions import RequestEntityTooLarge
 
     try:
         body = request.stream.read(MOST_BYTES + 1)

@@ -93,7 +93,7 @@ def _gpus(figures: FleetReport) -> bool:
     return bool(figures.total.gpu.used or figures.total.gpu.waiting)
 
 
-def message(  # noqa: PLR0913 — what a message is made of
+def message(
     figures: FleetReport,
     week: Week,
     now: datetime,
