@@ -37,7 +37,7 @@ def config() -> None:
       spotwarden config set bucket my-bucket
       spotwarden config set project my-project --here
       spotwarden config list
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
 
 
 @config.command("list")
@@ -48,7 +48,7 @@ def list_(*, as_json: bool) -> None:
     \b
     Examples:
       spotwarden config list
-    """  # noqa: D301 — as above
+    """
     held = settings(os.environ)
     if as_json:
         click.echo(json.dumps([one._asdict() for one in held], indent=2))
@@ -65,7 +65,7 @@ def get(name: str) -> None:
     \b
     Examples:
       gcloud storage ls gs://$(spotwarden config get bucket)
-    """  # noqa: D301 — as above
+    """
     held = next(setting for setting in settings(os.environ) if setting.name == name)
     if not held.source:
         raise click.ClickException(f"{name} is not set: {KNOWN[name].what}")
@@ -83,7 +83,7 @@ def set_(name: str, value: str, *, here: bool) -> None:
     Examples:
       spotwarden config set owner ada@example.com
       spotwarden config set policy infra/policy.toml --here
-    """  # noqa: D301 — as above
+    """
     if wrong := problem(name, value):
         raise click.ClickException(plain(wrong))
     file = _file(here=here)
@@ -103,7 +103,7 @@ def unset(name: str, *, here: bool) -> None:
     \b
     Examples:
       spotwarden config unset prefix
-    """  # noqa: D301 — as above
+    """
     file = _file(here=here)
     text = _text(file)
     changed = _edited(file, lambda said: without(said, name))
@@ -122,7 +122,7 @@ def path(*, here: bool) -> None:
     \b
     Examples:
       $EDITOR $(spotwarden config path)
-    """  # noqa: D301 — as above
+    """
     click.echo(str(_file(here=here)))
 
 

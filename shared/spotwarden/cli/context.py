@@ -31,13 +31,13 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
     def files(self) -> Transfers:
         """A developer's own files, to and from the bucket; opened for whoever asks."""
-        from spotwarden.gcp.transfers import CloudFiles  # noqa: PLC0415 — Google's libraries load on first use
+        from spotwarden.gcp.transfers import CloudFiles
 
         return CloudFiles(project=self.settings.project, bucket=self.settings.bucket)
 
     def logs(self) -> Logs:
         """What VMs have said; opened for whoever asks."""
-        from spotwarden.gcp.logs import CloudLogging  # noqa: PLC0415 — Google's libraries load on first use
+        from spotwarden.gcp.logs import CloudLogging
 
         return CloudLogging(project=self.settings.project, endpoint=self.settings.logging_endpoint)
 

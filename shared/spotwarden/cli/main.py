@@ -120,6 +120,6 @@ def main(ctx: click.Context, bucket: str | None, project: str | None, prefix: st
     Stop it:                 spotwarden stop my-job
 
     Exit status: 0 it was done, 1 it was not, and why was said, 2 the command makes no sense, 130 Ctrl-C.
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     if ctx.invoked_subcommand not in UNCONFIGURED:
         ctx.with_resource(configured(bucket=bucket, project=project, prefix=prefix))

@@ -38,7 +38,7 @@ def cases() -> None:
       spotwarden cases show idle test-vm
       spotwarden cases keep idle test-vm --for 8h --why "debugging"
       spotwarden cases extend job_cap my-job --by 4h
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
 
 
 @cases.command("list")

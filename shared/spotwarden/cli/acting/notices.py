@@ -37,7 +37,7 @@ def notices() -> None:
       spotwarden notices list
       spotwarden notices retry --all           once the mail server is mended
       spotwarden notices test --to ada@example.com
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
 
 
 @notices.command("list")

@@ -36,7 +36,7 @@ def quarantine() -> None:
       spotwarden quarantine list
       spotwarden quarantine retry test-vm      once the create script is mended
       spotwarden quarantine drop --all
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
 
 
 @quarantine.command("list")

@@ -61,7 +61,7 @@ def keep(name: str, *, span: timedelta | None, until: datetime | None, off: bool
       spotwarden keep my-job --for 8h --why "debugging"
       spotwarden keep my-vm-2 --until 2026-12-31
       spotwarden keep my-job --off
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     if (span is not None) + (until is not None) + off != 1:
         raise click.UsageError("say one of --for, --until and --off")
     word = _open("keep", name)
@@ -92,7 +92,7 @@ def extend(job: str, *, span: timedelta, why: str) -> None:
     Examples:
       spotwarden extend my-job --by 4h
       spotwarden extend my-job --by 1d --why "two more epochs"
-    """  # noqa: D301 — as above
+    """
     word = _open("extend", job)
     so_far(
         f"nobody knows whether {job} has more time now; `spotwarden policy explain {job}` tells. The same "

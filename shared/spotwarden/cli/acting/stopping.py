@@ -44,7 +44,7 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
       spotwarden stop my-job
       spotwarden stop my-job --yes --why "wrong learning rate"
       spotwarden stop my-job --delete
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     so_far("nothing was changed")
     command = open_command("stop", job, Way.STOP)
     offer_facts = look_at_all(command.sweep, command.offer)
@@ -119,7 +119,7 @@ def restart(job: str) -> None:
     Examples:
       spotwarden restart my-job
       spotwarden restart my-job && spotwarden logs -f my-job
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     so_far("nothing was changed")
     command = open_command("restart", job, Way.RESTART)
 

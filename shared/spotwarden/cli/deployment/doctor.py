@@ -32,7 +32,7 @@ MINUTE = timedelta(seconds=60)
 @click.option("--manifest", type=click.Path(path_type=Path), default=MANIFEST, help="infra/functions.yaml.")
 @click.option("--within", type=SpanParam(), default=MINUTE, metavar="SPAN", help="How long to wait; 60s.")
 @click.option("--look-only", is_flag=True, help="Try nothing: no tick, no marker, no mail.")
-def doctor(  # noqa: PLR0913 - each is an option
+def doctor(
     *,
     project: str | None,
     region: str,
@@ -50,7 +50,7 @@ def doctor(  # noqa: PLR0913 - each is an option
     \b
     Examples:
       spotwarden doctor
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     if project:
         os.environ["SPOTWARDEN_PROJECT"] = project
     context, wanted = open_context(), read_manifest(manifest)
@@ -80,7 +80,7 @@ def _examined(
 
 
 def _compared(context: Context) -> Check:
-    from spotwarden.gcp import second_opinion  # noqa: PLC0415 - Google's libraries take a while to import
+    from spotwarden.gcp import second_opinion
 
     settings = context.settings
     return comparing.second_opinion(
@@ -115,7 +115,7 @@ def _mail(context: Context, to: str) -> tuple[str, str]:
 
 
 def _topics(context: Context) -> Callable[[str], Topic]:
-    from spotwarden.gcp.pubsub import CloudTopic  # noqa: PLC0415 - Google's libraries take a while to import
+    from spotwarden.gcp.pubsub import CloudTopic
 
     settings = context.settings
     return lambda name: CloudTopic(project=settings.project, topic=name, endpoint=settings.pubsub_endpoint)

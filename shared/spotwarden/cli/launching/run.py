@@ -51,7 +51,7 @@ def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are opt
       spotwarden run --job pair --gpu l4:1 --nodes 2 --zone us-central1-a -- bash launch.sh
       spotwarden run --job eval --gpu t4:1 --zone us-west1-a --input-job mnist --wait -- python eval.py
       spotwarden run --job mnist --gpu l4:1 --zone us-central1-a --dry-run -- python train.py
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     so_far("nothing was stored or launched")
     context = open_context()
     asked = asked_of(said, context)

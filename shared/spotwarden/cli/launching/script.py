@@ -31,7 +31,7 @@ def script() -> None:
     Examples:
       spotwarden script check create-instance.sh
       spotwarden script request create-instance.sh
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
 
 
 def _options(command: Any) -> Any:  # noqa: ANN401 — click's decorators have no narrower type
@@ -54,7 +54,7 @@ def _options(command: Any) -> Any:  # noqa: ANN401 — click's decorators have n
 @script.command()
 @_options
 @click.pass_context
-def request(  # noqa: PLR0913, PLR0917 — click passes each option by name
+def request(  # noqa: PLR0917 — click passes each option by name
     context: click.Context,
     file: Path,
     project: str | None,
@@ -78,7 +78,7 @@ def request(  # noqa: PLR0913, PLR0917 — click passes each option by name
 @script.command()
 @_options
 @click.pass_context
-def check(  # noqa: PLR0913, PLR0917 — click passes each option by name
+def check(  # noqa: PLR0917 — click passes each option by name
     context: click.Context,
     file: Path,
     project: str | None,

@@ -32,7 +32,7 @@ def shell(job: str, node: str, command: tuple[str, ...], *, iap: bool) -> None:
     Examples:
       spotwarden shell --job mnist -- nvidia-smi
       spotwarden shell --job pair --node 2 -- 'tail -n 20 /var/lib/spotwarden/log/*.log'
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     context = open_context()
     vm = _find(context, look(context, job), node)
     line = command[0] if len(command) == 1 else shlex.join(command)

@@ -23,7 +23,7 @@ from spotwarden.recovery import submission
 @click.option(
     "--resolve", is_flag=True, help="Run a script that cannot be read as data here, creating nothing."
 )
-def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool, resolve: bool) -> None:  # noqa: PLR0913 — one parameter per option
+def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool, resolve: bool) -> None:
     """Store SCRIPT with its files and code, and launch the job it creates.
 
     SCRIPT is a create script with one `gcloud compute instances create` or `bulk create`. It is read as
@@ -33,7 +33,7 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     Examples:
       spotwarden submit create-instance.sh --code .
       spotwarden submit create-instance.sh --job my-job --again
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     so_far("nothing was stored or launched")
     context = open_context()
     package = read_script(context, script, resolve=resolve)

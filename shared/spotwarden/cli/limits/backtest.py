@@ -91,7 +91,7 @@ def backtest(
     Examples:
       spotwarden backtest --policy new-policy.toml
       spotwarden backtest --policy new-policy.toml --since 30d --function flag_idle_gpus
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     context, new = open_context(), _policy(file)
     now = _policy(context.settings.policy_file) if context.settings.policy_file.exists() else None
     since = clock.now() - span

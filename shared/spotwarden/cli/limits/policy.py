@@ -63,7 +63,7 @@ def policy() -> None:
     Examples:
       spotwarden policy check infra/policy.toml
       spotwarden policy explain test-vm --rule idle
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
 
 
 @policy.command()

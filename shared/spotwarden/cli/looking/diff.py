@@ -43,7 +43,7 @@ def diff(ctx: click.Context, one: str, other: str, *, as_json: bool) -> None:
     Examples:
       spotwarden diff exp-1 exp-2
       spotwarden diff exp-1 exp-2 --json
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     try:
         context = open_context()
         sides = _side(context, one), _side(context, other)

@@ -56,7 +56,7 @@ class FailedDownload(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--logs", "with_logs", is_flag=True, help="The logs that the job kit has stored, too.")
 @click.option("--metrics", "with_metrics", is_flag=True, help="The curves of its heartbeats, too.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be fetched.")
-def download(  # noqa: PLR0913 — each is an option
+def download(
     job: str,
     folder: Path | None,
     *,
@@ -77,7 +77,7 @@ def download(  # noqa: PLR0913 — each is an option
       spotwarden download my-job
       spotwarden download my-job results --include '*.pt' --exclude 'tmp/*'
       spotwarden download my-job --logs --metrics
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     if problem := job_problem(job):
         raise click.ClickException(f"{job!r} cannot be a job: {problem}")
     context = open_context()

@@ -42,7 +42,7 @@ WORDS = [one.value for one in Standing]
 @click.option(
     "--every", type=SpanParam(), default="5s", show_default=True, help="How often to look with --watch."
 )
-def jobs(  # noqa: PLR0913 — each is an option
+def jobs(
     patterns: tuple[str, ...],
     *,
     statuses: tuple[str, ...],
@@ -69,7 +69,7 @@ def jobs(  # noqa: PLR0913 — each is an option
       spotwarden jobs 'exp-*' --sort started --limit 20
       spotwarden jobs --owner ada --since 7d --json
       spotwarden jobs --tag team=vision --watch
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     if watch and as_json:
         raise click.UsageError("--json prints one list; leave out --watch")
     choice = OutputChoice(

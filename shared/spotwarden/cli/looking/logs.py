@@ -38,7 +38,7 @@ MOST_STATUS = 255
 @click.option("--tail", type=click.IntRange(1), default=None, metavar="N", help="Only the last N lines.")
 @click.option("-t", "--times", is_flag=True, help="With the moment of each line, UTC.")
 @click.pass_context
-def logs(  # noqa: PLR0913 — each is an option
+def logs(
     ctx: click.Context,
     job: str,
     *,
@@ -62,7 +62,7 @@ def logs(  # noqa: PLR0913 — each is an option
       spotwarden logs -f my-job && spotwarden download my-job
       spotwarden logs my-job --tail 20 --node my-job-2
       spotwarden logs my-job --attempt 2 --since 1h -t
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     context = open_context()
     wanted = LinesWanted(node=node, attempt=attempt or 0, since=since, tail=tail or 0)
     if follows:
@@ -78,7 +78,7 @@ def logs(  # noqa: PLR0913 — each is an option
 def follow(
     context: Context,
     job: str,
-    wanted: LinesWanted = LinesWanted(),  # noqa: B008 — frozen
+    wanted: LinesWanted = LinesWanted(),
     *,
     times: bool = False,
     pause: Callable[[float], None] = time.sleep,

@@ -64,7 +64,7 @@ def show(job: str, *, as_json: bool) -> None:
     Examples:
       spotwarden show my-job
       spotwarden show my-job --json
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     context = open_context()
     details = read_details(context, job)
     now = clock.now()
