@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - a script, and no package
 """What a deployment was told, kept from one to the next: `settings.py merge OLD NEW NAME=VALUE…`.
 
 It prints what deploy.sh itself needs of them (`TOLD`), one a line; `settings.py get FILE NAME` prints one.
@@ -49,7 +48,7 @@ def merge(kept: dict[str, object], said: list[str]) -> dict[str, object]:
 
 
 def _read(file: str) -> dict[str, object]:
-    with open(file, encoding="utf-8") as opened:  # noqa: PTH123 - pathlib takes twice as long as all the rest
+    with open(file, encoding="utf-8") as opened:
         kept: dict[str, object] = json.load(opened)
     return kept
 
@@ -59,11 +58,11 @@ def main() -> None:
     match sys.argv[1:]:
         case ["merge", old, new, *said]:
             merged = merge(_read(old), said)
-            with open(new, "w", encoding="utf-8") as opened:  # noqa: PTH123 - as above
+            with open(new, "w", encoding="utf-8") as opened:
                 opened.write(json.dumps(merged, indent=2, sort_keys=True) + "\n")
-            print(*(merged.get(name, "") for name in TOLD), sep="\n")  # noqa: T201 - for the shell
+            print(*(merged.get(name, "") for name in TOLD), sep="\n")
         case ["get", file, name]:
-            print(_read(file).get(name, ""))  # noqa: T201 - for the shell
+            print(_read(file).get(name, ""))
         case _:
             sys.exit(__doc__)
 

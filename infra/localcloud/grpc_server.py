@@ -116,7 +116,7 @@ class _Around(grpc.aio.ServerInterceptor):
 
     async def intercept_service(
         self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: grpc.HandlerCallDetails
-    ) -> Any:  # noqa: ANN401 - grpc has no public type for a handler
+    ) -> Any:
         handler = await continuation(handler_call_details)
         if handler is None:
             return None
@@ -132,7 +132,7 @@ class _Around(grpc.aio.ServerInterceptor):
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, why)
 
     def _unary(self, service: str, method: str, behave: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
-        async def around(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:  # noqa: ANN401
+        async def around(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
             await self._refuse_strangers(context)
             try:
                 async with self._faults.around(service, method, resource(request)):
@@ -165,7 +165,7 @@ class _Around(grpc.aio.ServerInterceptor):
 _RESOURCE_FIELDS: Iterable[str] = ("name", "topic", "subscription", "parent", "project", "resource")
 
 
-def resource(request: Any) -> str:  # noqa: ANN401 - any request message
+def resource(request: Any) -> str:
     """The name of what a request is about, or empty; fault rules match it as the path of a call."""
     for field in _RESOURCE_FIELDS:
         value = getattr(request, field, None)
@@ -177,7 +177,7 @@ def resource(request: Any) -> str:  # noqa: ANN401 - any request message
     return ""
 
 
-def _rebuilt(handler: Any, behave: Callable[..., Any]) -> Any:  # noqa: ANN401 - as in intercept_service
+def _rebuilt(handler: Any, behave: Callable[..., Any]) -> Any:
     build = (
         grpc.unary_unary_rpc_method_handler if handler.unary_unary else grpc.stream_stream_rpc_method_handler
     )

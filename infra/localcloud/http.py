@@ -30,7 +30,7 @@ class Json(Response):
 
     media_type = "application/json; charset=UTF-8"
 
-    def render(self, content: Any) -> bytes:  # noqa: ANN401 - any JSON value
+    def render(self, content: Any) -> bytes:
         """Encode a JSON value; text is sent as UTF-8, not escaped."""
         return msgspec.json.encode(content)
 

@@ -87,7 +87,7 @@ def _both(one: Mask, other: Mask) -> dict[str, Any]:
     }
 
 
-def select(value: Any, mask: Mask) -> Any:  # noqa: ANN401 - any JSON value
+def select(value: Any, mask: Mask) -> Any:
     """The part of a value that is wanted; a list is looked into item by item."""
     if not mask:
         return value

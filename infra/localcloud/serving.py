@@ -22,7 +22,7 @@ class CannotStartError(Exception):
     """Something that was asked for cannot be had: says what."""
 
 
-def options(  # noqa: PLR0913 - one parameter per option
+def options(
     *,
     project: str,
     state: Path,

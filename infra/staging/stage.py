@@ -111,7 +111,7 @@ def main() -> None:
     (said.out / "staged.json").write_text(text + "\n", encoding="utf-8")
     for name, one in staged.items():
         size = f"{one['files']:4} files {int(str(one['bytes'])) / 1024:6.0f} kB {one['packages']:3} packages"
-        print(f"{name:20} {size}  sha256 {one['sha256']}")  # noqa: T201 - a command tells what it did
+        print(f"{name:20} {size}  sha256 {one['sha256']}")
 
 
 if __name__ == "__main__":

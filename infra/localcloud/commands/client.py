@@ -19,7 +19,7 @@ from localcloud import running
 TIMEOUT_SECONDS = 60
 
 
-def call(method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 — any JSON value
+def call(method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
     """Call the admin API and give its JSON; a `ClickException` says what to do where that fails."""
     with answering(method, path, body, timeout=TIMEOUT_SECONDS) as answer:
         content = answer.read()

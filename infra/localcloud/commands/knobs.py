@@ -18,7 +18,7 @@ class Duration(click.ParamType[float]):
 
     name = "duration"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 — click's own signature
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Seconds of this text."""
         match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", str(value))
         if not match:
@@ -63,7 +63,7 @@ def stockout(zone: str, machine: str | None, seconds: float, *, off: bool) -> No
 @click.option("--for", "seconds", type=Duration(), help="Only for so long.")
 @click.option("--off", is_flag=True, help="End all faults.")
 @click.option("--list", "show", is_flag=True, help="Show the faults in force.")
-def fault(*, off: bool, show: bool, **rule: Any) -> None:  # noqa: ANN401 — one entry per option
+def fault(*, off: bool, show: bool, **rule: Any) -> None:
     """Make calls fail: `spotwarden local fault storage --status 503 --count 3`."""
     if off:
         call("DELETE", "/local/faults")
@@ -78,7 +78,7 @@ def fault(*, off: bool, show: bool, **rule: Any) -> None:  # noqa: ANN401 — on
 NAMES = {"after": "after_work", "delay": "delay_seconds", "seconds": "for_seconds"}
 
 
-def _fault_rule(**options: Any) -> dict[str, Any]:  # noqa: ANN401 — one entry per option
+def _fault_rule(**options: Any) -> dict[str, Any]:
     return {NAMES.get(name, name): value for name, value in options.items() if value not in (None, "", False)}
 
 

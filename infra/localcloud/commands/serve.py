@@ -27,7 +27,7 @@ INFRA = Path(__file__).resolve().parents[2]
 )
 @click.option("--metric-seconds", default=60.0, show_default=True, help="How often VMs are measured.")
 @click.option("--no-machines", is_flag=True, help="VMs without processes: none of their scripts runs.")
-def serve(  # noqa: PLR0913 — one parameter per option
+def serve(
     *,
     http_port: int,
     grpc_port: int,
@@ -42,7 +42,7 @@ def serve(  # noqa: PLR0913 — one parameter per option
 ) -> None:
     """Start a local cloud; prints one JSON line when it is ready, ends at Ctrl-C or SIGTERM."""
     # The services take a second to import, which the other commands of this group are spared.
-    from localcloud import serving  # noqa: PLC0415
+    from localcloud import serving
     from localcloud.private import keep_private  # noqa: PLC0415
 
     umask = keep_private()

@@ -122,7 +122,7 @@ def _moment(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _read(reader: Reader, text: str, at: int) -> Any:  # noqa: ANN401 - whatever the field holds
+def _read(reader: Reader, text: str, at: int) -> Any:
     try:
         return reader(text)
     except ValueError as error:

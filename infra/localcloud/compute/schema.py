@@ -56,7 +56,7 @@ def _fields(shape: Mapping[str, Shape], value: object, path: str) -> dict[str, A
     }
 
 
-def _normal(shape: Shape, value: object, path: str) -> Any:  # noqa: ANN401 - any JSON value
+def _normal(shape: Shape, value: object, path: str) -> Any:
     if isinstance(shape, list):
         return _items(shape[0], value, path)
     if isinstance(shape, str):
@@ -86,7 +86,7 @@ def _word(words: Sequence[str], value: object, path: str) -> str:
     raise _payload(f"Invalid value at '{path}', {value!r}. Must be one of {', '.join(words)}.")
 
 
-def _scalar(shape: str, value: object, path: str) -> Any:  # noqa: ANN401 - any JSON value
+def _scalar(shape: str, value: object, path: str) -> Any:
     if shape.startswith("#"):
         return _fields(shapes()[shape[1:]], value, path)
     return _SCALARS.get(shape, _integer(shape))(value, path)

@@ -21,7 +21,7 @@ class ComputeService:
     time pass; a test may hand over one of its own.
     """
 
-    def __init__(  # noqa: PLR0913 - what it stands on
+    def __init__(
         self,
         *,
         project: str,

@@ -84,7 +84,7 @@ _COLLECTIONS = (
 """The collections besides instances and operations that hold what users made."""
 
 
-def make_site(  # noqa: PLR0913 - what the service is made of
+def make_site(
     *,
     project: str,
     clock: Clock,

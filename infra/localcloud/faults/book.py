@@ -54,7 +54,7 @@ class Faults:
         """Put a rule in force, after those that are; return its id."""
         rule_id = str(next(self._ids))
         until = None if rule.for_seconds is None else self._now() + rule.for_seconds
-        dice = random.Random(rule.seed)  # noqa: S311 - chance that can be repeated, not a secret
+        dice = random.Random(rule.seed)
         self._armed[rule_id] = _Armed(id=rule_id, rule=rule, left=rule.count, until=until, dice=dice)
         return rule_id
 

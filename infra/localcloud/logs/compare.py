@@ -67,7 +67,7 @@ def _plain(literal: str, compare: Callable[[Any, Any], bool]) -> Test:
     """Numbers are compared as numbers where both sides are, all else as text without regard to case."""
     number, text = _number(literal), literal.lower()
 
-    def test(found: Any) -> bool:  # noqa: ANN401 - any JSON
+    def test(found: Any) -> bool:
         if isinstance(found, Mapping):
             return False
         ours = _number(found)
@@ -78,7 +78,7 @@ def _plain(literal: str, compare: Callable[[Any, Any], bool]) -> Test:
     return test
 
 
-def _number(value: Any) -> float | None:  # noqa: ANN401 - any JSON scalar
+def _number(value: Any) -> float | None:
     """The number; a whole one exactly, for two ids of nineteen digits are one as a float."""
     if isinstance(value, bool):
         return None

@@ -94,7 +94,7 @@ class Log:
             _check_time(given["timestamp"])
 
 
-def _check_time(text: Any) -> None:  # noqa: ANN401 - any JSON
+def _check_time(text: Any) -> None:
     try:
         aware = datetime.fromisoformat(text).tzinfo is not None
     except (TypeError, ValueError):
@@ -103,7 +103,7 @@ def _check_time(text: Any) -> None:  # noqa: ANN401 - any JSON
         raise _invalid(f"The timestamp {text!r} is no time such as 2026-11-21T08:00:00Z.")
 
 
-def _severity(given: Any) -> str:  # noqa: ANN401 - a name or a number
+def _severity(given: Any) -> str:
     if isinstance(given, str) and given in SEVERITIES:
         return given
     for name, number in SEVERITIES.items():

@@ -74,7 +74,7 @@ def _resolved(path: tuple[str, ...], at: int) -> tuple[tuple[str, ...], Any]:
     return tuple(done), None if isinstance(known, Mapping) else known
 
 
-def _walk(value: Any, path: tuple[str, ...]) -> Iterator[Any]:  # noqa: ANN401 - any JSON
+def _walk(value: Any, path: tuple[str, ...]) -> Iterator[Any]:
     if isinstance(value, list):
         for element in value:
             yield from _walk(element, path)
@@ -84,7 +84,7 @@ def _walk(value: Any, path: tuple[str, ...]) -> Iterator[Any]:  # noqa: ANN401 -
         yield from _walk(value[path[0]], path[1:])
 
 
-def scalars(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON
+def scalars(value: Any) -> Iterator[Any]:
     """Every scalar inside a JSON value, keys not included."""
     if isinstance(value, Mapping):
         for member in value.values():
@@ -96,6 +96,6 @@ def scalars(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON
         yield value
 
 
-def text_of(value: Any) -> str:  # noqa: ANN401 - any JSON scalar
+def text_of(value: Any) -> str:
     """A scalar as it is written in JSON."""
     return str(value).lower() if isinstance(value, bool) else str(value)

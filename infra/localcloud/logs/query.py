@@ -96,7 +96,7 @@ def _comparison(node: Comparison) -> Predicate:
     return lambda entry: any(test(found) for found in field.values(entry))
 
 
-def _has(found: Any, key: str, test: Callable[[Any], bool]) -> bool:  # noqa: ANN401 - any JSON
+def _has(found: Any, key: str, test: Callable[[Any], bool]) -> bool:
     """Whether a map has the key, or anything in the value contains the text."""
     return (isinstance(found, Mapping) and key in found) or test(found)
 
@@ -150,7 +150,7 @@ def _ip_in_net(call: FunctionCall) -> Predicate:
     except ValueError as error:
         raise FilterError(f"{network_text.value!r} is no network", call.at) from error
 
-    def is_inside(value: Any) -> bool:  # noqa: ANN401 - any JSON
+    def is_inside(value: Any) -> bool:
         try:
             return ipaddress.ip_address(text_of(value)) in network
         except ValueError:

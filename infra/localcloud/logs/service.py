@@ -193,7 +193,7 @@ def _with_defaults(given: Mapping[str, Any], body: WriteBody) -> Entry:
     return entry
 
 
-def _page(kept: list[KeptEntry], wanted: Any, body: ListBody, after: Any) -> tuple[list[Entry], str]:  # noqa: ANN401
+def _page(kept: list[KeptEntry], wanted: Any, body: ListBody, after: Any) -> tuple[list[Entry], str]:
     newest_first = body.order_by == "timestamp desc"
     # Whoever follows a log asks for its last seconds, again and again: the rest is not even looked at.
     since = earliest(body.filter)
@@ -221,7 +221,7 @@ def _read_token(token: str) -> tuple[datetime, str] | None:
         raise RpcError("INVALID_ARGUMENT", "page_token is not one that this listing handed out.") from error
 
 
-def _named_page(request: Request, names: Any) -> tuple[list[str], Mapping[str, str]]:  # noqa: ANN401
+def _named_page(request: Request, names: Any) -> tuple[list[str], Mapping[str, str]]:
     size, token = request.query_params.get("pageSize", "0"), request.query_params.get("pageToken", "")
     if not size.lstrip("-").isdecimal():
         raise RpcError("INVALID_ARGUMENT", f"pageSize must be a number, not {size!r}.")

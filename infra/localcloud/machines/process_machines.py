@@ -28,7 +28,7 @@ class ProcessMachines:
     `write` gets what their scripts print, as entries of Logging.
     """
 
-    def __init__(  # noqa: PLR0913 - each is a dependency of its own
+    def __init__(
         self,
         *,
         folder: Path,

@@ -69,7 +69,7 @@ class Mailbox:
             Route("/local/mail", self._suffer, methods=["POST"]),
         ]
 
-    def _next(self) -> Any:  # noqa: ANN401 — the keywords of two functions
+    def _next(self) -> Any:
         self._count += 1
         return {"number": self._count, "at": rfc3339(self._clock.now())}
 

@@ -37,11 +37,11 @@ class _Smtp(SMTP):
         else:
             await super()._handle_client()
 
-    async def smtp_POST(self, _argument: str | None) -> None:  # noqa: N802 - as below
+    async def smtp_POST(self, _argument: str | None) -> None:
         """Hang up: a web page can send the commands of a mail as the body of a form."""
         await self._hang_up("421 4.7.0 this is no web server")
 
-    smtp_GET = smtp_HEAD = smtp_PUT = smtp_OPTIONS = smtp_POST  # noqa: N815 - aiosmtpd's names
+    smtp_GET = smtp_HEAD = smtp_PUT = smtp_OPTIONS = smtp_POST
 
     async def _hang_up(self, reply: str) -> None:
         await self.push(reply)
@@ -84,7 +84,7 @@ class MailDoor:
         elif was_down:
             await self._listen()
 
-    async def handle_RCPT(  # noqa: N802 — aiosmtpd's name
+    async def handle_RCPT(
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, options: list[Any]
     ) -> str:
         """Take a recipient or refuse him."""
@@ -94,9 +94,7 @@ class MailDoor:
         envelope.rcpt_options.extend(options)
         return "250 OK"
 
-    async def handle_DATA(  # noqa: N802 — aiosmtpd's name
-        self, server: SMTP, _session: Session, envelope: Envelope
-    ) -> str:
+    async def handle_DATA(self, server: SMTP, _session: Session, envelope: Envelope) -> str:
         """Keep a mail."""
         content = envelope.content
         self._keep(content if isinstance(content, bytes) else b"", envelope.rcpt_tos)

@@ -186,7 +186,7 @@ def _percentiles() -> Iterable[tuple[str, Aligner]]:
         yield f"ALIGN_PERCENTILE_{percent:02}", aligner
 
 
-def _sum(values: Sequence[Any]) -> Any:  # noqa: ANN401 - a number or a distribution
+def _sum(values: Sequence[Any]) -> Any:
     return sum(values) if isinstance(values[0], int | float) else merged(values)
 
 

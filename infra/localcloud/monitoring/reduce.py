@@ -28,7 +28,7 @@ def _mean(values: Sequence[Any]) -> float:
     return float(merged(values).mean)
 
 
-def _sum(values: Sequence[Any]) -> Any:  # noqa: ANN401 - a number or a distribution
+def _sum(values: Sequence[Any]) -> Any:
     return sum(values) if isinstance(values[0], int | float) else merged(values)
 
 

@@ -68,11 +68,11 @@ class Series:
         return self._starts[-1] if self._starts else None
 
     @property
-    def last_value(self) -> Any:  # noqa: ANN401 - of the series' type
+    def last_value(self) -> Any:
         """What the newest point says; only where there is one."""
         return self._values[-1]
 
-    def add(self, start: Nanos, end: Nanos, value: Any) -> None:  # noqa: ANN401 - of the series' type
+    def add(self, start: Nanos, end: Nanos, value: Any) -> None:
         """Append a point, newer than all others."""
         self._ends.append(end)
         if self._starts is not self._ends:
@@ -124,7 +124,7 @@ class SeriesStore:
         found = self._metrics.setdefault(identity.metric, {})
         return found.get(identity.key) or found.setdefault(identity.key, Series(identity, kind, value_type))
 
-    def add(self, series: Series, start: Nanos, end: Nanos, value: Any) -> None:  # noqa: ANN401 - as Series.add
+    def add(self, series: Series, start: Nanos, end: Nanos, value: Any) -> None:
         """Append a point, and let go of what is too old."""
         series.add(start, end, value)
         series.forget_before(end - self._retention)

@@ -59,7 +59,7 @@ def _machine(path: str, properties: Json) -> Iterator[Need]:
         yield _need(ACT_AS, str(account.get("email", "default")))
 
 
-def _is_set(value: Any) -> bool:  # noqa: ANN401 - any JSON value
+def _is_set(value: Any) -> bool:
     """Whether a field says anything: `{"items": []}` does not."""
     return bool(value.get("items", True) if isinstance(value, Mapping) and value else value)
 
@@ -104,7 +104,7 @@ def _first(match: re.Match[str] | None) -> str:
     return next(filter(None, match.groups()), "") if match else ""
 
 
-def _items(value: Any) -> Sequence[Json]:  # noqa: ANN401 - any JSON value
+def _items(value: Any) -> Sequence[Json]:
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 

@@ -18,7 +18,7 @@ def checked(methods: Iterable[Method]) -> Iterator[Method]:
         yield replace(method, call=call)
 
 
-def _call(name: str, call: Callable[[Any], Any], request: Raw) -> Any:  # noqa: ANN401 - the method's answer
+def _call(name: str, call: Callable[[Any], Any], request: Raw) -> Any:
     check(name, request)
     return call(request)
 

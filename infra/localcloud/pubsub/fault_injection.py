@@ -33,7 +33,7 @@ class FaultInjection:
 
     def set(self, rule: PubSubFault, topic: str) -> None:
         """Put a rule in force in place of the one that this topic had; `topic` is its full name, or empty."""
-        self._rules[topic] = (rule, random.Random(rule.seed))  # noqa: S311 - chance that can be repeated
+        self._rules[topic] = (rule, random.Random(rule.seed))
 
     def clear(self) -> None:
         """Let every message pass untouched from now on."""

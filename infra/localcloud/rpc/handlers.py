@@ -26,7 +26,7 @@ def grpc_handlers(
     return [grpc.method_handlers_generic_handler(service, table) for service, table in tables.items()]
 
 
-def _handler(method: Method) -> Any:  # noqa: ANN401 - grpc has no public type for it
+def _handler(method: Method) -> Any:
     return grpc.unary_unary_rpc_method_handler(
         _behaviour(method.call),
         request_deserializer=method.request.FromString,
@@ -40,7 +40,7 @@ def serialized(answer: Message | bytes) -> bytes:
 
 
 def _behaviour(call: Callable[[Any], Any]) -> Callable[[Any, Any], Awaitable[Any]]:
-    async def behave(request: Message, _context: object) -> Any:  # noqa: ANN401 - the method's answer
+    async def behave(request: Message, _context: object) -> Any:
         answer = call(request)
         return await answer if inspect.isawaitable(answer) else answer
 

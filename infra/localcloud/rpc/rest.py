@@ -108,7 +108,7 @@ def _fill(message: Message, field: str, body: dict[str, Any]) -> None:
         raise RpcError("INVALID_ARGUMENT", f"Invalid JSON payload received. {what}") from error
 
 
-async def _called(call: Callable[[Any], Any | Awaitable[Any]], message: Message) -> Any:  # noqa: ANN401 - any answer
+async def _called(call: Callable[[Any], Any | Awaitable[Any]], message: Message) -> Any:
     answer = call(message)
     return await answer if inspect.isawaitable(answer) else answer
 

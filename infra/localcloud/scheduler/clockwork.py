@@ -31,11 +31,11 @@ class Clockwork:
         self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.ticks = Ticks()
-        self._dice = random.Random(0)  # noqa: S311 - chance that can be repeated
+        self._dice = random.Random(0)
 
     def set(self, ticks: Ticks) -> None:
         """Be as unreliable as this from now on."""
-        self.ticks, self._dice = ticks, random.Random(ticks.seed)  # noqa: S311 - as above
+        self.ticks, self._dice = ticks, random.Random(ticks.seed)
 
     def look(self) -> None:
         """Look at the jobs again: one is new, changed or gone. Starts the watch with the first job."""

@@ -181,7 +181,7 @@ class Job:
         }
 
 
-def without_nothing(value: Any) -> Any:  # noqa: ANN401 - any JSON
+def without_nothing(value: Any) -> Any:
     """JSON without the members that are null or empty: the API leaves them out."""
     if not isinstance(value, dict):
         return value

@@ -191,13 +191,13 @@ def _camel(path: str) -> str:
     return re.sub(r"_([a-z])", lambda match: match[1].upper(), path)
 
 
-def _get(raw: Any, path: list[str]) -> Any:  # noqa: ANN401 - any JSON
+def _get(raw: Any, path: list[str]) -> Any:
     for part in path:
         raw = raw.get(part) if isinstance(raw, dict) else None
     return raw
 
 
-def _set(target: dict[str, Any], path: list[str], value: Any) -> None:  # noqa: ANN401 - any JSON
+def _set(target: dict[str, Any], path: list[str], value: Any) -> None:
     """Put a value at a path; None takes the field away."""
     *parents, last = path
     for part in parents:

@@ -20,7 +20,7 @@ UNFINISHED = "_.gstmp"
 """What gsutil adds to the name of a file that it is still downloading."""
 
 
-class BadTarget(Exception):  # noqa: N818 - said to the user as it is
+class BadTarget(Exception):
     """The things to copy cannot go where they should."""
 
 

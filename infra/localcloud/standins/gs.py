@@ -36,7 +36,7 @@ class Address(NamedTuple):
         return Address(self.bucket, inside + name)
 
 
-class BadAddress(Exception):  # noqa: N818 - said to the user as it is
+class BadAddress(Exception):
     """Not a name in Cloud Storage."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class BadOption(Exception):  # noqa: N818 - said to the user as it is
+class BadOption(Exception):
     """An option that the stand-in does not take, or one without its value."""
 
 

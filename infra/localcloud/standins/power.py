@@ -34,7 +34,7 @@ class PowerOrder(NamedTuple):
     after: int
 
 
-class Unclear(Exception):  # noqa: N818 - it is the user's words that are
+class Unclear(Exception):
     """An argument that the stand-in does not take."""
 
 

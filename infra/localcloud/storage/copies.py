@@ -112,7 +112,7 @@ class Copies:
             raise ApiError(400, "invalid", message)
         return [self._component(bucket, item) for item in items]
 
-    def _component(self, bucket: str, item: Any) -> Blob:  # noqa: ANN401 - JSON
+    def _component(self, bucket: str, item: Any) -> Blob:
         if not isinstance(item, dict):
             raise ApiError(400, "invalid", "Each of sourceObjects must be an object with a name.")
         texts = {key: str(item[key]) for key in ("generation",) if item.get(key) is not None}

@@ -95,7 +95,7 @@ def _location_type(location: str) -> str:
     return "region" if "-" in location else "dual-region"
 
 
-def listing_json(kind: str, items: Iterable[Json], **others: Any) -> Json:  # noqa: ANN401 - JSON
+def listing_json(kind: str, items: Iterable[Json], **others: Any) -> Json:
     """A list answer; what is empty is left out, as Google does."""
     answer: Json = {"kind": kind, "items": list(items), **others}
     return {key: value for key, value in answer.items() if value}

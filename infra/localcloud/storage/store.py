@@ -83,7 +83,7 @@ class Store:
             self.index.put_bucket(bucket)
         return bucket
 
-    def change_bucket(self, bucket: Bucket, **changes: Any) -> Bucket:  # noqa: ANN401 - as `replace`
+    def change_bucket(self, bucket: Bucket, **changes: Any) -> Bucket:
         """Write a bucket with these attributes changed, as its next metageneration."""
         changed = replace(bucket, **changes, metageneration=bucket.metageneration + 1, updated=self.now())
         self.index.put_bucket(changed)

@@ -107,7 +107,7 @@ class Watcher:
                 return at
         raise StoryError(f"no {name} came after {after:%H:%M:%S.%f}")
 
-    async def turn(self, knob: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 — any JSON value
+    async def turn(self, knob: str, body: Mapping[str, Any]) -> Any:
         """Do to the cloud what `spotwarden local` does; `StoryError` says why it cannot be."""
         return await self._post(f"/local/{knob}", body, timeout=LONG)
 
@@ -130,7 +130,7 @@ class Watcher:
         """Ask Compute Engine for something below the project, as anybody's tool would."""
         await self._post(f"/compute/v1/projects/{self._project}/{path}", body)
 
-    async def _post(self, path: str, body: Mapping[str, Any], timeout: float = SHORT) -> Any:  # noqa: ANN401, ASYNC109 — any JSON value; httpx's own time-out
+    async def _post(self, path: str, body: Mapping[str, Any], timeout: float = SHORT) -> Any:  # noqa: ASYNC109 — any JSON value; httpx's own time-out
         answer = await self._http.post(path, json=body, timeout=timeout)
         if answer.is_error:
             raise StoryError(f"{path}: {answer.text.strip()}")
@@ -163,7 +163,7 @@ def moment_of(entry: dict[str, Any]) -> datetime:
 
 async def until(
     look: Callable[[], Any], good: Callable[[Any], bool], *, within: timedelta, waiting_for: str
-) -> Any:  # noqa: ANN401 — whatever the look gives
+) -> Any:
     """Look again and again until what is seen is good; `StoryError` after the time."""
     began = time.monotonic()
     try:

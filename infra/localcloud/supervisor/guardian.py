@@ -17,7 +17,6 @@ The local cloud sends single bytes, `T` (SIGTERM to every descendant) and `K` (k
 """
 
 # pathlib would double the time that a guardian takes to start.
-# ruff: noqa: PTH110, PTH123, PTH208
 
 import contextlib
 import ctypes

@@ -127,7 +127,7 @@ class Supervised:
                 self._empty = True
 
 
-async def start(  # noqa: PLR0913 - what a process is made of
+async def start(
     argv: Sequence[str],
     *,
     env: Mapping[str, str],

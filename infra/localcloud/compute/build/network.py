@@ -199,7 +199,7 @@ def with_ephemeral(site: Site, resource: Resource) -> list[dict[str, Any]]:
     )
 
 
-def _each_access(resource: Resource, change: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a function of both above
+def _each_access(resource: Resource, change: Any) -> list[dict[str, Any]]:
     return [
         {**card, "accessConfigs": [change(one) for one in card["accessConfigs"]]}
         if "accessConfigs" in card

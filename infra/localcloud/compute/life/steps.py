@@ -203,7 +203,7 @@ class Steps:
         now = {"lastDetachTimestamp": self._site.now()}
         self._put({**rest, **({"users": users} if users else {}), **now})
 
-    def _disk(self, attached: dict[str, Any]) -> Any:  # noqa: ANN401 - a resource or None
+    def _disk(self, attached: dict[str, Any]) -> Any:
         scope, _, name = (
             attached.get("source", "").partition(f"/projects/{self._site.project}/")[2].partition("/disks/")
         )

@@ -85,7 +85,7 @@ def _children(node: Node) -> Iterator[tuple[str, Node]]:
         yield from node.items()
 
 
-def _plain(node: Node) -> Any:  # noqa: ANN401 - any JSON value
+def _plain(node: Node) -> Any:
     if isinstance(node, Mapping):
         named = (lambda key: key) if isinstance(node, Chosen) else _camel
         return {named(key): _plain(child) for key, child in _shown(node)}

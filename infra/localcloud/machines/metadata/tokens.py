@@ -53,5 +53,5 @@ def _engine(instance: Resource, *, licenses: bool) -> dict[str, Any]:
     return claims | ({"license_id": []} if licenses else {})
 
 
-def _encode(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def _encode(value: Any) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from localcloud.standins.cli.yaml_text import as_yaml
 
 
-class BadFormat(Exception):  # noqa: N818 - said to the user as it is
+class BadFormat(Exception):
     """A format that the stand-in does not know."""
 
 
@@ -19,7 +19,7 @@ class Key(NamedTuple):
     title: str
     basename: bool
 
-    def of(self, resource: object) -> Any:  # noqa: ANN401 - any JSON value
+    def of(self, resource: object) -> Any:
         """The value at the path, None if there is none."""
         value: Any = resource
         for name, index in re.findall(r"([\w-]+)|\[(\d*)\]", self.path):
@@ -27,7 +27,7 @@ class Key(NamedTuple):
         return value.rpartition("/")[2] if self.basename and isinstance(value, str) else value
 
 
-def _step(value: Any, name: str, index: str) -> Any:  # noqa: ANN401 - any JSON value
+def _step(value: Any, name: str, index: str) -> Any:
     if name:
         return value.get(name) if isinstance(value, dict) else None
     if not isinstance(value, list):
@@ -76,7 +76,7 @@ def _key(text: str) -> Key:
     return Key(match["path"], title, basename=bool(match["basename"]))
 
 
-def _project(resource: Any, keys: Sequence[Key]) -> Any:  # noqa: ANN401 - any JSON value
+def _project(resource: Any, keys: Sequence[Key]) -> Any:
     """Only these keys of a resource, in the resource's own shape."""
     shown: dict[str, Any] = {}
     for key in keys:
@@ -110,7 +110,7 @@ def _table(keys: Sequence[Key], rows: Sequence[Sequence[Any]], *, heading: bool)
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def text_of(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def text_of(value: Any) -> str:
     """A value in one cell, as gcloud writes it."""
     if value is None:
         return ""

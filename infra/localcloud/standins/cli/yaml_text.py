@@ -10,14 +10,14 @@ PLAIN = re.compile(r"[A-Za-z/_][\w ./@#=+,();'\"\[\]{}<>|*&!$^~?-]*(?::[\w/.@-][
 WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "~", "y", "n"})
 
 
-def as_yaml(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def as_yaml(value: Any) -> str:
     """A mapping as one document, a list as one document for each element."""
     if isinstance(value, list):
         return "".join(f"---\n{as_yaml(element)}" for element in value)
     return "\n".join(_lines(value, "")) + "\n"
 
 
-def _lines(value: Any, indent: str) -> list[str]:  # noqa: ANN401 - any JSON value
+def _lines(value: Any, indent: str) -> list[str]:
     if isinstance(value, dict) and value:
         return [
             line for key in sorted(value) for line in _entry(f"{indent}{_scalar(key)}:", value[key], indent)
@@ -27,7 +27,7 @@ def _lines(value: Any, indent: str) -> list[str]:  # noqa: ANN401 - any JSON val
     return [indent + _scalar(value)]
 
 
-def _entry(head: str, value: Any, indent: str) -> list[str]:  # noqa: ANN401 - any JSON value
+def _entry(head: str, value: Any, indent: str) -> list[str]:
     if isinstance(value, str) and "\n" in value:
         return _block(head, value, indent)
     if isinstance(value, dict) and value:
@@ -37,7 +37,7 @@ def _entry(head: str, value: Any, indent: str) -> list[str]:  # noqa: ANN401 - a
     return [f"{head} {_scalar(value)}"]
 
 
-def _element(element: Any, indent: str) -> list[str]:  # noqa: ANN401 - any JSON value
+def _element(element: Any, indent: str) -> list[str]:
     first, *rest = _lines(element, f"{indent}  ")
     return [f"{indent}- {first[len(indent) + 2 :]}", *rest]
 
@@ -53,7 +53,7 @@ def _block(head: str, text: str, indent: str) -> list[str]:
     return [f"{head} |{sign}", *(f"{indent}  {line}" if line else "" for line in lines)]
 
 
-def _scalar(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def _scalar(value: Any) -> str:
     if not isinstance(value, str):
         return json.dumps(value)
     if PLAIN.fullmatch(value) and value.lower() not in WORDS and value == value.strip() and " #" not in value:
