@@ -33,7 +33,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.infra.clean_room import Running, build, clean_environment, local_cloud, packages, pushed  # noqa: E402
+from tests.infra.clean_room import Running, build, clean_environment, local_cloud, packages, pushed
 
 ROWS = yaml.safe_load((ROOT / "infra/functions.yaml").read_text())["functions"]
 PAGES = {row["name"] for row in ROWS if "http" in row}

@@ -21,8 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.contract.scripted import Scripted  # noqa: E402 - the repository is not installed
-from tests.contract.served import PROJECT, Served  # noqa: E402
+from tests.contract.scripted import Scripted
+from tests.contract.served import PROJECT, Served
 
 OPEN = (
     "import os; from spotwarden.gcp.connect import connect; "

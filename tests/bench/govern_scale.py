@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 sys.path.insert(0, str(ROOT))
 
-from tests.bench.govern_scale_c7n import Custodian  # noqa: E402 - the repository is not installed
+from tests.bench.govern_scale_c7n import Custodian
 
 MB = 1024
 IDLE = 20

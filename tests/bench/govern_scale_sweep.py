@@ -27,17 +27,17 @@ def main(server: dict[str, Any], stage: str, workers: int, door: str = "") -> No
         "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
     }
     sys.path.insert(0, str(ROOT / "functions/flag_idle_gpus"))
-    import main as function  # noqa: PLC0415 - as a function's server does, after its environment is set
+    import main as function
 
-    from spotwarden.engine.context import SweepContext  # noqa: PLC0415
-    from spotwarden.engine.settings import Settings  # noqa: PLC0415
-    from spotwarden.engine.trigger import close_tick  # noqa: PLC0415
-    from spotwarden.gcp.connect import connect  # noqa: PLC0415
-    from spotwarden.model.tick import Tick  # noqa: PLC0415
+    from spotwarden.engine.context import SweepContext
+    from spotwarden.engine.settings import Settings
+    from spotwarden.engine.trigger import close_tick
+    from spotwarden.gcp.connect import connect
+    from spotwarden.model.tick import Tick
 
     if door == "rest":
         sys.path.insert(0, str(ROOT))
-        from tests.bench.govern_scale_rest import use  # noqa: PLC0415
+        from tests.bench.govern_scale_rest import use
 
         use(server["http"])
     settings = Settings(
@@ -66,8 +66,8 @@ def main(server: dict[str, Any], stage: str, workers: int, door: str = "") -> No
 
 def policy_of(stage: str) -> Any:
     """The policy: nothing holds the remedy back but the blast radius that the stage says."""
-    from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy  # noqa: PLC0415
-    from spotwarden.model.policy import Mode, Policy  # noqa: PLC0415
+    from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy
+    from spotwarden.model.policy import Mode, Policy
 
     hour = timedelta(hours=1)
     limits = IdleLimits(remedy=Remedy.STOP, warn=(hour,), act=hour, grace=timedelta(0))
@@ -89,10 +89,10 @@ def policy_of(stage: str) -> Any:
 
 def look(cloud: Any, settings: Any, policy: Any, tick: Any, *, again: bool) -> int:
     """Look and judge; gives how many idle."""
-    from spotwarden.engine.context import SweepContext  # noqa: PLC0415
-    from spotwarden.governance.idle import rule as idleness  # noqa: PLC0415
-    from spotwarden.governance.idle.gather import gather  # noqa: PLC0415
-    from spotwarden.model.brief import Brief  # noqa: PLC0415
+    from spotwarden.engine.context import SweepContext
+    from spotwarden.governance.idle import rule as idleness
+    from spotwarden.governance.idle.gather import gather
+    from spotwarden.model.brief import Brief
 
     context = SweepContext.open(cloud, settings, policy, tick)
     judged = idleness.judge(gather(context, ()), Brief(policy=policy, tick=tick, steady=tick.now))

@@ -17,14 +17,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from google.cloud.monitoring_v3 import ListTimeSeriesResponse  # noqa: E402
+from google.cloud.monitoring_v3 import ListTimeSeriesResponse
 
-from localcloud.clock import Clock  # noqa: E402 - the repository is not installed
-from localcloud.monitoring import MonitoringService  # noqa: E402
-from tests.bench.cold_start_clients import table  # noqa: E402
-from tests.contract.scripted import Scripted  # noqa: E402
-from tests.contract.scripted_rpc import ScriptedRpc  # noqa: E402
-from tests.localcloud.stand import PROJECT, Stand  # noqa: E402
+from localcloud.clock import Clock
+from localcloud.monitoring import MonitoringService
+from tests.bench.cold_start_clients import table
+from tests.contract.scripted import Scripted
+from tests.contract.scripted_rpc import ScriptedRpc
+from tests.localcloud.stand import PROJECT, Stand
 
 NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 BUCKETS = 24

@@ -21,7 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.bench.govern_scale import MB, Cost, Server, measured, serving  # noqa: E402 - the repository is not installed
+from tests.bench.govern_scale import MB, Cost, Server, measured, serving
 
 SCENES = {
     "many": ("10,000 notices to 100 people", 10_000, 100),
@@ -49,17 +49,17 @@ def step(server: dict[str, str], stage: str, count: int, people: int, workers: i
         "STORAGE_EMULATOR_HOST": server["http"],
         "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
     }
-    from msgspec.structs import replace  # noqa: PLC0415 - as a function's server does, after its environment is set
+    from msgspec.structs import replace
 
-    from spotwarden.engine.context import SweepContext  # noqa: PLC0415
-    from spotwarden.engine.settings import Settings  # noqa: PLC0415
-    from spotwarden.gcp.connect import connect  # noqa: PLC0415
-    from spotwarden.model.limits import NotifyLimits  # noqa: PLC0415
-    from spotwarden.model.policy import Mode, Policy  # noqa: PLC0415
-    from spotwarden.model.tick import Tick  # noqa: PLC0415
-    from spotwarden.notify.outbox.intake import take_in  # noqa: PLC0415
-    from spotwarden.notify.outbox.renderer import Renderer  # noqa: PLC0415
-    from spotwarden.notify.outbox.sweep import deliver  # noqa: PLC0415
+    from spotwarden.engine.context import SweepContext
+    from spotwarden.engine.settings import Settings
+    from spotwarden.gcp.connect import connect
+    from spotwarden.model.limits import NotifyLimits
+    from spotwarden.model.policy import Mode, Policy
+    from spotwarden.model.tick import Tick
+    from spotwarden.notify.outbox.intake import take_in
+    from spotwarden.notify.outbox.renderer import Renderer
+    from spotwarden.notify.outbox.sweep import deliver
 
     settings = Settings(
         project="project", bucket="jobs", notices="notices", policy_file=Path("policy.toml"), workers=workers
@@ -86,9 +86,9 @@ def step(server: dict[str, str], stage: str, count: int, people: int, workers: i
 
 def messages(count: int, people: int) -> list[dict[str, str]]:
     """Messages of the topic: a gang of jobs gave up, each with the evidence that such a notice has."""
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
-    from spotwarden.model.notice import Notice, Severity  # noqa: PLC0415
+    from spotwarden.model.notice import Notice, Severity
 
     made = []
     for number in range(count):

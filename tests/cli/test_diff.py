@@ -59,7 +59,7 @@ def measured(speaker, job, *losses, name="loss") -> None:
 
 
 @pytest.fixture
-def run(speaker, capsys):  # noqa: ARG001 — the jobs that the command finds
+def run(speaker, capsys):
     """Run `spotwarden diff exp-1 exp-2 …` and give its exit status and its output."""
 
     def run(*words: str) -> tuple[int, str]:

@@ -28,7 +28,7 @@ def speaker(monkeypatch, tmp_path) -> Speaker:
 
 
 @pytest.fixture
-def run(speaker, capsys):  # noqa: ARG001 — the job that the command finds
+def run(speaker, capsys):
     """Run `spotwarden download …` and give its output."""
 
     def run(*words: str) -> str:

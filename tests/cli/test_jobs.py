@@ -25,7 +25,7 @@ def speaker(monkeypatch) -> Speaker:
 
 
 @pytest.fixture
-def run(speaker, capsys):  # noqa: ARG001 — the bucket that the command finds
+def run(speaker, capsys):
     """Run `spotwarden jobs …` and give its output, line by line."""
 
     def run(*words: str) -> list[str]:

@@ -25,7 +25,7 @@ def speaker(monkeypatch) -> Speaker:
 
 
 @pytest.fixture
-def run(speaker, capsys):  # noqa: ARG001 — the job that the command finds
+def run(speaker, capsys):
     """Run `spotwarden logs train …` and give status, output and what was said beside it."""
 
     def run(*words: str) -> tuple[int, list[str], list[str]]:

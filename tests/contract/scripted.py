@@ -67,8 +67,8 @@ class Scripted:
                 )
                 self._answer(*scripted._next())
 
-            do_POST = do_GET  # noqa: N815
-            do_DELETE = do_GET  # noqa: N815
+            do_POST = do_GET
+            do_DELETE = do_GET
 
             def _answer(self, status: int, data: bytes, headers: dict[str, str]) -> None:
                 self.send_response(status)

@@ -136,7 +136,7 @@ class Handler(BaseHTTPRequestHandler):
             answer = self.server.diary.answer(self.command, f"https://{self.host}{self.path}", body)
             self._send("application/json", json.dumps(answer))
 
-    do_POST = do_GET  # noqa: N815 — as above
+    do_POST = do_GET
 
     def _batch(self, body: bytes) -> tuple[str, str]:
         """Take several requests out of one envelope."""

@@ -23,7 +23,7 @@ class MemoryCompute(Governed):
         self,
         *,
         clock: VirtualClock | None = None,
-        timings: Timings = Timings(),  # noqa: B008 — frozen
+        timings: Timings = Timings(),
         zones: Collection[str] = ZONES,
     ) -> None:
         super().__init__(clock or VirtualClock(), timings, zones)

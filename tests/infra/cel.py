@@ -14,11 +14,11 @@ class Text(str):
 
     __slots__ = ()
 
-    def startsWith(self, start: str) -> bool:  # noqa: N802 — the language's own names
+    def startsWith(self, start: str) -> bool:
         """Whether it begins so."""
         return self.startswith(start)
 
-    def endsWith(self, end: str) -> bool:  # noqa: N802
+    def endsWith(self, end: str) -> bool:
         """Whether it ends so."""
         return self.endswith(end)
 
@@ -51,7 +51,7 @@ class Api:
     def __init__(self, attributes: Mapping[str, str]) -> None:
         self._attributes = attributes
 
-    def getAttribute(self, name: str, default: str) -> Text:  # noqa: N802
+    def getAttribute(self, name: str, default: str) -> Text:
         """An attribute of the call, or what stands for it where there is none."""
         return Text(self._attributes.get(name, default))
 

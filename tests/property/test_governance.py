@@ -106,14 +106,14 @@ class History:
     def _wait(self, seconds: int) -> None:
         self.world.wait(seconds=seconds)
 
-    def _mute(self, times: int, after: bool) -> None:  # noqa: FBT001 — drawn by hypothesis
+    def _mute(self, times: int, after: bool) -> None:
         self.world.cloud.notices.trouble.order("publish", unanswered(after_work=after), times=times)
 
-    def _refuse(self, times: int, after: bool) -> None:  # noqa: FBT001
+    def _refuse(self, times: int, after: bool) -> None:
         failure = unanswered(after_work=True) if after else rejected("forbidden")
         self.world.cloud.compute.trouble.order("stop", failure, times=times)
 
-    def _lose(self, times: int, after: bool) -> None:  # noqa: FBT001
+    def _lose(self, times: int, after: bool) -> None:
         failure = unanswered(after_work=after)
         self.world.cloud.store.trouble.order("write", failure, about="cases/", times=times)
 

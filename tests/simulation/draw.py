@@ -58,7 +58,7 @@ BLOWS: dict[str, tuple[int, Maker]] = {
 
 def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ()) -> list[c.Command]:
     """The history of this seed, of jobs of these kinds, without these blows; always the same."""
-    chance = Random(seed)  # noqa: S311 — a seed that gives the same history again
+    chance = Random(seed)
     choice = sorted(kinds, key=lambda kind: kind.name)
     drawn: list[c.Command] = [_submitted(chance, choice) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
     drawn.append(c.Pass(seconds=chance.choice((0, 20, 120, 240))))

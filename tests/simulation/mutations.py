@@ -79,7 +79,7 @@ def stopping_is_gone(cloud: Cloud) -> Cloud:
 
 def no_lease_and_any_request_id(cloud: Cloud) -> Cloud:
     """Whoever finds an attempt works on it at once, and each request has an id of its own."""
-    chance = Random(f"{next(_CLOUDS)}")  # noqa: S311 — a seed
+    chance = Random(f"{next(_CLOUDS)}")
 
     def read(name: str, **how: Any) -> Stored | None:
         stored = cloud.store.read(name, **how)

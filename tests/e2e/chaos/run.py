@@ -95,7 +95,7 @@ class Director:
     """Drives one history."""
 
     def __init__(self, cloud: Cloud, plan: Plan) -> None:
-        dice = Random(plan.seed)  # noqa: S311 - chance that can be repeated
+        dice = Random(plan.seed)
         self._cloud = cloud
         self._plan = plan
         self._dice = dice

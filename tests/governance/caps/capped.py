@@ -32,9 +32,9 @@ GRANTED = "time up over all attempts"
 
 
 def policy(
-    job: JobCap = JobCap(),  # noqa: B008 — frozen
-    instance: InstanceCap = InstanceCap(),  # noqa: B008
-    owner: OwnerCap = OwnerCap(),  # noqa: B008
+    job: JobCap = JobCap(),
+    instance: InstanceCap = InstanceCap(),
+    owner: OwnerCap = OwnerCap(),
     **governance,
 ) -> Policy:
     """A policy that enforces these caps."""

@@ -21,7 +21,7 @@ class Message:
     ordering_key: str = ""
     size: int = 10
 
-    def ByteSize(self) -> int:  # noqa: N802 - the name that protobuf gives it
+    def ByteSize(self) -> int:
         """How large it is."""
         return self.size
 

@@ -94,7 +94,7 @@ def test_a_multipart_upload_has_two_parts(http: httpx.Client, bucket: storage.Bu
 
 
 CONTENT = b"content"
-MD5 = base64.b64encode(hashlib.md5(CONTENT).digest()).decode()  # noqa: S324
+MD5 = base64.b64encode(hashlib.md5(CONTENT).digest()).decode()
 CRC32C = base64.b64encode(google_crc32c.value(CONTENT).to_bytes(4)).decode()
 
 

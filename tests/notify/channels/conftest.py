@@ -25,7 +25,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> str:
 def mailer_to(authority: str):
     """Opens the mail channel to a URL, trusting the CA of these tests."""
 
-    def opener(url: str, *, timeouts: ChannelTimeouts = ChannelTimeouts(), **environ: str) -> Mailer:  # noqa: B008 - frozen
+    def opener(url: str, *, timeouts: ChannelTimeouts = ChannelTimeouts(), **environ: str) -> Mailer:
         settings = {
             "SPOTWARDEN_SMTP": url,
             "SPOTWARDEN_MAIL_FROM": "Spotwarden <robot@example.com>",

@@ -97,9 +97,7 @@ class MailServer:
         good = given == LoginPassword(USER.encode(), PASSWORD.encode())
         return AuthResult(success=good, auth_data=given.login.decode(), handled=False)
 
-    async def handle_DATA(  # noqa: N802 - aiosmtpd's name
-        self, _server: SMTP, session: Session, envelope: Envelope
-    ) -> str:
+    async def handle_DATA(self, _server: SMTP, session: Session, envelope: Envelope) -> str:
         """Keep it."""
         content = envelope.content
         assert isinstance(content, bytes)

@@ -227,7 +227,7 @@ def test_a_wrong_certificate_gets_nothing(
     authority: str,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
-    trusted: bool,  # noqa: FBT001 - a case
+    trusted: bool,
 ):
     """For another name, or by an authority that nobody knows."""
     if trusted:

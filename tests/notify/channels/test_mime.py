@@ -134,7 +134,7 @@ def test_the_first_mail_of_a_thread_does_not_answer_itself():
         ("https://x/" + "a" * 800, False, False),
     ],
 )
-def test_one_click_is_offered_only_over_https(url: str, named: bool, one_click: bool):  # noqa: FBT001 - what is expected
+def test_one_click_is_offered_only_over_https(url: str, named: bool, one_click: bool):
     """As RFC 8058 wants it; what is no URL is left out."""
     message = written(unsubscribe=url)
     assert (message["List-Unsubscribe"] is not None) is named

@@ -84,7 +84,7 @@ def test_nothing_is_read_after_the_deadline_though_it_is_there():
 
 
 @pytest.mark.parametrize(("size", "whole"), [(MOST, True), (MOST + 100_000, False)])
-def test_as_much_is_read_as_anybody_needs_and_no_more(size: int, whole: bool):  # noqa: FBT001 - what is expected
+def test_as_much_is_read_as_anybody_needs_and_no_more(size: int, whole: bool):
     """A server that goes on and on costs a megabyte."""
     ours, theirs = socket.socketpair()
     with closing(ours), closing(theirs), ExitStack() as stack:

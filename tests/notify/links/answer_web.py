@@ -28,7 +28,7 @@ ADA = "ada@x.org"
 class Web:
     """The function in front of a world in memory; `cloud` is what it sees, if not the world's own."""
 
-    def __init__(self, world: Any, limits: NotifyLimits = NotifyLimits()) -> None:  # noqa: B008 — frozen
+    def __init__(self, world: Any, limits: NotifyLimits = NotifyLimits()) -> None:
         self.world = world
         self.limits = limits
         self.keys = Keys.read(SECRET, audience(world.settings))

@@ -153,7 +153,7 @@ class OutboxWorld:
         renderer = Heard(limits=self.limits, domain="example.com", written=self._message)
         return _whole(deliver(self.context(cloud), renderer, now or self.cloud.clock.now))
 
-    def _message(self, pendings: Sequence[Pending], name: str, at: datetime, again: bool) -> Message:  # noqa: FBT001 — as `Renderer.message`
+    def _message(self, pendings: Sequence[Pending], name: str, at: datetime, again: bool) -> Message:
         message = Renderer(limits=self.limits).render(pendings, name, at, again)
         self.tells[name] = tuple(one.notice.id for one in pendings)
         if again:
