@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from spotwarden.cli.launching import recorder
 from spotwarden.cli.launching.resolve import Unresolved, resolve
-from spotwarden.cli.launching.script import script
+from spotwarden.cli.main import main
 from spotwarden.create_script import Defaults, requests
 
 VM = "gcloud compute instances create vm --zone=us-central1-a"
@@ -23,7 +23,7 @@ needs_bash = pytest.mark.skipif(
 
 def run(*words: str | Path) -> Result:
     """Call the command line."""
-    return CliRunner().invoke(script, [str(word) for word in words])
+    return CliRunner().invoke(main, ["script", *(str(word) for word in words)])
 
 
 @pytest.fixture
