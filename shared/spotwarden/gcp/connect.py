@@ -27,22 +27,22 @@ def connect(
     topic_endpoint = checked_endpoint(pubsub_endpoint) if pubsub_endpoint else ""
 
     def store() -> Store:
-        from spotwarden.gcp.storage import CloudStorage  # noqa: PLC0415 - first use
+        from spotwarden.gcp.storage import CloudStorage
 
         return CloudStorage(project=project, bucket=bucket)
 
     def compute() -> Compute:
-        from spotwarden.gcp.compute import ComputeEngine  # noqa: PLC0415 - first use
+        from spotwarden.gcp.compute import ComputeEngine
 
         return ComputeEngine(project=project, endpoint=endpoint)
 
     def notices() -> Topic:
-        from spotwarden.gcp.pubsub import CloudTopic  # noqa: PLC0415 - first use
+        from spotwarden.gcp.pubsub import CloudTopic
 
         return CloudTopic(project=project, topic=topic, endpoint=topic_endpoint)
 
     def metrics() -> Metrics:
-        from spotwarden.gcp.monitoring import CloudMonitoring  # noqa: PLC0415 - first use
+        from spotwarden.gcp.monitoring import CloudMonitoring
 
         return CloudMonitoring(project=project, endpoint=metrics_endpoint)
 

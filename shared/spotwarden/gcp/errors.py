@@ -84,7 +84,10 @@ def leaves_open(status: int, reasons: Sequence[str] = ()) -> bool:
         return False
     if LATER.intersection(reasons):
         return True
-    return status in {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS} or status >= 500  # noqa: PLR2004
+    return (
+        status in {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
+        or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    )
 
 
 def is_unanswered(error: BaseException) -> bool:

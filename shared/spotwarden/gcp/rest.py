@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from http import HTTPStatus
 from typing import Any
 
 import google.auth
@@ -111,7 +112,7 @@ class Rest:
                 # Google's API never redirects; whoever does shall not get our token.
                 allow_redirects=False,
             )
-        if not 200 <= answer.status_code < 300:  # noqa: PLR2004 - the range of success
+        if not HTTPStatus.OK <= answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
             raise self._refused(f"{method} {path}", answer.status_code, answer.content)
         content: bytes = answer.content
         return content

@@ -13,12 +13,12 @@ def connect(*, project: str, bucket: str, compute_endpoint: str = "", **_others:
     endpoint = checked_endpoint(compute_endpoint)
 
     def store() -> Store:
-        from spotwarden.gcp.storage import CloudStorage  # noqa: PLC0415 - first use
+        from spotwarden.gcp.storage import CloudStorage
 
         return CloudStorage(project=project, bucket=bucket)
 
     def compute() -> Compute:
-        from spotwarden.gcp.compute import ComputeEngine  # noqa: PLC0415 - first use
+        from spotwarden.gcp.compute import ComputeEngine
 
         return ComputeEngine(project=project, endpoint=endpoint)
 

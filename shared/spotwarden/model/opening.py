@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _HOURS = re.compile(r"(\d\d)(?::(\d\d))?-(\d\d)(?::(\d\d))?")
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
-MIDNIGHT = 24 * 60
+HOUR = 60
+MIDNIGHT = 24 * HOUR
 """In minutes, where it ends a day."""
 
 
@@ -40,8 +41,8 @@ def hours_of(said: str) -> OpeningHours:
     if not match:
         raise ValueError(f"{said!r} are no hours; write them as 09-18, 08:30-17:00 or 22-06")
     first, first_minute, last, last_minute = (int(part or 0) for part in match.groups())
-    start, end = first * 60 + first_minute, last * 60 + last_minute
-    if start >= MIDNIGHT or end > MIDNIGHT or max(first_minute, last_minute) > 59:  # noqa: PLR2004 - minutes
+    start, end = first * HOUR + first_minute, last * HOUR + last_minute
+    if start >= MIDNIGHT or end > MIDNIGHT or max(first_minute, last_minute) >= HOUR:
         raise ValueError(f"{said!r} are no hours of a day, which go from 00 to 24")
     if start == end:
         raise ValueError(f"{said!r} leave no time; for the whole day write 00-24")

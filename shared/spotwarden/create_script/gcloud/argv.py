@@ -203,4 +203,4 @@ def nearest(word: str, flags: Iterable[str]) -> str | None:
 
 
 def _shortened(word: str) -> str:
-    return repr(word if len(word) <= 60 else word[:57] + "...")  # noqa: PLR2004
+    return repr(word if len(word) <= 60 else word[:57] + "...")  # noqa: PLR2004 — what a line of a message holds

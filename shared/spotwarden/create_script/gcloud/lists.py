@@ -120,7 +120,7 @@ def label_key(value: Raw) -> str:
 
 def label_value(value: Raw) -> str:
     """Take the value of a label: lower case letters, digits, - and _, at most 63 of them."""
-    if len(text(value)) > 63 or not all(c in "_-" or c.isdigit() or _is_lower(c) for c in value):  # noqa: PLR2004
+    if len(text(value)) > 63 or not all(c in "_-" or c.isdigit() or _is_lower(c) for c in value):  # noqa: PLR2004 — as said below
         raise Misfit(f"{value!r} may hold only lower case letters, digits, - and _, at most 63 of them")
     return str(value)
 

@@ -208,7 +208,7 @@ def _key_reasons(key: Mapping[str, str] | None, way: _Move) -> Iterator[str]:
         yield f"the key {last((key or {})['kmsKeyName'])} is in {found['location']}"
 
 
-def _stranger_reasons(value: Any, way: _Move) -> Iterator[str]:  # noqa: ANN401 — JSON of any shape
+def _stranger_reasons(value: object, way: _Move) -> Iterator[str]:
     """Name links to a third place: renaming the others would leave them behind."""
     if isinstance(value, str):
         found = _LINK.fullmatch(value)

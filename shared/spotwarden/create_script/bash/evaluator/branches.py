@@ -1,5 +1,7 @@
 """`if` and `case`: of several branches one is taken, if it is known which."""
 
+from functools import partial
+
 from spotwarden.create_script.bash.evaluator.expand import expand_pattern, expand_text
 from spotwarden.create_script.bash.evaluator.fitting import matches
 from spotwarden.create_script.bash.evaluator.loops import condition
@@ -48,10 +50,9 @@ def _clauses(shell: Shell, node: CaseClause, word: str | Unknown, start: int) ->
         clause = node.clauses[place]
         fits = _fits(shell, clause, word)
         if isinstance(fits, Unknown):
-            why = fits
-            taken = shell.attempt(lambda: _take(shell, node, word, place), why)  # noqa: B023 — run at once
-            other = shell.attempt(lambda: _clauses(shell, node, word, place + 1), why)  # noqa: B023
-            shell.settle([taken, other], why)
+            taken = shell.attempt(partial(_take, shell, node, word, place), fits)
+            other = shell.attempt(partial(_clauses, shell, node, word, place + 1), fits)
+            shell.settle([taken, other], fits)
             return
         if fits:
             _take(shell, node, word, place)

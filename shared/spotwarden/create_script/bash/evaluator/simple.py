@@ -1,6 +1,7 @@
 """Simple commands: assignments, functions, builtins, programs."""
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -37,10 +38,9 @@ def run_simple(shell: Shell, node: Simple) -> None:
         arguments = [word for word in node.words[1:] if isinstance(word, Assignment)]
         redirected(shell, node.redirects, lambda: shell.finish(declare(shell, name, words, arguments)))
         return
-    run: Callable[[], None] = lambda: run_words(shell, words, node.line)  # noqa: E731 — passed on below
+    run: Callable[[], None] = partial(run_words, shell, words, node.line)
     if node.redirects:
-        plain = run
-        run = lambda: redirected(shell, node.redirects, plain)  # noqa: E731
+        run = partial(redirected, shell, node.redirects, run)
     if node.assignments:
         _with_environment(shell, node, run)
     else:

@@ -39,17 +39,17 @@ def cut_match(shell: Shell, part: Parameter, values: Values, expander: Expander)
     pattern = _pattern(shell, part, expander)
     if isinstance(pattern, Unknown):
         return Values(pattern, values.many)
-    longest = len(part.operator) == 2  # noqa: PLR2004
+    longest = part.operator in {"##", "%%"}
     change = _without_prefix if part.operator[0] == "#" else _without_suffix
-    return each(values, lambda text: change(shell, pattern, text, longest))
+    return each(values, lambda text: change(shell, pattern, text, longest=longest))
 
 
-def _without_prefix(shell: Shell, pattern: str, text: str, longest: bool) -> str:  # noqa: FBT001
+def _without_prefix(shell: Shell, pattern: str, text: str, *, longest: bool) -> str:
     end = fitting.prefix(shell, pattern, text, longest=longest)
     return text if end is None else text[end:]
 
 
-def _without_suffix(shell: Shell, pattern: str, text: str, longest: bool) -> str:  # noqa: FBT001
+def _without_suffix(shell: Shell, pattern: str, text: str, *, longest: bool) -> str:
     start = fitting.suffix(shell, pattern, text, longest=longest)
     return text if start is None else text[:start]
 
@@ -146,7 +146,7 @@ def change_letters(shell: Shell, part: Parameter, values: Values, expander: Expa
     if isinstance(pattern, Unknown):
         return Values(pattern, values.many)
     change = str.upper if part.operator[0] == "^" else str.lower
-    every = len(part.operator) == 2  # noqa: PLR2004
+    every = part.operator in {"^^", ",,"}
     return each(values, lambda text: _changed_letters(shell, text, change, pattern or "?", every=every))
 
 

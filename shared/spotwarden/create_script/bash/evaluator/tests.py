@@ -217,4 +217,4 @@ def _plain_number(text: str) -> int | None:
     digits = text.strip(" \t\n")
     bare = digits[1:] if digits[:1] in ("-", "+") else digits
     # Longer numbers do not fit 64 bits, and bash says that they are none.
-    return int(digits) if bare.isdecimal() and bare.isascii() and len(bare) < 19 else None  # noqa: PLR2004
+    return int(digits) if bare.isdecimal() and bare.isascii() and len(bare) < 19 else None  # noqa: PLR2004 — as said above

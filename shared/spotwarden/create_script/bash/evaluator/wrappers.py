@@ -99,7 +99,7 @@ def _skip_options(
         options.append(value)
         if value == "--":
             break
-        if value in _LONG_VALUED or (value[1:2] != "-" and value[-1] in wrapper.valued and len(value) == 2):  # noqa: PLR2004
+        if value in _LONG_VALUED or (value[1:2] != "-" and value[-1] in wrapper.valued and len(value) == 2):  # noqa: PLR2004 — a dash and a letter
             words = words[1:]
     return words, options
 
