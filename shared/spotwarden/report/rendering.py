@@ -5,6 +5,7 @@ What renders is imported on first use: a request for JSON needs no HTML, and one
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
+from types import ModuleType
 from typing import Any
 
 from msgspec.structs import replace
@@ -25,13 +26,13 @@ from spotwarden.report.model.view import Basis, FoundAudit, PageScene, View
 from spotwarden.report.model.week import Week
 
 
-def _pages() -> Any:  # noqa: ANN401 — a module
+def _pages() -> ModuleType:
     from spotwarden.report import views as report_pages
 
     return report_pages
 
 
-def _export() -> Any:  # noqa: ANN401 — a module
+def _export() -> ModuleType:
     from spotwarden.report import export as report_export
 
     return report_export

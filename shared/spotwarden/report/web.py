@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from hashlib import sha256
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
@@ -72,7 +73,7 @@ def respond(request: "Request", context: SweepContext) -> "Response":
     looker = ReportLookup.open(shelf, context.policy, context.settings.prices_file, context.tick.now)
     code, body, headers = answer(request, context, looker)
     response = Response(body, status=code, headers={**dict(rendering.headers()), **headers})
-    if code == 200:  # noqa: PLR2004 — OK
+    if code == HTTPStatus.OK:
         response.set_etag(sha256(body).hexdigest()[:32])
         response.make_conditional(request)
     return response
@@ -196,5 +197,5 @@ def _unknown(scene: PageScene) -> Answer:
 
 def _trouble(code: int, title: str, says: str, scene: PageScene) -> Answer:
     html = rendering.trouble(title, says, scene)
-    more = {"Allow": ", ".join(METHODS)} if code == 405 else {}  # noqa: PLR2004 — Method Not Allowed
+    more = {"Allow": ", ".join(METHODS)} if code == HTTPStatus.METHOD_NOT_ALLOWED else {}
     return Answer(code, html.encode(), {"Cache-Control": "no-store", **more})

@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Mapping
 from contextlib import closing
 from functools import cached_property
+from http import HTTPStatus
 from urllib.parse import SplitResult, urlsplit
 
 from spotwarden.model.message import HookPost, Message, Shape
@@ -113,7 +114,7 @@ def _verdict(talk: http.client.HTTPConnection, message: HookPost, url: SplitResu
         why = plain(_without(url, str(error))) or type(error).__name__
         raise UnansweredError(f"{message.hook} has the post and gave no answer: {why}") from None
     said = f"{answer.status} {_words(answer, url)}".rstrip()
-    if 200 <= answer.status < 300:  # noqa: PLR2004 - RFC 9110: success
+    if HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
         return said
     if answer.status == UNKNOWN:
         raise UnansweredError(f"{message.hook} said {said}")

@@ -1,6 +1,7 @@
 """A request of the web, and the page that answers it. Nothing but a POST changes anything."""
 
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING
 

@@ -62,7 +62,7 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
         pendings: Sequence[Pending],
         message_id: str,
         at: datetime,
-        again: bool,  # noqa: FBT001
+        again: bool,  # noqa: FBT001 — as the port has it
     ) -> Message:
         """One message that tells all of these to their one recipient."""
         to = pendings[0].recipient

@@ -14,6 +14,9 @@ from spotwarden.notify.templates.headers import page_headers
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+if TYPE_CHECKING:
+    from jinja2 import Template
+
 
 def render(reply: Reply, token: str) -> Rendered:
     """The page; `token` goes into its form, if it has one."""
