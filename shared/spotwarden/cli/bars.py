@@ -51,7 +51,7 @@ def amount(count: float) -> str:
     while count >= STEP and unit < len(UNITS) - 1:
         count /= STEP
         unit += 1
-    return f"{count:.0f} {UNITS[unit]}" if unit == 0 or count >= 100 else f"{count:.1f} {UNITS[unit]}"  # noqa: PLR2004
+    return f"{count:.0f} {UNITS[unit]}" if unit == 0 or count >= 100 else f"{count:.1f} {UNITS[unit]}"  # noqa: PLR2004 — three figures are enough
 
 
 def _speed(count: int, seconds: float) -> str:

@@ -7,7 +7,7 @@ from spotwarden.ports import BrokenError, RejectedError, UnansweredError
 def complaint(error: Exception) -> str:
     """One sentence; "" for a fault of ours, whose traceback is what helps."""
     # Google's libraries take a while to import; whoever sees this has them already.
-    from spotwarden.gcp.errors import REFUSALS  # noqa: PLC0415
+    from spotwarden.gcp.errors import REFUSALS  # noqa: PLC0415 — see above
 
     if isinstance(error, UnansweredError):
         return f"Google Cloud does not answer: {error}"

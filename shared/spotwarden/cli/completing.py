@@ -29,8 +29,8 @@ def _ask(found: list[str]) -> None:
     # A shell in the middle of a line can do nothing with an error, whatever it is.
     with contextlib.suppress(Exception):
         from spotwarden.cli.configured import configured  # noqa: PLC0415 — nothing is loaded before it is needed
-        from spotwarden.cli.context import open_context  # noqa: PLC0415
-        from spotwarden.layout import RESERVED_JOBS, job_problem  # noqa: PLC0415
+        from spotwarden.cli.context import open_context  # noqa: PLC0415 — as above
+        from spotwarden.layout import RESERVED_JOBS, job_problem  # noqa: PLC0415 — as above
 
         with configured():
             context = open_context()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ class CheckSubject(msgspec.Struct, frozen=True, kw_only=True):
 def examine(deployed: Deployed, manifest: DeploymentManifest, where: CheckSubject) -> Iterator[Check]:
     """Everything that can be seen without touching anything."""
     for topic in manifest.topics.values():
-        yield _seen(f"topic {topic}", lambda topic=topic: deployed.topic(topic), lambda _: ())  # type: ignore[misc]
+        yield _seen(f"topic {topic}", partial(deployed.topic, topic), lambda _: ())
     for function in manifest.functions:
         yield from _function(deployed, function, where)
         if function.is_woken:
@@ -74,8 +75,8 @@ def _wakes(
     for subscription, topic in subscribed.items():
         yield _seen(
             f"subscription {subscription}",
-            lambda subscription=subscription: deployed.subscription(subscription),  # type: ignore[misc]
-            lambda found, topic=topic: subscription_faults(found, where.topic(topic), deployed.at_google),  # type: ignore[misc]
+            partial(deployed.subscription, subscription),
+            partial(subscription_faults, topic=where.topic(topic), at_google=deployed.at_google),
         )
     if function.schedule:
         yield _seen(
@@ -93,7 +94,7 @@ def _wakes(
         yield _seen(
             f"bucket notification {below}",
             lambda: {"items": deployed.notifications(where.bucket)},
-            lambda found, wanted=(event, below): notification_faults(found, wanted, name, where),  # type: ignore[misc]
+            partial(notification_faults, wanted=(event, below), topic=name, where=where),
         )
 
     if deployed.at_google and (function.log_events or function.bucket_events):
@@ -131,7 +132,7 @@ def _function(deployed: Deployed, function: DeployedFunction, where: CheckSubjec
         yield _seen(
             f"permissions of {name}",
             lambda: deployed.role(role),
-            lambda found: role_faults(found, needed, member in deployed.members(role), member),
+            lambda found: role_faults(found, needed, member, granted=member in deployed.members(role)),
         )
 
 
@@ -146,7 +147,7 @@ def _seen(what: str, look: Callable[[], Json | None], faults: Callable[[Json], S
     return Check(what=what, state=CheckState.GOOD)
 
 
-def subscription_faults(found: Json, topic: str, at_google: bool) -> list[str]:  # noqa: FBT001 - of this module
+def subscription_faults(found: Json, topic: str, *, at_google: bool) -> list[str]:
     """What is wrong with a push subscription; one without a path to a function is woken by nobody."""
     wrong = []
     if found.get("topic") != topic:
@@ -229,7 +230,7 @@ def function_faults(found: Json, function: DeployedFunction, archive: str, where
     return wrong
 
 
-def role_faults(found: Json, needed: Sequence[str], granted: bool, member: str) -> list[str]:  # noqa: FBT001 - of this module
+def role_faults(found: Json, needed: Sequence[str], member: str, *, granted: bool) -> list[str]:
     """What a function may not do that it must, by name."""
     if found.get("deleted"):
         return ["its role is deleted"]

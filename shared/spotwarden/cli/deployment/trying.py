@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import partial
+from http import HTTPStatus
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 from uuid import uuid4
@@ -214,7 +215,8 @@ def answers(url: str) -> Check:
             why=f"{url}: {error}",
             todo="is answer-notice deployed, and public?",
         )
-    if status in {401, 403} or status >= 500:  # noqa: PLR2004 - not let in, or broken
+    refused = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+    if status in refused or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         todo = "may anybody call it (allUsers)? An organization's policy may forbid that; " + LOG
         return Check(what=what, state=CheckState.BAD, why=f"{url} answers {status}", todo=todo)
     return Check(what=what, state=CheckState.GOOD)

@@ -1,7 +1,7 @@
 """What `spotwarden run` may be told, and how that becomes an `LaunchRequest`."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ READ = frozenset({"machine", "code", "inputs", "env", "metrics", "tags"})
 """Fields of `LaunchRequest` that are not taken as they were said."""
 
 
-def with_options(command: Any) -> Any:  # noqa: ANN401 — click's decorators have no narrower type
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add them all, in this order."""
     for option in reversed(OPTIONS):
         command = option(command)

@@ -37,7 +37,7 @@ def read_script(context: Context, file: Path, *, resolve: bool) -> Package:
     for warning in report.warnings:
         click.echo(f"{file}:{warning.line}: warning: {warning.text} [{warning.rule}]", err=True)
     if report.refusal is not None and _may_resolve(
-        f"{file}:{report.refusal.line}: {report.refusal.reason}", resolve
+        f"{file}:{report.refusal.line}: {report.refusal.reason}", said=resolve
     ):
         resolved = run_and_record(file)
         launch = _launch_of(context, file, resolved.text, resolved.files)
@@ -46,7 +46,7 @@ def read_script(context: Context, file: Path, *, resolve: bool) -> Package:
     return Package(script=text, resolved=None, files=dict(files.used), launch=launch)
 
 
-def _may_resolve(refusal: str, said: bool) -> bool:  # noqa: FBT001 — the one thing it is about
+def _may_resolve(refusal: str, *, said: bool) -> bool:
     """Whether the developer lets the script run on this machine; the refusal is the end where not."""
     if said:
         return True

@@ -58,9 +58,11 @@ def with_files(words: list[str]) -> tuple[list[str], dict[str, str]]:
         name, equals, value = word.partition("=")
         if flag or (name in FILE_FLAGS and equals):
             prefix, rest = ("", word) if flag else (f"{name}=", value)
-            word = prefix + _renamed(flag or name, rest, files)  # noqa: PLW2901
-        changed.append(word)
-        flag = word if word in FILE_FLAGS else ""
+            changed.append(prefix + _renamed(flag or name, rest, files))
+            flag = ""
+        else:
+            changed.append(word)
+            flag = word if word in FILE_FLAGS else ""
     return changed, files
 
 
@@ -103,7 +105,7 @@ def ask(words: list[str]) -> int:
     original = os.environ.get("SPOTWARDEN_ENDPOINT")
     if original:
         environment[DEAD_ENDPOINT] = original
-    return subprocess.run([real, *words], env=settings() | environment, check=False).returncode  # noqa: S603
+    return subprocess.run([real, *words], env=settings() | environment, check=False).returncode  # noqa: S603 — the user's own gcloud, no shell
 
 
 def settings() -> dict[str, str]:
@@ -112,7 +114,7 @@ def settings() -> dict[str, str]:
     for line in Path(os.environ["SPOTWARDEN_RECORD"]).read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
         plain = [word for word in entry["words"] if not word.startswith("-")]
-        known = _SETTING.fullmatch(plain[2]) if entry["kind"] == "config" and len(plain) > 2 else None  # noqa: PLR2004
+        known = _SETTING.fullmatch(plain[2]) if entry["kind"] == "config" and len(plain) > 2 else None  # noqa: PLR2004 — a command, its verb and a setting
         if known:
             section = "CORE" if known.group(2) == "project" else "COMPUTE"
             found[f"CLOUDSDK_{section}_{known.group(2).upper()}"] = plain[3] if plain[1] == "set" else ""

@@ -116,7 +116,7 @@ def _stage(folder: Path, real: str | None) -> dict[str, str]:
 
 def _run(command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float) -> int:
     # Its own process group, so that a script which waits for its machines can be stopped with all it started.
-    process = subprocess.Popen(command, cwd=folder, env=dict(environment), start_new_session=True)  # noqa: S603
+    process = subprocess.Popen(command, cwd=folder, env=dict(environment), start_new_session=True)  # noqa: S603 — the user's own script, which was asked for
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired:
@@ -139,7 +139,7 @@ def _configured(real: str | None) -> Iterator[str]:
     """Yield the settings of the machine's gcloud that a create without them would take."""
     if real is None:
         return
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(  # noqa: S603 — the user's own gcloud, no shell
         [real, "config", "list", "--format=json", "--quiet"],
         capture_output=True,
         check=False,

@@ -183,7 +183,7 @@ def _send_inputs(context: Context, asked: LaunchRequest) -> None:
 def _follow(context: Context, job: str, *, since: datetime | None) -> None:
     """Print the log until the job ends, and end with its status; Ctrl-C leaves the job alone."""
     # A launch alone is quicker without the room of looking.
-    from spotwarden.cli.looking.logs import follow  # noqa: PLC0415
-    from spotwarden.cli.looking.reading import LinesWanted  # noqa: PLC0415
+    from spotwarden.cli.looking.logs import follow  # noqa: PLC0415 — see above
+    from spotwarden.cli.looking.reading import LinesWanted  # noqa: PLC0415 — see above
 
     raise click.exceptions.Exit(follow(context, job, LinesWanted(since=since)))

@@ -2,9 +2,8 @@
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -34,7 +33,7 @@ def script() -> None:
     """
 
 
-def _options(command: Any) -> Any:  # noqa: ANN401 — click's decorators have no narrower type
+def _options(command: Callable[..., None]) -> Callable[..., None]:
     """Add what both commands take."""
     for option in (
         click.option(
@@ -54,8 +53,9 @@ def _options(command: Any) -> Any:  # noqa: ANN401 — click's decorators have n
 @script.command()
 @_options
 @click.pass_context
-def request(  # noqa: PLR0917 — click passes each option by name
+def request(
     context: click.Context,
+    *,
     file: Path,
     project: str | None,
     zone: str | None,
@@ -78,8 +78,9 @@ def request(  # noqa: PLR0917 — click passes each option by name
 @script.command()
 @_options
 @click.pass_context
-def check(  # noqa: PLR0917 — click passes each option by name
+def check(
     context: click.Context,
+    *,
     file: Path,
     project: str | None,
     zone: str | None,

@@ -105,7 +105,7 @@ def _set(file: msgspec.Struct) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _text(value: Any) -> str:  # noqa: ANN401 — any setting
+def _text(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name}={_text(one)}" for name, one in sorted(value.items()))
     if isinstance(value, list | tuple):

@@ -13,6 +13,7 @@ from spotwarden.ports import HeldObject, Transfers, UnansweredError
 
 TRIES = 3
 """A job that runs may write an object anew while it is fetched."""
+DELETE = "\x7f"
 BLANK = "\t\n\r"
 """Control characters that names of files have by mistake, and that steer no terminal."""
 PART = ".spotwarden-{key}-{generation}.part"
@@ -40,7 +41,7 @@ def safe(path: str) -> str:
         raise UnsafePathError("a part of it is empty, '.' or '..'")
     if "\\" in path:
         raise UnsafePathError("it has a backslash, which separates folders on some systems")
-    if any((ord(one) < ord(" ") and one not in BLANK) or ord(one) == 0x7F for one in path):  # noqa: PLR2004 — delete
+    if any((ord(one) < ord(" ") and one not in BLANK) or one == DELETE for one in path):
         raise UnsafePathError("it has control characters")
     return path
 
