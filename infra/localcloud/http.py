@@ -6,6 +6,7 @@ on the path as it was sent, before decoding: that is `RawRoute`. Everything else
 
 import json
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
@@ -108,7 +109,7 @@ async def _api_error(_request: Request, error: Exception) -> Response:
 async def _no_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as above
     call = f"{request.method} {request.url.path}"
-    if error.status_code == 404:  # noqa: PLR2004
+    if error.status_code == HTTPStatus.NOT_FOUND:
         return error_response(ApiError(404, "notFound", f"The local cloud does not know {call}."))
     allowed = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
     message = f"{call} is not allowed; this path takes {allowed}."

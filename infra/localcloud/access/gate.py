@@ -17,7 +17,7 @@ STRANGER = "localcloud.stranger"
 ABSOLUTE = "localcloud.absolute"
 """Extension of a scope: whether the request line has a whole URL."""
 
-NO_TOKEN = 'Every call carries the token of this run on this machine: eval "$(spotwarden local env)"'  # noqa: S105
+NO_TOKEN = 'Every call carries the token of this run on this machine: eval "$(spotwarden local env)"'  # noqa: S105 - a sentence
 """Why a call is refused where users cannot be told from each other."""
 
 

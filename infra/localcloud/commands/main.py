@@ -18,7 +18,7 @@ def main() -> None:
     Take a VM away:      spotwarden local preempt test-vm
     Let time pass:       spotwarden local travel 25m
     Be told a story:     spotwarden local story --once
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
 
 
 for command in (serve, env, status, preempt, stockout, fault, tick, travel, agent, mail, shell, story):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from localcloud.private import keep_private
+
 INFRA = Path(__file__).resolve().parents[2]
 
 
@@ -43,7 +45,6 @@ def serve(
     """Start a local cloud; prints one JSON line when it is ready, ends at Ctrl-C or SIGTERM."""
     # The services take a second to import, which the other commands of this group are spared.
     from localcloud import serving
-    from localcloud.private import keep_private  # noqa: PLC0415
 
     umask = keep_private()
     with tempfile.TemporaryDirectory(prefix="spotwarden-", ignore_cleanup_errors=True) as temporary:

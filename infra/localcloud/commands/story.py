@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from localcloud.private import keep_private
+
 
 @click.command()
 @click.option(
@@ -25,7 +27,6 @@ import click
 def story(*, name: str, once: bool, state: Path | None) -> None:
     """Tell a story as it happens on a local cloud; exits non-zero if it did not come true."""
     # The services take a second to import, which the other commands of this group are spared.
-    from localcloud.private import keep_private  # noqa: PLC0415
     from localcloud.story.telling import STORIES, tell_story
 
     stay = not once and sys.stdin.isatty() and sys.stdout.isatty()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Any
 
 import grpc
@@ -159,7 +160,7 @@ class Job:
             status = await self._outside.post(outgoing)
         except UnreachableError as error:
             return {"code": grpc.StatusCode.UNAVAILABLE.value[0], "message": str(error)}
-        if 200 <= status < 300:  # noqa: PLR2004 - success, as HTTP has it
+        if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
             return OK
         code = grpc.StatusCode[_CODES.get(status, "UNKNOWN")]
         return {"code": code.value[0], "message": f"{target.uri} answered with HTTP status {status}."}

@@ -108,17 +108,19 @@ def _print_csv(gpus: list[Gpu], fields: list[str], form: list[str]) -> None:
             give_up(f'Field "{field}" is not a valid field to query.', 2)
     with_units = "nounits" not in form
     if "noheader" not in form:
-        sys.stdout.write(", ".join(_title(field.strip(), with_units) for field in fields) + "\n")
+        sys.stdout.write(", ".join(_title(field.strip(), with_units=with_units) for field in fields) + "\n")
     for gpu in gpus:
-        sys.stdout.write(", ".join(_cell(gpu, field.strip(), with_units) for field in fields) + "\n")
+        sys.stdout.write(
+            ", ".join(_cell(gpu, field.strip(), with_units=with_units) for field in fields) + "\n"
+        )
 
 
-def _title(field: str, with_units: bool) -> str:  # noqa: FBT001 - private
+def _title(field: str, *, with_units: bool) -> str:
     unit = FACTS[field][1] if field in FACTS else ""
     return f"{field} [{unit}]" if unit and with_units else field
 
 
-def _cell(gpu: Gpu, field: str, with_units: bool) -> str:  # noqa: FBT001 - private
+def _cell(gpu: Gpu, field: str, *, with_units: bool) -> str:
     if field in UNKNOWN:
         return "[N/A]"
     tell, unit = FACTS[field]
