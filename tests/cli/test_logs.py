@@ -365,9 +365,10 @@ def test_an_end_that_comes_between_two_looks_at_it_is_known_by_its_status(speake
     def ended():
         speaker.end("3")
         speaker.attempt(1, state=AttemptState.ENDED)
-        older = lambda *args, **more: [  # noqa: E731 — of this test alone
-            one for one in entries(*args, **more) if not one.name.endswith("status-code")
-        ]
+
+        def older(*args, **more):
+            return [entry for entry in entries(*args, **more) if not entry.name.endswith("status-code")]
+
         monkeypatch.setattr(speaker.cloud.store, "entries", older)
 
     assert follower(ended)[0] == 3

@@ -232,7 +232,7 @@ def entry(number, **other):
     return AuditedAction(**{**said, **other})
 
 
-def trust_view(query=AuditQuery(), count=12, **other):  # noqa: B008 — frozen
+def trust_view(query=AuditQuery(), count=12, **other):
     """What the audit has."""
     said = {
         "at": NOW,

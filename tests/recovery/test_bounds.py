@@ -34,7 +34,7 @@ def ends(some):
     """A job with this ledger and file, whose newest VM went without a word, or was taken as `fate` says."""
     kinds = {Fate.PREEMPTED: "compute.instances.preempted", Fate.HOST_ERROR: "compute.instances.hostError"}
 
-    def build(ledger, file=JobFile(), fate=Fate.SILENT):  # noqa: B008 — frozen
+    def build(ledger, file=JobFile(), fate=Fate.SILENT):
         history = (some.operation(kinds[fate]),) if fate in kinds else ()
         return some.job(ledger=ledger, file=file, nodes=(some.node(history=history),))
 

@@ -328,7 +328,7 @@ def test_next_to_nothing_done_is_a_long_time_left_and_not_an_error():
 # However slow the machine is.
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SPANS = st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2))
-MOMENTS = st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 20), timezones=st.just(UTC))  # noqa: DTZ001
+MOMENTS = st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 20), timezones=st.just(UTC))  # noqa: DTZ001 — hypothesis adds the zone
 HOUR = timedelta(hours=1)
 LAST_HOUR = st.timedeltas(timedelta(), HOUR - SECOND)
 NEAR = SPANS.map(lambda ago: NOW - ago)

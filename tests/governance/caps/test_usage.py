@@ -28,7 +28,7 @@ def running(started=MIDNIGHT, key="11", owner=ADA) -> MeteredVm:
     return MeteredVm(machine=replace(vm(key), started=started, created=started), owner=owner, job="test-vm")
 
 
-def looked(*looks, record=UsageDay(day=DAY), whole=True) -> UsageDay:  # noqa: B008 — frozen
+def looked(*looks, record=UsageDay(day=DAY), whole=True) -> UsageDay:
     """The day after looks, each a moment and what ran then."""
     for now, *machines in looks:
         record = add(record, machines, now, whole=whole)

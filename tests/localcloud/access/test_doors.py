@@ -2,6 +2,7 @@
 
 import smtplib
 import socket
+from pathlib import Path
 
 import httpx
 import pytest
@@ -62,8 +63,8 @@ def test_a_link_in_a_mail_leads_to_a_page_of_a_function(served: Served):
 def test_the_doors_of_functions_to_the_services_have_the_same_rules(served: Served):
     """They are ports of their own, in front of the same services."""
     (row,) = [each for each in served.functions() if each["name"] == "recover_spot"]
-    with open(f"/proc/{row['pid']}/environ", encoding="utf-8") as file:  # noqa: PTH123 - no file of ours
-        told = dict(line.split("=", 1) for line in file.read().split("\0") if "=" in line)
+    environ = Path(f"/proc/{row['pid']}/environ").read_text(encoding="utf-8")
+    told = dict(line.split("=", 1) for line in environ.split("\0") if "=" in line)
     door = told["SPOTWARDEN_COMPUTE_ENDPOINT"]
     assert door != served.http
     topics = f"{door}/v1/projects/demo/topics"
