@@ -124,7 +124,7 @@ class _Sink(io.BytesIO):
         self._name = name
         self._at_most = at_most
 
-    def write(self, data: bytes) -> int:  # type: ignore[override]
+    def write(self, data: bytes) -> int:  # type: ignore[override]  # bytes are all that is written to it
         """Take the bytes in; `BrokenError` where they are too many."""
         check_size(self._name, self.tell() + len(data), self._at_most)
         return super().write(data)

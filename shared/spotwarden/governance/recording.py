@@ -55,7 +55,7 @@ def read_one(store: Store, name: str, facts: type[Facts]) -> RecordedSweep[Facts
     if stored is None:
         return None
     try:
-        kind = RecordedSweep[facts]  # type: ignore[valid-type]
+        kind = RecordedSweep[facts]  # type: ignore[valid-type]  # a type that is known as it runs
         seen: RecordedSweep[Facts] = typed.decode(gzip.decompress(stored.data), kind)
     except (msgspec.DecodeError, OSError, EOFError, zlib.error) as error:
         return Unreadable(name=name, why=str(error))

@@ -129,11 +129,11 @@ def reading() -> Iterator[set[str]]:
         read.add(name)
         return plain(self, name)
 
-    kind.__getitem__ = noted  # type: ignore[method-assign]
+    kind.__getitem__ = noted  # type: ignore[method-assign]  # noted while it is imported
     try:
         yield read
     finally:
-        kind.__getitem__ = plain  # type: ignore[method-assign]
+        kind.__getitem__ = plain  # type: ignore[method-assign]  # and put back
 
 
 def guardian_module() -> ModuleType:

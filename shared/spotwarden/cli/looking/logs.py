@@ -147,7 +147,7 @@ def ended(glance: Glance) -> int | None:
     """The exit status that a job's end comes to; None while it goes on."""
     if glance.status is not None:
         own = glance.status
-        return int(own) if own.isdecimal() and len(own) < 4 and int(own) <= MOST_STATUS else 1  # noqa: PLR2004
+        return int(own) if own.isdecimal() and len(own) < 4 and int(own) <= MOST_STATUS else 1  # noqa: PLR2004 — three digits
     newest = glance.ledger[-1] if glance.ledger else None
     if newest is None or newest.state not in CLOSED:
         return None

@@ -140,7 +140,7 @@ def _rfc3339(match: re.Match[str]) -> str:
     joined = match["hms"] or ""
     clock = [match["hour"] or joined[:2], match["minute"] or joined[2:4], match["second"] or joined[4:]]
     numbers = [int(part or 0) for part in (match["year"], month, day, *clock)]
-    moment = datetime(*numbers, tzinfo=_zone(match))  # type: ignore[arg-type, misc]
+    moment = datetime(*numbers, tzinfo=_zone(match))  # type: ignore[arg-type, misc]  # six numbers, by the pattern
     milliseconds = int((match["fraction"] or "").ljust(3, "0")[:3])
     offset = moment.strftime("%z")
     zone = "Z" if offset == "+0000" else f"{offset[:3]}:{offset[3:]}"

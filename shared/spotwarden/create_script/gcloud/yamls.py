@@ -89,7 +89,7 @@ def _strict_loader() -> Raw:
 
     base: Any = yaml.SafeLoader
 
-    class StrictLoader(base):  # type: ignore[misc]
+    class StrictLoader(base):  # type: ignore[misc]  # yaml loads at first use
         """Takes no key twice."""
 
         def construct_mapping(self, node: Raw, deep: bool = False) -> Raw:  # noqa: FBT001, FBT002 — PyYAML's
@@ -108,7 +108,7 @@ def _strict_loader() -> Raw:
 def _plain_loader() -> Raw:
     base = _strict_loader()
 
-    class PlainLoader(base):  # type: ignore[misc, valid-type]
+    class PlainLoader(base):  # type: ignore[misc, valid-type]  # yaml loads at first use
         """YAML 1.1 to the letter."""
 
         bool_values = base.bool_values | {"y": True, "n": False}
@@ -119,7 +119,7 @@ def _plain_loader() -> Raw:
 
 @cache
 def _flags_loader() -> Raw:
-    class FlagsLoader(_strict_loader()):  # type: ignore[misc]
+    class FlagsLoader(_strict_loader()):  # type: ignore[misc]  # yaml loads at first use
         """YAML 1.2's few types, without the texts that gcloud 528 spoils."""
 
         yaml_implicit_resolvers: ClassVar[dict[str, Raw]] = {}

@@ -264,4 +264,4 @@ def _notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notice:
         "case": CaseRef(rule=case.rule, key=case.key, opened=case.opened),
         **said,
     }
-    return Notice(**fields)  # type: ignore[arg-type]
+    return Notice(**fields)  # type: ignore[arg-type]  # the fields of a notice, by name

@@ -113,7 +113,7 @@ def read(token: str, keys: Keys, now: datetime) -> Offer | PreferenceOffer | Unf
     if not compare_digest(signature.encode(), parts["signature"].encode()):
         return Unfit.BROKEN
     try:
-        what = _unpacked(typed.unpack(_bytes(parts["payload"]), _Offer | _PreferenceToken))  # type: ignore[arg-type]
+        what = _unpacked(typed.unpack(_bytes(parts["payload"]), _Offer | _PreferenceToken))  # type: ignore[arg-type]  # a union is no `type` to mypy
     except ValueError:
         return Unfit.BROKEN
     return what if now < what.expires else Unfit.EXPIRED

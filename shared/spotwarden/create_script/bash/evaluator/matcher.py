@@ -59,7 +59,7 @@ def _compiled(expression: str, longest: bool) -> Program:  # noqa: FBT001 — pa
     options.dot_nl = True
     options.log_errors = False
     try:
-        compiled: Any = re2.compile(encode(expression), options)  # type: ignore[no-untyped-call]
+        compiled: Any = re2.compile(encode(expression), options)  # type: ignore[no-untyped-call]  # re2 has no types
     except re2.error as error:
         told = error.args[0] if error.args else ""
         reason = told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
