@@ -15,4 +15,5 @@ def watch_the_end() -> None:
         if thread is not threading.main_thread() and not thread.daemon:
             sys.stderr.write(f"still runs after the last test, and is no daemon: {thread.name}\n")
     sys.stderr.flush()
+    assert sys.__stderr__ is not None
     faulthandler.dump_traceback_later(SECONDS, exit=True, file=sys.__stderr__)

@@ -73,7 +73,7 @@ print(json.dumps([count, times, 0, resource.getrusage(resource.RUSAGE_SELF).ru_m
 """
 
 FIELDS = "items/*/instances(id,name,status,creationTimestamp,labels),items/*/warning,nextPageToken"
-WAYS = (
+WAYS: tuple[tuple[str, str, list[str]], ...] = (
     ("plain HTTP, everything", PLAIN, [""]),
     ("plain HTTP, the fields of a sweep", PLAIN, [FIELDS]),
     ("google-cloud-compute", CLIENT, []),

@@ -61,7 +61,7 @@ class Sweep(NamedTuple):
     """One function's month: how often, how long each time, with how much."""
 
     name: str
-    count: float
+    times: float
     seconds: float
     memory: str
 
@@ -85,16 +85,16 @@ def sweeps(vms: int) -> Iterator[Sweep]:
 def month(vms: int) -> Mapping[str, float]:
     """What each part costs."""
     run = list(sweeps(vms))
-    looks = sum(one.count for one in run if one.name in LOOKS_AT_VMS)
-    idle = next(one.count for one in run if one.name == "flag_idle_gpus")
-    reports = next(one.count for one in run if one.name == "report_jobs")
-    recorded = sum(one.count for one in run if one.name in RECORDS)
+    looks = sum(one.times for one in run if one.name in LOOKS_AT_VMS)
+    idle = next(one.times for one in run if one.name == "flag_idle_gpus")
+    reports = next(one.times for one in run if one.name == "report_jobs")
+    recorded = sum(one.times for one in run if one.name in RECORDS)
     return {
         "running the functions": sum(
-            one.count * (one.seconds * (VCPU * VCPU_SECOND + GIBS[one.memory] * GIB_SECOND) + REQUEST)
+            one.times * (one.seconds * (VCPU * VCPU_SECOND + GIBS[one.memory] * GIB_SECOND) + REQUEST)
             for one in run
         ),
-        "bucket: writes and lists": sum(one.count for one in run) * CHANGES * CLASS_A,
+        "bucket: writes and lists": sum(one.times for one in run) * CHANGES * CLASS_A,
         "bucket: the report": reports
         * (
             (REPORT[0] + REPORT[1] * vms / JOB_VMS) * CLASS_A

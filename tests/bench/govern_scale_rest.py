@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isfinite
+from typing import Any
 
 import msgspec
 
@@ -70,7 +71,8 @@ def use(endpoint: str) -> None:
         most = series.MOST_IDS
         calls = [wanted[first : first + most] for first in range(0, len(wanted), most)]
         for named in calls if 0 < len(calls) <= series.MOST_CALLS else [[]]:
-            query, token = _query(ask, project, named), {}
+            query = _query(ask, project, named)
+            token: dict[str, str] = {}
             while True:
                 page = decode(rest.get(f"/v3/projects/{project}/timeSeries", {**query, **token}), Page)
                 yield from page.time_series
@@ -78,8 +80,8 @@ def use(endpoint: str) -> None:
                     break
                 token = {"pageToken": page.next_page_token}
 
-    monitoring.listed = listed  # type: ignore[assignment]
-    gathering.PagedRows.take = _take  # type: ignore[assignment, method-assign]
+    vars(monitoring)["listed"] = listed
+    gathering.PagedRows.take = _take  # type: ignore[assignment, method-assign] # what is measured
 
 
 def _query(ask: series.SeriesQuestion, project: str, ids: Collection[str]) -> Query:
@@ -128,7 +130,7 @@ def _take(self: gathering.PagedRows, found: Series) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _place(grid: object, end: str) -> int | None:
-    back = (grid.end - msgspec.convert(end, datetime)) // grid.step  # type: ignore[attr-defined]
-    count: int = grid.count  # type: ignore[attr-defined]
+def _place(grid: Any, end: str) -> int | None:
+    back = (grid.end - msgspec.convert(end, datetime)) // grid.step
+    count: int = grid.count
     return count - 1 - back if 0 <= back < count else None

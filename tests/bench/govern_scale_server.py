@@ -31,6 +31,7 @@ from localcloud.faults.rule import service_of
 from localcloud.grpc_server import GrpcServer
 from localcloud.http import Listener, build_app
 from localcloud.identity import Identity
+from localcloud.machines.no_machines import NoMachines
 from localcloud.monitoring import MonitoringService
 from localcloud.outbound import Outbound
 from localcloud.ports import Point
@@ -122,7 +123,7 @@ class KeptCalls(grpc.GenericRpcHandler):
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
         """The handler of a call."""
-        handler = self._inner.service(details)
+        handler: Any = self._inner.service(details)
         if handler is None or not details.method.endswith("/ListTimeSeries"):
             return handler
 
@@ -220,8 +221,8 @@ def _answer(body: bytes) -> list[Message]:
 async def _body(receive: Receive) -> bytes:
     body = b""
     while True:
-        message = await receive()
-        body += message.get("body", b"")
+        message: Any = await receive()
+        body += bytes(message.get("body", b""))
         if not message.get("more_body"):
             return body
 
@@ -247,7 +248,8 @@ def fill_fleet(compute: ComputeService, count: int, born: datetime) -> Iterator[
     )
     stamp = born.isoformat(timespec="milliseconds")
     for number, vm in enumerate(compute._site.registry):
-        vm.resource |= {
+        vm.resource = {
+            **vm.resource,
             "creationTimestamp": stamp,
             "lastStartTimestamp": stamp,
             "labels": {**vm.resource["labels"], "spotwarden-job": f"job-{number // JOB}"},
@@ -285,7 +287,7 @@ async def serve(count: int, idle: int, folder: Path) -> None:
     compute = ComputeService(
         project=PROJECT,
         clock=clock,
-        machines=None,
+        machines=NoMachines(),
         audit=lambda _entry: None,
         base_url=lambda: url[0],
         timings=Timings(),

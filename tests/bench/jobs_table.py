@@ -30,7 +30,7 @@ DELAY = 0.03
 class Far:
     """A bucket at a distance."""
 
-    near: Counted
+    near: Any
 
     def __getattr__(self, name: str) -> Any:
         """The same call, some time later."""

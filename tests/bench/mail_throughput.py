@@ -15,9 +15,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -47,18 +48,16 @@ def main(count: int) -> None:
         for line, port in (("loopback", server.port), ("20 ms there and back", Line(server.port).port)):
             mailer = product(port, authority)
             mailer.send(MESSAGE)
-            tell(
-                f"{line}, a connection each",
-                count,
-                lambda mailer=mailer: [mailer.send(one) for one in messages],
-            )
-            tell(f"{line}, one for all", count, lambda port=port: kept(messages, port, authority))
-            tell(
-                f"{line}, a connection each, 16 workers",
-                count,
-                lambda mailer=mailer: at_once(mailer, messages),
-            )
+            tell(f"{line}, a connection each", count, partial(in_turn, mailer, messages))
+            tell(f"{line}, one for all", count, partial(kept, messages, port, authority))
+            tell(f"{line}, a connection each, 16 workers", count, partial(at_once, mailer, messages))
         assert len(server.taken) == 2 * (3 * count + 1)
+
+
+def in_turn(mailer: Mailer, messages: Sequence[Mail]) -> None:
+    """Each by itself, one after the other."""
+    for message in messages:
+        mailer.send(message)
 
 
 def tell(what: str, count: int, work: Callable[[], object]) -> None:

@@ -10,6 +10,7 @@ import io
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -26,11 +27,11 @@ def swept(crowd: Crowded, about: str = "") -> tuple[list[float], float, int]:
     creates: list[float] = []
     launch, began = slow.cloud.compute.launch, time.monotonic()
 
-    def timed(*args: object, **named: object) -> object:
+    def timed(*args: Any, **named: Any) -> Any:
         creates.append(time.monotonic() - began)
         return launch(*args, **named)
 
-    slow.cloud.compute.launch = timed  # type: ignore[method-assign]
+    slow.cloud.compute.launch = timed  # type: ignore[method-assign]  # what is measured
     with contextlib.redirect_stdout(io.StringIO()):
         crowd.world.sweep_over(slow.cloud, about)
     return creates, time.monotonic() - began, len(slow.made)

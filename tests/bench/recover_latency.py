@@ -16,8 +16,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -70,7 +72,7 @@ class Cloud:
         return sorted(datetime.fromisoformat(one["timestamp"]).timestamp() for one in entries)
 
 
-def until(look, retry_policy: float = 30.0):
+def until(look: Callable[[], Any], retry_policy: float = 30.0) -> Any:
     """Look until there is something."""
     end = time.monotonic() + retry_policy
     while not (seen := look()):
@@ -98,7 +100,8 @@ def one_round(cloud: Cloud, job: str, environment: dict[str, str]) -> float:
     marker = {"job": job, "instance_id": first}
     written = cloud.put(f"preempted-jobs/{job}", json.dumps(marker).encode()) / 1e6
     times = until(lambda: [at for at in cloud.inserts(job) if at > written])
-    return (times[0] - written) * 1000
+    found: float = (times[0] - written) * 1000
+    return found
 
 
 def tick_round(cloud: Cloud, job: str, environment: dict[str, str], *, marker: bool) -> float:
@@ -109,7 +112,8 @@ def tick_round(cloud: Cloud, job: str, environment: dict[str, str], *, marker: b
     ticked = cloud.tick()
     times = until(lambda: [at for at in cloud.inserts(job) if at > ticked], retry_policy=90)
     cloud.tick()
-    return (times[0] - ticked) * 1000
+    found: float = (times[0] - ticked) * 1000
+    return found
 
 
 def gcloud_start() -> float | None:
@@ -129,7 +133,7 @@ def ends(times: list[float]) -> tuple[float, float]:
 
 def main(rounds: int) -> None:
     """Measure and print a table."""
-    words = [SPOTWARDEN, "local", "serve", "--functions", "--project", "demo"]
+    words = [str(SPOTWARDEN), "local", "serve", "--functions", "--project", "demo"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as serving:
         try:
             assert serving.stdout is not None

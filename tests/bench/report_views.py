@@ -69,8 +69,10 @@ def world(jobs: int) -> ReportWorld:
         name = f"job-{number:05}"
         last = made.job(name, owner=f"dev{number % 40}@example.com", ago=(number % 200 + 8) * HOUR)
         for turn in range(3):
+            assert last.started is not None
             lost = last.started + (turn + 1) * HOUR
             last = made.again(last, lost=lost, started=lost + 5 * MINUTE, new=f"{number}{turn}7")
+        assert last.started is not None
         beats = [
             {
                 "at": last.started + step * MINUTE,

@@ -75,7 +75,7 @@ class Workstation:
 
 
 @pytest.fixture
-def workstation(served: Served, tmp_path) -> Iterator[Workstation]:
+def workstation(served: Served, tmp_path: Path) -> Iterator[Workstation]:
     """A shell with a bucket of its own, and no policy file."""
     bucket = f"commands-{next(_buckets)}"
     served.run(lambda: served.storage.ensure_bucket(bucket))

@@ -78,8 +78,8 @@ class Speaker:
                 created=self.cloud.clock.now(),
             )
         )
-        self.cloud.compute.instances = lambda **_: Instances(items=tuple(self._instances))
-        self.cloud.compute.fleet = lambda **_: Fleet(items=tuple(self._machines))
+        vars(self.cloud.compute)["instances"] = lambda **_: Instances(items=tuple(self._instances))
+        vars(self.cloud.compute)["fleet"] = lambda **_: Fleet(items=tuple(self._machines))
 
     def put(self, thing: ObjectName, data: bytes | str) -> None:
         """Write an object."""

@@ -27,6 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 CONFIGURED = {"project": "demo-project", "zone": "us-central1-a", "region": "us-central1"}
@@ -60,10 +61,10 @@ class Diary:
     """What one gcloud process asked of the stand-in, in order."""
 
     def __init__(self) -> None:
-        self.created: list[dict] = []
+        self.created: list[dict[str, Any]] = []
         self.asked: list[str] = []
 
-    def answer(self, method: str, url: str, body: bytes) -> dict:
+    def answer(self, method: str, url: str, body: bytes) -> dict[str, Any]:
         """Write down one request; answer just well enough for gcloud to go on."""
         parts = urlsplit(url)
         path = unquote(parts.path)
@@ -77,7 +78,7 @@ class Diary:
         return _resource(path)
 
 
-def _operation(path: str, body: dict) -> dict:
+def _operation(path: str, body: dict[str, Any]) -> dict[str, Any]:
     place = path.removesuffix("/bulkInsert").removesuffix("/instances")
     kind = "zone" if "/zones/" in place else "region"
     return {
@@ -91,7 +92,7 @@ def _operation(path: str, body: dict) -> dict:
     }
 
 
-def _resource(path: str) -> dict:
+def _resource(path: str) -> dict[str, Any]:
     name = path.rsplit("/", 1)[-1]
     found = {"name": name, "id": "1", "selfLink": COMPUTE + path, "status": "UP", "zones": [], "items": []}
     if re.search(r"/projects/[^/]+$", path):
@@ -101,8 +102,20 @@ def _resource(path: str) -> dict:
     return found
 
 
+class OracleServer(ThreadingHTTPServer):
+    """Where one gcloud process sends what it asks."""
+
+    tls: ssl.SSLContext
+
+    def __init__(self, *how: Any) -> None:
+        super().__init__(*how)
+        self.diary = Diary()
+
+
 class Handler(BaseHTTPRequestHandler):
     """A proxy that is every host itself."""
+
+    server: OracleServer
 
     protocol_version = "HTTP/1.1"
     host = ""
@@ -142,7 +155,8 @@ class Handler(BaseHTTPRequestHandler):
         """Take several requests out of one envelope."""
         head = f"Content-Type: {self.headers['Content-Type']}\n\n".encode()
         answers = []
-        for part in email.message_from_bytes(head + body).get_payload():
+        envelope: Any = email.message_from_bytes(head + body)
+        for part in envelope.get_payload():
             line, _, rest = part.get_payload().replace("\r\n", "\n").partition("\n")
             method, url, _ = line.split(" ")
             answer = self.server.diary.answer(method, url, rest.partition("\n\n")[2].encode())
@@ -177,9 +191,10 @@ class Oracle:
         told = subprocess.run(
             [self.gcloud, "version", "--format=json"], capture_output=True, check=True, text=True
         )
-        return json.loads(told.stdout)["Google Cloud SDK"]
+        found: str = json.loads(told.stdout)["Google Cloud SDK"]
+        return found
 
-    def ask(self, probe: dict) -> tuple[int, Diary]:
+    def ask(self, probe: dict[str, Any]) -> tuple[int, Diary]:
         """Run one command line; give gcloud's exit status and what it asked."""
         with tempfile.TemporaryDirectory(dir=self.folder) as name, self._stand_in() as server:
             work = Path(name)
@@ -203,7 +218,7 @@ class Oracle:
             )
             return done.returncode, server.diary
 
-    def _environment(self, work: Path, server: ThreadingHTTPServer) -> dict[str, str]:
+    def _environment(self, work: Path, server: OracleServer) -> dict[str, str]:
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(work),
@@ -221,10 +236,10 @@ class Oracle:
         }
 
     @contextmanager
-    def _stand_in(self) -> Iterator[ThreadingHTTPServer]:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    def _stand_in(self) -> Iterator[OracleServer]:
+        server = OracleServer(("127.0.0.1", 0), Handler)
         server.daemon_threads = True
-        server.diary, server.tls = Diary(), self.tls
+        server.tls = self.tls
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
@@ -280,7 +295,7 @@ def command_of(argv: list[str]) -> str:
     return "create-with-container" if "create-with-container" in argv else "create"
 
 
-def record(oracle: Oracle, probe: dict, plain: dict) -> dict:
+def record(oracle: Oracle, probe: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
     """Give the probe with gcloud's answer."""
     status, diary = oracle.ask(probe)
     kept = {key: probe[key] for key in ("argv", "files", "env") if key in probe}

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from datetime import timedelta
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.model.action import LaunchInstances, StartInstance, Step, Survey, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, AttemptState, Lease, Try
@@ -69,7 +71,7 @@ def asked() -> Callable[..., Try]:
     """A try of the script's zone."""
 
     def build(**said: object) -> Try:
-        return Try(**{"place": facts.HOME, "request_id": "r-1", "at": NOW, **said})  # type: ignore[arg-type]
+        return replace(Try(place=facts.HOME, request_id="r-1", at=NOW), **said)
 
     return build
 
@@ -98,8 +100,9 @@ def walk(policy: Policy, tick: Tick) -> Callable[..., tuple[list[Step], JobFacts
             steps.append(one)
             if isinstance(one, Wait):
                 break
-            usual = {Survey: Done(instances=Instances(items=known.instances))}
-            outcome = {**usual, **answers}.get(type(one), Done(generation=900 + len(steps)))
+            usual: dict[Any, Any] = {Survey: Done(instances=Instances(items=known.instances))}
+            told = usual | answers
+            outcome = told.get(type(one), Done(generation=900 + len(steps)))
             learnt = after(known, one, outcome)
             if learnt is None:
                 break

@@ -19,7 +19,7 @@ from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.settings import Settings
-from spotwarden.layout import CreateScript, InstanceId, Layout, MarkerName, StatusCode
+from spotwarden.layout import CreateScript, InstanceId, Layout, MarkerName, ObjectName, StatusCode
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch, StoredScript
@@ -89,9 +89,9 @@ class World:
         self.cloud.compute.launch(launch.request, f"by-hand-{next(self._sweeps)}")
         return {one.name: one.id for one in self.cloud.compute.instances().items if one.id not in before}
 
-    def store(self, thing: object, data: bytes) -> int:
+    def store(self, thing: ObjectName | str, data: bytes) -> int:
         """Write an object; gives its generation."""
-        name = thing if isinstance(thing, str) else self.layout.build(thing)  # type: ignore[arg-type]
+        name = thing if isinstance(thing, str) else self.layout.build(thing)
         return self.cloud.store.write(name, data, generation=None)
 
     def wait(self, **span: float) -> None:
@@ -189,7 +189,8 @@ class World:
         """A JSON object of the bucket."""
         found = self.cloud.store.read(name)
         assert found is not None, name
-        return msgspec.json.decode(found.data)  # type: ignore[no-any-return]
+        read: dict[str, Any] = msgspec.json.decode(found.data)
+        return read
 
     def ended(self, code: str = "0") -> None:
         """The job writes its status."""

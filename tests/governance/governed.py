@@ -21,7 +21,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 
-Sweep = Callable[[Cloud, Settings, Policy, Tick], Swept]
+Sweep = Callable[[SweepContext], Swept]
 
 
 class GovernedWorld:

@@ -75,7 +75,7 @@ def test_all_that_is_due_is_stopped_before_anybody_is_told(world: MadeUp):
         stopped.append(len(world.asked()))
         return publish(data, attributes)
 
-    world.cloud.notices.publish = count  # type: ignore[method-assign]
+    world.cloud.notices.publish = count
     world.wait(seconds=GRACE.total_seconds())
     world.sweep()
     assert stopped == [3, 3, 3]
@@ -274,7 +274,7 @@ def test_a_veto_wins_over_a_sweep_that_is_under_way(world: MadeUp):
             world.change_case(RULE, vm, keep_until=until, state=CaseState.SUSPECTED)
         return looked(context, only)
 
-    world._look = look_and_be_vetoed  # type: ignore[method-assign]
+    world._look = look_and_be_vetoed
     world.sweep()
     assert world.asked() == []
 
@@ -364,7 +364,7 @@ def test_a_vm_that_does_not_go_is_acted_upon_again(world: MadeUp):
             name="taken", zone=zone, kind="stop", target_id=instance_id, target_name="vm", done=True
         )
 
-    world.cloud.compute.stop = stop  # type: ignore[method-assign]
+    world.cloud.compute.stop = stop
     world.sweep_for(minutes=15)
     assert state(world, vm) is CaseState.ACTED
     world.sweep_for(minutes=15)

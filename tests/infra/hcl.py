@@ -101,7 +101,8 @@ def _ragged(run: Sequence[tuple[int, str]]) -> list[str]:
     """The lines of a run whose equals signs are not below each other."""
     if not run:
         return []
-    wide = max(len(re.match(r"\s*[\w.\"-]+", line)[0]) for _, line in run)  # type: ignore[index]
+    names = (re.match(r"\s*[\w.\"-]+", line) for _, line in run)
+    wide = max(name.end() for name in names if name)
     return [f"line {number}: its equals sign" for number, line in run if not line[wide:].startswith(" = ")]
 
 

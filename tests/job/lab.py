@@ -57,13 +57,13 @@ class Lab:
     def job(self, command: str, *, name: str = "", attempt: int = 1, **more: Any) -> "Vm":
         """Boot a VM that runs this command as a job of its own; `more` is as for `boot`."""
         name = name or next(self._names)
-        given = {"spotwarden_command": command, "spotwarden_attempt": str(attempt), **more}
+        given: dict[str, Any] = {"spotwarden_command": command, "spotwarden_attempt": str(attempt), **more}
         return self.boot(name, **{"spotwarden_job": name, **given})
 
     def gang(self, command: str, *, nodes: int = 2, name: str = "") -> list["Vm"]:
         """Boot the VMs of one job, each with this command."""
         job = name or next(self._names)
-        more = {"spotwarden_job": job, "spotwarden_command": command, "NODES": str(nodes)}
+        more: dict[str, Any] = {"spotwarden_job": job, "spotwarden_command": command, "NODES": str(nodes)}
         return [self.boot(f"{job}-{rank + 1}", **more) for rank in range(nodes)]
 
     def boot(self, name: str, *, scheduling: Mapping[str, Any] = SPOT, **metadata: str) -> "Vm":

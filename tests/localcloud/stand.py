@@ -109,6 +109,7 @@ class Stand:
         self.receiver = Receiver()
         self.http = ""
         self.grpc = ""
+        self.service: Any = None
         self.outbound = self.call(Outbound)
         self._closers.append(self.outbound.close)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from playwright.sync_api import Browser, Page, Route, sync_playwright
@@ -108,7 +109,7 @@ class Eyes:
         with self.page(views[0][0], dark=views[0][1]) as (page, remote):
             show(page, what)
             for width, dark in views:
-                scheme = "dark" if dark else "light"
+                scheme = _scheme(dark=dark)
                 page.set_viewport_size({"width": width, "height": 720})
                 page.emulate_media(color_scheme=scheme)
                 looks.append(self.seen(page, remote, name=f"{name}-{width}-{scheme}"))
@@ -117,7 +118,7 @@ class Eyes:
     @contextmanager
     def page(self, width: int, *, dark: bool = False) -> Iterator[tuple[Page, list[str]]]:
         """Open an empty page to act on, and the list of what it tries, in vain, to load from elsewhere."""
-        scheme = "dark" if dark else "light"
+        scheme = _scheme(dark=dark)
         context = self.browser.new_context(viewport={"width": width, "height": 720}, color_scheme=scheme)
         context.set_default_timeout(_TIMEOUT)
         remote: list[str] = []
@@ -166,3 +167,7 @@ def violations(page: Page) -> Iterator[str]:
     found = page.evaluate("rules => axe.run({runOnly: rules, resultTypes: ['violations']})", RULES)
     for one in found["violations"]:
         yield f"{one['id']}: {one['help']} ({one['nodes'][0]['html'][:200]})"
+
+
+def _scheme(*, dark: bool) -> Literal["dark", "light"]:
+    return "dark" if dark else "light"

@@ -1,6 +1,7 @@
 """A made-up fleet for the report's pages: jobs of every standing, and one of which nothing is known."""
 
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from spotwarden.model.standing import Standing
 from spotwarden.report.model.experiments import (
@@ -42,15 +43,15 @@ OWNERS = ("ada@example.com", "bob@example.com", "cyd@example.com")
 PRICES = "Prices are those of 2026-09-26."
 
 
-def money(usd, unpriced=timedelta(0)):
+def money(usd: float, unpriced: timedelta = timedelta(0)) -> Money:
     """So many dollars, of an hour with a price and some time without one."""
     return Money(micros=round(usd * 1_000_000), priced=HOUR, unpriced=unpriced, oldest=date(2026, 9, 26))
 
 
-def experiment(number, **other):
+def experiment(number: int, **other: Any) -> Experiment:
     """A job; its figures follow from its number."""
     standings = list(Standing)
-    said = {
+    said: dict[str, Any] = {
         "job": f"train-{number:05}",
         "owner": OWNERS[number % 3],
         "team": "vision" if number % 2 else "speech",
@@ -88,12 +89,12 @@ UNSAID = Experiment(job="nobody-knows")
 """A job of which the bucket says nothing but its name."""
 
 
-def table(count=24, *more):
+def table(count: int = 24, *more: Experiment) -> Experiments:
     """The experiments."""
     return Experiments(at=NOW, rows=(*map(experiment, range(1, count + 1)), UNSAID, *more), prices=PRICES)
 
 
-def curve(metric, node="", *, count=80, lift=0.0, steps=True):
+def curve(metric: str, node: str = "", *, count: int = 80, lift: float = 0.0, steps: bool = True) -> Curve:
     """A curve that falls; one of its values is no number."""
     start = NOW - 30 * HOUR
     return Curve(
@@ -111,11 +112,11 @@ def curve(metric, node="", *, count=80, lift=0.0, steps=True):
     )
 
 
-def job_report(number=7, **other):
+def job_report(number: int = 7, **other: Any) -> JobReport:
     """A job that was preempted twice, waited, lost work, and goes on."""
     start = NOW - 30 * HOUR
-    bar = {"node": "train-vm", "machine": "a3-highgpu-8g", "spot": True}
-    said = {
+    bar: dict[str, Any] = {"node": "train-vm", "machine": "a3-highgpu-8g", "spot": True}
+    said: dict[str, Any] = {
         "at": NOW,
         "experiment": experiment(number, standing=Standing.RUNNING, zones=ZONES[:3]),
         "start": start,
@@ -210,9 +211,9 @@ def job_report(number=7, **other):
     return JobReport(**{**said, **other})
 
 
-def entry(number, **other):
+def entry(number: int, **other: Any) -> AuditedAction:
     """An action, with its evidence."""
-    said = {
+    said: dict[str, Any] = {
         "id": f"d{number}",
         "at": NOW - number * HOUR,
         "function": "reap_vms",
@@ -232,9 +233,9 @@ def entry(number, **other):
     return AuditedAction(**{**said, **other})
 
 
-def trust_view(query=AuditQuery(), count=12, **other):
+def trust_view(query: AuditQuery = AuditQuery(), count: int = 12, **other: Any) -> TrustReport:
     """What the audit has."""
-    said = {
+    said: dict[str, Any] = {
         "at": NOW,
         "query": query,
         "entries": tuple(map(entry, range(1, count + 1))),
@@ -247,7 +248,7 @@ def trust_view(query=AuditQuery(), count=12, **other):
     return TrustReport(**{**said, **other})
 
 
-def part(number, key=""):
+def part(number: int, key: str = "") -> Slice:
     """A row of the fleet's tables."""
     spans = Spans(
         useful=timedelta(hours=60 + number * 7),
@@ -273,7 +274,7 @@ def part(number, key=""):
     )
 
 
-def fleet_view(**other):
+def fleet_view(**other: Any) -> FleetReport:
     """Five days of the fleet."""
     days = tuple(part(number % 5, str(date(2026, 11, 16) + timedelta(days=number))) for number in range(5))
     names = {
@@ -283,7 +284,7 @@ def fleet_view(**other):
         By.ZONE: ZONES[:2],
         By.JOB: ("train-00007", "train-00012"),
     }
-    said = {
+    said: dict[str, Any] = {
         "at": NOW,
         "first": date(2026, 11, 16),
         "last": date(2026, 11, 20),
@@ -302,9 +303,9 @@ def fleet_view(**other):
     return FleetReport(**{**said, **other})
 
 
-def case(number, **other):
+def case(number: int, **other: Any) -> PendingCase:
     """An open case."""
-    said = {
+    said: dict[str, Any] = {
         "rule": "idle_gpus",
         "key": f"770000000000000000{number}",
         "job": f"train-0000{number}",
@@ -322,7 +323,7 @@ def case(number, **other):
     return PendingCase(**{**said, **other})
 
 
-def comparison(*numbers):
+def comparison(*numbers: int) -> Comparison:
     """Jobs beside each other."""
     reports = [
         JobReport(

@@ -1,10 +1,12 @@
 """The report's pages over real HTTP on this machine, made of a made-up fleet, with the real headers."""
 
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Thread
 from urllib.parse import unquote
 
 import msgspec
+from werkzeug.datastructures import MultiDict
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
@@ -18,11 +20,11 @@ from tests.pages import report_made_up as made_up
 class Site:
     """Answers for `report_jobs`; `table` may be replaced, `asked` says what was asked for."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.table = made_up.table(40)
-        self.asked = []
+        self.asked: list[str] = []
 
-    def frame(self, args):
+    def frame(self, args: Mapping[str, str]) -> pages.PageFrame:
         """The frame of a page."""
         return pages.PageFrame(
             updated=made_up.NOW,
@@ -32,7 +34,7 @@ class Site:
             bucket="jobs",
         )
 
-    def answer(self, request):
+    def answer(self, request: Request) -> Response:
         """Answer one request."""
         self.asked.append(request.full_path)
         if request.path.startswith("/assets/"):
@@ -40,7 +42,7 @@ class Site:
             return Response(asset.body, content_type=asset.kind) if asset else Response("", 404)
         return Response(self.page(request.path, request.args), headers=dict(pages.HEADERS))
 
-    def page(self, path, args):
+    def page(self, path: str, args: MultiDict[str, str]) -> str:
         """The HTML at a path."""
         frame = self.frame(args)
         if path == "/":
@@ -66,12 +68,12 @@ class Site:
 class Quiet(WSGIRequestHandler):
     """Does not write down each request."""
 
-    def log(self, *_args, **_kwargs):
+    def log(self, *_args: object, **_kwargs: object) -> None:
         """Say nothing: a test's output is for its failure."""
 
 
 @contextmanager
-def serving(site):
+def serving(site: Site) -> Iterator[str]:
     """Serve it; gives its address."""
     server = make_server(
         "127.0.0.1", 0, Request.application(site.answer), threaded=True, request_handler=Quiet

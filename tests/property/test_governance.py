@@ -178,7 +178,7 @@ class History:
         self._show()
         self.world.skew = timedelta(0)
         for kind in (self.world.cloud.notices, self.world.cloud.store, self.world.cloud.compute):
-            kind.trouble.__init__()  # type: ignore[misc]
+            kind.trouble.__init__()
         self.world.wait(days=2)
         self.world.sweep()
         self.world.wait(minutes=10)

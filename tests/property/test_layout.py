@@ -122,7 +122,7 @@ def test_the_same_name_under_another_prefix_is_outside():
 
 def owner(node: str = "test-vm-1", **facts: object) -> str:
     """The job of a node, with nothing known unless told."""
-    return layout.job_of(node, **{"said": None, "jobs": (), "registered": (), **facts})  # type: ignore[arg-type]
+    return layout.job_of(node, **{"said": None, "jobs": (), "registered": (), **facts})
 
 
 def test_a_marker_that_names_its_job_belongs_to_it():

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -36,7 +37,7 @@ def launch(*places: str, **facts: object) -> Launch:
         Choice(place=place, request=replace(REQUEST, path=REQUEST.path.replace(HOME, place)))
         for place in (HOME, *places)
     )
-    return Launch(**{"nodes": ("test-vm",), "choices": choices, "script": SCRIPT, "spot": True, **facts})  # type: ignore[arg-type]
+    return replace(Launch(nodes=("test-vm",), choices=choices, script=SCRIPT, spot=True), **facts)
 
 
 def gang(*places: str) -> Launch:
@@ -46,86 +47,69 @@ def gang(*places: str) -> Launch:
 
 def marker(**facts: object) -> Marker:
     """A marker written ten minutes ago."""
-    return Marker(
-        **{"node": "test-vm", "generation": 11, "written": NOW - timedelta(minutes=10), **facts}  # type: ignore[arg-type]
-    )
+    return replace(Marker(node="test-vm", generation=11, written=NOW - timedelta(minutes=10)), **facts)
 
 
 def instance(**facts: object) -> Instance:
     """The instance 1001, running for an hour."""
-    return Instance(
-        **{  # type: ignore[arg-type]
-            "id": "1001",
-            "name": "test-vm",
-            "zone": HOME,
-            "status": Status.RUNNING,
-            "started": NOW - timedelta(hours=1),
-            **facts,
-        }
+    return replace(
+        Instance(
+            id="1001", name="test-vm", zone=HOME, status=Status.RUNNING, started=NOW - timedelta(hours=1)
+        ),
+        **facts,
     )
 
 
 def operation(kind: str = "compute.instances.preempted", **facts: object) -> Operation:
     """A finished operation on the instance 1001."""
-    return Operation(
-        **{  # type: ignore[arg-type]
-            "name": "operation-1",
-            "zone": HOME,
-            "kind": kind,
-            "target_id": "1001",
-            "target_name": "test-vm",
-            "done": True,
-            **facts,
-        }
+    return replace(
+        Operation(
+            name="operation-1", zone=HOME, kind=kind, target_id="1001", target_name="test-vm", done=True
+        ),
+        **facts,
     )
 
 
 def node(**facts: object) -> NodeFacts:
     """A node whose marker is about the instance 1001, which is gone, preempted."""
-    return NodeFacts(
-        **{  # type: ignore[arg-type]
-            "node": "test-vm",
-            "marker": marker(),
-            "instance_id": "1001",
-            "history": (operation(),),
-            **facts,
-        }
+    return replace(
+        NodeFacts(node="test-vm", marker=marker(), instance_id="1001", history=(operation(),)), **facts
     )
 
 
 def attempt(number: int = 1, state: AttemptState = AttemptState.RUNNING, **facts: object) -> Recorded:
     """A recorded attempt; its generation is 100 times its number."""
-    record = Attempt(
-        **{  # type: ignore[arg-type]
-            "job": "test-vm",
-            "number": number,
-            "state": state,
-            "created": NOW - timedelta(hours=1),
-            "updated": NOW - timedelta(hours=1),
-            **facts,
-        }
+    record = replace(
+        Attempt(
+            job="test-vm",
+            number=number,
+            state=state,
+            created=NOW - timedelta(hours=1),
+            updated=NOW - timedelta(hours=1),
+        ),
+        **facts,
     )
     return Recorded(attempt=record, generation=number * 100)
 
 
-def watched(**facts: object) -> Watched:
+def watched(**facts: Any) -> Watched:
     """The entry of attempt 1 in the list of open jobs, an hour old, all of it on record."""
-    said = {"job": "test-vm", "attempt": 1, "instances": {"test-vm": "1001"}, "recorded": True, **facts}
-    since = said.pop("since", NOW - timedelta(hours=1))
-    return Watched(watch=Watch(**said), generation=31, since=since)  # type: ignore[arg-type]
+    watch = Watch(job="test-vm", attempt=1, instances={"test-vm": "1001"}, recorded=True)
+    since = facts.pop("since", NOW - timedelta(hours=1))
+    return Watched(watch=replace(watch, **facts), generation=31, since=since)
 
 
 def job(**facts: object) -> JobFacts:
     """A job whose first attempt was preempted."""
-    return JobFacts(
-        **{  # type: ignore[arg-type]
-            "job": "test-vm",
-            "ledger": (attempt(instances={"test-vm": "1001"}),),
-            "nodes": (node(),),
-            "launch": launch(),
-            "watched": watched(),
-            **facts,
-        }
+    return replace(
+        JobFacts(
+            job="test-vm",
+            ledger=(attempt(instances={"test-vm": "1001"}),),
+            nodes=(node(),),
+            launch=launch(),
+            watched=watched(),
+        ),
+        **facts,
     )
 
 

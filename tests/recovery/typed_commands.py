@@ -108,9 +108,9 @@ class Typed(World):
         ports, files = self.cloud.ports(), MemoryFiles(self.cloud.store)
         if (interruption := self.interruption) is not None:
             ports = Cloud(
-                store=Door(ports.store, interruption),  # type: ignore[arg-type]
-                compute=Door(ports.compute, interruption),  # type: ignore[arg-type]
-                notices=Door(ports.notices, interruption),  # type: ignore[arg-type]
+                store=Door(ports.store, interruption),
+                compute=Door(ports.compute, interruption),
+                notices=Door(ports.notices, interruption),
                 metrics=ports.metrics,
                 mailer=ports.mailer,
             )

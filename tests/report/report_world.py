@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import msgspec
 from msgspec.structs import replace
+from werkzeug.datastructures import Headers
 from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request, Response
 
@@ -124,7 +125,9 @@ class ReportWorld:
     ) -> Response:
         """What a request gets."""
         where, _, query = path.partition("?")
-        environ = EnvironBuilder(where, query_string=query, method=method, headers=headers).get_environ()
+        environ = EnvironBuilder(
+            where, query_string=query, method=method, headers=Headers(headers or {})
+        ).get_environ()
         return respond(Request(environ), self.context(cloud))
 
     def heard(self) -> tuple[Cloud, list[tuple[str, str]]]:
@@ -148,7 +151,8 @@ class ReportWorld:
         """Every object of the report, by its path."""
         prefix = self.layout.report()
         names = [row.name for row in self.cloud.store.entries(prefix)]
-        return {name.removeprefix(prefix): self.cloud.store.read(name).data for name in names}  # type: ignore[union-attr]
+        read = {name: self.cloud.store.read(name) for name in names}
+        return {name.removeprefix(prefix): found.data for name, found in read.items() if found is not None}
 
     def part(self, path: str) -> bytes:
         """One of them; b"" for none."""

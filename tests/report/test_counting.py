@@ -45,7 +45,7 @@ def attempt(number: int = 1, *, ran: str = "11", **said: object) -> Attempt:
         "instances": {"train": ran},
         "tries": (Try(place="us-central1-a", request_id="r", at=NOON),),
     }
-    return Attempt(**{**usual, **said})  # type: ignore[arg-type]
+    return Attempt(**{**usual, **said})
 
 
 def lost(at: datetime, started: datetime | None, **said: object) -> Attempt:
@@ -57,7 +57,7 @@ def lost(at: datetime, started: datetime | None, **said: object) -> Attempt:
 def gathered(*ids: str, **said: object) -> Gathered:
     """VMs whose launch is on record."""
     ran = {one: Ran(zone="us-central1-a", kind=L4) for one in ids or ("11", "22")}
-    return Gathered(ran=ran, **said)  # type: ignore[arg-type]
+    return Gathered(ran=ran, **said)
 
 
 def seconds(sources: Sources, known: Gathered, rules: FigureRules = RULES) -> Seconds:

@@ -45,7 +45,7 @@ def entry(
 ) -> IndexEntry:
     """A job of these cells."""
     row = Experiment(job=job, owner=cells[0].owner if cells else "")
-    return IndexEntry(row=row, kinds=kinds, cells=cells, looked=NOON, **said)  # type: ignore[arg-type]
+    return IndexEntry(row=row, kinds=kinds, cells=cells, looked=NOON, **said)
 
 
 def figures(*entries: IndexEntry, asked: FleetQuery = WEEK, timezone: str = "UTC") -> FleetReport:

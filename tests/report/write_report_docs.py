@@ -8,7 +8,7 @@ from spotwarden.report.export.schema import schema
 PATH = Path(__file__).resolve().parents[2] / "docs/report/schema.json"
 
 
-def text():
+def text() -> str:
     """The schema of the report's JSON, as its file has it."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 

@@ -135,7 +135,7 @@ def forgotten_is_refused(cloud: Cloud) -> Cloud:
 
 def repeated_requests_are_new(cloud: Cloud) -> Cloud:
     """What is asked once more is asked under another id."""
-    sent = _SENT.setdefault(cloud.compute.port, Counter())  # type: ignore[attr-defined]
+    sent = _SENT.setdefault(cloud.compute.port, Counter())  # type: ignore[attr-defined]  # the port is behind a door
 
     def launch(request: Any, request_id: str, **how: Any) -> Any:
         sent[request_id] += 1

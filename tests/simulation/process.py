@@ -57,9 +57,9 @@ class Process:
     def begin(self, sweep: Callable[[Cloud], object], cloud: Cloud, wrap: Callable[[Cloud], Cloud]) -> None:
         """Get ready to sweep; nothing is called yet. `wrap` stands between the sweep and the ports."""
         doors = Cloud(
-            store=Door(cloud.store, self),  # type: ignore[arg-type]
-            compute=Door(cloud.compute, self),  # type: ignore[arg-type]
-            notices=Door(cloud.notices, self),  # type: ignore[arg-type]
+            store=Door(cloud.store, self),
+            compute=Door(cloud.compute, self),
+            notices=Door(cloud.notices, self),
             metrics=cloud.metrics,
         )
         self._sweep = partial(sweep, wrap(doors))
@@ -100,7 +100,8 @@ class Process:
     def passes(self, *, changes: bool) -> bool:
         """Wait for the turn to make one call more; whether nothing befalls that call."""
         if self._left == 0:
-            self._body.parent.switch()  # type: ignore[union-attr]
+            assert self._body is not None
+            self._body.parent.switch()
         self.calls += 1
         if self._changes and not changes:
             return True

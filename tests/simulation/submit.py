@@ -5,11 +5,11 @@ from functools import partial
 from msgspec.structs import replace
 
 from spotwarden.create_script.request.stored import launch_of
-from spotwarden.engine.advance import advance
+from spotwarden.engine.advance import Parked, advance
 from spotwarden.engine.executor import Executor
 from spotwarden.layout import CreateScript
 from spotwarden.model.action import Wait
-from spotwarden.model.launch import StoredScript
+from spotwarden.model.launch import Launch, StoredScript
 from spotwarden.model.outcome import Lost
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
@@ -21,12 +21,13 @@ from tests.simulation.jobs import PROJECT, Job
 from tests.simulation.product import POLICY, SETTINGS
 
 
-def submit(cloud: Cloud, job: Job, tick: Tick) -> Wait | None:
+def submit(cloud: Cloud, job: Job, tick: Tick) -> Wait | Parked | None:
     """Store the script, claim the first attempt, ask for its instances, and leave the rest to the sweeps."""
     layout = SETTINGS.layout
     name = layout.build(CreateScript(job=job.name))
     generation = cloud.store.write(name, job.script, generation=None)
     launch = launch_of(StoredScript(name=name, text=job.script, generation=generation), PROJECT)
+    assert isinstance(launch, Launch), launch
     facts = replace(look_at_job(cloud.store, layout, job.name), launch=launch)
     executor = Executor(cloud, layout, POLICY, tick)
     claim = submission.claim(facts, launch, "", POLICY.recovery, tick)

@@ -4,6 +4,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -45,9 +46,9 @@ def watched() -> Iterator[FirstUse]:
 
 def _callers() -> Iterator[str]:
     """The functions that led here, the nearest first; a module of the product as it runs is `<module>`."""
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame:
         code = frame.f_code
         if code.co_name != "<module>" or "/spotwarden/" in code.co_filename:
             yield code.co_name
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back

@@ -83,7 +83,7 @@ class Ours:
         """The back-off after so many refusals, but not beyond the moment that turns to on-demand."""
         doubled = min(BACKOFF.first_backoff * 2 ** min(max(self.turns - 1, 0), 20), BACKOFF.longest_backoff)
         span = doubled + placement.jitter(self.name, self.turns, doubled / 5)
-        until = state.now + span.total_seconds()
+        until: float = state.now + span.total_seconds()
         if job.deadline is None:
             return until
         left = timedelta(seconds=state.left)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from typing import Any
 
 from spotwarden.model.attempt import Attempt, AttemptState, Recorded
 from spotwarden.model.facts import JobFacts
@@ -56,8 +57,8 @@ def _gives_up(times: int) -> bool:
 
 def _attempt(number: int) -> Recorded:
     at = EPOCH + timedelta(hours=number)
-    lost = {"lost": at, "fate": Fate.PREEMPTED.value} if number > 1 else {}
-    record = Attempt(job="j", number=number, state=AttemptState.RUNNING, created=at, updated=at, **lost)  # type: ignore[arg-type]
+    lost: dict[str, Any] = {"lost": at, "fate": Fate.PREEMPTED.value} if number > 1 else {}
+    record = Attempt(job="j", number=number, state=AttemptState.RUNNING, created=at, updated=at, **lost)
     return Recorded(attempt=record, generation=number)
 
 

@@ -1,6 +1,7 @@
 """Command lines as the shell stage hands them over."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 
@@ -31,17 +32,17 @@ def command(
 def send() -> Send:
     """Translate one gcloud command line, given without the word gcloud."""
 
-    def send(argv: list[str | Unknown], **how: object) -> list[Request]:
+    def send(argv: list[str | Unknown], **how: Any) -> list[Request]:
         return requests([command(["gcloud", *argv], **how)], CONFIGURED)
 
     return send
 
 
 @pytest.fixture
-def create(send: Send) -> Callable[..., dict]:
+def create(send: Send) -> Callable[..., Mapping[str, Any]]:
     """Translate `compute instances create vm FLAGS…`; give the body of the one request."""
 
-    def create(*flags: str, **how: object) -> dict:
+    def create(*flags: str, **how: Any) -> Mapping[str, Any]:
         (request,) = send(["compute", "instances", "create", "vm", *flags], **how)
         return request.body
 

@@ -1,7 +1,13 @@
 """How launches from what ran are looked at."""
 
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
 from spotwarden.create_script.request.launched import launch_of_resources
 from spotwarden.model.launch import Launch, NoLaunch
+from tests.create_script.launch.ran import Resources
+
+T = TypeVar("T")
 
 SPOT = ("--provisioning-model=SPOT", "--instance-termination-action=DELETE")
 RICH = (
@@ -19,21 +25,21 @@ RICH = (
 GANG = ("bulk", "create", "--name-pattern=w-#", "--count=3", "--zone=us-central1-a", *SPOT)
 
 
-def again(run, *words):
+def again(run: Callable[..., tuple[Resources, Resources]], *words: str) -> Launch:
     """The launch that makes again what a create command made."""
     launch = launch_of_resources(*run(*words))
     assert isinstance(launch, Launch), launch
     return launch
 
 
-def refusal(resources, disks=None):
+def refusal(resources: Resources, disks: Resources | None = None) -> str:
     """Why there is no launch."""
     launch = launch_of_resources(resources, disks)
     assert isinstance(launch, NoLaunch)
     return launch.reason
 
 
-def only(mapping):
+def only(mapping: Mapping[str, T]) -> T:
     """The one value of a mapping."""
     (value,) = mapping.values()
     return value

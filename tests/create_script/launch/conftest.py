@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.create_script import requests
 from spotwarden.create_script.request.stored import launch_of
@@ -18,13 +19,13 @@ def stored() -> Callable[..., StoredScript]:
     """A create script as it is read from the bucket."""
 
     def stored(text: str, **fields: object) -> StoredScript:
-        return StoredScript(**{"name": "create.sh", "text": text.encode(), "generation": 7, **fields})
+        return replace(StoredScript(name="create.sh", text=text.encode(), generation=7), **fields)
 
     return stored
 
 
 @pytest.fixture
-def read(stored) -> Callable[..., Launch | NoLaunch]:
+def read(stored: Callable[..., StoredScript]) -> Callable[..., Launch | NoLaunch]:
     """What a script comes to in the project."""
 
     def read(text: str, project: str = PROJECT) -> Launch | NoLaunch:
@@ -34,7 +35,7 @@ def read(stored) -> Callable[..., Launch | NoLaunch]:
 
 
 @pytest.fixture
-def one(read) -> Callable[..., Launch]:
+def one(read: Callable[..., Launch | NoLaunch]) -> Callable[..., Launch]:
     """The launch of `instances create trainer` in us-central1-a with these flags."""
 
     def one(*flags: str, name: str = "trainer") -> Launch:
@@ -47,7 +48,7 @@ def one(read) -> Callable[..., Launch]:
 
 
 @pytest.fixture
-def gang(read) -> Callable[..., Launch]:
+def gang(read: Callable[..., Launch | NoLaunch]) -> Callable[..., Launch]:
     """The launch of `instances bulk create` of two, in us-central1-a or in a place of its own."""
 
     def gang(*flags: str, place: str = "--zone=us-central1-a") -> Launch:
@@ -68,7 +69,7 @@ def cloud() -> Iterator[Cloud]:
 
 
 @pytest.fixture
-def run(cloud) -> Callable[..., tuple[Resources, Resources]]:
+def run(cloud: Cloud) -> Callable[..., tuple[Resources, Resources]]:
     """Run gcloud's create command in the local cloud; give its instances by name and disks by URL."""
 
     def run(*words: str) -> tuple[Resources, Resources]:

@@ -108,8 +108,10 @@ class Director:
     def raise_curtain(self) -> None:
         """Launch everybody, and wait until all run and are registered."""
         self._cloud.subscribe()
-        for one in (*self.strangers, *self.jobs):
-            one.launch(self._cloud)
+        for stranger in self.strangers:
+            stranger.launch(self._cloud)
+        for job in self.jobs:
+            job.launch(self._cloud)
         wanted = {node for job in self.jobs for node in job.nodes} | {one.name for one in self.strangers}
 
         def all_run() -> bool:

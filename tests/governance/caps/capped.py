@@ -1,6 +1,8 @@
 """Made-up VMs, jobs and days, for the caps."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -35,7 +37,7 @@ def policy(
     job: JobCap = JobCap(),
     instance: InstanceCap = InstanceCap(),
     owner: OwnerCap = OwnerCap(),
-    **governance,
+    **governance: Any,
 ) -> Policy:
     """A policy that enforces these caps."""
     return Policy(
@@ -48,7 +50,9 @@ def policy(
     )
 
 
-def vm(key="11", name="test-vm", job="test-vm", *, up=HOUR, **said) -> Machine:
+def vm(
+    key: str = "11", name: str = "test-vm", job: str = "test-vm", *, up: timedelta = HOUR, **said: Any
+) -> Machine:
     """A VM of a job that has been up for so long."""
     labels = {JOB_LABEL: job, **said.pop("labels", {})} if job else said.pop("labels", {})
     machine = Machine(
@@ -66,7 +70,7 @@ def vm(key="11", name="test-vm", job="test-vm", *, up=HOUR, **said) -> Machine:
     return replace(machine, **said)
 
 
-def attempt(number=1, *, ago, lost=None, **said) -> Attempt:
+def attempt(number: int = 1, *, ago: timedelta, lost: timedelta | None = None, **said: Any) -> Attempt:
     """An attempt that started so long ago; `lost` is how long ago what it stands in for was lost."""
     return Attempt(
         job="test-vm",
@@ -81,12 +85,18 @@ def attempt(number=1, *, ago, lost=None, **said) -> Attempt:
     )
 
 
-def asked(place="us-central1-a", *, spot=True) -> tuple[Try, ...]:
+def asked(place: str = "us-central1-a", *, spot: bool = True) -> tuple[Try, ...]:
     """One try of a place."""
     return (Try(place=place, request_id="r", at=NOW, spot=spot),)
 
 
-def facts(*machines: Machine, records=None, usage=(), table=TABLE, **said) -> CapFacts:
+def facts(
+    *machines: Machine,
+    records: Mapping[str, JobAttempts] | None = None,
+    usage: Sequence[DayTotal] = (),
+    table: PriceTable = TABLE,
+    **said: Any,
+) -> CapFacts:
     """These VMs, with their jobs' records and the days so far."""
     return CapFacts(
         machines=machines,
@@ -101,19 +111,19 @@ def facts(*machines: Machine, records=None, usage=(), table=TABLE, **said) -> Ca
     )
 
 
-def up_for(up: timedelta, **records) -> CapFacts:
+def up_for(up: timedelta, **records: Any) -> CapFacts:
     """One job whose one VM has been up for so long, in one attempt."""
     said = JobAttempts(owner=ADA, attempts=(attempt(ago=up),))
     return facts(vm(up=up), records={"test-vm": replace(said, **records)})
 
 
-def used(seconds=3600, day=TODAY, owner=ADA, **kind) -> DayTotal:
+def used(seconds: int = 3600, day: date = TODAY, owner: str = ADA, **kind: Any) -> DayTotal:
     """A day on which an owner's VM with one GPU was up for so long."""
     said = VmKind(machine_type=G2, gpu="nvidia-l4", gpus=1, region="us-central1")
     return DayTotal(day=day, spent=(Spent(owner=owner, kind=replace(said, **kind), seconds=seconds),))
 
 
-def brief(policy: Policy, now=NOW, **cases: Case) -> Brief:
+def brief(policy: Policy, now: datetime = NOW, **cases: Case) -> Brief:
     """What a sweep knows beside the facts; cases by rule, of the one job."""
     tick = Tick(function="cap_runtime", sweep="s", now=now)
     found = {(one.rule, one.subject.key): one for one in cases.values()}
@@ -128,12 +138,12 @@ def extended(more: float) -> Case:
     )
 
 
-def judged(facts: CapFacts, policy: Policy, now=NOW, **cases: Case) -> Judged:
+def judged(facts: CapFacts, policy: Policy, now: datetime = NOW, **cases: Case) -> Judged:
     """Everything that is found."""
     return judge(facts, brief(policy, now, **cases))
 
 
-def found(facts: CapFacts, policy: Policy, now=NOW, **cases: Case) -> Finding | None:
+def found(facts: CapFacts, policy: Policy, now: datetime = NOW, **cases: Case) -> Finding | None:
     """The one thing that is found; None for nothing."""
     findings = judged(facts, policy, now, **cases).findings
     assert len(findings) <= 1, findings

@@ -1,6 +1,8 @@
 """VMs with GPUs and their metrics, for the tests of idleness."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -22,9 +24,9 @@ IDLE = (1.0,) * 6
 """Six buckets of ten minutes in which no GPU did more than one percent."""
 
 
-def vm(**said) -> Machine:
+def vm(**said: Any) -> Machine:
     """A VM with one GPU that runs since this morning, of the job `train`."""
-    usual = {
+    usual: dict[str, Any] = {
         "id": "11",
         "name": "train",
         "zone": "us-central1-a",
@@ -38,17 +40,23 @@ def vm(**said) -> Machine:
     return Machine(**{**usual, **said})
 
 
-def row(top=IDLE, points=None, gpus=1) -> VmLoad:
+def row(top: Sequence[float] = IDLE, points: Iterable[int] | None = None, gpus: int = 1) -> VmLoad:
     """Buckets with these tops and every point of each GPU."""
     return VmLoad(top=tuple(top), points=tuple(points or (10,) * len(top)), gpus=(gpus,) * len(top))
 
 
-def facts(*machines, rows=None, policy=POLICY, now=NOW, **said) -> IdleFacts:
+def facts(
+    *machines: Machine,
+    rows: Mapping[str, VmLoad] | None = None,
+    policy: Policy = POLICY,
+    now: datetime = NOW,
+    **said: Any,
+) -> IdleFacts:
     """What was seen; by default one VM, and as many idle buckets as the policy asks for."""
     machines = machines or (vm(),)
     wanted = grid(policy, now)
     rows = {one.id: row((1.0,) * wanted.count, gpus=one.gpus) for one in machines} if rows is None else rows
-    usual = {
+    usual: dict[str, Any] = {
         "machines": machines,
         "jobs": {one.id: one.job for one in machines if one.job},
         "loads": GpuLoads(grid=wanted, rows=rows),
@@ -57,7 +65,7 @@ def facts(*machines, rows=None, policy=POLICY, now=NOW, **said) -> IdleFacts:
     return IdleFacts(**{**usual, **said})
 
 
-def brief(*cases, policy=POLICY, now=NOW) -> Brief:
+def brief(*cases: Case, policy: Policy = POLICY, now: datetime = NOW) -> Brief:
     """A brief with these open cases."""
     return Brief(
         policy=policy,
@@ -67,18 +75,25 @@ def brief(*cases, policy=POLICY, now=NOW) -> Brief:
     )
 
 
-def case(since, looked=NOW - 10 * MINUTE, state=CaseState.WARNED, key="11") -> Case:
+def case(
+    since: datetime,
+    looked: datetime = NOW - 10 * MINUTE,
+    state: CaseState = CaseState.WARNED,
+    key: str = "11",
+) -> Case:
     """An open case of the VM."""
     subject = Subject(key=key, job="train")
     return Case(rule="idle", subject=subject, state=state, opened=looked, looked=looked, since=since)
 
 
-def judged(*cases, policy=POLICY, now=NOW, **said) -> Judged:
+def judged(*cases: Case, policy: Policy = POLICY, now: datetime = NOW, **said: Any) -> Judged:
     """The judgement of these facts."""
     return judge(facts(policy=policy, now=now, **said), brief(*cases, policy=policy, now=now))
 
 
-def found(*cases, machine=None, policy=POLICY, now=NOW, **said) -> Finding | None:
+def found(
+    *cases: Case, machine: Machine | None = None, policy: Policy = POLICY, now: datetime = NOW, **said: Any
+) -> Finding | None:
     """The only finding, or None."""
     known = facts(machine or vm(), policy=policy, now=now, **said)
     findings = judge(known, brief(*cases, policy=policy, now=now)).findings
@@ -86,6 +101,6 @@ def found(*cases, machine=None, policy=POLICY, now=NOW, **said) -> Finding | Non
     return findings[0] if findings else None
 
 
-def with_idle(policy=POLICY, **said) -> Policy:
+def with_idle(policy: Policy = POLICY, **said: Any) -> Policy:
     """The policy with other limits of the rule."""
     return replace(policy, idle=replace(policy.idle, **said))

@@ -87,7 +87,7 @@ class ReapWorld(GovernedWorld):
 
     def report(self, progress: datetime, node: str = "test-vm", job: str = "test-vm", **more: Any) -> None:
         """The job kit on a node writes a heartbeat, as it always does: its program got on last then."""
-        said = {"at": self.now, "progress_at": progress, "attempt": 1, **more}
+        said: dict[str, Any] = {"at": self.now, "progress_at": progress, "attempt": 1, **more}
         self.store(Heartbeat(job=job, node=node), msgspec.json.encode(said))
 
     def produce(self, job: str = "test-vm", path: str = "log.txt") -> None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from msgspec.structs import replace
+
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts, Signs
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.brief import Brief
@@ -44,14 +46,14 @@ def on_record(**facts: Any) -> JobRecord:
 
 def signs(**facts: Any) -> Signs:
     """What was last heard of a job; unless told, each heartbeat is progress and each CPU is at rest."""
-    return Signs(**{"progress": facts.get("beats", {}), "cpus": AT_REST, **facts})
+    return replace(Signs(progress=facts.get("beats", {}), cpus=AT_REST), **facts)
 
 
 def seen(record: JobRecord, *machines: Machine, **facts: Any) -> ReapFacts:
     """A look that saw this job and these VMs of it; its VM 1001 where none are named."""
     machines = machines or (vm(),)
     whose = {one.id: record.job for one in machines}
-    return ReapFacts(**{"machines": machines, "whose": whose, "jobs": {record.job: record}, **facts})
+    return replace(ReapFacts(machines=machines, whose=whose, jobs={record.job: record}), **facts)
 
 
 def brief(policy: Policy | None = None, **facts: Any) -> Brief:

@@ -105,7 +105,7 @@ class Google:
 def google() -> Iterator[Mapping[str, str]]:
     """Run the provider; give the environment in which Terraform finds it."""
     server = grpc.server(ThreadPoolExecutor(8))
-    handlers = {
+    handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
         name: grpc.unary_unary_rpc_method_handler(
             lambda asked, _context, call=call: _message(call(_fields(asked))),
             request_deserializer=None,
@@ -144,7 +144,7 @@ MADE_UP: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
 
 
 def _settle(name: str, wanted: dict[str, Any], schema: Mapping[str, Any]) -> None:
-    known = MADE_UP.get(name, lambda _one: {})(wanted)
+    known = MADE_UP[name](wanted) if name in MADE_UP else {}
     called = wanted.get("name") if isinstance(wanted.get("name"), str) else ""
 
     def make_up(path: str, kind: object) -> object:

@@ -53,7 +53,8 @@ class Served:
 
     def functions(self) -> list[dict[str, Any]]:
         """The functions, each with its URL and process id."""
-        return self.get("/local/functions")["functions"]
+        found: list[dict[str, Any]] = self.get("/local/functions")["functions"]
+        return found
 
     def get(self, path: str) -> Any:
         """What a path answers its owner."""

@@ -5,8 +5,13 @@ import smtplib
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Callable
+from typing import Any
 
 import grpc
+
+# grpc types the request of a method without a serializer as anything but bytes.
+NOTHING: Any = [b""]
 
 
 def over_http(url: str, body: str | None = None) -> str:
@@ -14,7 +19,7 @@ def over_http(url: str, body: str | None = None) -> str:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     headers = {"content-type": "application/json", "metadata-flavor": "Google"}
     try:
-        request = urllib.request.Request(url, body and body.encode(), headers)
+        request = urllib.request.Request(url, body.encode() if body else None, headers)
         with opener.open(request) as answer:
             return f"{answer.status} {answer.read(200)!r}"
     except urllib.error.HTTPError as error:
@@ -27,8 +32,8 @@ def over_grpc(target: str, method: str) -> str:
     channel = grpc.insecure_channel(target)
     try:
         if "Streaming" in method:
-            return f"OK {list(channel.stream_stream(method)(iter([b''])))!r}"
-        return f"OK {channel.unary_unary(method)(b'')!r}"
+            return f"OK {list(channel.stream_stream(method)(iter(NOTHING)))!r}"
+        return f"OK {channel.unary_unary(method)(NOTHING[0])!r}"
     except grpc.RpcError as error:
         return f"{error.code().name} {error.details()}"
     finally:
@@ -45,7 +50,7 @@ def over_smtp(port: int) -> str:
     return "250"
 
 
-WAYS = {"http": over_http, "grpc": over_grpc, "smtp": over_smtp}
+WAYS: dict[str, Callable[..., str]] = {"http": over_http, "grpc": over_grpc, "smtp": over_smtp}
 
 if __name__ == "__main__":
     asked = json.load(sys.stdin)

@@ -1,9 +1,9 @@
 """The world of a test, and Google's own clients of a Compute Engine behind a real listener."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from google.auth.credentials import AnonymousCredentials
@@ -35,6 +35,9 @@ def world() -> Iterator[World]:
     assert not world.problems, world.problems
 
 
+T = TypeVar("T")
+
+
 class Cloud:
     """Compute Engine behind a real listener, with Google's own clients."""
 
@@ -62,7 +65,7 @@ class Cloud:
         self.machines.time = RealTime()
         stand.serve([self.service])
 
-    def client(self, kind: type) -> Any:
+    def client(self, kind: Callable[..., T]) -> T:
         """A client of google-cloud-compute, by its documented settings alone."""
         return kind(
             credentials=AnonymousCredentials(),
@@ -76,13 +79,13 @@ class Cloud:
         The client's own `result()` asks the default endpoint of the operations service, whatever endpoint the
         client has, so operations are waited for with a client of their own.
         """
-        place = {"project": PROJECT, "operation": operation.name}
+        place: dict[str, Any] = {"project": PROJECT, "operation": operation.name}
         if operation.zone:
-            client = self.client(compute_v1.ZoneOperationsClient)
-            return client.wait(zone=operation.zone.rpartition("/")[2], **place)
+            zonal = self.client(compute_v1.ZoneOperationsClient)
+            return zonal.wait(zone=operation.zone.rpartition("/")[2], **place)
         if operation.region:
-            client = self.client(compute_v1.RegionOperationsClient)
-            return client.wait(region=operation.region.rpartition("/")[2], **place)
+            regional = self.client(compute_v1.RegionOperationsClient)
+            return regional.wait(region=operation.region.rpartition("/")[2], **place)
         return self.client(compute_v1.GlobalOperationsClient).wait(**place)
 
 

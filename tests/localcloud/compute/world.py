@@ -218,7 +218,8 @@ class World:
 
 def _fine(answer: httpx.Response) -> dict[str, Any]:
     assert answer.is_success, answer.text
-    return answer.json()
+    found: dict[str, Any] = answer.json()
+    return found
 
 
 def request(name: str = "vm", **fields: Any) -> dict[str, Any]:

@@ -4,8 +4,10 @@ Run it after an update of google-api-python-client: `python tests/localcloud/com
 """
 
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 DOCUMENT = files("googleapiclient.discovery_cache") / "documents" / "compute.v1.json"
 TARGET = Path(__file__).parents[3] / "infra" / "localcloud" / "compute" / "schema.json"
@@ -38,9 +40,10 @@ ROOTS = (
 )
 
 
-def derive(document):
+def derive(document: Mapping[str, Any]) -> dict[str, Any]:
     """The shapes of the roots and of what they refer to, in the forms that the local cloud reads."""
-    schemas, wanted, shapes = document["schemas"], list(ROOTS), {}
+    schemas, wanted = document["schemas"], list(ROOTS)
+    shapes: dict[str, Any] = {}
     while wanted:
         name = wanted.pop()
         if name not in shapes:
@@ -50,7 +53,7 @@ def derive(document):
     return dict(sorted(shapes.items()))
 
 
-def shape(value, wanted):
+def shape(value: Mapping[str, Any], wanted: list[str]) -> Any:
     """The compact form of one property; the messages it refers to are added to `wanted`."""
     if "$ref" in value:
         wanted.append(value["$ref"])
@@ -66,7 +69,7 @@ def shape(value, wanted):
     return {"fields": {key: shape(item, wanted) for key, item in value.get("properties", {}).items()}}
 
 
-def render(shapes):
+def render(shapes: Mapping[str, Any]) -> str:
     """One message a line, so that a change of one is a change of one line."""
     lines = (f"{json.dumps(name)}: {json.dumps(fields)}" for name, fields in shapes.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -5,7 +5,7 @@ import contextlib
 import os
 import subprocess
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -35,17 +35,17 @@ EMAIL = "123456-compute@developer.gserviceaccount.com"
 
 
 @pytest.fixture
-def cleanup():
+def cleanup() -> contextlib.AsyncExitStack:
     """What to await at the end of a scene, whatever came of it."""
     return contextlib.AsyncExitStack()
 
 
 @pytest.fixture
-def run(cleanup: contextlib.AsyncExitStack):
+def run(cleanup: contextlib.AsyncExitStack) -> Callable[[Coroutine[Any, Any, Any]], Any]:
     """Run a coroutine in a loop of its own, with a limit, and clean up after it."""
 
     def runner(work: Coroutine[Any, Any, Any]) -> Any:
-        async def limited():
+        async def limited() -> Any:
             async with asyncio.timeout(HARD_SECONDS), cleanup:
                 return await work
 
@@ -55,7 +55,7 @@ def run(cleanup: contextlib.AsyncExitStack):
 
 
 @pytest.fixture
-def eventually():
+def eventually() -> Callable[..., Awaitable[Any]]:
     """Wait, without blocking the loop, until something is so; fail if it never is."""
 
     async def waiting(fact: Callable[[], Any], what: str = "it never came true") -> Any:
@@ -69,7 +69,9 @@ def eventually():
 
 
 @pytest.fixture
-def start(tmp_path: Path, cleanup: contextlib.AsyncExitStack):
+def start(
+    tmp_path: Path, cleanup: contextlib.AsyncExitStack
+) -> Callable[..., Awaitable[supervisor.Supervised]]:
     """Start a bash script under a supervisor in the test's folder; extra words become its arguments."""
 
     async def starter(script: str, *arguments: str, **more: Any) -> supervisor.Supervised:
@@ -84,7 +86,7 @@ def start(tmp_path: Path, cleanup: contextlib.AsyncExitStack):
 
 
 @pytest.fixture
-def serve_text(cleanup: contextlib.AsyncExitStack):
+def serve_text(cleanup: contextlib.AsyncExitStack) -> Callable[[str], Awaitable[str]]:
     """Serve a text on loopback; the URL of it."""
 
     async def serve(text: str) -> str:
@@ -99,7 +101,7 @@ def serve_text(cleanup: contextlib.AsyncExitStack):
 
 
 @pytest.fixture
-def survivors():
+def survivors() -> Callable[[str], list[psutil.Process]]:
     """The living processes that carry a mark of the supervisor, found by nothing but their environment."""
 
     def find(mark: str) -> list[psutil.Process]:
@@ -117,7 +119,7 @@ def _mark(process: psutil.Process) -> str:
 
 
 @pytest.fixture
-def instance():
+def instance() -> Callable[..., dict[str, Any]]:
     """Make an instance resource as Compute gives it to the machines; metadata by keyword, `_` for `-`."""
 
     def make(*, gpus: int = 0, metadata: Mapping[str, str] | None = None, **scripts: str) -> dict[str, Any]:
@@ -163,13 +165,13 @@ class World:
 
 
 @pytest.fixture
-def world():
+def world() -> World:
     """The rest of the local cloud, which only listens."""
     return World()
 
 
 @pytest.fixture
-def machines(tmp_path: Path, world: World):
+def machines(tmp_path: Path, world: World) -> ProcessMachines:
     """Machines that write below the test's folder; what `vm` boots ends with the scene."""
     return ProcessMachines(
         folder=tmp_path / "vms",
@@ -182,7 +184,12 @@ def machines(tmp_path: Path, world: World):
 
 
 @pytest.fixture
-def vm(tmp_path: Path, machines: ProcessMachines, instance: Callable, cleanup: contextlib.AsyncExitStack):
+def vm(
+    tmp_path: Path,
+    machines: ProcessMachines,
+    instance: Callable[..., dict[str, Any]],
+    cleanup: contextlib.AsyncExitStack,
+) -> Callable[..., Awaitable["Vm"]]:
     """Boot a machine with these scripts."""
 
     async def boot(**what: Any) -> Vm:
@@ -287,7 +294,8 @@ class Cloud:
             ],
         }
         self.call("POST", "/compute/v1/projects/demo/zones/us-central1-a/instances", body)
-        return self.wait_until(lambda: next(self.state.glob(f"vms/{name}-*"), None))
+        found: Path = self.wait_until(lambda: next(self.state.glob(f"vms/{name}-*"), None))
+        return found
 
     def instances(self) -> list[str]:
         """The names of all instances."""
@@ -303,7 +311,7 @@ class Cloud:
 
 
 @pytest.fixture(scope="session")
-def cloud(tmp_path_factory: pytest.TempPathFactory):
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     """One local cloud for all tests that need a whole one."""
     cloud = Cloud(tmp_path_factory.mktemp("cloud"))
     yield cloud
@@ -311,7 +319,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.fixture(scope="session")
-def guest(cloud: Cloud):
+def guest(cloud: Cloud) -> dict[str, str]:
     """The environment of a process inside a machine called test-vm."""
     folder = cloud.create("test-vm", "env -0 > new; mv new environment; sleep 3000")
     text = cloud.wait_until((folder / "environment").exists) and (folder / "environment").read_text()
@@ -320,7 +328,7 @@ def guest(cloud: Cloud):
 
 
 @pytest.fixture
-def shell(guest: dict[str, str], tmp_path: Path):
+def shell(guest: dict[str, str], tmp_path: Path) -> Callable[[str], Any]:
     """Run bash in a fresh folder as inside test-vm; all that it printed, errors too."""
     here = tmp_path / "here"
     here.mkdir(exist_ok=True)

@@ -1,5 +1,7 @@
 """What `recover_spot` needs: to look, to start again what each kind of script makes, and to say so."""
 
+from functools import partial
+
 from spotwarden.create_script.request.stored import launch_of
 from spotwarden.layout import CreateScript, InstanceId, MarkerName
 from spotwarden.model.launch import Launch, StoredScript
@@ -32,11 +34,15 @@ def all_run(stage: Stage) -> bool:
     return all(one["status"] == "RUNNING" for one in stage.resources())
 
 
+def _stands(stage: Stage, node: str, status: str) -> bool:
+    return stage.status(node) == status
+
+
 def preempt(stage: Stage, *nodes: str, until: str = "") -> None:
     """Take VMs away; their shutdown scripts write markers."""
     for node in nodes or ("train",):
         stage.call(stage.local.compute.knobs.preempt, node)
-        stage.until(lambda node=node: stage.status(node) == until)  # type: ignore[misc]
+        stage.until(partial(_stands, stage, node, until))
         stage.store(MarkerName(node=node))
 
 

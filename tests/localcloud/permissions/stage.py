@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 import httpx
 import msgspec
+from msgspec.structs import replace
 
 from localcloud.cloud import LocalCloud, Options
 from localcloud.deployment import Function, Manifest, Where, read_manifest
@@ -63,13 +64,13 @@ class Stage:
         self._without = without
         self.later = timedelta(0)
         self.layout = Layout()
-        self.policy = Policy(
-            **{
-                "version": "test",
-                "mode": Mode.ENFORCE,
-                "governance": GovernanceLimits(ops="ops@x.org", launch_grace=timedelta(0)),
-                **policy,
-            }
+        self.policy = replace(
+            Policy(
+                version="test",
+                mode=Mode.ENFORCE,
+                governance=GovernanceLimits(ops="ops@x.org", launch_grace=timedelta(0)),
+            ),
+            **policy,
         )
         self._turns = count(1)
         self._undo = ExitStack()

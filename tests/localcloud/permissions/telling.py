@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -25,9 +26,14 @@ ADA = "ada@example.com"
 
 def notice(stage: Stage, **said: object) -> Notice:
     """Something that Ada is told."""
-    usual = {"id": "made-up/one", "kind": "gave_up", "severity": Severity.URGENT, "job": "train"}
+    usual: dict[str, Any] = {
+        "id": "made-up/one",
+        "kind": "gave_up",
+        "severity": Severity.URGENT,
+        "job": "train",
+    }
     words = {"at": stage.now, "what": "train needs you", "why": "because", "owner": ADA}
-    return Notice(**{**usual, **words, **said})  # type: ignore[arg-type]
+    return Notice(**{**usual, **words, **said})
 
 
 @scene("notify_developers", notify=NotifyLimits(email=True))

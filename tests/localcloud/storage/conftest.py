@@ -150,4 +150,5 @@ def client(connect: Callable[[], storage.Client]) -> storage.Client:
 @pytest.fixture
 def bucket(client: storage.Client) -> storage.Bucket:
     """An empty bucket."""
-    return client.create_bucket("bucket")
+    found: storage.Bucket = client.create_bucket("bucket")
+    return found

@@ -1,5 +1,6 @@
 """The mail channel of these tests, and the certificates that it trusts."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -22,7 +23,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def mailer_to(authority: str):
+def mailer_to(authority: str) -> Callable[..., Mailer]:
     """Opens the mail channel to a URL, trusting the CA of these tests."""
 
     def opener(url: str, *, timeouts: ChannelTimeouts = ChannelTimeouts(), **environ: str) -> Mailer:

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec.structs import replace
+
 from spotwarden.model.message import HookPost, Mail
 
 AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -24,4 +26,4 @@ def mail(**what: Any) -> Mail:
 
 def post(**what: Any) -> HookPost:
     """A post to a web hook."""
-    return HookPost(**{"hook": "ml-chat", "body": b'{"text": "nap"}', "id": "one", "at": AT, **what})
+    return replace(HookPost(hook="ml-chat", body=b'{"text": "nap"}', id="one", at=AT), **what)

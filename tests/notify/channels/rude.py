@@ -77,7 +77,8 @@ class Talk:
     @property
     def connection(self) -> socket.socket:
         """The bare connection."""
-        return self._handler.connection
+        found: socket.socket = self._handler.connection
+        return found
 
     def say(self, what: bytes) -> None:
         """Say it at once."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -65,7 +65,10 @@ def notice(name: str = "one", **said: Any) -> Notice:
     return Notice(**fields)
 
 
-class Heard(Renderer):
+T = TypeVar("T")
+
+
+class Heard(Renderer, frozen=True, kw_only=True):
     """A renderer that says what it writes."""
 
     written: Callable[..., Message]
@@ -88,7 +91,7 @@ class OutboxWorld:
             version="test",
             mode=Mode.ENFORCE,
             governance=GovernanceLimits(ops=ops),
-            notify=NotifyLimits(**{"email": True, **limits}),
+            notify=replace(NotifyLimits(email=True), **limits),
             teams=teams or {},
         )
         self._sweeps = count(1)
@@ -212,7 +215,7 @@ class OutboxWorld:
         stored = self.cloud.store.read(name)
         return msgspec.json.decode(stored.data, type=Round) if stored else Round()
 
-    def _all(self, prefix: str, kind: Any) -> Any:
+    def _all(self, prefix: str, kind: type[T]) -> list[T]:
         read = [self.cloud.store.read(entry.name) for entry in self.cloud.store.entries(prefix)]
         return [msgspec.json.decode(one.data, type=kind) for one in read if one]
 

@@ -1,10 +1,13 @@
 """What waits to be told, for the tests of messages: everything ordinary unless a test says otherwise."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
 
 from spotwarden.model.delivery import Channel, Pending, Recipient
 from spotwarden.model.finding import Target
-from spotwarden.model.message import MailLinks, Shape
+from spotwarden.model.message import Mail, MailLinks, Shape
 from spotwarden.model.notice import CaseRef, Notice, Severity, Way
 from spotwarden.notify.templates import hook, mail
 
@@ -14,68 +17,68 @@ ANN = "ann@example.com"
 SITE = "https://answers.example.com/"
 
 
-def notice(**facts):
+def notice(**facts: Any) -> Notice:
     """The last warning about the idle GPUs of nap-1, which is Ann's."""
-    return Notice(
-        **{
-            "id": "idle/123/warning-2",
-            "kind": "idle_warning",
-            "severity": Severity.URGENT,
-            "job": "nap",
-            "at": NOW,
-            "what": "nap-1 has idle GPUs",
-            "why": "All 4 GPUs of nap-1 have been below 5 % for 1 h.",
-            "todo": "let it work, or stop it; `spotwarden cases keep idle 123 --for 8h` keeps it as it is",
-            "then": "it will be stopped (its disks stay), not before 2026-11-21 14:30 UTC",
-            "due": SOON,
-            "owner": ANN,
-            "evidence": {"busiest GPU": "1.0 %", "idle_since": "13:00 UTC"},
-            "instances": (Target(id="123", name="nap-1", zone="us-central1-a"),),
-            "case": CaseRef(rule="idle", key="123", opened=NOW - timedelta(hours=1)),
-            "ways": (Way.KEEP, Way.STOP),
-            **facts,
-        }
+    return replace(
+        Notice(
+            id="idle/123/warning-2",
+            kind="idle_warning",
+            severity=Severity.URGENT,
+            job="nap",
+            at=NOW,
+            what="nap-1 has idle GPUs",
+            why="All 4 GPUs of nap-1 have been below 5 % for 1 h.",
+            todo="let it work, or stop it; `spotwarden cases keep idle 123 --for 8h` keeps it as it is",
+            then="it will be stopped (its disks stay), not before 2026-11-21 14:30 UTC",
+            due=SOON,
+            owner=ANN,
+            evidence={"busiest GPU": "1.0 %", "idle_since": "13:00 UTC"},
+            instances=(Target(id="123", name="nap-1", zone="us-central1-a"),),
+            case=CaseRef(rule="idle", key="123", opened=NOW - timedelta(hours=1)),
+            ways=(Way.KEEP, Way.STOP),
+        ),
+        **facts,
     )
 
 
-def pending(about=None, **facts):
+def pending(about: Notice | None = None, **facts: Any) -> Pending:
     """A notice that waits to be mailed to Ann."""
     ann = Recipient(channel=Channel.EMAIL, address=ANN)
-    return Pending(**{"notice": about or notice(), "recipient": ann, "since": NOW, **facts})
+    return replace(Pending(notice=about or notice(), recipient=ann, since=NOW), **facts)
 
 
-def links(*pendings, **facts):
+def links(*pendings: Pending, **facts: Any) -> MailLinks:
     """A link for each way to answer."""
     offers = {
         one.notice.id: tuple((way, f"{SITE}?t={way.value}-{number}") for way in one.notice.ways)
         for number, one in enumerate(pendings)
     }
-    return MailLinks(
-        **{
-            "offers": offers,
-            "preferences": f"{SITE}?t=wish",
-            "unsubscribe": f"{SITE}?t=wish",
-            "keep": timedelta(hours=8),
-            "extend": timedelta(hours=4),
-            **facts,
-        }
+    return replace(
+        MailLinks(
+            offers=offers,
+            preferences=f"{SITE}?t=wish",
+            unsubscribe=f"{SITE}?t=wish",
+            keep=timedelta(hours=8),
+            extend=timedelta(hours=4),
+        ),
+        **facts,
     )
 
 
-def message(*pendings, again=False, **facts):
+def message(*pendings: Pending, again: bool = False, **facts: Any) -> Mail:
     """The mail that tells these, with a link for each answer."""
     pendings = pendings or (pending(),)
     given = facts.pop("links", None) or links(*pendings)
     return mail(pendings, links=given, message_id="m1@example.com", at=NOW, again=again)
 
 
-def post(shape, *pendings, again=False):
+def post(shape: str, *pendings: Pending, again: bool = False) -> bytes:
     """The body of the post that tells these."""
     pendings = pendings or (pending(),)
     return hook(pendings, shape=Shape(shape), id="p1", at=NOW, again=again).body
 
 
-def flood(number, jobs=9, **facts):
+def flood(number: int, jobs: int = 9, **facts: Any) -> list[Pending]:
     """So many warnings about so many jobs, the first three of them urgent."""
     return [
         pending(

@@ -4,6 +4,7 @@
 """
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from spotwarden.notify.templates.schema import schema, table
@@ -11,7 +12,7 @@ from spotwarden.notify.templates.schema import schema, table
 FOLDER = Path(__file__).resolve().parents[3] / "docs/notices"
 
 
-def pages():
+def pages() -> Iterator[tuple[Path, str]]:
     """Each file of docs/notices that is made from the code, with its text."""
     yield FOLDER / "schema.json", json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
     yield FOLDER / "kinds.md", table()
