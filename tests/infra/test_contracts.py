@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from mypy import api
+from mypy.main import process_options
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "shared" / "spotwarden"
@@ -128,3 +130,76 @@ def test_a_planted_violation_breaks_its_contract(copy, module, line, contract):
         assert contract in broken(copy)
     finally:
         planted.unlink()
+
+
+READ = (
+    "functions",
+    "infra/deploy",
+    "infra/localcloud",
+    "infra/site",
+    "infra/staging",
+    "shared/spotwarden",
+    "tests",
+)
+SHADOWED = {"tests/bench/spot_traces.py"}
+"""Starts the package of its own name, which is read."""
+
+
+def test_the_type_checker_reads_all_but_the_tests_themselves(monkeypatch):
+    """Entry points, and what tests have in common, as well as the product."""
+    monkeypatch.chdir(ROOT)
+    sources, options = process_options([])
+    there = {file.relative_to(ROOT).as_posix() for folder in READ for file in (ROOT / folder).rglob("*.py")}
+    read = {Path(source.path).as_posix() for source in sources if source.path}
+    assert {name for name in there if not Path(name).name.startswith("test_")} - read == SHADOWED
+    assert options.disallow_untyped_defs
+    assert options.disallow_any_generics
+
+
+MAIN = (ROOT / "functions/recover_spot/main.py").read_text(encoding="utf-8")
+HELPER = """\
+from tests.fakes.world import World
+
+
+def wrong(world: World) -> None:
+    world.wait({})
+"""
+POLICY = """\
+from spotwarden.engine.context import SweepContext
+
+
+def wrong(context: SweepContext) -> object:
+    return context.policy.{}
+"""
+
+
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory):
+    """What the type checker says of files with something planted, in one run."""
+    folder = tmp_path_factory.mktemp("planted")
+    planted = {
+        "right_main": MAIN,
+        "turned_main": MAIN.replace("connect, sweep)", "sweep, connect)"),
+        "foreign_main": MAIN.replace(
+            "from spotwarden.recovery.sweep import sweep",
+            "from spotwarden.recovery.gather import gather as sweep",
+        ),
+        "right_section": POLICY.format("recovery"),
+        "wrong_section": POLICY.format("recoverry"),
+        "right_helper": HELPER.format("minutes=1.0"),
+        "wrong_helper": HELPER.format("'a minute'"),
+    }
+    for name, text in planted.items():
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    files = [str(folder / f"{name}.py") for name in planted]
+    config = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(folder / "cache")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        said, failed, _ = api.run([*config, *files])
+    assert not failed
+    return {name for name in planted if f"{name}.py:" in said}
+
+
+def test_a_planted_wrong_call_is_found_in_an_entry_point_and_in_a_helper_of_tests(wrong):
+    """And the same lines without the fault are fine."""
+    assert wrong == {"turned_main", "foreign_main", "wrong_section", "wrong_helper"}
