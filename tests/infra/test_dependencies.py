@@ -30,7 +30,6 @@ USED_OTHERWISE: Mapping[str, str] = {
     "python-multipart": "Starlette reads uploads through it",
     "import-linter": "a command",
     "mkdocs-material": "the theme of the documentation, which mkdocs finds by its name",
-    "mypy": "a command",
     "pre-commit": "a command",
     "pytest-timeout": "a plugin of pytest",
     "ruff": "a command",
