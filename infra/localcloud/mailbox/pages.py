@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: TID253 - the local cloud is one long-lived process
 
 from localcloud.mailbox.message import URL, Mail, Message
 

@@ -53,7 +53,7 @@ def completion(ctx: click.Context, shell: str) -> None:
       eval "$(spotwarden completion bash)"                  # in ~/.bashrc (bash 4.4 or newer)
       eval "$(spotwarden completion zsh)"                   # in ~/.zshrc, after compinit
       spotwarden completion fish > ~/.config/fish/completions/spotwarden.fish
-    """  # noqa: D301 — \b is click's mark for lines that stay as they are
+    """
     kind = get_completion_class(shell)
     if kind is None:
         raise click.ClickException(f"click knows no completion for {shell}")

@@ -29,7 +29,7 @@ def fleet(
     project: str,
     *,
     endpoint: str = "",
-    retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
+    retry_policy: RetryPolicy = RetryPolicy(),
 ) -> tuple[Listed, ...]:
     """All VMs of the project; `endpoint` is "" for Google's Compute Engine.
 

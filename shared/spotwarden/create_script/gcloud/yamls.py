@@ -146,14 +146,14 @@ def _maker(make: Raw) -> Raw:
 
 def dump(data: Raw) -> str:
     """Write data in YAML 1.2, where yes needs no quotes."""
-    import yaml  # noqa: PLC0415 — few scripts have containers, and the import is slow
+    import yaml
 
     return str(yaml.dump(data, Dumper=_dumper(), default_flow_style=False, indent=2))
 
 
 @cache
 def _dumper() -> Raw:
-    import yaml  # noqa: PLC0415 — as above
+    import yaml
 
     base: Any = yaml.SafeDumper
 

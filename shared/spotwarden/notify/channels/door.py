@@ -8,7 +8,7 @@ from spotwarden.notify.channels.timeouts import ChannelTimeouts
 from spotwarden.ports import Mailer, RejectedError
 
 
-def open_mailer(settings: ChannelSettings, timeouts: ChannelTimeouts = ChannelTimeouts()) -> Mailer:  # noqa: B008 - frozen
+def open_mailer(settings: ChannelSettings, timeouts: ChannelTimeouts = ChannelTimeouts()) -> Mailer:
     """The channels that are set. A message to another one is `unsent`, and the reason says what to set."""
     return _Door(settings, timeouts)
 

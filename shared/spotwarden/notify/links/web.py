@@ -35,7 +35,7 @@ def respond(request: "Request", context: SweepContext, environ: Mapping[str, str
     keys = Keys.read(environ.get(VARIABLE, ""), audience(context.settings))
     reply, token = _reply(request, AnswerRequest(context, keys))
     page = render(reply, token)
-    more = {"Allow": ", ".join(METHODS)} if page.code == 405 else {}  # noqa: PLR2004 — Method Not Allowed
+    more = {"Allow": ", ".join(METHODS)} if page.code == HTTPStatus.METHOD_NOT_ALLOWED else {}
     return Response(page.html, status=page.code, headers={**headers(), **more})
 
 

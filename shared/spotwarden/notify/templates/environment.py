@@ -11,7 +11,7 @@ def environment(package: str, folder: str = "") -> "Environment":
 
     Each text is escaped, but in a `.txt.j2`. A name that nobody has given is an error, not a blank.
     """
-    from jinja2 import (  # noqa: PLC0415 — it takes a while to import, and few requests need a page
+    from jinja2 import (
         ChoiceLoader,
         Environment,
         PackageLoader,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    pass
 
 
 def render(reply: Reply, token: str) -> Rendered:
