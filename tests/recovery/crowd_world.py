@@ -69,8 +69,9 @@ class Slow:
         self._alone, self._together = 0.0, 0.0
         self._main, self._lock = threading.get_ident(), threading.Lock()
         self._sleep = sleep
-        parts = {name: getattr(cloud, name) for name in ("store", "compute", "notices", "metrics", "mailer")}
-        self.cloud = Cloud(**{name: part and _Slow(part, self._note) for name, part in parts.items()})
+        ports = {name: getattr(cloud, name) for name in ("store", "compute", "notices", "metrics", "mailer")}
+        slow: dict[str, Any] = {name: port and _Slow(port, self._note) for name, port in ports.items()}
+        self.cloud = Cloud(**slow)
 
     def seconds(self) -> float:
         """How long it has taken so far, where the workers share what they do evenly."""

@@ -157,7 +157,7 @@ def _dumper() -> Raw:
 
     base: Any = yaml.SafeDumper
 
-    class Dumper(base):  # type: ignore[misc]
+    class Dumper(base):  # type: ignore[misc]  # yaml loads at first use
         """Quotes what YAML 1.2 would not read as text; double quotes for texts with line ends or quotes."""
 
         yaml_implicit_resolvers: ClassVar[dict[str, Raw]] = {}

@@ -2,7 +2,7 @@
 
 from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from spotwarden.notify.templates.environment import environment
 from spotwarden.notify.templates.headers import page_headers
@@ -29,8 +29,9 @@ def render(template: str, frame: PageFrame, **said: object) -> str:
 def edition() -> str:
     """Tells one version of the templates from another."""
     templates = _environment()
-    loader = cast("BaseLoader", templates.loader)
-    sources = (loader.get_source(templates, name)[0] for name in loader.list_templates())
+    loader: BaseLoader | None = templates.loader
+    names = templates.list_templates()
+    sources = (loader.get_source(templates, name)[0] for name in names) if loader else ()
     return sha256("".join(sources).encode()).hexdigest()[:16]
 
 
