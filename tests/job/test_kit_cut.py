@@ -131,7 +131,7 @@ def test_only_what_gcloud_and_gsutil_say_themselves_counts(shell, said, answer):
 def test_a_bucket_that_is_away_for_longer_than_anybody_is_patient_still_gets_output_and_status(lab):
     """The VM has nothing else to do; it stays until both are there, and then goes."""
     wait = 'echo ready; until [ -e ../go ]; do sleep 0.1; done; echo 8 > "$SPOTWARDEN_OUTPUT/step"'
-    vm = lab.job(wait, spotwarden_patience="1", spotwarden_sync="60")
+    vm = lab.job(wait, spotwarden_upload_timeout="1", spotwarden_sync="60")
     vm.until_said("ready")
     lab.fault(service="storage", method="POST", path="/upload/", status=503)
     (vm.folder / "root/spotwarden/go").touch()

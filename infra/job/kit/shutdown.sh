@@ -230,7 +230,7 @@ preempted() {
 
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
-  keep-vm rank early grace folder stall-limit engine-wait
+  keep-vm rank early grace folder upload-timeout engine-wait
   transport"
 
 read_settings() {

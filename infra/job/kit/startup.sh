@@ -230,7 +230,7 @@ preempted() {
 
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
-  keep-vm rank early grace folder stall-limit engine-wait
+  keep-vm rank early grace folder upload-timeout engine-wait
   transport"
 
 read_settings() {
@@ -1870,7 +1870,7 @@ make_place() {
   SYNC=$((REPLY ? REPLY : 300))
   number grace 10
   GRACE=$REPLY
-  number stall-limit 900
+  number upload-timeout 900
   PATIENCE=$REPLY
   LOOK=$((HEARTBEAT < 15 ? HEARTBEAT : 15)) VERDICT_SECONDS=$((6 * LOOK + GRACE + 60))
   mkdir -p "$CODE" "$OUTPUT" "$INPUT" "$WORK/log"

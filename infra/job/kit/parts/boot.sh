@@ -37,7 +37,7 @@ make_place() {
   SYNC=$((REPLY ? REPLY : 300))
   number grace 10
   GRACE=$REPLY
-  number stall-limit 900
+  number upload-timeout 900
   PATIENCE=$REPLY
   LOOK=$((HEARTBEAT < 15 ? HEARTBEAT : 15)) VERDICT_SECONDS=$((6 * LOOK + GRACE + 60))
   mkdir -p "$CODE" "$OUTPUT" "$INPUT" "$WORK/log"
