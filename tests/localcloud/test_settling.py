@@ -33,7 +33,7 @@ async def cloud(state: Path, work: Work) -> AsyncIterator[tuple[LocalCloud, http
     function = Listener(Starlette(routes=[Route("/", run, methods=["POST"])]), port=0)
     async with (
         LocalCloud(Options(project="demo", state=state, machines=False)) as here,
-        httpx.AsyncClient(base_url=here.endpoints.http, trust_env=False, limit=60) as http,
+        httpx.AsyncClient(base_url=here.endpoints.http, trust_env=False, timeout=60) as http,
     ):
         await function.start()
         try:
