@@ -16,5 +16,5 @@ def test_what_steers_a_terminal_is_escaped_and_means_the_same(text):
 
 
 def test_what_people_write_stays_readable():
-    """Messages of any language are no escapes."""
+    """Letters of any language stay as they are."""
     assert json_text(["größe 模型"]) == '[\n  "größe 模型"\n]'

@@ -89,7 +89,7 @@ def test_a_mistake_is_told_and_nothing_is_written(workstation, here, words, says
 
 
 def test_the_longest_name_of_a_gang_is_taken(workstation):
-    """One message less than is refused."""
+    """One character less than is refused."""
     workstation.ok("run", "--job", "j" * 61, *PLAIN[2:], "--nodes", "2", "--script-only", *COMMAND)
     assert "--count=2" in Path(f".spotwarden/{'j' * 61}/create-instance.sh").read_text()
 

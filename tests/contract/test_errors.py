@@ -81,7 +81,7 @@ def test_an_outage_leaves_a_call_open(error: Exception):
     ids=lambda error: type(error).__name__,
 )
 def test_everything_else_rises_as_it_is(error: Exception):
-    """To wait would not help, and to call it outage would hide it."""
+    """To wait would not help, and to call it an outage would hide it."""
     with pytest.raises(type(error)) as risen, unanswered():
         raise error
     assert risen.value is error

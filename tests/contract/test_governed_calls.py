@@ -183,7 +183,7 @@ OUTAGE = [{"status": 429}, {"status": 503}, {"cut": True}]
 
 
 @pytest.mark.parametrize("outage", OUTAGE)
-def test_a_stop_is_asked_for_again_in_bad_outage(local_world: LocalWorld, faults, outage: dict[str, Any]):
+def test_a_stop_is_asked_for_again_in_an_outage(local_world: LocalWorld, faults, outage: dict[str, Any]):
     """Whether it was carried out or not, under the same request id: there is one operation."""
     vm_id, since = running(local_world, "node"), local_world.now()
     for after_work in (False, True):
@@ -195,7 +195,7 @@ def test_a_stop_is_asked_for_again_in_bad_outage(local_world: LocalWorld, faults
 
 
 @pytest.mark.parametrize("outage", OUTAGE)
-def test_labels_are_set_in_bad_outage(local_world: LocalWorld, faults, outage: dict[str, Any]):
+def test_labels_are_set_in_an_outage(local_world: LocalWorld, faults, outage: dict[str, Any]):
     """Their own success, the answer of which was lost, is no race with somebody else."""
     vm_id = running(local_world, "node")
     for after_work in (False, True):
@@ -206,7 +206,7 @@ def test_labels_are_set_in_bad_outage(local_world: LocalWorld, faults, outage: d
 
 
 @pytest.mark.parametrize("outage", OUTAGE)
-def test_a_removal_is_done_in_bad_outage(local_world: LocalWorld, faults, outage: dict[str, Any]):
+def test_a_removal_is_done_in_an_outage(local_world: LocalWorld, faults, outage: dict[str, Any]):
     """Gone by our own hand is not refused: the request id brings the first answer back."""
     local_world.leave("disk", "thing", {"spotwarden-job": "j"})
     [found], _ = local_world.compute.leftovers()

@@ -223,14 +223,14 @@ def test_answers_of_many_pages_are_put_together(monitored: Monitored, monkeypatc
 
 
 @pytest.mark.parametrize("outage", [{"status": 429}, {"status": 503}, {"cut": True}])
-def test_bad_outage_is_waited_for(monitored: Monitored, outage: dict[str, object]):
+def test_an_outage_is_waited_for(monitored: Monitored, outage: dict[str, object]):
     """The answer is whole in the end."""
     monitored.gpu(0, each_minute(1))
     add_fault(monitored, count=2, **outage)
     assert row(monitored).top == (1, 1, 1)
 
 
-def test_bad_outage_that_lasts_is_the_problem(monitored: Monitored):
+def test_an_outage_that_lasts_is_the_problem(monitored: Monitored):
     """Nothing is known then, of any VM."""
     monitored.gpu(0, each_minute(0))
     add_fault(monitored, status=503)

@@ -94,7 +94,7 @@ def test_a_refusal_is_told_with_its_words(google: Scripted):
         fleet(PROJECT, endpoint=google.url, retry_policy=QUICK)
 
 
-def test_bad_outage_is_waited_for_and_then_no_answer(google: Scripted):
+def test_an_outage_is_waited_for_and_then_no_answer(google: Scripted):
     """Within the patience it goes unnoticed."""
     google.refuse(503, "backendError")
     google.say({"items": {"zones/us-central1-a": {"instances": [{"id": "17", "name": "vm"}]}}})

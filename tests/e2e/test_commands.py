@@ -147,7 +147,7 @@ def test_a_stockout_at_home_goes_elsewhere(shell, script):
 
 def test_a_stockout_everywhere_is_told_and_waited_out(shell, script):
     """Compute Engine's reason is shown; the job stays queued, and its owner need do nothing."""
-    zones = [f"us-central1-{message}" for message in "abcf"]
+    zones = [f"us-central1-{letter}" for letter in "abcf"]
     for zone in zones:
         shell.ok("local", "stockout", zone, "--for", "10m")
     refused = shell.run("submit", script("job-f"))

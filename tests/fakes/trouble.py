@@ -43,7 +43,7 @@ class _Order(msgspec.Struct, kw_only=True):
 
 
 class Trouble:
-    """The failures in force. The first one that fits a call remediations."""
+    """The failures in force. The first one that fits a call decides."""
 
     def __init__(self) -> None:
         self._orders: list[_Order] = []

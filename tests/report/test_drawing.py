@@ -232,7 +232,7 @@ def test_bars_of_time_stand_on_each_other():
         assert draw("Hours", [("2026-11-20", Spans(waiting=HOUR))]) is None
 
 
-def test_outages_is_by_the_hours_of_the_reader():
+def test_outages_are_by_the_hours_of_the_reader():
     """15:00 UTC is midnight in Tokyo; two days at that hour count together, the worst hour stands out."""
     hours = [
         OutageHour(zone="a", hour=NOW, preempted=2, granted=1),

@@ -148,7 +148,7 @@ def test_a_loss_counts_on_its_day_in_the_policys_time_zone():
     assert figures(entry(losses=(one,)), asked=monday, timezone="Europe/Berlin").total.preemptions == 1
 
 
-def test_outages_is_by_zone_and_hour():
+def test_outages_are_by_zone_and_hour():
     """Two preemptions at 12, one stockout at 13."""
     happened = [
         ("r-one-a", 0, PlaceEvent.PREEMPTED),

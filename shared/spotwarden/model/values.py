@@ -120,9 +120,9 @@ _WORDS: Mapping[object, str] = {None: "no bound", True: "true", False: "false"}
 def _written_time(span: timedelta) -> str:
     """All its units, the largest first: `1d2h`, `1h30m`, `0s`."""
     left, parts = int(span.total_seconds()), []
-    for unit, message in zip(_UNITS, "dhms", strict=True):
+    for unit, suffix in zip(_UNITS, "dhms", strict=True):
         count, left = divmod(left, unit)
-        parts += [f"{count}{message}"] if count else []
+        parts += [f"{count}{suffix}"] if count else []
     return "".join(parts) or "0s"
 
 

@@ -157,7 +157,7 @@ def test_four_vms_are_destroyed_and_no_other(left: Left) -> None:
 
 
 def test_nothing_is_done_without_a_warning_the_grace_before(left: Left) -> None:
-    """Each entry has a warning about the same VM, accepted at least its rule's grace earlier."""
+    """Each remedy has a warning about the same VM, accepted at least its rule's grace earlier."""
     warned = {
         (one["kind"].removesuffix("_warning"), one["evidence"]["instances"]): datetime.fromisoformat(
             one["at"]
@@ -230,7 +230,7 @@ def test_a_job_over_its_cap_is_stopped_at_the_limit_that_its_owner_extended(left
 
 
 def test_a_vm_without_metrics_is_told_and_let_be(left: Left) -> None:
-    """One notice that nobody can know; no warning, no label, no entry."""
+    """One notice that nobody can know; no warning, no label, no remedy."""
     assert len(left.notices("dark", "idle_unknown")) == 1
     assert left.notices("dark", "idle_warning") == []
     assert "spotwarden-idle" not in left.instances[left.id_of("dark")]["labels"]

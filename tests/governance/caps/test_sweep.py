@@ -1,4 +1,4 @@
-"""`cap_runtime` from tick to entry: warned at 80 and 95 percent, stopped at 100, extended once."""
+"""`cap_runtime` from tick to remedy: warned at 80 and 95 percent, stopped at 100, extended once."""
 
 from datetime import timedelta
 

@@ -217,7 +217,7 @@ def test_no_answer_brings_a_remedy_nearer(state, rule, until, answer, later):
 
 
 def test_a_history_is_told_in_the_order_of_time():
-    """When it began, was suspected, warned, remediated, and last looked at."""
+    """When it began, was suspected, warned, acted upon, and last looked at."""
     remediation = Remediation(target="1", request_id="r", at=NOW - SECOND, error="quota: no")
     told = history(case(CaseState.DUE, since=NOW - 3 * HOUR, remediations=(remediation,)))
     assert [one.what for one in told] == [

@@ -75,7 +75,7 @@ def test_a_veto_is_heeded_by_the_next_sweep(world):
 
 
 def test_a_veto_wins_over_a_sweep_that_has_read_the_case(world, monkeypatch):
-    """Written between a sweep's look and its entry: the sweep loses the case and does nothing."""
+    """Written between a sweep's look and its remedy: the sweep loses the case and does nothing."""
     ripen(world)
     look = world._look
     looks = []

@@ -1,4 +1,4 @@
-"""`flag_idle_gpus` from tick to entry: told, told again, stopped where the policy says so, or cleared."""
+"""`flag_idle_gpus` from tick to remedy: told, told again, stopped where the policy says so, or cleared."""
 
 from datetime import timedelta
 

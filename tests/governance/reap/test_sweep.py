@@ -1,4 +1,4 @@
-"""`reap_vms` from tick to entry."""
+"""`reap_vms` from tick to remedy."""
 
 from datetime import timedelta
 

@@ -84,7 +84,7 @@ def test_a_dash_alone_is_an_argument():
     ("words", "said"), [(["-z"], "option -z not recognized"), (["-x"], "requires argument")]
 )
 def test_a_wrong_option_is_refused(words, said):
-    """With its message."""
+    """With its letter."""
     with pytest.raises(options.BadOption, match=said):
         options.split(words, switches="r", valued="x")
 

@@ -99,10 +99,10 @@ def test_google_chat_s_limits_are_kept(many):
     assert 0 < len(widgets) <= 100
 
 
-@pytest.mark.parametrize("message", ["\U0001f9d1", "\u00e4", '"', "\\"])
-def test_google_chat_counts_bytes(message):
-    """The limit holds for messages of four bytes, and for those that JSON escapes."""
-    long = message * 4000
+@pytest.mark.parametrize("character", ["\U0001f9d1", "\u00e4", '"', "\\"])
+def test_google_chat_counts_bytes(character):
+    """The limit holds for characters of four bytes, and for those that JSON escapes."""
+    long = character * 4000
     facts = {
         "why": long,
         "todo": long,

@@ -50,7 +50,7 @@ class OutboxRecords:
             return True
 
     def message(self, key: str, channel: str, person: str) -> str:
-        """The message id of the message by which it arrived; "" where none is known."""
+        """The id of the message by which it arrived; "" where none is known."""
         name = self._layout.build(DeliveredRecord(notice=key, channel=channel, person=person))
         try:
             stored = self._store.read(name)
