@@ -5,10 +5,12 @@ that the staged `requirements.txt` names are put into a folder of their own, and
 The real installation, by pip with the hashes required, is part of `tests/bench/cold_start.py`.
 """
 
+import contextlib
 import http.client
 import json
 import os
 import re
+import secrets
 import shutil
 import socket
 import subprocess
@@ -16,7 +18,6 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from importlib.metadata import distribution
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +31,8 @@ PUSHED = ROOT / "tests/infra/pushed.json"
 EXPORTED = 315532801
 """1980-01-01 00:00:01, the date of all files in an image that buildpacks made (buildpacks/lifecycle 1358)."""
 TIMEOUT = 180
+OWN_PORTS = (20_000, 32_000)
+"""Linux gives ports from 32768 on to whoever asks for any, macOS from 49152 on."""
 SET = {
     "SPOTWARDEN_BUCKET": "jobs",
     "SPOTWARDEN_NOTICES": "spotwarden-notices",
@@ -77,6 +80,15 @@ def clean_environment(more: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in SCRUBBED} | dict(more)
 
 
+def free_port() -> int:
+    """A port that nobody listens on, below those that systems draw from: no other test is given it."""
+    while True:
+        port = secrets.choice(range(*OWN_PORTS))
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
+
+
 class Running:
     """A function under functions-framework; the block's end is its end."""
 
@@ -91,9 +103,7 @@ class Running:
                 "FUNCTION_SIGNATURE_TYPE": "http",
             }
         )
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = int(free.getsockname()[1])
+        self._port = free_port()
 
     def __enter__(self) -> Self:
         # The interpreter itself, not this environment's: -S keeps its own packages out as well.
@@ -123,19 +133,15 @@ class Running:
 
     def ask(self) -> int:
         """Ask for the page of a function that people ask, and wait for the status of its answer."""
-        connection = self._connection()
-        connection.request("GET", "/")
-        status = connection.getresponse().status
-        connection.close()
-        return status
+        with contextlib.closing(self._connection()) as connection:
+            connection.request("GET", "/")
+            return connection.getresponse().status
 
     def push(self, body: Mapping[str, Any]) -> int:
         """Push a message as Pub/Sub does, and wait for the status that it is answered with."""
-        connection = self._connection()
-        connection.request("POST", "/", json.dumps(body), {"Content-Type": "application/json"})
-        status = connection.getresponse().status
-        connection.close()
-        return status
+        with contextlib.closing(self._connection()) as connection:
+            connection.request("POST", "/", json.dumps(body), {"Content-Type": "application/json"})
+            return connection.getresponse().status
 
     def _connection(self) -> http.client.HTTPConnection:
         until = time.monotonic() + TIMEOUT
@@ -157,7 +163,7 @@ def pushed(what: str, function: str) -> dict[str, Any]:
     return found
 
 
-@contextmanager
+@contextlib.contextmanager
 def local_cloud(folder: Path) -> Iterator[dict[str, str]]:
     """A local cloud with the jobs' bucket and the topic of notices; gives a function's environment in it."""
     own = {**os.environ, "XDG_STATE_HOME": str(folder)}
