@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 import grpc
@@ -248,12 +248,14 @@ def fill_fleet(compute: ComputeService, count: int, born: datetime) -> Iterator[
     )
     stamp = born.isoformat(timespec="milliseconds")
     for number, vm in enumerate(compute._site.registry):
-        vm.resource = {
-            **vm.resource,
-            "creationTimestamp": stamp,
-            "lastStartTimestamp": stamp,
-            "labels": {**vm.resource["labels"], "spotwarden-job": f"job-{number // JOB}"},
-        }
+        # In place: what lists show of a VM is this very dictionary.
+        cast("dict[str, Any]", vm.resource).update(
+            {
+                "creationTimestamp": stamp,
+                "lastStartTimestamp": stamp,
+                "labels": {**vm.resource["labels"], "spotwarden-job": f"job-{number // JOB}"},
+            }
+        )
         yield number, str(vm.resource["id"]), vm.resource["zone"].rpartition("/")[2]
 
 

@@ -72,9 +72,9 @@ class Cloud:
         return sorted(datetime.fromisoformat(one["timestamp"]).timestamp() for one in entries)
 
 
-def until(look: Callable[[], Any], retry_policy: float = 30.0) -> Any:
+def until(look: Callable[[], Any], seconds: float = 30.0) -> Any:
     """Look until there is something."""
-    end = time.monotonic() + retry_policy
+    end = time.monotonic() + seconds
     while not (seen := look()):
         if time.monotonic() > end:
             sys.exit("waited in vain")
@@ -110,7 +110,7 @@ def tick_round(cloud: Cloud, job: str, environment: dict[str, str], *, marker: b
     if marker:
         cloud.put(f"preempted-jobs/{job}", json.dumps({"job": job, "instance_id": first}).encode())
     ticked = cloud.tick()
-    times = until(lambda: [at for at in cloud.inserts(job) if at > ticked], retry_policy=90)
+    times = until(lambda: [at for at in cloud.inserts(job) if at > ticked], seconds=90)
     cloud.tick()
     found: float = (times[0] - ticked) * 1000
     return found
