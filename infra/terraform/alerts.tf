@@ -198,11 +198,11 @@ resource "google_monitoring_alert_policy" "api_calls" {
 locals {
   told = {
     blast_radius = {
-      title    = "Spotwarden: a rule was stopped by the blast radius"
+      title    = "Spotwarden: more is due than the blast radius allows"
       severity = "CRITICAL"
-      filter   = "jsonPayload.kind=\"blast_radius\""
+      filter   = "(jsonPayload.kind=\"blast_radius\" OR jsonPayload.kind=\"approval_needed\")"
       period   = "3600s"
-      content  = "A rule wants to act on more VMs at once than it may, and did nothing at all. See whether its facts are wrong (`spotwarden cases list`) before the limit is raised in infra/policy.toml."
+      content  = "More is due than one sweep may act upon: the next sweeps act on the rest, or one large gang waits for `spotwarden cases approve`. See with `spotwarden cases list` whether a rule or its facts are wrong; if so, set the rule to observe."
     }
     quarantine = {
       title    = "Spotwarden: the quarantine is not empty"
@@ -214,7 +214,7 @@ locals {
     errors = {
       title    = "Spotwarden: a function wrote an error"
       severity = "WARNING"
-      filter   = "severity>=ERROR AND NOT jsonPayload.kind=\"blast_radius\""
+      filter   = "severity>=ERROR"
       period   = "3600s"
       content  = "The line itself says what could not be done."
     }

@@ -8,7 +8,7 @@ import pytest
 
 from spotwarden import clock
 from spotwarden.layout import JobFileName
-from spotwarden.model.case import Case, CaseState, Remediation, Warned
+from spotwarden.model.case import Approval, Case, CaseState, Remediation, Warned
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.governance import Remedy
 
@@ -257,3 +257,65 @@ def test_a_warning_that_has_not_arrived_is_said_so(workstation):
     shown = workstation.ok("cases", "show", "idle", "4712")
     assert "test-vm, warned\n" in shown
     assert " UTC  warning 1 arrived; its grace began" in shown
+
+
+def gang(**fields):
+    """A gang of three whose remedy ops were asked to approve an hour ago."""
+    targets = tuple(Target(id=str(one), name=f"gang-{one}", zone="us-central1-a") for one in range(3))
+    subject = Subject(key="gang", job="gang", owner="ada", targets=targets)
+    asked = Approval(
+        notice="n-2", asked=NOW - HOUR, remedy=Remedy.STOP, targets=("0", "1", "2"), since=NOW - 3 * HOUR
+    )
+    return case(**{"rule": "job_cap", "subject": subject, "approval": asked, **fields})
+
+
+def test_a_remedy_is_approved_by_command(workstation):
+    """By whom, why and until when stands in the case; a second time changes nothing."""
+    workstation.file(gang())
+    assert "waits for approval" in workstation.ok("cases", "list")
+    said = workstation.ok("cases", "approve", "job_cap", "gang", "--why", "it hangs")
+    assert "ada@example.com allows us to stop its 3 VMs until" in said
+    given = workstation.case("job_cap", "gang").approval
+    assert (given.by, given.why, given.until - given.at) == ("ada@example.com", "it hangs", timedelta(days=1))
+    shown = workstation.ok("cases", "show", "job_cap", "gang")
+    assert "ops were asked to approve it for 3 VMs" in shown
+    assert "approved by ada@example.com until" in shown
+    assert "ada@example.com allows us" in workstation.ok(
+        "cases", "approve", "job_cap", "gang", "--why", "again"
+    )
+    assert workstation.case("job_cap", "gang").approval == given
+
+
+def test_an_approval_lasts_as_long_as_the_policy_says(workstation, tmp_path):
+    """Two hours, where a file says so."""
+    (tmp_path / "policy.toml").write_text('version = "1"\n[governance]\napproval_lasts = "2h"\n')
+    workstation.file(gang())
+    workstation.ok("cases", "approve", "job_cap", "gang")
+    given = workstation.case("job_cap", "gang").approval
+    assert given.until - given.at == 2 * HOUR
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"approval": None}, "nobody was asked to approve it"),
+        ({"since": NOW - HOUR}, "it is not what it was"),
+        ({"remedy": Remedy.DELETE}, "it is not what it was"),
+        ({"state": CaseState.ACTED}, "it is too late: it was stopped"),
+        ({"keep_until": NOW + HOUR, "kept_by": "bob"}, "it is kept until"),
+    ],
+)
+def test_only_what_was_asked_for_is_approved(workstation, fields, says):
+    """A refusal says why, and nothing is written."""
+    workstation.file(gang(**fields))
+    assert says in workstation.refused("cases", "approve", "job_cap", "gang")
+    assert workstation.case("job_cap", "gang") == gang(**fields)
+
+
+def test_what_is_kept_is_approved_no_more(workstation):
+    """The veto takes the approval back; who approves it after that is told that nobody has asked."""
+    workstation.file(gang())
+    workstation.ok("cases", "approve", "job_cap", "gang")
+    workstation.ok("keep", "gang", "--for", "1h")
+    assert workstation.case("job_cap", "gang").approval is None
+    assert "it is kept until" in workstation.refused("cases", "approve", "job_cap", "gang")

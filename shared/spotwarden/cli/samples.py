@@ -149,7 +149,8 @@ def _of_cases(tick: Tick) -> Iterator[Notice]:
         else:
             yield case_notices.failing(case, [remediation], 3, policy, tick)
         if rule == "idle":
-            yield case_notices.too_many(rule, [case] * 40, 10, policy, tick)
+            yield case_notices.waiting([case] * 40, 10, policy, tick)
+            yield case_notices.approval(case, 10, policy, tick)
 
 
 def _of_posts(tick: Tick) -> Iterator[Notice]:

@@ -21,7 +21,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """Who sweeps, until when at most, and when the last sweep began that came to its end.
 
     `steady` is since when such sweeps have come regularly, where a function minds; `told` the id of the last
-    notice about others that are silent.
+    notice about others that are silent; `waits` is since when more has been due than a sweep may do.
     """
 
     holder: str = ""
@@ -29,6 +29,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     swept: Moment | None = None
     steady: Moment | None = None
     told: str = ""
+    waits: Moment | None = None
 
 
 typed.prepare(Turn)

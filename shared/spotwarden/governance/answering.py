@@ -8,9 +8,19 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from spotwarden.governance.caps.jobs import extendable
+from spotwarden.governance.cases.approval import fits, is_approved, is_asked
 from spotwarden.governance.cases.life import CaseEvent, IllegalCaseError, follow
 from spotwarden.governance.precedence import NOBODY, limits
-from spotwarden.model.answer import Accepted, Answer, Answered, AnswerRefused, Extend, Keep, Release
+from spotwarden.model.answer import (
+    Accepted,
+    Answer,
+    Answered,
+    AnswerRefused,
+    Approve,
+    Extend,
+    Keep,
+    Release,
+)
 from spotwarden.model.case import Case, CaseState, Warned
 from spotwarden.model.governance import JobCap, Remedy
 from spotwarden.model.jobfile import JobFile
@@ -56,6 +66,7 @@ def _keep(case: Case, answer: Keep, by: _Rules) -> Answered:
         kept_by=answer.by,
         kept_why=answer.why,
         warnings=_past(case),
+        approval=None,
     )
     return Accepted(
         case=kept,
@@ -81,12 +92,52 @@ def _extend(case: Case, answer: Extend, by: _Rules) -> Answered:
         state=follow(case.state, CaseEvent.KEEP),
         extended=case.extended + answer.hours,
         warnings=_past(case),
+        approval=None,
     )
     return Accepted(
         case=extended,
         reason=f"{answer.by} extends it by {answer.hours:g} h, {extended.extended:g} h in all"
         f"{_because(answer.why)}",
         note=_under_way(case),
+    )
+
+
+def _approve(case: Case, answer: Approve, by: _Rules) -> Answered:
+    """Allow what ops were asked for, and nothing else; who approves it again changes nothing."""
+    if problem := _not_to_approve(case, answer, by.now):
+        return AnswerRefused(why=problem)
+    if case.approval is None or is_approved(case, by.now):
+        return Accepted(case=case, reason=_approved(case))
+    until = by.now + by.policy.governance.approval_lasts
+    given = replace(case.approval, by=answer.by, at=by.now, until=until, why=answer.why)
+    approved = replace(case, approval=given)
+    return Accepted(case=approved, reason=_approved(approved))
+
+
+def _not_to_approve(case: Case, answer: Approve, now: datetime) -> str:
+    """Why there is nothing to approve; "" where there is."""
+    asked = case.approval
+    if case.state is CaseState.ACTED:
+        return f"it is too late: {_deed(case)} at {moment(case.looked)}"
+    if case.keep_until is not None and now < case.keep_until:
+        return f"it is kept until {moment(case.keep_until)} by {case.kept_by}"
+    if asked is None:
+        return "nobody was asked to approve it: that is asked once it is due and more than a sweep may do"
+    if not fits(case):
+        return "it is not what it was when it was asked for; if it is due still, you are asked anew"
+    if answer.notice and answer.notice != asked.notice:
+        return "it was asked for anew since: answer the newest request"
+    return "" if is_asked(case, now) else "the approval has expired; if it is due still, you are asked anew"
+
+
+def _approved(case: Case) -> str:
+    given = case.approval
+    if given is None or given.until is None:
+        return ""
+    verb = {Remedy.DELETE: "delete", Remedy.STOP: "stop"}.get(given.remedy, "act on")
+    return (
+        f"{given.by} allows us to {verb} its {len(given.targets)} VMs until {moment(given.until)}"
+        f"{_because(given.why)}"
     )
 
 
@@ -130,4 +181,5 @@ _ANSWERS: Mapping[type, Callable[[Case, Any, _Rules], Answered]] = {
     Keep: _keep,
     Release: _release,
     Extend: _extend,
+    Approve: _approve,
 }

@@ -4,7 +4,7 @@ The cases are read before the facts, so that these are never older than what the
 that is written meanwhile makes a new generation of its case, and the sweep loses it.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Generic, TypeVar
@@ -18,10 +18,12 @@ from spotwarden.engine.fan_out import Each, Swept, each, swept
 from spotwarden.engine.log import log
 from spotwarden.engine.metrics import sweep_metrics
 from spotwarden.engine.turn import TakenTurn, end_turn, take_turn
-from spotwarden.governance.cases import blast
-from spotwarden.governance.cases.blast import portion
+from spotwarden.governance.cases import blast, notices
+from spotwarden.governance.cases.approval import is_approved, is_asked
+from spotwarden.governance.cases.blast import Portion, portion
 from spotwarden.governance.cases.deliveries import with_deliveries
 from spotwarden.governance.cases.escalation import next_step
+from spotwarden.governance.cases.observation import seen
 from spotwarden.governance.cases.pairing import paired
 from spotwarden.governance.cases.progress import after
 from spotwarden.governance.cases.store import read_cases
@@ -43,8 +45,9 @@ Moved = Ripe | Wait | CaseFacts
 class SweptRules(msgspec.Struct, Generic[Facts], frozen=True, kw_only=True):
     """The rules that one function sweeps for: each function has its own facts and its own judge.
 
-    `gather` reads the facts of everything, or of the VMs of these ids alone; `judge` is pure. `watches` makes
-    it one of those that look after the other functions.
+    `names` stand in the order of how certain the rules are: the first ones come first where not all can be
+    acted upon in one sweep. `gather` reads the facts of everything, or of the VMs of these ids alone; `judge`
+    is pure. `watches` makes it one of those that look after the other functions.
     """
 
     names: tuple[str, ...]
@@ -84,9 +87,10 @@ def _sweep(context: SweepContext, rules: SweptRules[Facts], taken: TakenTurn) ->
     steady = steady_since(taken, context.tick, context.policy.governance.outage)
     judged_sweep = _look(context, rules, steady)
     moved = _escalate(context, judged_sweep.cases)
-    acted = _act(
-        context, rules, judged_sweep, [result for result in moved.results if isinstance(result, Ripe)], steady
-    )
+    ripe = [result.case for result in moved.results if isinstance(result, Ripe)]
+    found = portion(rules.names, ripe, context.policy, judged_sweep.judged.fleet, context.tick.now)
+    acted = _act(context, rules, found, steady)
+    taken = _tell_of_waiting(context, taken, found)
     told = each([taken] if rules.watches else [], partial(_tell_of_silence, context))
     taken = next(iter(told.results), taken)
     end_turn(context.cloud.store, context.settings.layout, with_steady(taken, steady), context.tick.now)
@@ -103,6 +107,19 @@ def _tell_of_silence(context: SweepContext, taken: TakenTurn) -> TakenTurn:
     if not isinstance(context.executor.apply(Tell(reason=notice.what, notice=notice)), Done):
         return taken
     return replace(taken, turn=replace(taken.turn, told=notice.id))
+
+
+def _tell_of_waiting(context: SweepContext, taken: TakenTurn, found: Portion) -> TakenTurn:
+    """Tell once that more is due than one sweep may do; the turn remembers it until nothing waits."""
+    since = taken.turn.waits
+    if not found.waiting:
+        since = None
+    elif since is None:
+        notice = blast.waits(found, context.policy, context.tick)
+        log(context.tick, "WARNING", notice.what, kind=notice.kind)
+        if isinstance(context.executor.apply(Tell(reason=notice.why, notice=notice)), Done):
+            since = context.tick.now
+    return replace(taken, turn=replace(taken.turn, waits=since))
 
 
 def _look(
@@ -150,44 +167,51 @@ def _waits(moved: Each[Moved]) -> list[Wait]:
     return [result for result in moved.results if isinstance(result, Wait)]
 
 
-def _act(
-    context: SweepContext,
-    rules: SweptRules[Facts],
-    judged_sweep: JudgedSweep,
-    ripe: list[Ripe],
-    steady: datetime,
-) -> Each[Moved]:
-    """Look once more at what is ripe, and act on what is so still, within the blast radius."""
-    wanted = {
-        (case.rule, case.key): _ids(case.subject) for case in _allowed(context, rules, judged_sweep, ripe)
-    }
-    if not wanted:
+def _act(context: SweepContext, rules: SweptRules[Facts], found: Portion, steady: datetime) -> Each[Moved]:
+    """Look once more at what may be acted upon, and act on what is so still; ask for what is too much."""
+    now = context.tick.now
+    wanted = _targets(found.allowed)
+    asking = _targets(case for case in found.unapproved if not is_asked(case, now))
+    if not wanted and not asking:
         return Each([], [])
-    again = _look(context, rules, steady, set[str]().union(*wanted.values()))
+    again = _look(context, rules, steady, set[str]().union(*wanted.values(), *asking.values()))
     permitted = [
         replace(one, permitted=True)
         for one in again.cases
-        if one.finding is not None
-        and (ids := wanted.get((one.rule, one.key)))
-        and _ids(one.finding.subject) <= ids
+        if _is_no_more(one, wanted) and _is_approved_still(one, found, context)
     ]
+    too_much = [replace(one, budget=found.budget) for one in again.cases if _is_no_more(one, asking)]
     remediated = _escalate(context, permitted, only_remediate=True)
     told = _escalate(context, [result for result in remediated.results if isinstance(result, CaseFacts)])
-    return Each([*_waits(remediated), *_waits(told)], [*remediated.failures, *told.failures])
+    for one in too_much:
+        about = (
+            f"{one.rule} {one.key}: its remedy is for more than {found.budget} VMs and waits for an approval"
+        )
+        log(context.tick, "WARNING", about, kind=notices.ASKS)
+    asked = _escalate(context, too_much)
+    every = (remediated, told, asked)
+    failures = [failure for moved in every for failure in moved.failures]
+    return Each([wait for moved in every for wait in _waits(moved)], failures)
+
+
+def _targets(cases: Iterable[Case]) -> dict[tuple[str, str], set[str]]:
+    return {(case.rule, case.key): _ids(case.subject) for case in cases}
 
 
 def _ids(subject: Subject) -> set[str]:
     return {target.id for target in subject.targets}
 
 
-def _allowed(
-    context: SweepContext, rules: SweptRules[Facts], judged_sweep: JudgedSweep, ripe: list[Ripe]
-) -> tuple[Case, ...]:
-    """The ripe cases that this sweep may act upon; of a rule that wants too much none, then ops are told."""
-    fleet = judged_sweep.judged.fleet
-    found = portion(rules.names, [ripe_case.case for ripe_case in ripe], context.policy, fleet)
-    for rule, cases in found.stopped.items():
-        notice = blast.too_many(rule, cases, fleet, context.policy, context.tick)
-        context.executor.apply(Tell(reason=notice.why, notice=notice))
-        log(context.tick, "ERROR", notice.what, kind=notice.kind)
-    return found.allowed
+def _is_no_more(case: CaseFacts, wanted: Mapping[tuple[str, str], set[str]]) -> bool:
+    """Whether a second look finds the same as the first one, of no more VMs."""
+    ids = wanted.get((case.rule, case.key))
+    return case.finding is not None and bool(ids) and _ids(case.finding.subject) <= (ids or set())
+
+
+def _is_approved_still(case: CaseFacts, found: Portion, context: SweepContext) -> bool:
+    """Whether what hangs on somebody's word has it at the second look as well."""
+    if not any((one.rule, one.key) == (case.rule, case.key) for one in found.approved):
+        return True
+    if case.filed is None or case.finding is None:
+        return False
+    return is_approved(seen(case.filed.case, case.finding, context.tick), context.tick.now)

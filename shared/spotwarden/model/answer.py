@@ -30,7 +30,18 @@ class Extend(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     why: str = ""
 
 
-Answer = Keep | Release | Extend
+class Approve(msgspec.Struct, frozen=True, kw_only=True):
+    """The remedy may be applied although it is for more VMs than a sweep may act upon.
+
+    `notice` is the request that is answered, "" for whichever is on record.
+    """
+
+    by: str
+    notice: str = ""
+    why: str = ""
+
+
+Answer = Keep | Release | Extend | Approve
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):

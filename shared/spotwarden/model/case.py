@@ -50,6 +50,25 @@ class Remediation(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
+class Approval(msgspec.Struct, frozen=True, kw_only=True):
+    """What ops were asked to allow, since it is more than a sweep may do by itself, and who has allowed it.
+
+    The notice `notice` asked at `asked` whether `remedy` may be applied to the VMs `targets`, by id, in the
+    trouble that began at `since`; it holds for nothing else. `by` is "" until somebody has allowed it, at
+    `at`; that counts until `until`.
+    """
+
+    notice: str
+    asked: Moment
+    remedy: Remedy
+    targets: tuple[str, ...]
+    since: Moment | None = None
+    by: str = ""
+    at: Moment | None = None
+    until: Moment | None = None
+    why: str = ""
+
+
 class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One case of one rule, first suspected at `opened`; `looked` is the last look at it, `looks` how many.
 
@@ -58,6 +77,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     which the rule counts (hours, or money). `remediations` are the newest try for each target, `failures` how
     often acting has failed in a row, `told` the ids of other notices about it, `labels` the names of those
     that we have put on its VMs, `answered` the ids of the offers that were taken up: none counts twice.
+    `approval` is there where the remedy is for more VMs than a sweep may act upon.
     """
 
     rule: str
@@ -81,6 +101,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     told: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
+    approval: Approval | None = None
 
     @property
     def key(self) -> str:
@@ -100,7 +121,8 @@ class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     `finding` is None where nothing is wrong any more; with `hidden` it may only be out of sight. `there` says
     that some VM of the case still runs. `permitted` says that a second look and the blast radius let the
-    sweep act. What this sweep has done already: `told` the ids of notices, with when they were accepted,
+    sweep act; `budget` is how many VMs a sweep may act upon, where this case alone has more and ops are to be
+    asked. What this sweep has done already: `told` the ids of notices, with when they were accepted,
     `planned` the remedy written down, `closed` the job closed in its ledger, `labelled` and `remediated` (by
     target) the VMs it has been applied to, with how that went.
     """
@@ -112,6 +134,7 @@ class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
     hidden: bool = False
     there: bool = True
     permitted: bool = False
+    budget: int | None = None
     told: Mapping[str, Moment] = {}
     planned: bool = False
     closed: bool = False

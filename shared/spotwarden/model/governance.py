@@ -187,10 +187,10 @@ class GovernanceLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """What holds for all rules.
 
     One sweep never acts on more than `blast_count` VMs, nor on more than `blast_share` of the job VMs that
-    run (or `blast_least`, in a small project): where a rule wants more it does nothing and ops are told, but
-    a single job may always be acted upon as a whole. No VM is judged
-    before it is `launch_grace` old. Silence counts only while our sweeps came at most `outage` apart. A
-    clock that is off by more than `clock_skew` judges nothing. A veto lasts `longest_keep` at most. After
+    run (or `blast_least`, in a small project): what is due beyond that waits for the next sweep. A single
+    case about more VMs than that waits until ops approve it, which counts for `approval_lasts`. No VM is
+    judged before it is `launch_grace` old. Silence counts only while our sweeps came at most `outage` apart.
+    A clock that is off by more than `clock_skew` judges nothing. A veto lasts `longest_keep` at most. After
     `failures` failed tries in a row ops are told. Prices older than `prices_old` are said to be old. Without
     `discard_local_ssd` no VM with local SSDs is stopped, and ops are told.
     """
@@ -199,6 +199,7 @@ class GovernanceLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     blast_count: int = 10
     blast_share: float = 0.1
     blast_least: int = 3
+    approval_lasts: timedelta = timedelta(days=1)
     launch_grace: timedelta = timedelta(minutes=10)
     outage: timedelta = timedelta(minutes=30)
     clock_skew: timedelta = timedelta(minutes=2)

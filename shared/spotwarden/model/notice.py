@@ -28,6 +28,7 @@ class Way(Enum):
     EXTEND = "extend"
     STOP = "stop"
     RESTART = "restart"
+    APPROVE = "approve"
 
 
 class CaseRef(msgspec.Struct, frozen=True, kw_only=True):

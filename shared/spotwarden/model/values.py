@@ -42,7 +42,7 @@ SHARES = ("coverage", "blast_share", "warn")
 PERCENTS = ("threshold", "cpu_at_rest")
 COUNTS = ("looks", "failures", "short_lives", "blast_count")
 """Numbers below 1 of these make no sense; every other number only must not be negative."""
-POSITIVE = ("after", "act", "outage", "half_life", "threshold", "longest_keep", "patience")
+POSITIVE = ("after", "act", "outage", "half_life", "threshold", "longest_keep", "approval_lasts", "patience")
 """Nor can these be zero: who takes a limit of nothing for none at all would find every VM beyond it."""
 LONGEST = timedelta(days=36_500)
 """A hundred years: who means *never* may say so, and a moment so far from now is still one."""

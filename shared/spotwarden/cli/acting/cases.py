@@ -15,7 +15,7 @@ from spotwarden.governance.cases.history import history, is_kept, standing
 from spotwarden.governance.cases.notices import name_of
 from spotwarden.governance.cases.store import OpenCases, read_cases
 from spotwarden.layout import CaseRecord
-from spotwarden.model.answer import Answer, AnswerRefused, Extend, Keep, Release
+from spotwarden.model.answer import Answer, AnswerRefused, Approve, Extend, Keep, Release
 from spotwarden.model.case import Case
 from spotwarden.model.governance import Remedy
 from spotwarden.model.jobfile import JobFile
@@ -38,6 +38,7 @@ def cases() -> None:
       spotwarden cases show idle test-vm
       spotwarden cases keep idle test-vm --for 8h --why "debugging"
       spotwarden cases extend job_cap my-job --by 4h
+      spotwarden cases approve job_cap my-gang
     """
 
 
@@ -113,6 +114,19 @@ def release(rule: str, key: str, *, why: str) -> None:
 def extend(rule: str, key: str, *, span: timedelta, why: str) -> None:
     """Give a job more time than its limit (the rule job_cap), up to the policy's ceiling."""
     _answer(rule, key, lambda by, _now: Extend(by=by, hours=span / timedelta(hours=1), why=why))
+
+
+@cases.command()
+@click.argument("rule", type=RULE)
+@click.argument("key")
+@why_option
+def approve(rule: str, key: str, *, why: str) -> None:
+    """Let a remedy be applied that is for more VMs than one sweep may act upon.
+
+    Only what was asked for is approved: these VMs, in this trouble, for as long as the policy says. The next
+    sweep that still finds the same applies it; `spotwarden cases keep` takes it back until then.
+    """
+    _answer(rule, key, lambda by, _now: Approve(by=by, why=why))
 
 
 def _answer(rule: str, key: str, say: Callable[[str, datetime], Answer]) -> None:

@@ -220,9 +220,7 @@ def _line(remedy: ReplayedRemedy) -> str:
 
 
 def _stop(one: Stopped) -> str:
-    return (
-        f"  {one.at:%Y-%m-%d %H:%M} {one.rule} wanted {one.vms} VMs at once, more than the blast radius: none"
-    )
+    return f"  {one.at:%Y-%m-%d %H:%M} {one.rule}: {one.vms} more VMs than one sweep may act upon; they wait"
 
 
 def _called(name: str, played: Played) -> str:

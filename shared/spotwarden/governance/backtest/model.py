@@ -63,7 +63,7 @@ class ReplayedRemedy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stopped(msgspec.Struct, frozen=True, kw_only=True):
-    """A sweep in which a rule would have wanted more than the blast radius, and so have done nothing."""
+    """A sweep in which so many VMs of a rule would have waited, for the next one or for an approval."""
 
     rule: str
     at: datetime
@@ -91,8 +91,8 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
 class Sum(msgspec.Struct, frozen=True, kw_only=True):
     """One policy and one rule in figures. What is saved leaves wrong kills out; `money` is in words.
 
-    `unknown` counts the cases of which nothing could be known, `stopped` the sweeps in which the blast
-    radius would have stopped the rule.
+    `unknown` counts the cases of which nothing could be known, `stopped` the sweeps in which some of
+    the rule's VMs would have waited, for the next one or for an approval.
     """
 
     rule: str

@@ -169,9 +169,10 @@ class Replay:
         self._gone[target] = remedy
 
     def _allowed(self, ripe: list[Case], judged: Judged, tick: Tick) -> tuple[Case, ...]:
-        """The ripe cases that may be acted upon; of a rule that wants too much none."""
-        found = portion(judged.rules, ripe, self._policy, judged.fleet)
-        for rule, cases in found.stopped.items():
-            vms = sum(len(case.subject.targets) for case in cases)
-            self._stopped.append(Stopped(rule=rule, at=tick.now, vms=vms))
+        """The ripe cases that this sweep acts upon; nobody approves anything in a replay."""
+        found = portion(judged.rules, ripe, self._policy, judged.fleet, tick.now)
+        held = Counter[str]()
+        for case in (*found.waiting, *found.unapproved):
+            held[case.rule] += len(case.subject.targets)
+        self._stopped += [Stopped(rule=rule, at=tick.now, vms=vms) for rule, vms in held.items()]
         return found.allowed

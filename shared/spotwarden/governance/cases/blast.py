@@ -1,22 +1,53 @@
-"""How much one sweep may destroy."""
+"""How much one sweep may destroy: a budget that throttles. What it has no room for waits, or is asked for."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from datetime import datetime
 
 import msgspec
 
 from spotwarden.governance.cases import notices
+from spotwarden.governance.cases.approval import is_approved
 from spotwarden.model.case import Case
-from spotwarden.model.governance import GovernanceLimits
+from spotwarden.model.finding import Target
+from spotwarden.model.governance import GovernanceLimits, Remedy
 from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
 
 class Portion(msgspec.Struct, frozen=True, kw_only=True):
-    """What one sweep may do of what is due; `stopped` are the cases of rules that wanted too much."""
+    """What one sweep does of what is due.
 
+    `allowed` is acted upon now, of which `approved` by somebody's word; `waiting` has no room in this sweep;
+    `unapproved` is each more than the whole `budget`, and waits for an approval.
+    """
+
+    budget: int
     allowed: tuple[Case, ...] = ()
-    stopped: Mapping[str, tuple[Case, ...]] = {}
+    approved: tuple[Case, ...] = ()
+    waiting: tuple[Case, ...] = ()
+    unapproved: tuple[Case, ...] = ()
+
+
+class _Room:
+    """How many more VMs, and how many more targets of any kind, a sweep may act upon."""
+
+    def __init__(self, budget: int, count: int) -> None:
+        self._budget, self._count = budget, count
+        self._taken: dict[str, Target] = {}
+
+    def fits(self, case: Case) -> bool:
+        """Whether there is room for all of its targets; a VM that is acted upon anyway takes none.
+
+        A disk that is left over is no part of the fleet, so only the count holds for it.
+        """
+        wanted = {**self._taken, **{target.id: target for target in case.subject.targets}}
+        vms = sum(bool(target.zone) for target in wanted.values())
+        return vms <= self._budget and len(wanted) <= self._count
+
+    def take(self, case: Case) -> None:
+        """Leave so much less room."""
+        self._taken |= {target.id: target for target in case.subject.targets}
 
 
 def allowed(limits: GovernanceLimits, fleet: int) -> int:
@@ -24,31 +55,48 @@ def allowed(limits: GovernanceLimits, fleet: int) -> int:
     return min(limits.blast_count, max(limits.blast_least, int(limits.blast_share * fleet)))
 
 
-def portion(rules: Sequence[str], cases: Collection[Case], policy: Policy, fleet: int) -> Portion:
-    """What a sweep may do, rule by rule in this order; a rule that wants more than is left does nothing."""
-    done: tuple[Case, ...] = ()
-    stopped: dict[str, tuple[Case, ...]] = {}
-    for rule in rules:
-        mine = tuple(case for case in cases if case.rule == rule)
-        if _within((*done, *mine), policy, fleet):
-            done = (*done, *mine)
-        elif mine:
-            stopped[rule] = mine
-    return Portion(allowed=done, stopped=stopped)
+def portion(
+    rules: Sequence[str], cases: Collection[Case], policy: Policy, fleet: int, now: datetime
+) -> Portion:
+    """What a sweep does of what is due: whole cases, the most certain and most harmless first.
 
-
-def _within(cases: Collection[Case], policy: Policy, fleet: int) -> bool:
-    """Whether a sweep may act on all of these. A single job is always allowed: half a gang is no use.
-
-    A disk that is left over is no part of the fleet, so only the count holds for it.
+    `rules` stand in the order of how certain they are. A case that was approved takes no room from others.
     """
-    limits = policy.governance
-    one_job = len(cases) == 1 and all(case.subject.job for case in cases)
-    targets = {target.id: target for case in cases for target in case.subject.targets}
-    vms = [target for target in targets.values() if target.zone]
-    return one_job or (len(vms) <= allowed(limits, fleet) and len(targets) <= limits.blast_count)
+    budget = allowed(policy.governance, fleet)
+    room = _Room(budget, policy.governance.blast_count)
+    done: list[Case] = []
+    approved: list[Case] = []
+    waiting: list[Case] = []
+    unapproved: list[Case] = []
+    for case in sorted(cases, key=lambda case: _order(case, rules)):
+        if not _Room(budget, policy.governance.blast_count).fits(case):
+            (approved if is_approved(case, now) else unapproved).append(case)
+        elif room.fits(case):
+            room.take(case)
+            done.append(case)
+        else:
+            waiting.append(case)
+    return Portion(
+        budget=budget,
+        allowed=(*approved, *done),
+        approved=tuple(approved),
+        waiting=tuple(waiting),
+        unapproved=tuple(unapproved),
+    )
 
 
-def too_many(rule: str, cases: Collection[Case], fleet: int, policy: Policy, tick: Tick) -> Notice:
-    """What ops are told where a rule wants more than it may."""
-    return notices.too_many(rule, cases, allowed(policy.governance, fleet), policy, tick)
+def _order(case: Case, rules: Sequence[str]) -> tuple[int, int, datetime, str]:
+    """The most certain rule first, then what can be undone, then what has been known for longest."""
+    return rules.index(case.rule), _harm(case), case.opened, case.key
+
+
+def _harm(case: Case) -> int:
+    """What cannot be undone: nothing of a stop that keeps all disks, the whole VM of a delete."""
+    if case.remedy is Remedy.DELETE:
+        return 2
+    return int(any(target.local_ssds for target in case.subject.targets))
+
+
+def waits(found: Portion, policy: Policy, tick: Tick) -> Notice:
+    """What ops are told, once, where more is due than one sweep may act upon."""
+    return notices.waiting(found.waiting, found.budget, policy, tick)

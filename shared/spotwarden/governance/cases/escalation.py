@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from spotwarden.governance.calendar import open_at
 from spotwarden.governance.cases import notices
+from spotwarden.governance.cases.approval import is_asked
 from spotwarden.governance.cases.closing import clear, doubt, without_finding
 from spotwarden.governance.cases.life import CaseEvent, follow
 from spotwarden.governance.cases.observation import (
@@ -30,7 +31,7 @@ from spotwarden.governance.cases.observation import (
 )
 from spotwarden.governance.cases.remedy import remediate
 from spotwarden.model.action import CaseStep, FileCase, LabelInstance, Ripe, Tell
-from spotwarden.model.case import Case, CaseFacts, CaseState, Remediation, Warned
+from spotwarden.model.case import Approval, Case, CaseFacts, CaseState, Remediation, Warned
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.governance import Remedy
 from spotwarden.model.policy import Policy
@@ -161,6 +162,8 @@ def _act(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
         return _look_after(facts, case, tick)
     if not may_act(case, finding, policy, tick):
         return None
+    if facts.budget is not None:
+        return _ask(facts, facts.budget, policy, tick)
     if not facts.permitted:
         return Ripe(case=seen(case, finding, tick))
     if facts.planned:
@@ -168,7 +171,31 @@ def _act(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     planned = tuple(_plan(case, target.id, tick) for target in finding.subject.targets)
     state = follow(case.state, CaseEvent.PLAN)
     due = seen(case, finding, tick, state=state, remediations=planned)
-    return FileCase(reason=f"due: {finding.reason}", case=due, generation=generation)
+    word = f", approved by {case.approval.by}" if case.approval and case.approval.by else ""
+    return FileCase(reason=f"due{word}: {finding.reason}", case=due, generation=generation)
+
+
+def _ask(facts: CaseFacts, budget: int, policy: Policy, tick: Tick) -> CaseStep | None:
+    """Ask ops once for what is more than a sweep may do, and write down what they were asked."""
+    case, finding, generation = open_case(facts)
+    wanted = seen(case, finding, tick)
+    if is_asked(wanted, tick.now):
+        return None
+    notice = notices.approval(wanted, budget, policy, tick)
+    if notice.id not in facts.told:
+        return Tell(reason=notice.what, notice=notice)
+    asked = Approval(
+        notice=notice.id,
+        asked=tick.now,
+        remedy=wanted.remedy,
+        targets=tuple(target.id for target in wanted.subject.targets),
+        since=wanted.since,
+    )
+    return FileCase(
+        reason=f"ops were asked to approve it: {finding.reason}",
+        case=replace(wanted, approval=asked),
+        generation=generation,
+    )
 
 
 def _withhold(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from spotwarden.model.case import Case, CaseState, Remediation, Warned
+from spotwarden.governance.cases.approval import is_approved, is_asked
+from spotwarden.model.case import Approval, Case, CaseState, Remediation, Warned
 from spotwarden.recovery.standing import TimelineEvent
 
 
@@ -16,6 +17,8 @@ def standing(case: Case, now: datetime) -> str:
     """How it stands, in a word or two."""
     if is_kept(case, now):
         return f"kept until {case.keep_until:%Y-%m-%d %H:%M}"
+    if case.approval is not None and case.state is not CaseState.ACTED and is_asked(case, now):
+        return f"approved by {case.approval.by}" if is_approved(case, now) else "waits for approval"
     earnest = [warning for warning in case.warnings if warning.counts]
     if case.state is CaseState.WARNED and earnest and all(one.delivered is None for one in earnest):
         return "warned, not arrived yet"
@@ -35,10 +38,21 @@ def _moments(case: Case) -> Iterator[TimelineEvent]:
         yield TimelineEvent(at=warned.at, what=_warning(warned))
         if warned.delivered is not None:
             yield TimelineEvent(at=warned.delivered, what=f"warning {warned.level} arrived; its grace began")
+    if case.approval is not None:
+        yield from _approval(case.approval)
     for remediation in case.remediations:
         yield TimelineEvent(at=remediation.at, what=_remediation(case, remediation))
     if case.looked > case.opened:
         yield TimelineEvent(at=case.looked, what=f"last look on record, of {case.looks}")
+
+
+def _approval(approval: Approval) -> Iterator[TimelineEvent]:
+    count = len(approval.targets)
+    yield TimelineEvent(at=approval.asked, what=f"ops were asked to approve it for {count} VMs")
+    if approval.at is not None and approval.until is not None:
+        why = f": {approval.why}" if approval.why else ""
+        until = f"{approval.until:%Y-%m-%d %H:%M} UTC"
+        yield TimelineEvent(at=approval.at, what=f"approved by {approval.by} until {until}{why}")
 
 
 def _warning(warned: Warned) -> str:

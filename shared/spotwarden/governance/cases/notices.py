@@ -1,5 +1,6 @@
 """What people are told about a case, in words."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
@@ -34,6 +35,9 @@ DISCARDS = (
     "was stopped; the data on its local SSDs was discarded, its other disks stay",
 )
 """The same for a stop of VMs with local SSDs, as far as the policy lets us."""
+WAITS, ASKS = "blast_radius", "approval_needed"
+"""The kinds of what is beyond the budget of a sweep: it waits for the next one, or for somebody's word."""
+MOST_NAMES = 20
 OVER = frozenset({"orphan", "leftover"})
 """Rules whose jobs are over: there is nothing to start again."""
 MOST_INSTANCES = 256
@@ -174,22 +178,53 @@ def withheld(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
     )
 
 
-def too_many(rule: str, cases: Collection[Case], allowed: int, policy: Policy, tick: Tick) -> Notice:
-    """Tell ops that a rule wants to act on more VMs than it may, so that it acted on none."""
-    names = [name_of(case) for case in cases]
-    shown = ", ".join(sorted(names)[:20])
+def waiting(cases: Collection[Case], budget: int, policy: Policy, tick: Tick) -> Notice:
+    """Tell ops once that more is due than a sweep may act upon, and that the rest waits for the next one."""
+    names = sorted(name_of(case) for case in cases)
+    rules = Counter(case.rule for case in cases)
+    vms = len({target.id for case in cases for target in case.subject.targets})
     return Notice(
-        id=f"blast-radius/{rule}/{tick.now:%Y-%m-%dT%H}",
-        kind="blast_radius",
-        severity=Severity.URGENT,
+        id=f"blast-radius/{tick.function}/{tick.now:%Y%m%dT%H%M%S}",
+        kind=WAITS,
+        severity=Severity.WARNING,
         job="",
         at=tick.now,
-        what=f"the rule {rule} wants to act on {len(names)} cases at once and was stopped",
-        why=f"at most {allowed} VMs may be acted upon in one sweep (governance.blast_count, blast_share)",
-        todo="look whether something is wrong with the rule or its facts; if all is right, raise the limit",
-        then="nothing is done by this rule until there are fewer, or the limit is raised",
+        what=f"{vms} VMs wait: {tick.function} acts on {budget} in one sweep at most",
+        why="more is due than one sweep may act upon (governance.blast_count, blast_share, blast_least)",
+        todo="nothing, if all of them may go; if a rule or its facts are wrong, keep them"
+        " (`spotwarden cases list`) or set the rule to observe in the policy",
+        then="the next sweeps act on them, the most certain and most harmless first; you are not told again"
+        " while any of them waits",
         owner=policy.governance.ops,
-        evidence={"cases": shown + (", …" if len(names) > 20 else "")},  # noqa: PLR2004 — as shown above
+        evidence={
+            "waiting": ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else ""),
+            "rules": ", ".join(f"{rule} {count}" for rule, count in sorted(rules.items())),
+        },
+    )
+
+
+def approval(case: Case, budget: int, policy: Policy, tick: Tick) -> Notice:
+    """Ask ops whether a remedy may be applied that is for more VMs than a sweep may act upon by itself."""
+    phrase = remedy_phrases(case.remedy, case)[0] or "be acted upon"
+    count = len(case.subject.targets)
+    command = f"spotwarden cases approve {case.rule} {case.key}"
+    return _notice(
+        case,
+        policy,
+        tick,
+        id=f"{_base(case)}/approval-{_request(case)}",
+        kind=ASKS,
+        severity=Severity.URGENT,
+        what=f"{name_of(case)} waits for your approval: {count} VMs should {phrase.partition(' (')[0]}",
+        why=f"{case.reason}; at most {budget} VMs may be acted upon in one sweep without it"
+        " (governance.blast_count, blast_share, blast_least)",
+        todo=f"if all {count} may {phrase}, approve it: `{command}`; if not,"
+        f" `spotwarden cases keep {case.rule} {case.key} --for {written(policy.notify.keep)}`",
+        then="nothing is done until somebody approves it or it is over, and you are not told again; an"
+        f" approval counts for {written(policy.governance.approval_lasts)}, for these VMs in this trouble",
+        evidence=case.evidence,
+        owner=policy.governance.ops,
+        ways=(Way.APPROVE, Way.KEEP),
     )
 
 
@@ -220,6 +255,18 @@ def _promise(case: Case, hindered: str) -> str:
     """
     ids = sorted(target.id for target in case.subject.targets)
     said = (case.remedy.value, bool(hindered), ids, str(case.keep_until), case.extended)
+    return sha256(repr(said).encode()).hexdigest()[:8]
+
+
+def _request(case: Case) -> str:
+    """What tells one request for an approval from another: what would be done to whom, and for what trouble.
+
+    One that has expired, or that somebody has taken back, is asked anew: so the request before it and what
+    people have answered are a part of its name.
+    """
+    ids = sorted(target.id for target in case.subject.targets)
+    before = str(case.approval.asked) if case.approval else ""
+    said = (case.remedy.value, ids, str(case.since), before, str(case.keep_until), case.extended)
     return sha256(repr(said).encode()).hexdigest()[:8]
 
 

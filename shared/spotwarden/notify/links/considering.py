@@ -5,6 +5,7 @@ from datetime import datetime
 
 from spotwarden.model.notice import Way
 from spotwarden.model.policy import Policy
+from spotwarden.notify.links.approving import approve
 from spotwarden.notify.links.on_cases import keep_or_extend
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts
 from spotwarden.notify.links.restarting import restart
@@ -15,6 +16,7 @@ _WAYS: Mapping[Way, Callable[[OfferFacts, Policy, datetime], AnswerVerdict]] = {
     Way.EXTEND: keep_or_extend,
     Way.STOP: stop,
     Way.RESTART: restart,
+    Way.APPROVE: approve,
 }
 
 

@@ -124,4 +124,5 @@ _LOOKS: Mapping[Way, Callable[[SweepContext, Offer], OfferFacts]] = {
     Way.EXTEND: _on_limit,
     Way.STOP: _on_vms,
     Way.RESTART: _on_job,
+    Way.APPROVE: _on_case,
 }

@@ -23,6 +23,7 @@ _FITS: Mapping[Way, Callable[[Notice], bool]] = {
     # A disk that is left over is named by its link: there is nothing to stop.
     Way.STOP: lambda notice: bool(notice.case and notice.instances) and all(map(_is_vm, notice.instances)),
     Way.RESTART: lambda notice: bool(notice.job),
+    Way.APPROVE: lambda notice: notice.case is not None,
 }
 
 

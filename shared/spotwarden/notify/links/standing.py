@@ -12,7 +12,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.spans import moment
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 
-CONFLICT, NOT_FOUND, SILENT = 409, 404, 503
+CONFLICT, FORBIDDEN, NOT_FOUND, SILENT = 409, 403, 404, 503
 MOST_NAMED = 8
 """So many VMs are named on a page; of more the count says enough."""
 

@@ -54,4 +54,4 @@ def write_answer(
 
 def _said(case: Case) -> tuple[object, ...]:
     """What only people write into a case."""
-    return (case.keep_until, case.kept_by, case.kept_why, case.extended, case.answered)
+    return (case.keep_until, case.kept_by, case.kept_why, case.extended, case.answered, case.approval)

@@ -18,7 +18,7 @@ NO_OWNER = (
     " or put the label `owner` on its VMs"
 )
 UNREACHABLE = "unreachable"
-_FOR_OPS = "_failing"
+_FOR_OPS = ("_failing", "approval_needed")
 """How kinds end that are about our own work: not the owner can help then, but ops."""
 
 

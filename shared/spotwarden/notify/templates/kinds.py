@@ -34,7 +34,12 @@ _OF_JOBS = {
     "job_toml": _kind("A job's own settings cannot be read; the policy's hold.", Severity.WARNING),
     "quarantined": _kind("A marker could not be used and was put aside.", Severity.WARNING),
     "blast_radius": _kind(
-        "A rule wanted to act on more VMs than it may at once, and acted on none.", Severity.URGENT
+        "More is due than one sweep may act upon: the rest waits for the next ones; for ops.",
+        Severity.WARNING,
+    ),
+    "approval_needed": _kind(
+        "One remedy is for more VMs than a sweep may act upon: nothing is done until ops approve it.",
+        Severity.URGENT,
     ),
     "function_silent": _kind("A function of ours has not swept for an hour; for ops.", Severity.URGENT),
     WEEKLY: _kind("The figures of a week: what ran, what it cost and saved, what was wasted.", Severity.INFO),

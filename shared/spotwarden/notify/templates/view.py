@@ -170,10 +170,13 @@ def _buttons(notice: Notice, links: MailLinks) -> tuple[Button, ...]:
         Way.EXTEND: f"Extend by {hours(links.extend)}" if links.extend else "Extend",
         Way.STOP: "Stop now",
         Way.RESTART: "Start again",
+        Way.APPROVE: "Approve",
     }
     offered = links.offers.get(notice.id, ())
     return tuple(
-        Button(label=labels[way], url=_url(url), grave=way is Way.STOP) for way, url in offered if _url(url)
+        Button(label=labels[way], url=_url(url), grave=way in {Way.STOP, Way.APPROVE})
+        for way, url in offered
+        if _url(url)
     )
 
 
@@ -188,6 +191,7 @@ def _commands(notice: Notice, links: MailLinks) -> list[str]:
         Way.EXTEND: f"spotwarden extend {job} --by {_span(links.extend, EXTEND)}" if case and job else "",
         Way.STOP: f"spotwarden stop {job}" if job else "",
         Way.RESTART: f"spotwarden restart {job}" if job else "",
+        Way.APPROVE: f"spotwarden cases approve {named}" if case else "",
     }
     wanted = [known.get(way, "") for way in notice.ways]
     return [one for one in wanted if one and " ".join(one.split()[:3]) not in notice.todo]

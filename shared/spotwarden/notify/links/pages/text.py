@@ -33,6 +33,7 @@ ANSWERED: Mapping[Way, str] = {
     Way.EXTEND: "Extend",
     Way.STOP: "Stop",
     Way.RESTART: "Start again",
+    Way.APPROVE: "Approve",
 }
 _UNFIT: Mapping[Unfit, tuple[int, str, str]] = {
     Unfit.BROKEN: (
