@@ -11,8 +11,8 @@ from spotwarden.governance.answering import answered
 from spotwarden.governance.cases.escalation import may_act
 from spotwarden.governance.cases.history import history, standing
 from spotwarden.governance.cases.observation import counting
-from spotwarden.model.answer import Accepted, AnswerRefused, Extend, Keep, Release
-from spotwarden.model.case import Case, CaseState, Remediation, Warned
+from spotwarden.model.answer import Accepted, AnswerRefused, Approve, Extend, Keep, Release
+from spotwarden.model.case import Approval, Case, CaseState, Remediation, Warned
 from spotwarden.model.finding import Finding, Subject, Target
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, JobCap, Remedy
 from spotwarden.model.jobfile import JobFile
@@ -236,3 +236,33 @@ def test_a_history_is_told_in_the_order_of_time():
 def test_a_case_stands_kept_only_while_it_is(until, stands):
     """A veto that is over is history."""
     assert standing(case(keep_until=until), NOW) == stands
+
+
+ASKED = Approval(notice="n-2", asked=NOW - HOUR, remedy=Remedy.STOP, targets=("1",))
+
+
+def test_an_approval_stands_in_the_case_with_who_gave_it_and_until_when():
+    """For as long as the policy says; nothing else of the case changes."""
+    said = say(case(approval=ASKED), Approve(by="ops", why="it hangs"))
+    assert isinstance(said, Accepted)
+    given = replace(ASKED, by="ops", at=NOW, until=NOW + 24 * HOUR, why="it hangs")
+    assert said.case == case(approval=given)
+    assert said.reason == "ops allows us to stop its 1 VMs until 2026-01-06 12:00 UTC: it hangs"
+
+
+@pytest.mark.parametrize(("until", "by"), [(NOW + SECOND, "ada"), (NOW, None)], ids=["in force", "expired"])
+def test_who_approves_again_changes_nothing(until, by):
+    """The first word counts while it lasts; after that it is asked for anew."""
+    given = case(approval=replace(ASKED, by="ada", at=NOW - HOUR, until=until))
+    said = say(given, Approve(by="bob"))
+    assert isinstance(said, Accepted if by else AnswerRefused)
+    assert not isinstance(said, Accepted) or said.case == given
+
+
+@pytest.mark.parametrize("answer", [Keep(by="ada", until=NOW + HOUR), Extend(by="ada", hours=2)])
+def test_whoever_gives_more_time_takes_an_approval_back(answer):
+    """After a veto, and after an extension, it is another remedy that would be applied."""
+    given = cap(approval=replace(ASKED, by="ops", at=NOW, until=NOW + HOUR))
+    said = say(given, answer)
+    assert isinstance(said, Accepted)
+    assert said.case.approval is None

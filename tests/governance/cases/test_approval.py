@@ -6,9 +6,14 @@ from datetime import timedelta
 import msgspec
 import pytest
 
+from spotwarden.engine.executor.apply import Executor
+from spotwarden.governance.answering import answered
 from spotwarden.layout import CaseRecord
+from spotwarden.model.answer import Accepted, Approve
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy
 from spotwarden.model.notice import Way
+from spotwarden.model.tick import Tick
+from spotwarden.notify.links.writing import write_answer
 from tests.fakes.trouble import conflict, unanswered
 from tests.governance.made_up import RULE, MadeUp, Said
 from tests.notify.links.answer_web import Web
@@ -370,6 +375,21 @@ def test_a_click_that_meets_a_sweep_is_written_anew(gang):
     gang.cloud.store.trouble.order("write", conflict(), about="cases/", times=3)
     assert gang.approve().status_code == 200
     assert gang.approval().by == OPS
+
+
+def test_a_command_whose_write_was_lost_is_written_again(gang):
+    """Nobody knows whether it was: the case is read, and does not say so."""
+    gang.cloud.store.trouble.order("write", unanswered(after_work=False), about="cases/")
+    store, layout = gang.cloud.ports().store, gang.layout
+    tick = Tick(function="cases", sweep="c-1", now=gang.now)
+    executor = Executor(gang.cloud.ports(), layout, gang.policy, tick)
+    record = CaseRecord(rule=RULE, key="gang")
+
+    def decide(case):
+        return answered(case, Approve(by="bob"), policy=gang.policy, now=gang.now)
+
+    assert isinstance(write_answer(store, layout, executor, record, decide), Accepted)
+    assert gang.approval().by == "bob"
 
 
 def test_a_request_whose_record_was_lost_is_the_same_request():

@@ -98,6 +98,7 @@ def test_anything_else_is_none(said):
         ({"owner": OPS}, JobFile(email="eve@x.org"), [mail("eve@x.org")]),
         ({"owner": OPS, "kind": "idle_failing"}, JobFile(email="eve@x.org"), [mail(OPS), hook("ops")]),
         ({"owner": ADA, "kind": "idle_failing"}, JobFile(), [mail(OPS), hook("ops")]),
+        ({"owner": OPS, "kind": "approval_needed"}, JobFile(email="eve@x.org"), [mail(OPS), hook("ops")]),
         ({"owner": OPS, "job": ""}, JobFile(), [mail(OPS), hook("ops")]),
         ({"owner": "", "job": ""}, JobFile(), [mail(OPS), hook("ops")]),
         ({"owner": "", "id": "test/1/x"}, JobFile(email="eve@x.org"), [mail(OPS)]),
