@@ -10,10 +10,12 @@ from spotwarden.governance.recording import read
 from spotwarden.layout import JobFileName, StatusCode
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.governance import GovernanceLimits, InstanceCap, JobCap, OwnerCap, Remedy, Scope
+from spotwarden.model.notice import Way
 from spotwarden.model.policy import Mode
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import load
 from tests.governance.caps.cap_world import ADA, CapWorld, between
+from tests.notify.links.answer_web import Web
 
 HOUR = timedelta(hours=1)
 TEN = JobCap(max_runtime=10 * HOUR, longest=20 * HOUR)
@@ -176,6 +178,18 @@ def test_a_gang_is_stopped_whole(world):
     second = world.vm("gang", name="gang-2")
     world.sweep_for(hours=10, minutes=5)
     assert sorted(world.asked()) == sorted([("stop", first), ("stop", second)])
+
+
+def test_a_gang_beyond_the_budget_is_stopped_whole_once_ops_approve_it(world):
+    """A gang of four, where a sweep may act upon three: asked for once in a day of sweeps, then stopped."""
+    nodes = [world.job("gang", name="gang-1"), *(world.vm("gang", name=f"gang-{one}") for one in (2, 3, 4))]
+    world.sweep_for(hours=34)
+    assert world.asked() == []
+    [request] = [one for one in world.notices() if one.kind == "approval_needed"]
+    web = Web(world)
+    assert web.click(web.token(web.offer(Way.APPROVE, request, to="ops@x.org"))).status_code == 200
+    world.sweep_for(minutes=5)
+    assert sorted(world.asked()) == sorted(("stop", node) for node in nodes)
 
 
 def test_a_vm_that_was_launched_by_hand_is_its_jobs_by_its_id(world):
