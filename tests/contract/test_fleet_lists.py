@@ -52,6 +52,48 @@ def test_only_the_needed_fields_are_asked_for(google: Scripted, compute: Compute
     assert "filter" not in asked.query
 
 
+def test_of_metadata_only_the_keys_are_asked_for(google: Scripted, compute: ComputeEngine):
+    """The values of a thousand VMs are a thousand start-up scripts."""
+    google.say(listed(vm()))
+    compute.fleet()
+    [asked] = google.asked
+    assert asked.query["fields"].count("metadata") == asked.query["fields"].count("metadata/items/key") == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "manager"),
+    [
+        ({}, ""),
+        ({"metadata": {}}, ""),
+        ({"metadata": {"items": [{"key": "startup-script"}]}}, ""),
+        ({"metadata": {"items": [{"key": "created-by"}]}}, ""),
+        ({"metadata": {"items": [{"key": "instance-template"}]}}, ""),
+        (
+            {"metadata": {"items": [{"key": "instance-template"}, {"key": "created-by"}]}},
+            "a managed instance group",
+        ),
+        ({"labels": {"goog-gke-node": ""}}, "GKE"),
+        ({"labels": {"goog-k8s-cluster-name": "c"}}, "GKE"),
+        ({"labels": {"goog-dataproc-cluster-name": "c"}}, "Dataproc"),
+        ({"labels": {"goog-batch-worker": "true"}}, "Batch"),
+        ({"labels": {"batch-job-uid": "j-1"}}, "Batch"),
+        ({"labels": {"batch-node": ""}}, "Batch"),
+        ({"labels": {"batch-job-id": "mine"}}, ""),
+        ({"labels": {"goog-dataflow-job-id": "j"}}, "Dataflow"),
+        ({"labels": {"goog-new": ""}}, "a Google service, by its label goog-new,"),
+        ({"labels": {"goog-terraform-provisioned": "true"}}, ""),
+        ({"labels": {"goog-ops-agent-policy": "v2", "goog-ec-src": "vm_add-gcloud"}}, ""),
+        ({"labels": {"goog-ec-src": "vm_add-tf", "goog-gke-node": ""}}, "GKE"),
+        ({"labels": {"google": "me", "team": "eyes"}}, ""),
+    ],
+)
+def test_who_makes_a_vm_anew_is_told_by_its_labels_and_metadata(
+    google: Scripted, compute: ComputeEngine, fields: dict[str, Any], manager: str
+):
+    """Google's services and managed instance groups; labels that only say how it was made are none."""
+    assert read(google, compute, **fields).manager == manager
+
+
 def test_all_pages_are_read(google: Scripted, compute: ComputeEngine):
     """Until there is no next one; what one of them hides, the whole hides."""
     google.say(listed(vm(1), nextPageToken="t", unreachables=["zones/us-east1-b"]))

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from spotwarden.gcp.managed import manager_of
 from spotwarden.model.fleet import Fleet, Leftover, Machine
 from spotwarden.model.instance import Operation, Status
 from spotwarden.ports import RejectedError
@@ -144,6 +145,7 @@ class Governed(Answering):
             created=self.clock.now() - age,
             size_gb=0 if kind == "address" else size_gb,
             labels={"spotwarden-job": job, **(labels or {})},
+            manager=manager_of(labels or {}),
         )
         return link
 
@@ -163,6 +165,7 @@ class Governed(Answering):
         provisioning: str = "STANDARD",
         local_ssds: int = 0,
         labels: Mapping[str, str] | None = None,
+        metadata: Mapping[str, str] | None = None,
     ) -> str:
         """Have a VM that runs since `age` ago, whoever made it; gives its id."""
         body: dict[str, Any] = {
@@ -172,6 +175,8 @@ class Governed(Answering):
             "scheduling": {"provisioningModel": provisioning},
             "disks": [{"type": "PERSISTENT", "boot": True}, *[{"type": "SCRATCH"}] * local_ssds],
         }
+        if metadata:
+            body["metadata"] = {"items": [{"key": key, "value": value} for key, value in metadata.items()]}
         if gpus:
             kind = f"zones/{zone}/acceleratorTypes/{gpu}"
             body["guestAccelerators"] = [{"acceleratorType": kind, "acceleratorCount": gpus}]
@@ -198,6 +203,9 @@ def machine(vm: Vm) -> Machine:
         provisioning=str(scheduling.get("provisioningModel", spot)),
         local_ssds=_local_ssds(vm),
         labels=dict(vm.body.get("labels", {})),
+        manager=manager_of(
+            vm.body.get("labels", {}), [item["key"] for item in vm.body.get("metadata", {}).get("items", ())]
+        ),
     )
 
 

@@ -10,12 +10,14 @@ import msgspec
 
 from spotwarden.gcp.built_in import built_in
 from spotwarden.gcp.filters import LONGEST
+from spotwarden.gcp.managed import manager_of
 from spotwarden.gcp.wire import STATUSES, WireListed, WirePage, last, utc
 from spotwarden.model.fleet import Fleet, Machine
 
 FIELDS = (
     "instances(id,name,status,creationTimestamp,lastStartTimestamp,machineType,"
-    "guestAccelerators(acceleratorType,acceleratorCount),scheduling(provisioningModel,preemptible),disks/type,labels)"
+    "guestAccelerators(acceleratorType,acceleratorCount),scheduling(provisioningModel,preemptible),disks/type,labels,"
+    "metadata/items/key)"
 )
 
 
@@ -34,6 +36,18 @@ class WireDisk(msgspec.Struct, frozen=True, gc=False):
     """An attached disk, `SCRATCH` for a local SSD."""
 
     type: str = ""
+
+
+class WireItem(msgspec.Struct, frozen=True, gc=False):
+    """An item of metadata; of its value, which may be a whole script, nothing is asked."""
+
+    key: str
+
+
+class WireMetadata(msgspec.Struct, frozen=True):
+    """The metadata of a VM."""
+
+    items: Sequence[WireItem] = ()
 
 
 class FleetScheduling(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -61,6 +75,7 @@ class WireMachine(msgspec.Struct, frozen=True, rename="camel"):
     scheduling: FleetScheduling = FleetScheduling()
     disks: Sequence[WireDisk] = ()
     labels: dict[str, str] = {}
+    metadata: WireMetadata = WireMetadata()
 
 
 class FleetReader(WireListed, frozen=True, rename="camel"):
@@ -117,6 +132,7 @@ class GatheredFleet:
             provisioning=self._word(item.scheduling.model),
             local_ssds=sum(disk.type == LOCAL_SSD for disk in item.disks),
             labels=self._same(item.labels),
+            manager=self._word(manager_of(item.labels, [data.key for data in item.metadata.items])),
         )
 
     def _word(self, text: str) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 import msgspec
 
 from spotwarden.gcp.calls import ID
+from spotwarden.gcp.managed import manager_of
 from spotwarden.gcp.wire import WireListed, WirePage, WireWarning, last, utc
 from spotwarden.model.fleet import JOB_LABEL, Leftover
 
@@ -79,6 +80,7 @@ def leftover(kind: str, object_name: WireLeftover) -> Leftover | None:
         created=utc(object_name.creation_timestamp),
         size_gb=int(object_name.disk_size_gb if kind == "snapshot" else object_name.size_gb),
         labels=object_name.labels,
+        manager=manager_of(object_name.labels),
     )
 
 

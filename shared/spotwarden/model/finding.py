@@ -17,12 +17,16 @@ class Reading(Enum):
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """A VM that the remedy is for. A stop discards the data on its `local_ssds`."""
+    """A VM that the remedy is for. A stop discards the data on its `local_ssds`.
+
+    Nothing is done to one that has a `manager`, who would make it anew.
+    """
 
     id: str
     name: str
     zone: str
     local_ssds: int = 0
+    manager: str = ""
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):

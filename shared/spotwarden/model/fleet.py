@@ -19,7 +19,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """One VM. `gpus` counts its accelerators, `gpu` is their type's short name, "" for none.
 
     `provisioning` is Compute Engine's provisioning model (`STANDARD`, `SPOT`, …); `started` is when it last
-    began to run. `local_ssds` counts its local SSDs, whose data does not outlive a stop.
+    began to run. `local_ssds` counts its local SSDs, whose data does not outlive a stop. `manager` is the
+    Google service, or the managed instance group, that has made it and makes it anew; "" for nobody.
     """
 
     id: str
@@ -34,11 +35,12 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     provisioning: str = "STANDARD"
     local_ssds: int = 0
     labels: Mapping[str, str] = {}
+    manager: str = ""
 
     @property
     def job(self) -> str:
-        """The job that its label names; "" where it carries none."""
-        return self.labels.get(JOB_LABEL, "")
+        """The job that its label names; "" where it carries none, or where a Google service has made it."""
+        return "" if self.manager else self.labels.get(JOB_LABEL, "")
 
     @property
     def attempt(self) -> int:
@@ -74,6 +76,7 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     """A disk, address or snapshot that nothing uses and that carries a job's label.
 
     `kind` is `disk`, `address` or `snapshot`, `link` its path below `/compute/v1/`; an address has no size.
+    `manager` is the Google service that has made it, "" for nobody.
     """
 
     kind: str
@@ -83,3 +86,4 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     created: datetime | None = None
     size_gb: int = 0
     labels: Mapping[str, str] = {}
+    manager: str = ""

@@ -42,9 +42,13 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class OrphanLimits(Limits, frozen=True, kw_only=True):
-    """A VM whose job is over or unknown: `after` is how long it may take to delete itself."""
+    """A VM whose job is over or unknown: `after` is how long it may take to delete itself.
+
+    With `foreign` also one that only has our label: its job has no folder, and no request of ours made it.
+    """
 
     remedy: Remedy = Remedy.DELETE
+    foreign: bool = False
     after: timedelta = timedelta(minutes=10)
     looks: int = 2
 

@@ -34,7 +34,7 @@ _USE = dict.fromkeys(
     Lenient.HIGHER,
 )
 LENIENT: Mapping[str, Mapping[str, Lenient]] = {
-    "orphan": _AFTER,
+    "orphan": {**_AFTER, "foreign": Lenient.FIXED},
     "leftover": _AFTER,
     "stall": {**_AFTER, "proof": Lenient.HIGHER, "cpu_at_rest": Lenient.LOWER},
     "early_stop": {

@@ -192,6 +192,21 @@ def test_a_gang_beyond_the_budget_is_stopped_whole_once_ops_approve_it(world):
     assert sorted(world.asked()) == sorted(("stop", node) for node in nodes)
 
 
+@pytest.mark.parametrize("managed", ["gang-1", "gang-2"])
+def test_a_gang_with_a_node_that_its_group_makes_anew_is_not_stopped_by_halves(world, managed):
+    """One of two is in a managed instance group: neither is stopped, and the owner is told that."""
+    nodes = {}
+    for name in ("gang-1", "gang-2"):
+        group = {"metadata": {"created-by": "g", "instance-template": "t"}} if name == managed else {}
+        nodes[name] = world.vm("gang" if not group else "", name=name, **group)
+    world.attempt("gang", nodes["gang-1"], instances=nodes)
+    world.write_down("gang", **nodes)
+    world.sweep_for(hours=11)
+    assert world.asked() == []
+    assert "job_cap_warning" in world.kinds()
+    assert all("nothing will be done" in one.then for one in world.notices())
+
+
 def test_a_vm_that_was_launched_by_hand_is_its_jobs_by_its_id(world):
     """It bears no label; recovery has written it down."""
     vm = world.vm("", name="train")

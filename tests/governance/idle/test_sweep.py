@@ -490,3 +490,20 @@ def test_what_was_seen_is_recorded(world):
     world.ticks(minutes=20)
     seen = list(read(world.cloud.store, world.layout, "flag_idle_gpus", begun, IdleFacts))
     assert [[one.id for one in look.facts.machines] for look in seen] == [[vm], [vm]]
+
+
+MIG = {"created-by": "projects/1/zones/us-central1-a/instanceGroupManagers/web", "instance-template": "t"}
+
+
+@pytest.mark.parametrize("made", [{"metadata": MIG}, {"labels": {"goog-gke-node": ""}}], ids=["group", "GKE"])
+def test_what_a_google_service_makes_anew_is_never_stopped(module, made):
+    """With our label it is no job's; where a job has its id on record, its owner is only told."""
+    world = IdleWorld(module, idle=STOP)
+    world.vm(0.0, name="node", job="node", **made)
+    known = world.vm(0.0, name="known", job="", **made)
+    world.write_down("known", known=known)
+    world.ticks(hours=4)
+    assert world.asked() == []
+    told = [one for one in world.notices() if one.instances]
+    assert {one.instances[0].name for one in told} == {"known"}
+    assert all("nothing will be done" in one.then for one in told)

@@ -79,6 +79,15 @@ def verdict(record, *machines, brief_=None, **facts):
             "began to run after",
         ),
         (on_record(exists=False, state=None, attempt=0, instances={}), vm(), BAD, "nothing is left"),
+        (on_record(exists=False), vm(labels=ONLY_JOB), UNKNOWN, "nothing shows that it was ever a job's VM"),
+        (
+            on_record(exists=False),
+            vm(labels={**ONLY_JOB, "spotwarden-attempt": "x"}),
+            UNKNOWN,
+            "nothing shows",
+        ),
+        (on_record(exists=False, past=frozenset({"1001"})), vm(labels=ONLY_JOB), BAD, "nothing is left"),
+        (on_record(exists=False, past=frozenset({"2"})), vm(labels=ONLY_JOB), UNKNOWN, "nothing shows"),
         (on_record(problem="bad JSON"), vm(), UNKNOWN, "bad JSON"),
         (on_record(attempt=2, instances=OTHER, began=ago(hours=1)), vm(1), BAD, "attempt 2 of the job runs"),
         (on_record(attempt=2, instances=OTHER, began=NOW - AFTER), vm(1), BAD, "attempt 2 of the job runs"),
@@ -211,6 +220,45 @@ def test_a_bucket_without_any_job_says_nothing_about_one():
     assert found is not None
     assert found.reading is UNKNOWN
     assert not found.ripe
+
+
+def test_a_vm_that_only_has_our_label_is_no_orphan_unless_the_policy_says_so():
+    """Nobody's request of ours made it: it is told to ops and is not ours to delete."""
+    gone, notebook = on_record(exists=False, owner=""), vm(labels=ONLY_JOB)
+    found = verdict(gone, notebook)
+    assert found is not None
+    assert (found.subject.ours, found.ripe) == (False, False)
+    policy = Policy(version="test", orphan=OrphanLimits(foreign=True))
+    meant = verdict(gone, notebook, brief_=brief(policy, cases=case("orphan", "1001", since=NOW - AFTER)))
+    assert meant is not None
+    assert (meant.subject.ours, meant.reading, meant.ripe) == (True, BAD, True)
+
+
+def managed(manager="GKE", **facts):
+    """A VM with our label that a Google service has made."""
+    return vm(**{"labels": ONLY_JOB, "manager": manager, **facts})
+
+
+def test_what_a_google_service_has_made_is_told_once_for_each_label_and_service():
+    """Three nodes of one cluster are one case, a group of VMs with the same label another; none is ours."""
+    nodes = [managed(id=str(one), name=f"gke-{one}") for one in (1, 2, 3)]
+    group = managed("a managed instance group", id="9")
+    facts = seen(on_record(), *nodes, group, whose={}, jobs={})
+    first, second = judge(facts, brief())
+    assert len({first.subject.key, second.subject.key}) == 2
+    assert [one.id for one in first.subject.targets] == ["1", "2", "3"]
+    for found in (first, second):
+        assert (found.reading, found.subject.ours, found.subject.job) == (UNKNOWN, False, "")
+        assert "spotwarden-job=test-vm" in found.reason
+    assert "GKE has made gke-1" in first.reason
+
+
+def test_a_google_services_vm_without_our_label_is_nobodys_business():
+    """Nor is one whose id a job has on record a stranger."""
+    plain = seen(on_record(), managed(labels={}), whose={}, jobs={})
+    assert list(judge(plain, brief())) == []
+    known = seen(on_record(), managed(labels=ONLY_JOB))
+    assert list(judge(known, brief())) == []
 
 
 def test_what_is_unknown_carries_no_moment_and_is_never_ripe():

@@ -10,7 +10,7 @@ from spotwarden.model.case import CaseState
 from spotwarden.model.governance import GovernanceLimits, LeftoverLimits, Mode, OrphanLimits, Remedy, Scope
 from tests.fakes.trouble import rejected, unanswered
 from tests.fakes.world import load
-from tests.governance.reap.reap_world import Calls, ReapWorld
+from tests.governance.reap.reap_world import DAY, Calls, ReapWorld
 
 MINUTES = 5
 
@@ -404,3 +404,107 @@ def test_disks_that_cannot_be_listed_keep_no_orphan_alive(world):
 def _left(world):
     """The names of the cases about what was left behind."""
     return [one.name for one in world.cloud.store.entries("spotwarden/cases/leftover/")]
+
+
+# --- VMs that are not ours ---
+
+MIG = {"created-by": "projects/1/zones/us-central1-a/instanceGroupManagers/web", "instance-template": "t"}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"metadata": MIG},
+        {"labels": {"goog-gke-node": "", "goog-k8s-cluster-name": "c"}},
+        {"labels": {"goog-dataproc-cluster-name": "c"}},
+        {"labels": {"batch-node": "", "batch-job-uid": "j-1"}},
+        {"labels": {"goog-future": "x"}},
+    ],
+    ids=["a managed instance group", "GKE", "Dataproc", "Batch", "another service"],
+)
+@pytest.mark.parametrize("attempt", [0, 1], ids=["only our label", "all our labels"])
+def test_what_a_google_service_makes_anew_is_never_deleted_and_told_once_to_ops(world, made, attempt):
+    """Warned of and deleted before, for its group to make it again in a loop; also of a job that is over."""
+    world.job("other")
+    labels = {"spotwarden-job": "gone", **({"spotwarden-attempt": "1"} if attempt else {})}
+    for number in range(3):
+        more = {**made, "labels": {**labels, **made.get("labels", {})}}
+        world.cloud.compute.add(f"web-{number}", age=DAY, **more)
+    ended = world.job("ended")["ended"]
+    world.end("ended")
+    world.cloud.compute.add(
+        "web-9", age=DAY, **{**more, "labels": {**more["labels"], "spotwarden-job": "ended"}}
+    )
+    world.sweep_for(hours=6)
+    assert world.asked() == [("delete", ended)]
+    told = [one for one in world.notices() if one.kind == "orphan_unknown"]
+    assert len(told) == 2
+    assert {(one.owner, one.job) for one in told} == {("ops@x.org", "")}
+
+
+def test_a_notebook_with_our_label_and_no_folder_is_told_once_to_ops(world):
+    """Somebody has copied the label: it is not ours to delete."""
+    world.job("other")
+    world.cloud.compute.add(
+        "notebook",
+        age=DAY,
+        labels={"spotwarden-job": "gone", "owner": "ada@x.org"},
+        metadata={"created-by": "ada"},
+    )
+    world.sweep_for(hours=12)
+    assert world.asked() == []
+    [told] = [one for one in world.notices() if one.kind.startswith("orphan")]
+    assert (told.kind, told.owner) == ("orphan_unknown", "ops@x.org")
+    assert "nothing will be done" in told.then
+
+
+def test_a_notebook_with_our_label_is_deleted_where_the_policy_says_so(world):
+    """`orphan.foreign` in the policy, after a warning as ever."""
+    world.set_policy(orphan=OrphanLimits(foreign=True))
+    world.job("other")
+    notebook = world.cloud.compute.add("notebook", age=DAY, labels={"spotwarden-job": "gone"})
+    world.sweep_for(hours=1)
+    assert world.asked() == [("delete", notebook)]
+    assert world.kinds() == ["orphan_warning", "orphan_acted"]
+
+
+def test_a_vm_that_our_request_made_is_an_orphan_once_its_folder_is_gone(world):
+    """Its attempt stands on it."""
+    world.job("other")
+    vm = world.vm("gone")
+    world.sweep_for(hours=1)
+    assert world.asked() == [("delete", vm)]
+
+
+def test_a_vm_whose_id_the_list_of_open_jobs_has_is_an_orphan_once_its_folder_is_gone(world):
+    """Launched by hand with our label, then written down by recovery."""
+    world.job("other")
+    vm = world.cloud.compute.add("hand", age=DAY, labels={"spotwarden-job": "hand"})
+    world.watch("hand", {"hand": vm})
+    world.sweep_for(hours=1)
+    assert world.asked() == [("delete", vm)]
+
+
+def test_a_jobs_own_vm_in_a_managed_instance_group_is_told_about_and_never_deleted(world):
+    """Its kit has registered its id: the group would make it anew."""
+    vm = world.cloud.compute.add("web-1", age=DAY, metadata=MIG)
+    world.attempt("web", instances={"web-1": vm})
+    world.watch("web", {"web-1": vm})
+    world.end("web")
+    world.sweep_for(hours=6)
+    assert world.asked() == []
+    [told] = world.notices()
+    assert (told.kind, told.owner, told.ways) == ("orphan_warning", "ann@x.org", ())
+    assert "nothing will be done" in told.then
+
+
+def test_a_disk_that_gke_has_made_is_never_removed(world):
+    """A volume of a cluster, with our label on it; one of a job goes."""
+    world.set_policy(leftover=LeftoverLimits(remedy=Remedy.DELETE, grace=timedelta(hours=1)))
+    world.job("other")
+    ours = world.cloud.compute.leave("disk", job="gone", age=timedelta(days=3))
+    world.cloud.compute.leave("pvc", job="gone", age=timedelta(days=3), labels={"goog-gke-volume": ""})
+    world.sweep_for(hours=30)
+    assert [one.kind for one in world.notices() if "removed" in one.what or "deleted" in one.what]
+    assert ours not in world.cloud.compute.left
+    assert len(world.cloud.compute.left) == 1

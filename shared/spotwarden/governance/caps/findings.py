@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.governance.caps.measures import LimitUse, is_full, passed, percent, reached, told_from, worst
 from spotwarden.governance.exemptions import exempt
+from spotwarden.governance.signals.text import target
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Reading, Target
 from spotwarden.model.fleet import Machine
@@ -68,10 +69,7 @@ def unread(plain: Finding, records: JobAttempts) -> Finding:
 
 def targets(machines: Sequence[Machine]) -> tuple[Target, ...]:
     """The VMs as a remedy is addressed to them."""
-    return tuple(
-        Target(id=machine.id, name=machine.name, zone=machine.zone, local_ssds=machine.local_ssds)
-        for machine in machines
-    )
+    return tuple(map(target, machines))
 
 
 def up_since(machine: Machine) -> datetime:

@@ -18,9 +18,14 @@ REFRESH = timedelta(minutes=20)
 
 
 def remedy_of(finding: Finding) -> Remedy:
-    """What may be done in the end: nothing to a VM that is not ours, nor where there is none."""
+    """What may be done in the end: nothing to a VM that is not ours, nor where there is none.
+
+    Nor to one that a Google service would make anew, nor to the others of its gang: a gang goes whole.
+    """
     subject = finding.subject
-    return finding.limits.remedy if subject.ours and subject.targets else Remedy.NONE
+    if not subject.ours or any(target.manager for target in subject.targets):
+        return Remedy.NONE
+    return finding.limits.remedy if subject.targets else Remedy.NONE
 
 
 def enforced(finding: Finding, policy: Policy) -> bool:

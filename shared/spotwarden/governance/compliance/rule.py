@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from spotwarden.governance.compliance.facts import ComplianceFacts, JobWord
 from spotwarden.governance.exemptions import exempt
 from spotwarden.governance.precedence import everybodys, limits
+from spotwarden.governance.signals.text import target
 from spotwarden.model.brief import Brief
-from spotwarden.model.finding import Finding, Judged, Reading, Subject, Target
+from spotwarden.model.finding import Finding, Judged, Reading, Subject
 from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.governance import ComplianceLimits, Scope
 from spotwarden.model.policy import Policy
@@ -131,9 +132,8 @@ def _unknown(subject: Subject, word: JobWord, held: ComplianceLimits) -> Finding
 
 
 def _subject(machine: Machine, job: str, word: JobWord) -> Subject:
-    target = Target(id=machine.id, name=machine.name, zone=machine.zone, local_ssds=machine.local_ssds)
     owner = word.owner or machine.labels.get(OWNER_LABEL, "")
-    return Subject(key=machine.id, job=job, owner=owner, targets=(target,), ours=bool(job))
+    return Subject(key=machine.id, job=job, owner=owner, targets=(target(machine),), ours=bool(job))
 
 
 def _todo(machine: Machine, faults: Iterable[ComplianceFault]) -> str:

@@ -14,9 +14,10 @@ from spotwarden.governance.exemptions import exempt
 from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.idle.loads import CONTENT, LoadState, able_from, verdict
 from spotwarden.governance.idle.text import RULE, bad, blind, unknown
+from spotwarden.governance.signals.text import target
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseState
-from spotwarden.model.finding import Finding, Judged, Subject, Target
+from spotwarden.model.finding import Finding, Judged, Subject
 from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.governance import IdleLimits, Scope
 from spotwarden.model.load import Buckets
@@ -97,8 +98,7 @@ def _finding(facts: IdleFacts, machine: Machine, brief: Brief) -> Finding | None
     seen = verdict(machine, facts.loads, limits, now, able) if able else CONTENT
     if able is None or seen.state is LoadState.CONTENT:
         return None
-    target = Target(id=machine.id, name=machine.name, zone=machine.zone, local_ssds=machine.local_ssds)
-    subject = Subject(key=machine.id, job=job, owner=owner, targets=(target,), ours=bool(job))
+    subject = Subject(key=machine.id, job=job, owner=owner, targets=(target(machine),), ours=bool(job))
     spared = exempt(policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=file)
     if seen.since is None:
         return unknown(machine, subject, limits, gap=seen.gap, spared=spared)

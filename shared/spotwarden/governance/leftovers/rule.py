@@ -96,7 +96,7 @@ def _doubt(leftover: Leftover, record: JobRecord, allowed: LeftoverLimits) -> Fi
 
 
 def _subject(leftover: Leftover, record: JobRecord) -> Subject:
-    place = Target(id=leftover.link, name=leftover.name, zone="")
+    place = Target(id=leftover.link, name=leftover.name, zone="", manager=leftover.manager)
     return Subject(key=key_of(leftover), job=record.job, owner=record.owner, targets=(place,))
 
 

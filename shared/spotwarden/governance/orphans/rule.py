@@ -1,6 +1,11 @@
-"""VMs that nobody needs any more: their job is over, is gone, goes on without them, or never knew them."""
+"""VMs that nobody needs any more: their job is over, is gone, goes on without them, or never knew them.
 
-from collections.abc import Iterator, Mapping
+A VM that only has our label is none of ours: where a Google service, or a managed instance group, has made
+it, or where its job has no folder and no request of ours is known to have made it. Ops are told of it once.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
@@ -16,15 +21,18 @@ from spotwarden.governance.signals.text import (
     LEAVING,
     beat_after_end,
     begun,
+    labelled_by_others,
     over_since,
     owner_of,
     subject,
+    target,
 )
+from spotwarden.layout import quarantine_key
 from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import CaseState
-from spotwarden.model.finding import Finding, Reading
-from spotwarden.model.fleet import Machine
+from spotwarden.model.finding import Finding, Reading, Subject
+from spotwarden.model.fleet import JOB_LABEL, Machine
 from spotwarden.model.governance import OrphanLimits, Remedy, Scope
 from spotwarden.model.spans import moment, span
 
@@ -33,17 +41,22 @@ DELETE_IT = "look why it has not deleted itself, and delete it"
 
 
 class OrphanFault(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with a VM. `since` is when that began, None where nothing on record tells."""
+    """What is wrong with a VM. `since` is when that began, None where nothing on record tells.
+
+    It is not `ours` where nothing shows that we, or the job, have made it.
+    """
 
     reason: str
     since: datetime | None = None
     reading: Reading = Reading.BAD
     todo: str = DELETE_IT
     evidence: Mapping[str, str] = {}
+    ours: bool = True
 
 
 def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
     """What is wrong with each VM of a job that is old enough to be judged."""
+    yield from _of_others(facts, brief)
     for machine in facts.machines:
         job = facts.whose.get(machine.id) or facts.namesakes.get(machine.id, "")
         record = facts.jobs.get(job)
@@ -52,7 +65,8 @@ def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
         if _is_being_stopped(machine, record, brief):
             continue
         if machine.id in facts.whose:
-            fault = fault_of(machine, record, bare=facts.bare)
+            foreign = _limits(machine, record, brief).foreign
+            fault = fault_of(machine, record, bare=facts.bare, foreign=foreign)
             finding = _finding(machine, record, fault, brief) if fault else None
         else:
             finding = _namesake(machine, record, brief)
@@ -74,8 +88,13 @@ def _is_being_stopped(machine: Machine, record: JobRecord, brief: Brief) -> bool
     return case.state in {CaseState.DUE, CaseState.ACTED} or vetoed(case, brief.tick)
 
 
-def fault_of(machine: Machine, record: JobRecord, *, bare: bool = False) -> OrphanFault | None:
-    """Hold a VM of a job against the job's record; None where it is as it should be."""
+def fault_of(
+    machine: Machine, record: JobRecord, *, bare: bool = False, foreign: bool = False
+) -> OrphanFault | None:
+    """Hold a VM of a job against the job's record; None where it is as it should be.
+
+    With `foreign` one that only has our label counts as the job's.
+    """
     if record.problem:
         return OrphanFault(
             reason=f"what is on record of the job {record.job} cannot be read: {record.problem}",
@@ -83,7 +102,7 @@ def fault_of(machine: Machine, record: JobRecord, *, bare: bool = False) -> Orph
             todo="mend or remove what cannot be read",
         )
     if not record.exists:
-        return _gone(record, bare=bare)
+        return _gone(record, bare=bare, made=foreign or _is_made_by_us(machine, record))
     if record.state in AT_WORK:
         return None
     if record.status_code is not None or record.state in CLOSED:
@@ -97,12 +116,25 @@ def fault_of(machine: Machine, record: JobRecord, *, bare: bool = False) -> Orph
     return None if machine.id in record.registered else _unknown_to_its_job(record)
 
 
-def _gone(record: JobRecord, *, bare: bool) -> OrphanFault:
+def _is_made_by_us(machine: Machine, record: JobRecord) -> bool:
+    """Whether a request of ours has made it, which stamps its attempt on it, or a list of ours has its id."""
+    return machine.attempt > 0 or machine.id in record.past
+
+
+def _gone(record: JobRecord, *, bare: bool, made: bool) -> OrphanFault:
     if bare:
         return OrphanFault(
             reason="its label names a job, and the bucket holds no job at all: it may be the wrong bucket",
             reading=Reading.UNKNOWN,
             todo="compare the function's bucket and prefix with those that the jobs write to",
+        )
+    if not made:
+        return OrphanFault(
+            reason=f"its label names the job {record.job}, of which the bucket holds nothing, and nothing"
+            " shows that it was ever a job's VM",
+            reading=Reading.UNKNOWN,
+            todo=f"take the label {JOB_LABEL} off it; if it was the job's, delete it",
+            ours=False,
         )
     return OrphanFault(
         reason=f"nothing is left of the job {record.job} in the bucket, and its VM is still there",
@@ -204,7 +236,7 @@ def _unknown_to_its_job(record: JobRecord) -> OrphanFault:
 def _finding(machine: Machine, record: JobRecord, fault: OrphanFault, brief: Brief) -> Finding | None:
     """The finding, once the fault has lasted; one without a date counts from when it was first seen."""
     owner, now = owner_of(record, (machine,)), brief.tick.now
-    allowed = cast("OrphanLimits", limits(brief.policy, RULE, owner=owner, job_file=record.file))
+    allowed = _limits(machine, record, brief)
     since = fault.since or _first_seen(machine, brief)
     lasted = now - since
     if fault.since is not None and lasted < allowed.after:
@@ -215,7 +247,7 @@ def _finding(machine: Machine, record: JobRecord, fault: OrphanFault, brief: Bri
     known = fault.reading is Reading.BAD
     return Finding(
         rule=RULE,
-        subject=subject(machine.id, record, (machine,)),
+        subject=subject(machine.id, record, (machine,), ours=fault.ours),
         reading=fault.reading,
         reason=fault.reason,
         todo=fault.todo,
@@ -230,6 +262,11 @@ def _finding(machine: Machine, record: JobRecord, fault: OrphanFault, brief: Bri
     )
 
 
+def _limits(machine: Machine, record: JobRecord, brief: Brief) -> OrphanLimits:
+    owner = owner_of(record, (machine,))
+    return cast("OrphanLimits", limits(brief.policy, RULE, owner=owner, job_file=record.file))
+
+
 def _first_seen(machine: Machine, brief: Brief) -> datetime:
     """Since when we have seen it so, without a gap in our own sweeps."""
     case = brief.cases.get((RULE, machine.id))
@@ -241,6 +278,32 @@ def _evidence(machine: Machine, fault: OrphanFault, brief: Brief) -> dict[str, s
     up = span(brief.tick.now - began) if began else ""
     said = {"status": machine.status.value, "since it began": up, **fault.evidence}
     return {key: value for key, value in said.items() if value}
+
+
+def _of_others(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
+    """VMs that have our label and are a Google service's: told to ops, once for each label and service."""
+    groups: dict[tuple[str, str], list[Machine]] = defaultdict(list)
+    for machine in facts.machines:
+        if labelled_by_others(machine) and machine.id not in facts.whose:
+            groups[machine.labels[JOB_LABEL], machine.manager].append(machine)
+    for (label, manager), machines in sorted(groups.items()):
+        yield _of_a_service(label, manager, machines, brief)
+
+
+def _of_a_service(label: str, manager: str, machines: Sequence[Machine], brief: Brief) -> Finding:
+    first = machines[0]
+    return Finding(
+        rule=RULE,
+        subject=Subject(
+            key=quarantine_key(f"{label} {manager}"), targets=tuple(map(target, machines)), ours=False
+        ),
+        reading=Reading.UNKNOWN,
+        reason=f"{manager} has made {first.name} and makes it anew, and it has the label {JOB_LABEL}={label}:"
+        " it is no job's VM of ours, and nothing is ever done to it",
+        todo=f"take the label {JOB_LABEL} off what {manager} makes its VMs from",
+        evidence={"VMs with this label": str(len(machines))},
+        limits=limits(brief.policy, RULE),
+    )
 
 
 def _namesake(machine: Machine, record: JobRecord, brief: Brief) -> Finding | None:

@@ -20,6 +20,7 @@ from spotwarden.governance.early_stop.rule import wanted
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.heartbeats import listen, remembered
 from spotwarden.governance.signals.records import read_record
+from spotwarden.governance.signals.text import labelled_by_others
 from spotwarden.governance.signals.trainings import read_training
 from spotwarden.governance.stalls.rule import quiet
 from spotwarden.layout import RESERVED_JOBS
@@ -59,7 +60,9 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
     whose = {**claimed.sure, **{one: job for one, job in claimed.named.items() if _knows(jobs.get(job), one)}}
     facts = ReapFacts(
         machines=tuple(
-            machine for machine in fleet.items if machine.id in claimed.sure or machine.id in claimed.named
+            machine
+            for machine in fleet.items
+            if machine.id in claimed.sure or machine.id in claimed.named or labelled_by_others(machine)
         ),
         unreachable=fleet.unreachable,
         whose=whose,
@@ -86,7 +89,7 @@ def _claimed(context: SweepContext, fleet: Fleet, watches: Mapping[str, Watch]) 
     """The job of each VM by its label, else by its id, else, to be checked, by its name."""
     opened = {one: job for job, watch in watches.items() for one in (*watch.past, *watch.instances.values())}
     sure = {machine.id: job for machine in fleet.items if (job := machine.job or opened.get(machine.id, ""))}
-    others = [machine for machine in fleet.items if machine.id not in sure]
+    others = [machine for machine in fleet.items if machine.id not in sure and not machine.manager]
     folders = _folders(context) if others else frozenset()
     named = {other.id: job for other in others for job in _by_name(other.name) if job in folders}
     return Claimed(sure=sure, named=named)

@@ -37,13 +37,13 @@ class Signs(msgspec.Struct, frozen=True, kw_only=True):
 class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What is on record of one job that has a VM, or that left something behind.
 
-    `exists` is false where the bucket holds nothing of it. `status_code` is None while it is open, `ended` is
-    when it was written. `attempt`, `state`, `began` and `updated` are its newest attempt's, 0 and None where
-    there is none; `instances` are that attempt's ids by node. `past` are the ids that other attempts had or
-    stood in for, `outlived` those of them that were said to be taken and were replaced while they ran,
-    `registered` those in the job's metadata; all are read only where a VM of the job is not explained without
-    them. `training` is what it measures, where something hangs on that. `problem` says why
-    the record could not be read.
+    `exists` is false where the bucket holds nothing of it, `past` are then the ids that the list of open jobs
+    still has. `status_code` is None while it is open, `ended` is when it was written. `attempt`, `state`,
+    `began` and `updated` are its newest attempt's, 0 and None where there is none; `instances` are that
+    attempt's ids by node. `past` are the ids that other attempts had or stood in for, `outlived` those of
+    them that were said to be taken and were replaced while they ran, `registered` those in the job's
+    metadata; all are read only where a VM of the job is not explained without them. `training` is what it
+    measures, where something hangs on that. `problem` says why the record could not be read.
     """
 
     job: str
@@ -69,9 +69,10 @@ class ReapFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One look of `reap_vms`.
 
     `whose` says by instance id whose VM it is, by its label or by an id on record; `namesakes` are VMs that
-    have no more than the name of a job. Of a job without a record in `jobs` nothing had to be asked.
-    `bare` says that the whole bucket holds no job at all. `leftovers` is None where they were not looked at;
-    with a scope in `unlisted`, one that is missing may still be there.
+    have no more than the name of a job; on the others a Google service has put our label. Of a job without a
+    record in `jobs` nothing had to be asked. `bare` says that the whole bucket holds no job at all.
+    `leftovers` is None where they were not looked at; with a scope in `unlisted`, one that is missing may
+    still be there.
     """
 
     machines: tuple[Machine, ...] = ()

@@ -65,7 +65,7 @@ def read_record(
 def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: Watch | None) -> JobRecord:
     folder = look_into(store, layout, job)
     if not folder.things and not store.entries(layout.folder(job), limit=1):
-        return JobRecord(job=job, exists=False)
+        return JobRecord(job=job, exists=False, past=_listed(watch))
     attempts = sorted(folder.of(AttemptRecord), key=lambda one: cast("AttemptRecord", one).attempt)
     newest = _attempt(store, layout, folder, attempts[-1]) if attempts else None
     known = set(newest.instances.values()) if newest else set()
@@ -94,6 +94,11 @@ def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: W
         signs=Signs(beats=_beats(folder)),
     )
     return _with_end(store, layout, folder, _with_newest(record, newest))
+
+
+def _listed(watch: Watch | None) -> frozenset[str]:
+    """The ids that the list of open jobs has of a job."""
+    return frozenset((*watch.past, *watch.instances.values())) if watch else frozenset()
 
 
 def _with_newest(record: JobRecord, newest: Launched | None) -> JobRecord:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.finding import Subject, Target
-from spotwarden.model.fleet import OWNER_LABEL, Machine
+from spotwarden.model.fleet import JOB_LABEL, OWNER_LABEL, Machine
 from spotwarden.model.instance import Status
 
 LEAVING = frozenset((Status.PENDING_STOP, Status.STOPPING, Status.SUSPENDING, Status.DEPROVISIONING))
@@ -23,6 +23,11 @@ GOES_ON = timedelta(minutes=5)
 def runs(machine: Machine) -> bool:
     """Whether the VM runs, or is about to."""
     return machine.status not in LEAVING and machine.status not in AT_REST
+
+
+def labelled_by_others(machine: Machine) -> bool:
+    """Whether it has our label although a Google service, or a managed instance group, has made it."""
+    return bool(machine.manager and machine.labels.get(JOB_LABEL))
 
 
 def begun(machine: Machine) -> datetime | None:
@@ -45,7 +50,13 @@ def beat_after_end(record: JobRecord) -> datetime | None:
 
 def target(machine: Machine) -> Target:
     """The VM, addressed by its id."""
-    return Target(id=machine.id, name=machine.name, zone=machine.zone, local_ssds=machine.local_ssds)
+    return Target(
+        id=machine.id,
+        name=machine.name,
+        zone=machine.zone,
+        local_ssds=machine.local_ssds,
+        manager=machine.manager,
+    )
 
 
 def owner_of(record: JobRecord, machines: Iterable[Machine]) -> str:
