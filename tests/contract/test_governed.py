@@ -46,6 +46,20 @@ def test_a_fleet_counts_attached_gpus(world: World):
     assert (machine(world, "node").gpus, machine(world, "node").gpu) == (2, "nvidia-tesla-t4")
 
 
+def test_a_fleet_tells_what_a_managed_instance_group_has_made(world: World):
+    """By two keys of its metadata, one of which alone is anybody's; nobody's label says so."""
+    for name, keys in (("grouped", ("created-by", "instance-template")), ("mine", ("created-by", "note"))):
+        request = spot(name)
+        request.body["metadata"] = {"items": [{"key": key, "value": "x"} for key in keys]}
+        request.body["labels"] = {"spotwarden-job": "job"}
+        world.compute.launch(request, new_id())
+    assert (machine(world, "grouped").manager, machine(world, "grouped").job) == (
+        "a managed instance group",
+        "",
+    )
+    assert (machine(world, "mine").manager, machine(world, "mine").job) == ("", "job")
+
+
 def test_a_fleet_of_some_ids_is_those(world: World):
     """Whatever their names; an id that is gone is left out."""
     first, second = running(world, "first"), running(world, "second", zone=OTHER_ZONE)

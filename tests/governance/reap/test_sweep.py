@@ -508,3 +508,26 @@ def test_a_disk_that_gke_has_made_is_never_removed(world):
     assert [one.kind for one in world.notices() if "removed" in one.what or "deleted" in one.what]
     assert ours not in world.cloud.compute.left
     assert len(world.cloud.compute.left) == 1
+
+
+def test_a_group_that_makes_its_vms_anew_is_not_told_of_anew(world):
+    """Each hour another VM, with another id: it is the group that is told of."""
+    world.job("other")
+    for number in range(5):
+        made = world.cloud.compute.add(f"web-{number}", labels={"spotwarden-job": "web"}, metadata=MIG)
+        world.sweep_for(hours=1)
+        if number < 4:
+            world.cloud.compute.add(f"web-{number + 1}-new", labels={"spotwarden-job": "web"}, metadata=MIG)
+            world.cloud.compute.owner_deletes(made)
+    assert len([one for one in world.notices() if one.kind.startswith("orphan")]) == 1
+
+
+def test_a_services_vm_with_the_name_of_a_job_is_not_taken_for_its_namesake(world):
+    """Where the whole project is looked at, it is told of as the service's and by no other case."""
+    world.set_policy(governance=GovernanceLimits(scope=Scope.PROJECT, ops="ops@x.org"))
+    ended = world.job("ended")["ended"]
+    world.end("ended")
+    world.cloud.compute.add("ended", zone="us-central1-b", age=DAY, metadata=MIG)
+    world.sweep_for(hours=2)
+    assert world.asked() == [("delete", ended)]
+    assert {one.kind for one in world.notices()} == {"orphan_warning", "orphan_acted"}
