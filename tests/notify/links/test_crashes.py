@@ -7,14 +7,14 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.attempt import AttemptState
-from spotwarden.model.governance import JobCap, Limits, Remedy
+from spotwarden.model.governance import GovernanceLimits, JobCap, Limits, Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Way
 from spotwarden.ports import UnansweredError
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import World, load
 from tests.governance.caps.cap_world import CapWorld
-from tests.governance.made_up import RULE, MadeUp
+from tests.governance.made_up import RULE, MadeUp, Said
 from tests.notify.links.answer_web import ADA, Web
 from tests.recovery.test_exactly_once import KilledError, die, watched
 
@@ -55,6 +55,26 @@ def stopped():
     return Web(world)
 
 
+def asked_for():
+    """A gang of three that is due, where a sweep may act upon two; Ada is ops as well."""
+    world = MadeUp(
+        Limits(remedy=Remedy.STOP), governance=GovernanceLimits(blast_count=2, blast_share=1.0, ops=ADA)
+    )
+    world.id, *others = [world.vm(f"gang-{node}", said=None) for node in range(3)]
+    world.said[world.id] = Said(ripe=True, beside=tuple(others))
+    world.sweep()
+    world.sweep_for(minutes=15)
+    return Web(world)
+
+
+def is_approved(web):
+    """By Ada, once; the next sweep stops all three, once."""
+    case = web.world.case(RULE, web.world.id)
+    assert (case.approval.by, len(case.answered)) == (ADA, 1)
+    web.world.sweep()
+    assert len(web.world.asked()) == 3
+
+
 def is_kept(web):
     """Nothing is done about it, and Ada stands in the case, once."""
     case = web.world.case(RULE, web.world.id)
@@ -88,6 +108,7 @@ WAYS = {
     Way.EXTEND: (capped, is_extended),
     Way.STOP: (warned, is_stopped),
     Way.RESTART: (stopped, is_started),
+    Way.APPROVE: (asked_for, is_approved),
 }
 
 
@@ -142,7 +163,7 @@ def test_two_clicks_at_the_same_time_are_one(way):
         assert_done(web)
 
 
-@pytest.mark.parametrize("way", [Way.KEEP, Way.EXTEND, Way.STOP, Way.RESTART], ids=lambda way: way.value)
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.value)
 def test_a_sweep_that_comes_at_any_call_of_a_click_harms_nothing(way):
     """Governance, or recovery, looks at the same things meanwhile."""
     build, assert_done = WAYS[way]

@@ -50,9 +50,9 @@ def test_the_text_says_what_why_when_and_what_is_known():
 
 def test_each_answer_has_its_link_with_what_it_grants():
     """In the text and on the page alike."""
-    ways = (Way.KEEP, Way.EXTEND, Way.STOP, Way.RESTART)
+    ways = (Way.KEEP, Way.EXTEND, Way.STOP, Way.RESTART, Way.APPROVE)
     mail = message(pending(notice(ways=ways)))
-    labels = ("Keep for 8 h", "Extend by 4 h", "Stop now", "Start again")
+    labels = ("Keep for 8 h", "Extend by 4 h", "Stop now", "Start again", "Approve")
     for way, label in zip(ways, labels, strict=True):
         assert f"  > {label}: {SITE}?t={way.value}-0" in lines(mail)
         assert f'href="{SITE}?t={way.value}-0"' in mail.html
@@ -105,6 +105,8 @@ def test_how_to_answer_by_command_is_said_one_time():
     assert "By command: spotwarden extend nap --by 4h" in lines(message(pending(cap)))
     over = notice(ways=(Way.RESTART,), todo="")
     assert "By command: spotwarden restart nap" in lines(message(pending(over)))
+    gang = notice(ways=(Way.APPROVE,), todo="", case=CaseRef(rule="job_cap", key="nap", opened=NOW))
+    assert "By command: spotwarden cases approve job_cap nap" in lines(message(pending(gang)))
     named = notice(ways=(Way.STOP,), todo="")
     assert "By command: spotwarden stop nap" in lines(message(pending(named)))
 
