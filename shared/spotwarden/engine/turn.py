@@ -21,7 +21,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """Who sweeps, until when at most, and when the last sweep began that came to its end.
 
     `steady` is since when such sweeps have come regularly, where a function minds; `told` the id of the last
-    notice about others that are silent; `waits` is since when more has been due than a sweep may do.
+    notice about others that are silent; `waits` is since when more has been due than a sweep may do, `spent`
+    how much of the budget that began at `spending` is used.
     """
 
     holder: str = ""
@@ -30,6 +31,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     steady: Moment | None = None
     told: str = ""
     waits: Moment | None = None
+    spending: Moment | None = None
+    spent: int = 0
 
 
 typed.prepare(Turn)

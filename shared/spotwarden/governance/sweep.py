@@ -5,7 +5,7 @@ that is written meanwhile makes a new generation of its case, and the sweep lose
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -23,7 +23,7 @@ from spotwarden.governance.cases.approval import is_approved, is_asked
 from spotwarden.governance.cases.blast import Portion, portion
 from spotwarden.governance.cases.deliveries import with_deliveries
 from spotwarden.governance.cases.escalation import next_step
-from spotwarden.governance.cases.observation import seen
+from spotwarden.governance.cases.observation import APART, seen
 from spotwarden.governance.cases.pairing import paired
 from spotwarden.governance.cases.progress import after
 from spotwarden.governance.cases.store import read_cases
@@ -37,6 +37,7 @@ from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseFacts
 from spotwarden.model.finding import Judged, Subject
 from spotwarden.model.outcome import Done
+from spotwarden.model.tick import Tick
 
 Facts = TypeVar("Facts", bound=msgspec.Struct)
 Moved = Ripe | Wait | CaseFacts
@@ -88,14 +89,25 @@ def _sweep(context: SweepContext, rules: SweptRules[Facts], taken: TakenTurn) ->
     judged_sweep = _look(context, rules, steady)
     moved = _escalate(context, judged_sweep.cases)
     ripe = [result.case for result in moved.results if isinstance(result, Ripe)]
-    found = portion(rules.names, ripe, context.policy, judged_sweep.judged.fleet, context.tick.now)
+    taken = _with_budget(taken, context.tick)
+    fleet, spent = judged_sweep.judged.fleet, taken.turn.spent
+    found = portion(rules.names, ripe, context.policy, fleet, context.tick.now, spent=spent)
     acted = _act(context, rules, found, steady)
     taken = _tell_of_waiting(context, taken, found)
+    taken = replace(taken, turn=replace(taken.turn, spent=found.spent))
     told = each([taken] if rules.watches else [], partial(_tell_of_silence, context))
     taken = next(iter(told.results), taken)
     end_turn(context.cloud.store, context.settings.layout, with_steady(taken, steady), context.tick.now)
     failures = [*judged_sweep.broken, *moved.failures, *acted.failures, *told.failures]
     return swept([*_waits(moved), *_waits(acted)], failures)
+
+
+def _with_budget(taken: TakenTurn, tick: Tick) -> TakenTurn:
+    """The turn with a whole budget, or within the same minute with what is left of it, for a doubled tick."""
+    began = taken.turn.spending
+    if began is not None and timedelta(0) <= tick.now - began < APART:
+        return taken
+    return replace(taken, turn=replace(taken.turn, spending=tick.now, spent=0))
 
 
 def _tell_of_silence(context: SweepContext, taken: TakenTurn) -> TakenTurn:

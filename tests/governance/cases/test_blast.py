@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from spotwarden.governance.cases.blast import portion
@@ -102,3 +104,36 @@ def test_a_disk_takes_no_room_of_the_fleets_share_but_counts():
     small = Policy(version="t", governance=GovernanceLimits(blast_count=2, blast_least=0, blast_share=0.0))
     allowed, waiting, unapproved = shared_out(*disks, policy=small)
     assert (len(allowed), len(waiting), len(unapproved)) == (2, 1, 0)
+
+
+SIZES = st.lists(
+    st.tuples(st.sampled_from(RULES), st.integers(1, 6), st.integers(0, 5), st.sampled_from(Remedy)),
+    max_size=12,
+)
+BUDGET = Policy(version="t", governance=GovernanceLimits(blast_count=4, blast_share=1.0))
+
+
+@given(SIZES)
+def test_whatever_is_due_no_sweep_does_more_and_nothing_waits_for_ever(sizes):
+    """Each case is whole in one place; what waits goes in the next sweeps, only what is too large stays."""
+    left = [
+        due(rule, *[f"{index}-{vm}" for vm in range(size)], opened=NOW - timedelta(hours=age), remedy=remedy)
+        for index, (rule, size, age, remedy) in enumerate(sizes)
+    ]
+    for _ in range(len(left)):
+        found = portion(RULES, left, BUDGET, 100, NOW)
+        assert len(ids(found.allowed)) <= 4
+        every = [*found.allowed, *found.waiting, *found.unapproved]
+        assert sorted(every, key=lambda one: one.key) == sorted(left, key=lambda one: one.key)
+        assert found.allowed or not found.waiting
+        left = [*found.waiting, *found.unapproved]
+    assert all(len(one.subject.targets) > 4 for one in left)
+
+
+@pytest.mark.parametrize(("spent", "allowed"), [(0, {"1", "2"}), (1, {"1"}), (2, set()), (3, set())])
+def test_what_was_spent_just_before_is_spent(spent, allowed):
+    """By a tick that came twice."""
+    found = portion(RULES, [due("job_cap", "1"), due("job_cap", "2")], TWO, 100, NOW, spent=spent)
+    assert ids(found.allowed) == allowed
+    assert found.spent == spent + len(allowed)
+    assert found.unapproved == ()

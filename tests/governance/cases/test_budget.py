@@ -57,6 +57,31 @@ def test_more_than_the_budget_goes_in_two_sweeps(world):
     assert sweeps(world, 60) == [10, 2]
 
 
+@pytest.mark.parametrize(("later", "done"), [(0, 10), (59, 10), (60, 12)])
+def test_a_doubled_tick_has_no_budget_of_its_own(world, later, done):
+    """Scheduler delivers at least once: two ticks within a minute act on as many VMs as one."""
+    for number in range(12):
+        world.vm(f"vm-{number:02}", said=RIPE)
+    world.sweep()
+    world.wait(minutes=15)
+    world.sweep()
+    world.wait(seconds=later)
+    world.sweep()
+    assert len(world.asked()) == done
+
+
+def test_ticks_that_come_often_are_not_held_up_for_ever(world):
+    """Each twenty seconds: there is a new budget each minute."""
+    for number in range(30):
+        world.vm(f"vm-{number:02}", said=RIPE)
+    world.sweep()
+    world.wait(minutes=15)
+    for _ in range(7):
+        world.sweep()
+        world.wait(seconds=20)
+    assert len(world.asked()) == 30
+
+
 def test_who_waits_is_told_of_once_and_again_only_when_it_happens_again(world):
     """Not each sweep, not each hour; a month later it is news again."""
     world.set_policy(governance=GovernanceLimits(blast_count=1, blast_share=1.0, ops="ops@x.org"))

@@ -19,10 +19,12 @@ class Portion(msgspec.Struct, frozen=True, kw_only=True):
     """What one sweep does of what is due.
 
     `allowed` is acted upon now, of which `approved` by somebody's word; `waiting` has no room in this sweep;
-    `unapproved` is each more than the whole `budget`, and waits for an approval.
+    `unapproved` is each more than the whole `budget`, and waits for an approval. `spent` is how much of the
+    budget is used then.
     """
 
     budget: int
+    spent: int = 0
     allowed: tuple[Case, ...] = ()
     approved: tuple[Case, ...] = ()
     waiting: tuple[Case, ...] = ()
@@ -32,8 +34,8 @@ class Portion(msgspec.Struct, frozen=True, kw_only=True):
 class _Room:
     """How many more VMs, and how many more targets of any kind, a sweep may act upon."""
 
-    def __init__(self, budget: int, count: int) -> None:
-        self._budget, self._count = budget, count
+    def __init__(self, budget: int, count: int, spent: int = 0) -> None:
+        self._budget, self._count = budget - spent, count - spent
         self._taken: dict[str, Target] = {}
 
     def fits(self, case: Case) -> bool:
@@ -49,27 +51,40 @@ class _Room:
         """Leave so much less room."""
         self._taken |= {target.id: target for target in case.subject.targets}
 
+    @property
+    def taken(self) -> int:
+        """How many targets of any kind have been taken."""
+        return len(self._taken)
+
 
 def allowed(limits: GovernanceLimits, fleet: int) -> int:
     """So many VMs at most: the count, and the share of the job VMs that run, in a small project a few."""
     return min(limits.blast_count, max(limits.blast_least, int(limits.blast_share * fleet)))
 
 
-def portion(
-    rules: Sequence[str], cases: Collection[Case], policy: Policy, fleet: int, now: datetime
+def portion(  # noqa: PLR0913 — what is due, by whose rules, and how much is left
+    rules: Sequence[str],
+    cases: Collection[Case],
+    policy: Policy,
+    fleet: int,
+    now: datetime,
+    *,
+    spent: int = 0,
 ) -> Portion:
     """What a sweep does of what is due: whole cases, the most certain and most harmless first.
 
-    `rules` stand in the order of how certain they are. A case that was approved takes no room from others.
+    `rules` stand in the order of how certain they are. A case that was approved takes no room from others,
+    what was `spent` just before does.
     """
     budget = allowed(policy.governance, fleet)
-    room = _Room(budget, policy.governance.blast_count)
+    whole = _Room(budget, policy.governance.blast_count)
+    room = _Room(budget, policy.governance.blast_count, spent)
     done: list[Case] = []
     approved: list[Case] = []
     waiting: list[Case] = []
     unapproved: list[Case] = []
     for case in sorted(cases, key=lambda case: _order(case, rules)):
-        if not _Room(budget, policy.governance.blast_count).fits(case):
+        if not whole.fits(case):
             (approved if is_approved(case, now) else unapproved).append(case)
         elif room.fits(case):
             room.take(case)
@@ -78,6 +93,7 @@ def portion(
             waiting.append(case)
     return Portion(
         budget=budget,
+        spent=spent + room.taken,
         allowed=(*approved, *done),
         approved=tuple(approved),
         waiting=tuple(waiting),
