@@ -231,3 +231,85 @@ def test_a_click_that_was_never_finished_says_so_to_nobody_else():
     web.cloud = None
     assert replace(web.used(web.offer(Way.KEEP)), outcome="") == web.used(web.offer(Way.KEEP))
     assert "Keep for 8 h" in web.open(web.token(Way.KEEP)).text
+
+
+def at_every_call_of_a_sweep(approved, act):
+    """For each call of a sweep over a gang that is asked for, a world in which somebody acts at that call."""
+    for call in range(1, 2 * MOST_CALLS):
+        web = asked_for()
+        if approved:
+            web.click(web.token(Way.APPROVE))
+        web.world.wait(minutes=5)
+        cloud, left = watched(web.world.cloud.ports(), call, lambda web=web: act(web), after_work=False)
+        with contextlib.suppress(ExceptionGroup):
+            web.world.sweep(cloud=cloud)
+        if left[0] > 0:
+            assert call > 6, "a sweep makes several calls"
+            return
+        yield call, web
+    raise AssertionError("a sweep makes more calls than that")
+
+
+def test_an_approval_that_comes_at_any_call_of_a_sweep_is_carried_out_once():
+    """By that sweep or by the next one: all three VMs, each by one request."""
+    for call, web in at_every_call_of_a_sweep(False, lambda web: web.click(web.token(Way.APPROVE))):
+        assert len(web.world.asked()) in {0, 3}, call
+        web.world.sweep_for(minutes=5)
+        assert len(web.world.asked()) == len(set(web.world.asked())) == 3, call
+
+
+def test_a_veto_that_comes_at_any_call_of_the_sweep_that_was_allowed_leaves_no_half_gang():
+    """All three are stopped, or none; what was kept in time is kept for its eight hours."""
+    outcomes = set()
+    for call, web in at_every_call_of_a_sweep(True, lambda web: web.click(web.token(Way.KEEP))):
+        stopped = len(web.world.asked())
+        assert stopped in {0, 3}, call
+        web.world.sweep_for(hours=7)
+        assert len(web.world.asked()) == stopped, call
+        outcomes.add(stopped)
+    assert outcomes == {0, 3}
+
+
+def test_two_people_at_once_one_approves_and_one_keeps():
+    """At any call of the approval: a veto is never lost, and nothing is stopped while it lasts."""
+    kept_at = []
+
+    def keep(web):
+        web.cloud, mine = None, web.cloud
+        kept_at.append(web.click(web.token(Way.KEEP)).status_code)
+        web.cloud = mine
+
+    for call, web in at_every_call(asked_for, keep, after_work=False):
+        web.click(web.token(Way.APPROVE))
+        web.cloud = None
+        if len(kept_at) < call:
+            break
+        web.world.sweep_for(hours=7)
+        kept = web.world.case(RULE, web.world.id)
+        assert kept is None or kept.kept_by == ADA, call
+        assert web.world.asked() == [], call
+    assert set(kept_at) == {200}
+
+
+def test_a_sweep_that_dies_at_any_call_over_an_allowed_gang_leaves_no_half_of_it():
+    """The next ones finish what it has begun: each VM is stopped, and by one request."""
+    cap_runtime = load("cap_runtime")
+    for call in range(1, 2 * MOST_CALLS):
+        cap = JobCap(max_runtime=2 * HOUR, remedy=Remedy.STOP)
+        world = CapWorld(cap_runtime, job_cap=cap, governance=GovernanceLimits(blast_count=2, ops=ADA))
+        world.job("gang", name="gang-1")
+        for node in ("gang-2", "gang-3"):
+            world.vm("gang", name=node)
+        world.sweep_for(hours=3, every=timedelta(minutes=20))
+        web = Web(world)
+        assert web.click(web.token(Way.APPROVE)).status_code == 200
+        web.world.wait(minutes=5)
+        cloud, left = watched(web.world.cloud.ports(), call, die, after_work=True)
+        with contextlib.suppress(KilledError, ExceptionGroup):
+            web.world.sweep(cloud=cloud)
+        if left[0] > 0:
+            assert call > 12, "a sweep that stops three VMs makes many calls"
+            return
+        web.world.sweep_for(minutes=15)
+        assert len(web.world.asked()) == len(set(web.world.asked())) == 3, call
+    raise AssertionError("a sweep makes more calls than that")
