@@ -62,7 +62,7 @@ def allowed(limits: GovernanceLimits, fleet: int) -> int:
     return min(limits.blast_count, max(limits.blast_least, int(limits.blast_share * fleet)))
 
 
-def portion(  # noqa: PLR0913 — what is due, by whose rules, and how much is left
+def portion(
     rules: Sequence[str],
     cases: Collection[Case],
     policy: Policy,

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from spotwarden.governance.cases.notices import deeds_of, name_of
+from spotwarden.governance.cases.notices import remedy_phrases, name_of
 from spotwarden.model.answer import AnswerRefused, Approve
 from spotwarden.model.case import Case
 from spotwarden.model.governance import Mode
@@ -45,9 +45,9 @@ def approve(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVer
 
 
 def _says(case: Case, policy: Policy) -> str:
-    deed = deeds_of(case.remedy, case)[0]
+    phrase = remedy_phrases(case.remedy, case)[0]
     return (
-        f"All {len(case.subject.targets)} VMs of it will {deed}, by the next sweep that still finds the same."
+        f"All {len(case.subject.targets)} VMs of it will {phrase}, by the next sweep that still finds the same."
         f" The approval counts for {written(policy.governance.approval_lasts)}."
     )
 
