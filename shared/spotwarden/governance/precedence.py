@@ -1,6 +1,7 @@
 """Whose word counts: the policy's, then the team's, then the job's, each within the policy's ceilings."""
 
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from enum import Enum
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -16,6 +17,8 @@ from spotwarden.model.same import Same
 from spotwarden.model.values import meant, read_limit, written
 
 NOBODY = JobFile()
+CEILINGS: Mapping[tuple[str, str], Any] = {("stall", "after"): timedelta(days=1)}
+"""How lenient a job may be where the policy has no ceiling: only its developer knows how long it thinks."""
 OWNERS_KNOWN = 65_536
 """How many owners' limits are kept; a project has hundreds."""
 
@@ -71,10 +74,30 @@ def _explained(policy: Policy, rule: str, team: str, job_file: JobFile) -> tuple
     of_team = policy.teams[team].rules.get(rule, {}) if team else {}
     of_job = job_file.rules.get(rule, {})
     held = tuple(
-        _by_job(_by_team(one, RULES[rule], of_team, side), RULES[rule], of_job, side)
+        _by_job(_for_job(_by_team(one, RULES[rule], of_team, side), rule), RULES[rule], of_job, side)
         for one, side in _by_policy(policy, rule)
     )
     return _with_warnings(held) if rule == "idle" else held
+
+
+def ceiling(policy: Policy, rule: str, name: str) -> Any:  # noqa: ANN401 - the type is the value's
+    """How lenient a job may be in this value: by the policy's word, else by default; None for no more."""
+    declared = _declared(policy, rule, name)
+    return CEILINGS.get((rule, name)) if declared is None else declared
+
+
+def _declared(policy: Policy, rule: str, name: str) -> Any:  # noqa: ANN401 - the type is the value's
+    said = policy.ceilings.get(rule, {}).get(name)
+    return None if said is None else read_limit(RULES[rule], name, said)
+
+
+def _for_job(held: EffectiveLimit, rule: str) -> EffectiveLimit:
+    """Where the policy has no ceiling of its own, the default one holds for a job; a team has none then."""
+    return (
+        msgspec.structs.replace(held, ceiling=CEILINGS.get((rule, held.name)))
+        if held.ceiling is None
+        else held
+    )
 
 
 def misread(rule: str, job_file: JobFile) -> str:
@@ -106,15 +129,15 @@ def _team(same: Same[Policy], owner: str) -> str:
 
 def _by_policy(policy: Policy, rule: str) -> Iterator[tuple[EffectiveLimit, Lenient]]:
     """What the policy says to everybody, and in which direction each value is lenient."""
-    base, ceilings = policy.rule(rule), policy.ceilings.get(rule, {})
+    base = policy.rule(rule)
     for field in msgspec.structs.fields(base):
-        value, ceiling = getattr(base, field.name), ceilings.get(field.name)
+        value = getattr(base, field.name)
         yield (
             EffectiveLimit(
                 name=field.name,
                 value=value,
                 source=LimitSource.DEFAULT if value == field.default else LimitSource.POLICY,
-                ceiling=None if ceiling is None else read_limit(RULES[rule], field.name, ceiling),
+                ceiling=_declared(policy, rule, field.name),
             ),
             LENIENT[rule][field.name],
         )

@@ -17,7 +17,7 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Each, Swept, each, swept
 from spotwarden.engine.log import log
 from spotwarden.engine.metrics import sweep_metrics
-from spotwarden.engine.turn import TakenTurn, end_turn, take_turn
+from spotwarden.engine.turn import TakenTurn, end_turn, read_turn, take_turn
 from spotwarden.governance.cases import blast, notices
 from spotwarden.governance.cases.approval import is_approved, is_asked
 from spotwarden.governance.cases.blast import Portion, portion
@@ -30,8 +30,10 @@ from spotwarden.governance.cases.store import read_cases
 from spotwarden.governance.last_sweeps import last_sweeps
 from spotwarden.governance.pace import too_many
 from spotwarden.governance.recording import record
+from spotwarden.governance.signals.since import dated
 from spotwarden.governance.signals.steady import check_clock, check_event_clock, steady_since, with_steady
 from spotwarden.governance.silence import silent
+from spotwarden.layout import SweepTurn
 from spotwarden.model.action import CaseStep, FileCase, Ripe, Tell, Wait
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseFacts
@@ -70,7 +72,7 @@ def govern(context: SweepContext, rules: SweptRules[Facts]) -> Swept:
     if context.tick.about and too_many(context.tick):
         return swept([Wait(reason="many VMs are made at once: the next tick looks at all", soon=False)], ())
     if context.tick.about:
-        judged_sweep = _look(context, rules, context.tick.now)
+        judged_sweep = _look(context, rules, _steady(context))
         if any(case.finding for case in judged_sweep.cases):
             skew = context.policy.governance.clock_skew
             check_event_clock(context.cloud.store, context.settings.layout, context.tick, skew)
@@ -85,7 +87,7 @@ def govern(context: SweepContext, rules: SweptRules[Facts]) -> Swept:
 
 
 def _sweep(context: SweepContext, rules: SweptRules[Facts], taken: TakenTurn) -> Swept:
-    steady = steady_since(taken, context.tick, context.policy.governance.outage)
+    steady = steady_since(taken.turn, context.tick, context.policy.governance.outage)
     judged_sweep = _look(context, rules, steady)
     moved = _escalate(context, judged_sweep.cases)
     ripe = [result.case for result in moved.results if isinstance(result, Ripe)]
@@ -108,6 +110,13 @@ def _with_budget(taken: TakenTurn, tick: Tick) -> TakenTurn:
     if began is not None and timedelta(0) <= tick.now - began < APART:
         return taken
     return replace(taken, turn=replace(taken.turn, spending=tick.now, spent=0))
+
+
+def _steady(context: SweepContext) -> datetime:
+    """Since when our whole sweeps have come regularly, for one that takes no turn."""
+    name = context.settings.layout.build(SweepTurn(function=context.tick.function))
+    turn, _generation = read_turn(context.cloud.store, name)
+    return steady_since(turn, context.tick, context.policy.governance.outage)
 
 
 def _tell_of_silence(context: SweepContext, taken: TakenTurn) -> TakenTurn:
@@ -147,7 +156,7 @@ def _look(
     facts = rules.gather(context, only)
     if not only and not context.tick.about:
         record(store, layout, brief, facts)
-    judged = rules.judge(facts, brief)
+    judged = dated(rules.judge(facts, brief), brief)
     if not only:
         sweep_metrics().saw(vms=judged.fleet, cases=len(filed))
     cases = tuple(one for one in paired(judged, filed) if (one.rule, one.key) not in broken)

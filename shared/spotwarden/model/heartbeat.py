@@ -25,7 +25,8 @@ class Beat(msgspec.Struct, frozen=True, kw_only=True):
     `at` is when it was measured and `progress_at` when the program last made any progress, both by the clock
     of the VM `instance_id`; a job that writes its own heartbeats may leave them out. `step` of `steps` is how
     far the training is, over all attempts; `checkpoint` is the newest one, as the program calls it. `metrics`
-    are what it measures.
+    are what it measures. `longest_gap` is the longest time in seconds that its program has been without
+    progress before it went on, in this attempt.
     """
 
     at: Moment | None = None
@@ -35,6 +36,7 @@ class Beat(msgspec.Struct, frozen=True, kw_only=True):
     step: float | None = None
     steps: float | None = None
     checkpoint: str = ""
+    longest_gap: float | None = None
     metrics: Mapping[str, Measured] = {}
 
     @property

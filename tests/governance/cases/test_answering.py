@@ -53,7 +53,13 @@ def say(one, answer, policy=POLICY):
 def ripe(rule="idle"):
     """A finding that calls for the remedy."""
     return Finding(
-        rule=rule, subject=SUBJECT, reason="idle", ripe=True, level=1, limits=IdleLimits(remedy=Remedy.STOP)
+        rule=rule,
+        subject=SUBJECT,
+        reason="idle",
+        ripe=True,
+        level=1,
+        since=NOW - 2 * HOUR,
+        limits=IdleLimits(remedy=Remedy.STOP),
     )
 
 

@@ -57,8 +57,7 @@ def test_a_warning_that_was_lost_is_told_anew(world: MadeUp):
     vm = world.vm(said=RIPE)
     world.sweep()
     first = world.notices()[0].at
-    world.wait(seconds=2 * MAILED.give_up.total_seconds() - 1)
-    world.sweep()
+    world.sweep_for(seconds=2 * MAILED.give_up.total_seconds() - 1, every=timedelta(minutes=30))
     assert world.kinds() == ["idle_warning"]
     world.wait(seconds=1)
     world.sweep()
@@ -73,7 +72,7 @@ def test_the_grace_begins_when_it_arrives(world: MadeUp):
     """A second short of it nothing is done, and then it is."""
     vm = world.vm(said=RIPE)
     world.sweep()
-    world.wait(hours=1)
+    world.sweep_for(hours=1)
     arrive(world)
     world.wait(seconds=GRACE.total_seconds() - 1)
     world.sweep()

@@ -112,8 +112,7 @@ def test_nothing_is_done_before_the_moment_that_the_owner_was_told(world: MadeUp
     vm = world.vm(said=RIPE)
     world.sweep()
     world.limits = STOP
-    world.wait(minutes=59)
-    world.sweep()
+    world.sweep_for(minutes=59)
     assert world.asked() == []
     world.wait(minutes=1)
     world.sweep()
@@ -125,8 +124,7 @@ def test_a_grace_that_was_made_longer_holds_at_once(world: MadeUp):
     vm = world.vm(said=RIPE)
     world.sweep()
     world.limits = IdleLimits(remedy=Remedy.STOP, grace=timedelta(hours=1))
-    world.wait(minutes=59)
-    world.sweep()
+    world.sweep_for(minutes=59)
     assert world.asked() == []
     world.wait(minutes=1)
     world.sweep()

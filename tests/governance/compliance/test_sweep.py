@@ -77,8 +77,7 @@ def test_what_is_not_is_told_at_once_and_stopped_after_the_grace(world):
     vm = world.vm()
     world.sweep()
     assert world.told() == [("compliance_warning", "ada@x")]
-    world.wait(minutes=59)
-    world.sweep()
+    world.sweep_for(minutes=59)
     assert world.asked() == []
     world.wait(minutes=1)
     world.sweep()
@@ -311,7 +310,8 @@ def test_who_asks_to_keep_it_while_we_look_is_heard(world):
     """job.toml is read last, also at the second look."""
     vm = world.vm()
     world.sweep()
-    world.wait(hours=1)
+    world.sweep_for(minutes=55)
+    world.wait(minutes=5)
     ports = world.cloud.ports()
     looks = []
 

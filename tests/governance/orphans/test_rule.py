@@ -6,15 +6,14 @@ import pytest
 
 from spotwarden.governance.orphans.rule import judge
 from spotwarden.governance.reap.rules import judge as judge_all
-from spotwarden.governance.signals.facts import Signs
-from spotwarden.governance.signals.text import GOES_ON
+from spotwarden.governance.signals.contradiction import GOES_ON
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import Exemption, GovernanceLimits, OrphanLimits, Remedy, Scope
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy
-from tests.governance.reap.reapable import SECOND, ago, brief, case, on_record, seen, vm
+from tests.governance.reap.reapable import SECOND, ago, brief, case, on_record, seen, signs, vm
 from tests.recovery.facts import NOW
 
 AFTER = OrphanLimits().after
@@ -28,7 +27,7 @@ OTHER = {"test-vm": "2002"}
 
 def beat_at(at):
     """Signs of a job whose newest heartbeat came at this moment."""
-    return Signs(beats={"test-vm": at})
+    return signs(beats={"test-vm": at}, cpus={})
 
 
 def verdict(record, *machines, brief_=None, **facts):
@@ -49,7 +48,7 @@ def verdict(record, *machines, brief_=None, **facts):
             on_record(**ENDED, signs=beat_at(ENDED["ended"] + GOES_ON + SECOND)),
             vm(),
             UNKNOWN,
-            "heartbeats of it came after that",
+            "heartbeat of test-vm came after that",
         ),
         (on_record(**ENDED), vm(status=Status.STOPPING), None, ""),
         (on_record(**ENDED, state=AttemptState.ENDED), vm(), BAD, "ended with status 0"),

@@ -7,12 +7,14 @@ import pytest
 
 from spotwarden.governance.reap import rules as reaping
 from spotwarden.governance.signals.facts import ReapFacts
+from spotwarden.governance.signals.table import SignalSource, unread
 from spotwarden.layout import AttemptRecord, Code, JobFileName, OpenJob
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.watch import Watch
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import load
 from tests.governance.reap.reap_world import Calls, ReapWorld
+from tests.governance.reap.reapable import shown
 
 HOUR = timedelta(hours=1)
 
@@ -211,9 +213,9 @@ def test_metrics_are_asked_only_about_silent_jobs_and_once_for_all(world, sign):
     world.cloud.metrics.cpu = dict.fromkeys([loud, *silent], 1.0)
     facts, counted = calls(world)
     assert len(counted.of("cpus")) == 1
-    assert facts.jobs["loud"].signs.cpus == {}
-    assert facts.jobs["quiet-a"].signs.cpus == {silent[0]: 1.0}
-    assert facts.jobs["quiet-b"].signs.cpus == {silent[1]: 1.0}
+    assert shown(facts.jobs["loud"], SignalSource.CPU) == {}
+    assert shown(facts.jobs["quiet-a"], SignalSource.CPU) == {silent[0]: 1.0}
+    assert shown(facts.jobs["quiet-b"], SignalSource.CPU) == {silent[1]: 1.0}
     assert facts.jobs["quiet-a"].owner == "ben@x.org"
     assert ("loud/output/" in counted.of("entries")) is (sign == "produce")
 
@@ -226,16 +228,16 @@ def test_the_newest_object_counts(world):
     world.produce(path="aa-newest")
     newest = world.now
     world.wait(minutes=5)
-    assert world.look().jobs["test-vm"].signs.output == newest
+    assert shown(world.look().jobs["test-vm"], SignalSource.OUTPUT) == {"": newest}
 
 
-@pytest.mark.parametrize(("age", "shown"), [(HOUR, HOUR), (10 * HOUR, 10 * HOUR), (200 * HOUR, None)])
-def test_a_last_log_line_is_found_however_old(world, age, shown):
+@pytest.mark.parametrize(("age", "so_old"), [(HOUR, HOUR), (10 * HOUR, 10 * HOUR), (200 * HOUR, None)])
+def test_a_last_log_line_is_found_however_old(world, age, so_old):
     """Sharply where it matters, within a week at all."""
     vm = world.job(age=timedelta(days=30))["test-vm"]
     world.cloud.metrics.lines = {vm: world.now - age}
-    found = world.look().jobs["test-vm"].signs.lines.get(vm)
-    assert found == (None if shown is None else world.now - shown)
+    found = shown(world.look().jobs["test-vm"], SignalSource.LOG_LINE).get(vm)
+    assert found == (None if so_old is None else world.now - so_old)
 
 
 def test_an_old_line_of_a_coarse_answer_is_never_newer_than_the_sharp_question(world):
@@ -253,7 +255,7 @@ def test_an_old_line_of_a_coarse_answer_is_never_newer_than_the_sharp_question(w
             return {}
 
     cloud = msgspec.structs.replace(world.cloud.ports(), metrics=Coarse())
-    assert world.look(cloud=cloud).jobs["test-vm"].signs.lines == {vm: sharp}
+    assert shown(world.look(cloud=cloud).jobs["test-vm"], SignalSource.LOG_LINE) == {vm: sharp}
 
 
 @pytest.mark.parametrize("call", ["logged", "cpus"])
@@ -261,7 +263,7 @@ def test_metrics_without_an_answer_are_a_problem_not_silence(world, call):
     """Nobody knows then."""
     world.job()
     world.cloud.metrics.trouble.order(call, unanswered(after_work=False))
-    assert "no answer" in world.look().jobs["test-vm"].signs.problem
+    assert "no answer" in unread(world.look().jobs["test-vm"].signals.nodes)
 
 
 def test_leftovers_of_open_jobs_ask_nothing(world):
@@ -297,7 +299,7 @@ def test_the_second_look_sees_the_same_job(world):
     world.job("other")
     whole, again = world.look(), world.look(*ids.values())
     assert whole.jobs["gang"] == again.jobs["gang"]
-    assert whole.jobs["gang"].signs.beats
+    assert whole.jobs["gang"].signals.nodes
 
 
 def test_what_was_seen_can_be_recorded_and_read_again(world):

@@ -3,7 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
+from spotwarden.governance.signals.table import SignalTable
 from spotwarden.governance.stalls.rule import judge, quiet
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.finding import Reading, Subject
@@ -139,11 +141,61 @@ def test_silence_from_before_the_vm_began_does_not_count(field):
     assert reading(heard(), vm(**{**times, field: JUST_NOW})) is None
 
 
-def test_a_sign_from_before_the_attempt_shows_that_it_can_give_one():
-    """Its present attempt has had the full time, and has given none."""
+def test_a_sign_from_before_a_restart_of_the_vm_shows_that_the_attempt_can_give_one():
+    """The VM was stopped and started: it has had the full time since then, and has given none."""
     found = verdict(heard(beats={"test-vm": BEGAN - timedelta(days=1)}))
     assert found is not None
     assert (found.reading, found.since) == (BAD, BEGAN)
+
+
+@pytest.mark.parametrize(("attempt", "reads"), [(2, BAD), (1, UNKNOWN), (0, UNKNOWN)])
+def test_a_heartbeat_of_one_attempt_proves_nothing_of_the_silence_of_another(attempt, reads):
+    """Attempt 2 has never given a sign of its own: that it hangs is not known."""
+    second = heard(beats={"test-vm": LONG_AGO})
+    rows = tuple(replace(row, attempt=attempt) for row in second.signals.nodes if row.node)
+    silent = replace(second, attempt=2, signals=SignalTable(nodes=rows))
+    assert reading(silent, vm(2)) is reads
+
+
+@pytest.mark.parametrize(
+    ("gap", "reads"),
+    [
+        (None, BAD),
+        (timedelta(minutes=30), BAD),
+        (timedelta(minutes=90) - SECOND, BAD),
+        (timedelta(minutes=90) + SECOND, None),
+        (timedelta(days=30), None),
+    ],
+)
+def test_silence_counts_against_the_longest_gap_of_the_job_itself(gap, reads):
+    """It has been still for three hours: twice its longest gap, or not yet."""
+    still = {"test-vm": ago(hours=3)}
+    assert reading(heard(beats=still, gap=gap)) == reads
+
+
+def test_no_gap_makes_a_job_immune():
+    """However long it says that its gaps are: a silence of a day is one, by the default ceiling."""
+    almost, full = ({"test-vm": at} for at in (ago(days=1) + SECOND, ago(days=1)))
+    old = vm(created=ago(days=9), started=ago(days=9))
+    verdicts = [reading(heard(beats=beats, gap=timedelta(days=30)), old) for beats in (almost, full)]
+    assert verdicts == [None, BAD]
+
+
+def test_the_ceiling_of_the_policy_bounds_the_gap_as_well():
+    """Ops may allow less than the default."""
+    policy = Policy(version="test", ceilings={"stall": {"after": timedelta(hours=3)}})
+    silent = heard(beats={"test-vm": ago(hours=3)}, gap=timedelta(hours=20))
+    assert reading(silent, brief_=brief(policy)) == BAD
+    assert reading(silent) is None
+
+
+def test_a_finding_names_the_gap_that_it_counted_against():
+    """Its owner sees both."""
+    found = verdict(heard(beats={"test-vm": ago(hours=4)}, gap=timedelta(minutes=100)))
+    assert found is not None
+    assert found.evidence["longest silence before"] == "1 h 40 min"
+    assert found.evidence["silent at most"] == "3 h 20 min"
+    assert found.due == ago(minutes=40)
 
 
 def test_silence_that_we_caused_does_not_count():

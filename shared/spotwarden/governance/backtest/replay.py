@@ -17,6 +17,7 @@ from spotwarden.governance.cases.blast import portion
 from spotwarden.governance.cases.escalation import next_step
 from spotwarden.governance.cases.pairing import paired
 from spotwarden.governance.cases.progress import after
+from spotwarden.governance.signals.since import dated
 from spotwarden.model.action import (
     CaseStep,
     CloseCase,
@@ -63,7 +64,7 @@ class Replay:
         self._sweeps.append(tick.now)
         known = {key: filed.case for key, filed in self._filed.items()}
         brief = Brief(policy=self._policy, tick=tick, steady=seen.steady, cases=known)
-        judged = self._judge(seen.facts, brief)
+        judged = dated(self._judge(seen.facts, brief), brief)
         later = LaterSweep.of(judged)
         self._remedies = [follow_up(remedy, later, tick.now) for remedy in self._remedies]
         self._restarted(later, machines)

@@ -68,7 +68,8 @@ def fitting(case: Case, finding: Finding) -> tuple[Warned, ...]:
         for one in counting(case)
         if one.remedy is remedy
         and ids.issubset(one.targets)
-        and (finding.since is None or one.at > finding.since - APART)
+        and finding.since is not None
+        and one.at > finding.since - APART
     )
 
 

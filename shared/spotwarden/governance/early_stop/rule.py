@@ -8,6 +8,7 @@ from spotwarden.governance.early_stop import text as words
 from spotwarden.governance.exemptions import exempt
 from spotwarden.governance.precedence import limits
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
+from spotwarden.governance.signals.since import first_seen
 from spotwarden.governance.signals.text import begun, owner_of, runs, subject
 from spotwarden.governance.signals.training import Aim, Track
 from spotwarden.model.attempt import AttemptState
@@ -97,6 +98,7 @@ def _finding(record: JobRecord, nodes: Sequence[Machine], facts: ReapFacts, brie
         todo=words.LOOK if trouble else words.HOW_TO_MEASURE,
         evidence=words.evidence(record.training, allowed),
         ripe=not doubt,
+        since=None if doubt else first_seen(brief, RULE, record.job),
         exempt=_exempt(record, nodes, brief),
         limits=allowed,
     )
@@ -191,6 +193,7 @@ def _left_over(record: JobRecord, nodes: Sequence[Machine], brief: Brief) -> Fin
         todo=words.LOOK,
         evidence=case.evidence,
         ripe=True,
+        since=first_seen(brief, RULE, record.job),
         exempt=_exempt(record, nodes, brief),
         limits=_limits(record, nodes, brief.policy),
     )

@@ -1,6 +1,6 @@
 """Disks, addresses and snapshots of jobs that are over."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import cast
 from urllib.parse import quote
@@ -9,11 +9,13 @@ from msgspec.structs import replace
 
 from spotwarden.governance.exemptions import exempt
 from spotwarden.governance.precedence import limits
+from spotwarden.governance.signals.contradiction import contradiction
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
+from spotwarden.governance.signals.since import first_seen
 from spotwarden.governance.signals.text import over_since
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Reading, Subject, Target
-from spotwarden.model.fleet import Leftover
+from spotwarden.model.fleet import Leftover, Machine
 from spotwarden.model.governance import LeftoverLimits, Remedy
 from spotwarden.model.spans import moment, span
 
@@ -22,10 +24,12 @@ RULE = "leftover"
 
 def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
     """What is left of jobs that are over; what is not on the list now may only be out of sight."""
-    seen = set()
+    seen, mine = set(), facts.machines_of()
     for leftover in facts.leftovers or ():
         record = facts.jobs.get(leftover.job)
-        if record is not None and (finding := _finding(leftover, record, brief, bare=facts.bare)):
+        if record is not None and (
+            finding := _finding(leftover, record, mine.get(record.job, ()), brief, bare=facts.bare)
+        ):
             seen.add(finding.subject.key)
             yield finding
     if facts.unlisted:
@@ -38,14 +42,19 @@ def key_of(leftover: Leftover) -> str:
     return quote(leftover.link, safe="")
 
 
-def _finding(leftover: Leftover, record: JobRecord, brief: Brief, *, bare: bool) -> Finding | None:
+def _finding(
+    leftover: Leftover, record: JobRecord, machines: Sequence[Machine], brief: Brief, *, bare: bool
+) -> Finding | None:
     allowed = cast("LeftoverLimits", limits(brief.policy, RULE, owner=record.owner, job_file=record.file))
     now, dated = brief.tick.now, _over(leftover, record)
     gone = not record.exists
     if record.problem or (gone and bare):
-        return _doubt(leftover, record, allowed)
+        why = record.problem or "the bucket holds no job at all: it may be the wrong bucket"
+        return _doubt(leftover, record, allowed, why)
     if dated is None and not gone:
         return None
+    if contradicted := contradiction(record, machines, brief.policy):
+        return _doubt(leftover, record, allowed, contradicted)
     since = dated or _first_seen(leftover, brief)
     # Where nothing is left of the job it may be still to come: a disk may be made some time before it.
     oldest = dated or leftover.created
@@ -75,8 +84,7 @@ def _over(leftover: Leftover, record: JobRecord) -> datetime | None:
 
 
 def _first_seen(leftover: Leftover, brief: Brief) -> datetime:
-    case = brief.cases.get((RULE, key_of(leftover)))
-    return max(case.since, brief.steady) if case and case.since else brief.tick.now
+    return first_seen(brief, RULE, key_of(leftover))
 
 
 def _only_delete(allowed: LeftoverLimits) -> LeftoverLimits:
@@ -84,8 +92,7 @@ def _only_delete(allowed: LeftoverLimits) -> LeftoverLimits:
     return replace(allowed, remedy=Remedy.NONE) if allowed.remedy is Remedy.STOP else allowed
 
 
-def _doubt(leftover: Leftover, record: JobRecord, allowed: LeftoverLimits) -> Finding:
-    why = record.problem or "the bucket holds no job at all: it may be the wrong bucket"
+def _doubt(leftover: Leftover, record: JobRecord, allowed: LeftoverLimits, why: str) -> Finding:
     return Finding(
         rule=RULE,
         subject=_subject(leftover, record),

@@ -14,12 +14,13 @@ import msgspec
 from spotwarden.governance.cases.observation import vetoed
 from spotwarden.governance.exemptions import exempt
 from spotwarden.governance.precedence import limits
+from spotwarden.governance.signals.contradiction import contradiction
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
+from spotwarden.governance.signals.since import first_seen
 from spotwarden.governance.signals.text import (
     AT_REST,
     AT_WORK,
     LEAVING,
-    beat_after_end,
     begun,
     labelled_by_others,
     over_since,
@@ -34,6 +35,7 @@ from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Finding, Reading, Subject
 from spotwarden.model.fleet import JOB_LABEL, Machine
 from spotwarden.model.governance import OrphanLimits, Remedy, Scope
+from spotwarden.model.policy import Policy
 from spotwarden.model.spans import moment, span
 
 RULE = "orphan"
@@ -57,6 +59,7 @@ class OrphanFault(msgspec.Struct, frozen=True, kw_only=True):
 def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
     """What is wrong with each VM of a job that is old enough to be judged."""
     yield from _of_others(facts, brief)
+    mine = facts.machines_of()
     for machine in facts.machines:
         job = facts.whose.get(machine.id) or facts.namesakes.get(machine.id, "")
         record = facts.jobs.get(job)
@@ -66,7 +69,9 @@ def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
             continue
         if machine.id in facts.whose:
             foreign = _limits(machine, record, brief).foreign
-            fault = fault_of(machine, record, bare=facts.bare, foreign=foreign)
+            fault = fault_of(
+                machine, record, mine.get(job, ()), brief.policy, bare=facts.bare, foreign=foreign
+            )
             finding = _finding(machine, record, fault, brief) if fault else None
         else:
             finding = _namesake(machine, record, brief)
@@ -89,9 +94,15 @@ def _is_being_stopped(machine: Machine, record: JobRecord, brief: Brief) -> bool
 
 
 def fault_of(
-    machine: Machine, record: JobRecord, *, bare: bool = False, foreign: bool = False
+    machine: Machine,
+    record: JobRecord,
+    others: Sequence[Machine],
+    policy: Policy,
+    *,
+    bare: bool = False,
+    foreign: bool = False,
 ) -> OrphanFault | None:
-    """Hold a VM of a job against the job's record; None where it is as it should be.
+    """Compare a VM of a job with the job's record; None where it is as it should be.
 
     With `foreign` one that only has our label counts as the job's.
     """
@@ -106,7 +117,7 @@ def fault_of(
     if record.state in AT_WORK:
         return None
     if record.status_code is not None or record.state in CLOSED:
-        return _over(machine, record)
+        return _over(machine, record, contradiction(record, others, policy))
     if machine.id in record.instances.values():
         return None
     if record.state is AttemptState.RUNNING and (fault := _replaced(machine, record)):
@@ -142,21 +153,21 @@ def _gone(record: JobRecord, *, bare: bool, made: bool) -> OrphanFault:
     )
 
 
-def _over(machine: Machine, record: JobRecord) -> OrphanFault:
+def _over(machine: Machine, record: JobRecord, contradicted: str) -> OrphanFault:
     """The job has ended, or it was closed: nothing of it should be left."""
     if record.status_code is not None:
         over, what = record.ended, f"has ended with status {record.status_code}"
     else:
         over, what = record.updated, f"was closed ({record.state.value if record.state else ''})"
     evidence = {"over since": moment(over)}
-    if record.status_code is not None and (beat := beat_after_end(record)):
+    if contradicted:
         # Every job VM may write every job's status: what one says and the other denies is not known.
         return OrphanFault(
-            reason=f"its job {what}, and heartbeats of it came after that",
+            reason=f"its job {what}, and it seems to go on: {contradicted}",
             since=over,
             reading=Reading.UNKNOWN,
             todo="if it runs, remove the job's status-code, which may not be its own; else delete the VM",
-            evidence={**evidence, "newest heartbeat": moment(beat)},
+            evidence={**evidence, "sign from after its end": contradicted},
         )
     began = begun(machine)
     if over is not None and began is not None and began > over:
@@ -269,8 +280,7 @@ def _limits(machine: Machine, record: JobRecord, brief: Brief) -> OrphanLimits:
 
 def _first_seen(machine: Machine, brief: Brief) -> datetime:
     """Since when we have seen it so, without a gap in our own sweeps."""
-    case = brief.cases.get((RULE, machine.id))
-    return max(case.since, brief.steady) if case and case.since else brief.tick.now
+    return first_seen(brief, RULE, machine.id)
 
 
 def _evidence(machine: Machine, fault: OrphanFault, brief: Brief) -> dict[str, str]:

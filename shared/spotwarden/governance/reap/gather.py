@@ -7,8 +7,7 @@ What a job measures is read only where a limit hangs on it, and only what has ch
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 from msgspec.structs import replace
@@ -18,23 +17,17 @@ from spotwarden.engine.fan_out import each
 from spotwarden.engine.log import log
 from spotwarden.governance.early_stop.rule import wanted
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
-from spotwarden.governance.signals.heartbeats import listen, remembered
+from spotwarden.governance.signals.gather import after_end_of, rise, whole_of
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.text import labelled_by_others
 from spotwarden.governance.signals.trainings import read_training
 from spotwarden.governance.stalls.rule import quiet
 from spotwarden.layout import RESERVED_JOBS
-from spotwarden.model.fleet import Fleet, Leftover, Machine
-from spotwarden.model.load import Buckets
+from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.watch import Watch
 from spotwarden.ports import UnansweredError
 from spotwarden.recovery.nodes import NODE_OF_A_GANG
 from spotwarden.recovery.open_jobs import read_watches
-
-LOOKBACK = timedelta(days=7)
-"""How far back a last log line is looked for."""
-CPU_SPAN = timedelta(hours=1)
-"""Over how long a CPU or a GPU is said to be at rest, or not."""
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,14 +131,8 @@ def _records(
         lambda job: read_record(store, layout, job, ids=asked[job], watch=watches.get(job)),
         context.settings.workers,
     )
-    _rise("records of jobs", done.failures)
+    rise("records of jobs", done.failures)
     return {one.job: one for one in sorted(done.results, key=lambda one: one.job)}
-
-
-def _rise(what: str, failures: Sequence[Exception]) -> None:
-    """What is no answer to anything ends the look: nothing is judged by half of it."""
-    if failures:
-        raise ExceptionGroup(f"{what} could not be read", list(failures))
 
 
 def _knows(record: JobRecord | None, instance_id: str) -> bool:
@@ -157,28 +144,14 @@ def _knows(record: JobRecord | None, instance_id: str) -> bool:
 
 
 def _listened(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
-    """The records of silent jobs with more signs: heartbeats, output, then log lines, CPUs and GPUs."""
+    """The records of silent jobs with more signals, and of those whose VMs run on after their end."""
     mine = facts.machines_of()
-    store, layout, workers = context.cloud.store, context.settings.layout, context.settings.workers
 
     def is_still(record: JobRecord) -> bool:
         return quiet(record, mine.get(record.job, ()), context.policy, context.tick)
 
-    def moves(record: JobRecord) -> bool:
-        return not is_still(record)
-
-    known = {job: remembered(layout, record) for job, record in facts.jobs.items()}
-    suspects = [record for record in known.values() if is_still(record)]
-    listened = each(suspects, lambda record: listen(store, layout, record, moves), workers)
-    _rise("heartbeats of jobs", listened.failures)
-    known |= {record.job: record for record in listened.results}
-    suspects = [record for record in listened.results if is_still(record)]
-    done = each(suspects, lambda record: _with_output(context, record), workers)
-    _rise("outputs of jobs", done.failures)
-    silent = [record for record in done.results if is_still(record)]
-    ids = {vm.id: vm for record in silent for vm in mine.get(record.job, ())}
-    heard = known | {record.job: record for record in done.results}
-    return heard | ({record.job: record for record in _with_metrics(context, silent, ids)} if ids else {})
+    known = whole_of(context, facts.jobs.values(), mine, is_still)
+    return known | after_end_of(context, known.values(), mine)
 
 
 def _measured(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
@@ -195,63 +168,5 @@ def _measured(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
         lambda pair: replace(pair[0], training=read_training(store, layout, pair[0], pair[1])),
         context.settings.workers,
     )
-    _rise("metrics of jobs", done.failures)
+    rise("metrics of jobs", done.failures)
     return {result.job: result for result in done.results}
-
-
-def _with_output(context: SweepContext, record: JobRecord) -> JobRecord:
-    entries = context.cloud.store.entries(context.settings.layout.outputs(record.job))
-    newest = max((entry.updated for entry in entries), default=None)
-    return replace(record, signs=replace(record.signs, output=newest))
-
-
-def _with_metrics(
-    context: SweepContext, records: Sequence[JobRecord], machines: Mapping[str, Machine]
-) -> Iterable[JobRecord]:
-    """Ask once for all of them; what cannot be read is unknown, not silent."""
-    lines: Mapping[str, datetime] = {}
-    cpus: Mapping[str, float] = {}
-    gpus: Mapping[str, float] = {}
-    problem, now = "", context.tick.now
-    try:
-        lines = _lines(context, machines)
-        cpus = context.cloud.metrics.cpus(now - CPU_SPAN, now, ids=set(machines))
-        gpus, problem = _gpus(context, machines)
-    except UnansweredError as error:
-        problem = str(error)
-    for record in records:
-        ids = set(record.instances.values())
-        signs = replace(
-            record.signs,
-            lines={one: at for one, at in lines.items() if one in ids},
-            cpus={one: cpu for one, cpu in cpus.items() if one in ids},
-            gpus={instance: gpu for instance, gpu in gpus.items() if instance in ids},
-            problem=problem,
-        )
-        yield replace(record, signs=signs)
-
-
-def _gpus(context: SweepContext, machines: Mapping[str, Machine]) -> tuple[dict[str, float], str]:
-    """The busiest GPU of each in percent, and why nobody knows; one without an agent reports none."""
-    having = {instance for instance, machine in machines.items() if machine.gpus}
-    if not having:
-        return {}, ""
-    loads = context.cloud.metrics.gpus(
-        Buckets(end=context.tick.now, step=CPU_SPAN, count=1), ids=having, counts=False
-    )
-    busiest = {instance: max(loads.rows[instance].top) for instance in having if instance in loads.rows}
-    return {instance: gpu for instance, gpu in busiest.items() if gpu >= 0}, loads.problem
-
-
-def _lines(context: SweepContext, machines: Mapping[str, Machine]) -> dict[str, datetime]:
-    """The last log line of each: sharply for the time that matters, and whether there ever was one."""
-    logged, now = context.cloud.metrics.logged, context.tick.now
-    sharp = now - 2 * context.policy.stall.after
-    lines = dict(logged(sharp, now, ids=set(machines)))
-    others = {one: vm.created for one, vm in machines.items() if one not in lines and vm.created is not None}
-    first = max(min(others.values(), default=now), now - LOOKBACK)
-    if first < sharp:
-        # A longer question has a coarser answer; no line of these is newer than the sharp one's beginning.
-        older = logged(first, sharp, ids=set(others))
-        lines |= {one: min(at, sharp) for one, at in older.items()}
-    return lines

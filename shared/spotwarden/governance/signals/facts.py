@@ -5,33 +5,11 @@ from datetime import datetime
 
 import msgspec
 
+from spotwarden.governance.signals.table import SignalTable
 from spotwarden.governance.signals.training import Training
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.fleet import Leftover, Machine
 from spotwarden.model.jobfile import JobFile
-
-
-class Signs(msgspec.Struct, frozen=True, kw_only=True):
-    """What was last seen of a job: that its VMs are alive, that it makes progress, and whether they work.
-
-    `beats` says by node when its heartbeat last came, which shows that the VM is alive and nothing more;
-    `progress` when its program last made progress by what heartbeats said, as far as they were read, and
-    `steps` the step that it reported, if any; of the nodes in `periodic` a heartbeat comes whether there is
-    progress or not. `output` is its newest object below `output/`, `lines` the last
-    log line by instance id; `cpus` and `gpus` are the highest utilisation of the last hour in percent,
-    likewise. The last three are asked for only where the rest is silent; `problem` says why they could not be
-    read.
-    """
-
-    beats: Mapping[str, datetime] = {}
-    progress: Mapping[str, datetime] = {}
-    steps: Mapping[str, float] = {}
-    periodic: frozenset[str] = frozenset()
-    output: datetime | None = None
-    lines: Mapping[str, datetime] = {}
-    cpus: Mapping[str, float] = {}
-    gpus: Mapping[str, float] = {}
-    problem: str = ""
 
 
 class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,11 +17,12 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     `exists` is false where the bucket holds nothing of it, `past` are then the ids that the list of open jobs
     still has. `status_code` is None while it is open, `ended` is when it was written. `attempt`, `state`,
-    `began` and `updated` are its newest attempt's, 0 and None where there is none; `instances` are that
-    attempt's ids by node. `past` are the ids that other attempts had or stood in for, `outlived` those of
-    them that were said to be taken and were replaced while they ran, `registered` those in the job's
-    metadata; all are read only where a VM of the job is not explained without them. `training` is what it
-    measures, where something hangs on that. `problem` says why the record could not be read.
+    `claimed` (when its launch began), `began` and `updated` are its newest attempt's, 0 and None where there
+    is none; `instances` are that attempt's ids by node. `signals` is what was last seen of it, by node and
+    attempt. `past` are the ids that other attempts had or stood in for, `outlived` those of them that were
+    said to be taken and were replaced while they ran, `registered` those in the job's metadata; all are read
+    only where a VM of the job is not explained without them. `training` is what it measures, where something
+    hangs on that. `problem` says why the record could not be read.
     """
 
     job: str
@@ -52,6 +31,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     ended: datetime | None = None
     attempt: int = 0
     state: AttemptState | None = None
+    claimed: datetime | None = None
     began: datetime | None = None
     updated: datetime | None = None
     instances: Mapping[str, str] = {}
@@ -60,7 +40,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     registered: frozenset[str] = frozenset()
     owner: str = ""
     file: JobFile = JobFile()
-    signs: Signs = Signs()
+    signals: SignalTable = SignalTable()
     training: Training = Training()
     problem: str = ""
 

@@ -1,21 +1,24 @@
-"""When jobs last made progress, by their heartbeats, read as rarely as that can be known.
+"""What heartbeats say, read as rarely as that can be known.
 
 A listing says when each heartbeat came: that a VM is alive. When its program last made progress stands
-inside. What was read once is remembered: progress that was made stays made, so a job that has moved within
-the limit is not read again before that limit has passed.
+inside, and of which attempt it is. What was read once is remembered: progress that was made stays made, so a
+job that has moved within the limit is not read again before that limit has passed.
 """
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 
 import msgspec
 from msgspec.structs import replace
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.governance.signals.records import attempt_by_time
+from spotwarden.governance.signals.table import NodeSignals, Signal, SignalKind, SignalSource, signals
 from spotwarden.layout import Heartbeat, Layout
+from spotwarden.model.heartbeat import Beat
 from spotwarden.ports import BrokenError, Store
-from spotwarden.recovery.heartbeats import beat_in, progress_in
+from spotwarden.recovery.heartbeats import STILL_AT_MOST, beat_in, progress_in
 from spotwarden.recovery.job_folder import OBJECT_AT_MOST
 
 Enough = Callable[[JobRecord], bool]
@@ -23,15 +26,11 @@ Enough = Callable[[JobRecord], bool]
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """What one heartbeat said: when its program last made progress, and at which step that is, if any.
-
-    `periodic` says that it comes whether there is progress or not.
-    """
+    """What one heartbeat said, when it came, and when its program had last made progress by it."""
 
     came: datetime
     progress: datetime
-    step: float | None = None
-    periodic: bool = False
+    beat: Beat = Beat()
 
 
 _HEARD: GenerationCache[Heard] = GenerationCache(most=100_000)
@@ -39,32 +38,69 @@ _HEARD: GenerationCache[Heard] = GenerationCache(most=100_000)
 
 def remembered(layout: Layout, record: JobRecord) -> JobRecord:
     """The record with what its heartbeats have said before; nothing is read."""
-    known = {node: heard for node in record.signs.beats if (heard := _known(layout, record.job, node))}
-    return _with(record, known)
+    for node, _came in _beats(record):
+        if (heard := _known(layout, record.job, node)) is not None:
+            record = _with(record, node, heard)
+    return record
 
 
 def listen(store: Store, layout: Layout, record: JobRecord, enough: Enough) -> JobRecord:
     """The record with what its heartbeats say now, the newest first, until that is enough."""
-    for node, came in sorted(record.signs.beats.items(), key=lambda pair: pair[1], reverse=True):
-        record = _with(record, {node: _heard(store, layout, record.job, node, came)})
+    for node, came in sorted(_beats(record), key=lambda pair: pair[1], reverse=True):
+        record = _with(record, node, _heard(store, layout, record.job, node, came))
         if enough(record):
             break
     return record
 
 
-def _with(record: JobRecord, known: dict[str, Heard]) -> JobRecord:
-    signs = record.signs
-    progress = {node: heard.progress for node, heard in known.items()}
-    steps = {node: heard.step for node, heard in known.items() if heard.step is not None}
-    others = {node: step for node, step in signs.steps.items() if node not in known}
-    periodic = {node for node, heard in known.items() if heard.periodic}
-    signs = replace(
-        signs,
-        progress={**signs.progress, **progress},
-        steps={**others, **steps},
-        periodic=(signs.periodic - known.keys()) | periodic,
+def _beats(record: JobRecord) -> list[tuple[str, datetime]]:
+    """When the heartbeat of each node came."""
+    return [
+        (row.node, signal.at) for row, signal in signals(record.signals.nodes, SignalKind.ALIVE) if signal.at
+    ]
+
+
+def _with(record: JobRecord, node: str, heard: Heard) -> JobRecord:
+    """The record with what was heard, in the row of the attempt that it is of."""
+    table, attempt = record.signals, attempt_of(record, node, heard)
+    said = [*_progress(heard)]
+    if (node, heard.came) in _beats(record):
+        # It is the newest one: then it says itself of which attempt its VM is.
+        table = table.without(node, SignalSource.HEARTBEAT)
+        said.insert(0, Signal(kind=SignalKind.ALIVE, source=SignalSource.HEARTBEAT, at=heard.came))
+    instance_id = heard.beat.instance_id or record.instances.get(node, "")
+    table = table.with_row(
+        NodeSignals(node=node, attempt=attempt, instance_id=instance_id, signals=tuple(said))
     )
-    return replace(record, signs=signs)
+    return replace(record, signals=table.with_gap(_gap(heard.beat)))
+
+
+def _gap(beat: Beat) -> timedelta | None:
+    gap = beat.longest_gap
+    return timedelta(seconds=min(gap, STILL_AT_MOST.total_seconds())) if gap and gap > 0 else None
+
+
+def attempt_of(record: JobRecord, node: str, heard: Heard) -> int:
+    """The attempt that a heartbeat is of: by the VM that it names, by the attempt, else by when it came."""
+    said, present = heard.beat.attempt, max(record.attempt, 1)
+    named, own = heard.beat.instance_id, record.instances.get(node, "")
+    by_time = attempt_by_time(record, heard.came)
+    if named and own:
+        if named == own:
+            return present if said == present else by_time
+        return said if said is not None and said != present else 0
+    return said if said is not None else by_time
+
+
+def _progress(heard: Heard) -> Iterator[Signal]:
+    beat, at = heard.beat, heard.progress
+    periodic = beat.progress_at is not None
+    source = SignalSource.REPORTED if periodic else SignalSource.HEARTBEAT
+    yield Signal(kind=SignalKind.PROGRESS, source=source, at=at)
+    if beat.step is not None:
+        yield Signal(kind=SignalKind.PROGRESS, source=SignalSource.STEP, at=at, value=beat.step)
+    if beat.checkpoint:
+        yield Signal(kind=SignalKind.PROGRESS, source=SignalSource.CHECKPOINT, at=at, value=beat.checkpoint)
 
 
 def _known(layout: Layout, job: str, node: str) -> Heard | None:
@@ -84,10 +120,5 @@ def _heard(store: Store, layout: Layout, job: str, node: str, came: datetime) ->
     if stored is None:
         return Heard(came=came, progress=came)
     beat = beat_in(stored.data)
-    heard = Heard(
-        came=came,
-        progress=progress_in(beat, stored.updated),
-        step=beat.step,
-        periodic=beat.progress_at is not None,
-    )
+    heard = Heard(came=came, progress=progress_in(beat, stored.updated), beat=replace(beat, metrics={}))
     return _HEARD.keep(name, 0, heard)

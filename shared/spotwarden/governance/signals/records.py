@@ -9,7 +9,14 @@ import msgspec
 from spotwarden import typed
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
-from spotwarden.governance.signals.facts import JobRecord, Signs
+from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.governance.signals.table import (
+    NodeSignals,
+    Signal,
+    SignalKind,
+    SignalSource,
+    SignalTable,
+)
 from spotwarden.layout import (
     AttemptRecord,
     Heartbeat,
@@ -91,9 +98,9 @@ def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: W
         file=once(
             _CACHE, layout, folder, JobFileName(job=job), lambda: read_job_file(store, layout, job, folder)
         ),
-        signs=Signs(beats=_beats(folder)),
     )
-    return _with_end(store, layout, folder, _with_newest(record, newest))
+    record = _with_newest(record, newest)
+    return _with_end(store, layout, folder, msgspec.structs.replace(record, signals=_alive(folder, record)))
 
 
 def _listed(watch: Watch | None) -> frozenset[str]:
@@ -108,6 +115,7 @@ def _with_newest(record: JobRecord, newest: Launched | None) -> JobRecord:
         record,
         attempt=newest.number,
         state=newest.state,
+        claimed=newest.created,
         began=newest.started or newest.created,
         updated=newest.updated,
         owner=record.file.owner or newest.owner,
@@ -152,9 +160,22 @@ def _registered(store: Store, layout: Layout, folder: JobFolder) -> Iterable[str
         yield once(_CACHE, layout, folder, object_name, read)
 
 
-def _beats(folder: JobFolder) -> dict[str, datetime]:
-    return {
-        object_name.node: entry.updated
-        for object_name, entry in folder.things.items()
-        if isinstance(object_name, Heartbeat)
-    }
+def _alive(folder: JobFolder, record: JobRecord) -> SignalTable:
+    """When each heartbeat came: that a VM is alive. One from before this attempt's launch is not of it."""
+    return SignalTable(
+        nodes=tuple(
+            NodeSignals(
+                node=object_name.node,
+                attempt=attempt_by_time(record, entry.updated),
+                instance_id=record.instances.get(object_name.node, ""),
+                signals=(Signal(kind=SignalKind.ALIVE, source=SignalSource.HEARTBEAT, at=entry.updated),),
+            )
+            for object_name, entry in folder.things.items()
+            if isinstance(object_name, Heartbeat)
+        )
+    )
+
+
+def attempt_by_time(record: JobRecord, at: datetime) -> int:
+    """The attempt of what came then and does not say; 0 for one before the present."""
+    return max(record.attempt, 1) if record.claimed is None or at >= record.claimed else 0

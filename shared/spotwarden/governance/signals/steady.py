@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from spotwarden.engine.turn import TakenTurn
+from spotwarden.engine.turn import TakenTurn, Turn
 from spotwarden.layout import Layout, SweepTurn
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Store
@@ -39,9 +39,8 @@ def _hold(tick: Tick, bucket: datetime, most: timedelta) -> None:
         )
 
 
-def steady_since(taken: TakenTurn, tick: Tick, outage: timedelta) -> datetime:
+def steady_since(turn: Turn, tick: Tick, outage: timedelta) -> datetime:
     """Since when our sweeps have come at most `outage` apart; now, where the last one is too long ago."""
-    turn = taken.turn
     if turn.swept is None or turn.steady is None or tick.now - turn.swept > outage:
         return tick.now
     return min(turn.steady, tick.now)

@@ -1,7 +1,7 @@
 """How `reap_vms` says moments and spans, and whom it speaks about."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.model.attempt import CLOSED, AttemptState
@@ -15,9 +15,6 @@ AT_REST = frozenset((Status.STOPPED, Status.TERMINATED, Status.SUSPENDED))
 """It does not run, but its disks are paid for."""
 AT_WORK = frozenset((AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF))
 """Recovery is bringing the job back: a VM may be just being made, or just being cleared away."""
-
-GOES_ON = timedelta(minutes=5)
-"""A heartbeat that comes so long after the end of its job is of no program that was just ending."""
 
 
 def runs(machine: Machine) -> bool:
@@ -40,12 +37,6 @@ def over_since(record: JobRecord) -> datetime | None:
     if record.state in AT_WORK:
         return None
     return record.ended or (record.updated if record.state in CLOSED else None)
-
-
-def beat_after_end(record: JobRecord) -> datetime | None:
-    """The newest heartbeat, where it came well after the job's end; None where none did."""
-    newest = max(record.signs.beats.values(), default=None)
-    return newest if newest and record.ended and newest > record.ended + GOES_ON else None
 
 
 def target(machine: Machine) -> Target:

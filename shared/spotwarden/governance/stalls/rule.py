@@ -5,18 +5,18 @@ of it, output, a log line. Where processors work, silence alone proves nothing: 
 each third hour. Only a step that the job reports itself, and that stands still, tells a busy hang from work.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import cast
 
-import msgspec
-
 from spotwarden.governance.exemptions import exempt
-from spotwarden.governance.precedence import limits
+from spotwarden.governance.precedence import ceiling, limits
+from spotwarden.governance.signals.contradiction import works
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
+from spotwarden.governance.signals.motion import Silence, present, silence_of
+from spotwarden.governance.signals.table import Coverage, SignalKind, SignalSource, newest, signals, unread
 from spotwarden.governance.signals.text import begun, owner_of, runs, subject
 from spotwarden.governance.stalls import text as stall_words
-from spotwarden.model.attempt import AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
@@ -25,14 +25,6 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
 RULE = "stall"
-
-
-class Silence(msgspec.Struct, frozen=True, kw_only=True):
-    """Since when nothing has moved, and from when on that counts; `mute` where it never gave any sign."""
-
-    since: datetime
-    counted: datetime
-    mute: bool = False
 
 
 def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
@@ -48,69 +40,43 @@ def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
 def quiet(record: JobRecord, machines: Sequence[Machine], policy: Policy, tick: Tick) -> bool:
     """Whether what is known of the job so far shows no sign of life, so that more should be asked for."""
     allowed = _limits(record, machines, policy)
-    return silence_of(record, machines, allowed.after, tick.now) is not None
+    most = _most(allowed, policy)
+    return silence_of(record, machines, after=allowed.after, most=most, now=tick.now) is not None
 
 
-def silence_of(
-    record: JobRecord,
-    machines: Sequence[Machine],
-    after: timedelta,
-    now: datetime,
-    steady: datetime | None = None,
-) -> Silence | None:
-    """How a job that is open and runs has been silent for `after`; None where it is not.
-
-    Nothing counts from before its VMs last began to run, nor from before `steady`. A gang is as far as its
-    liveliest node: often only the first one prints.
-    """
-    ids = set(record.instances.values())
-    moments = [at for machine in machines if _works_for(ids, machine) and (at := begun(machine)) is not None]
-    if record.status_code is not None or record.state not in {AttemptState.RUNNING, None} or not moments:
-        return None
-    began = max(moments)
-    counted = max(began, steady or began)
-    last = last_sign(record)
-    if now - max(last or counted, counted) < after:
-        return None
-    return Silence(since=max(last or began, began), counted=max(last or counted, counted), mute=last is None)
+def _most(allowed: StallLimits, policy: Policy) -> timedelta:
+    """How long a silence may become by the job's own gaps: no longer than its owner may ask for."""
+    most: timedelta | None = ceiling(policy, RULE, "after")
+    return max(allowed.after, most or allowed.after)
 
 
-def _works_for(ids: Collection[str], machine: Machine) -> bool:
-    return machine.id in ids and runs(machine)
-
-
-def last_sign(record: JobRecord) -> datetime | None:
-    """When any node of the job last made progress; that a heartbeat came is none."""
-    signs = record.signs
-    moments = [*signs.progress.values(), *signs.lines.values()]
-    return max([*moments, signs.output] if signs.output else moments, default=None)
-
-
-def _at_work(record: JobRecord, nodes: Sequence[Machine], limits: StallLimits, idle: float) -> bool:
-    """Whether a CPU or a GPU of any node works, or nobody has measured any."""
-    signs = record.signs
-    measured = [machine for machine in nodes if machine.id in signs.cpus or machine.id in signs.gpus]
+def _at_work(record: JobRecord, nodes: Sequence[Machine], policy: Policy, limits: StallLimits) -> bool:
+    """Whether a CPU or a GPU of any node works, or may, for nobody has measured it."""
+    known = {machine.id: machine for machine in nodes}
+    measured = [
+        (row, signal)
+        for row, signal in signals(present(record), SignalKind.LOAD)
+        if row.instance_id in known and signal.coverage is not Coverage.UNREAD
+    ]
     return not measured or any(
-        signs.cpus.get(machine.id, 0.0) >= stall_words.at_rest_below(machine, limits)
-        or signs.gpus.get(machine.id, 0.0) >= idle
-        for machine in measured
+        signal.coverage is Coverage.PART or works(signal, known[row.instance_id], policy, limits.cpu_at_rest)
+        for row, signal in measured
     )
 
 
-def _steps_stand(record: JobRecord, nodes: Sequence[Machine], after: timedelta, now: datetime) -> bool:
+def _steps_stand(record: JobRecord, nodes: Sequence[Machine], limit: timedelta, now: datetime) -> bool:
     """Whether a node of this attempt reports steps, and has itself told for so long that they stand still.
 
     Where a periodic heartbeat has ended nobody knows what the program does; one that is written by a training
     loop tells by not coming.
     """
-    signs = record.signs
     began = {machine.id: begun(machine) for machine in nodes}
-    for node in signs.steps:
-        came, since = signs.beats.get(node), began.get(record.instances.get(node, ""))
-        if came is None or since is None or came < since:
+    for row, step in signals(present(record), SignalKind.PROGRESS, SignalSource.STEP):
+        came, since = newest((row,), SignalKind.ALIVE), began.get(row.instance_id)
+        if came is None or since is None or came < since or step.at is None:
             continue
-        until = came if node in signs.periodic else now
-        if until - max(signs.progress.get(node, came), since) >= after:
+        periodic = newest((row,), SignalKind.PROGRESS, SignalSource.REPORTED) is not None
+        if (came if periodic else now) - max(step.at, since) >= limit:
             return True
     return False
 
@@ -124,7 +90,8 @@ def _finding(
     record: JobRecord, machines: Sequence[Machine], facts: ReapFacts, brief: Brief
 ) -> Finding | None:
     allowed = _limits(record, machines, brief.policy)
-    silence = silence_of(record, machines, allowed.after, brief.tick.now, brief.steady)
+    most, now = _most(allowed, brief.policy), brief.tick.now
+    silence = silence_of(record, machines, after=allowed.after, most=most, now=now, steady=brief.steady)
     ids = set(record.instances.values())
     nodes = [machine for machine in machines if machine.id in ids and runs(machine)]
     missing = len(ids) - len(nodes)
@@ -133,7 +100,7 @@ def _finding(
         return None
     proven = _proven(record, allowed.proof)
     doubt = _doubt(silence, record, missing, proven=proven) or _busy(
-        record, nodes, allowed, brief.policy.idle.threshold, brief.tick.now
+        record, nodes, allowed, brief, silence.limit
     )
     return Finding(
         rule=RULE,
@@ -141,26 +108,31 @@ def _finding(
         reading=Reading.UNKNOWN if doubt else Reading.BAD,
         reason=doubt or stall_words.reason(record, brief.tick.now - silence.since),
         todo=_todo(record, doubt=doubt, proven=proven),
-        evidence=stall_words.evidence(record, nodes, allowed, brief.tick.now),
+        evidence=stall_words.evidence(record, nodes, allowed, silence.limit, brief.tick.now),
         ripe=not doubt,
         since=None if doubt else silence.since,
-        due=None if doubt else silence.counted + allowed.after,
+        due=None if doubt else silence.counted + silence.limit,
         exempt=_exempt(record, nodes, brief),
         limits=allowed,
     )
 
 
 def _proven(record: JobRecord, proof: Proof) -> bool:
-    """Whether the job gives a sign whose silence means something; programs write and print as they please."""
-    signs = record.signs
-    written = bool(signs.beats) or (proof is not Proof.HEARTBEAT and signs.output is not None)
-    return written or (proof is Proof.ANY and bool(signs.lines))
+    """Whether the present attempt gives a sign whose silence means something.
+
+    Programs write and print as they please, and a sign of an attempt before says nothing about this one.
+    """
+    rows = present(record)
+    kinds = {signal.source for _, signal in signals(rows, SignalKind.PROGRESS)}
+    written = newest(rows, SignalKind.ALIVE) is not None
+    written = written or (proof is not Proof.HEARTBEAT and SignalSource.OUTPUT in kinds)
+    return written or (proof is Proof.ANY and SignalSource.LOG_LINE in kinds)
 
 
 def _doubt(silence: Silence, record: JobRecord, missing: int, *, proven: bool) -> str:
     """Why nobody can know whether it is stalled; "" where it is."""
-    if record.signs.problem:
-        return f"its log lines could not be read, and it gives no other sign of life: {record.signs.problem}"
+    if why := unread(present(record)):
+        return f"its log lines could not be read, and it gives no other sign of life: {why}"
     if silence.mute:
         return f"the job {record.job} gives no sign of life by which it could be told from one that hangs"
     if not proven:
@@ -169,10 +141,12 @@ def _doubt(silence: Silence, record: JobRecord, missing: int, *, proven: bool) -
 
 
 def _busy(
-    record: JobRecord, nodes: Sequence[Machine], limits: StallLimits, idle: float, now: datetime
+    record: JobRecord, nodes: Sequence[Machine], limits: StallLimits, brief: Brief, limit: timedelta
 ) -> str:
     """Why silence proves nothing where a VM works; "" where none does, or its own steps stand still."""
-    if not _at_work(record, nodes, limits, idle) or _steps_stand(record, nodes, limits.after, now):
+    if not _at_work(record, nodes, brief.policy, limits) or _steps_stand(
+        record, nodes, limit, brief.tick.now
+    ):
         return ""
     return stall_words.busy(record)
 
@@ -180,7 +154,7 @@ def _busy(
 def _todo(record: JobRecord, *, doubt: str, proven: bool) -> str:
     if not proven:
         return stall_words.HOW_TO_BEAT
-    return stall_words.HOW_TO_STEP if doubt and not record.signs.steps else stall_words.LOOK
+    return stall_words.HOW_TO_STEP if doubt and not stall_words.steps(record) else stall_words.LOOK
 
 
 def _exempt(record: JobRecord, nodes: Sequence[Machine], brief: Brief) -> str:

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from spotwarden.governance.cases.notices import remedy_phrases, name_of
+from spotwarden.governance.cases.notices import name_of, remedy_phrases
 from spotwarden.model.answer import AnswerRefused, Approve
 from spotwarden.model.case import Case
 from spotwarden.model.governance import Mode

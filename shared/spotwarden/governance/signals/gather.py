@@ -1,0 +1,196 @@
+"""The signals of jobs: the cheapest source first, each other one only where those before it are silent."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden.engine.context import SweepContext
+from spotwarden.engine.fan_out import each
+from spotwarden.governance.signals.contradiction import GOES_ON, ended_at
+from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.governance.signals.heartbeats import listen, remembered
+from spotwarden.governance.signals.motion import gap_in
+from spotwarden.governance.signals.records import attempt_by_time
+from spotwarden.governance.signals.table import Coverage, NodeSignals, Signal, SignalKind, SignalSource
+from spotwarden.governance.signals.text import runs
+from spotwarden.model.fleet import Machine
+from spotwarden.model.load import Buckets
+from spotwarden.ports import UnansweredError
+
+LOOKBACK = timedelta(days=7)
+"""How far back a last log line is looked for."""
+LOAD_SPAN = timedelta(hours=1)
+"""Over how long a CPU or a GPU is said to be at rest, or not."""
+AFTER_END = timedelta(minutes=10)
+"""Over how long the processors of a job are measured that is said to have ended: its last minutes are not."""
+
+Silent = Callable[[JobRecord], bool]
+"""Whether what is known of a job so far shows no progress, so that more is to be asked."""
+Machines = Mapping[str, Sequence[Machine]]
+"""The VMs of each job."""
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """What Monitoring says of some VMs; `problem` says why that could not be read."""
+
+    since: datetime
+    until: datetime
+    lines: Mapping[str, datetime] = {}
+    cpus: Mapping[str, float] = {}
+    gpus: Mapping[str, float] = {}
+    parts: frozenset[str] = frozenset()
+    problem: str = ""
+
+
+def progress_of(
+    context: SweepContext, records: Iterable[JobRecord], is_silent: Silent
+) -> dict[str, JobRecord]:
+    """The records with what their programs have told: heartbeats first, then output."""
+    layout, store, workers = context.settings.layout, context.cloud.store, context.settings.workers
+    known = {record.job: remembered(layout, record) for record in records}
+    suspects = [record for record in known.values() if is_silent(record)]
+    heard = each(
+        suspects, lambda record: listen(store, layout, record, lambda now: not is_silent(now)), workers
+    )
+    rise("heartbeats of jobs", heard.failures)
+    suspects = [record for record in heard.results if is_silent(record)]
+    known |= {record.job: record for record in heard.results}
+    done = each(suspects, lambda record: with_output(context, record), workers)
+    rise("outputs of jobs", done.failures)
+    return known | {record.job: record for record in done.results}
+
+
+def whole_of(
+    context: SweepContext, records: Iterable[JobRecord], machines: Machines, is_silent: Silent
+) -> dict[str, JobRecord]:
+    """The same with log lines, CPUs and GPUs of those that are still silent: one question for all of them."""
+    known = progress_of(context, records, is_silent)
+    silent = [record for record in known.values() if is_silent(record)]
+    vms = {vm.id: vm for record in silent for vm in machines.get(record.job, ())}
+    if not vms:
+        return known
+    measured = _measured(context, vms, LOAD_SPAN, lines=True)
+    return known | {record.job: with_measures(record, measured) for record in silent}
+
+
+def after_end_of(
+    context: SweepContext, records: Iterable[JobRecord], machines: Machines
+) -> dict[str, JobRecord]:
+    """The records of jobs whose VMs run on long after their end, with what these have done since then."""
+    latest = context.tick.now - GOES_ON - AFTER_END
+    over = [
+        record
+        for record in records
+        if (end := ended_at(record)) is not None
+        and end <= latest
+        and any(map(runs, machines.get(record.job, ())))
+    ]
+    if not over:
+        return {}
+    done = each(over, lambda record: with_output(context, record), context.settings.workers)
+    rise("outputs of jobs", done.failures)
+    vms = {vm.id: vm for record in over for vm in machines[record.job]}
+    measured = _measured(context, vms, AFTER_END, lines=False)
+    return {record.job: with_measures(record, measured) for record in done.results}
+
+
+def with_output(context: SweepContext, record: JobRecord) -> JobRecord:
+    """The record with its newest output, and how far apart its outputs of this attempt came."""
+    entries = context.cloud.store.entries(context.settings.layout.outputs(record.job))
+    newest = max((entry.updated for entry in entries), default=None)
+    if newest is None:
+        return record
+    signal = Signal(kind=SignalKind.PROGRESS, source=SignalSource.OUTPUT, at=newest)
+    row = NodeSignals(attempt=attempt_by_time(record, newest), signals=(signal,))
+    mine = [entry.updated for entry in entries if attempt_by_time(record, entry.updated)]
+    return replace(record, signals=record.signals.with_row(row).with_gap(gap_in(mine)))
+
+
+def with_measures(record: JobRecord, measured: Measured) -> JobRecord:
+    """The record with what Monitoring says of its present VMs; what cannot be read is unknown, not silent."""
+    table, attempt = record.signals, max(record.attempt, 1)
+    for node, instance_id in record.instances.items():
+        if found := tuple(_signals_of(instance_id, measured)):
+            row = NodeSignals(node=node, attempt=attempt, instance_id=instance_id, signals=found)
+            table = table.with_row(row)
+    if measured.problem:
+        unread = Signal(
+            kind=SignalKind.LOAD, source=SignalSource.CPU, coverage=Coverage.UNREAD, why=measured.problem
+        )
+        table = table.with_row(NodeSignals(attempt=attempt, signals=(unread,)))
+    return replace(record, signals=table)
+
+
+def _signals_of(instance_id: str, measured: Measured) -> Iterator[Signal]:
+    if (at := measured.lines.get(instance_id)) is not None:
+        yield Signal(kind=SignalKind.PROGRESS, source=SignalSource.LOG_LINE, at=at)
+    for source, loads in ((SignalSource.CPU, measured.cpus), (SignalSource.GPU, measured.gpus)):
+        if (load := loads.get(instance_id)) is not None:
+            part = source is SignalSource.GPU and instance_id in measured.parts
+            yield Signal(
+                kind=SignalKind.LOAD,
+                source=source,
+                at=measured.until,
+                since=measured.since,
+                value=float(load),
+                coverage=Coverage.PART if part else Coverage.WHOLE,
+            )
+
+
+def _measured(
+    context: SweepContext, machines: Mapping[str, Machine], span: timedelta, *, lines: bool
+) -> Measured:
+    """Ask once for all of them."""
+    now = context.tick.now
+    measured = Measured(since=now - span, until=now)
+    try:
+        if lines:
+            measured = replace(measured, lines=_lines(context, machines))
+        cpus = context.cloud.metrics.cpus(now - span, now, ids=set(machines))
+        return _with_gpus(context, machines, replace(measured, cpus=cpus), span)
+    except UnansweredError as error:
+        return replace(measured, problem=str(error))
+
+
+def _with_gpus(
+    context: SweepContext, machines: Mapping[str, Machine], measured: Measured, span: timedelta
+) -> Measured:
+    """With the busiest GPU of each in percent; one without an agent reports none."""
+    having = {instance for instance, machine in machines.items() if machine.gpus}
+    if not having:
+        return measured
+    loads = context.cloud.metrics.gpus(Buckets(end=measured.until, step=span, count=1), ids=having)
+    busiest = {instance: max(row.top) for instance in having if (row := loads.rows.get(instance))}
+    parts = {
+        instance
+        for instance in busiest
+        if loads.rows[instance].gpus and max(loads.rows[instance].gpus) < machines[instance].gpus
+    }
+    return replace(
+        measured,
+        gpus={instance: load for instance, load in busiest.items() if load >= 0},
+        parts=frozenset(parts),
+        problem=loads.problem,
+    )
+
+
+def _lines(context: SweepContext, machines: Mapping[str, Machine]) -> dict[str, datetime]:
+    """The last log line of each: sharply for the time that matters, and whether there ever was one."""
+    logged, now = context.cloud.metrics.logged, context.tick.now
+    sharp = now - 2 * context.policy.stall.after
+    lines = dict(logged(sharp, now, ids=set(machines)))
+    others = {one: vm.created for one, vm in machines.items() if one not in lines and vm.created is not None}
+    first = max(min(others.values(), default=now), now - LOOKBACK)
+    if first < sharp:
+        # A longer question has a coarser answer; no line of these is newer than the sharp one's beginning.
+        older = logged(first, sharp, ids=set(others))
+        lines |= {one: min(at, sharp) for one, at in older.items()}
+    return lines
+
+
+def rise(what: str, failures: Collection[Exception]) -> None:
+    """What is no answer to anything ends the look: nothing is judged by half of it."""
+    if failures:
+        raise ExceptionGroup(f"{what} could not be read", list(failures))
