@@ -25,7 +25,8 @@ DOORS = {
     "recovery": "crowds gather job_folder job_look markers open_jobs places ran surveying sweep",
     "governance": "last_sweeps pace price_file recording sweep caps/gather caps/meter caps/sweep"
     " cases/deliveries cases/store compliance/gather compliance/sweep idle/gather idle/sweep reap/gather"
-    " reap/sweep signals/gather signals/heartbeats signals/records signals/steady signals/trainings signals/whose",
+    " reap/sweep signals/gather signals/heartbeats signals/records signals/steady signals/trainings"
+    " signals/whose",
     "notify": "channels/conversation channels/door channels/hooks channels/replies channels/smtp"
     " channels/wire links/offer_facts links/audience links/carrying links/preferences links/taking links/web"
     " links/writing outbox/delivery outbox/intake outbox/lease outbox/renderer outbox/preferences"

@@ -1,6 +1,7 @@
 """What becomes of a case of which nobody knows, or of which nothing is wrong any more."""
 
 from spotwarden.governance.cases import notices
+from spotwarden.governance.cases.life import CaseEvent, follow
 from spotwarden.governance.cases.observation import look_once_more, new_case, seen, vetoed
 from spotwarden.model.action import CaseStep, CloseCase, FileCase, LabelInstance, Tell
 from spotwarden.model.case import Case, CaseFacts, CaseState
@@ -10,13 +11,19 @@ from spotwarden.model.tick import Tick
 
 
 def doubt(facts: CaseFacts, finding: Finding, policy: Policy, tick: Tick) -> CaseStep | None:
-    """Tell once that nothing can be known; an open case stays as it is."""
+    """Tell once that nothing can be known; a case that was warned about stays as it is."""
     filed = facts.filed
     if filed is None:
         case = new_case(facts, finding, CaseState.UNKNOWN, tick)
         return FileCase(reason=finding.reason, case=case, generation=0)
     case = filed.case
-    if case.state is not CaseState.UNKNOWN or finding.exempt or vetoed(case, tick):
+    if finding.exempt or vetoed(case, tick):
+        return None
+    if case.state is CaseState.SUSPECTED and not case.warnings:
+        state = follow(case.state, CaseEvent.DOUBT)
+        doubted = seen(case, finding, tick, state=state, looks=1)
+        return FileCase(reason=finding.reason, case=doubted, generation=filed.generation)
+    if case.state is not CaseState.UNKNOWN:
         return None
     if case.looks < finding.limits.looks:
         return look_once_more(facts, policy, tick)

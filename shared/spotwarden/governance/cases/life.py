@@ -10,6 +10,7 @@ class CaseEvent(Enum):
     """What can happen to an open case; being closed is the end of its record, from any state."""
 
     SUSPECT = "what was unknown is bad"
+    DOUBT = "what was only suspected is not known any more"
     WARN = "a warning was published and accepted"
     PLAN = "the remedy is due, and written down before it is sent"
     ACT = "Compute Engine has taken the remedy"
@@ -19,7 +20,11 @@ class CaseEvent(Enum):
 
 LIFE: Mapping[CaseState, Mapping[CaseEvent, CaseState]] = {
     CaseState.UNKNOWN: {CaseEvent.SUSPECT: CaseState.SUSPECTED, CaseEvent.KEEP: CaseState.UNKNOWN},
-    CaseState.SUSPECTED: {CaseEvent.WARN: CaseState.WARNED, CaseEvent.KEEP: CaseState.SUSPECTED},
+    CaseState.SUSPECTED: {
+        CaseEvent.WARN: CaseState.WARNED,
+        CaseEvent.DOUBT: CaseState.UNKNOWN,
+        CaseEvent.KEEP: CaseState.SUSPECTED,
+    },
     CaseState.WARNED: {
         CaseEvent.WARN: CaseState.WARNED,
         CaseEvent.PLAN: CaseState.DUE,

@@ -106,18 +106,17 @@ def new_case(facts: CaseFacts, finding: Finding, state: CaseState, tick: Tick) -
 
 def seen(case: Case, finding: Finding, tick: Tick, **changes: object) -> Case:
     """The case with what was found this time."""
-    return replace(
-        case,
-        subject=finding.subject,
-        looked=tick.now,
-        looks=case.looks + (tick.now - case.looked >= APART),
-        since=finding.since,
-        reason=finding.reason,
-        evidence=finding.evidence,
-        remedy=remedy_of(finding),
-        due=finding.due,
-        **changes,
-    )
+    found = {
+        "subject": finding.subject,
+        "looked": tick.now,
+        "looks": case.looks + (tick.now - case.looked >= APART),
+        "since": finding.since,
+        "reason": finding.reason,
+        "evidence": finding.evidence,
+        "remedy": remedy_of(finding),
+        "due": finding.due,
+    }
+    return replace(case, **{**found, **changes})
 
 
 def vetoed(case: Case, tick: Tick) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.model.fleet import Machine
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import GpuLoads
@@ -14,9 +15,10 @@ class IdleFacts(msgspec.Struct, frozen=True, kw_only=True):
     """`machines` are the running VMs that have GPUs, whoever they belong to.
 
     `jobs` names the job of each of them that has one, by instance id: of its label, or of the list of open
-    jobs. `loads` holds the counts of points and GPUs only for VMs that may be idle, `files` only the files of
-    their jobs, `prices` only what they cost. `running` counts all job VMs that run, those without GPUs
-    included; `hidden` are the zones that could not be listed.
+    jobs. `loads` holds the counts of points and GPUs only for VMs that may be idle, `files` only the files
+    of their jobs, `prices` only what they cost, `records` only those of jobs to whose VMs the rule may do
+    something. `running` counts all job VMs that run, those without GPUs included; `hidden` are the zones
+    that could not be listed.
     """
 
     machines: tuple[Machine, ...] = ()
@@ -24,5 +26,6 @@ class IdleFacts(msgspec.Struct, frozen=True, kw_only=True):
     loads: GpuLoads
     files: Mapping[str, JobFile] = {}
     prices: PriceTable = PriceTable()
+    records: Mapping[str, JobRecord] = {}
     running: int = 0
     hidden: tuple[str, ...] = ()

@@ -13,12 +13,15 @@ from msgspec.structs import replace
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.idle.facts import IdleFacts
-from spotwarden.governance.idle.rule import grid, suspects
+from spotwarden.governance.idle.rule import gets_on, grid, limits_of, suspects
 from spotwarden.governance.price_file import only as only_these
 from spotwarden.governance.price_file import read_prices
+from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.governance.signals.gather import progress_of, rise
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.whose import jobs_of
 from spotwarden.model.fleet import Machine
+from spotwarden.model.governance import Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets, GpuLoads
@@ -38,8 +41,14 @@ def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     closer = suspects(facts, context.policy)
     if closer and not only:
         facts = replace(facts, loads=_counted(context.cloud, facts.loads, closer))
-    jobs = {facts.jobs[one] for one in closer if one in facts.jobs}
-    return replace(facts, files=_files(context, jobs), prices=_prices(context, facts.machines, closer))
+    records = _records(context, {facts.jobs[one] for one in closer if one in facts.jobs})
+    files = {job: _file(record) for job, record in records.items()}
+    return replace(
+        facts,
+        files={job: file for job, file in files.items() if file != JobFile()},
+        prices=_prices(context, facts.machines, closer),
+        records=_progress(context, records, files),
+    )
 
 
 def _prices(context: SweepContext, machines: Iterable[Machine], closer: Collection[str]) -> PriceTable:
@@ -78,18 +87,26 @@ def _counted(cloud: Cloud, loads: GpuLoads, closer: Collection[str]) -> GpuLoads
     return replace(loads, rows={**loads.rows, **rows}, problem=counted.problem)
 
 
-def _files(context: SweepContext, jobs: Collection[str]) -> Mapping[str, JobFile]:
-    """What the jobs' owners say, and who they are: by job.toml, else by the newest attempt."""
+def _records(context: SweepContext, jobs: Collection[str]) -> Mapping[str, JobRecord]:
     store, layout = context.cloud.store, context.settings.layout
+    done = each(sorted(jobs), lambda job: read_record(store, layout, job, ids=()), context.settings.workers)
+    rise("not every job.toml", done.failures)
+    return {record.job: record for record in done.results}
 
-    def read(job: str) -> tuple[str, JobFile]:
-        record = read_record(store, layout, job, ids=())
-        if record.problem:
-            # What cannot be read keeps the job's VMs as they are; the others go on.
-            return job, JobFile(problem=f"job.toml of {job}: {record.problem}")
-        return job, replace(record.file, owner=record.owner)
 
-    said = each(sorted(jobs), read, context.settings.workers)
-    if said.failures:
-        raise ExceptionGroup("not every job.toml could be read", said.failures)
-    return {job: file for job, file in said.results if file != JobFile()}
+def _file(record: JobRecord) -> JobFile:
+    """What the job's owner says, and who that is: by job.toml, else by the newest attempt."""
+    if record.problem:
+        # What cannot be read keeps the job's VMs as they are; the others go on.
+        return JobFile(problem=f"job.toml of {record.job}: {record.problem}")
+    return replace(record.file, owner=record.owner)
+
+
+def _progress(
+    context: SweepContext, records: Mapping[str, JobRecord], files: Mapping[str, JobFile]
+) -> Mapping[str, JobRecord]:
+    """The signals of jobs whose VMs the rule may stop or delete: one that loads data lets its GPUs idle."""
+    policy, now = context.policy, context.tick.now
+    held = {job: limits_of(policy, file) for job, file in files.items()}
+    asked = [record for job, record in records.items() if held[job].remedy is not Remedy.NONE]
+    return progress_of(context, asked, lambda record: not gets_on(record, held[record.job], policy, now))

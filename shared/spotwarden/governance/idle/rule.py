@@ -13,13 +13,16 @@ from spotwarden.governance.costs import basis, bill, kind_of, words
 from spotwarden.governance.exemptions import exempt
 from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.idle.loads import CONTENT, LoadState, able_from, verdict
-from spotwarden.governance.idle.text import RULE, bad, blind, unknown
+from spotwarden.governance.idle.text import RULE, bad, blind, only_told, unknown
+from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.governance.signals.motion import OWN, last_progress, moves
 from spotwarden.governance.signals.text import target
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Finding, Judged, Subject
 from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.governance import IdleLimits, Scope
+from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets
 from spotwarden.model.policy import Policy
 
@@ -93,7 +96,7 @@ def _finding(facts: IdleFacts, machine: Machine, brief: Brief) -> Finding | None
     job = facts.jobs.get(machine.id, "")
     file = facts.files.get(job, precedence.NOBODY)
     owner = file.owner or machine.labels.get(OWNER_LABEL, "")
-    limits = cast("IdleLimits", precedence.limits(policy, RULE, owner=owner, job_file=file))
+    limits = limits_of(policy, file, owner)
     able = able_from(machine, policy.governance.launch_grace)
     seen = verdict(machine, facts.loads, limits, now, able) if able else CONTENT
     if able is None or seen.state is LoadState.CONTENT:
@@ -103,8 +106,37 @@ def _finding(facts: IdleFacts, machine: Machine, brief: Brief) -> Finding | None
     if seen.since is None:
         return unknown(machine, subject, limits, gap=seen.gap, spared=spared)
     began = _began(seen.since, brief.cases.get((RULE, machine.id)), able, limits, now)
+    record = _record(facts, machine, job)
+    moved = last_progress(record, *OWN) if record else None
+    loads_data = record is not None and gets_on(record, limits, policy, now)
+    if moved is not None and not loads_data:
+        began = max(began, moved)
     cost = _cost(facts, machine, began, brief)
-    return bad(machine, subject, limits, began=began, now=now, top=seen.top, cost=cost, spared=spared)
+    finding = bad(machine, subject, limits, began=began, now=now, top=seen.top, cost=cost, spared=spared)
+    return only_told(finding, moved) if finding and moved and loads_data else finding
+
+
+def limits_of(policy: Policy, file: JobFile, owner: str = "") -> IdleLimits:
+    """The limits that hold for a job of this owner."""
+    return cast("IdleLimits", precedence.limits(policy, RULE, owner=owner or file.owner, job_file=file))
+
+
+def gets_on(record: JobRecord, limits: IdleLimits, policy: Policy, now: datetime) -> bool:
+    """Whether its program says that it gets on, though its GPUs idle: it may be loading data.
+
+    It may be still for as long as GPUs may before anybody is warned, or longer by its own longest gap.
+    """
+    after = limits.warn[0]
+    most = max(after, precedence.ceiling(policy, "stall", "after") or after)
+    return moves(record, after=after, most=most, now=now)
+
+
+def _record(facts: IdleFacts, machine: Machine, job: str) -> JobRecord | None:
+    """What is on record of the VM's job, unless others are the VMs of its present attempt."""
+    record = facts.records.get(job)
+    if record is None or (record.instances and machine.id not in record.instances.values()):
+        return None
+    return record
 
 
 def _began(since: datetime, case: Case | None, able: datetime, limits: IdleLimits, now: datetime) -> datetime:

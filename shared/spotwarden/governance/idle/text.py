@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from msgspec.structs import replace
+
 from spotwarden.model.finding import Finding, Reading, Subject
 from spotwarden.model.fleet import KEEP_LABEL, Machine
-from spotwarden.model.governance import IdleLimits
-from spotwarden.model.spans import span
+from spotwarden.model.governance import IdleLimits, Remedy
+from spotwarden.model.spans import moment, span
 
 RULE = "idle"
 IDLE_LABEL = "spotwarden-idle"
@@ -49,6 +51,18 @@ def bad(
         exempt=spared,
         limits=limits,
         labels={IDLE_LABEL: f"since-{began:%Y%m%d-%H%M}"},
+    )
+
+
+def only_told(finding: Finding, moved: datetime) -> Finding:
+    """The finding about a VM whose program gets on: its owner hears of it, and nothing is done."""
+    return replace(
+        finding,
+        reason=f"{finding.reason} Its program gets on all the same, so nothing is done.",
+        evidence={**finding.evidence, "newest progress": moment(moved)},
+        ripe=False,
+        due=None,
+        limits=replace(finding.limits, remedy=Remedy.NONE),
     )
 
 

@@ -13,7 +13,14 @@ from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.heartbeats import listen, remembered
 from spotwarden.governance.signals.motion import gap_in
 from spotwarden.governance.signals.records import attempt_by_time
-from spotwarden.governance.signals.table import Coverage, NodeSignals, Signal, SignalKind, SignalSource
+from spotwarden.governance.signals.table import (
+    Coverage,
+    NodeSignals,
+    Signal,
+    SignalKind,
+    SignalSource,
+    newest,
+)
 from spotwarden.governance.signals.text import runs
 from spotwarden.model.fleet import Machine
 from spotwarden.model.load import Buckets
@@ -23,8 +30,8 @@ LOOKBACK = timedelta(days=7)
 """How far back a last log line is looked for."""
 LOAD_SPAN = timedelta(hours=1)
 """Over how long a CPU or a GPU is said to be at rest, or not."""
-AFTER_END = timedelta(minutes=10)
-"""Over how long the processors of a job are measured that is said to have ended: its last minutes are not."""
+AFTER_END = timedelta(minutes=5)
+"""Over how long the processors of a job are measured that is said to have ended; its last minutes are not."""
 
 Silent = Callable[[JobRecord], bool]
 """Whether what is known of a job so far shows no progress, so that more is to be asked."""
@@ -89,11 +96,19 @@ def after_end_of(
     ]
     if not over:
         return {}
-    done = each(over, lambda record: with_output(context, record), context.settings.workers)
-    rise("outputs of jobs", done.failures)
+    done = each(over, lambda record: _told_after_end(context, record), context.settings.workers)
+    rise("heartbeats and outputs of jobs", done.failures)
     vms = {vm.id: vm for record in over for vm in machines[record.job]}
     measured = _measured(context, vms, AFTER_END, lines=False)
     return {record.job: with_measures(record, measured) for record in done.results}
+
+
+def _told_after_end(context: SweepContext, record: JobRecord) -> JobRecord:
+    """With its output; a heartbeat that came after the end is read, for it may be of an attempt before."""
+    end, came = ended_at(record), newest(record.signals.nodes, SignalKind.ALIVE)
+    if end is not None and came is not None and came > end + GOES_ON:
+        record = listen(context.cloud.store, context.settings.layout, record, lambda _: False)
+    return with_output(context, record)
 
 
 def with_output(context: SweepContext, record: JobRecord) -> JobRecord:

@@ -1,0 +1,264 @@
+"""What is evidence and what is not: faults that governance once made, played through its real sweeps."""
+
+import json
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from spotwarden.layout import AttemptRecord, Heartbeat, JobFileName, Output
+from spotwarden.model.attempt import Attempt, AttemptState
+from spotwarden.model.governance import IdleLimits, Remedy
+from spotwarden.model.load import VmLoad
+from tests.fakes.world import load
+from tests.governance.idle.idle_world import IdleWorld
+from tests.governance.reap.reap_world import ReapWorld
+
+BUSY, RESTS = 97.0, 0.5
+
+
+@pytest.fixture(scope="session")
+def module():
+    """functions/reap_vms/main.py."""
+    return load("reap_vms")
+
+
+@pytest.fixture
+def world(module):
+    """A project that has been swept regularly."""
+    world = ReapWorld(module)
+    world.sweep()
+    return world
+
+
+def second_attempt(world, job="test-vm", **facts):
+    """The first attempt was preempted an hour ago, and its VM is gone; gives the id of the second one's."""
+    world.attempt(job, instances={job: "999"}, started=world.now - timedelta(days=1))
+    made = world.vm(job, attempt=2, age=timedelta(hours=1), **facts)
+    began = world.now - timedelta(hours=1)
+    world.attempt(job, 2, created=began, started=began, updated=began, instances={job: made})
+    world.watch(job, {job: made}, 2)
+    return made
+
+
+def measure(world, value, job="test-vm"):
+    """The job kit says what it measures."""
+    said = {"step": 10, "attempt": 1, "instance_id": world.id_of(), "metrics": {"loss": value}}
+    world.store(Heartbeat(job=job, node=job), json.dumps(said).encode())
+
+
+# --- a warning is as old as its trouble, and as our own sweeps ---
+
+
+def test_a_spike_after_an_outage_of_ours_stops_nobody_by_a_warning_from_before_it(world):
+    """Three days ago the loss was no number; it was since, and is no number for a minute as we come back."""
+    world.store(JobFileName(job="test-vm"), b"[rules.early_stop]\nunreal = true\n")
+    world.job()
+    measure(world, "nan")
+    world.sweep()
+    assert world.kinds() == ["early_stop_warning"]
+    world.wait(days=3)
+    measure(world, "nan")
+    world.sweep()
+    assert world.asked() == []
+    world.wait(minutes=1)
+    measure(world, 0.5)
+    world.sweep_for(minutes=30)
+    assert world.asked() == []
+    assert world.kinds() == ["early_stop_warning", "early_stop_warning", "early_stop_cleared"]
+
+
+def test_a_loss_that_stays_no_number_after_an_outage_is_stopped_after_a_new_grace(world):
+    """Warned once more, then acted upon."""
+    world.store(JobFileName(job="test-vm"), b"[rules.early_stop]\nunreal = true\n")
+    vm = world.job()["test-vm"]
+    measure(world, "nan")
+    world.sweep()
+    world.wait(days=3)
+    measure(world, "nan")
+    world.sweep()
+    assert world.asked() == []
+    world.sweep_for(minutes=5)
+    assert world.asked() == [("stop", vm)]
+
+
+@pytest.mark.parametrize(("away", "acts"), [(timedelta(minutes=30), True), (timedelta(minutes=31), False)])
+def test_an_orphan_is_not_deleted_in_the_first_sweep_after_an_outage(world, away, acts):
+    """It was warned about before; whoever uses it since then is warned anew, and then has the grace."""
+    vm = world.job()["test-vm"]
+    world.end()
+    world.sweep_for(minutes=20)
+    assert world.kinds() == ["orphan_warning"]
+    world.wait(seconds=away.total_seconds())
+    world.sweep()
+    assert world.asked() == ([("delete", vm)] if acts else [])
+    world.sweep_for(minutes=20)
+    assert world.asked() == [("delete", vm)]
+
+
+# --- a status that others contradict ---
+
+
+@pytest.mark.parametrize("works", [True, False])
+@pytest.mark.parametrize("processor", ["cpu", "gpu"])
+def test_a_gang_node_that_works_outlives_a_status_that_another_has_written(world, processor, works):
+    """No node writes a heartbeat: its processor alone says that it goes on."""
+    ids = world.job("gang", nodes=("gang-1", "gang-2"), gpus=1)
+    percent = BUSY if works else RESTS
+    if processor == "cpu":
+        world.cloud.metrics.cpu[ids["gang-2"]] = percent
+    else:
+        world.cloud.metrics.load[ids["gang-2"]] = VmLoad(top=(percent,))
+    world.end("gang")
+    world.sweep_for(hours=3)
+    assert bool(world.asked()) is not works
+    assert ("orphan_unknown" in world.kinds()) is works
+
+
+def test_output_after_the_end_contradicts_it(world):
+    """Somebody goes on writing."""
+    world.job("gang", nodes=("gang-1", "gang-2"))
+    world.end("gang")
+    for number in range(36):
+        world.produce("gang", path=f"part-{number}")
+        world.sweep_for(minutes=5)
+    assert world.asked() == []
+    assert world.kinds() == ["orphan_unknown"] * 2
+
+
+def test_a_processor_that_cannot_be_asked_stops_nobody(world):
+    """Nobody knows whether the node works on."""
+    world.job(gpus=1)
+    world.cloud.metrics.problem = "no answer"
+    world.end()
+    world.sweep_for(hours=2)
+    assert world.asked() == []
+    world.cloud.metrics.problem = ""
+    world.sweep_for(hours=1)
+    assert [kind for kind, _ in world.asked()] == ["delete"]
+
+
+@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("sign", ["heartbeat", "cpu"])
+def test_a_late_status_of_attempt_1_ends_no_attempt_2_that_works(world, sign, closed):
+    """Whether or not recovery has believed it: the VM of attempt 2 goes on, and says so."""
+    vm = second_attempt(world)
+    world.end()
+    if closed:
+        said = {"state": AttemptState.ENDED, "instances": {"test-vm": vm}, "updated": world.now}
+        world.attempt(number=2, created=world.now - timedelta(hours=1), **said)
+        world.unwatch("test-vm")
+    for _ in range(36):
+        if sign == "heartbeat":
+            world.report(world.now, attempt=2, instance_id=vm)
+        world.cloud.metrics.cpu[vm] = BUSY if sign == "cpu" else RESTS
+        world.sweep_for(minutes=5)
+    assert world.asked() == []
+    assert world.kinds() == ["orphan_unknown"]
+
+
+def test_a_heartbeat_of_attempt_1_does_not_contradict_the_end_of_attempt_2(world):
+    """A VM that was replaced goes on writing; what has ended is deleted all the same."""
+    vm = second_attempt(world)
+    world.end()
+    for _ in range(12):
+        world.report(world.now, attempt=1, instance_id="999")
+        world.sweep_for(minutes=5)
+    assert world.asked() == [("delete", vm)]
+
+
+# --- a sign of one attempt says nothing about another ---
+
+
+def test_a_heartbeat_of_attempt_1_proves_no_silence_of_attempt_2(world):
+    """It was left behind; attempt 2 gives no signs, as its program may."""
+    world.beat()
+    world.wait(hours=2)
+    second_attempt(world)
+    world.sweep_for(hours=6)
+    assert world.asked() == []
+    assert world.kinds() == ["stall_unknown"]
+
+
+def test_a_heartbeat_of_attempt_2_proves_its_silence(world):
+    """The other side: it came, and then nothing more."""
+    vm = second_attempt(world)
+    world.beat()
+    world.sweep_for(hours=6)
+    assert world.asked() == [("stop", vm)]
+
+
+def test_a_vm_of_attempt_1_that_goes_on_neither_clears_nor_condemns_attempt_2(world):
+    """Both write to the same name: what attempt 2 does can then not be seen, and its owner is told."""
+    second_attempt(world)
+    for _ in range(60):
+        world.report(world.now, attempt=1, instance_id="999")
+        world.sweep_for(minutes=5)
+    assert world.asked() == []
+    assert world.kinds() == ["stall_unknown"]
+
+
+# --- GPUs that idle while their program loads data ---
+
+
+@pytest.fixture
+def idle():
+    """A project whose policy stops VMs after two idle hours, and a job whose one GPU idles."""
+    world = IdleWorld(load("flag_idle_gpus"), idle=IdleLimits(remedy=Remedy.STOP))
+    world.sweep()
+    return world
+
+
+def loading(world, job="train"):
+    """A job whose GPU idles from now on; gives the id of its VM."""
+    vm = world.vm(0.0, job=job)
+    said = {"state": AttemptState.RUNNING, "created": world.now, "updated": world.now, "owner": "ann@x.org"}
+    record = Attempt(job=job, number=1, instances={job: vm}, **said)
+    world.store(AttemptRecord(job=job, attempt=1), msgspec.json.encode(record))
+    return vm
+
+
+def beat(world, progress, vm, job="train"):
+    """The job kit tells when the program last made progress."""
+    said = {"at": world.now, "progress_at": progress, "attempt": 1, "instance_id": vm}
+    world.store(Heartbeat(job=job, node=job), msgspec.json.encode(said))
+
+
+@pytest.mark.parametrize("sign", ["heartbeat", "output"])
+def test_a_job_that_loads_data_is_told_of_its_idle_gpus_and_not_stopped(idle, sign):
+    """Six hours, by what its heartbeats say or by what it writes; once it stops loading it is stopped."""
+    vm = loading(idle)
+    for number in range(36):
+        if sign == "heartbeat":
+            beat(idle, idle.now, vm)
+        else:
+            idle.store(Output(job="train", path=f"shard-{number}"))
+        idle.ticks(minutes=10)
+    assert idle.asked() == []
+    assert set(idle.kinds()) == {"idle_warning"}
+    assert "gets on all the same" in idle.notices()[0].why
+    idle.ticks(minutes=110)
+    assert idle.asked() == []
+    idle.ticks(minutes=30)
+    assert idle.asked() == [("stop", vm)]
+
+
+def test_a_vm_that_is_only_alive_is_stopped(idle):
+    """Its heartbeats come, and say that its program has done nothing since it began."""
+    vm, began = loading(idle), idle.now
+    for _ in range(20):
+        beat(idle, began, vm)
+        idle.ticks(minutes=10)
+    assert idle.asked() == [("stop", vm)]
+
+
+def test_what_another_attempt_does_spares_no_vm_that_idles(idle):
+    """The VM of attempt 1 was left behind, and attempt 2 loads data on its own."""
+    vm = idle.vm(0.0)
+    loading(idle)
+    others = []
+    for number in range(30):
+        idle.store(Output(job="train", path=f"shard-{number}"))
+        idle.ticks(minutes=10)
+        others.append(idle.asked())
+    assert others[-1] == [("stop", vm)]
