@@ -3,7 +3,7 @@
 One object that is broken, or was never meant so, costs its own figures: the job keeps its row, which says so.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -14,6 +14,10 @@ from msgspec.structs import replace
 from spotwarden import typed
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
+from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.governance.signals.heartbeats import Heard, with_heard
+from spotwarden.governance.signals.records import alive, ended
+from spotwarden.governance.signals.table import SignalTable
 from spotwarden.layout import (
     AttemptRecord,
     Code,
@@ -119,6 +123,7 @@ def read_sources(reader: JobReader, seen: OpenSeen, known: Mapping[str, str]) ->
         stalled=job in seen.stalled,
         has=_links(reader, seen.bucket, known),
         tags=run.tags if run else {},
+        signals=_signals(reader, ledger, beat),
         file=read_job_file(reader.shelf.store, reader.shelf.layout, job, reader.folder),
     )
     return replace(_with_end(reader, sources), problem="; ".join(reader.problems)[:500])
@@ -152,6 +157,25 @@ def _beat(reader: JobReader) -> tuple[Beat | None, datetime | None]:
     return (_timed(beat, came), progress_in(beat, came)) if beat else (None, came)
 
 
+def _signals(reader: JobReader, ledger: Sequence[Attempt], beat: Beat | None) -> SignalTable:
+    """What the listing tells of each node, and the one heartbeat that is read."""
+    newest = ledger[-1] if ledger else None
+    record = JobRecord(
+        job=reader.job,
+        attempt=newest.number if newest else 0,
+        claimed=newest.created if newest else None,
+        instances=newest.instances if newest else {},
+    )
+    record = replace(record, signals=alive(reader.folder, record))
+    object_name = telling(reader.folder)
+    if object_name is not None and beat is not None:
+        came = reader.folder.things[object_name].updated
+        record = with_heard(
+            record, object_name.node, Heard(came=came, progress=progress_in(beat, came), beat=beat)
+        )
+    return record.signals
+
+
 def _links(reader: JobReader, bucket: str, known: Mapping[str, str]) -> Mapping[str, str]:
     """Where the parts of a job are that are there; what was once there is not looked for again."""
     layout, store, job, folder = reader.shelf.layout, reader.shelf.store, reader.job, reader.folder
@@ -175,7 +199,9 @@ def _with_end(reader: JobReader, sources: Sources) -> Sources:
         return sources
     if stored is None:
         return sources
-    return replace(sources, status_code=_text("", stored.data), ended=stored.updated)
+    code, attempt = _text("", stored.data), sources.ledger[-1].number if sources.ledger else 0
+    signals = sources.signals.with_row(ended(attempt, code, stored.updated))
+    return replace(sources, status_code=code, ended=stored.updated, signals=signals)
 
 
 def gather(reader: JobReader, gathered: Gathered) -> Gathered:

@@ -72,7 +72,6 @@ def on_record(*, signs: Heard | None = None, **facts: Any) -> JobRecord:
 
 def signs(**facts: Any) -> Heard:
     """What was last heard of a job; unless told, each heartbeat is progress and each CPU is at rest."""
-    return replace(Signs(progress=facts.get("beats", {}), cpus=AT_REST), **facts)
     return Heard(**{"progress": facts.get("beats", {}), "cpus": AT_REST, **facts})
 
 

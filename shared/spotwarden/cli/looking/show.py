@@ -13,8 +13,11 @@ from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.json_text import json_text
 from spotwarden.cli.looking.costs import Costs, costs
 from spotwarden.cli.looking.details import Details, cases_of, read_details
+from spotwarden.cli.looking.signals import seen_of, signal_table
 from spotwarden.cli.table import duration, plain
 from spotwarden.governance.cases.history import standing
+from spotwarden.governance.signals.shown import rows
+from spotwarden.governance.signals.table import SignalTable
 from spotwarden.layout import SweepTurn
 from spotwarden.model.case import Case
 from spotwarden.model.heartbeat import Measured
@@ -52,18 +55,21 @@ class JobDetails(msgspec.Struct, frozen=True, kw_only=True):
     timeline: tuple[TimelineEvent, ...]
     now: datetime
     swept: datetime | None = None
+    signals: SignalTable | None = None
 
 
 @click.command()
 @click.argument("job", shell_complete=job_names)
+@click.option("--signals", "with_signals", is_flag=True, help="Add what was last seen of each of its nodes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def show(job: str, *, as_json: bool) -> None:
+def show(job: str, *, as_json: bool, with_signals: bool) -> None:
     """Print one job: its status, cost, progress and metrics, what is open about it, and its timeline.
 
     \b
     Examples:
       spotwarden show my-job
       spotwarden show my-job --json
+       spotwarden show my-job --signals
     """
     context = open_context()
     details = read_details(context, job)
@@ -79,12 +85,15 @@ def show(job: str, *, as_json: bool) -> None:
         timeline=tuple(timeline(details.facts)),
         now=now,
         swept=_swept(context),
+        signals=seen_of(context, job) if with_signals else None,
     )
     if as_json:
         click.echo(json_text(_fields(shown)))
         return
     for line in lines(shown, now):
         click.echo(line)
+    if shown.signals is not None:
+        click.echo(f"\n{signal_table(shown.signals, now)}")
 
 
 def _swept(context: Context) -> datetime | None:
@@ -223,4 +232,5 @@ def _fields(shown: JobDetails) -> dict[str, object]:
         "cases": shown.cases,
         "next": next_step(shown),
         "timeline": shown.timeline,
+        **({"signals": rows(shown.signals)} if shown.signals is not None else {}),
     }

@@ -8,20 +8,23 @@ from msgspec.structs import replace
 
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
+from spotwarden.engine.turn import read_turn
 from spotwarden.governance.signals.contradiction import GOES_ON, ended_at
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.heartbeats import listen, remembered
 from spotwarden.governance.signals.motion import gap_in
-from spotwarden.governance.signals.records import attempt_by_time
+from spotwarden.governance.signals.records import attempt_by_time, read_record
 from spotwarden.governance.signals.table import (
     Coverage,
     NodeSignals,
     Signal,
     SignalKind,
     SignalSource,
+    SignalTable,
     newest,
 )
 from spotwarden.governance.signals.text import runs
+from spotwarden.layout import SweepTurn
 from spotwarden.model.fleet import Machine
 from spotwarden.model.load import Buckets
 from spotwarden.ports import UnansweredError
@@ -101,6 +104,26 @@ def after_end_of(
     vms = {vm.id: vm for record in over for vm in machines[record.job]}
     measured = _measured(context, vms, AFTER_END, lines=False)
     return {record.job: with_measures(record, measured) for record in done.results}
+
+
+def table_of(context: SweepContext, job: str) -> SignalTable:
+    """All signals of one job, from every source, whether it is silent or not."""
+    store, layout = context.cloud.store, context.settings.layout
+    record = read_record(store, layout, job, ids=())
+    record = with_output(context, listen(store, layout, record, lambda _: False))
+    ids = set(record.instances.values())
+    machines = {machine.id: machine for machine in context.cloud.compute.fleet(ids=ids).items} if ids else {}
+    if machines:
+        record = with_measures(record, _measured(context, machines, LOAD_SPAN, lines=True))
+    name = layout.build(SweepTurn(function="reap_vms"))
+    turn, _generation = read_turn(store, name)
+    return record.signals.with_row(ours(record.attempt, turn.swept, turn.steady))
+
+
+def ours(attempt: int, swept: datetime | None, steady: datetime | None) -> NodeSignals:
+    """When our sweeps last looked, and since when they have come regularly."""
+    signal = Signal(kind=SignalKind.OURS, source=SignalSource.SWEEPS, at=swept, since=steady)
+    return NodeSignals(attempt=max(attempt, 1), signals=(signal,))
 
 
 def _told_after_end(context: SweepContext, record: JobRecord) -> JobRecord:

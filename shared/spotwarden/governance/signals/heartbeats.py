@@ -40,14 +40,14 @@ def remembered(layout: Layout, record: JobRecord) -> JobRecord:
     """The record with what its heartbeats have said before; nothing is read."""
     for node, _came in _beats(record):
         if (heard := _known(layout, record.job, node)) is not None:
-            record = _with(record, node, heard)
+            record = with_heard(record, node, heard)
     return record
 
 
 def listen(store: Store, layout: Layout, record: JobRecord, enough: Enough) -> JobRecord:
     """The record with what its heartbeats say now, the newest first, until that is enough."""
     for node, came in sorted(_beats(record), key=lambda pair: pair[1], reverse=True):
-        record = _with(record, node, _heard(store, layout, record.job, node, came))
+        record = with_heard(record, node, _heard(store, layout, record.job, node, came))
         if enough(record):
             break
     return record
@@ -60,8 +60,8 @@ def _beats(record: JobRecord) -> list[tuple[str, datetime]]:
     ]
 
 
-def _with(record: JobRecord, node: str, heard: Heard) -> JobRecord:
-    """The record with what was heard, in the row of the attempt that it is of."""
+def with_heard(record: JobRecord, node: str, heard: Heard) -> JobRecord:
+    """The record with what was heard of a node, in the row of the attempt that it is of."""
     table, attempt = record.signals, attempt_of(record, node, heard)
     said = [*_progress(heard)]
     if (node, heard.came) in _beats(record):

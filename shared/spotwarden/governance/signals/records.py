@@ -100,7 +100,7 @@ def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: W
         ),
     )
     record = _with_newest(record, newest)
-    return _with_end(store, layout, folder, msgspec.structs.replace(record, signals=_alive(folder, record)))
+    return _with_end(store, layout, folder, msgspec.structs.replace(record, signals=alive(folder, record)))
 
 
 def _listed(watch: Watch | None) -> frozenset[str]:
@@ -129,7 +129,14 @@ def _with_end(store: Store, layout: Layout, folder: JobFolder, record: JobRecord
     if stored is None:
         return record
     code = stored.data.decode(errors="replace").strip()
-    return msgspec.structs.replace(record, status_code=code, ended=stored.updated)
+    table = record.signals.with_row(ended(record.attempt, code, stored.updated))
+    return msgspec.structs.replace(record, status_code=code, ended=stored.updated, signals=table)
+
+
+def ended(attempt: int, code: str, at: datetime) -> NodeSignals:
+    """That the job has written its status; whose VM has, nobody knows."""
+    signal = Signal(kind=SignalKind.ENDED, source=SignalSource.STATUS_CODE, at=at, value=code)
+    return NodeSignals(attempt=max(attempt, 1), signals=(signal,))
 
 
 def _attempt(store: Store, layout: Layout, folder: JobFolder, object_name: ObjectName) -> Launched:
@@ -160,7 +167,7 @@ def _registered(store: Store, layout: Layout, folder: JobFolder) -> Iterable[str
         yield once(_CACHE, layout, folder, object_name, read)
 
 
-def _alive(folder: JobFolder, record: JobRecord) -> SignalTable:
+def alive(folder: JobFolder, record: JobRecord) -> SignalTable:
     """When each heartbeat came: that a VM is alive. One from before this attempt's launch is not of it."""
     return SignalTable(
         nodes=tuple(

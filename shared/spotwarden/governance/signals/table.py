@@ -11,6 +11,8 @@ from enum import Enum
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden.model.moment import Moment
+
 
 class SignalKind(Enum):
     """What a signal shows. `OURS` is about ourselves: from when on our sweeps have come regularly."""
@@ -59,8 +61,8 @@ class Signal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     kind: SignalKind
     source: SignalSource
-    at: datetime | None = None
-    since: datetime | None = None
+    at: Moment | None = None
+    since: Moment | None = None
     value: float | str | None = None
     coverage: Coverage = Coverage.WHOLE
     why: str = ""

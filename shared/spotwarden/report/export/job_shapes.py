@@ -6,6 +6,7 @@ from typing import Annotated
 
 import msgspec
 
+from spotwarden.governance.signals.table import Coverage, SignalKind, SignalSource
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.moment import Moment
 from spotwarden.report.export.shapes import RowDocument, Version
@@ -85,6 +86,24 @@ class CurveDocument(msgspec.Struct, frozen=True, kw_only=True):
     points: tuple[PointDocument, ...]
 
 
+class SignalDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What a source last showed of a node in an attempt, `at` that moment; null for one never seen.
+
+    `node` is null for the whole job, `attempt` 0 for one before the present, where nobody has said which.
+    """
+
+    attempt: int
+    node: str | None
+    instance_id: str | None
+    kind: SignalKind
+    source: SignalSource
+    at: Moment | None
+    since: Moment | None
+    value: str | None
+    coverage: Coverage
+    why: str | None
+
+
 class AuditDocument(msgspec.Struct, frozen=True, kw_only=True):
     """One action of the control plane; `audit` names the object that it stands in."""
 
@@ -119,6 +138,7 @@ class LifeDocument(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[MarkDocument, ...]
     loads: tuple[LoadDocument, ...]
     curves: tuple[CurveDocument, ...]
+    signals: tuple[SignalDocument, ...]
     entries: tuple[AuditDocument, ...]
     entries_left_out: int
     prices: str | None

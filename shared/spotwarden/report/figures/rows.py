@@ -65,7 +65,7 @@ def summary(sources: Sources, gathered: Gathered, rules: FigureRules) -> Summary
         looked=rules.now,
         settled=_settled(row, bars, sources),
     )
-    return Summary(entry=entry, story=story, gathered=gathered)
+    return Summary(entry=entry, story=story, gathered=gathered, signals=sources.signals)
 
 
 def _settled(row: Experiment, bars: Sequence[Bar], sources: Sources) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from spotwarden.governance.signals.shown import rows
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
 from spotwarden.report.figures import beats
@@ -46,6 +47,7 @@ def job(index: ReportIndex, summary: Summary, policy: Policy, prices: PriceTable
         marks=summary.story.marks,
         loads=tuple(_loads(summary))[-LOADS:],
         curves=beats.joined(summary.gathered.lines),
+        signals=rows(summary.signals),
         entries=summary.gathered.entries,
         entries_left_out=summary.gathered.left_out,
         prices=sums.till.basis(),

@@ -8,6 +8,7 @@ from enum import Enum
 
 import msgspec
 
+from spotwarden.governance.signals.shown import SignalRow
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.moment import Moment
 from spotwarden.report.model.experiments import Experiment
@@ -120,7 +121,8 @@ class JobReport(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about one job, as it was at `at`.
 
     `start` and `end` are those of the timeline's axis; None where nothing is on record. `marks` and `entries`
-    are oldest first; of `entries` the newest stay, `entries_left_out` counts those that had to go.
+    are oldest first; `signals` is what was last seen of each node; of `entries` the newest stay,
+    `entries_left_out` counts those that had to go.
     """
 
     at: datetime
@@ -132,6 +134,7 @@ class JobReport(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[Mark, ...] = ()
     loads: tuple[GpuLoad, ...] = ()
     curves: tuple[Curve, ...] = ()
+    signals: tuple[SignalRow, ...] = ()
     entries: tuple[AuditedAction, ...] = ()
     entries_left_out: int = 0
     prices: str = ""

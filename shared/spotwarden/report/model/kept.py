@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from spotwarden.governance.signals.table import SignalTable
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.jobfile import JobFile
@@ -81,7 +82,7 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
 
     `beat` is the heartbeat that tells most, `beat_at` when the program last made progress by it. `watched`
     says that it is on the list of open jobs, `marked` are nodes that have a marker. `has` are the parts that
-    there are: code, script, output, logs.
+    there are: code, script, output, logs. `signals` are those that the bucket alone tells.
     """
 
     job: str
@@ -97,6 +98,7 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
     stalled: bool = False
     has: Mapping[str, str] = {}
     tags: Mapping[str, str] = {}
+    signals: SignalTable = SignalTable()
     problem: str = ""
 
 
@@ -175,6 +177,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     entry: IndexEntry
     story: JobStory = JobStory()
     gathered: Gathered = Gathered()
+    signals: SignalTable = SignalTable()
 
 
 class JobNews(msgspec.Struct, kw_only=True):

@@ -22,6 +22,8 @@ MOST_MARKS = 400
 """Rows of the table of events: more than that and the checkpoints between the others go."""
 MOST_BARS = 500
 """Rows of the table of VMs, the newest."""
+MOST_SIGNALS = 500
+"""Rows of the table of signals."""
 Figure = tuple[str, Markup, Markup | str]
 
 
@@ -46,6 +48,8 @@ def job(report: JobReport, frame: PageFrame) -> str:
         bars=report.bars[-MOST_BARS:],
         bars_left_out=left_out(len(report.bars) - MOST_BARS, "stay"),
         busy=lambda bar: say.share(_part(busy.get(bar.instance_id))),
+        signals=report.signals[:MOST_SIGNALS],
+        signals_left_out=left_out(len(report.signals) - MOST_SIGNALS, "signal"),
         drawn=curving.of_job(report),
         shown={entry.id: place for place, entry in enumerate(report.entries, 1)},
         action=action,
