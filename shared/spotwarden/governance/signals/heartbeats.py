@@ -25,6 +25,10 @@ Enough = Callable[[JobRecord], bool]
 """Whether what is known of a job's progress so far shows that it moves."""
 
 
+TEXT = 200
+"""Characters of a checkpoint's name that are kept."""
+
+
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
     """What one heartbeat said, when it came, and when its program had last made progress by it."""
 
@@ -100,7 +104,9 @@ def _progress(heard: Heard) -> Iterator[Signal]:
     if beat.step is not None:
         yield Signal(kind=SignalKind.PROGRESS, source=SignalSource.STEP, at=at, value=beat.step)
     if beat.checkpoint:
-        yield Signal(kind=SignalKind.PROGRESS, source=SignalSource.CHECKPOINT, at=at, value=beat.checkpoint)
+        yield Signal(
+            kind=SignalKind.PROGRESS, source=SignalSource.CHECKPOINT, at=at, value=beat.checkpoint[:TEXT]
+        )
 
 
 def _known(layout: Layout, job: str, node: str) -> Heard | None:
