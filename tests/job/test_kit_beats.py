@@ -87,6 +87,27 @@ def test_a_program_that_is_silent_has_heartbeats_that_say_so(shell):
     assert timedelta(0) <= at - progress < timedelta(minutes=1)
 
 
+@pytest.mark.parametrize(
+    ("silences", "gaps"), [((50,), [None]), ((60,), [60]), ((90, 600, 70), [90, 600, 600])]
+)
+def test_a_heartbeat_says_the_longest_silence_that_the_program_has_broken(shell, silences, gaps):
+    """From a minute on; a shorter one after it changes nothing."""
+    ends = "".join(
+        f'touch -d "@$((EPOCHSECONDS - {silence}))" "$STATE/progress-at"; echo line >> log; beat; '
+        for silence in silences
+    )
+    first, *beats = beats_in(shell.run(f"{BEATING} beat; {ends}"))
+    assert "longest_gap" not in first
+    told = [beat.get("longest_gap") for beat in beats]
+    assert [gap and round(gap, -1) for gap in told] == gaps
+
+
+def test_a_silence_that_lasts_is_no_gap_yet(shell):
+    """Nobody knows whether the program comes back from it."""
+    silent = 'touch -d "@$((EPOCHSECONDS - 7000))" "$STATE/progress-at"; beat'
+    assert "longest_gap" not in beats_in(shell.run(f"{BEATING} beat; {silent}"))[-1]
+
+
 def test_a_heartbeat_says_what_is_known_and_new_figures_make_a_line(shell):
     """The line says the same; the same figures make no second one."""
     line = '{"step": 5, "steps": 9, "loss": NaN, "acc": 0.5}'

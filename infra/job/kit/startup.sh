@@ -1078,8 +1078,19 @@ look_at_progress() {
   fi
   # In files: what tells that the program has ended is not the process that has watched it.
   printf '%s' "$REPLY" >"$STATE/signs"
+  note_gap
   printf -v PROGRESS_AT '%(%Y-%m-%dT%H:%M:%SZ)T' -1
   printf '%s' "$PROGRESS_AT" >"$STATE/progress-at"
+}
+
+# The longest time in seconds, from a minute on, that the program was without progress before it went on: it may be
+# as long again.
+note_gap() {
+  local before known=59
+  before=$(stat -Lc %Y "$STATE/progress-at" 2>/dev/null) || return 0
+  [ ! -s "$STATE/gap" ] || known=$(<"$STATE/gap")
+  now
+  [ $((REPLY - before)) -le "$known" ] || printf '%s' $((REPLY - before)) >"$STATE/gap"
 }
 
 # The beginning of what is told: now, this attempt, and of a gang this run.
@@ -1091,13 +1102,14 @@ told_now() {
 
 # Write a heartbeat, with more members of JSON where something has happened (`beat JSON`).
 beat() {
-  local told=${1:-} head
+  local told=${1:-} head gap=""
   look_at_progress
   may_write || return
   told_now
   head=$REPLY
   figures
-  printf '%s,"progress_at":"%s"%s%s}\n' "$head" "$PROGRESS_AT" "$REPLY" "$told" >"$STATE/beat"
+  [ ! -s "$STATE/gap" ] || gap=",\"longest_gap\":$(<"$STATE/gap")"
+  printf '%s,"progress_at":"%s"%s%s%s}\n' "$head" "$PROGRESS_AT" "$gap" "$REPLY" "$told" >"$STATE/beat"
   put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30
 }
 

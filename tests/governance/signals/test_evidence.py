@@ -15,6 +15,7 @@ from tests.governance.idle.idle_world import IdleWorld
 from tests.governance.reap.reap_world import ReapWorld
 
 BUSY, RESTS = 97.0, 0.5
+HOUR = timedelta(hours=1)
 
 
 @pytest.fixture(scope="session")
@@ -196,6 +197,54 @@ def test_a_vm_of_attempt_1_that_goes_on_neither_clears_nor_condemns_attempt_2(wo
         world.sweep_for(minutes=5)
     assert world.asked() == []
     assert world.kinds() == ["stall_unknown"]
+
+
+# --- silence counts against the job's own longest gap ---
+
+
+@pytest.mark.parametrize(("gap", "stopped"), [(None, True), (HOUR, True), (2 * HOUR, False)])
+def test_a_job_may_be_silent_for_twice_its_own_longest_gap(world, gap, stopped):
+    """It has told that it was without progress for so long; after three hours of silence it goes on."""
+    world.job()
+    began = world.now
+    told = {"longest_gap": gap.total_seconds()} if gap else {}
+    for _ in range(36):
+        world.report(began, **told)
+        world.sweep_for(minutes=5)
+    assert bool(world.asked()) is stopped
+
+
+def test_a_job_that_writes_output_each_third_hour_is_known_by_that(world):
+    """Its CPU rests in between, and its heartbeat tells of nothing else."""
+    vm = world.job()["test-vm"]
+    began = world.now
+    world.store(JobFileName(job="test-vm"), b'[rules.stall]\nafter = "4h"\n')
+    for number in range(3 * 36):
+        if number % 36 == 0:
+            world.produce(path=f"part-{number}")
+        if number == 36 + 1:
+            world.remove(JobFileName(job="test-vm"))
+        world.report(began)
+        world.sweep_for(minutes=5)
+    assert world.asked() == []
+    for _ in range(48):
+        world.report(began)
+        world.sweep_for(minutes=5)
+    assert world.asked() == [("stop", vm)]
+
+
+@pytest.mark.parametrize(
+    ("after", "silent", "stopped"), [("12h", 11, False), ("12h", 13, True), ("9d", 25, True)]
+)
+def test_a_job_may_ask_for_a_longer_silence_up_to_a_day(world, after, silent, stopped):
+    """Ops have set no ceiling; who asks for more than the default one gets that."""
+    world.job()
+    began = world.now
+    world.store(JobFileName(job="test-vm"), f'[rules.stall]\nafter = "{after}"\n'.encode())
+    for _ in range(silent * 4):
+        world.report(began)
+        world.sweep_for(minutes=15, every=timedelta(minutes=15))
+    assert bool(world.asked()) is stopped
 
 
 # --- GPUs that idle while their program loads data ---
