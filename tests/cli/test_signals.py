@@ -38,7 +38,7 @@ def speaker(monkeypatch) -> Speaker:
 
 
 @pytest.fixture
-def run(speaker, capsys):  # noqa: ARG001 - the job that the command finds
+def run(speaker, capsys):
     """Run `spotwarden show train …` and give its output."""
 
     def run(*words: str) -> str:

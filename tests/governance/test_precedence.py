@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.governance.precedence import LimitSource, everybodys, explain, limits, misread, team_of
-from spotwarden.model.governance import IdleLimits, JobCap, Mode, OrphanLimits, Remedy
+from spotwarden.model.governance import IdleLimits, JobCap, Mode, OrphanLimits, Remedy, StallLimits
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES, Policy, Team
 
@@ -267,3 +267,50 @@ def test_two_policies_are_never_mixed_up():
     """What is kept for one says nothing of another."""
     for hours in (3, 4, 5):
         assert idle(policy(team={"act": f"{hours}h"})).act == hours * HOUR
+
+
+DAY = timedelta(days=1)
+
+
+def silence(known, owner="ada@x", **said):
+    """How long a job whose file says this may be silent."""
+    return limits(known, "stall", owner=owner, job_file=JobFile(rules={"stall": said})).after
+
+
+def may_be_silent(*, ceiling=None, of_all=2 * HOUR, of_team=None):
+    """A policy with these limits of silence."""
+    teams = {"x": Team(owners=("*@x",), rules={"stall": {"after": of_team}})} if of_team else {}
+    ceilings = {"stall": {"after": ceiling}} if ceiling else {}
+    return Policy(version="t", stall=StallLimits(after=of_all), teams=teams, ceilings=ceilings)
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "holds"),
+    [
+        (may_be_silent(), "9h", 9 * HOUR),
+        (may_be_silent(), "24h", DAY),
+        (may_be_silent(), "25h", DAY),
+        (may_be_silent(), "1h", HOUR),
+        (may_be_silent(ceiling="3h"), "9h", 3 * HOUR),
+        (may_be_silent(ceiling="90d"), "9d", 9 * DAY),
+        (may_be_silent(of_all=2 * DAY), "9d", 2 * DAY),
+        (may_be_silent(of_team="3d"), "9d", 3 * DAY),
+        (may_be_silent(of_team="3d"), "2d", 2 * DAY),
+    ],
+)
+def test_a_job_may_ask_for_a_silence_of_a_day_without_a_ceiling_of_the_policy(known, said, holds):
+    """Only its developer knows how long it thinks; where ops have a ceiling, that holds instead."""
+    assert silence(known, after=said) == holds
+
+
+def test_the_default_ceiling_is_none_for_a_team():
+    """Ops write what a team may, and mean it."""
+    assert limits(may_be_silent(of_team="3d"), "stall", owner="ada@x").after == 3 * DAY
+
+
+def test_the_default_ceiling_is_shown_where_it_holds():
+    """As one of the policy is, with what was said in vain."""
+    file = JobFile(rules={"stall": {"after": "9d"}})
+    [after] = [one for one in explain(may_be_silent(), "stall", job_file=file) if one.name == "after"]
+    assert (after.value, after.source, after.ceiling) == (DAY, LimitSource.CEILING, DAY)
+    assert after.note == "job.toml says 9d"

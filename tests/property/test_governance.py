@@ -216,13 +216,14 @@ def test_doubled_ticks_change_nothing(said: list[tuple[int, Said | None, int]], 
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 90), st.integers(0, 90))
-def test_a_day_without_ticks_costs_only_time(before: int, after: int):
-    """The same is told and done, later; never less than the grace after the warning."""
+def test_a_day_without_ticks_costs_only_time_and_a_new_warning(before: int, after: int):
+    """The same is done, later; who was warned before it is warned anew, and has the whole grace."""
     history = History()
     history.blow("say", 0, Said(ripe=True))
     history.world.sweep_for(minutes=before)
+    told_before = history.world.kinds() == ["idle_warning"]
     history.world.wait(days=1)
     history.world.sweep_for(minutes=after)
     history.world.sweep_for(minutes=60)
     assert history.world.asked() == [("stop", history.vms[0])]
-    assert history.world.kinds() == ["idle_warning", "idle_acted"]
+    assert history.world.kinds() == ["idle_warning"] * (1 + told_before) + ["idle_acted"]
