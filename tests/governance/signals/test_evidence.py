@@ -199,6 +199,19 @@ def test_a_vm_of_attempt_1_that_goes_on_neither_clears_nor_condemns_attempt_2(wo
     assert world.kinds() == ["stall_unknown"]
 
 
+@pytest.mark.parametrize(("reported", "stopped"), [(2, True), (1, False), (0, True)])
+def test_a_gpu_that_has_not_reported_may_work(world, reported, stopped):
+    """One of two rests, and nobody knows what the other does; where none ever reports, the CPU tells."""
+    vm = world.job(gpus=2)["test-vm"]
+    began = world.now
+    if reported:
+        world.cloud.metrics.load[vm] = VmLoad(top=(RESTS,), points=(60,), gpus=(reported,))
+    for _ in range(36):
+        world.report(began)
+        world.sweep_for(minutes=5)
+    assert bool(world.asked()) is stopped
+
+
 # --- silence counts against the job's own longest gap ---
 
 
@@ -247,6 +260,22 @@ def test_a_job_may_ask_for_a_longer_silence_up_to_a_day(world, after, silent, st
     assert bool(world.asked()) is stopped
 
 
+@pytest.mark.parametrize(("began", "stopped"), [(timedelta(hours=6), False), (timedelta(hours=1), True)])
+def test_the_wait_between_two_attempts_is_no_gap(world, began, stopped):
+    """Five hours lie between two outputs: of one attempt they are its way, of two attempts they are not."""
+    world.produce(path="part-1")
+    world.wait(hours=5)
+    vm = world.vm(attempt=2, age=timedelta(hours=6))
+    at = world.now - began
+    world.attempt(number=2, created=at, started=at, updated=at, instances={"test-vm": vm})
+    world.watch("test-vm", {"test-vm": vm}, 2)
+    world.produce(path="part-2")
+    for _ in range(48):
+        world.report(at, attempt=2, instance_id=vm)
+        world.sweep_for(minutes=5)
+    assert bool(world.asked()) is stopped
+
+
 # --- GPUs that idle while their program loads data ---
 
 
@@ -286,6 +315,7 @@ def test_a_job_that_loads_data_is_told_of_its_idle_gpus_and_not_stopped(idle, si
     assert idle.asked() == []
     assert set(idle.kinds()) == {"idle_warning"}
     assert "gets on all the same" in idle.notices()[0].why
+    assert {one.remedy for one in idle.case("idle", vm).warnings} == {Remedy.NONE}
     idle.ticks(minutes=110)
     assert idle.asked() == []
     idle.ticks(minutes=30)

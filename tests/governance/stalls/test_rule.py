@@ -106,6 +106,7 @@ def test_a_job_that_never_gave_a_sign_is_told_how_to_give_one():
     found = verdict(heard(cpus={"1001": 0.1}))
     assert found is not None
     assert (found.reading, found.ripe, found.since) == (UNKNOWN, False, None)
+    assert "gives no sign of life" in found.reason
     assert "metadata/heartbeat/" in found.todo
     assert found.evidence["busiest CPU in the last hour"] == "0.1 %, at rest"
 
