@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.model.case import CaseState
+from spotwarden.model.finding import Reading
 from spotwarden.model.governance import IdleLimits, Mode, Remedy
 from tests.fakes.trouble import conflict
 from tests.governance.made_up import RULE, MadeUp, Said
@@ -221,3 +222,41 @@ def test_a_warning_about_more_vms_is_another_one(world: MadeUp):
     world.wait(minutes=1)
     world.sweep()
     assert len({one.id for one in world.notices()}) == 2
+
+
+def test_what_is_only_suspected_and_then_unknown_is_told_after_as_many_looks(world: MadeUp):
+    """Nobody was warned: its owner hears that nobody knows, once each look of the rule has found that."""
+    world.limits = IdleLimits(remedy=Remedy.STOP, looks=2)
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    assert world.case(RULE, vm).state is CaseState.SUSPECTED
+    world.say(vm, reading=Reading.UNKNOWN)
+    world.wait(minutes=5)
+    world.sweep()
+    assert world.case(RULE, vm).state is CaseState.UNKNOWN
+    assert world.kinds() == []
+    world.wait(minutes=5)
+    world.sweep()
+    assert world.kinds() == ["idle_unknown"]
+
+
+def test_what_was_warned_about_and_then_is_unknown_stays_as_it_is(world: MadeUp):
+    """Neither cleared nor acted upon, until somebody knows."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.say(vm, reading=Reading.UNKNOWN)
+    world.sweep_for(hours=1)
+    assert world.case(RULE, vm).state is CaseState.WARNED
+    assert (world.kinds(), world.asked()) == (["idle_warning"], [])
+
+
+def test_what_somebody_keeps_does_not_become_unknown(world: MadeUp):
+    """A veto holds, whatever is found meanwhile."""
+    world.limits = IdleLimits(remedy=Remedy.STOP, looks=2)
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.change_case(RULE, vm, keep_until=world.now + timedelta(hours=2))
+    world.say(vm, reading=Reading.UNKNOWN)
+    world.sweep_for(hours=1)
+    assert world.case(RULE, vm).state is CaseState.SUSPECTED
+    assert world.kinds() == []

@@ -5,13 +5,14 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.governance.leftovers.rule import judge, key_of
+from spotwarden.governance.signals.contradiction import GOES_ON
 from spotwarden.governance.signals.facts import ReapFacts
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.finding import Reading, Subject
 from spotwarden.model.fleet import Leftover
 from spotwarden.model.governance import LeftoverLimits, Remedy
 from spotwarden.model.policy import Policy
-from tests.governance.reap.reapable import SECOND, ago, brief, case, on_record
+from tests.governance.reap.reapable import SECOND, ago, brief, case, on_record, signs
 from tests.recovery.facts import NOW
 
 AFTER = LeftoverLimits().after
@@ -37,6 +38,21 @@ def verdict(record, leftover=None, *, brief_=None, **facts):
     found = list(judge(look, brief_ or brief()))
     assert len(found) <= 1
     return found[0] if found else None
+
+
+@pytest.mark.parametrize(
+    ("ended", "beat", "reading"),
+    [
+        (OVER, OVER + GOES_ON, Reading.BAD),
+        (OVER, OVER + GOES_ON + SECOND, Reading.UNKNOWN),
+        (OVER + SECOND, NOW, None),
+    ],
+)
+def test_the_disk_of_a_job_whose_end_is_contradicted_is_kept(ended, beat, reading):
+    """A heartbeat of its present attempt came well after its status: it may need the disk yet."""
+    heard = signs(beats={"test-vm": beat}, cpus={})
+    found = verdict(on_record(status_code="0", ended=ended, signs=heard))
+    assert (found and found.reading) == reading
 
 
 @pytest.mark.parametrize(

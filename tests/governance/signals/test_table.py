@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.governance.signals.contradiction import GOES_ON, contradiction
-from spotwarden.governance.signals.heartbeats import Heard, attempt_of
+from spotwarden.governance.signals.heartbeats import Heard, attempt_of, with_heard
 from spotwarden.governance.signals.motion import GAPS, gap_in, last_progress, longest_silence, moves
 from spotwarden.governance.signals.records import attempt_by_time
 from spotwarden.governance.signals.shown import rows
@@ -70,6 +70,17 @@ def test_attempts_of_one_node_have_a_row_each():
     assert newest(known.of(1), ALIVE) == BEAT.at
     assert newest(known.of(2), ALIVE) == NOW
     assert known.of(3) == ()
+
+
+def test_what_one_heartbeat_says_leaves_those_of_other_nodes_as_they_are():
+    """A gang has as many as nodes, and one is read at a time."""
+    known = on_record(instances={"a": "1", "b": "2"}, signs=signs(beats={"a": NOW, "b": ago(minutes=1)}))
+    beat = Beat(instance_id="9", attempt=4)
+    heard = with_heard(known, "a", Heard(came=NOW, progress=NOW, beat=beat))
+    alive = {(one.node, one.attempt): newest((one,), ALIVE) for one in heard.signals.nodes}
+    assert alive["b", 1] == ago(minutes=1)
+    assert alive["a", 4] == NOW
+    assert alive.get(("a", 1)) is None
 
 
 def test_the_longest_gap_only_grows():

@@ -53,13 +53,13 @@ def _finding(
         return _doubt(leftover, record, allowed, why)
     if dated is None and not gone:
         return None
-    if contradicted := contradiction(record, machines, brief.policy):
-        return _doubt(leftover, record, allowed, contradicted)
     since = dated or _first_seen(leftover, brief)
     # Where nothing is left of the job it may be still to come: a disk may be made some time before it.
     oldest = dated or leftover.created
     if oldest is not None and now - oldest < allowed.after:
         return None
+    if contradicted := contradiction(record, machines, brief.policy):
+        return _doubt(leftover, record, allowed, contradicted)
     what = "nothing is left of" if gone else "nothing uses it since the end of"
     return Finding(
         rule=RULE,
