@@ -148,17 +148,18 @@ def with_output(context: SweepContext, record: JobRecord) -> JobRecord:
 
 def with_measures(record: JobRecord, measured: Measured) -> JobRecord:
     """The record with what Monitoring says of its present VMs; what cannot be read is unknown, not silent."""
-    table, attempt = record.signals, max(record.attempt, 1)
-    for node, instance_id in record.instances.items():
-        if found := tuple(_signals_of(instance_id, measured)):
-            row = NodeSignals(node=node, attempt=attempt, instance_id=instance_id, signals=found)
-            table = table.with_row(row)
+    attempt = max(record.attempt, 1)
+    rows = [
+        NodeSignals(node=node, attempt=attempt, instance_id=instance_id, signals=found)
+        for node, instance_id in record.instances.items()
+        if (found := tuple(_signals_of(instance_id, measured)))
+    ]
     if measured.problem:
         unread = Signal(
             kind=SignalKind.LOAD, source=SignalSource.CPU, coverage=Coverage.UNREAD, why=measured.problem
         )
-        table = table.with_row(NodeSignals(attempt=attempt, signals=(unread,)))
-    return replace(record, signals=table)
+        rows.append(NodeSignals(attempt=attempt, signals=(unread,)))
+    return replace(record, signals=record.signals.with_row(*rows))
 
 
 def _signals_of(instance_id: str, measured: Measured) -> Iterator[Signal]:

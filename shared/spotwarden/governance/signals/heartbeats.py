@@ -5,7 +5,7 @@ inside, and of which attempt it is. What was read once is remembered: progress t
 job that has moved within the limit is not read again before that limit has passed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -42,18 +42,25 @@ _HEARD: GenerationCache[Heard] = GenerationCache(most=100_000)
 
 def remembered(layout: Layout, record: JobRecord) -> JobRecord:
     """The record with what its heartbeats have said before; nothing is read."""
-    for node, _came in _beats(record):
-        if (heard := _known(layout, record.job, node)) is not None:
-            record = with_heard(record, node, heard)
-    return record
+    known = {node: heard for node, _ in _beats(record) if (heard := _known(layout, record.job, node))}
+    return with_all(record, known) if known else record
 
 
 def listen(store: Store, layout: Layout, record: JobRecord, enough: Enough) -> JobRecord:
-    """The record with what its heartbeats say now, the newest first, until that is enough."""
-    for node, came in sorted(_beats(record), key=lambda pair: pair[1], reverse=True):
-        record = with_heard(record, node, _heard(store, layout, record.job, node, came))
+    """The record with what its heartbeats say now, the newest first, until that is enough.
+
+    One is read, then two more, then four: what is known is judged a few times only, however large a gang is.
+    """
+    beats = sorted(_beats(record), key=lambda pair: pair[1], reverse=True)
+    first, size = 0, 1
+    while first < len(beats):
+        some = beats[first : first + size]
+        record = with_all(
+            record, {node: _heard(store, layout, record.job, node, came) for node, came in some}
+        )
         if enough(record):
             break
+        first, size = first + size, 2 * size
     return record
 
 
@@ -66,17 +73,25 @@ def _beats(record: JobRecord) -> list[tuple[str, datetime]]:
 
 def with_heard(record: JobRecord, node: str, heard: Heard) -> JobRecord:
     """The record with what was heard of a node, in the row of the attempt that it is of."""
-    table, attempt = record.signals, attempt_of(record, node, heard)
-    said = [*_progress(heard)]
-    if (node, heard.came) in _beats(record):
-        # It is the newest one: then it says itself of which attempt its VM is.
-        table = table.without(node, SignalSource.HEARTBEAT)
-        said.insert(0, Signal(kind=SignalKind.ALIVE, source=SignalSource.HEARTBEAT, at=heard.came))
-    instance_id = heard.beat.instance_id or record.instances.get(node, "")
-    table = table.with_row(
-        NodeSignals(node=node, attempt=attempt, instance_id=instance_id, signals=tuple(said))
+    return with_all(record, {node: heard})
+
+
+def with_all(record: JobRecord, heard: Mapping[str, Heard]) -> JobRecord:
+    """The same for several nodes at once. A newest heartbeat says itself of which attempt its VM is."""
+    came = dict(_beats(record))
+    newest = {node for node, one in heard.items() if came.get(node) == one.came}
+    rows = (
+        NodeSignals(
+            node=node,
+            attempt=attempt_of(record, node, one),
+            instance_id=one.beat.instance_id or record.instances.get(node, ""),
+            signals=tuple(_said(one, alive=node in newest)),
+        )
+        for node, one in heard.items()
     )
-    return replace(record, signals=table.with_gap(_gap(heard.beat)))
+    table = record.signals.without(newest, SignalSource.HEARTBEAT).with_row(*rows)
+    gap = max((found for one in heard.values() if (found := _gap(one.beat))), default=None)
+    return replace(record, signals=table.with_gap(gap))
 
 
 def _gap(beat: Beat) -> timedelta | None:
@@ -96,8 +111,10 @@ def attempt_of(record: JobRecord, node: str, heard: Heard) -> int:
     return said if said is not None else by_time
 
 
-def _progress(heard: Heard) -> Iterator[Signal]:
+def _said(heard: Heard, *, alive: bool) -> Iterator[Signal]:
     beat, at = heard.beat, heard.progress
+    if alive:
+        yield Signal(kind=SignalKind.ALIVE, source=SignalSource.HEARTBEAT, at=heard.came)
     periodic = beat.progress_at is not None
     source = SignalSource.REPORTED if periodic else SignalSource.HEARTBEAT
     yield Signal(kind=SignalKind.PROGRESS, source=source, at=at)

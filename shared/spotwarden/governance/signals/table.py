@@ -91,22 +91,24 @@ class SignalTable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         """The rows of one attempt, those of the whole job in it included."""
         return tuple(row for row in self.nodes if row.attempt == attempt)
 
-    def with_row(self, row: NodeSignals) -> "SignalTable":
+    def with_row(self, *rows: NodeSignals) -> "SignalTable":
         """The table with these signals: newer ones of a source take the place of older ones."""
-        others = tuple(known for known in self.nodes if _key(known) != _key(row))
-        known = next((known for known in self.nodes if _key(known) == _key(row)), None)
-        kept = _kept(known.signals, row.signals) if known else ()
-        return replace(self, nodes=(*others, replace(row, signals=(*kept, *row.signals))))
+        nodes = {_key(row): row for row in self.nodes}
+        for row in rows:
+            known = nodes.get(_key(row))
+            kept = _kept(known.signals, row.signals) if known else ()
+            nodes[_key(row)] = replace(row, signals=(*kept, *row.signals))
+        return replace(self, nodes=tuple(nodes.values()))
 
-    def without(self, node: str, source: SignalSource) -> "SignalTable":
-        """The table without the signals of this source about a node, in whichever attempt."""
-        nodes = tuple(
+    def without(self, nodes: Collection[str], source: SignalSource) -> "SignalTable":
+        """The table without the signals of this source about these nodes, in whichever attempt."""
+        left = tuple(
             replace(row, signals=tuple(one for one in row.signals if one.source is not source))
-            if row.node == node
+            if row.node in nodes
             else row
             for row in self.nodes
         )
-        return replace(self, nodes=tuple(row for row in nodes if row.signals))
+        return replace(self, nodes=tuple(row for row in left if row.signals))
 
     def with_gap(self, gap: timedelta | None) -> "SignalTable":
         """The table with this gap, where it is longer than any before."""
