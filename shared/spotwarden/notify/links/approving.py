@@ -47,7 +47,7 @@ def approve(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVer
 def _says(case: Case, policy: Policy) -> str:
     phrase = remedy_phrases(case.remedy, case)[0]
     return (
-        f"All {len(case.subject.targets)} VMs of it will {phrase}, by the next sweep that still finds the same."
+        f"All {len(case.subject.targets)} VMs of it will {phrase}, by the next sweep that finds the same."
         f" The approval counts for {written(policy.governance.approval_lasts)}."
     )
 
