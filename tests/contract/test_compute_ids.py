@@ -1,6 +1,7 @@
 """Instances addressed by their id: started again, deleted, looked at; and found by name or job."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -212,3 +213,17 @@ def test_nothing_is_asked_for_names_that_nobody_can_have(google: Scripted, compu
     assert compute.instances(names=['x") OR (name = "y']).items == ()
     assert compute.instances(job='x") OR (name = "y').items == ()
     assert google.asked == []
+
+
+def test_the_log_tells_which_request_made_an_instance(world: World):
+    """By the request id of its insert; of a bulk insert by the id of the request whose group it shares."""
+    since, one, many = world.now() - timedelta(hours=1), new_id(), new_id()
+    finished(world, world.compute.launch(spot("solo"), one))
+    finished(world, world.compute.launch(bulk("pair", 2), many))
+    log = world.compute.operations(since).items
+    solo = next(item for item in log if item.kind == "insert" and item.target_name == "solo")
+    assert solo.request_id == one
+    whole = next(item for item in log if item.kind == "bulkInsert")
+    nodes = [item for item in log if item.kind == "insert" and item.target_name.startswith("pair-")]
+    assert (whole.request_id, bool(whole.group)) == (many, True)
+    assert [item.group for item in nodes] == [whole.group, whole.group]

@@ -191,7 +191,12 @@ def test_the_log_is_about_instances(google: Scripted, compute: ComputeEngine):
 def test_an_operation_is_read_in_full(google: Scripted, compute: ComputeEngine):
     """Who did what to which id, where and when."""
     told = insert_of(
-        "node", operationType="compute.instances.preempted", user="system", zone="https://x/zones/us-east1-b"
+        "node",
+        operationType="compute.instances.preempted",
+        user="system",
+        zone="https://x/zones/us-east1-b",
+        clientOperationId="asked",
+        operationGroupId="group",
     )
     google.say({"items": {"zones/us-east1-b": {"operations": [told]}}})
     [operation] = compute.operations(SINCE).items
@@ -205,6 +210,8 @@ def test_an_operation_is_read_in_full(google: Scripted, compute: ComputeEngine):
         "error": "",
         "user": "system",
         "at": datetime(2026, 1, 5, 20, 30, tzinfo=UTC),
+        "request_id": "asked",
+        "group": "group",
     }
 
 

@@ -49,7 +49,8 @@ class MemoryCompute(Governed):
 
     def _operations(self, since: datetime) -> Operations:
         self.vms.catch_up()
-        logged = [one for one in self.vms.log.values() if one.target_id and one.at and one.at >= since]
+        told = [one for one in self.vms.log.values() if one.target_id or one.kind == "bulkInsert"]
+        logged = [one for one in told if one.at and one.at >= since]
         shown = tuple(one for one in logged if one.zone not in self._hidden)
         return Operations(items=shown, unreachable=tuple(sorted(self._hidden)))
 

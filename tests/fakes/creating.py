@@ -33,8 +33,11 @@ class Creating(Fate):
                 raise RejectedError("alreadyExists", f"The resource '{what}' already exists")
         if not wanted.bulk:
             return self._insert(zone, names[0], wanted.body, request_id)[1]
-        whole = self.vms.log_new("bulkInsert", wanted.place, wanted.place, "", self.caller)
-        made = [self._insert(zone, name, wanted.body, request_id) for name in names]
+        group = f"group-{len(self.vms.log)}"
+        whole = self.vms.log_new(
+            "bulkInsert", wanted.place, wanted.place, "", self.caller, request_id=request_id, group=group
+        )
+        made = [self._insert(zone, name, wanted.body, request_id, group) for name in names]
         self.vms.later(self._timings.start, lambda: self._end_bulk(whole, wanted, made))
         return whole
 
@@ -46,11 +49,17 @@ class Creating(Fate):
         room = {zone: self._left.get(zone, wanted.count) for zone in zones}
         return next((zone for zone in zones if room[zone] >= wanted.count), max(zones, key=lambda z: room[z]))
 
-    def _insert(self, zone: str, name: str, body: Mapping[str, Any], request_id: str) -> Made:
-        """Begin to make one VM. Where there is no room it is listed all the same, until that is known."""
+    def _insert(
+        self, zone: str, name: str, body: Mapping[str, Any], request_id: str, group: str = ""
+    ) -> Made:
+        """Begin to make one VM. Where there is no room it is listed all the same, until that is known.
+
+        An insert of a bulk insert's bears its group, and no request id of its own.
+        """
         seen = instance(self.vms.next_id(), name, zone, body, self.clock.now())
         vm = Vm(seen=seen, body=body, launch=request_id)
-        operation = self.vms.begin("insert", seen, self.caller)
+        asked = {"group": group} if group else {"request_id": request_id}
+        operation = self.vms.begin("insert", seen, self.caller, **asked)
         room = self._take_room(zone)
         self.vms.add(vm)
         if room:

@@ -92,7 +92,10 @@ class Governed(Answering):
         mixed = {**vm.body.get("labels", {}), **labels}
         kept = {key: value for key, value in mixed.items() if value or key not in labels}
         vm.body = {**vm.body, "labels": kept}
-        vm.seen = msgspec.structs.replace(vm.seen, job=kept.get("spotwarden-job"))
+        attempt = kept.get("spotwarden-attempt", "")
+        vm.seen = msgspec.structs.replace(
+            vm.seen, job=kept.get("spotwarden-job"), attempt=int(attempt) if attempt.isdecimal() else None
+        )
 
     def leftovers(self) -> tuple[tuple[Leftover, ...], tuple[str, ...]]:
         """As `Compute.leftovers`."""

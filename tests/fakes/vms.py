@@ -79,12 +79,15 @@ class Vms:
         while self._due and self._due[0][0] <= self._clock.now():
             heapq.heappop(self._due)[2]()
 
-    def begin(self, kind: str, target: Instance, user: str) -> Operation:
+    def begin(self, kind: str, target: Instance, user: str, **asked: str) -> Operation:
         """Log an operation on an instance that has begun."""
-        return self.log_new(kind, target.zone, target.name, target.id, user)
+        return self.log_new(kind, target.zone, target.name, target.id, user, **asked)
 
-    def log_new(self, kind: str, place: str, name: str, target_id: str, user: str) -> Operation:
-        """Log an operation that has begun; one without a target id is on no instance."""
+    def log_new(self, kind: str, place: str, name: str, target_id: str, user: str, **asked: str) -> Operation:
+        """Log an operation that has begun; one without a target id is on no instance.
+
+        `asked` are its `request_id` and its `group`, where it has them.
+        """
         operation = Operation(
             name=f"operation-{next(self._turns)}",
             zone=place,
@@ -94,6 +97,7 @@ class Vms:
             done=False,
             user=user,
             at=self._clock.now(),
+            **asked,
         )
         self.log[operation.name] = operation
         return operation

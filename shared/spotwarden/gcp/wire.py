@@ -14,7 +14,7 @@ INSTANCE_FIELDS = (
 )
 OPERATION_FIELDS = (
     "name,zone,region,operationType,status,targetId,targetLink,user,insertTime,"
-    "error,httpErrorStatusCode,httpErrorMessage"
+    "error,httpErrorStatusCode,httpErrorMessage,clientOperationId,operationGroupId"
 )
 
 _HARMLESS = {"NO_RESULTS_ON_PAGE"}
@@ -117,11 +117,16 @@ class WireOperation(msgspec.Struct, frozen=True, rename="camel"):
     error: WireErrors = WireErrors()
     http_error_status_code: int = 0
     http_error_message: str = ""
+    client_operation_id: str = ""
+    operation_group_id: str = ""
 
     @property
     def on_instance(self) -> bool:
-        """Whether it was done to an instance, not to a disk, an image or the project."""
-        return _INSTANCE_URL.search(self.target_link) is not None
+        """Whether it was done to an instance, not to a disk, an image or the project.
+
+        A bulk insert names none, and is what tells who asked for the inserts of its group.
+        """
+        return self.operation_type == "bulkInsert" or _INSTANCE_URL.search(self.target_link) is not None
 
 
 class Deprecation(msgspec.Struct, frozen=True):
@@ -219,6 +224,8 @@ def operation(wire: WireOperation) -> Operation:
         error=_error(wire) if done else "",
         user=wire.user,
         at=utc(wire.insert_time),
+        request_id=wire.client_operation_id,
+        group=wire.operation_group_id,
     )
 
 

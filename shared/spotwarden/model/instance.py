@@ -53,7 +53,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """Something that was done, or is being done, to an instance.
 
     `kind` is Compute's `operationType`; `user` who asked; `error` is "" unless it is done and failed,
-    then the error's code and message.
+    then the error's code and message. `request_id` is what whoever asked has sent with it, "" for nothing;
+    `group` is shared by a bulk insert and the inserts that came of it.
     """
 
     name: str
@@ -65,6 +66,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
     user: str = ""
     at: datetime | None = None
+    request_id: str = ""
+    group: str = ""
 
 
 class Operations(msgspec.Struct, frozen=True, kw_only=True):
