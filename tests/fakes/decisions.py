@@ -38,6 +38,7 @@ def some() -> SimpleNamespace:
         launch=facts.launch,
         gang=facts.gang,
         surveyed=facts.surveyed,
+        ran=facts.ran,
         home=facts.HOME,
     )
 

@@ -10,7 +10,7 @@ from spotwarden.model.action import Survey
 from spotwarden.model.attempt import Attempt, AttemptState, Recorded, Script
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance, Instances, Operation, Operations, Status
-from spotwarden.model.launch import Choice, Launch
+from spotwarden.model.launch import Choice, Launch, StoredScript
 from spotwarden.model.marker import Marker
 from spotwarden.model.outcome import Done, Outcome
 from spotwarden.model.request import Request
@@ -29,6 +29,7 @@ REQUEST = Request(
     },
 )
 SCRIPT = Script(generation=7, sha256="0" * 64)
+STORED = StoredScript(name="create-instance.sh", text=b"", generation=7, stored=NOW - timedelta(hours=2))
 
 
 def launch(*places: str, **facts: object) -> Launch:
@@ -40,9 +41,25 @@ def launch(*places: str, **facts: object) -> Launch:
     return replace(Launch(nodes=("test-vm",), choices=choices, script=SCRIPT, spot=True), **facts)
 
 
+BULK = Request(
+    method="POST",
+    path=f"/compute/v1/projects/p/zones/{HOME}/instances/bulkInsert",
+    query={"alt": "json"},
+    body={
+        "count": "2",
+        "perInstanceProperties": {"gang-1": {}, "gang-2": {}},
+        "instanceProperties": {key: value for key, value in REQUEST.body.items() if key != "name"},
+    },
+)
+
+
 def gang(*places: str) -> Launch:
     """The launch of `gang-1` and `gang-2` together."""
-    return launch(*places, nodes=("gang-1", "gang-2"), gang=True)
+    choices = tuple(
+        Choice(place=place, request=replace(BULK, path=BULK.path.replace(HOME, place)))
+        for place in (HOME, *places)
+    )
+    return replace(launch(), choices=choices, nodes=("gang-1", "gang-2"), gang=True)
 
 
 def marker(**facts: object) -> Marker:
@@ -54,10 +71,29 @@ def instance(**facts: object) -> Instance:
     """The instance 1001, running for an hour."""
     return replace(
         Instance(
-            id="1001", name="test-vm", zone=HOME, status=Status.RUNNING, started=NOW - timedelta(hours=1)
+            id="1001",
+            name="test-vm",
+            zone=HOME,
+            status=Status.RUNNING,
+            # When one with our labels was made depends on the try that made it.
+            created=None if "job" in facts else NOW - timedelta(hours=1),
+            started=NOW - timedelta(hours=1),
         ),
         **facts,
     )
+
+
+def ran(*instances: Instance, request: Request = REQUEST) -> dict[str, object]:
+    """The resources of instances, by id, as this request makes them."""
+    body = request.body.get("instanceProperties", request.body)
+    root = "https://www.googleapis.com/compute/v1/projects/p/zones"
+    return {
+        one.id: {
+            "instance": {**body, "id": one.id, "name": one.name, "zone": f"{root}/{one.zone}"},
+            "disks": {},
+        }
+        for one in instances
+    }
 
 
 def operation(kind: str = "compute.instances.preempted", **facts: object) -> Operation:
@@ -102,12 +138,14 @@ def watched(**facts: Any) -> Watched:
 def job(**facts: object) -> JobFacts:
     """A job whose first attempt was preempted."""
     return replace(
-        JobFacts(
-            job="test-vm",
-            ledger=(attempt(instances={"test-vm": "1001"}),),
-            nodes=(node(),),
-            launch=launch(),
-            watched=watched(),
+        Instance(
+            id="1001",
+            name="test-vm",
+            zone=HOME,
+            status=Status.RUNNING,
+            # When one with our labels was made depends on the try that made it.
+            created=None if "job" in facts else NOW - timedelta(hours=1),
+            started=NOW - timedelta(hours=1),
         ),
         **facts,
     )

@@ -32,6 +32,7 @@ def seen(some):
                 "ledger": (),
                 "nodes": (),
                 "instances": there,
+                "fetched": some.ran(*there),
                 "watched": some.watched(attempt=0, instances={}, recorded=False),
                 **facts,
             }
@@ -92,11 +93,12 @@ def test_a_closed_job_that_is_launched_again_lives_again(some, seen, step, state
 
 
 def test_a_stranger_beside_a_vm_that_runs_is_no_attempt(some, seen, step):
-    """The job has its VM; another of that name in another zone is somebody's experiment."""
+    """One of that name in another zone is somebody's experiment, whether or not the job's own VM lives."""
     running = some.attempt(1, instances={"test-vm": "1001"})
     beside = some.instance(id="3003", zone="us-central1-b")
     assert sighted(step(seen(some.instance(), beside, ledger=(running,)))) is None
-    assert sighted(step(seen(beside, ledger=(running,)))).number == 2
+    assert sighted(step(seen(beside, ledger=(running,)))) is None
+    assert sighted(step(seen(some.instance(id="3003"), ledger=(running,)))).number == 2
 
 
 def test_further_nodes_of_a_gang_join_the_attempt_that_was_seen(some, seen, step):
@@ -184,7 +186,7 @@ CHANGED = {"instance": {**INSTANCE, "machineType": "g2-standard-8"}, "disks": {}
 
 def test_a_script_that_differs_from_what_runs_is_told_once(settling, step):
     """Before the record is written, so that it is never left out; and once."""
-    facts = settling(fetched={"test-vm": CHANGED})
+    facts = settling(fetched={"1001": CHANGED})
     told = step(facts)
     assert isinstance(told, Tell)
     assert (
@@ -196,7 +198,7 @@ def test_a_script_that_differs_from_what_runs_is_told_once(settling, step):
 def test_what_we_launched_ourselves_is_not_held_against_the_script(some, settling, step):
     """It may be in another place and on demand."""
     ours = some.attempt(1, instances={"test-vm": "1001"})
-    facts = settling(ledger=(ours,), fetched={"test-vm": CHANGED})
+    facts = settling(ledger=(ours,), fetched={"1001": CHANGED})
     assert isinstance(step(facts), RecordLaunched)
 
 

@@ -24,7 +24,8 @@ def test_a_deleted_instance_closes_its_job(some, walk):
 def test_a_job_without_a_ledger_is_closed_as_its_first_attempt(some, walk):
     """The developer's own launch is attempt 1; the record answers the marker."""
     deleted = some.node(history=(some.operation("delete"),))
-    steps, _ = walk(some.job(nodes=(deleted,), ledger=(), watched=None))
+    registered = {"test-vm": "1001"}
+    steps, _ = walk(some.job(nodes=(deleted,), ledger=(), watched=None, registrations=registered))
     assert [type(one) for one in steps] == [Tell, WriteAttempt, ClearMarker]
     assert (steps[1].record.state, steps[1].record.number, steps[1].generation) == (
         AttemptState.STOPPED,
@@ -38,7 +39,8 @@ def test_an_instance_launched_by_hand_after_a_close_is_recovered(some, claimed, 
     """A closed job whose developer launched a new instance lives again, as the next attempt."""
     closed = some.attempt(1, state, instances={"test-vm": "1001"})
     by_hand = some.node(instance_id="3003", history=(some.operation(target_id="3003"),))
-    assert claimed(some.job(ledger=(closed,), nodes=(by_hand,))).number == 2
+    insert = some.operation("insert", name="op-0", target_id="3003", at=some.instance().created)
+    assert claimed(some.job(ledger=(closed,), nodes=(by_hand,), inserts=(insert,))).number == 2
 
 
 @pytest.mark.parametrize("state", CLOSED)

@@ -75,7 +75,7 @@ def test_a_claim_names_the_operation_that_it_answers(some, claimed):
 
 def test_a_job_without_a_ledger_was_launched_once(some, claimed):
     """The developer's own launch is attempt 1, written down or not."""
-    assert claimed(some.job(ledger=())).number == 2
+    assert claimed(some.job(ledger=(), registrations={"test-vm": "1001"})).number == 2
 
 
 def test_a_lost_claim_is_the_end_of_this_sweeps_part(some, step):
@@ -128,7 +128,7 @@ def test_before_anything_is_asked_the_job_is_looked_at_once_more(some, walk, ste
     facts = some.job(ledger=(some.attempt(2, AttemptState.CLAIMED, replaces={"test-vm": "1001"}),), nodes=())
     assert isinstance(step(facts), Survey)
     by_hand = some.instance(id="3003")
-    _, known = walk(facts, some.surveyed(by_hand))
+    _, known = walk(replace(facts, fetched=some.ran(by_hand)), some.surveyed(by_hand))
     assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, {"test-vm": "3003"})
 
 

@@ -139,7 +139,7 @@ def test_a_job_that_nobody_watches_is_put_on_the_list_while_it_waits(waiting, st
 def test_a_job_that_its_developer_revives_is_taken_as_it_runs(some, waiting, walk, tick, by_hand):
     """Nothing is asked for any more, even before the back-off is over."""
     alive = some.instance(**by_hand)
-    facts = waiting(instances=(alive,), attempt={"not_before": tick.now + HOUR})
+    facts = waiting(instances=(alive,), fetched=some.ran(alive), attempt={"not_before": tick.now + HOUR})
     steps, known = walk(facts, some.surveyed(alive))
     assert [type(one) for one in steps][:2] == [Survey, RegisterInstance]
     assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, {"test-vm": by_hand["id"]})
@@ -158,6 +158,7 @@ def test_another_instance_is_no_revival(some, waiting, step, tick, other):
 
 def test_a_revival_that_is_gone_again_is_none(some, waiting, walk, tick):
     """The list is read anew before anything is written down."""
-    facts = waiting(instances=(some.instance(id="3003"),), attempt={"not_before": tick.now + HOUR})
+    by_hand = some.instance(id="3003")
+    facts = waiting(instances=(by_hand,), fetched=some.ran(by_hand), attempt={"not_before": tick.now + HOUR})
     steps, _ = walk(facts, some.surveyed())
     assert [type(one) for one in steps] == [Survey, Wait]

@@ -113,7 +113,7 @@ def test_both_markers_of_the_old_vm_have_their_answer(some, announced, step, gen
         2, markers={"test-vm": 11}, replaces={"test-vm": "1001"}, instances={"test-vm": "2002"}, early=True
     )
     said = some.marker(generation=generation, body=MarkerBody(instance_id="1001", early=generation == 11))
-    node = some.node(marker=said, namesakes=(some.instance(id="2002", zone=B),))
+    node = some.node(marker=said, others=(some.instance(id="2002", zone=B),))
     clears = step(announced(ledger=(successor,), nodes=(node,)))
     assert isinstance(clears, ClearMarker)
     assert "answered by attempt 2" in clears.reason

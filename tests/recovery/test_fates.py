@@ -139,17 +139,17 @@ def test_an_instance_settles_to_the_second_after_its_start_and_its_marker(some, 
     assert stands(tick.now - limits.settle) is Now.SETTLED
 
 
-def test_a_living_namesake_counts_as_the_node(some, limits, tick):
+def test_another_living_vm_of_the_job_counts_as_the_node(some, limits, tick):
     """A node that is alive under another id is not started a second time."""
     stopped = some.instance(status=Status.TERMINATED)
-    facts = some.node(instance=stopped, namesakes=(some.instance(id="2002"),))
+    facts = some.node(instance=stopped, others=(some.instance(id="2002"),))
     assert now_of(facts, limits, tick) is Now.SETTLED
 
 
-def test_a_stopping_namesake_holds_the_name(some, limits, tick):
+def test_another_vm_of_the_job_that_is_stopping_holds_the_name(some, limits, tick):
     """Going comes before kept: the name is not free."""
     stopped = some.instance(status=Status.TERMINATED)
-    facts = some.node(instance=stopped, namesakes=(some.instance(id="2002", status=Status.STOPPING),))
+    facts = some.node(instance=stopped, others=(some.instance(id="2002", status=Status.STOPPING),))
     assert now_of(facts, limits, tick) is Now.GOING
 
 
@@ -173,9 +173,7 @@ def test_an_announced_instance_is_doomed_for_as_long_as_an_announcement_holds(so
 
 def test_only_the_announced_instance_itself_is_doomed(some, limits, tick):
     """Not one under whose name another lives, and not for an ordinary marker."""
-    assert announced(some, limits, tick, namesakes=(some.instance(id="2002"),)) is not Now.DOOMED
-    assert (
-        announced(some, limits, tick, instance=None, namesakes=(some.instance(id="2002"),)) is not Now.DOOMED
-    )
+    assert announced(some, limits, tick, others=(some.instance(id="2002"),)) is not Now.DOOMED
+    assert announced(some, limits, tick, instance=None, others=(some.instance(id="2002"),)) is not Now.DOOMED
     assert announced(some, limits, tick, marker=some.marker(written=tick.now)) is not Now.DOOMED
     assert announced(some, limits, tick, instance=some.instance(notice=False)) is not Now.DOOMED

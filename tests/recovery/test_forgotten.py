@@ -45,7 +45,7 @@ def test_what_was_made_is_adopted(some, placing, walk):
 
 def test_what_was_made_and_is_gone_is_adopted_by_the_log(some, placing, walk):
     """What befell it is then judged by its id: its owner may have deleted it."""
-    insert = some.operation("insert", name="op-3", target_id="2001")
+    insert = some.operation("insert", name="op-3", target_id="2001", request_id="r-1")
     _, facts = walk(placing(), {**FORGOTTEN, **some.surveyed(inserts=[insert])})
     assert facts.newest.instances == {"test-vm": "2001"}
 

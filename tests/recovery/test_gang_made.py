@@ -11,7 +11,9 @@ from spotwarden.model.instance import Instances, Operations, Status
 from spotwarden.model.marker import MarkerBody
 from spotwarden.model.outcome import Done
 from spotwarden.recovery.clearing import clear_the_way
+from spotwarden.recovery.finishing import inserted
 from spotwarden.recovery.progress import after
+from tests.recovery.facts import NOW
 
 IDS = {"gang-1": "1001", "gang-2": "1002"}
 
@@ -71,8 +73,8 @@ def test_a_whole_gang_has_its_ids_registered_node_by_node(some, placing, walk):
 def test_a_node_that_was_lost_at_once_is_a_node_of_its_attempt(some, placing, walk):
     """The log tells its id, so that its loss is judged like any other."""
     one = made(some, "gang-1", "2001")
-    insert = some.operation("insert", name="op-3", target_id="2002", target_name="gang-2")
-    _, facts = walk(placing(operation=done(some)), some.surveyed(one, inserts=(insert,)))
+    insert = some.operation("insert", name="op-3", target_id="2002", target_name="gang-2", group="g")
+    _, facts = walk(placing(operation=done(some)), some.surveyed(one, inserts=(bulk(some), insert)))
     assert facts.newest.instances == {"gang-1": "2001", "gang-2": "2002"}
 
 
@@ -124,11 +126,26 @@ def test_the_nodes_of_an_older_try_are_not_taken_for_the_newest(some, placing, w
     assert facts.newest.instances == {"gang-1": "3001", "gang-2": "3002"}
 
 
+def bulk(some, **facts):
+    """The bulk insert that the newest try has asked for."""
+    asked = {
+        "name": "op-2",
+        "target_id": "",
+        "target_name": "us-central1-a",
+        "request_id": "r-1",
+        "group": "g",
+    }
+    return some.operation("bulkInsert", **{**asked, **facts})
+
+
 def inserts(some, *ids, **facts):
     """The operations that made a gang's nodes, in the order of their names."""
     names = ("gang-1", "gang-2")
     return tuple(
-        some.operation("insert", name=f"op-{number}", target_id=number, target_name=name, **facts)
+        some.operation(
+            "insert",
+            **{"name": f"op-{number}", "target_id": number, "target_name": name, "group": "g", **facts},
+        )
         for name, number in zip(names, ids, strict=True)
     )
 
@@ -142,16 +159,17 @@ def surveyed(facts, log, unreachable=()):
     )
 
 
-def test_the_nodes_of_the_attempt_before_are_not_taken_for_the_newest(some, placing):
-    """They were made within the same minute, under the same names; what they stood for is past."""
-    facts = surveyed(placing(), inserts(some, "1001", "1002"))
-    assert facts.inserted == {}
+def test_the_nodes_of_another_request_are_not_taken_for_the_newest(some, placing):
+    """They were made within the same minute, in the same zone, under the same names."""
+    log = (bulk(some, request_id="r-0"), *inserts(some, "3001", "3002"))
+    facts = surveyed(placing(), log)
+    assert inserted(facts, facts.newest) == {}
 
 
-def test_nodes_that_were_made_in_another_zone_are_not_the_newest_trys(some, placing):
-    """A try has one place."""
-    assert surveyed(placing(), inserts(some, "3001", "3002", zone="us-central1-f")).inserted == {}
-    assert surveyed(placing(), inserts(some, "3001", "3002")).inserted == {"gang-1": "3001", "gang-2": "3002"}
+def test_what_the_log_says_that_the_newest_request_made_is_the_newest_trys(some, placing):
+    """Each insert shares the group of the bulk insert that bears the request's id."""
+    facts = surveyed(placing(), (bulk(some), *inserts(some, "3001", "3002")))
+    assert inserted(facts, facts.newest) == {"gang-1": "3001", "gang-2": "3002"}
 
 
 def test_a_list_that_hides_a_zone_finishes_no_gang_from_the_log(some, placing, step):
@@ -163,11 +181,13 @@ def test_a_list_that_hides_a_zone_finishes_no_gang_from_the_log(some, placing, s
 
 
 def test_a_record_stands_in_for_the_ledgers_instances_whatever_a_marker_says(some, claimed):
-    """A marker that names another VM of the node must not hide the one that is to go."""
-    said = some.marker(node="gang-1", body=MarkerBody(instance_id="7777"))
+    """One that names somebody else's VM neither hides the one that is to go nor makes that the job's."""
+    said = some.marker(node="gang-1", written=NOW, body=MarkerBody(instance_id="7777"))
     stray = some.node(
         node="gang-1", instance_id="7777", marker=said, history=(some.operation(target_id="7777"),)
     )
     living = (some.instance(id="1001", name="gang-1"), some.instance(id="1002", name="gang-2"))
-    assert claimed(some.gang_job(nodes=(stray,), instances=living)).replaces == IDS
-    assert claimed(some.gang_job(nodes=(stray,), instances=())).replaces == {**IDS, "gang-1": "7777"}
+    taken = some.operation(target_id="1002")
+    lost = some.node(node="gang-2", instance_id="1002", marker=None, history=(taken,))
+    assert claimed(some.gang_job(nodes=(stray, lost), instances=living[:1])).replaces == IDS
+    assert claimed(some.gang_job(nodes=(stray, lost), instances=())).replaces == IDS

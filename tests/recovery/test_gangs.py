@@ -230,13 +230,14 @@ def claimed_gang(some, instances):
 def test_a_gang_that_its_developer_launches_by_hand_meanwhile_is_taken_as_it_runs(some, walk):
     """All of its nodes under new ids: nothing is asked for beside them."""
     new = tuple(some.instance(id=f"900{n}", name=f"gang-{n}") for n in (1, 2))
-    steps, facts = walk(claimed_gang(some, new))
+    steps, facts = walk(replace(claimed_gang(some, new), fetched=some.ran(*new)))
     assert facts.newest.instances == {"gang-1": "9001", "gang-2": "9002"}
     assert not any(isinstance(one, LaunchInstances | DeleteInstance) for one in steps)
 
 
 def test_half_a_gang_launched_by_hand_is_waited_for(some, walk):
     """Its developer is still at it: nothing is deleted, nothing is asked."""
-    steps, _ = walk(claimed_gang(some, (some.instance(id="9001", name="gang-1"),)))
+    half = some.instance(id="9001", name="gang-1")
+    steps, _ = walk(replace(claimed_gang(some, (half,)), fetched=some.ran(half)))
     assert [type(one) for one in steps] == [Wait]
     assert "gang-1 was launched by hand" in steps[0].reason

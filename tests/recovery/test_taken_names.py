@@ -40,7 +40,8 @@ def test_a_name_that_another_has_taken_is_not_adopted(some, asking, walk, other)
 )
 def test_a_name_that_its_developer_has_taken_is_taken_as_it_runs(some, asking, walk, by_hand):
     """Launched anew or started again a moment ago: no second VM beside it."""
-    steps, facts = walk(asking, {**TAKEN, **some.surveyed(some.instance(**by_hand))})
+    vm = some.instance(**by_hand)
+    steps, facts = walk(replace(asking, fetched=some.ran(vm)), {**TAKEN, **some.surveyed(vm)})
     assert (facts.newest.state, facts.newest.instances) == (AttemptState.RUNNING, {"test-vm": by_hand["id"]})
     assert sum(isinstance(one, LaunchInstances) for one in steps) == 1
 
@@ -50,7 +51,7 @@ REFUSED = {LaunchInstances: Rejected(code="ZONE_RESOURCE_POOL_EXHAUSTED", messag
 
 def inserted(some, **facts):
     """The insert of the VM 2002, while this attempt asked."""
-    return some.operation("insert", **{"name": "op-7", "target_id": "2002", **facts})
+    return some.operation("insert", **{"name": "op-7", "target_id": "2002", "request_id": "r-1", **facts})
 
 
 def test_a_vm_that_came_of_an_unanswered_request_and_is_gone_is_the_trys(some, asking, walk):
@@ -62,10 +63,10 @@ def test_a_vm_that_came_of_an_unanswered_request_and_is_gone_is_the_trys(some, a
 
 
 @pytest.mark.parametrize(
-    "other", [{"error": "QUOTA_EXCEEDED: no"}, {"zone": "us-central1-f"}, {"target_id": "1001"}]
+    "other", [{"error": "QUOTA_EXCEEDED: no"}, {"request_id": "r-0"}, {"request_id": ""}]
 )
 def test_other_inserts_are_not_the_trys(some, asking, walk, other):
-    """One that failed, one elsewhere, the attempt before: the next place is asked."""
+    """One that failed, one that another request made, or none of ours: the next place is asked."""
     log = some.surveyed(inserts=(inserted(some, **other),))
     _, facts = walk(asking, {**REFUSED, **log})
     assert [one.place for one in facts.newest.tries][:2] == [A, B]

@@ -99,6 +99,16 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     machine: str = ""
     forbidden_since: Moment | None = None
 
+    @property
+    def closed(self) -> bool:
+        """Whether the job is over by this record."""
+        return self.state in CLOSED
+
+    @property
+    def tombstone(self) -> bool:
+        """Whether it launched nothing, and only says that the job is over."""
+        return self.closed and not self.tries and not self.instances
+
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt with the generation of its record: 0 means that there is none yet.

@@ -19,7 +19,7 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One instance of one node, and what is known of it.
 
     `instance_id` is the id that the marker, the ledger or the registration speaks of, "" where nobody
-    wrote one down. `instance` is it as it is now; `namesakes` are other instances of the same name.
+    wrote one down. `instance` is it as it is now; `others` are other instances of the job under this name.
     `history` are the operations on the id (on the name where there is no id), oldest first. `unsure` says
     why the lists may hide something, "" where they are whole. `marker` is None where none was found, then
     `missing_since` says since when the instance has been missed, if it has. `counted_since` is when the
@@ -30,7 +30,7 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     marker: Marker | None = None
     instance_id: str = ""
     instance: Instance | None = None
-    namesakes: tuple[Instance, ...] = ()
+    others: tuple[Instance, ...] = ()
     history: tuple[Operation, ...] = ()
     unsure: str = ""
     missing_since: datetime | None = None
@@ -41,13 +41,15 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One job: its end, its ledger (oldest attempt first), its nodes, its script and what that comes to.
 
     `status_code` is None while the job is open, `ended` is when it was written. `instances` are those that
-    carry the job's label, one of its ids or one of its names. `outlived` are VMs whose successor started
+    carry the job's label, one of its ids or one of its names; once sifted (`recovery.ownership`) they are the
+    job's own, and the rest are its `namesakes`. `inserts` are the inserts, single and bulk, that the
+    operation log tells of. `outlived` are VMs whose successor started
     while they ran: when that one is lost, they may be all that their owner has left to remove. `operation`
     is the answer about the newest attempt's request, once somebody has looked, and `forgotten` means that
-    Compute Engine does not know it any more; `surveyed` is true once the instances were listed after it, and
-    `inserted` are the ids that were made since the newest try, by node. `outdated` means that a marker came
+    Compute Engine does not know it any more; `surveyed` is true once the instances were listed after it.
+    `outdated` means that a marker came
     which these facts cannot judge. `registered`, `told`, `unanswered` (requests without an answer) and
-    `fetched` (resources of the newest attempt's instances, by node) are what this sweep has done already.
+    `fetched` (resources of instances, by id) are what this sweep has done already.
     `registrations` are the ids in the job's metadata, by node. `recorded` says that what was launched as the
     newest attempt is written down. `last_sweep` is when all jobs were last looked at.
     """
@@ -63,9 +65,10 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     operation: Operation | None = None
     forgotten: bool = False
     surveyed: bool = False
-    inserted: Mapping[str, str] = {}
     outdated: bool = False
     instances: tuple[Instance, ...] = ()
+    namesakes: tuple[Instance, ...] = ()
+    inserts: tuple[Operation, ...] = ()
     unsure: str = ""
     watched: Watched | None = None
     file: JobFile = JobFile()

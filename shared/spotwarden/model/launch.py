@@ -1,6 +1,7 @@
 """What a stored create script comes to."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 import msgspec
 
@@ -11,7 +12,8 @@ from spotwarden.model.request import Request
 class StoredScript(msgspec.Struct, frozen=True, kw_only=True):
     """A create script as it stands in the bucket, with the files stored beside it by relative path.
 
-    `problem` says why it was not read, and then there is neither text nor file.
+    `problem` says why it was not read, and then there is neither text nor file. `stored` is when the create
+    script was stored, by the bucket's clock.
     """
 
     name: str
@@ -19,6 +21,7 @@ class StoredScript(msgspec.Struct, frozen=True, kw_only=True):
     generation: int
     files: Mapping[str, bytes] = {}
     problem: str = ""
+    stored: datetime | None = None
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):

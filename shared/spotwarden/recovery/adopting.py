@@ -18,7 +18,7 @@ from spotwarden.recovery.fates import alive
 
 
 def strangers(facts: JobFacts) -> list[Instance]:
-    """Instances of the job's names that carry no label of ours and that no attempt knows."""
+    """Instances of the job's own that carry no label of ours and that no attempt knows."""
     known = {
         one
         for recorded in facts.ledger
@@ -34,7 +34,7 @@ def strangers(facts: JobFacts) -> list[Instance]:
 
 def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     """Write down an attempt that its developer launched by hand; None where there is none."""
-    new = {stranger.name: stranger for stranger in strangers(facts) if _is_its_own(facts, stranger)}
+    new = {stranger.name: stranger for stranger in strangers(facts)}
     if not new:
         return None
     if facts.watched is None:
@@ -66,17 +66,6 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
 def _another_node(attempt: Attempt, ids: Mapping[str, str]) -> bool:
     """Whether they are further nodes of a launch that was seen while it was still under way."""
     return attempt.seen and attempt.state is AttemptState.RUNNING and not set(ids) & set(attempt.instances)
-
-
-def _is_its_own(facts: JobFacts, one: Instance) -> bool:
-    """A name alone makes no instance a job's: its script makes one of this name, or it registered this id."""
-    if (
-        isinstance(facts.launch, Launch)
-        and facts.launch.script is not None
-        and one.name in facts.launch.nodes
-    ):
-        return True
-    return facts.registrations.get(one.name) == one.id
 
 
 def _still_there(facts: JobFacts, attempt: Attempt) -> bool:
@@ -111,10 +100,10 @@ def _record(facts: JobFacts, newest: Attempt, tick: Tick) -> Step | None:
     """Fetch what runs, say where the script differs from it, and write it down."""
     there = {instance.id: instance for instance in facts.instances if instance.status is Status.RUNNING}
     for node, instance_id in newest.instances.items():
-        if node not in facts.fetched:
+        if instance_id not in facts.fetched:
             one = there.get(instance_id)
             return Fetch(node=node, zone=one.zone, instance_id=instance_id) if one else None
-    ran = {node: facts.fetched[node] for node in newest.instances}
+    ran = {node: facts.fetched[instance_id] for node, instance_id in newest.instances.items()}
     if not all(map(_is_whole, ran.values())):
         return None
     if newest.seen and isinstance(facts.launch, Launch) and not facts.launch.gang:

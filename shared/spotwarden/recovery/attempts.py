@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from spotwarden.model.action import KeepWatch, Step, Wait
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import Launch
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch, Watched
-from spotwarden.recovery import placing, strays
+from spotwarden.recovery import ownership, placing, strays
 from spotwarden.recovery.adopting import adopt, settle, watch_of
 from spotwarden.recovery.begun import unrecorded
 from spotwarden.recovery.claiming import claim, record
@@ -28,14 +29,38 @@ def next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """What to do next for this job; None where nothing is left to do."""
     if facts.status_code is not None:
         return ended(facts, tick)
+    if not _is_answered(facts) and (step := ownership.unsettled(facts, policy.recovery, tick)):
+        return step
+    return _next_step(ownership.sift(facts, policy.recovery, tick), policy, tick)
+
+
+def _is_answered(facts: JobFacts) -> bool:
+    """Whether an operation tells of a single VM what came of the newest try: no list is needed then."""
+    newest = facts.newest
+    if newest is None or newest.state is not AttemptState.PLACING or facts.forgotten:
+        return False
+    gang = isinstance(facts.launch, Launch) and facts.launch.gang
+    return bool(newest.tries[-1].operation) and not gang
+
+
+def _next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
+    """The next step of an open job, of whose instances only its own are left."""
     if facts.newest and facts.newest.state in IN_FLIGHT:
         if facts.watched is None:
             return KeepWatch(
                 reason="the job is open", job=facts.job, watch=Watch(job=facts.job), generation=0
             )
         return placing.carry_on(facts, facts.ledger[-1], policy, tick)
-    if stray := strays.put_aside(facts, tick):
+    if stray := strays.put_aside(facts, tick) or strays.foreign(facts, policy.recovery, tick):
         return stray
+    if strange := [node for node in ownership.foreign(facts) if not answered(facts, node)]:
+        own = replace(facts, nodes=tuple(node for node in facts.nodes if node not in strange))
+        names = ", ".join(node.node for node in strange)
+        return _judged(own, policy, tick) or Wait(reason=f"a marker of {names} names an unknown instance")
+    return _judged(facts, policy, tick)
+
+
+def _judged(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     for node in facts.nodes:
         if past := answered(facts, node):
             return clear(node, past)

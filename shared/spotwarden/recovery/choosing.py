@@ -74,7 +74,7 @@ def usable(facts: JobFacts, attempt: Attempt) -> list[str]:
         return []
     held = {
         instance.zone
-        for instance in facts.instances
+        for instance in (*facts.instances, *facts.namesakes)
         if instance.name in facts.launch.nodes
         and (instance.job, instance.attempt) != (attempt.job, attempt.number)
     }

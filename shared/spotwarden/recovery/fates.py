@@ -91,8 +91,8 @@ def lost_at(node: NodeFacts, tick: Tick) -> datetime:
 
 
 def now_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool = False) -> Now:
-    """How the instance stands; a living namesake counts, since the name is the node."""
-    present = [one for one in (node.instance, *node.namesakes) if one is not None]
+    """How the instance stands; another one of the job's own under its name counts, for that is the node."""
+    present = [one for one in (node.instance, *node.others) if one is not None]
     if any(alive(one) for one in present):
         if early and _announced(node, limits, tick):
             return Now.DOOMED
@@ -110,7 +110,7 @@ def _announced(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> bool:
     Anybody can write that into a marker. Of an instance without a notice nothing is announced.
     """
     marker, one = node.marker, node.instance
-    if marker is None or one is None or not alive(one) or not one.notice or node.namesakes:
+    if marker is None or one is None or not alive(one) or not one.notice or node.others:
         return False
     return marker.body.early and tick.now - marker.written < limits.early_notice
 

@@ -58,9 +58,20 @@ def made(facts: JobFacts, attempt: Attempt, *, dead: bool = False) -> dict[str, 
 
 def made_and_gone(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     """The instances of the newest try, with those of them that only the log still tells of, by node."""
-    there = {instance.id for instance in facts.instances}
-    gone = {node: one for node, one in facts.inserted.items() if one not in there}
+    there = {instance.id for instance in (*facts.instances, *facts.namesakes)}
+    gone = {node: one for node, one in inserted(facts, attempt).items() if one not in there}
     return {**gone, **made(facts, attempt, dead=True)}
+
+
+def inserted(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """What the log says that the request of the newest try has made, by node."""
+    asked = attempt.tries[-1].request_id
+    groups = {one.group for one in facts.inserts if one.request_id == asked and one.group}
+    return {
+        one.target_name: one.target_id
+        for one in facts.inserts
+        if one.kind == "insert" and not one.error and (one.request_id == asked or one.group in groups)
+    }
 
 
 def came_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:

@@ -164,15 +164,18 @@ def _script(store: Store, layout: Layout, job: str, folder: JobFolder) -> Stored
     script = store.read(layout.build(object_name)) if entry is not None else None
     if script is None:
         return None
+    stored = script.updated
     if (other := ResolvedScript(job=job)) in folder.things:
         resolved = store.read(layout.build(other))
         if resolved and sha256(script.data).hexdigest().encode() in resolved.data:
             object_name, script = other, resolved
     name = layout.build(object_name)
     if problem := _too_much(folder):
-        return StoredScript(name=name, text=script.data, generation=script.generation, problem=problem)
+        return StoredScript(
+            name=name, text=script.data, generation=script.generation, problem=problem, stored=stored
+        )
     files = _files(store, layout, folder)
-    return StoredScript(name=name, text=script.data, generation=script.generation, files=files)
+    return StoredScript(name=name, text=script.data, generation=script.generation, files=files, stored=stored)
 
 
 def _too_much(folder: JobFolder) -> str:

@@ -60,6 +60,25 @@ class ShownInstances:
         found = {one.id: one for key in keys for one in self._by_key.get(key, ())}
         return tuple(found.values())
 
+    @cached_property
+    def _made(self) -> Mapping[tuple[str, str], list[Operation]]:
+        """The inserts by name; those of a gang's names by its job, too."""
+        found: dict[tuple[str, str], list[Operation]] = defaultdict(list)
+        for operation in self._operations:
+            if operation.kind == "bulkInsert":
+                found["bulk", ""].append(operation)
+            elif operation.kind == "insert":
+                found["name", operation.target_name].append(operation)
+                if gang := NODE_OF_A_GANG.fullmatch(operation.target_name):
+                    found["gang", gang["job"]].append(operation)
+        return found
+
+    def inserts(self, *, job: str, names: Iterable[str]) -> tuple[Operation, ...]:
+        """Every insert of one of the names, or of a name as a gang's node has it; and all bulk inserts."""
+        keys = [("gang", job), ("bulk", ""), *(("name", name) for name in names)]
+        found = {one.name: one for key in keys for one in self._made.get(key, ())}
+        return tuple(found.values())
+
     def speaks_of(self, node: str) -> bool:
         """Whether there is an instance of this name, or the log tells of one."""
         return bool(node) and (("name", node) in self._by_key or ("name", node) in self._log)
@@ -100,8 +119,13 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
     silent = [(node, one, None) for node, one in _expected(facts) if (node, one) not in said]
     nodes: list[tuple[str, str, Marker | None]] = [*told, *silent]
     nodes += [(node, one, None) for node, one in _unseen(facts, shown) if (node, one) not in said]
-    instances = shown.instances(job=facts.job, names=_names(facts, markers), ids=_ids(facts, markers))
-    facts = replace(facts, instances=instances, unsure=shown.unsure)
+    names = _names(facts, markers)
+    facts = replace(
+        facts,
+        instances=shown.instances(job=facts.job, names=names, ids=_ids(facts, markers)),
+        inserts=shown.inserts(job=facts.job, names=names),
+        unsure=shown.unsure,
+    )
     return replace(
         facts,
         nodes=tuple(_node(facts, shown, *node) for node in nodes),
@@ -209,7 +233,7 @@ def _node(
         marker=marker,
         instance_id=instance_id,
         instance=next((one for one in present if one.id == instance_id), None),
-        namesakes=tuple(one for one in present if one.id != instance_id),
+        others=tuple(one for one in present if one.id != instance_id),
         history=shown.history(instance_id, node, marker.written if marker else None, answered),
         unsure=shown.unsure,
         missing_since=_missing_since(facts, node, instance_id),

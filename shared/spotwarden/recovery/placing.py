@@ -19,7 +19,7 @@ from spotwarden.recovery import asking, finishing
 from spotwarden.recovery.bounds import time_left
 from spotwarden.recovery.clearing import clear_the_way, in_the_way
 from spotwarden.recovery.ending import stop
-from spotwarden.recovery.finishing import finish, launched_anew, made, made_and_gone, revived, whole
+from spotwarden.recovery.finishing import finish, inserted, launched_anew, made, made_and_gone, revived, whole
 from spotwarden.recovery.launching import prepare
 from spotwarden.recovery.lifecycle import AttemptEvent
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
@@ -208,7 +208,7 @@ def _gang_created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick)
     # A node that was lost since is a node of this attempt all the same: what befell it is judged by its id.
     # A list that hides a zone may hide the newest of them, and then the log tells only of older ones.
     shown = made(facts, attempt, dead=True)
-    ids = shown if facts.unsure else {**facts.inserted, **shown}
+    ids = shown if facts.unsure else {**inserted(facts, attempt), **shown}
     if whole(facts, ids):
         return finish(facts, newest, ids, tick)
     if tick.now - last.at >= policy.recovery.log_delay and not facts.unsure:

@@ -27,7 +27,6 @@ from spotwarden.model.attempt import Attempt, AttemptState, Recorded
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instances, Operation, Operations, Status
 from spotwarden.model.outcome import Done, Outcome, Rejected, Unanswered
-from spotwarden.model.placement import region_of
 from spotwarden.model.watch import Watched
 
 UNANSWERED_AT_MOST = 3
@@ -100,29 +99,19 @@ def _operation(facts: JobFacts, _step: Step, outcome: Done) -> JobFacts:
     return replace(facts, operation=outcome.operation)
 
 
-def _survey(facts: JobFacts, step: Survey, outcome: Done) -> JobFacts:
+def _survey(facts: JobFacts, _step: Survey, outcome: Done) -> JobFacts:
     """The job's instances as they are now: what was listed before no longer counts."""
     seen, log = outcome.instances or Instances(), outcome.operations or Operations()
     missing = sorted({*seen.unreachable, *log.unreachable})
-    newest = facts.newest
-    place = newest.tries[-1].place if newest and newest.tries else ""
-    old = set(newest.replaces.values()) if newest else set()
-    # The attempt before may have been made within the same minute: its nodes bear the same names.
-    inserted = {
-        operation.target_name: operation.target_id
-        for operation in log.items
-        if operation.kind == "insert"
-        and not operation.error
-        and place in {operation.zone, region_of(operation.zone)}
-    }
+    made = [one for one in log.items if one.kind in {"insert", "bulkInsert"}]
     return replace(
         facts,
         nodes=tuple(_with_log(facts, one, log.items) for one in facts.nodes),
         outlived=tuple(_with_log(facts, one, log.items) for one in facts.outlived),
         instances=seen.items,
+        inserts=tuple({one.name: one for one in (*facts.inserts, *made)}.values()),
         unsure=f"unreachable: {', '.join(missing)}" if missing else "",
         surveyed=True,
-        inserted={node: one for node, one in inserted.items() if node in step.names and one not in old},
     )
 
 
@@ -137,7 +126,7 @@ def _with_log(facts: JobFacts, node: NodeFacts, log: Sequence[Operation]) -> Nod
 
 
 def _fetched(facts: JobFacts, step: Fetch, outcome: Done) -> JobFacts:
-    return replace(facts, fetched={**facts.fetched, step.node: outcome.resource})
+    return replace(facts, fetched={**facts.fetched, step.instance_id: outcome.resource})
 
 
 def _watch(facts: JobFacts, step: KeepWatch, outcome: Done) -> JobFacts:

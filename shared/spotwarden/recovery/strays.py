@@ -3,10 +3,11 @@
 from spotwarden.model.action import Quarantine, Tell
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.launch import Launch
+from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.marker import Marker, UnusableMarker
 from spotwarden.model.tick import Tick
-from spotwarden.recovery import notices
-from spotwarden.recovery.judging import known
+from spotwarden.recovery import notices, ownership
+from spotwarden.recovery.judging import answered, known
 
 
 def put_aside(facts: JobFacts, tick: Tick) -> Tell | Quarantine | None:
@@ -19,6 +20,20 @@ def put_aside(facts: JobFacts, tick: Tick) -> Tell | Quarantine | None:
         if node.marker is None or not nodes or node.node in nodes:
             continue
         reason = f"{node.node} is no node of {facts.job}: neither its records nor its script name it"
+        return _aside(facts, node.node, node.marker, reason, tick)
+    return None
+
+
+def foreign(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Tell | Quarantine | None:
+    """Put a marker aside that names somebody else's instance, once the log has had time to tell of it."""
+    for node in ownership.foreign(facts):
+        young = node.marker is not None and tick.now - node.marker.written < limits.log_delay
+        if node.marker is None or young or answered(facts, node):
+            continue
+        reason = (
+            f"the instance {node.instance_id} is not {facts.job}'s: its id is on no record of the job, and"
+            " nothing tells that a request of the job, or its stored script, made it"
+        )
         return _aside(facts, node.node, node.marker, reason, tick)
     return None
 

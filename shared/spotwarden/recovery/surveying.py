@@ -41,6 +41,6 @@ def _of(survey: Survey, seen: Instances) -> Instances:
 
 
 def _since(survey: Survey, log: Operations) -> Operations:
-    mine = [operation for operation in log.items if operation.target_name in survey.names]
+    mine = [one for one in log.items if one.target_name in survey.names or one.kind == "bulkInsert"]
     items = tuple(item for item in mine if item.at is None or item.at >= survey.since)
     return Operations(items=items, unreachable=log.unreachable)

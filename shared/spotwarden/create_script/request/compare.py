@@ -54,6 +54,26 @@ def differences(
     return tuple(found)
 
 
+def contradictions(request: Request, resource: Part) -> tuple[str, ...]:
+    """As `differences`, but for what people add to a VM once it is there: whether this request made it.
+
+    Further metadata, labels, tags and disks are no contradiction; what the request asked for must be there.
+    """
+    said = request.body.get("instanceProperties", request.body)
+    asked = set(_items(said))
+    tags = said.get("tags", {}).get("items", ())
+    kept = [item for item in resource.get("metadata", {}).get("items", ()) if item["key"] in asked]
+    labels = said.get("labels", {})
+    as_asked = {
+        **resource,
+        "metadata": {"items": kept},
+        "labels": {key: text for key, text in resource.get("labels", {}).items() if key in labels},
+        "tags": {"items": [tag for tag in resource.get("tags", {}).get("items", ()) if tag in tags]},
+        "disks": resource.get("disks", ())[: len(said.get("disks", ()))],
+    }
+    return differences(request, as_asked)
+
+
 def _short(nodes: tuple[str, ...]) -> str:
     return nodes[0] if len(nodes) == 1 else f"{nodes[0]} to {nodes[-1]}"
 

@@ -1,0 +1,251 @@
+"""Whose an instance is: the one rule, and the only one.
+
+An instance is a job's by its id on the job's own record; or by our labels and an insert that a request of
+the job's chain made; or, where a developer launched it by hand, by the name, in the place that the stored
+script names, inserted after the script was stored, with the request that the script makes. Whatever else has
+the name is a namesake: never alive for the job, never adopted, stopped or deleted.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden.create_script.request.compare import contradictions
+from spotwarden.model.action import Fetch, Step, Wait
+from spotwarden.model.attempt import Try
+from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.instance import Instance, Operation
+from spotwarden.model.launch import Launch
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.placement import region_of
+from spotwarden.model.tick import Tick
+
+CLOCKS_APART = timedelta(minutes=1)
+"""How far the moments of two services, or ours and Google's, may be apart."""
+LATE_INSERT = timedelta(minutes=10)
+"""How long after the last word of its attempt's record a request may still make something."""
+
+
+class Ownership(Enum):
+    """What an instance is to a job."""
+
+    RECORDED = "its id is on the job's record"
+    MADE = "a request of the job's chain made it"
+    BY_HAND = "its developer made it, by the stored script"
+    UNTOLD = "it has the labels of an attempt, and the operation log does not tell yet who made it"
+    UNSEEN = "it may be what the stored script makes; nobody has looked yet"
+    NAMESAKE = "it has no more than the name, or the labels"
+
+
+OURS = frozenset((Ownership.RECORDED, Ownership.MADE, Ownership.BY_HAND))
+
+
+class ChainRecord(Protocol):
+    """An attempt on the chain, as far as it tells which requests were sent."""
+
+    @property
+    def updated(self) -> datetime: ...  # noqa: D102 — of the record
+    @property
+    def closed(self) -> bool: ...  # noqa: D102 — of the record
+    @property
+    def tries(self) -> Sequence[Try]: ...  # noqa: D102 — of the record
+
+
+class JobIdentity(msgspec.Struct, frozen=True, kw_only=True):
+    """All that tells which instances are a job's.
+
+    `ids` stand on its own record, `attempts` are those on its chain, `inserts` the inserts (and bulk inserts)
+    of the operation log, as far as it was read. `launch` is what its stored script makes and `stored` when
+    that was stored, both None where a launch by hand cannot be known. `fetched` are resources by id.
+    """
+
+    job: str
+    ids: frozenset[str] = frozenset()
+    attempts: Mapping[int, ChainRecord] = {}
+    inserts: Sequence[Operation] = ()
+    launch: Launch | None = None
+    stored: datetime | None = None
+    fetched: Mapping[str, Any] = {}
+
+    def insert_of(self, instance_id: str) -> Operation | None:
+        """The insert that made it, where the log tells."""
+        return next(
+            (one for one in self.inserts if one.kind == "insert" and one.target_id == instance_id), None
+        )
+
+    def requested(self, insert: Operation) -> bool | None:
+        """Whether a request of the chain made it; None where the log does not tell of its group's request."""
+        sent = {one.request_id for attempt in self.attempts.values() for one in attempt.tries}
+        if insert.request_id or not insert.group:
+            return insert.request_id in sent
+        asked = [one.request_id for one in self.inserts if one.group == insert.group and one.request_id]
+        return any(request in sent for request in asked) if asked else None
+
+
+def identity_of(facts: JobFacts) -> JobIdentity:
+    """What tells which instances are this job's."""
+    launch = facts.launch if isinstance(facts.launch, Launch) and facts.launch.script else None
+    answered = (facts.operation,) if facts.operation and facts.operation.kind == "insert" else ()
+    return JobIdentity(
+        job=facts.job,
+        ids=recorded_ids(facts),
+        attempts={one.attempt.number: one.attempt for one in facts.ledger},
+        inserts=(*answered, *facts.inserts),
+        launch=launch,
+        stored=facts.script.stored if facts.script and launch else None,
+        fetched=facts.fetched,
+    )
+
+
+def recorded_ids(facts: JobFacts) -> frozenset[str]:
+    """The ids on the job's own record: of its chain, and those that were registered."""
+    chain = (
+        one
+        for recorded in facts.ledger
+        for ids in (recorded.attempt.instances, recorded.attempt.replaces)
+        for one in ids.values()
+    )
+    return frozenset((*facts.registrations.values(), *chain)) - {""}
+
+
+def whose(instance: Instance, identity: JobIdentity, now: datetime, lag: timedelta) -> Ownership:
+    """What an instance is to the job; the operation log may be `lag` behind."""
+    if instance.id in identity.ids:
+        return Ownership.RECORDED
+    if instance.job is not None or instance.attempt is not None:
+        return _labelled(instance, identity, now, lag)
+    return _by_hand(instance, identity)
+
+
+def _labelled(instance: Instance, identity: JobIdentity, now: datetime, lag: timedelta) -> Ownership:
+    """Anybody can copy labels; nobody can send a request that the chain has sent."""
+    attempt = identity.attempts.get(instance.attempt or 0)
+    if instance.job != identity.job or attempt is None:
+        return Ownership.NAMESAKE
+    insert = identity.insert_of(instance.id)
+    told = identity.requested(insert) if insert else None
+    if told is not None:
+        return Ownership.MADE if told else Ownership.NAMESAKE
+    if not _may_have_made(attempt, instance):
+        return Ownership.NAMESAKE
+    young = instance.created is not None and now - instance.created < lag
+    return Ownership.UNTOLD if young else Ownership.MADE
+
+
+def _may_have_made(attempt: ChainRecord, instance: Instance) -> bool:
+    """Whether a try of the attempt fits, for an insert that the log tells no more of."""
+    made = instance.created
+    if made is not None and attempt.closed and made > attempt.updated + LATE_INSERT:
+        return False
+    return any(
+        one.turn == (instance.turn or one.turn)
+        and fits(instance.zone, one.place)
+        and (made is None or made >= one.at - CLOCKS_APART)
+        for one in attempt.tries
+    )
+
+
+def _by_hand(instance: Instance, identity: JobIdentity) -> Ownership:
+    if not _named_so(identity, instance.name, instance.zone, instance.created):
+        return Ownership.NAMESAKE
+    if instance.id not in identity.fetched:
+        return Ownership.UNSEEN
+    found = identity.fetched[instance.id]
+    if found is None or identity.launch is None or contradictions(identity.launch.request, found["instance"]):
+        return Ownership.NAMESAKE
+    return Ownership.BY_HAND
+
+
+def _named_so(identity: JobIdentity, name: str, zone: str, made: datetime | None) -> bool:
+    """Whether the stored script makes an instance of this name, there, and was stored by then."""
+    launch, stored = identity.launch, identity.stored
+    if launch is None or stored is None or made is None:
+        return False
+    return name in launch.nodes and fits(zone, launch.place) and made >= stored - CLOCKS_APART
+
+
+def fits(zone: str, place: str) -> bool:
+    """Whether a request for the place makes its instances in this zone."""
+    return place in {zone, region_of(zone)}
+
+
+def was_ours(node: str, instance_id: str, identity: JobIdentity) -> bool:
+    """Whether an instance that is gone was the job's: by record, else by the insert that the log tells of."""
+    if instance_id in identity.ids:
+        return True
+    insert = identity.insert_of(instance_id)
+    if insert is None or insert.error:
+        return False
+    by_hand = not insert.group or (identity.launch is not None and identity.launch.gang)
+    return bool(identity.requested(insert)) or (by_hand and _named_so(identity, node, insert.zone, insert.at))
+
+
+def unsettled(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Step | None:
+    """Look at an instance of which nobody knows whose it is, or wait for the log; None where all is known."""
+    identity = identity_of(facts)
+    for instance in facts.instances:
+        match whose(instance, identity, tick.now, limits.log_delay):
+            case Ownership.UNSEEN:
+                return Fetch(node=instance.name, zone=instance.zone, instance_id=instance.id)
+            case Ownership.UNTOLD:
+                return Wait(reason=f"the operation log does not tell yet who made {instance.name}")
+    return None
+
+
+def sift(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> JobFacts:
+    """The facts with the job's own instances only; the others are its namesakes."""
+    identity = identity_of(facts)
+    held = {one.id: whose(one, identity, tick.now, limits.log_delay) for one in facts.instances}
+    own = tuple(one for one in facts.instances if held[one.id] in OURS)
+    return replace(
+        facts,
+        instances=own,
+        namesakes=tuple(one for one in facts.instances if held[one.id] is Ownership.NAMESAKE),
+        nodes=tuple(_node(facts, node, identity, own) for node in facts.nodes),
+    )
+
+
+def _node(facts: JobFacts, node: NodeFacts, identity: JobIdentity, own: Sequence[Instance]) -> NodeFacts:
+    if not node.instance_id and facts.newest is None:
+        found = _only_one(node.node, identity, own)
+        history = tuple(one for one in node.history if found and one.target_id == found)
+        node = replace(node, instance_id=found, history=history)
+    present = [instance for instance in own if instance.name == node.node]
+    return replace(
+        node,
+        instance=next((one for one in present if one.id == node.instance_id), None),
+        others=tuple(one for one in present if one.id != node.instance_id),
+    )
+
+
+def _only_one(name: str, identity: JobIdentity, own: Sequence[Instance]) -> str:
+    """The id that a marker without one speaks of, where nothing is on record: the last launch by hand."""
+    there = [(one.created, one.id) for one in own if one.name == name and one.created is not None]
+    gone = [
+        (one.at, one.target_id)
+        for one in identity.inserts
+        if one.target_name == name and one.at is not None and was_ours(name, one.target_id, identity)
+    ]
+    return max((*there, *gone), default=(None, ""))[1]
+
+
+def foreign(facts: JobFacts) -> Iterator[NodeFacts]:
+    """Nodes whose marker names an instance that is not the job's; the facts are sifted."""
+    identity = identity_of(facts)
+    there = {instance.id for instance in facts.instances}
+    for node in facts.nodes:
+        unseen = node.instance_id and node.instance_id not in there
+        if unseen and not was_ours(node.node, node.instance_id, identity):
+            yield node
+
+
+def blocking(facts: JobFacts, places: Collection[str]) -> list[Instance]:
+    """Namesakes that hold a name of the job's where it may be asked for."""
+    nodes = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
+    return [
+        one for one in facts.namesakes if one.name in nodes and any(fits(one.zone, place) for place in places)
+    ]
