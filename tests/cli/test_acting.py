@@ -119,7 +119,7 @@ def test_stopping_closes_the_ledger_and_stops_every_node(shop):
     said = shop.ok("stop", "my-job", "--yes", "--why", "wrong data")
     assert "100 GB of disks stay and are paid for; `spotwarden stop my-job --delete` deletes" in said
     assert "my-job is closed as stopped; my-job-1, my-job-2 was told to be stopped" in said
-    closed = shop.attempt()
+    closed = shop.attempt(2)
     assert (closed.state, closed.reason) == (AttemptState.STOPPED, "stopped by ada@example.com: wrong data")
     shop.world.until(lambda: {one.status.value for one in shop.vms().values()} == {"TERMINATED"})
 
@@ -138,9 +138,10 @@ def test_a_disk_that_outlives_its_vm_is_named(shop):
     """By its size: nobody else will tell for a day."""
     disk = {"initializeParams": {"sourceImage": IMAGE, "diskSizeGb": "50"}, "boot": True, "autoDelete": False}
     shop.create("my-job", disks=[disk])
+    shop.record(instances={"my-job": shop.vms()["my-job"].id})
     said = shop.ok("stop", "my-job", "--delete", "--yes")
     assert "50 GB of disks outlive their VMs and are paid for until somebody deletes them" in said
-    assert shop.attempt().state is AttemptState.STOPPED
+    assert shop.attempt(2).state is AttemptState.STOPPED
 
 
 def test_whoever_does_not_say_yes_has_changed_nothing(shop):

@@ -26,6 +26,7 @@ from spotwarden.model.launch import Launch, StoredScript
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
+from spotwarden.recovery.chain import told
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,7 +136,11 @@ class World:
             self.wait(minutes=1)
 
     def attempts(self) -> list[Attempt]:
-        """The ledger."""
+        """The ledger as people see it: a stop belongs to the attempt that it ends."""
+        return [*told(self.records())]
+
+    def records(self) -> list[Attempt]:
+        """The chain, each stop a record of its own."""
         names = [entry.name for entry in self.cloud.store.entries(self.layout.attempts(self.job))]
         read = [self.cloud.store.read(name) for name in names]
         return [msgspec.json.decode(one.data, type=Attempt) for one in read if one]

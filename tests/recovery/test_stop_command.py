@@ -62,7 +62,9 @@ class Owner:
     def told(self):
         """What the command says of what it would do, before it asks."""
         offer = Offer(id="s", way=Way.STOP, notice="", to="ada", job=self.world.job, at=NEVER, expires=NEVER)
-        context = SimpleNamespace(cloud=self.world.cloud.ports(), settings=self.world.settings)
+        tick = Tick(function="cli_stop", sweep="stop", now=self.world.cloud.clock.now())
+        ports, settings = self.world.cloud.ports(), self.world.settings
+        context = SimpleNamespace(cloud=ports, settings=settings, policy=ENFORCE, tick=tick)
         return _ending(look_at_all(context, offer), policy=self.policy, delete=False, why="").notes
 
     def _pause(self, seconds):

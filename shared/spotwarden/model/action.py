@@ -18,29 +18,38 @@ from spotwarden.model.watch import Watch
 class WriteAttempt(Action, frozen=True, kw_only=True, tag=True):
     """Write a ledger record under the generation that was read; 0 creates it.
 
-    One that `goes_on` with a job does so only if nobody has closed the attempt before it meanwhile.
+    A new one follows the newest record as it was read, whose generation is `after`, 0 where there was none:
+    it is created only if that one is still the newest, and still the same.
     """
 
     record: Attempt
     generation: int
-    goes_on: bool = False
+    after: int = 0
 
 
 class LaunchInstances(Action, frozen=True, kw_only=True, tag=True):
-    """Send a create request, not at or after `before`. The same `request_id` never creates twice."""
+    """Send a create request, not at or after `before`. The same `request_id` never creates twice.
+
+    It is sent only while the attempt is the newest on the chain, in the `generation` that was read.
+    """
 
     job: str
     attempt: int
+    generation: int
     request: Request
     request_id: str
     before: datetime | None = None
 
 
 class StartInstance(Action, frozen=True, kw_only=True, tag=True):
-    """Start a stopped instance of the job, by its id, not at or after `before`. An id never starts twice."""
+    """Start a stopped instance of the job, by its id, not at or after `before`. An id never starts twice.
+
+    It is sent only while the attempt is the newest on the chain, in the `generation` that was read.
+    """
 
     job: str
     attempt: int
+    generation: int
     zone: str
     instance_id: str
     request_id: str

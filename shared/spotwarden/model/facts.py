@@ -88,6 +88,11 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
         return self.ledger[-1].attempt if self.ledger else None
 
     @property
+    def head(self) -> int:
+        """The generation of the newest record, which a new one must follow; 0 where there is none."""
+        return self.ledger[-1].generation if self.ledger else 0
+
+    @property
     def owner(self) -> str:
         """Who is told: the job's own file first, then whoever submitted it, or began to."""
         begun = self.watched.watch.owner if self.watched else ""

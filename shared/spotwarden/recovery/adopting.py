@@ -60,7 +60,7 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
         seen=True,
         owner=facts.owner,
     )
-    return WriteAttempt(reason=record.reason, record=record, generation=0)
+    return WriteAttempt(reason=record.reason, record=record, generation=0, after=facts.head)
 
 
 def _another_node(attempt: Attempt, ids: Mapping[str, str]) -> bool:

@@ -94,4 +94,4 @@ def unrecorded(facts: JobFacts, tick: Tick) -> Step | None:
     notice = replace(notice, id=f"interrupted/{facts.job}/{number}")
     if notice.id not in facts.told:
         return Tell(reason=why, notice=notice)
-    return WriteAttempt(reason=why, record=record, generation=0)
+    return WriteAttempt(reason=why, record=record, generation=0, after=facts.head)

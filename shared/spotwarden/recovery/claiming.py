@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from spotwarden.model.action import KeepWatch, Quarantine, Step, Tell, Wait, WriteAttempt
-from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.launch import Launch, NoLaunch
 from spotwarden.model.policy import Policy
@@ -40,9 +40,7 @@ def claim(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) -> 
         script=facts.launch.script,
         machine="-".join((facts.launch.machine, *facts.launch.accelerators)),
     )
-    # After a closed attempt it is a VM that somebody launched by hand since: that one is gone on with.
-    goes_on = facts.newest is None or facts.newest.state not in CLOSED
-    return WriteAttempt(reason=claimed.reason, record=claimed, generation=0, goes_on=goes_on)
+    return WriteAttempt(reason=claimed.reason, record=claimed, generation=0, after=facts.head)
 
 
 def record(facts: JobFacts, finding: LossFinding, tick: Tick) -> Attempt:

@@ -43,7 +43,7 @@ def clear(node: NodeFacts, reason: str) -> ClearMarker:
 
 
 def stop(facts: JobFacts, newest: Recorded, why: str, tick: Tick) -> Step:
-    """Tell, then write down that the newest attempt was stopped by its owner."""
+    """Tell, then write into an attempt under way that its owner has stopped it."""
     attempt = newest.attempt
     notice = notices.closed(facts, attempt, why, AttemptState.STOPPED, tick)
     if notice.id not in facts.told:
@@ -57,16 +57,12 @@ def stop(facts: JobFacts, newest: Recorded, why: str, tick: Tick) -> Step:
 def close(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick: Tick) -> Step:
     """Tell, then write down that the job is over, so that no later sweep starts it again.
 
-    `blank` is a new record that answers the job's markers, for where the newest one cannot be closed.
+    `blank` is the next record, which answers the job's markers: whoever claims that number comes second.
     """
     notice = notices.closed(facts, blank, why, state, tick)
     if notice.id not in facts.told:
         return Tell(reason=why, notice=notice)
-    newest = facts.ledger[-1] if facts.ledger else None
-    if newest and newest.attempt.state is AttemptState.RUNNING and state is AttemptState.STOPPED:
-        return stop(facts, newest, why, tick)
-    # The developer's own launch is attempt 1; a restart that is refused is the one after it.
-    number = 1 if newest is None and state is AttemptState.STOPPED else blank.number
-    return WriteAttempt(
-        reason=why, record=replace(blank, number=number, state=state, reason=why), generation=0
-    )
+    # The developer's own launch is attempt 1; whatever is over after it is the one that follows.
+    number = 1 if facts.newest is None and state is AttemptState.STOPPED else blank.number
+    over = replace(blank, number=number, state=state, reason=why)
+    return WriteAttempt(reason=why, record=over, generation=0, after=facts.head)

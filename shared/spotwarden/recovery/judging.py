@@ -105,7 +105,8 @@ def closed(facts: JobFacts, node: NodeFacts) -> str:
     newest = facts.newest
     if newest is None or newest.state not in CLOSED:
         return ""
-    past = {*newest.instances.values(), *newest.replaces.values()}
+    chain = [of for one in facts.ledger for of in (one.attempt.instances, one.attempt.replaces)]
+    past = {instance_id for ids in chain for instance_id in ids.values()}
     relaunched = node.instance_id and node.instance_id not in past and known(facts, node)
     return "" if relaunched else f"the job is closed: {newest.reason or newest.state.value}"
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden.create_script.request.compare import contradictions
-from spotwarden.model.action import Fetch, Step, Wait
+from spotwarden.model.action import Fetch, Wait
 from spotwarden.model.attempt import Try
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance, Operation
@@ -184,7 +184,7 @@ def was_ours(node: str, instance_id: str, identity: JobIdentity) -> bool:
     return bool(identity.requested(insert)) or (by_hand and _named_so(identity, node, insert.zone, insert.at))
 
 
-def unsettled(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Step | None:
+def unsettled(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Fetch | Wait | None:
     """Look at an instance of which nobody knows whose it is, or wait for the log; None where all is known."""
     identity = identity_of(facts)
     for instance in facts.instances:

@@ -31,6 +31,30 @@ def in_flight(facts: JobFacts) -> bool:
     return is_open and facts.ledger[-1].attempt.state in IN_FLIGHT
 
 
+def overtaken(first: JobFacts, now: JobFacts) -> str:
+    """Why the job that was looked at `first` must not be launched any more; "" where nobody was quicker."""
+    if [one.attempt.number for one in first.ledger] == [one.attempt.number for one in now.ledger]:
+        return ""
+    newest = now.ledger[-1].attempt if now.ledger else None
+    how = f"attempt {newest.number} is {newest.state.value}" if newest else "its records are gone"
+    return (
+        f"{now.job} was launched or stopped by somebody else while this command stored its files: {how}."
+        f" Nothing was launched here; what is stored may be of both (`spotwarden show {now.job}`)"
+    )
+
+
+def another_script(facts: JobFacts, launch: Launch) -> str:
+    """Why an attempt under way is not this command's to go on with; "" where it is, or there is none."""
+    script = facts.ledger[-1].attempt.script if in_flight(facts) else None
+    if script is None or launch.script is None or script.sha256 == launch.script.sha256:
+        return ""
+    newest = facts.ledger[-1].attempt
+    return (
+        f"{facts.job} is being launched from another create script, as attempt {newest.number}"
+        f" by {newest.owner or 'somebody'}; choose another name with --job"
+    )
+
+
 def let_go(facts: JobFacts, tick: Tick) -> WriteAttempt | None:
     """Give the attempt's lease back, so that the next sweep goes on at once; None where it is not ours."""
     newest = facts.ledger[-1] if facts.ledger else None
@@ -55,4 +79,4 @@ def claim(facts: JobFacts, launch: Launch, owner: str, limits: RecoveryLimits, t
         script=launch.script,
         owner=owner,
     )
-    return WriteAttempt(reason=record.reason, record=record, generation=0)
+    return WriteAttempt(reason=record.reason, record=record, generation=0, after=facts.head)

@@ -36,6 +36,7 @@ from spotwarden.model.placement import region_of
 from spotwarden.model.prices import VmKind
 from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError, Entry
+from spotwarden.recovery.chain import told
 from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file, telling
 from spotwarden.report.figures.beats import line
@@ -114,7 +115,7 @@ def read_sources(reader: JobReader, seen: OpenSeen, known: Mapping[str, str]) ->
     run = reader.read(RunRecord(job=job), TEXT_AT_MOST * 16, _run)
     sources = Sources(
         job=job,
-        ledger=tuple(ledger),
+        ledger=told(ledger),
         registrations=registered,
         beat=beat,
         beat_at=beat_at,

@@ -44,12 +44,12 @@ def running(web):
 @pytest.mark.parametrize("by", [US, ADA], ids=["by governance", "by its owner"])
 @pytest.mark.parametrize("script", [SCRIPT, KEPT, GANG], ids=["deleted when taken", "stopped", "gang"])
 def test_a_stopped_job_runs_again_after_a_click(stopped, script, by):
-    """As attempt 2, all of it, though its owner stopped it himself: the click is the newer word."""
+    """As the next attempt, all of it, though its owner stopped it himself: the click is the newer word."""
     web = stopped(script, by)
     assert web.click(web.token(Way.RESTART)).status_code == 200
     web.world.settle(4)
     second = web.world.attempts()[-1]
-    assert (second.number, second.state, second.reason) == (2, AttemptState.RUNNING, f"{ADA} asked for it")
+    assert (second.number, second.state, second.reason) == (3, AttemptState.RUNNING, f"{ADA} asked for it")
     assert running(web) == second.instances
     assert set(second.instances) == set(web.world.ids)
 
@@ -78,7 +78,7 @@ def test_a_look_starts_nothing(stopped):
     web = stopped()
     page = web.open(web.token(Way.RESTART))
     assert page.status_code == 200
-    assert "test-vm will be started again, as attempt 2" in page.text
+    assert "test-vm will be started again, as attempt 3" in page.text
     assert "attempt 1 stopped" in page.text
     web.world.settle(3)
     assert len(web.world.attempts()) == 1
@@ -91,7 +91,7 @@ def test_a_job_is_started_once_however_often_one_clicks(stopped):
     for _ in range(3):
         assert web.click(token).status_code == 200
     other = web.click(web.token(web.offer(Way.RESTART, to="ops@x.org")))
-    assert "Attempt 2 of test-vm is on its way already" in other.text
+    assert "Attempt 3 of test-vm is on its way already" in other.text
     web.world.settle(4)
     assert "nothing was done again" in web.click(token).text
     assert len(web.world.attempts()) == 2

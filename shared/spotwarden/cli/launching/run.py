@@ -72,7 +72,8 @@ def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are opt
     if said["script_only"]:
         return
     record = _record(asked, setup, digest({name: kit[name] for name in KIT}))
-    click.echo(_launch(context, asked, folder, record, limits), err=True)
+    told_of = _launch(context, asked, folder, record, limits, again=said["again"])
+    click.echo(told_of, err=True)
     so_far(f"the job goes on; `spotwarden logs -f {asked.job}` shows it")
     if said["follow"]:
         _follow(context, asked.job, since=record.at if said["again"] else None)
@@ -143,9 +144,14 @@ def _record(asked: LaunchRequest, setup: str, kit: str) -> RunRequest:
     )
 
 
-def _launch(context: Context, asked: LaunchRequest, folder: Path, record: RunRequest, limits: str) -> str:
+def _launch(  # noqa: PLR0913 - what is launched, and how it is recorded
+    context: Context, asked: LaunchRequest, folder: Path, record: RunRequest, limits: str, *, again: bool
+) -> str:
     """Store everything and launch it, as `submit` does; gives where it runs, in a sentence."""
     package = read_script(context, folder / SCRIPT, resolve=False)
+    first = look(context, asked.job)
+    if problem := submission.problem(first, again=again) or submission.another_script(first, package.launch):
+        raise click.ClickException(problem)
     storing(asked.job)
     _send_inputs(context, asked)
     if asked.code is not None:
@@ -157,8 +163,8 @@ def _launch(context: Context, asked: LaunchRequest, folder: Path, record: RunReq
     }
     if limits:
         more[JobFileName(job=asked.job)] = limits.encode()
-    store(context, look(context, asked.job), package, more)
-    launched: JobFacts = start(context, look(context, asked.job, script=True), package.launch, record.by)
+    store(context, first, package, more)
+    launched: JobFacts = start(context, first, package.launch, record.by)
     return told(launched.ledger[-1].attempt)
 
 

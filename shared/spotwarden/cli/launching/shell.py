@@ -13,6 +13,7 @@ from spotwarden.cli.launching.storing import look
 from spotwarden.gcp.endpoint import is_loopback
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
+from spotwarden.recovery.chain import as_told
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -51,7 +52,8 @@ def _find(context: Context, facts: JobFacts, node: str) -> Instance:
     job = facts.job
     if not facts.ledger and facts.status_code is None:
         raise click.ClickException(f"there is no job {job!r}; `spotwarden jobs` lists them")
-    instances = facts.ledger[-1].attempt.instances if facts.ledger else {}
+    newest = as_told(facts).newest
+    instances = newest.instances if newest else {}
     name = _node(job, list(instances), node)
     for vm in context.cloud.compute.instances(names=[name]).items if name else ():
         if vm.id == instances[name]:

@@ -26,6 +26,7 @@ from spotwarden.ports import BrokenError, UnansweredError
 from spotwarden.recovery import submission
 from spotwarden.recovery.attempts import next_step
 from spotwarden.recovery.begun import begin, reopen
+from spotwarden.recovery.chain import told as told_ledger
 from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.progress import after
 
@@ -47,13 +48,19 @@ class Starting(NamedTuple):
     tick: Tick
 
 
-def start(context: Context, facts: JobFacts, launch: Launch, owner: str) -> JobFacts:
-    """Claim the attempt, or carry on with one that was claimed, and take it as far as an instance."""
+def start(context: Context, first: JobFacts, launch: Launch, owner: str) -> JobFacts:
+    """Claim the attempt, or carry on with one that was claimed, and take it as far as an instance.
+
+    `first` is the job as it was before anything was stored: whoever launches or stops it since is first.
+    """
     tick = new_tick("submit")
     executor = context.executor(tick)
+    facts = look(context, first.job, script=True)
+    if problem := submission.overtaken(first, facts):
+        raise click.ClickException(problem)
     launch = _as_stored(launch, facts)
     with _letting_go(context, executor, facts.job, tick):
-        if not submission.in_flight(facts):
+        if not submission.in_flight(first):
             _record(Starting(context, executor, launch, owner, tick), facts)
             facts = look(context, facts.job)
         number = facts.ledger[-1].attempt.number
@@ -118,7 +125,7 @@ def _carry_on(context: Context, executor: Executor, known: JobFacts, launch: Lau
         waiting = advance(known, next_step=decide, after=after, apply=executor.apply)
         # Each write of a step names the generation that was read here, so one look a turn is enough.
         known = look(context, job)
-        newest = known.ledger[-1].attempt
+        newest = told_ledger([one.attempt for one in known.ledger])[-1]
         if newest.state is AttemptState.RUNNING or (newest.state is AttemptState.ENDED and newest.instances):
             return known
         _stop_if_over(newest)

@@ -38,12 +38,13 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     context = open_context()
     package = read_script(context, script, resolve=resolve)
     facts = look(context, job or package.launch.job)
-    if problem := submission.problem(facts, again=again):
+    problem = submission.problem(facts, again=again) or submission.another_script(facts, package.launch)
+    if problem:
         raise click.ClickException(problem)
     storing(facts.job)
     if code:
         store_code(context, facts.job, code)
     store(context, facts, package, {})
-    launched = start(context, look(context, facts.job, script=True), package.launch, owner)
+    launched = start(context, facts, package.launch, owner)
     so_far("")
     click.echo(told(launched.ledger[-1].attempt))

@@ -25,6 +25,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.opening import zone_of
 from spotwarden.model.policy import RULES, Mode, Policy
 from spotwarden.model.values import written
+from spotwarden.recovery.chain import as_told
 from spotwarden.recovery.job_folder import look_at_job
 
 HEAD = ("RULE", "VALUE", "HOLDS", "FROM", "CEILING", "NOTE")
@@ -154,8 +155,8 @@ def _exemptions(context: Context, known: Policy, rules: tuple[str, ...], facts: 
 
 def _machines(context: Context, facts: JobFacts) -> tuple[Machine, ...]:
     """The VMs that carry the job's label, or whose id is its newest attempt's."""
-    listed = context.cloud.compute.instances(job=facts.job).items
-    ids = {one.id for one in listed} | set(facts.newest.instances.values() if facts.newest else ())
+    listed, newest = context.cloud.compute.instances(job=facts.job).items, as_told(facts).newest
+    ids = {one.id for one in listed} | set(newest.instances.values() if newest else ())
     return context.cloud.compute.fleet(ids=ids).items if ids else ()
 
 

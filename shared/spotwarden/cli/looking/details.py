@@ -17,6 +17,7 @@ from spotwarden.model.heartbeat import Beat
 from spotwarden.model.policy import RULES
 from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError
+from spotwarden.recovery.chain import as_told
 from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
 from spotwarden.recovery.job_folder import JobFolder, look_at_job, look_into, telling
 from spotwarden.report.figures import beats
@@ -63,7 +64,7 @@ def read_details(context: Context, job: str) -> Details:
     if problem := job_problem(job):
         raise click.ClickException(f"{job!r} cannot be a job: {problem}")
     folder = look_into(store, layout, job)
-    facts = look_at_job(store, layout, job, folder)
+    facts = as_told(look_at_job(store, layout, job, folder))
     if not (facts.script or facts.ledger or facts.status_code is not None):
         raise click.ClickException(f"there is no job {job!r} in gs://{context.settings.bucket}")
     beat_at, beat = _beat(context, folder)

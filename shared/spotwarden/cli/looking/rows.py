@@ -29,6 +29,7 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.jobfile import JobFile
 from spotwarden.ports import BrokenError
+from spotwarden.recovery.chain import as_told
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
 from spotwarden.recovery.standing import JobSummary, experiment
 
@@ -118,10 +119,10 @@ class JobRows:
         )
         facts = JobFacts(
             job=name,
-            # The first and the newest are all that a row takes.
+            # The first and the newest are all that a row takes; the newest may say how the one before ended.
             ledger=tuple(
                 one
-                for object_name in dict.fromkeys((*attempts[:1], *attempts[-1:]))
+                for object_name in dict.fromkeys((*attempts[:1], *attempts[-2:]))
                 if (one := self._attempt(folder, object_name))
             ),
             file=self._file(folder, name),
@@ -129,7 +130,7 @@ class JobRows:
         )
         if not (facts.ledger or facts.status_code is not None or CreateScript(job=name) in folder.things):
             return None
-        return JobRow(facts=facts, tags=self._tags(folder, name))
+        return JobRow(facts=as_told(facts), tags=self._tags(folder, name))
 
     def _attempt(self, folder: JobFolder, object_name: AttemptRecord) -> Recorded | None:
         def read() -> Recorded | None:

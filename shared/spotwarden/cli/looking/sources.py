@@ -15,6 +15,7 @@ from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, Object
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.logline import LogLine
 from spotwarden.ports import Entry, Logs, RejectedError, Store, UnansweredError
+from spotwarden.recovery.chain import told
 from spotwarden.recovery.job_folder import look_into
 from spotwarden.recovery.whereabouts import VmStay, is_unnamed, stays
 
@@ -53,12 +54,12 @@ class LogSources:
     def glance(self, now: datetime) -> Glance:
         """How the job is."""
         folder = look_into(self._store, self._layout, self._job)
-        ledger = [
+        found = [
             one
             for object_name in folder.of(AttemptRecord)
             if (one := self._attempt(folder.things, object_name))
         ]
-        ledger.sort(key=lambda one: one.number)
+        ledger = told(sorted(found, key=lambda one: one.number))
         registered = {
             object_name.node: self._registered(folder.things, object_name)
             for object_name in folder.of(InstanceId)
@@ -78,7 +79,7 @@ class LogSources:
             if over and ledger and object_name.attempt == ledger[-1].number
         }
         return Glance(
-            ledger=tuple(ledger),
+            ledger=ledger,
             stays=tuple(stays(ledger, registered, now, stored=stored)),
             files=files,
             status=status,

@@ -1,6 +1,7 @@
 """What is written into the bucket."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from spotwarden.layout import (
     InstanceId,
     LaunchedRecord,
     MarkerName,
+    NotInLayoutError,
     ObjectName,
     OpenJob,
     Quarantined,
@@ -63,64 +65,74 @@ def _pretty(value: object) -> bytes:
 
 
 def write_attempt(context: ExecutorContext, action: WriteAttempt) -> Done:
-    """Write a record of the ledger.
+    """Write a record of the chain; a new one only behind the newest as it was read.
 
-    Whoever brings a job back and whoever stops it at the same moment write two records, and each looks for
-    the other's after its own: so one of them sees both, and the job stays stopped.
+    A launch, a restart, a recovery and a stop all create the next record, so that one of them wins. The
+    newest is listed in this very step: what cannot be listed is not gone on with.
 
     Raises:
-        ConflictError: the other one was there; what was written here holds no longer, or not alone.
+        ConflictError: somebody else has written, or the chain goes on already.
     """
     record = action.record
-    done = _write(context, _record_of(record, 0), _pretty(record), action.generation)
-    if action.goes_on and (before := _read(context, _record_of(record, -1))) and before.state in CLOSED:
-        why = f"not brought back: {before.reason}"
-        over = msgspec.structs.replace(record, state=AttemptState.STOPPED, reason=why, lease=None)
-        _write(context, _record_of(record, 0), _pretty(over), done.generation)
-        raise ConflictError(f"attempt {before.number} of {record.job} was closed: {before.reason}")
-    if record.state is AttemptState.STOPPED and _read(context, _record_of(record, 1)):
-        raise ConflictError(f"attempt {record.number + 1} of {record.job} was claimed meanwhile")
-    return done
+    if not action.generation:
+        numbers = heads(context, record.job)
+        newest = max(numbers, default=0)
+        if numbers.get(newest, 0) != action.after or newest >= record.number:
+            raise ConflictError(f"the chain of {record.job} goes on with attempt {newest} already")
+    return _write(
+        context, AttemptRecord(job=record.job, attempt=record.number), _pretty(record), action.generation
+    )
 
 
-def _record_of(record: Attempt, further: int) -> AttemptRecord:
-    """The name of an attempt's record, or of one so many further."""
-    return AttemptRecord(job=record.job, attempt=max(1, record.number + further))
+def heads(context: ExecutorContext, job: str) -> dict[int, int]:
+    """The generation of each record of a job's chain, by its number."""
+    found: dict[int, int] = {}
+    for entry in context.cloud.store.entries(context.layout.attempts(job)):
+        with suppress(NotInLayoutError):
+            object_name = context.layout.parse(entry.name)
+            if isinstance(object_name, AttemptRecord):
+                found[object_name.attempt] = entry.generation
+    return found
 
 
-def _read(context: ExecutorContext, object_name: AttemptRecord) -> Attempt | None:
-    stored = context.cloud.store.read(context.layout.build(object_name))
-    return decoded(context.layout.build(object_name), stored.data, Attempt) if stored else None
+def expect_newest(context: ExecutorContext, job: str, attempt: int, generation: int) -> None:
+    """Look whether the attempt is still the newest on its chain, and as it was read; else `ConflictError`."""
+    numbers = heads(context, job)
+    newest = max(numbers, default=0)
+    if (newest, numbers.get(newest, 0)) != (attempt, generation):
+        raise ConflictError(f"the chain of {job} goes on with attempt {newest} already")
 
 
 def close_job(context: ExecutorContext, action: CloseJob) -> Done:
-    """Write into the newest record of the ledger that the job was stopped, and into one that comes then."""
+    """Create the record that says that the job was stopped, behind the newest one."""
     for _ in range(CLOSINGS):
-        newest, done = _close_newest(context, action)
-        if newest is None or _read(context, _record_of(newest, 1)) is None:
-            return done
+        with suppress(ConflictError):
+            return _close_newest(context, action)
     raise ConflictError(f"{action.job} is claimed again and again")
 
 
-def _close_newest(context: ExecutorContext, action: CloseJob) -> tuple[Attempt | None, Done]:
+def _close_newest(context: ExecutorContext, action: CloseJob) -> Done:
     store, layout = context.cloud.store, context.layout
-    newest: AttemptRecord | None = None
-    for entry in store.entries(layout.attempts(action.job)):
-        object_name = layout.parse(entry.name)
-        if isinstance(object_name, AttemptRecord) and (
-            newest is None or object_name.attempt > newest.attempt
-        ):
-            newest = object_name
-    stored = store.read(layout.build(newest)) if newest else None
-    if newest is None or stored is None:
-        return None, Done()
-    record = decoded(layout.build(newest), stored.data, Attempt)
+    newest = max(heads(context, action.job), default=0)
+    stored = store.read(layout.build(AttemptRecord(job=action.job, attempt=newest))) if newest else None
+    if stored is None:
+        return Done()
+    record = decoded(layout.build(AttemptRecord(job=action.job, attempt=newest)), stored.data, Attempt)
     if record.state in CLOSED:
-        return None, Done()
-    over = msgspec.structs.replace(
-        record, state=AttemptState.STOPPED, reason=action.reason, lease=None, updated=context.tick.now
+        return Done()
+    over = Attempt(
+        job=record.job,
+        number=record.number + 1,
+        state=AttemptState.STOPPED,
+        created=context.tick.now,
+        updated=context.tick.now,
+        reason=action.reason,
+        replaces={**record.replaces, **record.instances},
+        owner=record.owner,
     )
-    return over, _write(context, newest, _pretty(over), stored.generation)
+    return write_attempt(
+        context, WriteAttempt(reason=action.reason, record=over, generation=0, after=stored.generation)
+    )
 
 
 def file_case(context: ExecutorContext, action: FileCase) -> Done:

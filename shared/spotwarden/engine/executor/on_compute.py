@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from spotwarden.engine.executor.on_bucket import expect_newest
 from spotwarden.engine.executor.outside import ExecutorContext
 from spotwarden.model.action import (
     DeleteInstance,
@@ -42,13 +43,15 @@ def fetch(context: ExecutorContext, question: Fetch) -> Done:
 
 
 def launch(context: ExecutorContext, action: LaunchInstances) -> Done:
-    """Create the nodes of an attempt."""
+    """Create the nodes of an attempt, if it is the newest of its job still."""
+    expect_newest(context, action.job, action.attempt, action.generation)
     compute = context.cloud.compute
     return Done(operation=compute.launch(action.request, action.request_id, before=action.before))
 
 
 def start(context: ExecutorContext, action: StartInstance) -> Done:
-    """Start a stopped VM."""
+    """Start a stopped VM, if its attempt is the newest of its job still."""
+    expect_newest(context, action.job, action.attempt, action.generation)
     compute = context.cloud.compute
     started = compute.start(action.zone, action.instance_id, action.request_id, before=action.before)
     return Done(operation=started)

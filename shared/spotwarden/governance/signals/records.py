@@ -1,6 +1,6 @@
 """What is on record of a job, read at little cost: one listing, and what has changed since the last one."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import cast
 
@@ -27,7 +27,7 @@ from spotwarden.layout import (
     ObjectName,
     StatusCode,
 )
-from spotwarden.model.attempt import AttemptState
+from spotwarden.model.attempt import CLOSED, AttemptState, Try
 from spotwarden.model.moment import Moment
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
@@ -48,6 +48,17 @@ class Launched(msgspec.Struct, frozen=True, kw_only=True):
     instances: dict[str, str] = {}
     replaces: dict[str, str] = {}
     early: bool = False
+    tries: tuple[Try, ...] = ()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the job is over by this record."""
+        return self.state in CLOSED
+
+    @property
+    def ends_another(self) -> bool:
+        """Whether the record only says that the job was stopped."""
+        return self.state is AttemptState.STOPPED and not self.tries and not self.instances
 
 
 typed.prepare(Launched)
@@ -74,7 +85,7 @@ def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: W
     if not folder.things and not store.entries(layout.folder(job), limit=1):
         return JobRecord(job=job, exists=False, past=_listed(watch))
     attempts = sorted(folder.of(AttemptRecord), key=lambda one: cast("AttemptRecord", one).attempt)
-    newest = _attempt(store, layout, folder, attempts[-1]) if attempts else None
+    newest = _newest(store, layout, folder, attempts)
     known = set(newest.instances.values()) if newest else set()
     if watch is not None and watch.attempt == (newest.number if newest else 0):
         known |= set(watch.instances.values())
@@ -106,6 +117,16 @@ def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: W
 def _listed(watch: Watch | None) -> frozenset[str]:
     """The ids that the list of open jobs has of a job."""
     return frozenset((*watch.past, *watch.instances.values())) if watch else frozenset()
+
+
+def _newest(
+    store: Store, layout: Layout, folder: JobFolder, attempts: Sequence[ObjectName]
+) -> Launched | None:
+    """The newest attempt; one that was stopped since is so by the record behind it."""
+    last = [_attempt(store, layout, folder, object_name) for object_name in attempts[-2:]]
+    if len(last) > 1 and last[1].ends_another and last[0].state not in CLOSED:
+        return msgspec.structs.replace(last[0], state=last[1].state, updated=last[1].updated)
+    return last[-1] if last else None
 
 
 def _with_newest(record: JobRecord, newest: Launched | None) -> JobRecord:

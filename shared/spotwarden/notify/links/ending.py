@@ -4,8 +4,6 @@ from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from msgspec.structs import replace
-
 from spotwarden.model.action import Change, DeleteInstance, StopInstance, WriteAttempt
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
@@ -16,7 +14,6 @@ from spotwarden.notify.links.standing import NOT_FOUND, asked, barred, names, se
 from spotwarden.notify.links.stopping import IN_TIME, reason
 from spotwarden.recovery.begun import begun
 from spotwarden.recovery.fates import GOING, KEPT, alive
-from spotwarden.recovery.lifecycle import AttemptEvent, follow
 
 
 def end(
@@ -69,7 +66,7 @@ def _meant(facts: JobFacts, *, delete: bool) -> list[Instance]:
 
 
 def _closing(offer_facts: OfferFacts, facts: JobFacts, now: datetime, why: str) -> tuple[WriteAttempt, ...]:
-    """The record that says that the job is over: an open one is closed, a launch of no record gets one."""
+    """The next record of the chain, which says that the job is over; none where it is over already."""
     offer = offer_facts.offer
     said = f"stopped by {offer.to}" + (f": {why}" if why else "")
     if number := begun(facts):
@@ -80,27 +77,12 @@ def _closing(offer_facts: OfferFacts, facts: JobFacts, now: datetime, why: str) 
     if not facts.ledger:
         seen = {instance.name: instance.id for instance in facts.instances}
         return (_record(offer_facts, facts, said, now, number=1, instances=seen),) if seen else ()
-    newest = facts.ledger[-1]
-    if newest.attempt.state in CLOSED:
+    newest = facts.ledger[-1].attempt
+    if newest.state in CLOSED:
         return ()
-    if newest.attempt.state is AttemptState.RUNNING and not _runs(facts, newest.attempt):
-        # A sweep that has seen it lost may be about to claim the next attempt: that very record is written.
-        lost = dict(newest.attempt.instances)
-        return (_record(offer_facts, facts, said, now, number=newest.attempt.number + 1, replaces=lost),)
-    over = replace(
-        newest.attempt,
-        state=follow(newest.attempt.state, AttemptEvent.STOP),
-        reason=said,
-        lease=None,
-        updated=now,
-    )
-    return (WriteAttempt(reason=asked(offer), record=over, generation=newest.generation),)
-
-
-def _runs(facts: JobFacts, attempt: Attempt) -> bool:
-    """Whether a VM of the attempt is there and runs."""
-    ids = set(attempt.instances.values())
-    return any(alive(instance) for instance in facts.instances if instance.id in ids)
+    # The record that whoever brings it back would create: one of the two comes second, and starts nothing.
+    left = {**newest.replaces, **newest.instances}
+    return (_record(offer_facts, facts, said, now, number=newest.number + 1, replaces=left),)
 
 
 def _record(offer_facts: OfferFacts, facts: JobFacts, why: str, now: datetime, **ids: Any) -> WriteAttempt:  # noqa: ANN401 — number and ids
@@ -114,7 +96,7 @@ def _record(offer_facts: OfferFacts, facts: JobFacts, why: str, now: datetime, *
         owner=facts.owner,
         **ids,
     )
-    return WriteAttempt(reason=asked(offer_facts.offer), record=blank, generation=0)
+    return WriteAttempt(reason=asked(offer_facts.offer), record=blank, generation=0, after=facts.head)
 
 
 def _over_already(facts: JobFacts) -> AnswerVerdict:

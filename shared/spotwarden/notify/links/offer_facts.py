@@ -15,6 +15,7 @@ from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
 from spotwarden.notify.links.reply import OfferFacts
 from spotwarden.recovery.job_folder import look_at_job, read_job_file
+from spotwarden.recovery.own_instances import with_own_instances
 
 typed.prepare(Case)
 
@@ -86,13 +87,11 @@ def _lost(disk: Mapping[str, Any]) -> bool:
 
 def _with_instances(context: SweepContext, offer: Offer, facts: JobFacts) -> OfferFacts:
     store, layout = context.cloud.store, context.settings.layout
-    seen = context.cloud.compute.instances(names=_names(facts), job=offer.job)
-    hidden = f"unreachable: {', '.join(sorted(seen.unreachable))}" if seen.unreachable else ""
-    ours = tuple(one for one in seen.items if one.job == offer.job or one.id in _ids(facts))
+    own = with_own_instances(context, facts)
     status = store.read(layout.build(StatusCode(job=offer.job)))
     return OfferFacts(
         offer=offer,
-        job=replace(facts, instances=ours, unsure=hidden),
+        job=own,
         status=(layout.build(StatusCode(job=offer.job)), status.generation) if status else None,
     )
 
@@ -103,20 +102,6 @@ def _case(context: SweepContext, offer: Offer) -> Case | None:
     name = context.settings.layout.build(CaseRecord(rule=offer.case.rule, key=offer.case.key))
     stored = context.cloud.store.read(name)
     return None if stored is None else decoded(name, stored.data, Case)
-
-
-def _names(facts: JobFacts) -> list[str]:
-    known = {name for nodes in _nodes(facts) for name in nodes}
-    return sorted(known | set(facts.registrations) | {facts.job})
-
-
-def _ids(facts: JobFacts) -> set[str]:
-    return {*facts.registrations.values(), *(node for nodes in _nodes(facts) for node in nodes.values())}
-
-
-def _nodes(facts: JobFacts) -> list[Mapping[str, str]]:
-    """The ids of the nodes that the ledger knows, of each attempt."""
-    return [of for one in facts.ledger for of in (one.attempt.instances, one.attempt.replaces)]
 
 
 _LOOKS: Mapping[Way, Callable[[SweepContext, Offer], OfferFacts]] = {

@@ -19,6 +19,7 @@ from spotwarden.notify.links.standing import NOT_FOUND, SILENT, asked, barred, n
 from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.begun import begin, reopen
 from spotwarden.recovery.bounds import SHORTEST_RUN, time_left
+from spotwarden.recovery.chain import told
 from spotwarden.recovery.fates import GOING, KEPT, alive
 
 
@@ -33,7 +34,7 @@ def restart(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVer
             instead="Launch it:",
             command=f"spotwarden submit --job {offer.job} create-instance.sh",
         )
-    newest = facts.ledger[-1].attempt
+    newest = told([one.attempt for one in facts.ledger])[-1]
     verdict = (
         _under_way(offer_facts, facts, newest)
         or _not_yet(facts, newest)
@@ -99,7 +100,7 @@ def _never(
 
 
 def _open(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt, now: datetime) -> AnswerVerdict:
-    number = newest.number + 1
+    number = facts.ledger[-1].attempt.number + 1
     last = {**newest.replaces, **newest.instances}
     kept = [
         instance
@@ -152,7 +153,7 @@ def _steps(
     reason = asked(offer)
     record = Attempt(
         job=facts.job,
-        number=newest.number + 1,
+        number=facts.ledger[-1].attempt.number + 1,
         state=AttemptState.CLAIMED,
         created=now,
         updated=now,
@@ -161,7 +162,7 @@ def _steps(
         script=_script(facts),
         owner=newest.owner,
     )
-    claim = WriteAttempt(reason=reason, record=record, generation=0)
+    claim = WriteAttempt(reason=reason, record=record, generation=0, after=facts.head)
     return begin(facts, newest.owner), *reopen(facts, offer_facts.status, reason, now), claim
 
 

@@ -1,0 +1,34 @@
+"""The chain of attempts as people see it: a stop is a record of its own, and ends the attempt before it."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from spotwarden.model.attempt import Attempt, AttemptState
+from spotwarden.model.facts import JobFacts
+
+
+def told(ledger: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """The attempts that were meant to run, each with how it was stopped; `ledger` is oldest first."""
+    found: list[Attempt] = []
+    for attempt in ledger:
+        if found and ends_another(attempt) and not found[-1].closed:
+            found[-1] = replace(
+                found[-1], state=attempt.state, reason=attempt.reason, updated=attempt.updated, lease=None
+            )
+        else:
+            found.append(attempt)
+    return tuple(found)
+
+
+def as_told(facts: JobFacts) -> JobFacts:
+    """The facts with the attempts as people see them; for what is shown, never for what is decided."""
+    seen = {attempt.number: attempt for attempt in told([one.attempt for one in facts.ledger])}
+    kept = [one for one in facts.ledger if one.attempt.number in seen]
+    ledger = tuple(replace(one, attempt=seen[one.attempt.number]) for one in kept)
+    return facts if ledger == facts.ledger else replace(facts, ledger=ledger)
+
+
+def ends_another(attempt: Attempt) -> bool:
+    """Whether the record only says that the job was stopped."""
+    return attempt.tombstone and attempt.state is AttemptState.STOPPED

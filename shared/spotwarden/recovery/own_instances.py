@@ -1,0 +1,54 @@
+"""A job's own instances, for whoever acts on one job by its owner's word."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from spotwarden.create_script.request.stored import with_launch
+from spotwarden.engine.context import SweepContext
+from spotwarden.model.action import Fetch
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import Launch
+from spotwarden.ports import Compute
+from spotwarden.recovery.ownership import CLOCKS_APART, recorded_ids, sift, unsettled
+
+LOG_KEPT = timedelta(days=14)
+"""Compute Engine keeps its operations for some weeks only."""
+
+
+def with_own_instances(context: SweepContext, facts: JobFacts) -> JobFacts:
+    """The facts with the instances that are the job's, and its namesakes, as Compute Engine shows them now.
+
+    The operation log is read only where labels need a proof, an instance only where the stored script may
+    have made it.
+    """
+    compute, tick, limits = context.cloud.compute, context.tick, context.policy.recovery
+    facts = with_launch(facts, context.settings.project)
+    seen = compute.instances(names=sorted(_names(facts)), job=facts.job)
+    hidden = f"unreachable: {', '.join(sorted(seen.unreachable))}" if seen.unreachable else ""
+    facts = _with_inserts(compute, replace(facts, instances=seen.items, unsure=hidden), context)
+    while isinstance(step := unsettled(facts, limits, tick), Fetch):
+        found = compute.resource(step.zone, step.instance_id)
+        resource = {"instance": found, "disks": {}} if found else None
+        facts = replace(facts, fetched={**facts.fetched, step.instance_id: resource})
+    own = sift(facts, limits, tick)
+    return replace(own, unsure=", ".join(filter(None, (hidden, step.reason)))) if step else own
+
+
+def _with_inserts(compute: Compute, facts: JobFacts, context: SweepContext) -> JobFacts:
+    known, now = recorded_ids(facts), context.tick.now
+    labelled = [one for one in facts.instances if one.job is not None and one.id not in known]
+    if not labelled:
+        return facts
+    since = min(one.created or now for one in labelled)
+    log = compute.operations(max(min(since, now), now - LOG_KEPT) - CLOCKS_APART)
+    return replace(facts, inserts=tuple(one for one in log.items if one.kind in {"insert", "bulkInsert"}))
+
+
+def _names(facts: JobFacts) -> set[str]:
+    nodes: list[Mapping[str, str]] = [
+        of for one in facts.ledger for of in (one.attempt.instances, one.attempt.replaces)
+    ]
+    script = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
+    return {facts.job, *script, *facts.registrations, *(name for of in nodes for name in of)}
