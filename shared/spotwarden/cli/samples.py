@@ -14,6 +14,7 @@ from spotwarden.model.case import Case, CaseState, Remediation, Warned
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.finding import Finding, Subject, Target
 from spotwarden.model.governance import GovernanceLimits, Remedy
+from spotwarden.model.instance import Instance, Status
 from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.notice import Notice
@@ -128,9 +129,14 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
         facts, again, "stopped by hand: a stop operation by a person", AttemptState.STOPPED, tick
     )
     yield notices.differs(facts, first, ["machine type: g2-standard-8 runs, g2-standard-4 is stored"], tick)
+    yield notices.name_taken(facts, [_namesake(tick)], tick)
     yield notices.unreadable_file(facts, tick)
     unusable = UnusableMarker(name="Sample VM", generation=7, reason="no such name can be a VM's", data=b"")
     yield notices.unusable(unusable, tick)
+
+
+def _namesake(tick: Tick) -> Instance:
+    return Instance(id="9876543210987654321", name=VM, zone=ZONE, status=Status.RUNNING, created=tick.now)
 
 
 def _of_cases(tick: Tick) -> Iterator[Notice]:

@@ -17,6 +17,7 @@ from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.choosing import choose, hopeless
 from spotwarden.recovery.launching import request_id
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
+from spotwarden.recovery.ownership import blocking
 from spotwarden.recovery.refusals import RefusalKind, refusal
 
 TRIES_KEPT = 60
@@ -44,6 +45,10 @@ def wait(attempt: Attempt, tick: Tick) -> Wait:
 def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease: Lease, waited: bool) -> Step:
     """Write down which place is about to be asked, under this lease; without any, back off or give up."""
     attempt = newest.attempt
+    if others := blocking(facts):
+        notice = notices.name_taken(facts, others, tick)
+        if notice.id not in facts.told:
+            return Tell(reason="somebody else's VM has a name of the job's", notice=notice)
     chosen = choose(facts, attempt, policy, tick, waited=waited)
     if chosen is None:
         if hopeless(facts, attempt):

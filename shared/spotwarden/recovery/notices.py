@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.instance import Instance
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Policy
@@ -113,6 +114,26 @@ def differs(facts: JobFacts, attempt: Attempt, differences: Sequence[str], tick:
         why="; ".join(differences),
         todo="a restart follows the script: store the one that you launched it with if you want that again",
         owner=facts.owner,
+    )
+
+
+def name_taken(facts: JobFacts, others: Sequence[Instance], tick: Tick) -> Notice:
+    """Say that somebody else's VM has a name of the job's, where the job might be launched."""
+    named = ", ".join(f"{one.name} in {one.zone} (id {one.id})" for one in others)
+    nodes = ", ".join(sorted({one.name for one in others}))
+    return Notice(
+        id=f"name-taken/{facts.job}/{'+'.join(sorted(one.id for one in others))}",
+        kind="name_taken",
+        severity=Severity.WARNING,
+        job=facts.job,
+        at=tick.now,
+        what=f"A VM that is not {facts.job}'s has the name {nodes}",
+        why=f"{named} is on no record of the job, and no request of the job or its stored script made it",
+        then="the job is launched in another zone; that VM is never stopped or deleted for it",
+        todo=f"if it is the job's, write its id to {facts.job}/metadata/{others[0].name}-instance-id;"
+        " else give it another name",
+        owner=facts.owner,
+        evidence={one.name: one.id for one in others},
     )
 
 

@@ -6,7 +6,7 @@ script names, inserted after the script was stored, with the request that the sc
 the name is a namesake: never alive for the job, never adopted, stopped or deleted.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Protocol
@@ -243,9 +243,11 @@ def foreign(facts: JobFacts) -> Iterator[NodeFacts]:
             yield node
 
 
-def blocking(facts: JobFacts, places: Collection[str]) -> list[Instance]:
-    """Namesakes that hold a name of the job's where it may be asked for."""
-    nodes = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
+def blocking(facts: JobFacts) -> list[Instance]:
+    """Namesakes that hold a name of the job's where it may be launched."""
+    if not isinstance(facts.launch, Launch):
+        return []
+    nodes, places = facts.launch.nodes, [choice.place for choice in facts.launch.choices]
     return [
         one for one in facts.namesakes if one.name in nodes and any(fits(one.zone, place) for place in places)
     ]

@@ -31,6 +31,9 @@ _OF_JOBS = {
     "script_differs": _kind(
         "A job runs on another VM than its stored create script makes.", Severity.WARNING
     ),
+    "name_taken": _kind(
+        "Somebody else's VM has a name of a job's, so that the job goes to another zone.", Severity.WARNING
+    ),
     "job_toml": _kind("A job's own settings cannot be read; the policy's hold.", Severity.WARNING),
     "quarantined": _kind("A marker could not be used and was put aside.", Severity.WARNING),
     "blast_radius": _kind(
