@@ -1,7 +1,6 @@
 """A job's own instances, for whoever acts on one job by its owner's word."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 
 from msgspec.structs import replace
 
@@ -11,10 +10,7 @@ from spotwarden.model.action import Fetch
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.ports import Compute
-from spotwarden.recovery.ownership import CLOCKS_APART, recorded_ids, sift, unsettled
-
-LOG_KEPT = timedelta(days=14)
-"""Compute Engine keeps its operations for some weeks only."""
+from spotwarden.recovery.ownership import CLOCKS_APART, LOG_KEPT, recorded_ids, sift, unsettled
 
 
 def with_own_instances(context: SweepContext, facts: JobFacts) -> JobFacts:

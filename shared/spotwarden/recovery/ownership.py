@@ -26,6 +26,8 @@ from spotwarden.model.tick import Tick
 
 CLOCKS_APART = timedelta(minutes=1)
 """How far the moments of two services, or ours and Google's, may be apart."""
+LOG_KEPT = timedelta(days=14)
+"""Compute Engine keeps its operations for some weeks only."""
 LATE_INSERT = timedelta(minutes=10)
 """How long after the last word of its attempt's record a request may still make something."""
 
@@ -70,6 +72,10 @@ class JobIdentity(msgspec.Struct, frozen=True, kw_only=True):
     launch: Launch | None = None
     stored: datetime | None = None
     fetched: Mapping[str, Any] = {}
+
+    def told(self, inserts: Sequence[Operation]) -> "JobIdentity":
+        """The same, with what the log tells of inserts."""
+        return replace(self, inserts=(*self.inserts, *inserts))
 
     def insert_of(self, instance_id: str) -> Operation | None:
         """The insert that made it, where the log tells."""

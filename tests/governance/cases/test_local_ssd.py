@@ -6,7 +6,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from spotwarden.layout import AttemptRecord, Heartbeat, JobFileName
+from spotwarden.layout import Heartbeat, JobFileName
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, OrphanLimits, Remedy
 from tests.fakes.trouble import rejected
@@ -124,9 +124,9 @@ def training():
 
 
 def ledger(world):
-    """The state of the job's only attempt."""
-    stored = world.cloud.store.read(world.layout.build(AttemptRecord(job="test-vm", attempt=1)))
-    return msgspec.json.decode(stored.data, type=Attempt).state
+    """The state of the job's newest record."""
+    names = [entry.name for entry in world.cloud.store.entries(world.layout.attempts("test-vm"))]
+    return msgspec.json.decode(world.cloud.store.read(max(names)).data, type=Attempt).state
 
 
 def test_an_early_stop_that_the_policy_withholds_closes_no_job(training):

@@ -9,7 +9,8 @@ from spotwarden.governance.reap import rules as reaping
 from spotwarden.governance.signals.facts import ReapFacts
 from spotwarden.governance.signals.table import SignalSource, unread
 from spotwarden.layout import AttemptRecord, Code, JobFileName, OpenJob
-from spotwarden.model.attempt import AttemptState
+from spotwarden.model.attempt import AttemptState, Try
+from spotwarden.model.request import Request
 from spotwarden.model.watch import Watch
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import load
@@ -312,3 +313,20 @@ def test_what_was_seen_can_be_recorded_and_read_again(world):
     facts = world.look()
     assert msgspec.json.decode(msgspec.json.encode(facts), type=ReapFacts) == facts
     assert reaping.NAMES == ("orphan", "leftover", "stall", "early_stop")
+
+
+def test_labels_of_an_attempt_under_way_count_with_an_insert_that_it_asked_for(world):
+    """Until its id is on record; one whose labels were copied is a namesake, whatever they say."""
+    labels = {"spotwarden-job": "test-vm", "spotwarden-attempt": "1", "spotwarden-try": "1"}
+    asked = Try(place="us-central1-a", request_id="r-1", at=world.now)
+    world.attempt(state=AttemptState.PLACING, instances={}, tries=(asked,))
+    path = "/compute/v1/projects/p/zones/{}/instances"
+    made = {}
+    for request_id, zone in (("r-1", "us-central1-a"), ("somebody's", "us-central1-b")):
+        body = {"name": "test-vm", "machineType": "e2-small", "labels": labels}
+        request = Request(method="POST", path=path.format(zone), query={}, body=body)
+        made[request_id] = world.cloud.compute.launch(request, request_id).target_id
+    world.wait(minutes=30)
+    facts = world.look()
+    assert facts.whose == {made["r-1"]: "test-vm"}
+    assert facts.namesakes == {made["somebody's"]: "test-vm"}

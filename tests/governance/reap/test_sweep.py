@@ -129,13 +129,15 @@ def test_a_vm_that_is_no_jobs_is_never_touched(world, scope):
     assert (world.case("orphan", stranger) is not None) is (scope is Scope.PROJECT)
 
 
-def test_a_vm_that_its_job_never_knew_goes_and_the_jobs_own_stays(world):
-    """It bears the job's label, and its id is nowhere on record."""
+def test_a_vm_that_its_job_never_made_is_never_touched(world):
+    """It bears the job's label, as one does that was made like it: no record and no request says the same."""
     mine = world.job()["test-vm"]
     copy = world.vm(name="copy-of-test-vm")
     keep_alive(world, 60, "test-vm")
-    assert world.asked() == [("delete", copy)]
-    assert world.status(mine) == "RUNNING"
+    world.attempt(state=AttemptState.STOPPED, instances={"test-vm": mine})
+    world.sweep_for(hours=6)
+    assert ("delete", copy) not in world.asked()
+    assert world.status(copy) == "RUNNING"
 
 
 def test_half_a_gang_left_over_is_deleted_whole(world):

@@ -21,9 +21,10 @@ from spotwarden.governance.signals.gather import after_end_of, rise, whole_of
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.text import labelled_by_others
 from spotwarden.governance.signals.trainings import read_training
+from spotwarden.governance.signals.whose import ids_of, proved
 from spotwarden.governance.stalls.rule import quiet
-from spotwarden.layout import RESERVED_JOBS
-from spotwarden.model.fleet import Fleet, Leftover
+from spotwarden.layout import RESERVED_JOBS, job_problem
+from spotwarden.model.fleet import Fleet, Leftover, Machine
 from spotwarden.model.watch import Watch
 from spotwarden.ports import UnansweredError
 from spotwarden.recovery.nodes import NODE_OF_A_GANG
@@ -31,7 +32,7 @@ from spotwarden.recovery.open_jobs import read_watches
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose VMs these may be: `sure` by label or by the list of open jobs, `named` by their name alone."""
+    """Whose VMs these may be: `sure` by the one rule of ownership, `named` by their name or label alone."""
 
     sure: Mapping[str, str]
     named: Mapping[str, str]
@@ -79,12 +80,17 @@ def _leftovers(context: SweepContext) -> tuple[tuple[Leftover, ...] | None, tupl
 
 
 def _claimed(context: SweepContext, fleet: Fleet, watches: Mapping[str, Watch]) -> Claimed:
-    """The job of each VM by its label, else by its id, else, to be checked, by its name."""
-    opened = {one: job for job, watch in watches.items() for one in (*watch.past, *watch.instances.values())}
-    sure = {machine.id: job for machine in fleet.items if (job := machine.job or opened.get(machine.id, ""))}
+    """The job of each VM by its id, else by a request of its chain, else, to be checked, by name or label."""
+    opened = ids_of(watches.values())
+    sure = {machine.id: opened[machine.id] for machine in fleet.items if machine.id in opened}
+    sure |= proved(context, [machine for machine in fleet.items if machine.id not in sure])
+    # What names no job at all is a problem to tell of.
+    sure |= {one.id: one.job for one in fleet.items if one.job and job_problem(one.job) is not None}
     others = [machine for machine in fleet.items if machine.id not in sure and not machine.manager]
     folders = _folders(context) if others else frozenset()
     named = {other.id: job for other in others for job in _by_name(other.name) if job in folders}
+    # A label is no more than a name.
+    named |= {other.id: other.job for other in others if other.job and job_problem(other.job) is None}
     return Claimed(sure=sure, named=named)
 
 

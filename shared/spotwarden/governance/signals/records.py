@@ -32,6 +32,7 @@ from spotwarden.model.moment import Moment
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
+from spotwarden.recovery.ownership import JobIdentity
 
 _CACHE: GenerationCache[object] = GenerationCache()
 
@@ -78,6 +79,14 @@ def read_record(
         return JobRecord(job=job, problem=problem.reason)
     except (UnansweredError, ValueError) as problem:
         return JobRecord(job=job, problem=str(problem))
+
+
+def read_identity(store: Store, layout: Layout, job: str) -> JobIdentity:
+    """What tells which VMs are the job's; a launch by hand is recovery's to see."""
+    folder = look_into(store, layout, job)
+    found = [_attempt(store, layout, folder, object_name) for object_name in folder.of(AttemptRecord)]
+    ids = _past(found) | frozenset(_registered(store, layout, folder))
+    return JobIdentity(job=job, ids=ids - {""}, attempts={one.number: one for one in found})
 
 
 def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: Watch | None) -> JobRecord:
