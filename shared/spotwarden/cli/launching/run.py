@@ -144,7 +144,7 @@ def _record(asked: LaunchRequest, setup: str, kit: str) -> RunRequest:
     )
 
 
-def _launch(  # noqa: PLR0913 - what is launched, and how it is recorded
+def _launch(
     context: Context, asked: LaunchRequest, folder: Path, record: RunRequest, limits: str, *, again: bool
 ) -> str:
     """Store everything and launch it, as `submit` does; gives where it runs, in a sentence."""

@@ -24,7 +24,7 @@ from spotwarden.governance.signals.trainings import read_training
 from spotwarden.governance.signals.whose import ids_of, proved
 from spotwarden.governance.stalls.rule import quiet
 from spotwarden.layout import RESERVED_JOBS, job_problem
-from spotwarden.model.fleet import Fleet, Leftover, Machine
+from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.watch import Watch
 from spotwarden.ports import UnansweredError
 from spotwarden.recovery.nodes import NODE_OF_A_GANG
