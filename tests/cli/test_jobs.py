@@ -153,6 +153,7 @@ def test_a_row_costs_few_reads(four, run):
     run("exp-a")
     assert sorted(reads) == [
         "exp-a/metadata/attempts/1.json",
+        "exp-a/metadata/attempts/28.json",
         "exp-a/metadata/attempts/29.json",
         "exp-a/metadata/run.json",
     ]

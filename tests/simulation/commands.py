@@ -110,6 +110,21 @@ class Remove(Command, frozen=True, kw_only=True, tag=True):
     word: Word = Word.NONE
 
 
+class Stop(Command, frozen=True, kw_only=True, tag=True):
+    """An owner types `spotwarden stop`: the next record of the chain; then its VMs are stopped or deleted."""
+
+    job: int = 0
+    keep: bool = False
+
+
+class Namesake(Command, frozen=True, kw_only=True, tag=True):
+    """A colleague makes a VM with the name of a node of a job, with its labels copied or without."""
+
+    job: int = 0
+    zone: int = 0
+    labelled: bool = False
+
+
 class Relaunch(Command, frozen=True, kw_only=True, tag=True):
     """An owner launches a job that is closed once more, by hand; with `seen` a tick comes before trouble."""
 
@@ -187,6 +202,8 @@ AnyCommand = (
     | FailHost
     | Reboot
     | Remove
+    | Stop
+    | Namesake
     | Relaunch
     | Stray
     | Stock

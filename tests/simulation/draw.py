@@ -43,6 +43,11 @@ BLOWS: dict[str, tuple[int, Maker]] = {
         2,
         lambda chance: c.Remove(job=_any(chance), keep=chance.random() < 0.3, word=chance.choice(LIES)),
     ),
+    "stop": (2, lambda chance: c.Stop(job=_any(chance), keep=chance.random() < 0.3)),
+    "namesake": (
+        4,
+        lambda chance: c.Namesake(job=_any(chance), zone=chance.randrange(3), labelled=chance.random() < 0.4),
+    ),
     "relaunch": (2, lambda chance: c.Relaunch(job=_any(chance))),
     "stray": (1, lambda chance: c.Stray(job=_any(chance), broken=chance.random() < 0.5)),
     "stockout": (5, lambda chance: c.Stock(zone=_any(chance), left=chance.choice((0, 0, 1)))),

@@ -12,7 +12,7 @@ from tests.fakes.cloud import MemoryCloud, memory_cloud
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
 from tests.simulation.guests import Guests
-from tests.simulation.jobs import ZONES, Job, stranger
+from tests.simulation.jobs import ZONES, Job, job_of, stranger
 from tests.simulation.process import Count, Process
 from tests.simulation.product import POLICY, SETTINGS, cold_start, recover_spot
 from tests.simulation.watch import UP, Watch
@@ -144,7 +144,7 @@ class Ground:
     def vms_of(self, job: Job) -> Sequence[Vm]:
         """All its VMs, however they stand."""
         vms = self.cloud.compute.vms.living.values()
-        return [vm for vm in vms if self.nodes.get(vm.seen.name) is job]
+        return [vm for vm in vms if job_of(self.nodes, vm) is job]
 
     def store(self, name: str, data: bytes) -> None:
         """Write an object as a developer or a VM does."""

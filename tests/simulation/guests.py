@@ -9,7 +9,7 @@ from spotwarden.model.instance import Status
 from tests.fakes.cloud import MemoryCloud
 from tests.fakes.vms import Vm
 from tests.simulation.commands import Word
-from tests.simulation.jobs import Job
+from tests.simulation.jobs import Job, job_of
 
 BOOT = timedelta(seconds=10)
 SHUTDOWN = timedelta(seconds=2)
@@ -32,7 +32,7 @@ class Guests:
 
     def changed(self, vm: Vm, _before: Status | None) -> None:
         """Boot a VM that has just begun to run."""
-        if vm.seen.status is Status.RUNNING and vm.seen.name in self._jobs:
+        if vm.seen.status is Status.RUNNING and job_of(self._jobs, vm) is not None:
             started = vm.seen.started
             self._cloud.compute.vms.later(
                 BOOT, lambda: self._boot(vm) if vm.seen.started == started else None

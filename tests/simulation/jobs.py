@@ -1,5 +1,6 @@
 """The jobs of a history, and what the simulation knows of them that no sweep does."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 
@@ -8,12 +9,15 @@ import msgspec
 from spotwarden.create_script.request.stored import launch_of
 from spotwarden.model.launch import Launch, StoredScript
 from spotwarden.model.request import Request
+from tests.fakes.vms import Vm
 from tests.simulation.commands import Kind
 
 ZONES = ("us-central1-a", "us-central1-b", "us-central1-c")
 PROJECT = "p"
 
 
+NAMESAKE = "namesake"
+"""How the request of somebody else's VM begins that has the name of a job's."""
 GANGS = {Kind.GANG, Kind.ROAM}
 ENDED = "it has ended"
 STOPPED = "its owner has stopped it"
@@ -55,6 +59,11 @@ class Job(msgspec.Struct, kw_only=True):
     def request(self) -> Request:
         """What its developer's gcloud sends."""
         return request(self.name, self.kind, self.zone, len(self.nodes))
+
+
+def job_of(nodes: Mapping[str, Job], vm: Vm) -> Job | None:
+    """Whose VM it is: a namesake is nobody's."""
+    return None if vm.launch.startswith(NAMESAKE) else nodes.get(vm.seen.name)
 
 
 def new_job(number: int, kind: Kind, zone: int, nodes: int) -> Job:

@@ -11,7 +11,7 @@ from tests.fakes.vms import Vm
 from tests.fakes.wanted import names_of, read
 from tests.simulation import ledger
 from tests.simulation.guests import Guests
-from tests.simulation.jobs import Job
+from tests.simulation.jobs import Job, job_of
 from tests.simulation.ledger import SKEW
 from tests.simulation.process import Process
 from tests.simulation.product import LEASE
@@ -53,14 +53,14 @@ class Watch:
     def there(self, job: Job) -> list[Vm]:
         """The VMs of a job that may still write, but for those that a successor may already replace."""
         vms = self._cloud.compute.vms.living.values()
-        mine = [vm for vm in vms if self._nodes.get(vm.seen.name) is job and vm.seen.id not in job.doomed]
+        mine = [vm for vm in vms if job_of(self._nodes, vm) is job and vm.seen.id not in job.doomed]
         return [vm for vm in mine if vm.seen.status not in ASIDE]
 
     def changed(self, vm: Vm, before: Status | None) -> None:
         """No job ever has two live attempts, and no node two live instances."""
         if self._note:
             self._note(f"    {vm.seen.name} {vm.seen.id[-4:]} in {vm.seen.zone} is {vm.seen.status.value}")
-        job = self._nodes.get(vm.seen.name)
+        job = job_of(self._nodes, vm)
         if job is None or vm.seen.status not in UP:
             return
         if vm.seen.status is Status.RUNNING and not job.ended:
@@ -147,7 +147,7 @@ class Watch:
         if vm is None or request_id in self._requests:
             return
         self._requests.add(request_id)
-        job = self._nodes.get(vm.seen.name)
+        job = job_of(self._nodes, vm)
         if job is None:
             self._fault(f"a VM that is no job's was started: {vm.seen.name}")
             return
@@ -160,7 +160,7 @@ class Watch:
         vm = self._cloud.compute.find(zone, vm_id)
         if vm is None:
             return
-        job = self._nodes.get(vm.seen.name)
+        job = job_of(self._nodes, vm)
         if job is None:
             self._fault(f"a VM that is no job's is deleted: {vm.seen.name}")
         elif not (job.hurt or job.over):

@@ -3,15 +3,20 @@
 import sys
 from datetime import timedelta
 
+from msgspec.structs import replace
+
+from spotwarden.engine.executor import Executor
 from spotwarden.layout import CreateScript, JobFileName, MarkerName
+from spotwarden.model.base_action import CloseJob
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
 from tests.simulation.ground import Ground
 from tests.simulation.guests import GUEST, NOTICE
-from tests.simulation.jobs import CRASHED, ENDED, STOPPED, UNBORN, ZONES, Job, new_job
+from tests.simulation.jobs import CRASHED, ENDED, NAMESAKE, STOPPED, UNBORN, ZONES, Job, new_job, stranger
 from tests.simulation.process import Process
+from tests.simulation.product import POLICY
 from tests.simulation.submit import submit
 
 NO_EVENTS = (c.Pass, c.Sweep, c.Run)
@@ -81,6 +86,36 @@ class World(Ground):
                 self._go(vm, command.word if vm.seen.status is Status.RUNNING else c.Word.NONE)
                 act = self.cloud.compute.owner_stops if command.keep else self.cloud.compute.owner_deletes
                 act(vm.seen.id)
+
+    def _stop(self, command: c.Stop) -> None:
+        """Its record comes behind the newest as it is now; a sweep that slept comes second."""
+        if job := self.pick_job(command.job):
+            tick = Tick(function="stop", sweep=f"stop-{self.sequence:04}", now=self.now())
+            Executor(self.ports, self.layout, POLICY, tick).apply(CloseJob(reason="stopped", job=job.name))
+            self._close(job, STOPPED)
+            for vm in self.up(job):
+                act = self.cloud.compute.owner_stops if command.keep else self.cloud.compute.owner_deletes
+                act(vm.seen.id)
+
+    def _namesake(self, command: c.Namesake) -> None:
+        """Nobody's VM: it must be let be, and the job come back as if it were not there."""
+        zone = ZONES[command.zone % len(ZONES)]
+        if not self.jobs or not self.cloud.compute.has_room(zone):
+            return
+        job = self.jobs[command.job % len(self.jobs)]
+        node = job.nodes[command.job % len(job.nodes)]
+        taken = {(vm.seen.name, vm.seen.zone) for vm in self.cloud.compute.vms.living.values()}
+        # In the zone of its script it would refuse its developer's own launch, as any would one for a region.
+        if (node, zone) in taken or zone == job.zone or job.kind is c.Kind.ROAM:
+            return
+        request = stranger(node, zone)
+        if command.labelled:
+            labels = {"spotwarden-job": job.name, "spotwarden-attempt": "2", "spotwarden-try": "1"}
+            request = replace(request, body={**request.body, "labels": labels})
+        forbidden = self.cloud.compute.forbid(forbidden=False)
+        made = self.cloud.compute.launch(request, f"{NAMESAKE} {self.sequence}")
+        self.cloud.compute.forbid(forbidden=forbidden)
+        self.strangers += [made.target_id] if made.target_id else []
 
     def _relaunch(self, command: c.Relaunch) -> None:
         """Only where nothing of the job is left that a launch by hand could meet."""

@@ -101,10 +101,15 @@ def _found(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) ->
             return strays.never_seen(facts, finding.node, tick) or claim(facts, finding, policy, tick)
 
 
-def _wait(facts: JobFacts, finding: LossFinding) -> Step:
-    """Wait; for an instance that is missing without a word, or long in stopping, write down since when."""
+def _wait(facts: JobFacts, finding: LossFinding) -> Step | None:
+    """Wait; for an instance that is missing without a word, or long in stopping, write down since when.
+
+    Of a job that is on no list any more, since it cannot be launched again, nothing is waited for.
+    """
     unsaid = finding.judgement.fate is Fate.UNTOLD or finding.judgement.now is Now.GOING
     missing = unsaid and finding.node.marker is None
+    if missing and facts.watched is None:
+        return None
     if missing and facts.watched and facts.newest and finding.node.missing_since is None:
         noted = _missing(facts, facts.newest, facts.watched)
         if finding.judgement.now is not Now.HIDDEN:
