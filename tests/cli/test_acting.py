@@ -154,13 +154,14 @@ def test_whoever_does_not_say_yes_has_changed_nothing(shop):
 
 
 def test_only_the_jobs_own_vms_are_stopped(shop):
-    """A namesake that carries no label and stands on no record goes on."""
+    """A namesake goes on, with no label or with the job's own: no request of the job has made it."""
     shop.launch("my-job-1")
     shop.create("my-job", job="")
     shop.create("other", job="other")
-    shop.ok("stop", "my-job", "--yes")
-    shop.world.until(lambda: shop.status("my-job-1") == "TERMINATED")
-    assert (shop.status("my-job"), shop.status("other")) == ("RUNNING", "RUNNING")
+    shop.create("my-job-2", labels={"spotwarden-job": "my-job", "spotwarden-attempt": "1"})
+    shop.ok("stop", "my-job", "--delete", "--yes")
+    shop.world.until(lambda: shop.status("my-job-1") == "")
+    assert [shop.status(name) for name in ("my-job", "other", "my-job-2")] == ["RUNNING"] * 3
 
 
 def test_a_zone_that_does_not_answer_is_said_to_hide_what_may_run(shop):
