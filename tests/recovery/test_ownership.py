@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from spotwarden.model.action import Fetch, Wait
 from spotwarden.model.attempt import AttemptState
-from spotwarden.recovery.ownership import Ownership, foreign, identity_of, sift, unsettled, whose
+from spotwarden.recovery.ownership import Ownership, blocking, foreign, identity_of, sift, unsettled, whose
 from tests.recovery.facts import NOW, REQUEST, STORED
 
 LAG = timedelta(minutes=2)
@@ -206,3 +206,14 @@ def test_a_marker_that_names_an_instance_of_nobody_knows_whom_is_foreign(some, l
     assert [*foreign(sift(some.job(), limits, tick))] == []
     told = insert(some, target_id="7777", request_id="", at=NOW - timedelta(minutes=30))
     assert [*foreign(replace(facts, inserts=(told,)))] == []
+
+
+def test_a_namesake_is_told_of_where_it_holds_a_name_that_may_be_asked_for(some, placed):
+    """Not one elsewhere, nor one that a sweep may have made that knows more of this attempt than we do."""
+    theirs = some.instance(id="7777", zone="us-central1-b")
+    facts = replace(placed, launch=some.launch("us-central1-b"), namesakes=(theirs,))
+    assert blocking(facts) == [theirs]
+    assert blocking(replace(facts, launch=some.launch())) == []
+    for other, told in (({"attempt": 1}, True), ({"attempt": 2}, False), ({"attempt": 3}, False)):
+        labelled = some.instance(id="7777", zone="us-central1-b", job="test-vm", **other)
+        assert bool(blocking(replace(facts, namesakes=(labelled,)))) is told

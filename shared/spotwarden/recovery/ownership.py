@@ -250,10 +250,18 @@ def foreign(facts: JobFacts) -> Iterator[NodeFacts]:
 
 
 def blocking(facts: JobFacts) -> list[Instance]:
-    """Namesakes that hold a name of the job's where it may be launched."""
-    if not isinstance(facts.launch, Launch):
+    """Namesakes that hold a name of the job's where it may be launched.
+
+    One with the labels of this very attempt may be what a sweep has made that knows more of it than we do.
+    """
+    if not isinstance(facts.launch, Launch) or facts.newest is None:
         return []
     nodes, places = facts.launch.nodes, [choice.place for choice in facts.launch.choices]
+    number = facts.newest.number
     return [
-        one for one in facts.namesakes if one.name in nodes and any(fits(one.zone, place) for place in places)
+        one
+        for one in facts.namesakes
+        if one.name in nodes
+        and any(fits(one.zone, place) for place in places)
+        and not (one.job == facts.job and (one.attempt or 0) >= number)
     ]
