@@ -10,6 +10,7 @@ from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.fates import Now, alive, lost_at
+from spotwarden.recovery.ownership import made_by_chain
 from spotwarden.recovery.removal import by_person, removed_beside
 from spotwarden.recovery.truth_table import Judgement, LossVerdict, judge
 
@@ -107,7 +108,9 @@ def closed(facts: JobFacts, node: NodeFacts) -> str:
         return ""
     chain = [of for one in facts.ledger for of in (one.attempt.instances, one.attempt.replaces)]
     past = {instance_id for ids in chain for instance_id in ids.values()}
-    relaunched = node.instance_id and node.instance_id not in past and known(facts, node)
+    launched = bool(node.instance_id) and node.instance_id not in past and known(facts, node)
+    # What a request of the chain has made was never on record where the stop came first; nobody launched it.
+    relaunched = launched and not made_by_chain(facts, node.instance_id)
     return "" if relaunched else f"the job is closed: {newest.reason or newest.state.value}"
 
 

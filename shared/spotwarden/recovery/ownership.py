@@ -190,6 +190,15 @@ def was_ours(node: str, instance_id: str, identity: JobIdentity) -> bool:
     return bool(identity.requested(insert)) or (by_hand and _named_so(identity, node, insert.zone, insert.at))
 
 
+def made_by_chain(facts: JobFacts, instance_id: str) -> bool:
+    """Whether a request of the job's own chain made it, as far as its labels or the operation log tell."""
+    if any(one.id == instance_id and one.job == facts.job for one in facts.instances):
+        return True
+    identity = identity_of(facts)
+    insert = identity.insert_of(instance_id)
+    return insert is not None and bool(identity.requested(insert))
+
+
 def unsettled(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Fetch | Wait | None:
     """Look at an instance of which nobody knows whose it is, or wait for the log; None where all is known."""
     identity = identity_of(facts)
