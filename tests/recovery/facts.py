@@ -138,14 +138,13 @@ def watched(**facts: Any) -> Watched:
 def job(**facts: object) -> JobFacts:
     """A job whose first attempt was preempted."""
     return replace(
-        Instance(
-            id="1001",
-            name="test-vm",
-            zone=HOME,
-            status=Status.RUNNING,
-            # When one with our labels was made depends on the try that made it.
-            created=None if "job" in facts else NOW - timedelta(hours=1),
-            started=NOW - timedelta(hours=1),
+        JobFacts(
+            job="test-vm",
+            ledger=(attempt(instances={"test-vm": "1001"}),),
+            nodes=(node(),),
+            launch=launch(),
+            script=STORED,
+            watched=watched(),
         ),
         **facts,
     )
