@@ -51,7 +51,8 @@ class MemoryCompute(Governed):
         self.vms.catch_up()
         told = [one for one in self.vms.log.values() if one.target_id or one.kind == "bulkInsert"]
         logged = [one for one in told if one.at and one.at >= since]
-        shown = tuple(one for one in logged if one.zone not in self._hidden)
+        lagged = self.clock.now() - self._log_lag
+        shown = tuple(one for one in logged if one.zone not in self._hidden and one.at and one.at <= lagged)
         return Operations(items=shown, unreachable=tuple(sorted(self._hidden)))
 
     def launch(self, request: Request, request_id: str, *, before: datetime | None = None) -> Operation:

@@ -1,9 +1,11 @@
 """The hand of fate: what befalls VMs and zones, whoever owns them."""
 
 from collections.abc import Collection
+from datetime import timedelta
 
 import msgspec
 
+from spotwarden.model.instance import Operation, Status
 from tests.fakes.clock import VirtualClock
 from tests.fakes.vms import SYSTEM, Timings, Vm, Vms
 
@@ -22,6 +24,7 @@ class Fate:
         self._timings = timings
         self._left: dict[str, int] = {}
         self._hidden: set[str] = set()
+        self._log_lag = timedelta(0)
         self._offers: dict[str, frozenset[str]] = {}
 
     def stock_out(self, zone: str, *, left: int = 0) -> None:
@@ -51,6 +54,10 @@ class Fate:
     def show(self, zone: str) -> None:
         """List a zone again."""
         self._hidden.discard(zone)
+
+    def let_the_log_lag(self, behind: timedelta) -> None:
+        """Show operations in lists only once they are so old; an operation by its name is shown at once."""
+        self._log_lag = behind
 
     def offer(self, kind: str, zones: Collection[str]) -> None:
         """Offer a machine or accelerator type in these zones only; one never named is offered everywhere."""
@@ -88,6 +95,19 @@ class Fate:
         """Stop a VM as its owner would; it stays, TERMINATED."""
         vm = self.vms.named(name)
         self.vms.take_down(vm, self.vms.begin("stop", vm.seen, user), self._timings.stop, remove=False)
+
+    def owner_starts(self, name: str, *, user: str = NOBODY) -> None:
+        """Start a stopped VM as its owner would; it runs a little later."""
+        vm = self.vms.named(name)
+        operation = self.vms.begin("start", vm.seen, user)
+        vm.leaves = False
+        self.vms.become(vm.seen.id, Status.PROVISIONING)
+        self.vms.later(self._timings.start, lambda: self._started(vm, operation))
+
+    def _started(self, vm: Vm, operation: Operation) -> None:
+        if vm.seen.id in self.vms.living and vm.seen.status is Status.PROVISIONING:
+            self.vms.become(vm.seen.id, Status.RUNNING)
+        self.vms.end(operation)
 
     def find(self, zone: str, vm_id: str) -> Vm | None:
         """The VM of this id, where it is in this zone."""

@@ -63,8 +63,8 @@ def gang(*places: str) -> Launch:
 
 
 def marker(**facts: object) -> Marker:
-    """A marker written ten minutes ago."""
-    return replace(Marker(node="test-vm", generation=11, written=NOW - timedelta(minutes=10)), **facts)
+    """A marker written twenty minutes ago."""
+    return replace(Marker(node="test-vm", generation=11, written=NOW - timedelta(minutes=20)), **facts)
 
 
 def instance(**facts: object) -> Instance:

@@ -177,3 +177,36 @@ def test_only_the_announced_instance_itself_is_doomed(some, limits, tick):
     assert announced(some, limits, tick, instance=None, others=(some.instance(id="2002"),)) is not Now.DOOMED
     assert announced(some, limits, tick, marker=some.marker(written=tick.now)) is not Now.DOOMED
     assert announced(some, limits, tick, instance=some.instance(notice=False)) is not Now.DOOMED
+
+
+PERSON, ROBOT = "ann@example.com", "job@p.iam.gserviceaccount.com"
+
+
+@pytest.mark.parametrize("kind", ["delete", "stop", "suspend"])
+@pytest.mark.parametrize(("user", "fate"), [(PERSON, Fate.STOPPED), (ROBOT, Fate.PREEMPTED)])
+def test_a_persons_removal_within_a_preemption_counts_and_no_other(some, limits, tick, kind, user, fate):
+    """Who did it counts, not only what came first; shutdown scripts delete their own VM."""
+    history = (some.operation(), some.operation(kind, name="op-2", user=user))
+    assert fate_of(some.node(history=history), limits, tick) is fate
+
+
+def test_a_persons_removal_that_was_refused_has_removed_nothing(some, limits, tick):
+    """Compute Engine took the VM all the same."""
+    refused = some.operation("delete", name="op-2", user=PERSON, error="RESOURCE_NOT_READY")
+    assert fate_of(some.node(history=(some.operation(), refused)), limits, tick) is Fate.PREEMPTED
+
+
+def test_what_a_person_did_besides_removing_it_ends_nothing(some, limits, tick):
+    """A label that somebody sets while it is preempted is no word on the job."""
+    labelled = some.operation("setLabels", name="op-2", user=PERSON)
+    assert fate_of(some.node(history=(some.operation(), labelled)), limits, tick) is Fate.PREEMPTED
+
+
+def test_a_persons_removal_of_a_former_life_no_longer_counts(some, limits, tick):
+    """It was stopped and started again by the same person, and then preempted."""
+    history = (
+        some.operation("stop", user=PERSON),
+        some.operation("start", name="op-2", user=PERSON),
+        some.operation(name="op-3"),
+    )
+    assert fate_of(some.node(history=history), limits, tick) is Fate.PREEMPTED

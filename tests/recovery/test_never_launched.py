@@ -72,7 +72,7 @@ def test_another_id_than_the_registered_one_is_nobodys(stored):
     stored.store(InstanceId(job="other", node="other"), b"76")
     JobVm(stored).write(MarkerName(node="other"), b'{"instance_id": "77"}')
     stored.sweep()
-    stored.wait(minutes=5)
+    stored.wait(minutes=13)
     stored.sweep()
     assert "other" in stored.quarantined()
 
@@ -112,6 +112,6 @@ def test_a_vm_that_is_on_record_is_brought_back_although_the_log_is_silent(world
     world.store(InstanceId(job="test-vm", node="test-vm"), b"76")
     world.preempt(f'{{"instance_id": "{world.ids["test-vm"]}"}}'.encode())
     world.cloud.compute.operations = lambda _since: Operations(items=())
-    swept(world, minutes=10)
+    swept(world, minutes=20)
     assert [attempt.number for attempt in world.attempts()] == [1, 2]
     assert world.quarantined() == {}

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.instance import Status
+from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.marker import MarkerBody
 from spotwarden.recovery.fates import Fate, Now
 from spotwarden.recovery.truth_table import TABLE, LossVerdict, fits, judge
@@ -54,6 +55,12 @@ def row_of(case):
 def apart(one, other):
     """How many of the three facts differ."""
     return sum(mine != theirs for mine, theirs in zip(one, other, strict=True))
+
+
+@pytest.fixture
+def limits():
+    """A log that is soon believed: so every case of the table can happen."""
+    return RecoveryLimits(log_delay=timedelta(minutes=2))
 
 
 @pytest.fixture

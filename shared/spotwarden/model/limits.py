@@ -16,7 +16,7 @@ class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     max_preemptions: int | None = None
     lease: timedelta = timedelta(minutes=5)
     settle: timedelta = timedelta(minutes=3)
-    log_delay: timedelta = timedelta(minutes=2)
+    log_delay: timedelta = timedelta(minutes=12)
     first_backoff: timedelta = timedelta(seconds=30)
     longest_backoff: timedelta = timedelta(minutes=10)
     forbidden_for: timedelta = timedelta(hours=1)

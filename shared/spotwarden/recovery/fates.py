@@ -8,6 +8,7 @@ from spotwarden.model.facts import NodeFacts
 from spotwarden.model.instance import Instance, Operation, Status
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
+from spotwarden.recovery.actors import Actor, actor
 
 
 class Fate(Enum):
@@ -41,6 +42,8 @@ KINDS = {
     "stop": Fate.STOPPED,
     "suspend": Fate.STOPPED,
 }
+REMOVALS = {"delete", "stop", "suspend"}
+"""What somebody asks for, rather than what happens."""
 BEGINNINGS = {"start", "resume", "compute.instances.automaticRestart"}
 """Operations that begin another life of the same instance: what happened before them no longer counts."""
 GOING = {Status.STOPPING, Status.PENDING_STOP, Status.SUSPENDING, Status.DEPROVISIONING}
@@ -53,11 +56,7 @@ def alive(instance: Instance) -> bool:
 
 
 def fate_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> Fate:
-    """What the operation log says of the instance.
-
-    The first cause counts: with the termination action DELETE a preemption is followed by a delete, and
-    an instance that its owner deletes may be preempted while it goes.
-    """
+    """What the operation log says of the instance; that it says nothing counts only after `log_delay`."""
     if cause := cause_of(node):
         return KINDS[cause.kind]
     since = node.marker.written if node.marker else node.missing_since
@@ -69,8 +68,15 @@ def fate_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> Fate:
 
 
 def cause_of(node: NodeFacts) -> Operation | None:
-    """The operation that ended the instance's newest life; None where the log tells of none."""
-    return next((one for one in _newest_life(node.history) if one.kind in KINDS), None)
+    """The operation that ended the instance's newest life; None where the log tells of none.
+
+    A person's removal counts, also one that came within a preemption: it ends the job. Else the first cause
+    does: with the termination action DELETE a preemption is followed by a delete, and many shutdown scripts
+    delete their own VM. What was refused has ended nothing.
+    """
+    ends = [one for one in _newest_life(node.history) if one.kind in KINDS and not one.error]
+    people = (one for one in ends if one.kind in REMOVALS and actor(one.user) is Actor.PERSON)
+    return next(people, next(iter(ends), None))
 
 
 def _newest_life(history: Sequence[Operation]) -> Sequence[Operation]:

@@ -4,13 +4,14 @@ from datetime import datetime
 
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts, NodeFacts
-from spotwarden.recovery.fates import alive, cause_of
+from spotwarden.recovery.actors import Actor, actor
+from spotwarden.recovery.fates import REMOVALS, alive, cause_of
 
 
 def by_person(node: NodeFacts) -> bool:
     """Whether a person removed the node: nodes also shut themselves down once their peers are gone."""
     cause = cause_of(node)
-    return cause is not None and "@" in cause.user and not cause.user.endswith(".gserviceaccount.com")
+    return cause is not None and cause.kind in REMOVALS and actor(cause.user) is Actor.PERSON
 
 
 def removed(facts: JobFacts, attempt: Attempt) -> bool:

@@ -1,0 +1,96 @@
+"""Whole sweeps: who removed a VM counts, not only what came first; and a log that lags proves nothing."""
+
+from datetime import timedelta
+
+import pytest
+
+from spotwarden.model.attempt import AttemptState
+
+JOB_VM = "job@p.iam.gserviceaccount.com"
+LAG = timedelta(minutes=4)
+
+
+@pytest.fixture
+def seen(world):
+    """A job that a sweep has seen run."""
+    world.settle()
+    return world
+
+
+def states(world):
+    """The states of all attempts, oldest first."""
+    return [attempt.state for attempt in world.attempts()]
+
+
+@pytest.mark.parametrize("first", ["claimed already", "still stopping"])
+def test_a_job_whose_owner_deletes_its_vm_while_it_is_preempted_stays_away(seen, first):
+    """Twenty seconds after Compute Engine began to take it, whether or not a sweep has looked meanwhile."""
+    seen.preempt()
+    if first == "claimed already":
+        seen.sweep(about="test-vm")
+    seen.wait(seconds=20)
+    seen.cloud.compute.owner_deletes("test-vm")
+    seen.wait(seconds=20)
+    seen.sweep_until_quiet()
+    assert seen.vms() == []
+    assert states(seen) == [AttemptState.STOPPED]
+    assert seen.notices()[-1] == "stopped"
+    assert seen.names("preempted-jobs/") == []
+
+
+def test_a_stop_within_a_preemption_counts_as_well(kept):
+    """Its VM stays, and is not started again."""
+    kept.settle()
+    kept.preempt()
+    kept.wait(seconds=20)
+    kept.cloud.compute.owner_stops("test-vm")
+    kept.wait(seconds=20)
+    kept.sweep_until_quiet()
+    assert states(kept) == [AttemptState.STOPPED]
+
+
+def test_a_job_whose_vm_deletes_itself_while_it_is_preempted_comes_back(seen):
+    """Many shutdown scripts end so: that is no person's word."""
+    seen.preempt()
+    seen.wait(seconds=20)
+    seen.cloud.compute.owner_deletes("test-vm", user=JOB_VM)
+    seen.wait(seconds=20)
+    seen.sweep_until_quiet()
+    assert states(seen) == [AttemptState.RUNNING] * 2
+
+
+@pytest.mark.parametrize("marker", [True, False])
+@pytest.mark.parametrize("lag", [LAG, timedelta(minutes=10)])
+def test_a_job_that_its_owner_deletes_stays_away_while_the_log_lags(seen, lag, marker):
+    """Every shutdown writes a marker, this one too; that the log says nothing yet proves nothing."""
+    seen.cloud.compute.let_the_log_lag(lag)
+    seen.cloud.compute.owner_deletes("test-vm")
+    if marker:
+        seen.store("preempted-jobs/test-vm", b"")
+    for _ in range(20):
+        seen.sweep()
+        seen.wait(minutes=1)
+    assert seen.vms() == []
+    assert states(seen) == [AttemptState.STOPPED]
+    assert seen.names("preempted-jobs/") == []
+
+
+def test_a_preempted_job_comes_back_as_soon_as_the_log_tells_of_it(seen):
+    """However late that is; nobody waits for the rest of the log's time."""
+    seen.cloud.compute.let_the_log_lag(LAG)
+    seen.preempt()
+    seen.wait(seconds=230)
+    seen.sweep()
+    assert len(seen.attempts()) == 1
+    seen.wait(seconds=10)
+    seen.sweep_until_quiet()
+    assert states(seen) == [AttemptState.RUNNING] * 2
+
+
+def test_ordinary_preemption_recovery_is_as_quick_as_ever(seen):
+    """The operation is in the log: the claim is written in the first sweep that finds the VM gone."""
+    seen.preempt()
+    seen.wait(seconds=31)
+    seen.sweep(about="test-vm")
+    assert len(seen.attempts()) == 2
+    assert len(seen.vms()) == 1
