@@ -203,7 +203,9 @@ def test_what_we_launched_ourselves_is_not_held_against_the_script(some, settlin
 
 
 @pytest.mark.parametrize("code", ["0", "1"])
-def test_a_job_that_has_ended_leaves_the_list(settling, walk, code):
-    """With whatever status; its record ends first."""
-    steps, _ = walk(settling(status_code=code))
+def test_a_job_that_has_ended_leaves_the_list(some, settling, walk, code):
+    """With whatever status, once none of its VMs runs any more; its record ends first."""
+    gone = some.node(marker=None, history=())
+    steps, _ = walk(settling(status_code=code, nodes=(gone,), instances=()))
     assert [type(one) for one in steps] == [WriteAttempt, EndWatch]
+    assert walk(settling(status_code=code))[0] == []

@@ -2,8 +2,11 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
+from spotwarden.layout import AttemptRecord
 from spotwarden.model.attempt import AttemptState
 
 JOB_VM = "job@p.iam.gserviceaccount.com"
@@ -94,3 +97,96 @@ def test_ordinary_preemption_recovery_is_as_quick_as_ever(seen):
     seen.sweep(about="test-vm")
     assert len(seen.attempts()) == 2
     assert len(seen.vms()) == 1
+
+
+@pytest.mark.parametrize("lag", [timedelta(0), LAG])
+@pytest.mark.parametrize("labelled", [True, False])
+def test_a_job_whose_vm_a_person_stops_and_starts_again_is_open_again(kept, labelled, lag):
+    """The next preemption brings it back, whether its VM carries our labels or was launched by hand."""
+    kept.settle()
+    if labelled:
+        kept.preempt()
+        kept.settle()
+    kept.cloud.compute.let_the_log_lag(lag)
+    kept.cloud.compute.owner_stops("test-vm")
+    kept.settle(8)
+    assert states(kept)[-1] is AttemptState.STOPPED
+    closed = len(kept.attempts())
+    kept.cloud.compute.owner_starts("test-vm")
+    kept.settle(8)
+    assert states(kept)[closed:] == [AttemptState.RUNNING]
+    kept.preempt()
+    kept.settle(8)
+    assert states(kept)[closed:] == [AttemptState.RUNNING] * 2
+    assert kept.names("preempted-jobs/") == []
+
+
+@pytest.mark.parametrize("marker", [True, False])
+def test_a_vm_that_is_started_again_and_taken_before_any_sweep_sees_it_comes_back(kept, marker):
+    """The log tells of the start and of the preemption."""
+    kept.settle()
+    kept.cloud.compute.owner_stops("test-vm")
+    kept.settle(4)
+    kept.cloud.compute.owner_starts("test-vm")
+    kept.wait(seconds=25)
+    if marker:
+        kept.preempt()
+    else:
+        kept.cloud.compute.preempt("test-vm")
+    kept.settle(8)
+    assert states(kept) == [AttemptState.STOPPED, AttemptState.RUNNING]
+
+
+def test_a_vm_that_a_machine_starts_again_opens_no_job(kept):
+    """An instance schedule is no person's word."""
+    kept.settle()
+    kept.cloud.compute.owner_stops("test-vm")
+    kept.settle(4)
+    kept.cloud.compute.owner_starts("test-vm", user="service-1@compute-system.iam.gserviceaccount.com")
+    kept.settle(4)
+    assert states(kept) == [AttemptState.STOPPED]
+
+
+def test_a_start_before_the_job_was_closed_opens_nothing(kept):
+    """It was stopped and started, then its owner said stop to us."""
+    kept.settle()
+    kept.cloud.compute.owner_stops("test-vm")
+    kept.wait(seconds=31)
+    kept.cloud.compute.owner_starts("test-vm")
+    kept.settle(2)
+    assert states(kept) == [AttemptState.RUNNING]
+    (newest,) = kept.attempts()
+    record = kept.layout.build(AttemptRecord(job="test-vm", attempt=1))
+    over = replace(newest, state=AttemptState.STOPPED, updated=kept.cloud.clock.now())
+    kept.store(record, msgspec.json.encode(over))
+    kept.settle(2)
+    kept.preempt()
+    kept.settle(4)
+    assert states(kept) == [AttemptState.STOPPED]
+
+
+def test_a_vm_that_was_removed_within_its_preemption_ends_the_job_also_when_the_log_tells_of_it_late(seen):
+    """The preemption is told, the delete only after the successor runs: the job is closed, its owner told."""
+    seen.cloud.compute.let_the_log_lag(LAG)
+    seen.preempt()
+    seen.wait(seconds=20)
+    seen.cloud.compute.owner_deletes("test-vm")
+    seen.wait(seconds=221)
+    seen.sweep()
+    assert len(seen.attempts()) == 2
+    seen.settle(4)
+    assert states(seen) == [AttemptState.RUNNING, AttemptState.STOPPED]
+    assert seen.notices()[-1] == "stopped"
+
+
+def test_who_tidies_up_after_a_recovery_ends_nothing(kept):
+    """The stopped VM of a job that runs elsewhere is deleted by its owner."""
+    kept.settle()
+    kept.cloud.compute.stock_out("us-central1-a")
+    kept.preempt()
+    kept.settle(6)
+    old = next(one for one in kept.instances() if one.status.value == "TERMINATED")
+    kept.wait(minutes=5)
+    kept.cloud.compute.owner_deletes(old.id)
+    kept.settle(4)
+    assert states(kept) == [AttemptState.RUNNING] * 2

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from spotwarden.cli import sample_week
 from spotwarden.governance import silence
 from spotwarden.governance.cases import notices as case_notices
-from spotwarden.model.attempt import Attempt, AttemptState, Try
+from spotwarden.model.attempt import Attempt, AttemptState, Removal, Try
 from spotwarden.model.case import Case, CaseState, Remediation, Warned
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.finding import Finding, Subject, Target
@@ -128,6 +128,12 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     yield notices.closed(
         facts, again, "stopped by hand: a stop operation by a person", AttemptState.STOPPED, tick
     )
+    gone = Removal(
+        instance_id=ID, operation="operation-1", kind="delete", user="ada@example.com", at=tick.now
+    )
+    yield notices.node_removed(facts, replace(first, instances={VM: ID}), {VM: gone}, tick)
+    ended = replace(facts, status_code="0", ended=tick.now - _HOUR)
+    yield notices.end_doubted(ended, first, "its VM ran on for 60 min after that, until it was taken", tick)
     yield notices.differs(facts, first, ["machine type: g2-standard-8 runs, g2-standard-4 is stored"], tick)
     yield notices.name_taken(facts, [_namesake(tick)], tick)
     yield notices.unreadable_file(facts, tick)

@@ -63,6 +63,19 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
 
 
+class Removal(msgspec.Struct, frozen=True, kw_only=True):
+    """What removed an instance, or stopped it, on purpose: the operation, its kind, and who asked for it.
+
+    It is written down because the operation log is not read back for ever.
+    """
+
+    instance_id: str
+    operation: str
+    kind: str
+    user: str = ""
+    at: Moment | None = None
+
+
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """One launch of all nodes of a job.
 
@@ -72,7 +85,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     and `cause` the name of the operation that did it, which no other attempt may answer. `early` means
     that the instances it replaces may still run. `seen` means that its developer launched it and we only
     saw it. `machine` is the key of what is remembered of places. `forbidden_since` is when the first of its
-    newest tries was asked that were all refused for want of a right.
+    newest tries was asked that were all refused for want of a right. `removed` are those of its instances
+    that somebody has removed on purpose, by node: a gang goes on without them, any other job is closed.
     """
 
     job: str
@@ -98,6 +112,13 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     seen: bool = False
     machine: str = ""
     forbidden_since: Moment | None = None
+    removed: Mapping[str, Removal] = {}
+
+    @property
+    def wanted(self) -> dict[str, str]:
+        """The instances that should be there, by node: all but those that somebody has removed."""
+        gone = {removal.instance_id for removal in self.removed.values()}
+        return {node: instance for node, instance in self.instances.items() if instance not in gone}
 
     @property
     def closed(self) -> bool:

@@ -43,8 +43,9 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     `status_code` is None while the job is open, `ended` is when it was written. `instances` are those that
     carry the job's label, one of its ids or one of its names; once sifted (`recovery.ownership`) they are the
     job's own, and the rest are its `namesakes`. `inserts` are the inserts, single and bulk, that the
-    operation log tells of. `outlived` are VMs whose successor started
-    while they ran: when that one is lost, they may be all that their owner has left to remove. `operation`
+    operation log tells of. `outlived` are VMs whose successor started while they ran: when that one is lost,
+    they may be all that their owner has left to remove. `predecessors` are instances that the newest attempts
+    stand in for, of whose removal the log may tell late. `operation`
     is the answer about the newest attempt's request, once somebody has looked, and `forgotten` means that
     Compute Engine does not know it any more; `surveyed` is true once the instances were listed after it.
     `outdated` means that a marker came
@@ -60,6 +61,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     ledger: tuple[Recorded, ...] = ()
     nodes: tuple[NodeFacts, ...] = ()
     outlived: tuple[NodeFacts, ...] = ()
+    predecessors: tuple[NodeFacts, ...] = ()
     script: StoredScript | None = None
     launch: Launch | NoLaunch | None = None
     operation: Operation | None = None

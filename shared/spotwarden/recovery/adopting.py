@@ -15,6 +15,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.recovery import notices
 from spotwarden.recovery.fates import alive
+from spotwarden.recovery.reopening import started_again
 
 
 def strangers(facts: JobFacts) -> list[Instance]:
@@ -34,7 +35,7 @@ def strangers(facts: JobFacts) -> list[Instance]:
 
 def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     """Write down an attempt that its developer launched by hand; None where there is none."""
-    new = {stranger.name: stranger for stranger in strangers(facts)}
+    new = _started_again(facts) | {stranger.name: stranger for stranger in strangers(facts)}
     if not new:
         return None
     if facts.watched is None:
@@ -48,19 +49,34 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     if newest and newest.attempt.state not in CLOSED and _still_there(facts, newest.attempt):
         return None
     first = min(new.values(), key=lambda one: one.created or tick.now)
+    began = first.started or first.created or tick.now
     record = Attempt(
         job=facts.job,
         number=newest.attempt.number + 1 if newest else 1,
         state=AttemptState.RUNNING,
-        created=first.created or tick.now,
+        created=began if again else first.created or tick.now,
         updated=tick.now,
-        reason="launched by its developer, and seen",
+        reason="started again by a person, and seen" if again else "launched by its developer, and seen",
         instances=ids,
-        started=first.started or first.created or tick.now,
+        started=began,
         seen=True,
         owner=facts.owner,
     )
     return WriteAttempt(reason=record.reason, record=record, generation=0, after=facts.head)
+
+
+def _started_again(facts: JobFacts) -> dict[str, Instance]:
+    """The instances of the closed attempt that a person has started again, and that are not counted yet."""
+    newest = facts.newest
+    counted = newest.instances.values() if newest and newest.state not in CLOSED else ()
+    return {
+        node.node: node.instance
+        for node in facts.nodes
+        if node.instance is not None
+        and node.instance_id not in counted
+        and alive(node.instance)
+        and started_again(facts, node)
+    }
 
 
 def _another_node(attempt: Attempt, ids: Mapping[str, str]) -> bool:
@@ -90,10 +106,9 @@ def settle(facts: JobFacts, tick: Tick) -> Step | None:
 
 def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
     """The entry in the list of open jobs that says what the ledger says."""
-    past = [one for recorded in facts.ledger[-10:] for one in recorded.attempt.replaces.values() if one]
-    return Watch(
-        job=facts.job, attempt=newest.number, instances=dict(newest.instances), past=tuple(sorted(set(past)))
-    )
+    past = {one for recorded in facts.ledger[-10:] for one in recorded.attempt.replaces.values() if one}
+    past |= {removal.instance_id for removal in newest.removed.values()}
+    return Watch(job=facts.job, attempt=newest.number, instances=newest.wanted, past=tuple(sorted(past)))
 
 
 def _record(facts: JobFacts, newest: Attempt, tick: Tick) -> Step | None:

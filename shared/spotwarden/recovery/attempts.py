@@ -17,10 +17,13 @@ from spotwarden.recovery import ownership, placing, strays
 from spotwarden.recovery.adopting import adopt, settle, watch_of
 from spotwarden.recovery.begun import unrecorded
 from spotwarden.recovery.claiming import claim, record
-from spotwarden.recovery.ending import clear, close, end_watch, ended
+from spotwarden.recovery.doubted_end import is_old, own_nodes, runs_on
+from spotwarden.recovery.ending import clear, close, end_watch, ended, stop
 from spotwarden.recovery.fates import Fate, Now
+from spotwarden.recovery.gang_wish import follow_wish
 from spotwarden.recovery.judging import LossFinding, answered, closed, find
-from spotwarden.recovery.truth_table import LossVerdict
+from spotwarden.recovery.removal import told_late
+from spotwarden.recovery.truth_table import LossVerdict, judge
 
 IN_FLIGHT = {AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF}
 
@@ -28,7 +31,7 @@ IN_FLIGHT = {AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OF
 def next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """What to do next for this job; None where nothing is left to do."""
     if facts.status_code is not None:
-        return ended(facts, tick)
+        return _wait_for_end(facts, policy, tick) or ended(facts, tick)
     if not _is_answered(facts) and (step := ownership.unsettled(facts, policy.recovery, tick)):
         return step
     return _next_step(ownership.sift(facts, policy.recovery, tick), policy, tick)
@@ -45,6 +48,9 @@ def _is_answered(facts: JobFacts) -> bool:
 
 def _next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """The next step of an open job, of whose instances only its own are left."""
+    if late := told_late(facts):
+        why = f"a person removed {late.node} while Compute Engine was taking it, which the log told of late"
+        return stop(facts, facts.ledger[-1], why, tick)
     if facts.newest and facts.newest.state in IN_FLIGHT:
         if facts.watched is None:
             return KeepWatch(
@@ -72,6 +78,17 @@ def _judged(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     return _found(facts, finding, policy, tick)
 
 
+def _wait_for_end(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
+    """Wait while a status that is not new cannot be compared yet with how its VMs went; None where it can."""
+    if runs_on(facts) or not is_old(facts, tick.now):
+        return None
+    found = [
+        LossFinding(node=node, judgement=judge(node, policy.recovery, tick)) for node in own_nodes(facts)
+    ]
+    waiting = (match for match in found if match.judgement.verdict is LossVerdict.WAIT)
+    return next((_wait(facts, match) for match in waiting), None)
+
+
 def _open(facts: JobFacts) -> bool:
     """A closed job has nothing to be judged but instances it never knew."""
     over = facts.newest is not None and facts.newest.state in CLOSED
@@ -90,7 +107,7 @@ def _found(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) ->
     judgement = finding.judgement
     match judgement.verdict:
         case LossVerdict.LEAVE:
-            return settle(facts, tick)
+            return follow_wish(facts, tick) or settle(facts, tick)
         case LossVerdict.WAIT:
             return _wait(facts, finding)
         case LossVerdict.CLEAR:
@@ -128,6 +145,6 @@ def _missing(facts: JobFacts, newest: Attempt, watched: Watched) -> Watch:
     An attempt that no sweep has seen whole may have been lost at any time since it was asked for.
     """
     watch = watched.watch
-    if watch.attempt == newest.number and watch.instances == newest.instances:
+    if watch.attempt == newest.number and watch.instances == newest.wanted:
         return watch if watch.whole else replace(watch, whole=facts.last_sweep or watched.since)
     return replace(watch_of(facts, newest), whole=newest.created)

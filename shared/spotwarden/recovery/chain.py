@@ -14,7 +14,12 @@ def told(ledger: Sequence[Attempt]) -> tuple[Attempt, ...]:
     for attempt in ledger:
         if found and ends_another(attempt) and not found[-1].closed:
             found[-1] = replace(
-                found[-1], state=attempt.state, reason=attempt.reason, updated=attempt.updated, lease=None
+                found[-1],
+                state=attempt.state,
+                reason=attempt.reason,
+                updated=attempt.updated,
+                lease=None,
+                removed={**found[-1].removed, **attempt.removed},
             )
         else:
             found.append(attempt)

@@ -8,15 +8,27 @@ from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import notices
 from spotwarden.recovery.begun import unrecorded
+from spotwarden.recovery.doubted_end import doubt, runs_on
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
+from spotwarden.recovery.removal import removals
 
 
 def ended(facts: JobFacts, tick: Tick) -> Step | None:
-    """The next step of a job that has written its status: its markers go, its record and its watch end."""
+    """The next step of a job that has a status: its markers go, and once no VM of it runs its record ends.
+
+    Where Compute Engine's facts do not agree with the status its owner is told first: nothing is launched
+    against a status, but nobody may end another's job by one either without a word.
+    """
     why = f"the job has ended with status {facts.status_code}"
+    if (why_not := doubt(facts)) and facts.newest and facts.newest.state not in CLOSED:
+        notice = notices.end_doubted(facts, facts.newest, why_not, tick)
+        if notice.id not in facts.told:
+            return Tell(reason=why_not, notice=notice)
     for node in facts.nodes:
         if node.marker is not None:
             return clear(node, why)
+    if runs_on(facts):
+        return None
     if facts.newest and facts.newest.state not in CLOSED:
         over = replace(
             facts.newest, state=follow(facts.newest.state, AttemptEvent.END), lease=None, updated=tick.now
@@ -49,7 +61,12 @@ def stop(facts: JobFacts, newest: Recorded, why: str, tick: Tick) -> Step:
     if notice.id not in facts.told:
         return Tell(reason=why, notice=notice)
     stopped = replace(
-        attempt, state=follow(attempt.state, AttemptEvent.STOP), reason=why, lease=None, updated=tick.now
+        attempt,
+        state=follow(attempt.state, AttemptEvent.STOP),
+        reason=why,
+        lease=None,
+        updated=tick.now,
+        removed=removals(facts, attempt),
     )
     return WriteAttempt(reason=why, record=stopped, generation=newest.generation)
 
@@ -64,5 +81,5 @@ def close(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick: 
         return Tell(reason=why, notice=notice)
     # The developer's own launch is attempt 1; whatever is over after it is the one that follows.
     number = 1 if facts.newest is None and state is AttemptState.STOPPED else blank.number
-    over = replace(blank, number=number, state=state, reason=why)
+    over = replace(blank, number=number, state=state, reason=why, removed=removals(facts, blank))
     return WriteAttempt(reason=why, record=over, generation=0, after=facts.head)

@@ -132,7 +132,7 @@ def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: TakenTurn, work
     due = [entry.watch.job for entry in watches if not is_whole(entry.watch, alive)]
     swept = taken.turn.swept
     shown = ShownInstances(instances, cloud.compute.operations(_since(written, watches, swept, tick)))
-    sighted = list(_sighted(cloud, layout, shown, watches))
+    sighted = [*_removed_late(shown, watches), *_sighted(cloud, layout, shown, watches)]
     crowd = told_apart(layout, written, watches, {*opened, *sighted})
     # Looking at a job whose entry is broken fails, and so tells of it, without stopping the others.
     jobs = dict.fromkeys([*crowd.by_job, *due, *broken, *sighted])
@@ -166,18 +166,25 @@ def _since(markers: list[Entry], watches: list[Watched], swept: datetime | None,
 
 
 def _sighted(cloud: Cloud, layout: Layout, shown: ShownInstances, watches: list[Watched]) -> Iterator[str]:
-    """Jobs that have, or had, an instance of their name that nobody has written down."""
+    """Jobs that have, or had, an instance of their name or label that nobody has written down."""
     known = [
         instance
         for watched in watches
         for instance in (*watched.watch.instances.values(), *watched.watch.past)
     ]
-    names = shown.unlisted(set(known))
-    if not names:
+    names, labels = shown.unlisted(set(known)), shown.unwatched(set(known))
+    if not names and not labels:
         return
     folders = set(cloud.store.folders(layout.prefix)) - RESERVED_JOBS
-    for name in names:
-        yield from (job for job in job_names(name) if job in folders and job_problem(job) is None)
+    for job in (*labels, *(job for name in names for job in job_names(name))):
+        if job in folders and job_problem(job) is None:
+            yield job
+
+
+def _removed_late(shown: ShownInstances, watches: list[Watched]) -> Iterator[str]:
+    """Open jobs of which a person has removed a former instance: within its preemption, perhaps."""
+    removed = shown.removed_by_people()
+    yield from (watched.watch.job for watched in watches if not removed.isdisjoint(watched.watch.past))
 
 
 def _existing(cloud: Cloud, layout: Layout, jobs: list[str]) -> list[str]:

@@ -11,7 +11,8 @@ from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.fates import Now, alive, lost_at
 from spotwarden.recovery.ownership import made_by_chain
-from spotwarden.recovery.removal import by_person, removed_beside
+from spotwarden.recovery.removal import on_purpose, removed_beside
+from spotwarden.recovery.reopening import started_again
 from spotwarden.recovery.truth_table import Judgement, LossVerdict, judge
 
 BY_WEIGHT = (
@@ -50,7 +51,7 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
         return unknown[0]
     ours = facts.newest.instances.values() if facts.newest else [match.node.instance_id for match in found]
     closing = [
-        match for match in found if match.judgement.verdict is LossVerdict.CLOSE and by_person(match.node)
+        match for match in found if match.judgement.verdict is LossVerdict.CLOSE and on_purpose(match.node)
     ]
     if removed := [one for one in closing if one.node.instance_id in ours]:
         fallen = any(match.judgement.verdict is LossVerdict.RECOVER for match in found)
@@ -95,6 +96,8 @@ def _replaced(facts: JobFacts, node: NodeFacts) -> bool:
     # A marker that names no instance may be about the newest one, whatever was registered last.
     if node.marker is None or not node.marker.body.instance_id or node.instance_id in ours:
         return False
+    if started_again(facts, node):
+        return False
     replaced = [one.attempt.replaces.get(node.node) for one in facts.ledger]
     # An attempt that its developer launched by hand replaces nothing, and yet the one before it is past.
     past = [one.attempt.instances.get(node.node) for one in facts.ledger[:-1]]
@@ -102,9 +105,9 @@ def _replaced(facts: JobFacts, node: NodeFacts) -> bool:
 
 
 def closed(facts: JobFacts, node: NodeFacts) -> str:
-    """A closed job stays closed, unless its developer has launched an instance that the ledger never saw."""
+    """A closed job stays closed, unless an instance was started or launched by hand since."""
     newest = facts.newest
-    if newest is None or newest.state not in CLOSED:
+    if newest is None or newest.state not in CLOSED or started_again(facts, node):
         return ""
     chain = [of for one in facts.ledger for of in (one.attempt.instances, one.attempt.replaces)]
     past = {instance_id for ids in chain for instance_id in ids.values()}

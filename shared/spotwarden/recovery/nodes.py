@@ -8,10 +8,13 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Removal
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.marker import Marker
+from spotwarden.recovery.actors import Actor, actor
+from spotwarden.recovery.fates import REMOVALS, alive
+from spotwarden.recovery.reopening import instances_of, last_closed, started_again
 
 NODE_OF_A_GANG = re.compile(r"(?P<job>.+)-\d+")
 TAKEN = {"compute.instances.preempted", "compute.instances.hostError"}
@@ -83,6 +86,19 @@ class ShownInstances:
         """Whether there is an instance of this name, or the log tells of one."""
         return bool(node) and (("name", node) in self._by_key or ("name", node) in self._log)
 
+    def unwatched(self, known: set[str]) -> list[str]:
+        """The jobs whose label a living instance has that is not known by id: one started again, perhaps."""
+        jobs = [one.job for one in self._instances if one.id not in known and one.job and alive(one)]
+        return list(dict.fromkeys(jobs))
+
+    def removed_by_people(self) -> set[str]:
+        """The ids of what people have deleted or stopped."""
+        return {
+            one.target_id
+            for one in self._operations
+            if one.kind in REMOVALS and not one.error and actor(one.user) is Actor.PERSON
+        }
+
     def unlisted(self, known: set[str]) -> list[str]:
         """The names of instances without our label that are not known by id: those there, and those taken."""
         names = [
@@ -126,10 +142,18 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
         inserts=shown.inserts(job=facts.job, names=names),
         unsure=shown.unsure,
     )
+    over = last_closed(facts)
+    former = [] if over is None else [*instances_of(over).items()]
+    former = [(node, one) for node, one in former if one and (node, one) not in {key[:2] for key in nodes}]
+    again = (_node(facts, shown, node, one, None) for node, one in former)
     return replace(
         facts,
-        nodes=tuple(_node(facts, shown, *node) for node in nodes),
+        nodes=(
+            *(_node(facts, shown, *node) for node in nodes),
+            *(node for node in again if started_again(facts, node)),
+        ),
         outlived=tuple(_node(facts, shown, node, one, None) for node, one in _outlived(facts)),
+        predecessors=tuple(_node(facts, shown, node, one, None) for node, one in _predecessors(facts)),
     )
 
 
@@ -168,6 +192,16 @@ def _outlived(facts: JobFacts) -> list[tuple[str, str]]:
     early = [one.attempt for one in facts.ledger[-3:] if one.attempt.early]
     past = [one for one in early if one is not newest or newest.state is AttemptState.RUNNING]
     return [(node, one) for attempt in past for node, one in attempt.replaces.items()]
+
+
+def _predecessors(facts: JobFacts) -> list[tuple[str, str]]:
+    """What the newest attempts stand in for, but for what is judged as it is; none once the job is closed."""
+    newest = facts.newest
+    if newest is None or newest.state in CLOSED:
+        return []
+    last = [one.attempt for one in facts.ledger[-3:]]
+    past = [one for one in last if one is not newest or newest.state is AttemptState.RUNNING]
+    return [(node, one) for attempt in past for node, one in attempt.replaces.items() if one]
 
 
 def _unseen(facts: JobFacts, shown: ShownInstances) -> list[tuple[str, str]]:
@@ -228,16 +262,40 @@ def _node(
 ) -> NodeFacts:
     present = [instance for instance in facts.instances if instance.name == node]
     answered = frozenset(one.attempt.cause for one in facts.ledger if one.attempt.cause)
+    history = shown.history(instance_id, node, marker.written if marker else None, answered)
     return NodeFacts(
         node=node,
         marker=marker,
         instance_id=instance_id,
         instance=next((one for one in present if one.id == instance_id), None),
         others=tuple(one for one in present if one.id != instance_id),
-        history=shown.history(instance_id, node, marker.written if marker else None, answered),
+        history=_with_removal(facts, node, instance_id, history),
         unsure=shown.unsure,
         missing_since=_missing_since(facts, node, instance_id),
         counted_since=_counted_since(facts, node, instance_id),
+    )
+
+
+def _with_removal(
+    facts: JobFacts, node: str, instance_id: str, history: tuple[Operation, ...]
+) -> tuple[Operation, ...]:
+    """The history with the removal that is on record, which the log may not tell of any more."""
+    last = [recorded.attempt.removed.get(node) for recorded in facts.ledger[-2:]]
+    known = {operation.name for operation in history}
+    gone = [one for one in last if one and one.instance_id == instance_id and one.operation not in known]
+    return (*(_as_operation(node, removal) for removal in gone), *history)
+
+
+def _as_operation(node: str, removal: Removal) -> Operation:
+    return Operation(
+        name=removal.operation,
+        zone="",
+        kind=removal.kind,
+        target_id=removal.instance_id,
+        target_name=node,
+        done=True,
+        user=removal.user,
+        at=removal.at,
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from spotwarden.model.attempt import Attempt, AttemptState
+from spotwarden.model.attempt import Attempt, AttemptState, Removal
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.marker import UnusableMarker
@@ -99,6 +99,45 @@ def closed(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick:
         owner=facts.owner,
         evidence={**blank.replaces, **_state_of(facts, blank)},
         ways=(Way.RESTART,),
+    )
+
+
+def end_doubted(facts: JobFacts, attempt: Attempt, why: str, tick: Tick) -> Notice:
+    """Say that a job is not brought back for a status code that may not be its own."""
+    written = f"{facts.ended:%Y-%m-%d %H:%M} UTC" if facts.ended else "an unknown time"
+    return Notice(
+        id=f"end-doubted/{attempt.job}/{attempt.number}",
+        kind="end_doubted",
+        severity=Severity.URGENT,
+        job=attempt.job,
+        at=tick.now,
+        what=f"{attempt.job} is not brought back: it has the status {facts.status_code}, perhaps not its own",
+        why=f"the status was written at {written}; {why}",
+        todo=f"if the job has not ended, {_resume(facts)}: it goes on from its output",
+        owner=facts.owner,
+        evidence=_state_of(facts, attempt),
+        ways=(Way.RESTART,),
+    )
+
+
+def node_removed(facts: JobFacts, attempt: Attempt, gone: Mapping[str, Removal], tick: Tick) -> Notice:
+    """Say that a gang goes on without nodes that somebody has removed, before anything of it is touched."""
+    left = [node for node in attempt.wanted if node not in gone]
+    names, operations = ", ".join(gone), "/".join(sorted(removal.operation for removal in gone.values()))
+    users = {node: removal.user or "the VM itself" for node, removal in gone.items()}
+    return Notice(
+        id=f"node-removed/{facts.job}/{attempt.number}/{operations}",
+        kind="node_removed",
+        severity=Severity.WARNING,
+        job=facts.job,
+        at=tick.now,
+        what=f"{facts.job} goes on without {names}",
+        why="; ".join(f"{node}: {removal.kind} by {users[node]}" for node, removal in gone.items()),
+        then=f"{', '.join(left)} run on and are left alone. If another node is lost after a person or a rule"
+        " removed one, the job is closed rather than made again against their word",
+        todo=f"to have all nodes again, {_resume(facts)} after `spotwarden stop {facts.job}`",
+        owner=facts.owner,
+        evidence={node: removal.instance_id for node, removal in gone.items()},
     )
 
 

@@ -1,11 +1,37 @@
 """What a person has removed: a job is its owner's to end, also while it is being brought back."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from spotwarden.model.attempt import Attempt
+from spotwarden.model.attempt import CLOSED, Attempt, Removal
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.recovery.actors import Actor, actor
-from spotwarden.recovery.fates import REMOVALS, alive, cause_of
+from spotwarden.recovery.fates import KINDS, REMOVALS, Fate, alive, cause_of
+from spotwarden.recovery.reopening import instances_of
+
+CLOCKS_APART = timedelta(minutes=1)
+
+
+def removal_of(node: NodeFacts) -> Removal | None:
+    """What ended the node's newest life, where that was somebody's wish or its own; None for all else."""
+    cause = cause_of(node)
+    if cause is None or KINDS[cause.kind] is not Fate.STOPPED:
+        return None
+    return Removal(
+        instance_id=node.instance_id, operation=cause.name, kind=cause.kind, user=cause.user, at=cause.at
+    )
+
+
+def removals(facts: JobFacts, attempt: Attempt) -> dict[str, Removal]:
+    """The removals of what the attempt has, or stands in for, that the facts tell of, by node."""
+    ids = instances_of(attempt)
+    own = [node for node in facts.nodes if node.instance_id and ids.get(node.node) == node.instance_id]
+    return {**attempt.removed, **{one.node: removal for one in own if (removal := removal_of(one))}}
+
+
+def on_purpose(node: NodeFacts) -> bool:
+    """Whether a person removed the node, or a rule of ours: not the guest itself, nor its own account."""
+    cause = cause_of(node)
+    return cause is not None and cause.kind in REMOVALS and actor(cause.user) in {Actor.PERSON, Actor.OURS}
 
 
 def by_person(node: NodeFacts) -> bool:
@@ -24,6 +50,25 @@ def _asked_since(node: NodeFacts, attempt: Attempt) -> bool:
     """Whether a person has asked for this attempt after what befell the node: that word is the newer one."""
     cause = cause_of(node)
     return attempt.lost is None and cause is not None and cause.at is not None and cause.at < attempt.created
+
+
+def told_late(facts: JobFacts) -> NodeFacts | None:
+    """A predecessor that a person removed within its preemption, of which the log has told only now.
+
+    Its successor was made meanwhile. What came after the claim only tidied up; clocks may be a minute apart.
+    """
+    if facts.newest is None or facts.newest.state in CLOSED:
+        return None
+    since_asked: list[Attempt] = []
+    for recorded in facts.ledger:
+        since_asked = [] if recorded.attempt.lost is None else [*since_asked, recorded.attempt]
+    for attempt in since_asked:
+        for node in facts.predecessors:
+            cause = cause_of(node) if by_person(node) else None
+            mine = attempt.replaces.get(node.node) == node.instance_id and not attempt.early
+            if mine and cause and cause.at and cause.at <= attempt.created + CLOCKS_APART:
+                return node
+    return None
 
 
 def removed_beside(facts: JobFacts, lost: datetime | None) -> bool:

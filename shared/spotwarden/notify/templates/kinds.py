@@ -28,6 +28,13 @@ _OF_JOBS = {
     "gave_up": _kind("A job could not be started again, and will not be tried again.", Severity.URGENT),
     "launch_failing": _kind("Compute Engine forbids us to start a job again; for ops.", Severity.URGENT),
     "stopped": _kind("A job is over, since somebody stopped it or its limit was reached.", Severity.WARNING),
+    "node_removed": _kind(
+        "Somebody has removed a node of a gang, which goes on without it.", Severity.WARNING
+    ),
+    "end_doubted": _kind(
+        "A job was taken long after, or before, its status code was written, and is not brought back.",
+        Severity.URGENT,
+    ),
     "script_differs": _kind(
         "A job runs on another VM than its stored create script makes.", Severity.WARNING
     ),

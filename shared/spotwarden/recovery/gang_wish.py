@@ -1,0 +1,42 @@
+"""What a gang should have: a node that somebody has removed is not missed, nor is the rest touched for it.
+
+The removal is written into the attempt's record, for the operation log is not read back for ever: a node
+whose removal was forgotten would look like one that was lost, and the whole gang be made again for it.
+"""
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import Step, Tell, WriteAttempt
+from spotwarden.model.attempt import AttemptState
+from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.tick import Tick
+from spotwarden.recovery import notices
+from spotwarden.recovery.ending import clear
+from spotwarden.recovery.fates import alive
+from spotwarden.recovery.removal import removal_of
+
+
+def follow_wish(facts: JobFacts, tick: Tick) -> Step | None:
+    """Bring the record of a gang that runs up to date with who removed or started which node."""
+    newest = facts.ledger[-1] if facts.ledger else None
+    if newest is None or newest.attempt.state is not AttemptState.RUNNING:
+        return None
+    attempt = newest.attempt
+    own = [node for node in facts.nodes if attempt.instances.get(node.node) == node.instance_id]
+    lost = {node.node: removal for node in own if _is_gone(node) and (removal := removal_of(node))}
+    back = {node.node for node in own if node.instance and alive(node.instance)} & attempt.removed.keys()
+    if new := {node: removal for node, removal in lost.items() if node not in attempt.removed}:
+        notice = notices.node_removed(facts, attempt, new, tick)
+        if notice.id not in facts.told:
+            return Tell(reason=notice.what, notice=notice)
+    if new or back:
+        kept = {node: removal for node, removal in attempt.removed.items() if node not in back}
+        changed = replace(attempt, removed={**kept, **new}, updated=tick.now)
+        names = ", ".join([*(f"without {node}" for node in new), *(f"with {node} again" for node in back)])
+        return WriteAttempt(reason=f"the gang goes on {names}", record=changed, generation=newest.generation)
+    answered = (node for node in own if node.marker is not None and node.node in attempt.removed)
+    return next((clear(node, f"{node.node} was removed on purpose") for node in answered), None)
+
+
+def _is_gone(node: NodeFacts) -> bool:
+    return node.instance is None or not alive(node.instance)

@@ -1,0 +1,49 @@
+"""A job that was closed is open again once a person has started one of its instances."""
+
+from datetime import datetime
+
+from spotwarden.model.attempt import CLOSED, Attempt
+from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.instance import Operation
+from spotwarden.recovery.actors import Actor, actor
+from spotwarden.recovery.chain import told
+
+STARTS = {"start", "resume"}
+
+
+def started_again(facts: JobFacts, node: NodeFacts) -> bool:
+    """Whether a person has started this instance of the closed attempt, after what closed it."""
+    over = last_closed(facts)
+    if over is None or not node.instance_id or node.instance_id not in instances_of(over).values():
+        return False
+    since = closed_at(over, node.node)
+    return any(_is_persons_start(one) and one.at is not None and one.at > since for one in node.history)
+
+
+def last_closed(facts: JobFacts) -> Attempt | None:
+    """The attempt whose instances may be started again: the newest, or the one before such a start.
+
+    The nodes of a gang are started one after the other, and a sweep may see the first of them alone.
+    """
+    last = told([recorded.attempt for recorded in facts.ledger])[-2:]
+    if last and last[-1].seen and last[-1].state not in CLOSED:
+        last = last[:-1]
+    return last[-1] if last and last[-1].state in CLOSED else None
+
+
+def instances_of(attempt: Attempt) -> dict[str, str]:
+    """The instances that an attempt has, or stands in for where it has none of a node."""
+    return {**attempt.replaces, **attempt.instances}
+
+
+def closed_at(over: Attempt, node: str) -> datetime:
+    """When the node was removed, where that closed the job; else when the job was closed.
+
+    The first is Compute Engine's own moment: a start may come between a removal and the sweep that sees it.
+    """
+    removal = over.removed.get(node)
+    return removal.at if removal and removal.at else over.updated
+
+
+def _is_persons_start(operation: Operation) -> bool:
+    return operation.kind in STARTS and not operation.error and actor(operation.user) is Actor.PERSON
