@@ -45,11 +45,10 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     job's own, and the rest are its `namesakes`. `inserts` are the inserts, single and bulk, that the
     operation log tells of. `outlived` are VMs whose successor started while they ran: when that one is lost,
     they may be all that their owner has left to remove. `predecessors` are instances that the newest attempts
-    stand in for, of whose removal the log may tell late. `operation`
-    is the answer about the newest attempt's request, once somebody has looked, and `forgotten` means that
-    Compute Engine does not know it any more; `surveyed` is true once the instances were listed after it.
-    `outdated` means that a marker came
-    which these facts cannot judge. `registered`, `told`, `unanswered` (requests without an answer) and
+    stand in for, of whose removal the log may tell late. `operation` is the answer about the newest attempt's
+    request, once somebody has looked, and `forgotten` means that Compute Engine does not know it any more;
+    `surveyed` is true once the instances were listed after it. `outdated` means that a marker came which
+    these facts cannot judge. `registered`, `told`, `unanswered` (requests without an answer) and
     `fetched` (resources of instances, by id) are what this sweep has done already.
     `registrations` are the ids in the job's metadata, by node. `recorded` says that what was launched as the
     newest attempt is written down. `last_sweep` is when all jobs were last looked at.

@@ -35,7 +35,8 @@ def strangers(facts: JobFacts) -> list[Instance]:
 
 def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     """Write down an attempt that its developer launched by hand; None where there is none."""
-    new = _started_again(facts) | {stranger.name: stranger for stranger in strangers(facts)}
+    again = _started_again(facts)
+    new = again | {stranger.name: stranger for stranger in strangers(facts)}
     if not new:
         return None
     if facts.watched is None:

@@ -166,7 +166,7 @@ def test_a_hole_ends_the_idle_time(world):
 
 def test_metrics_that_cannot_be_read_are_told_once(world):
     """Not once for each VM; open cases stay as they are and nothing is done."""
-    vms = [world.vm(0.0, name=f"train-{number}") for number in range(5)]
+    vms = [world.vm(0.0, name=f"train-{number}", job=f"train-{number}") for number in range(5)]
     world.ticks(minutes=110)
     warned = len(world.kinds())
     world.gauges.problem = "403 forbidden"

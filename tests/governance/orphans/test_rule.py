@@ -373,3 +373,30 @@ def test_what_is_judged_says_what_was_seen():
         "stall",
         "early_stop",
     )
+
+
+CLOSED_GANG = {
+    "state": AttemptState.STOPPED,
+    "updated": NOW - 2 * AFTER,
+    "removed": frozenset({"1002"}),
+    "instances": {"test-vm-1": "1001", "test-vm-2": "1002"},
+}
+
+
+def test_a_working_node_of_a_gang_that_was_closed_for_another_node_is_only_told_of():
+    """Nobody has said a word of this one: it is not deleted."""
+    assert verdict(on_record(**CLOSED_GANG)).reading is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"removed": frozenset()},
+        {"removed": frozenset({"1001"})},
+        {"status_code": "0", "ended": NOW - 2 * AFTER},
+        {"state": AttemptState.GAVE_UP},
+    ],
+)
+def test_what_is_left_of_a_job_that_is_over_in_another_way_goes(other):
+    """One that its owner has stopped, one that was removed itself, one that has ended or was given up."""
+    assert verdict(on_record(**{**CLOSED_GANG, **other})).reading is BAD

@@ -12,6 +12,7 @@ from spotwarden.governance import precedence
 from spotwarden.governance.costs import basis, bill, kind_of, words
 from spotwarden.governance.exemptions import exempt
 from spotwarden.governance.idle.facts import IdleFacts
+from spotwarden.governance.idle.gangs import as_one, gangs, with_cases
 from spotwarden.governance.idle.loads import CONTENT, LoadState, able_from, verdict
 from spotwarden.governance.idle.text import RULE, bad, blind, only_told, unknown
 from spotwarden.governance.signals.facts import JobRecord
@@ -66,7 +67,8 @@ def judge(facts: IdleFacts, brief: Brief) -> Judged:
         findings = _blind(facts, brief)
         hidden = (*hidden, "project")
     else:
-        findings = tuple(_findings(facts, brief))
+        together = gangs(facts)
+        findings = tuple(as_one(tuple(_findings(facts, with_cases(brief, together))), together))
     return Judged(
         rules=NAMES,
         findings=findings,

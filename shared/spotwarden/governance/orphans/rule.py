@@ -116,6 +116,8 @@ def fault_of(
         return _gone(record, bare=bare, made=foreign or _is_made_by_us(machine, record))
     if record.state in AT_WORK:
         return None
+    if left := _left_of_gang(machine, record):
+        return left
     if record.status_code is not None or record.state in CLOSED:
         return _over(machine, record, contradiction(record, others, policy))
     if machine.id in record.instances.values():
@@ -188,6 +190,24 @@ def _over(machine: Machine, record: JobRecord, contradicted: str) -> OrphanFault
         )
     state = "stopped, and its disks are paid for" if machine.status in AT_REST else "still there"
     return OrphanFault(reason=f"its job {what}, and the VM is {state}", since=over, evidence=evidence)
+
+
+def _left_of_gang(machine: Machine, record: JobRecord) -> OrphanFault | None:
+    """A gang was closed for what somebody did to another of its nodes; of this one nobody has said a word."""
+    closed = record.state is AttemptState.STOPPED and record.status_code is None
+    began = begun(machine)
+    if not closed or not record.removed or machine.id in record.removed or machine.status in AT_REST:
+        return None
+    if record.updated is None or began is None or began > record.updated:
+        return None
+    return OrphanFault(
+        reason="its job was closed when other nodes of it were removed or lost, and it runs on",
+        since=record.updated,
+        reading=Reading.UNKNOWN,
+        todo=f"`spotwarden stop {record.job}` if it is not needed; then `spotwarden restart {record.job}`"
+        " makes all nodes again",
+        evidence={"closed": moment(record.updated)},
+    )
 
 
 def _replaced(machine: Machine, record: JobRecord) -> OrphanFault | None:

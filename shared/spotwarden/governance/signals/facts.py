@@ -21,8 +21,9 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     is none; `instances` are that attempt's ids by node. `signals` is what was last seen of it, by node and
     attempt. `past` are the ids that other attempts had or stood in for, `outlived` those of them that were
     said to be taken and were replaced while they ran, `registered` those in the job's metadata; all are read
-    only where a VM of the job is not explained without them. `training` is what it measures, where something
-    hangs on that. `problem` says why the record could not be read.
+    only where a VM of the job is not explained without them. `removed` are those of the newest attempt that
+    somebody has removed on purpose. `training` is what it measures, where something hangs on that. `problem`
+    says why the record could not be read.
     """
 
     job: str
@@ -37,6 +38,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     instances: Mapping[str, str] = {}
     past: frozenset[str] = frozenset()
     outlived: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
     registered: frozenset[str] = frozenset()
     owner: str = ""
     file: JobFile = JobFile()

@@ -27,7 +27,7 @@ from spotwarden.layout import (
     ObjectName,
     StatusCode,
 )
-from spotwarden.model.attempt import CLOSED, AttemptState, Try
+from spotwarden.model.attempt import CLOSED, AttemptState, Removal, Try
 from spotwarden.model.moment import Moment
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
@@ -49,6 +49,7 @@ class Launched(msgspec.Struct, frozen=True, kw_only=True):
     instances: dict[str, str] = {}
     replaces: dict[str, str] = {}
     early: bool = False
+    removed: dict[str, Removal] = {}
     tries: tuple[Try, ...] = ()
 
     @property
@@ -149,6 +150,7 @@ def _with_newest(record: JobRecord, newest: Launched | None) -> JobRecord:
         began=newest.started or newest.created,
         updated=newest.updated,
         owner=record.file.owner or newest.owner,
+        removed=frozenset(removal.instance_id for removal in newest.removed.values()),
     )
 
 

@@ -1,0 +1,92 @@
+"""A gang idles as one, and is acted upon as one."""
+
+import pytest
+
+from spotwarden.governance.idle.rule import judge
+from spotwarden.model.finding import Reading
+from spotwarden.model.governance import IdleLimits, Remedy
+from tests.fakes.world import load
+from tests.governance.idle.idle_vms import IDLE, MINUTE, NOW, brief, case, facts, row, vm
+from tests.governance.idle.idle_world import BUSY, IdleWorld
+
+BUSY_ROW = (*IDLE[1:], 90.0)
+FIRST, SECOND = vm(id="11", name="gang-1"), vm(id="12", name="gang-2")
+
+
+def findings(*cases, machines=(FIRST, SECOND), **said):
+    """The findings about these VMs."""
+    return judge(facts(*machines, **said), brief(*cases)).findings
+
+
+def gang(first=IDLE, second=IDLE, *cases, machines=(FIRST, SECOND)):
+    """The findings about a gang of two with these buckets."""
+    rows = {"11": row(first), "12": row(second)}
+    jobs = {machine.id: "train" for machine in machines}
+    return findings(*cases, machines=machines, rows=rows, jobs=jobs)
+
+
+def test_a_gang_of_which_all_idle_is_one_finding_about_all_its_nodes():
+    """One case, named by the job: one answer keeps them all, and the remedy takes them all."""
+    (finding,) = gang()
+    assert finding.subject.key == finding.subject.job == "train"
+    assert [target.id for target in finding.subject.targets] == ["11", "12"]
+
+
+@pytest.mark.parametrize("busy", [0, 1])
+def test_a_gang_of_which_one_node_works_does_not_idle(busy):
+    """Whichever it is: the others may wait for it."""
+    rows = [IDLE, IDLE]
+    rows[busy] = BUSY_ROW
+    assert gang(*rows) == ()
+
+
+def test_a_gang_of_which_one_node_is_unknown_is_unknown():
+    """What nobody knows never leads to an action."""
+    rows = {"11": row(IDLE), "12": row(IDLE, points=(1,) * 6)}
+    (finding,) = findings(rows=rows, jobs={"11": "train", "12": "train"})
+    assert finding.reading is Reading.UNKNOWN
+    assert finding.subject.key == "train"
+
+
+def test_a_gang_idles_since_its_last_node_worked():
+    """So long as its case has been seen through, its idle time goes on from there."""
+    since = NOW - 200 * MINUTE
+    (finding,) = gang(IDLE, IDLE, case(since, key="train"))
+    assert finding.since == since
+    (other,) = gang()
+    assert other.since > since
+
+
+def test_nodes_of_another_attempt_and_of_another_job_are_no_gang():
+    """The old VM of an attempt before is judged by itself."""
+    old = vm(id="12", name="gang-2", labels={"spotwarden-job": "train", "spotwarden-attempt": "1"})
+    new = vm(id="11", name="gang-1", labels={"spotwarden-job": "train", "spotwarden-attempt": "2"})
+    assert {finding.subject.key for finding in gang(machines=(new, old))} == {"11", "12"}
+    rows = {"11": row(IDLE), "12": row(IDLE)}
+    apart = findings(rows=rows, jobs={"11": "train", "12": "other"})
+    assert {finding.subject.key for finding in apart} == {"11", "12"}
+
+
+def test_a_node_that_is_to_be_kept_keeps_its_gang():
+    """Its label spares all of them."""
+    kept = vm(id="12", name="gang-2", labels={"spotwarden-job": "train", "spotwarden-keep": "2026-12-31"})
+    (finding,) = gang(machines=(FIRST, kept))
+    assert finding.exempt
+
+
+@pytest.fixture(scope="module")
+def module():
+    """functions/flag_idle_gpus/main.py."""
+    return load("flag_idle_gpus")
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_the_idle_rule_stops_a_gang_as_one_or_not_at_all(module, works):
+    """Three of its nodes idle all day; the fourth decides."""
+    world = IdleWorld(module, idle=IdleLimits(remedy=Remedy.STOP))
+    nodes = [world.vm(0.0, name=f"gang-{number}", job="gang") for number in (1, 2, 3)]
+    last = world.vm(BUSY if works else 0.0, name="gang-4", job="gang")
+    world.ticks(hours=6)
+    stopped = {target for _, target in world.asked()}
+    assert stopped == (set() if works else {*nodes, last})
+    assert world.kinds().count("idle_acted") == (0 if works else 1)
