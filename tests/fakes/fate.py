@@ -59,6 +59,11 @@ class Fate:
         """Show operations in lists only once they are so old; an operation by its name is shown at once."""
         self._log_lag = behind
 
+    @property
+    def lags(self) -> bool:
+        """Whether the log shows operations late."""
+        return bool(self._log_lag)
+
     def offer(self, kind: str, zones: Collection[str]) -> None:
         """Offer a machine or accelerator type in these zones only; one never named is offered everywhere."""
         self._offers[kind] = frozenset(zones)

@@ -190,3 +190,21 @@ def test_who_tidies_up_after_a_recovery_ends_nothing(kept):
     kept.cloud.compute.owner_deletes(old.id)
     kept.settle(4)
     assert states(kept) == [AttemptState.RUNNING] * 2
+
+
+def test_a_stop_that_was_taken_back_does_not_end_the_attempt_after_the_next_preemption(kept):
+    """Started again, then preempted: while the next attempt waits for room the old stop counts no more."""
+    kept.settle()
+    kept.cloud.compute.owner_stops("test-vm")
+    kept.settle(4)
+    kept.cloud.compute.owner_starts("test-vm")
+    kept.wait(seconds=25)
+    for zone in kept.cloud.compute.zones:
+        kept.cloud.compute.stock_out(zone)
+    kept.preempt()
+    kept.settle(6)
+    assert states(kept) == [AttemptState.STOPPED, AttemptState.BACKING_OFF]
+    for zone in kept.cloud.compute.zones:
+        kept.cloud.compute.restock(zone)
+    kept.settle(10)
+    assert states(kept) == [AttemptState.STOPPED, AttemptState.RUNNING]

@@ -125,6 +125,33 @@ class Namesake(Command, frozen=True, kw_only=True, tag=True):
     labelled: bool = False
 
 
+class Interfere(Command, frozen=True, kw_only=True, tag=True):
+    """A person deletes a VM that is being taken just now, or stops it with `keep`."""
+
+    vm: int = 0
+    keep: bool = False
+
+
+class RemoveNode(Command, frozen=True, kw_only=True, tag=True):
+    """An owner deletes one node of a gang that runs whole, or stops it with `keep`."""
+
+    job: int = 0
+    node: int = 0
+    keep: bool = False
+
+
+class StartAgain(Command, frozen=True, kw_only=True, tag=True):
+    """An owner starts the VMs again that they had stopped."""
+
+    job: int = 0
+
+
+class Lag(Command, frozen=True, kw_only=True, tag=True):
+    """The operation log shows only what is older than so many seconds; 0 ends that."""
+
+    seconds: int = 240
+
+
 class Relaunch(Command, frozen=True, kw_only=True, tag=True):
     """An owner launches a job that is closed once more, by hand; with `seen` a tick comes before trouble."""
 
@@ -204,6 +231,10 @@ AnyCommand = (
     | Remove
     | Stop
     | Namesake
+    | Interfere
+    | RemoveNode
+    | StartAgain
+    | Lag
     | Relaunch
     | Stray
     | Stock

@@ -48,6 +48,14 @@ BLOWS: dict[str, tuple[int, Maker]] = {
         4,
         lambda chance: c.Namesake(job=_any(chance), zone=chance.randrange(3), labelled=chance.random() < 0.4),
     ),
+    "interfere": (2, lambda chance: c.Interfere(vm=_any(chance), keep=chance.random() < 0.3)),
+    "remove_node": (
+        2,
+        lambda chance: c.RemoveNode(job=_any(chance), node=_any(chance), keep=chance.random() < 0.3),
+    ),
+    "start_again": (3, lambda chance: c.StartAgain(job=_any(chance))),
+    "lag": (2, lambda chance: c.Lag(seconds=chance.choice((60, 240, 600)))),
+    "catch_up": (3, lambda _chance: c.Lag(seconds=0)),
     "relaunch": (2, lambda chance: c.Relaunch(job=_any(chance))),
     "stray": (1, lambda chance: c.Stray(job=_any(chance), broken=chance.random() < 0.5)),
     "stockout": (5, lambda chance: c.Stock(zone=_any(chance), left=chance.choice((0, 0, 1)))),
@@ -70,11 +78,23 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
     names = [name for name in BLOWS if name not in without]
     weights = [BLOWS[name][0] for name in names]
     for name in chance.choices(names, weights, k=chance.randint(2, 7)):
-        drawn.append(BLOWS[name][1](chance))
+        blow = BLOWS[name][1](chance)
+        drawn.append(blow)
+        if isinstance(blow, c.Remove) and blow.keep and "start_again" not in without:
+            drawn.extend(_started_again(chance))
         drawn.append(c.Pass(seconds=chance.choice((0, 5, 20, 35, 40, 60, 60))))
         after = chance.choices((_frozen, _asleep, _sweeps), (FROZEN, ASLEEP, 1 - FROZEN - ASLEEP))[0]
         drawn.extend(after(chance))
     return drawn
+
+
+def _started_again(chance: Random) -> Iterator[c.Command]:
+    """A sweep sees what was stopped, then its owner starts it again, and then it is struck, perhaps."""
+    yield c.Pass(seconds=40)
+    yield from (c.Sweep(), c.Sweep()) if chance.random() < 0.8 else ()
+    yield c.StartAgain()
+    yield from (c.Sweep(),) if chance.random() < 0.5 else ()
+    yield c.Preempt(vm=_any(chance), word=chance.choice(HURT))
 
 
 def _submitted(chance: Random, kinds: list[c.Kind]) -> c.Command:

@@ -44,6 +44,7 @@ def end(world: World) -> Outcome:
         compute.restock(zone)
         compute.show(zone)
     compute.forbid(forbidden=False)
+    compute.let_the_log_lag(timedelta(0))
     world.let_go()
     quiet = 0
     for number in range(ROUNDS):

@@ -33,7 +33,7 @@ def _job(world: World, job: Job) -> list[str]:
     if job.kind is not Kind.BARE and (stored is None or stored.data != job.script):
         return [f"the script of {job.name} was lost"]
     up = sorted(vm.seen.name for vm in world.running(job))
-    if up == sorted(job.nodes):
+    if up in (sorted(job.nodes), sorted({*job.nodes} - {job.smaller})):
         return []
     records = ledger_of(world, job)
     if job.doubtful and records and records[-1]["state"] in CLOSED and told_of(world, job.name):

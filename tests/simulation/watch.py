@@ -131,6 +131,8 @@ class Watch:
             self._fault(f"VMs that are no job's are asked for: {', '.join(names)}")
             return
         self._may_start(process, job)
+        if job.smaller:
+            self._fault(f"{job.name} is made again, though its owner has removed {job.smaller}")
         if there := [vm for vm in self.there(job) if vm.launch != request_id]:
             told = ", ".join(f"{vm.seen.name} {vm.seen.id[-4:]} {vm.seen.status.value}" for vm in there)
             self._fault(f"a launch of {job.name} was asked for while it lives: {told}")

@@ -3,10 +3,12 @@
 import sys
 from datetime import timedelta
 
+import msgspec
 from msgspec.structs import replace
 
 from spotwarden.engine.executor import Executor
 from spotwarden.layout import CreateScript, JobFileName, MarkerName
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.base_action import CloseJob
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
@@ -81,11 +83,69 @@ class World(Ground):
 
     def _remove(self, command: c.Remove) -> None:
         if job := self.pick_job(command.job):
-            self._close(job, STOPPED)
+            if self.whole(job):
+                self._close(job, STOPPED)
+            else:
+                self._end_by_owner(job)
             for vm in self.up(job):
                 self._go(vm, command.word if vm.seen.status is Status.RUNNING else c.Word.NONE)
-                act = self.cloud.compute.owner_stops if command.keep else self.cloud.compute.owner_deletes
-                act(vm.seen.id)
+                self._take_down(vm, keep=command.keep)
+            job.stopped = tuple(vm.seen.id for vm in self.vms_of(job)) if command.keep else ()
+
+    def _take_down(self, vm: Vm, *, keep: bool) -> None:
+        act = self.cloud.compute.owner_stops if keep else self.cloud.compute.owner_deletes
+        act(vm.seen.id)
+
+    def _interfere(self, command: c.Interfere) -> None:
+        """Where the log tells of the delete later than of the preemption, nobody can know in time."""
+        jobs = [job for job in self.jobs if not job.over and job.kind is not c.Kind.EARLY]
+        vms = [vm for job in jobs for vm in self.vms_of(job) if vm.seen.status is Status.STOPPING]
+        if vms:
+            vm = vms[command.vm % len(vms)]
+            self._end_by_owner(self.nodes[vm.seen.name])
+            self._take_down(vm, keep=command.keep)
+
+    def _removenode(self, command: c.RemoveNode) -> None:
+        gangs = [job for job in self.jobs if len(job.nodes) > 1 and not job.over and not job.smaller]
+        whole = [job for job in gangs if self.whole(job) and self._is_on_record(job)]
+        if whole:
+            job = whole[command.job % len(whole)]
+            node = job.nodes[command.node % len(job.nodes)]
+            vm = next(vm for vm in self.running(job) if vm.seen.name == node)
+            job.smaller, job.doubtful, job.hurt = node, True, False
+            self._take_down(vm, keep=command.keep)
+
+    def _is_on_record(self, job: Job) -> bool:
+        """Whether the ledger counts on the very VMs that run; nobody misses one that nobody saw."""
+        entries = self.cloud.store.entries(self.layout.attempts(job.name))
+        read = [self.cloud.store.read(entry.name) for entry in entries]
+        records = [msgspec.json.decode(one.data, type=Attempt) for one in read if one]
+        newest = max(records, key=lambda record: record.number, default=None)
+        running = {vm.seen.name: vm.seen.id for vm in self.running(job)}
+        return newest is not None and newest.state is AttemptState.RUNNING and newest.instances == running
+
+    def _startagain(self, command: c.StartAgain) -> None:
+        """Only what its owner stopped as a whole, and nothing else of the job is there."""
+        over = [job for job in self.jobs if job.over == STOPPED and job.stopped and not job.smaller]
+        job = over[command.job % len(over)] if over else None
+        if job is None or {vm.seen.id for vm in self.vms_of(job)} != set(job.stopped):
+            return
+        vms = self.vms_of(job)
+        if len(vms) == len(job.nodes) and all(vm.seen.status is Status.TERMINATED for vm in vms):
+            job.over, job.over_since, job.hurt, job.stopped = "", None, False, ()
+            for vm in vms:
+                self.cloud.compute.owner_starts(vm.seen.id)
+            self.pass_time(timedelta(seconds=40))
+
+    def _lag(self, command: c.Lag) -> None:
+        self.cloud.compute.let_the_log_lag(timedelta(seconds=command.seconds))
+
+    def _end_by_owner(self, job: Job) -> None:
+        """Its owner ends it; while the log lags, a job that something befell may come back before."""
+        if self.cloud.compute.lags:
+            job.doubtful = True
+        else:
+            self._close(job, STOPPED)
 
     def _stop(self, command: c.Stop) -> None:
         """Its record comes behind the newest as it is now; a sweep that slept comes second."""
@@ -93,6 +153,7 @@ class World(Ground):
             tick = Tick(function="stop", sweep=f"stop-{self.sequence:04}", now=self.now())
             Executor(self.ports, self.layout, POLICY, tick).apply(CloseJob(reason="stopped", job=job.name))
             self._close(job, STOPPED)
+            job.stopped = ()
             for vm in self.up(job):
                 act = self.cloud.compute.owner_stops if command.keep else self.cloud.compute.owner_deletes
                 act(vm.seen.id)
@@ -122,7 +183,7 @@ class World(Ground):
         over = [job for job in self.jobs if job.over == STOPPED]
         job = over[command.job % len(over)] if over else None
         if job and not self.vms_of(job) and self.cloud.compute.has_room(job.zone):
-            job.over, job.over_since, job.hurt = "", None, False
+            job.over, job.over_since, job.hurt, job.smaller = "", None, False, ""
             self._launch(job, seen=command.seen)
 
     def _close(self, job: Job, why: str) -> None:

@@ -279,11 +279,16 @@ def _node(
 def _with_removal(
     facts: JobFacts, node: str, instance_id: str, history: tuple[Operation, ...]
 ) -> tuple[Operation, ...]:
-    """The history with the removal that is on record, which the log may not tell of any more."""
-    last = [recorded.attempt.removed.get(node) for recorded in facts.ledger[-2:]]
-    known = {operation.name for operation in history}
-    gone = [one for one in last if one and one.instance_id == instance_id and one.operation not in known]
-    return (*(_as_operation(node, removal) for removal in gone), *history)
+    """The history with the removal that is on record, which the log may not tell of any more.
+
+    Only of the newest attempt's: one before it is answered by that attempt.
+    """
+    removal = facts.newest.removed.get(node) if facts.newest else None
+    if removal is None or removal.instance_id != instance_id:
+        return history
+    if removal.operation in {operation.name for operation in history}:
+        return history
+    return (_as_operation(node, removal), *history)
 
 
 def _as_operation(node: str, removal: Removal) -> Operation:
