@@ -127,15 +127,18 @@ def test_the_status_of_another_job_that_is_silent_ends_it_after_a_warning(govern
     assert governed.asked() == [("delete", vm)]
 
 
-def test_the_status_of_another_job_keeps_it_from_coming_back(world):
-    """This works: it is preempted, and taken for ended."""
+@pytest.mark.parametrize(("minutes", "told"), [(1, False), (20, True)])
+def test_the_status_of_another_job_keeps_it_from_coming_back(world, minutes, told):
+    """Nothing is launched against a status; of one that came long before the preemption its owner hears."""
     world.settle()
     JobVm(world).write(StatusCode(job="test-vm"), b"0")
+    world.wait(minutes=minutes)
     world.preempt()
     world.wait(minutes=1)
     world.sweep_until_quiet()
     assert world.vms() == []
     assert world.attempts()[-1].state is AttemptState.ENDED
+    assert ("end_doubted" in world.notices()) is told
 
 
 @pytest.mark.parametrize("said", [{}, {"instance_id": "4711"}, {"job": "test-vm", "node": "test-vm"}])

@@ -117,6 +117,10 @@ class Knobs:
     def let_lists_lag(self, behind: timedelta) -> None:
         """Let the lists of instances and operations show what was so long ago; zero ends it."""
         self._site.registry.shelf.lag(behind)
+        self.let_the_log_lag(behind)
+
+    def let_the_log_lag(self, behind: timedelta) -> None:
+        """Let the list of operations alone show what was so long ago; an operation by its name is current."""
         self._site.operations.shelf.lag(behind)
 
     def create_fleet(self, wanted: fleet.Fleet) -> int:

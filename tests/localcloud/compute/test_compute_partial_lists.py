@@ -125,6 +125,19 @@ class TestStale:
         second = world.create()
         assert world.get(f"zones/{ZONE}/instances")["items"][0]["id"] == first["id"] != second["id"]
 
+    def test_the_operation_log_lags_alone(self, world: World):
+        """The VM is gone from its list at once; who deleted it shows later, unless one asks by the name."""
+        world.create("old")
+        world.post("/local/log-lag", {"seconds": 240})
+        name = world.delete(f"zones/{ZONE}/instances/old")["name"]
+        operations = f"zones/{ZONE}/operations"
+        world.advance(120)
+        assert "items" not in world.get(f"zones/{ZONE}/instances")
+        assert name not in names(world.get(operations))
+        assert world.get(f"{operations}/{name}")["status"] == "DONE"
+        world.advance(121)
+        assert name in names(world.get(operations))
+
     def test_it_ends_when_it_is_told_to(self, world: World):
         """Zero seconds behind is now."""
         world.post("/local/stale", {"seconds": 30})

@@ -107,6 +107,7 @@ class ComputeAdmin:
                 lambda body: knobs.lose(body.zone, _lasting(body.for_seconds)),
             ),
             _post("/local/stale", _Stale, lambda body: knobs.let_lists_lag(_lasting(body.seconds))),
+            _post("/local/log-lag", _Stale, lambda body: knobs.let_the_log_lag(_lasting(body.seconds))),
             _post("/local/fleet", Fleet, lambda body: {"instances": knobs.create_fleet(body)}),
             _on("DELETE", "/local/fleet", _Body, lambda _body: {"deleted": knobs.dissolve_fleet()}),
             _post(
