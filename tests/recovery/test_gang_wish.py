@@ -2,8 +2,10 @@
 
 import pytest
 
-from spotwarden.model.attempt import AttemptState
-from spotwarden.model.instance import Status
+from spotwarden.model.attempt import AttemptState, Removal
+from spotwarden.model.instance import Instances, Operations, Status
+from spotwarden.model.marker import MarkerBody
+from spotwarden.recovery.nodes import ShownInstances, with_nodes
 from tests.fakes.world import GANG
 
 FOUR = GANG.replace(b"gang-1,gang-2", b"gang-1,gang-2,gang-3,gang-4")
@@ -153,3 +155,16 @@ def test_a_gang_that_its_owner_stops_and_starts_node_by_node_is_open_again(four)
     four.settle(6)
     assert states(four) == [AttemptState.STOPPED, AttemptState.RUNNING]
     assert four.attempts()[-1].instances == four.ids
+
+
+def test_a_removal_is_of_the_instance_that_was_removed_and_of_no_other(some, tick):
+    """A marker that names another VM of the node says nothing of that one's removal."""
+    removal = Removal(
+        instance_id="1001", operation="op-9", kind="delete", user="ann@example.com", at=tick.now
+    )
+    facts = some.job(ledger=(some.attempt(instances={"test-vm": "1001"}, removed={"test-vm": removal}),))
+    shown = ShownInstances(Instances(), Operations())
+    named = some.marker(body=MarkerBody(instance_id="1002"))
+    other, own = with_nodes(facts, [named], shown).nodes
+    assert (other.instance_id, other.history) == ("1002", ())
+    assert (own.instance_id, own.history[0].name) == ("1001", "op-9")

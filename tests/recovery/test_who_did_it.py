@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from spotwarden.layout import AttemptRecord
 from spotwarden.model.attempt import AttemptState
+from spotwarden.model.instance import Status
 
 JOB_VM = "job@p.iam.gserviceaccount.com"
 LAG = timedelta(minutes=4)
@@ -105,17 +106,23 @@ def test_a_job_whose_vm_a_person_stops_and_starts_again_is_open_again(kept, labe
     """The next preemption brings it back, whether its VM carries our labels or was launched by hand."""
     kept.settle()
     if labelled:
+        kept.cloud.compute.stock_out("us-central1-a")
         kept.preempt()
-        kept.settle()
+        kept.settle(6)
+        kept.cloud.compute.owner_deletes(kept.first)
+        kept.settle(2)
+    (vm,) = (one for one in kept.instances() if one.status is Status.RUNNING)
+    assert (vm.job is not None) is labelled
     kept.cloud.compute.let_the_log_lag(lag)
-    kept.cloud.compute.owner_stops("test-vm")
+    kept.cloud.compute.owner_stops(vm.id)
     kept.settle(8)
     assert states(kept)[-1] is AttemptState.STOPPED
     closed = len(kept.attempts())
-    kept.cloud.compute.owner_starts("test-vm")
+    kept.cloud.compute.owner_starts(vm.id)
     kept.settle(8)
     assert states(kept)[closed:] == [AttemptState.RUNNING]
-    kept.preempt()
+    kept.cloud.compute.preempt(vm.id)
+    kept.store("preempted-jobs/test-vm", b"")
     kept.settle(8)
     assert states(kept)[closed:] == [AttemptState.RUNNING] * 2
     assert kept.names("preempted-jobs/") == []
@@ -208,3 +215,19 @@ def test_a_stop_that_was_taken_back_does_not_end_the_attempt_after_the_next_pree
         kept.cloud.compute.restock(zone)
     kept.settle(10)
     assert states(kept) == [AttemptState.STOPPED, AttemptState.RUNNING]
+
+
+def test_a_late_word_reaches_a_job_that_is_whole_again(seen):
+    """Nothing else about its successor needs a look by then."""
+    seen.preempt()
+    seen.wait(seconds=20)
+    seen.cloud.compute.owner_deletes("test-vm")
+    seen.cloud.compute.let_the_log_lag(timedelta(seconds=25))
+    seen.wait(seconds=15)
+    seen.sweep()
+    seen.cloud.compute.let_the_log_lag(timedelta(seconds=600))
+    seen.settle(6)
+    assert states(seen) == [AttemptState.RUNNING] * 2
+    seen.cloud.compute.let_the_log_lag(timedelta(0))
+    seen.settle(2)
+    assert states(seen) == [AttemptState.RUNNING, AttemptState.STOPPED]
