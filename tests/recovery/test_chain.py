@@ -236,5 +236,5 @@ def _through(world, interruption):
         compute=Door(ports.compute, interruption),
         notices=Door(ports.notices, interruption),
         metrics=ports.metrics,
-        post=ports.post,
+        mailer=ports.mailer,
     )

@@ -28,7 +28,7 @@ class Gang(MadeUp):
     """A gang of 64 nodes that is found as one case, and the budget of ten VMs of a sweep."""
 
     def __init__(self) -> None:
-        super().__init__(STOP, governance=GovernanceLimits(blast_share=1.0, ops=OPS))
+        super().__init__(STOP, governance=GovernanceLimits(blast_share=1.0, ops=OPS, outage=timedelta(days=2)))
         self.key = "gang"
         first, *others = [self.vm(f"gang-{number:02}", said=None) for number in range(NODES)]
         self.first, self.others = first, others
@@ -135,7 +135,7 @@ def test_the_page_says_what_would_be_done_and_who_may(gang):
     page = gang.web.open(gang.link())
     for said in (
         "Approve for job?",
-        "All 64 VMs of it will be stopped (its disks stay), by the next sweep that still finds the same.",
+        "All 64 VMs of it will be stopped (its disks stay), by the next sweep that finds the same.",
         "counts for 1d",
         "waits for approval",
         "spotwarden cases approve idle gang",
