@@ -253,3 +253,15 @@ def test_what_ran_before_is_held_against_the_policy_as_well(world):
     world.preempt()
     world.sweep_until_quiet()
     assert world.vms() == []
+
+
+def test_a_vm_that_runs_again_before_the_next_look_is_told_of(kept):
+    """It has the id that it had, and the attempt that started it is carried on all the same."""
+    kept.settle()
+    kept.cloud.compute.preempt("test-vm")
+    kept.wait(seconds=150)
+    kept.sweep()
+    kept.wait(minutes=1)
+    kept.sweep()
+    assert kept.attempts()[-1].state is AttemptState.RUNNING
+    assert kept.notices() == ["recovered"]

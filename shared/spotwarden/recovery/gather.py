@@ -129,7 +129,7 @@ def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: TakenTurn, work
     instances = cloud.compute.instances()
     alive = {instance.id: instance for instance in instances.items}
     opened = [*(entry.watch.job for entry in watches), *broken]
-    due = [entry.watch.job for entry in watches if not is_whole(entry.watch, alive)]
+    due = [entry.watch.job for entry in watches if not is_whole(entry, alive)]
     swept = taken.turn.swept
     shown = ShownInstances(instances, cloud.compute.operations(_since(written, watches, swept, tick)))
     sighted = [*_removed_late(shown, watches), *_sighted(cloud, layout, shown, watches)]

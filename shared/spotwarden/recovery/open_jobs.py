@@ -70,17 +70,26 @@ def _read(store: Store, entry: Entry, job: str) -> Watch | None:
     return _CACHE.keep(entry.name, entry.generation, watch_in(entry.name, job, stored.data))
 
 
-def is_whole(watch: Watch, alive: dict[str, Instance]) -> bool:
-    """Whether the job needs no look: all its instances run, and what runs is on record."""
+def is_whole(watched: Watched, alive: dict[str, Instance]) -> bool:
+    """Whether the job needs no look: all its instances run, and what runs is on record.
+
+    One that began to run after the entry was written was started again in place: its id is the one that it
+    had, and an attempt that is on record may still have to hear of it.
+    """
+    watch = watched.watch
     return bool(
         watch.instances
         and watch.recorded
         and watch.whole is None
-        and all(
-            instance in alive and alive[instance].status is Status.RUNNING
-            for instance in watch.instances.values()
-        )
+        and all(_runs_on(alive.get(one), watched.since) for one in watch.instances.values())
     )
+
+
+def _runs_on(instance: Instance | None, since: datetime) -> bool:
+    """Whether it runs, and has since then."""
+    if instance is None or instance.status is not Status.RUNNING:
+        return False
+    return instance.started is None or instance.started <= since
 
 
 def log_from(watches: list[Watched], swept: datetime | None, now: datetime) -> datetime:
