@@ -18,7 +18,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, RejectedError, UnansweredError
 from tests.simulation.commands import Then
 
-CHANGES = {"write", "delete", "launch", "start", "publish"}
+CHANGES = {"write", "delete", "launch", "start", "publish", "stop", "label", "remove", "send"}
 ASKS = {"launch", "start"}
 
 
@@ -61,6 +61,7 @@ class Process:
             compute=Door(cloud.compute, self),
             notices=Door(cloud.notices, self),
             metrics=cloud.metrics,
+            post=Door(cloud.mailer, self),  # type: ignore[arg-type]
         )
         self._sweep = partial(sweep, wrap(doors))
         self.alive = True
@@ -199,6 +200,9 @@ class Count(msgspec.Struct, kw_only=True):
     switches: int = 0
     recoveries: int = 0
     given_up: int = 0
+    mails: int = 0
+    removed: int = 0
+    expected: int = 0
 
     def add(self, other: "Count") -> None:
         """Take in the numbers of another."""

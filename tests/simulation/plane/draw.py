@@ -1,0 +1,181 @@
+"""Draw a history of the plane from a seed: blows, each followed by time, and by sweeps in turns."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from random import Random
+
+from tests.simulation import commands as c
+from tests.simulation.draw import FATES, HURT, LIES, SKEWS
+from tests.simulation.plane import commands as p
+
+Maker = Callable[[Random], c.Command]
+
+KINDS = (c.Kind.SOLO, c.Kind.KEPT, c.Kind.GANG, c.Kind.ROAM, c.Kind.MUTE)
+WAITING: Mapping[str, str] = {
+    "namesake": "ownership by ids: a namesake is adopted as the job's next attempt",
+    "managed": "a VM with our label and no id on the job's record is warned and deleted",
+    "person one": "gangs as the unit: a person's delete of one node is not the gang's end",
+    "person start": "a person's start does not open the job again",
+    "person soon": "a person's delete within a preemption is not heard",
+    "suspend": "a suspended VM: not settled what a person means by it",
+    "lag": "a list of operations that lags more than two minutes brings a stopped job back",
+}
+"""Blows that are switched off until what mends their fault is merged, and what that is."""
+
+
+def _any(chance: Random) -> int:
+    return chance.randrange(6)
+
+
+def _person(chance: Random, *verbs: p.Verb, whole: bool = True) -> p.Gcloud:
+    return p.Gcloud(vm=_any(chance), verb=chance.choice(verbs), whole=whole, word=chance.choice(LIES))
+
+
+def _launched(chance: Random, kinds: Collection[c.Kind]) -> p.Launch:
+    return p.Launch(
+        kind=chance.choice(list(kinds)),
+        zone=chance.randrange(3),
+        nodes=chance.choice((2, 2, 3)),
+        typed=chance.random() < 0.25,
+        gpus=chance.choice((0, 1, 1)),
+        shy=chance.random() < 0.3,
+        mute=chance.random() < 0.2,
+        capped=chance.random() < 0.2,
+        odd=chance.random() < 0.1,
+        owned=chance.random() < 0.8,
+    )
+
+
+def _typed(chance: Random) -> p.Type:
+    whole = chance.random() < 0.6
+    return p.Type(
+        job=_any(chance),
+        spell=chance.choice(list(p.Spell)),
+        calls=chance.randint(1, 9),
+        then=c.Then.GO_ON if whole else chance.choice(FATES),
+    )
+
+
+def _clicked(chance: Random) -> p.Click:
+    whole = chance.random() < 0.7
+    return p.Click(
+        mail=chance.randrange(4),
+        answer=chance.choice(list(p.Answer)),
+        calls=chance.randint(1, 6),
+        then=c.Then.GO_ON if whole else chance.choice(FATES),
+    )
+
+
+BLOWS: Mapping[str, tuple[int, Maker]] = {
+    "preempt": (14, lambda chance: c.Preempt(vm=_any(chance), word=chance.choice(HURT))),
+    "host": (2, lambda chance: c.FailHost(vm=_any(chance))),
+    "reboot": (1, lambda chance: c.Reboot(vm=_any(chance), word=chance.choice(HURT))),
+    "repair": (1, lambda chance: p.Repair(vm=_any(chance))),
+    "mood": (12, lambda chance: p.Behave(vm=_any(chance), mood=chance.choice(list(p.Mood)), whole=True)),
+    "mood one": (3, lambda chance: p.Behave(vm=_any(chance), mood=chance.choice(list(p.Mood)))),
+    "end": (5, lambda chance: p.End(job=_any(chance), leave=chance.random() < 0.4)),
+    "collapse": (1, lambda chance: p.Collapse(job=_any(chance), word=chance.choice(LIES))),
+    "person": (4, lambda chance: _person(chance, p.Verb.DELETE, p.Verb.STOP)),
+    "person one": (2, lambda chance: _person(chance, p.Verb.DELETE, p.Verb.STOP, whole=False)),
+    "person start": (2, lambda chance: _person(chance, p.Verb.START)),
+    "suspend": (1, lambda chance: _person(chance, p.Verb.SUSPEND, p.Verb.RESUME)),
+    "type": (5, _typed),
+    "click": (8, _clicked),
+    "launch": (3, lambda chance: _launched(chance, KINDS)),
+    "namesake": (2, lambda chance: p.Namesake(job=_any(chance), zone=_any(chance))),
+    "managed": (1, lambda chance: p.Namesake(job=_any(chance), zone=_any(chance), managed=True)),
+    "deceive": (
+        4,
+        lambda chance: p.Deceive(by=_any(chance), about=_any(chance), lie=chance.choice(list(p.Lie))),
+    ),
+    "policy": (4, lambda chance: p.SetPolicy(change=chance.choice(list(p.PolicyChange)))),
+    "topic": (2, lambda chance: p.Topic(late=chance.choice((0, 0, 60, 900)), twice=chance.random() < 0.5)),
+    "outage": (
+        6,
+        lambda chance: p.Outage(
+            port=chance.choice(list(p.Port)),
+            fault=chance.choice(list(p.Fault)),
+            seconds=chance.choice((30, 120, 600, 2400)),
+        ),
+    ),
+    "lag": (2, lambda chance: p.Lag(seconds=chance.choice((30, 240, 600)))),
+    "lag short": (1, lambda chance: p.Lag(seconds=chance.choice((0, 20, 90)))),
+    "stray": (1, lambda chance: c.Stray(job=_any(chance), broken=chance.random() < 0.5)),
+    "stockout": (3, lambda chance: c.Stock(zone=_any(chance), left=chance.choice((0, 0, 1)))),
+    "restock": (3, lambda chance: c.Stock(zone=_any(chance), left=None)),
+    "hide": (3, lambda chance: c.Hide(zone=_any(chance))),
+    "show": (3, lambda chance: c.Hide(zone=_any(chance), hidden=False)),
+    "forget": (2, lambda chance: c.Forget(requests=chance.random() < 0.5)),
+    "forbid": (1, lambda _chance: c.Forbid()),
+    "permit": (2, lambda _chance: c.Forbid(forbidden=False)),
+}
+"""What may befall the world, how often, and how it is drawn."""
+LONG = ("mood", "mood one", "end", "click")
+"""After these governance takes its time."""
+NOT_SOON = {"person", "person one"}
+
+
+def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[str] = ()) -> list[c.Command]:
+    """The history of this seed, of jobs of these kinds, without these blows; always the same."""
+    chance = Random(seed)  # noqa: S311 — a seed that gives the same history again
+    choice = sorted(kinds, key=lambda kind: kind.name)
+    drawn: list[c.Command] = [_launched(chance, choice) for _ in range(chance.choice((1, 1, 2, 2, 3)))]
+    drawn.append(p.Tick(minutes=chance.choice((2, 12, 20))))
+    names = [name for name in BLOWS if name not in without]
+    weights = [BLOWS[name][0] for name in names]
+    soon = "person soon" not in without
+    for name in chance.choices(names, weights, k=chance.randint(2, 6)):
+        if name in NOT_SOON and not soon:
+            drawn.append(p.Tick(minutes=8))
+        drawn.append(BLOWS[name][1](chance))
+        drawn.extend(_after(name, chance))
+        if name in NOT_SOON and not soon:
+            drawn.append(p.Tick(minutes=8))
+    return drawn
+
+
+def _after(name: str, chance: Random) -> Iterator[c.Command]:
+    if name in LONG and chance.random() < 0.8:
+        yield p.Tick(minutes=chance.choice((15, 40, 70)))
+        if chance.random() < 0.5:
+            yield from _sweeps(chance)
+            yield p.Tick(minutes=chance.choice((10, 30)))
+        return
+    yield c.Pass(seconds=chance.choice((0, 5, 20, 35, 40, 60, 60)))
+    yield from _sweeps(chance)
+    if chance.random() < 0.6:
+        yield p.Tick(minutes=chance.choice((2, 5, 20)))
+
+
+def _sweeps(chance: Random) -> Iterator[c.Command]:
+    """One to three sweeps in turns, with time passing between them."""
+    for _ in range(chance.choice((1, 1, 2, 3))):
+        yield _sweep(chance)
+    for _ in range(chance.choice((0, 1, 2, 4))):
+        yield chance.choices((_run, _pass, _sweep), (6, 4, 2))[0](chance)
+
+
+def _sweep(chance: Random) -> c.Command:
+    whole = chance.random() < 0.3
+    about = None if chance.random() < 0.5 else _any(chance)
+    return p.Sweep(
+        function=chance.choices(list(p.Function), (8, 3, 2, 2, 1, 3))[0],
+        about=about,
+        skew=chance.choice(SKEWS),
+        calls=chance.randint(1, 30),
+        then=c.Then.GO_ON if whole else chance.choice(FATES),
+        changes=chance.random() < 0.7,
+    )
+
+
+def _run(chance: Random) -> c.Command:
+    whole = chance.random() < 0.4
+    return c.Run(
+        sweep=chance.randrange(4),
+        calls=chance.randint(1, 8),
+        then=c.Then.GO_ON if whole else chance.choice(FATES),
+        changes=chance.random() < 0.6,
+    )
+
+
+def _pass(chance: Random) -> c.Command:
+    return c.Pass(seconds=chance.choice((1, 10, 30, 60, 130, 430)))

@@ -1,0 +1,180 @@
+"""What runs inside the VMs of jobs: it registers them, works or does not, says so, and writes the markers."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from spotwarden.layout import Heartbeat, InstanceId, Layout, MarkerName, StatusCode
+from spotwarden.model.instance import Status
+from tests.fakes.cloud import MemoryCloud
+from tests.fakes.vms import Vm
+from tests.simulation.commands import Word
+from tests.simulation.guests import AGAIN, BOOT, BY_NAME, GUEST, LATE, NOTICE, SHUTDOWN
+from tests.simulation.plane.commands import Mood
+from tests.simulation.plane.google import PlaneMetrics
+from tests.simulation.plane.jobs import PlaneJob
+
+__all__ = ["GUEST", "NOTICE", "Guests", "Program"]
+
+BEAT = timedelta(minutes=5)
+LOADS = {
+    Mood.WORK: (92.0, 60.0),
+    Mood.IDLE: (0.5, 20.0),
+    Mood.HANG: (0.5, 0.5),
+    Mood.DARK: (-1.0, -1.0),
+    Mood.SPIN: (99.0, 70.0),
+}
+MOVES = {Mood.WORK, Mood.IDLE}
+BEATS = {Mood.WORK, Mood.IDLE, Mood.HANG, Mood.SPIN}
+
+
+class Program(msgspec.Struct, kw_only=True):
+    """What runs in a VM: `moved` is when it last got on, None while it does so now."""
+
+    vm: Vm
+    job: PlaneJob
+    started: datetime
+    mood: Mood = Mood.WORK
+    moved: datetime | None = None
+    steps: int = 0
+
+
+class Guests:
+    """All guests, by the ids of their VMs. `wrote` tells which instance wrote a marker, by its generation."""
+
+    def __init__(
+        self, cloud: MemoryCloud, metrics: PlaneMetrics, layout: Layout, mine: dict[str, PlaneJob]
+    ) -> None:
+        self._cloud = cloud
+        self._metrics = metrics
+        self._layout = layout
+        self._mine = mine
+        self.wrote: dict[int, str] = {}
+        self.programs: dict[str, Program] = {}
+        self._left: dict[str, datetime] = {}
+        self._moves: dict[str, list[list[datetime | None]]] = {}
+        metrics.progress = self.progress
+
+    def changed(self, vm: Vm, _before: Status | None) -> None:
+        """Boot a VM that has just begun to run; one that does not run says nothing."""
+        job = self._mine.get(vm.seen.id)
+        if job is None:
+            return
+        if vm.seen.status is Status.RUNNING:
+            started = vm.seen.started
+            self._cloud.compute.vms.later(
+                BOOT, lambda: self._boot(vm, job) if vm.seen.started == started else None
+            )
+        elif (program := self.programs.pop(vm.seen.id, None)) is not None:
+            self._metrics.work(vm.seen.id, -1.0, -1.0)
+            self._left[vm.seen.id] = program.moved or self._cloud.clock.now()
+            self._moving(vm.seen.id, moves=False)
+
+    def _boot(self, vm: Vm, job: PlaneJob) -> None:
+        """Register the id; where the job has ended there is nothing to do but to go."""
+        if vm.seen.status is not Status.RUNNING or vm.seen.id in self.programs:
+            return
+        if self._cloud.store.read(self._layout.build(StatusCode(job=job.name))):
+            self._cloud.compute.owner_deletes(vm.seen.id, user=GUEST)
+            return
+        if not job.shy:
+            name = self._layout.build(InstanceId(job=job.name, node=vm.seen.name))
+            stored = self._cloud.store.read(name)
+            if stored is None or stored.data.decode() != vm.seen.id:
+                self._cloud.store.write(name, vm.seen.id.encode(), generation=None)
+        self._metrics.cards[vm.seen.id] = job.gpus
+        program = Program(vm=vm, job=job, started=self._cloud.clock.now())
+        self.programs[vm.seen.id] = program
+        self._moving(vm.seen.id, moves=True)
+        self._metrics.work(vm.seen.id, *LOADS[program.mood])
+        self._beat(program)
+
+    def behave(self, vm: Vm, mood: Mood) -> None:
+        """From now on the program does this."""
+        if (program := self.programs.get(vm.seen.id)) is None or program.mood is mood:
+            return
+        if program.mood in MOVES and mood not in MOVES:
+            program.moved = self._cloud.clock.now()
+        elif mood in MOVES:
+            program.moved = None
+        program.mood = mood
+        self._moving(vm.seen.id, moves=mood in MOVES)
+        self._metrics.work(vm.seen.id, *LOADS[mood])
+        self._write(program)
+
+    def _moving(self, vm_id: str, *, moves: bool) -> None:
+        spells, now = self._moves.setdefault(vm_id, []), self._cloud.clock.now()
+        runs = bool(spells) and spells[-1][1] is None
+        if moves and not runs:
+            spells.append([now, None])
+        elif runs and not moves:
+            spells[-1][1] = now
+
+    def moved_between(self, vm_id: str, since: datetime, until: datetime) -> bool:
+        """Whether the program in a VM got on at any moment in that time."""
+        spells = self._moves.get(vm_id, ())
+        return since < until and any(
+            begin < until and (end is None or end > since) for begin, end in spells if begin is not None
+        )
+
+    def progress(self, vm_id: str) -> datetime | None:
+        """When the program in a VM last got on; None where none ever ran there."""
+        program = self.programs.get(vm_id)
+        if program is None:
+            return self._left.get(vm_id)
+        return program.moved or self._cloud.clock.now()
+
+    def _beat(self, program: Program) -> None:
+        if self.programs.get(program.vm.seen.id) is not program:
+            return
+        self._write(program)
+        self._cloud.compute.vms.later(BEAT, lambda: self._beat(program))
+
+    def _write(self, program: Program) -> None:
+        if program.job.mute or program.job.finished or program.mood not in BEATS:
+            return
+        now, seen = self._cloud.clock.now(), program.vm.seen
+        program.steps += program.mood in MOVES
+        said = {
+            "at": now,
+            "progress_at": program.moved or now,
+            "attempt": seen.attempt or 1,
+            "instance_id": seen.id,
+            "step": program.steps,
+            "metrics": {"loss": 1.0 / (1 + program.steps)},
+        }
+        name = self._layout.build(Heartbeat(job=program.job.name, node=seen.name))
+        self._cloud.store.write(name, msgspec.json.encode(said), generation=None)
+
+    def end(self, job: PlaneJob) -> None:
+        """Write the status code of a job; its programs have ended, and say nothing more."""
+        for program in list(self.programs.values()):
+            if program.job is job:
+                self.behave(program.vm, Mood.HANG)
+        job.finished = True
+        self._cloud.store.write(self._layout.build(StatusCode(job=job.name)), b"0", generation=None)
+
+    def shut_down(self, vm: Vm, word: Word) -> None:
+        """Run the shutdown script of a VM."""
+        job = self._mine[vm.seen.id]
+        if word is Word.NONE or job.kind.name == "MUTE":
+            return
+        late = word in {Word.LATE, Word.LATE_EMPTY}
+        body = b"" if word in BY_NAME else self._body(job, vm)
+        moments = [LATE] if late else [SHUTDOWN, AGAIN] if word is Word.TWICE else [SHUTDOWN]
+        for moment in moments:
+            self._cloud.compute.vms.later(moment, lambda: self._mark(vm, body))
+
+    def announce(self, vm: Vm) -> None:
+        """Write the early marker: the VM was told of its end, and runs on."""
+        body = self._body(self._mine[vm.seen.id], vm, early=True)
+        self._cloud.compute.vms.later(SHUTDOWN, lambda: self._mark(vm, body))
+
+    def _body(self, job: PlaneJob, vm: Vm, *, early: bool = False) -> bytes:
+        said = {"job": job.name, "node": vm.seen.name, "instance_id": vm.seen.id, "zone": vm.seen.zone}
+        return msgspec.json.encode({**said, "attempt": vm.seen.attempt, "early": early})
+
+    def _mark(self, vm: Vm, body: bytes) -> None:
+        name = self._layout.build(MarkerName(node=vm.seen.name))
+        generation = self._cloud.store.write(name, body, generation=None)
+        self.wrote[generation] = vm.seen.id

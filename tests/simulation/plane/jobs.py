@@ -1,0 +1,93 @@
+"""The jobs of a history of the plane: what is true of them, whatever anybody believes."""
+
+from datetime import datetime, timedelta
+from functools import cache
+
+import msgspec
+
+from spotwarden.create_script.request.stored import launch_of
+from spotwarden.model.launch import Launch, StoredScript
+from spotwarden.model.request import Request
+from tests.simulation.commands import Kind
+from tests.simulation.jobs import GANGS, PROJECT, UNBORN, ZONES
+from tests.simulation.jobs import Job as RecoveredJob
+
+OWNERS = ("ada@x.org", "bob@x.org")
+OPS = "ops@x.org"
+MACHINE, ODD = "g2-standard-4", "n1-standard-8"
+CAP = timedelta(hours=2)
+"""How long a job that is capped may run."""
+
+
+class PlaneJob(RecoveredJob, kw_only=True):
+    """One job. `said` is when a person last ended or opened it; `doubtful` while nobody can know which.
+
+    `touched` are the ids of its VMs that a person stopped or deleted; it is `deceived` once another job's VM
+    has lied about it, `finished` once its programs have ended, `told_by_person` once a person has
+    ended it, `partly` once a person has ended some of its nodes and left the others.
+    """
+
+    owner: str = ""
+    gpus: int = 1
+    shy: bool = False
+    mute: bool = False
+    capped: bool = False
+    odd: bool = False
+    said: datetime | None = None
+    touched: set[str] = msgspec.field(default_factory=set)
+    deceived: bool = False
+    finished: bool = False
+    partly: bool = False
+    told_by_person: bool = False
+
+    @property
+    def script(self) -> bytes:
+        """Its create script."""
+        return _script(self.name, self.kind, self.zone, len(self.nodes), self.gpus, self.odd)
+
+    @property
+    def request(self) -> Request:
+        """What its owner's gcloud sends."""
+        return _request(self.name, self.kind, self.zone, len(self.nodes), self.gpus, self.odd)
+
+    @property
+    def settings(self) -> bytes:
+        """Its job.toml; empty where it needs none."""
+        lines = [
+            'max_runtime = "2h"' if self.capped else "",
+            f'owner = "{self.owner}"' if self.owner else "",
+            "make_before_break = true" if self.kind is Kind.EARLY else "",
+        ]
+        return "\n".join(line for line in lines if line).encode()
+
+
+def new_job(number: int, said: "object", **facts: object) -> PlaneJob:
+    """A job that was not yet launched; the same number and kind give the same names in all histories."""
+    kind: Kind = said.kind  # type: ignore[attr-defined]
+    name = f"{kind.name.lower()}-{number}"
+    count = said.nodes if kind in GANGS else 1  # type: ignore[attr-defined]
+    nodes = tuple(f"{name}-{index}" for index in range(1, count + 1)) if kind in GANGS else (name,)
+    zone = ZONES[said.zone % len(ZONES)]  # type: ignore[attr-defined]
+    return PlaneJob(name=name, kind=kind, zone=zone, nodes=nodes, over=UNBORN, **facts)  # type: ignore[arg-type]
+
+
+@cache
+def _script(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool) -> bytes:  # noqa: FBT001 — a key
+    action = "STOP" if kind is Kind.KEPT else "DELETE"
+    what = f"bulk create --name-pattern={name}-# --count={count}" if kind in GANGS else f"create {name}"
+    place = "--region=us-central1" if kind is Kind.ROAM else f"--zone={zone}"
+    cards = f" --accelerator=type=nvidia-l4,count={gpus}" if gpus else ""
+    return (
+        f"#!/bin/bash\ngcloud compute instances {what} {place} \\\n"
+        f"  --machine-type={ODD if odd else MACHINE}{cards} \\\n"
+        f"  --provisioning-model=SPOT --instance-termination-action={action} --metadata=team=vision\n"
+    ).encode()
+
+
+@cache
+def _request(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool) -> Request:  # noqa: FBT001 — a key
+    stored = StoredScript(name=name, text=_script(name, kind, zone, count, gpus, odd), generation=1)
+    launch = launch_of(stored, PROJECT)
+    if not isinstance(launch, Launch):
+        raise TypeError(launch.reason)
+    return launch.request

@@ -1,0 +1,185 @@
+"""Whether what people were told was true, and whether they were told before anything was done."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from spotwarden.model.instance import Status
+from spotwarden.model.notice import Notice
+from spotwarden.model.policy import Policy
+from tests.fakes.vms import Vm
+from tests.simulation.plane.jobs import OPS, PlaneJob
+from tests.simulation.plane.mailroom import Arrived
+
+if TYPE_CHECKING:
+    from tests.simulation.plane.ground import PlaneGround
+    from tests.simulation.plane.oracle import Oracle
+
+WARNING, ACTED, CLEARED = "_warning", "_acted", "_cleared"
+CLOSED = {"stopped", "ended"}
+LATE = timedelta(minutes=21)
+"""Work that is newer than this may not have been seen: metrics are late, and heartbeats come each 5 min."""
+MINUTE = timedelta(minutes=1)
+BUSY = 5.0
+AT_REST = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
+
+
+class MailJudge:
+    """Judges notices as they are published and mails as they arrive."""
+
+    def __init__(self, world: "PlaneGround", oracle: "Oracle") -> None:
+        self._world = world
+        self._oracle = oracle
+
+    def _job(self, notice: Notice) -> PlaneJob | None:
+        return next((job for job in self._world.jobs if job.name == notice.job), None)
+
+    # Whether a VM may go.
+
+    def unwarned(self, job: PlaneJob, vm: Vm, rules: Sequence[str], policy: Policy) -> str:
+        """Why a function must not act on this VM now; "" where its owner was told in time, and rightly."""
+        reasons = [why for rule in rules if (why := self._against(job, vm, rule, policy))]
+        return "" if len(reasons) < len(rules) else "; ".join(reasons) or "no rule may do that"
+
+    def _against(self, job: PlaneJob, vm: Vm, rule: str, policy: Policy) -> str:
+        now = self._world.now()
+        mails = [mail for mail in self._world.mailroom.arrived if mail.notice.kind == f"{rule}{WARNING}"]
+        named = [mail for mail in mails if vm.seen.id in {target.id for target in mail.notice.instances}]
+        if not named:
+            return f"no {rule} warning of it has arrived"
+        due = [mail for mail in named if _in_time(mail, now)]
+        if not due:
+            return f"no {rule} warning has arrived its grace earlier, or it named a later moment"
+        key = due[-1].notice.case
+        if key and self._oracle.keeps.get((rule, key.key), now) > now:
+            return f"a person keeps it from {rule}"
+        if self._world.oracle.policies and policy.rule(rule).remedy.value == "none":
+            return f"the policy only tells of {rule}"
+        return self._not_so(rule, job, vm, [mail for mail in due if not self._cleared(mail)])
+
+    def _cleared(self, mail: Arrived) -> bool:
+        """Whether what it said was taken back since, at the latest when it arrived."""
+        case = mail.notice.case
+        return any(
+            other.kind.endswith(CLEARED) and other.case == case and at > mail.notice.at
+            for at, other in self._oracle.notices.values()
+        )
+
+    def _not_so(self, rule: str, job: PlaneJob, vm: Vm, mails: Sequence[Arrived]) -> str:
+        """Why what the warnings say does not hold, as the world knows it."""
+        if not mails:
+            return f"every {rule} warning was taken back"
+        if job.deceived or job.doubtful:
+            return ""
+        told, now = min(mail.notice.at for mail in mails), self._world.now()
+        last = max(mail.notice.at for mail in mails)
+        against = {
+            "idle": (self._worked(vm, last, now - LATE), "its GPU worked after it was warned"),
+            "stall": (self._moved(job, told, now - LATE), "its job made progress after it was warned"),
+            "orphan": (
+                not job.over and self._oracle.is_newest(job, vm),
+                "its job is open, and it is its newest VM",
+            ),
+            "job_cap": (not job.capped, "its job has no cap"),
+            "compliance": (not job.odd, "it is as the policy wants it"),
+        }
+        wrong, why = against.get(rule, (False, ""))
+        return why if wrong else ""
+
+    def _worked(self, vm: Vm, since: datetime, until: datetime) -> bool:
+        return until > since and self._world.metrics.busy_between(vm.seen.id, since, until, BUSY)
+
+    def _moved(self, job: PlaneJob, since: datetime, until: datetime) -> bool:
+        vms = self._oracle.there(job)
+        return any(self._world.guests.moved_between(one.seen.id, since, until) for one in vms)
+
+    # Whether what is told is true.
+
+    def published(self, notice: Notice) -> None:
+        """Hold a notice against the world as it is written."""
+        job = self._job(notice)
+        if notice.kind.endswith(WARNING):
+            self._warning(notice, job)
+        elif notice.kind.endswith(ACTED):
+            self._acted(notice)
+        elif notice.kind in {"recovered", "launched"}:
+            self._runs(notice, job)
+        elif notice.kind in CLOSED and job and not (job.over or job.doubtful or job.told_by_person):
+            self._false(notice, f"nobody has stopped {job.name}, and it has not ended")
+        elif notice.kind == "not_recoverable" and job and not self._was_taken(job):
+            self._false(notice, f"Compute Engine has taken nothing of {job.name}")
+
+    def _false(self, notice: Notice, why: str) -> None:
+        self._oracle.fault(f"the notice {notice.id} ({notice.what}) is not true: {why}")
+
+    def _was_taken(self, job: PlaneJob) -> bool:
+        lost = self._oracle.lost
+        return job.hurt or job.doubtful or any(self._world.mine.get(vm_id) is job for vm_id in lost)
+
+    def _warning(self, notice: Notice, job: PlaneJob | None) -> None:
+        """A warning names VMs of the job that are there, and a moment that is still to come."""
+        for target in notice.instances:
+            vm = self._oracle.seen.get(target.id)
+            if vm is None or (target.id not in self._world.mine and notice.due is not None):
+                self._false(notice, f"{target.name} is no VM of a job, and something is to be done to it")
+        grace = notice.grace if notice.latest is None else None
+        if notice.due is not None and grace is not None and notice.due < notice.at + grace - MINUTE:
+            self._false(notice, "it leaves less time than the grace")
+        rule = notice.kind.removesuffix(WARNING)
+        if job is None or job.deceived or job.doubtful:
+            return
+        if why := self._untrue(rule, notice, job):
+            self._false(notice, why)
+
+    def _untrue(self, rule: str, notice: Notice, job: PlaneJob) -> str:
+        now = self._world.now()
+        vms = [vm for target in notice.instances if (vm := self._oracle.seen.get(target.id))]
+        if rule == "idle" and any(self._worked(vm, now - LATE - 9 * MINUTE, now - LATE) for vm in vms):
+            return "its GPU worked until just before"
+        if rule == "stall" and self._moved(job, now - LATE - 9 * MINUTE, now - LATE):
+            return "its job made progress until just before"
+        if rule == "orphan" and not job.over and any(self._oracle.is_newest(job, vm) for vm in vms):
+            return "its job is open, and it is its newest VM"
+        if rule == "compliance" and not job.odd:
+            return "the VM is as the policy wants it"
+        return ""
+
+    def _acted(self, notice: Notice) -> None:
+        """What we say that we did, we did."""
+        done = {removal.vm for removal in self._oracle.removals}
+        for target in notice.instances:
+            if target.id not in done and target.id.isdecimal():
+                self._false(notice, f"we did nothing to {target.name} {target.id[-4:]}")
+
+    def _runs(self, notice: Notice, job: PlaneJob | None) -> None:
+        """The VMs of which it is said that they run are the job's, and have run there."""
+        ids = [one for one in notice.evidence.get("instance_id", "").split(", ") if one]
+        for vm_id in ids:
+            vm = self._oracle.seen.get(vm_id)
+            if vm is None or self._world.mine.get(vm_id) is not job:
+                self._false(notice, f"{vm_id} is no VM of {notice.job}")
+            elif not vm.seen.zone.startswith(notice.evidence.get("zone", "")):
+                self._false(notice, f"{vm.seen.name} is in {vm.seen.zone}")
+
+    def arrived(self, mail: Arrived) -> None:
+        """Hold a mail against what it tells of, and to whom."""
+        notice, job = mail.notice, self._job(mail.notice)
+        if notice.due is not None:
+            if mail.alone and f"{notice.due:%H:%M}" not in mail.text:
+                self._untold(mail, f"it does not say {notice.due:%H:%M}")
+            soonest = mail.at + (notice.grace or timedelta(0)) - MINUTE
+            if notice.due < min(soonest, notice.latest or soonest).replace(second=0):
+                self._untold(mail, f"it comes at {mail.at:%H:%M} and says {notice.due:%H:%M}")
+        if job is not None and notice.job not in mail.text:
+            self._untold(mail, "it does not name the job")
+        people = {OPS, *([job.owner] if job and job.owner else [])}
+        if job is not None and mail.to not in people:
+            self._untold(mail, f"it went to {mail.to}, who is not asked about {job.name}")
+
+    def _untold(self, mail: Arrived, why: str) -> None:
+        self._oracle.fault(f"the mail {mail.subject!r}: {why}")
+
+
+def _in_time(mail: Arrived, now: datetime) -> bool:
+    notice = mail.notice
+    return notice.due is not None and notice.due <= now and mail.at + (notice.grace or timedelta(0)) <= now

@@ -1,0 +1,367 @@
+"""What must hold at every moment, judged from the world's own record.
+
+Nothing here knows how the product decides: what befell each VM, what people said and which mails arrived are
+written down as they happen, and each call of a function is held against that.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from spotwarden.layout import MARKERS, CaseRecord
+from spotwarden.model.instance import Status
+from spotwarden.model.notice import Notice, Way
+from spotwarden.model.policy import Mode, Policy
+from spotwarden.model.request import Request
+from tests.fakes.vms import Vm
+from tests.fakes.wanted import names_of, read
+from tests.simulation.jobs import STOPPED
+from tests.simulation.plane.commands import Spell
+from tests.simulation.plane.jobs import PlaneJob
+from tests.simulation.plane.mailroom import Arrived
+from tests.simulation.plane.mails import MailJudge
+from tests.simulation.process import Process
+
+if TYPE_CHECKING:
+    from tests.simulation.plane.ground import PlaneGround
+
+LEASE, SKEW = timedelta(minutes=5), timedelta(seconds=60)
+ASIDE = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
+UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING}
+LEDGER = "/metadata/attempts/"
+NEVER_OURS = ("/create-instance.sh", "/status-code", "/my-code.tar", "/job.toml")
+COMMANDED = "its owner has stopped it with a command"
+GOVERNED = "it was stopped after a warning"
+RULES: Mapping[str, tuple[str, ...]] = {
+    "reap_vms": ("orphan", "stall", "early_stop"),
+    "flag_idle_gpus": ("idle",),
+    "cap_runtime": ("job_cap", "instance_cap", "owner_cap"),
+    "check_compliance": ("compliance",),
+}
+"""Which rules each function may act for."""
+REACTION = timedelta(minutes=21)
+"""A sign of life that is newer may not have reached anybody: metrics are late, heartbeats come each 5 min."""
+ROUNDED = timedelta(minutes=1)
+LOST = timedelta(seconds=1)
+
+
+class Wish(msgspec.Struct, kw_only=True):
+    """What somebody asked for, by a command or a click; `wrote` once something came of it."""
+
+    job: PlaneJob | None
+    ends: bool = False
+    opens: bool = False
+    mail: Arrived | None = None
+    way: Way | None = None
+    wrote: bool = False
+
+
+class Removal(msgspec.Struct, frozen=True, kw_only=True):
+    """One VM that a function stopped or deleted."""
+
+    at: datetime
+    function: str
+    call: str
+    vm: str
+
+
+class Oracle:
+    """Sees every change of the cloud and everything that is asked of it; `broken` says what was wrong."""
+
+    def __init__(self, world: "PlaneGround") -> None:
+        self._world = world
+        self.broken: list[str] = []
+        self.policies: dict[str, Policy] = {}
+        self.removals: list[Removal] = []
+        self.lost: dict[str, datetime] = {}
+        self.seen: dict[str, Vm] = {}
+        self.ended: dict[str, datetime] = {}
+        self.keeps: dict[tuple[str, str], datetime] = {}
+        self.notices: dict[str, tuple[datetime, Notice]] = {}
+        self.judge = MailJudge(world, self)
+        self._wishes: dict[Process, Wish] = {}
+        self._requests: set[str] = set()
+
+    def fault(self, what: str) -> None:
+        """Note that something is wrong."""
+        self.broken.append(f"{self._world.now():%H:%M:%S} {what}")
+
+    # What the world tells.
+
+    def taken(self, vm: Vm) -> None:
+        """Compute Engine takes it."""
+        self.lost[vm.seen.id] = self._world.now()
+
+    def by_person(self, vm: Vm, verb: str) -> None:
+        """A person does something to it."""
+        self._world.note(f"    a person: {verb} {vm.seen.name} {vm.seen.id[-4:]}")
+
+    def asked_for(self, process: Process, job: PlaneJob, spell: Spell) -> None:
+        """An owner has typed a command."""
+        ends = spell in {Spell.STOP, Spell.DELETE}
+        job.told_by_person |= ends
+        self._wishes[process] = Wish(job=job, ends=ends, opens=not ends)
+
+    def clicked(self, process: Process, job: PlaneJob | None, mail: Arrived, way: Way) -> None:
+        """Somebody has clicked a link."""
+        if job is not None:
+            job.told_by_person |= way is Way.STOP
+        self._wishes[process] = Wish(
+            job=job, ends=way is Way.STOP, opens=way is Way.RESTART, mail=mail, way=way
+        )
+
+    def over(self, process: Process) -> None:
+        """What somebody wished for has been done, or nobody knows."""
+        wish = self._wishes.pop(process, None)
+        if wish is None or wish.job is None:
+            return
+        done = process.swept is True or process.swept == 200
+        if wish.ends and done and (wish.wrote or not wish.job.over):
+            self._world.close(wish.job, COMMANDED)  # type: ignore[attr-defined]
+        elif (wish.ends or wish.opens) and wish.wrote and not done:
+            wish.job.doubtful = True
+        if wish.way is Way.KEEP and done and wish.mail and wish.mail.notice.case:
+            case = wish.mail.notice.case
+            self._keep(case.rule, case.key)
+
+    def _keep(self, rule: str, key: str) -> None:
+        """The page may have said that it was too late: the case itself tells whether it is kept."""
+        stored = self._world.cloud.store.read(self._world.layout.build(CaseRecord(rule=rule, key=key)))
+        said = msgspec.json.decode(stored.data) if stored else {}
+        if until := said.get("keep_until"):
+            self.keeps[rule, key] = datetime.fromisoformat(until)
+
+    def published(self, data: bytes) -> None:
+        """A notice is on its way."""
+        notice = msgspec.json.decode(data, type=Notice)
+        if notice.id not in self.notices:
+            self.notices[notice.id] = (self._world.now(), notice)
+            self.judge.published(notice)
+
+    def read_mail(self) -> None:
+        """Judge what has arrived."""
+        for mail in self._world.mailroom.collect(self._world.now()):
+            self.judge.arrived(mail)
+
+    def there(self, job: PlaneJob) -> list[Vm]:
+        """The VMs of a job that may still write, but for those that a successor may already replace."""
+        vms = self._world.compute.vms.living.values()
+        mine = [vm for vm in vms if self._world.mine.get(vm.seen.id) is job]
+        return [vm for vm in mine if vm.seen.id not in job.doomed and vm.seen.status not in ASIDE]
+
+    def changed(self, vm: Vm, before: Status | None) -> None:
+        """No job ever has two live attempts, and no node two live instances."""
+        self.seen[vm.seen.id] = vm
+        if vm.seen.status in ASIDE or vm.seen.status is Status.DEPROVISIONING:
+            self.ended[vm.seen.id] = self._world.now()
+        self._world.note(f"    {vm.seen.name} {vm.seen.id[-4:]} in {vm.seen.zone} is {vm.seen.status.value}")
+        job = self._world.mine.get(vm.seen.id)
+        if job is None or vm.seen.status not in UP:
+            return
+        if vm.seen.status is Status.RUNNING and job.over == STOPPED:
+            # It was asked for before its owner ended the former one: the job lives again.
+            job.over, job.over_since = "", None
+        if before in UP or before is Status.REPAIRING:
+            return
+        there = self.there(job)
+        if len({other.launch for other in there}) > 1:
+            self.fault(f"{job.name} has two live attempts: {_told(there)}")
+        names = [other.seen.name for other in there]
+        if len(set(names)) < len(names):
+            self.fault(f"{job.name} has two live instances of one node: {_told(there)}")
+
+    # What a process asks for.
+
+    def asking(self, process: Process, call: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Judge what is about to be asked for."""
+        self._world.note(f"    {process.tick.sweep} {call} {_about(arguments)}")
+        if (before := named.get("before")) and self._world.now() >= before:
+            return  # The port refuses to send it.
+        if (wish := self._wishes.get(process)) is not None:
+            wish.wrote = True
+        match call, arguments:
+            case "write", (str(name), bytes(data), *_):
+                self._writing(process, name, data, named)
+            case "launch", (request, request_id):
+                self._launching(process, request, request_id)
+            case "start", (zone, vm_id, request_id):
+                self._starting(process, zone, vm_id, request_id)
+            case (("delete" | "stop"), (str(zone), str(vm_id), str(request_id))):
+                self._removing(process, call, zone, vm_id, request_id)
+            case "delete", (str(name), *_):
+                self._erasing(process, name, named)
+            case "label", (zone, vm_id, *_):
+                self._labelling(process, zone, vm_id)
+            case "publish" | "send", _:
+                return
+            case _:
+                self.fault(f"{process.tick.sweep}: nobody watches {call}{arguments}")
+
+    def asked(self, process: Process, call: str, arguments: tuple[Any, ...], before: Any) -> None:
+        """Nothing is judged by what came of it."""
+
+    def _writing(self, process: Process, name: str, data: bytes, named: dict[str, Any]) -> None:
+        """Nobody changes the ledger blindly, nor what is the job's own."""
+        wish = self._wishes.get(process)
+        if LEDGER in name and named.get("generation") is None:
+            self.fault(f"{name} is written without a generation")
+        if name.endswith(NEVER_OURS) and wish is None:
+            self.fault(f"{process.tick.sweep} wrote {name}")
+        if wish and wish.opens and wish.job and LEDGER in name and b'"claimed"' in data:
+            self._world.reopen(wish.job, ended=True)  # type: ignore[attr-defined]
+
+    def _launching(self, process: Process, request: Request, request_id: str) -> None:
+        """A new launch is of one job, open when the sweep began, of which nothing lives any more."""
+        names = names_of(read(request), ())
+        job = next((job for job in self._world.jobs if names[0] in job.nodes), None)
+        if job is None or not set(names) <= set(job.nodes):
+            self.fault(f"VMs that are no job's are asked for: {', '.join(names)}")
+            return
+        self._world.launched[request_id] = job
+        if request_id in self._requests:
+            return
+        self._requests.add(request_id)
+        self._may_start(process, job)
+        if there := [vm for vm in self.there(job) if vm.launch != request_id]:
+            self.fault(f"a launch of {job.name} was asked for while it lives: {_told(there)}")
+
+    def _may_start(self, process: Process, job: PlaneJob) -> None:
+        if self.policies.get(process.tick.sweep, _ENFORCING).mode is Mode.OBSERVE:
+            self.fault(f"{job.name} is started by {process.tick.sweep}, which only observes")
+        if process in self._wishes:
+            self._world.reopen(job, ended=True)  # type: ignore[attr-defined]
+        elif job.doubtful:
+            return
+        elif job.over and process.began > job.over_at:
+            self.fault(f"{job.name} is started again, though {job.over}")
+        elif job.over_since and self._world.now() > job.over_since + LEASE + SKEW:
+            self.fault(f"{job.name} is started by a sweep that slept, long after {job.over}")
+
+    def _starting(self, process: Process, zone: str, vm_id: str, request_id: str) -> None:
+        """Only a job's own stopped VM is started, and only while nothing else of the job lives."""
+        vm = self._world.compute.find(zone, vm_id)
+        if vm is None or request_id in self._requests:
+            return
+        self._requests.add(request_id)
+        job = self._world.mine.get(vm_id)
+        if job is None:
+            self.fault(f"a VM that is no job's was started: {vm.seen.name}")
+            return
+        self._may_start(process, job)
+        if [other for other in self.there(job) if other.launch != vm.launch]:
+            self.fault(f"{vm.seen.name} is started while another attempt of {job.name} lives")
+
+    def _labelling(self, process: Process, zone: str, vm_id: str) -> None:
+        vm = self._world.compute.find(zone, vm_id)
+        if vm is not None and vm_id not in self._world.mine:
+            self.fault(f"{process.tick.sweep} labels {vm.seen.name}, which is no job's")
+
+    def _removing(self, process: Process, call: str, zone: str, vm_id: str, request_id: str) -> None:
+        """A VM goes by its owner's word, by an arrived warning, or with what Compute Engine took."""
+        vm = self._world.compute.find(zone, vm_id)
+        if vm is None or request_id in self._requests:
+            return
+        self._requests.add(request_id)
+        job, function = self._world.mine.get(vm_id), process.tick.function
+        who = f"{call} of {vm.seen.name} {vm_id[-4:]} by {process.tick.sweep}"
+        if job is None:
+            self.fault(f"{who}: it is no job's")
+            return
+        if self.policies.get(process.tick.sweep, _ENFORCING).mode is Mode.OBSERVE:
+            self.fault(f"{who}, which only observes")
+        why = self._unjustified(process, job, vm, function)
+        if why:
+            self.fault(f"{who} of {job.name}: {why}")
+        at = self._world.now()
+        self.removals.append(Removal(at=at, function=function, call=call, vm=vm_id))
+        if function in RULES and self.is_newest(job, vm) and not job.over:
+            self._world.close(job, GOVERNED)  # type: ignore[attr-defined]
+
+    def is_newest(self, job: PlaneJob, vm: Vm) -> bool:
+        """Whether it is of the newest launch of its job."""
+        mine = [other for other in self.seen.values() if self._world.mine.get(other.seen.id) is job]
+        return bool(mine) and mine[-1].launch == vm.launch
+
+    def _unjustified(self, process: Process, job: PlaneJob, vm: Vm, function: str) -> str:
+        """Why the VM must not go; "" where it may."""
+        if (wish := self._wishes.get(process)) is not None:
+            if wish.job is not job:
+                return "somebody asked for something about another job"
+            named = wish.mail is None or vm.seen.id in {one.id for one in wish.mail.notice.instances}
+            return "" if named or wish.opens else "the mail whose link was clicked did not name it"
+        if function == "recover_spot":
+            return self._not_replaced(job, vm)
+        return self.judge.unwarned(job, vm, RULES.get(function, ()), self.policies[process.tick.sweep])
+
+    def _not_replaced(self, job: PlaneJob, vm: Vm) -> str:
+        """Recovery removes what Compute Engine has taken or stopped, and the rest of that gang."""
+        if vm.seen.status in ASIDE or vm.seen.id in job.doomed or job.doubtful:
+            return ""
+        launched = [one for one in self.seen.values() if one.launch == vm.launch]
+        if any(one.seen.id in self.lost for one in launched) or vm.seen.status in {
+            Status.PROVISIONING,
+            Status.STAGING,
+        }:
+            return ""
+        if job.over and not any(one.seen.id in job.touched for one in launched):
+            return ""
+        if self._short(vm):
+            return ""
+        return "nothing that Compute Engine did made it go, and nobody was warned"
+
+    def _short(self, vm: Vm) -> bool:
+        """Whether its launch never got all its VMs: then all of them are made anew elsewhere."""
+        job = self._world.mine[vm.seen.id]
+        made = {one.seen.name for one in self.seen.values() if one.launch == vm.launch}
+        return made < set(job.nodes)
+
+    def _erasing(self, process: Process, name: str, named: dict[str, Any]) -> None:
+        """Markers go only when they are answered; nothing else of a job's goes at all."""
+        stored = self._world.cloud.store.read(name)
+        if stored is None or stored.generation != named.get("generation"):
+            return
+        if name.startswith(f"{MARKERS}/"):
+            if not self._answered(name.removeprefix(f"{MARKERS}/"), stored.generation):
+                self.fault(f"the marker {name}, generation {stored.generation}, is cleared without an answer")
+        elif not name.startswith("spotwarden/") and process not in self._wishes:
+            self.fault(f"{process.tick.sweep} deleted {name}")
+
+    def _answered(self, node: str, generation: int) -> bool:
+        """Put aside, of a job that is over, of a node that lives, or named in the ledger."""
+        store = self._world.cloud.store
+        kept = store.entries("spotwarden/quarantine/")
+        if any(entry.name.endswith(f"@{generation}") for entry in kept):
+            return True
+        job = next((job for job in self._world.jobs if node in job.nodes), None)
+        if job is None:
+            return False
+        wrote = self._world.guests.wrote.get(generation, "-")
+        alive = any(vm.seen.status in UP for vm in self.there(job) if vm.seen.name == node)
+        if job.over or job.doubtful or alive:
+            return True
+        records = [store.read(entry.name) for entry in store.entries(f"{job.name}{LEDGER}")]
+        told = [record.data for record in records if record]
+        return any(str(generation).encode() in data or wrote.encode() in data for data in told)
+
+
+_ENFORCING = Policy(version="-", mode=Mode.ENFORCE)
+
+
+def _told(vms: Sequence[Vm]) -> str:
+    return ", ".join(f"{vm.seen.name} {vm.seen.id[-4:]} {vm.seen.status.value}" for vm in vms)
+
+
+def _about(arguments: tuple[Any, ...]) -> str:
+    """What a call is about, short."""
+    match arguments:
+        case (Request() as request, request_id):
+            return f"{request.path.partition('/zones/')[2]} {request_id[:8]}"
+        case (str(name), bytes(data), *_) if LEDGER in name or "/cases/" in name:
+            return f"{name} {data.decode()[:1500]}"
+        case (str(name), *rest):
+            return f"{name} {' '.join(one for one in rest if isinstance(one, str))}"
+        case (bytes(data), *_):
+            return data.decode()[:600]
+    return str(arguments)[:200]

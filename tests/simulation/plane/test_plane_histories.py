@@ -1,0 +1,78 @@
+"""Histories of the whole plane, and what they must be like to be worth anything."""
+
+import os
+from collections import Counter
+
+import pytest
+
+from tests.simulation import commands as c
+from tests.simulation.plane import commands as p
+from tests.simulation.plane.draw import BLOWS, WAITING
+from tests.simulation.plane.run import PlaneSetting, replay, story
+from tests.simulation.run import play_all, run
+
+HISTORIES = int(os.environ.get("SPOTWARDEN_HISTORIES", "600"))
+"""A share that fits a run of the tests; `python -m tests.simulation.plane` plays a hundred thousand."""
+
+
+def test_the_plane_keeps_its_word_in_every_history():
+    """Nobody else's VM, no VM without a warning, nothing back that a person ended, no mail untrue."""
+    setting = PlaneSetting()
+    whole = run(setting, HISTORIES)
+    assert whole.failed is None, story(setting, whole.failed)
+    assert whole.played == HISTORIES
+
+
+def test_histories_of_the_plane_are_rich():
+    """Sixty of them kill and go on with runs, bring jobs back, send mails, and stop and delete VMs."""
+    count = play_all(range(60), PlaneSetting()).count
+    assert count.sweeps > 3_000
+    assert min(count.kills, count.faults, count.switches, count.recoveries) > 4
+    assert min(count.mails, count.removed) > 20
+
+
+def test_a_seed_gives_the_same_history_of_the_plane_again():
+    """To the last call; another seed gives another."""
+    setting = PlaneSetting()
+    first, again = (setting.faults(setting.history(7))[1] for _ in range(2))
+    assert first == again
+    assert setting.history(7) != PlaneSetting(seed="2").history(7)
+
+
+def test_every_blow_is_drawn():
+    """None of what may happen is left out by mistake."""
+    setting = PlaneSetting(without=())
+    drawn = [command for number in range(600) for command in setting.history(number)]
+    mine = {c.Preempt, c.FailHost, c.Reboot, c.Stray, c.Stock, c.Hide, c.Forget, c.Forbid, c.Pass, c.Run}
+    theirs = {kind for kind in vars(p).values() if isinstance(kind, type) and issubclass(kind, c.Command)}
+    assert {type(command) for command in drawn} == (theirs | mine) - {c.Command}
+    assert {command.function for command in drawn if isinstance(command, p.Sweep)} == set(p.Function)
+    assert {command.lie for command in drawn if isinstance(command, p.Deceive)} == set(p.Lie)
+    assert {command.change for command in drawn if isinstance(command, p.SetPolicy)} == set(p.PolicyChange)
+    assert {(command.port, command.fault) for command in drawn if isinstance(command, p.Outage)} == {
+        (port, fault) for port in p.Port for fault in p.Fault
+    }
+
+
+def test_what_is_switched_off_is_a_blow_that_there_is():
+    """A blow that nobody draws any more could not be switched on again."""
+    assert set(WAITING) <= {*BLOWS, "person soon"}
+
+
+def test_a_story_of_the_plane_can_be_played_again():
+    """From the JSON at its end, with the same fault."""
+    setting = PlaneSetting(without=tuple(name for name in WAITING if name != "managed"), strict=True)
+    failed = play_all(range(40, 120), setting).failed
+    if failed is None:
+        pytest.skip("a managed VM is left alone by now: there is no history that is known to fail")
+    told = story(setting, failed)
+    faults, _ = replay(told.partition("As JSON: ")[2], setting)
+    assert faults
+    assert faults[0] in told
+
+
+def test_blows_are_drawn_as_often_as_they_say():
+    """A history without a preemption tells little of recovery."""
+    drawn = [type(command) for number in range(200) for command in PlaneSetting().history(number)]
+    counts = Counter(drawn)
+    assert counts[c.Preempt] > counts[p.Collapse] > 0

@@ -1,0 +1,124 @@
+"""What must be so in the end, once the trouble is over and the functions have come to rest."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from spotwarden.layout import MARKERS, InstanceId
+from spotwarden.model.instance import Status
+from spotwarden.model.policy import Mode
+from tests.simulation.plane.commands import Mood
+from tests.simulation.plane.jobs import PlaneJob
+
+if TYPE_CHECKING:
+    from tests.simulation.plane.world import PlaneWorld
+
+ENOUGH = {"not_recoverable", "gave_up", "quarantined", "stopped", "ended"}
+"""The kinds of notices by which an owner knows why a job does not come back."""
+CLOSED = ("ended", "stopped", "gave up")
+
+
+def open_ends(world: "PlaneWorld") -> list[str]:
+    """What is not as it must be; some of it may only need more time."""
+    found = [fault for job in world.jobs for fault in _job(world, job)]
+    for vm_id in world.strangers:
+        vm = world.compute.vms.living.get(vm_id)
+        if vm is None or vm.seen.status is not Status.RUNNING:
+            found.append(f"the stranger {vm_id[-4:]} was touched")
+    found += [
+        f"the marker {entry.name} is never answered" for entry in world.cloud.store.entries(f"{MARKERS}/")
+    ]
+    return [*found, *_mail(world)]
+
+
+def _mail(world: "PlaneWorld") -> Iterator[str]:
+    """Whatever was published has arrived, or somebody knows that it could not."""
+    if world.messages_wait:
+        yield "a notice is still on its way"
+    waiting = world.cloud.store.entries("spotwarden/outbox/")
+    for entry in waiting:
+        yield f"{entry.name} still waits to be sent"
+
+
+def untold(world: "PlaneWorld") -> list[str]:
+    """Every notice that was published came to somebody, or was put aside."""
+    arrived = {mail.notice.id for mail in world.mailroom.arrived}
+    aside = b"".join(
+        stored.data
+        for entry in world.cloud.store.entries("spotwarden/undelivered/")
+        if (stored := world.cloud.store.read(entry.name))
+    )
+    return [
+        f"nobody was told {notice_id} ({notice.what})"
+        for notice_id, (_, notice) in world.oracle.notices.items()
+        if notice_id not in arrived and notice_id.encode() not in aside
+    ]
+
+
+def _job(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
+    if job.over:
+        yield from _over(world, job)
+        return
+    if job.doubtful:
+        return
+    running = sorted(vm.seen.name for vm in world.running(job) if vm.seen.id not in job.doomed)
+    if running == sorted(job.nodes):
+        yield from _running(world, job)
+        return
+    ours = {removal.vm for removal in world.oracle.removals}
+    if any(world.mine.get(vm_id) is job for vm_id in ours) and told_of(world, job) & _ACTED:
+        return
+    if told_of(world, job) & ENOUGH:
+        return
+    records = ledger_of(world, job)
+    state = records[-1]["state"] if records else "no record"
+    of = f"of {len(job.nodes)} nodes {running} run; ledger: {state}"
+    yield f"{job.name} ({job.kind.name}) is open, but {of}"
+
+
+_ACTED = {f"{rule}_acted" for rule in ("orphan", "stall", "idle", "job_cap", "instance_cap", "compliance")}
+
+
+def _running(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
+    """The ids of what runs are on record; where the policy acts, nothing hangs or idles for ever."""
+    for vm in world.running(job):
+        if " by hand " in vm.launch:
+            continue  # Its developer's own script registers it, or nothing does.
+        stored = world.cloud.store.read(world.layout.build(InstanceId(job=job.name, node=vm.seen.name)))
+        if stored is None or stored.data.decode() != vm.seen.id:
+            yield f"the id of {vm.seen.name} {vm.seen.id[-4:]} was never registered"
+    if world.policy.mode is not Mode.ENFORCE or job.deceived:
+        return
+    programs = [world.guests.programs.get(vm.seen.id) for vm in world.running(job)]
+    moods = {program.mood for program in programs if program}
+    if moods == {Mood.HANG} and not job.mute and world.policy.stall.remedy.value != "none":
+        yield f"{job.name} hangs, and nobody stops it"
+    if moods == {Mood.IDLE} and job.gpus and world.policy.idle.remedy.value != "none":
+        yield f"the GPUs of {job.name} idle, and nobody stops it"
+
+
+def _over(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
+    """Nothing of a job that is over runs for ever."""
+    if (
+        world.policy.mode is not Mode.ENFORCE
+        or world.policy.orphan.remedy.value == "none"
+        or job.doubtful
+        or job.partly
+    ):
+        return
+    for vm in world.running(job):
+        yield f"{job.name} is over ({job.over}), and {vm.seen.name} {vm.seen.id[-4:]} runs on"
+
+
+def ledger_of(world: "PlaneWorld", job: PlaneJob) -> list[dict[str, Any]]:
+    """All records of a job, oldest first."""
+    store = world.cloud.store
+    read = [store.read(entry.name) for entry in store.entries(world.layout.attempts(job.name))]
+    records: list[dict[str, Any]] = [msgspec.json.decode(stored.data) for stored in read if stored]
+    return sorted(records, key=lambda record: int(record["number"]))
+
+
+def told_of(world: "PlaneWorld", job: PlaneJob) -> set[str]:
+    """The kinds of notices about a job."""
+    return {notice.kind for _, notice in world.oracle.notices.values() if notice.job == job.name}

@@ -1,0 +1,269 @@
+"""What each command of a history does to the world."""
+
+import sys
+from datetime import timedelta
+
+import msgspec
+
+from spotwarden.layout import CreateScript, Heartbeat, JobFileName, MarkerName, MetricsFile, StatusCode
+from spotwarden.model.instance import Status
+from tests.fakes.fate import NOBODY
+from tests.fakes.vms import Vm
+from tests.simulation import commands as c
+from tests.simulation.jobs import CRASHED, ENDED, ZONES
+from tests.simulation.plane import commands as p
+from tests.simulation.plane.google import REPAIR
+from tests.simulation.plane.guests import GUEST, NOTICE
+from tests.simulation.plane.jobs import MACHINE, OWNERS, PlaneJob, new_job
+from tests.simulation.plane.people import People
+from tests.simulation.plane.product import changed
+
+NO_EVENTS = (c.Pass, c.Run, p.Sweep, p.Tick)
+UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING}
+AT_REST = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
+
+
+class PlaneWorld(People):
+    """One history in the making."""
+
+    def do(self, command: c.Command) -> None:
+        """Let this happen, if there is something that it can happen to."""
+        self.sequence += 1
+        self.note(c.told(command)) if self.verbose else None
+        self.count.events += not isinstance(command, NO_EVENTS)
+        getattr(self, f"_{type(command).__name__.lower()}")(command)
+
+    def _launch(self, command: p.Launch) -> None:
+        job = new_job(
+            len(self.jobs),
+            command,
+            gpus=command.gpus,
+            shy=command.shy,
+            mute=command.mute,
+            capped=command.capped,
+            odd=command.odd,
+            owner=OWNERS[len(self.jobs) % 2] if command.owned else "",
+        )
+        if not command.typed and not self.compute.has_room(job.zone):
+            return
+        self.jobs.append(job)
+        if job.settings:
+            self.store(self.layout.build(JobFileName(job=job.name)), job.settings)
+        if command.typed:
+            job.over_at, job.hurt = sys.maxsize, True
+            self.type_now(p.Spell.SUBMIT, job)
+            return
+        job.over = ""
+        if job.kind is not c.Kind.BARE:
+            self.store(self.layout.build(CreateScript(job=job.name)), job.script)
+        self.by_hand(job)
+
+    def by_hand(self, job: PlaneJob) -> None:
+        """An owner's own gcloud makes the VMs; ticks come each minute, so that they are seen."""
+        job.launches += 1
+        request_id = f"{job.name} by hand {job.launches}"
+        self.launched[request_id] = job
+        forbidden = self.compute.forbid(forbidden=False)
+        before, self.compute.caller = self.compute.caller, job.owner or NOBODY
+        self.compute.launch(job.request, request_id)
+        self.compute.caller = before
+        self.compute.forbid(forbidden=forbidden)
+        self.pass_time(timedelta(seconds=40))
+        if not self.broken_policy:
+            self.sweep_now(p.Function.RECOVER)
+
+    def _behave(self, command: p.Behave) -> None:
+        if vm := self.pick_vm(command.vm):
+            for other in self.running(self.mine[vm.seen.id]) if command.whole else [vm]:
+                self.guests.behave(other, command.mood)
+
+    def _end(self, command: p.End) -> None:
+        if job := self.pick_job(command.job):
+            self.close(job, ENDED)
+            self.guests.end(job)
+            for vm in self.running(job) if command.leave else ():
+                self.compute.owner_deletes(vm.seen.id, user=GUEST)
+
+    def _collapse(self, command: p.Collapse) -> None:
+        """A gang that has lost a node often ends so, and who was told of its end may: the job goes on."""
+        if job := self.pick_job(command.job):
+            if len([vm for vm in self.running(job) if vm.seen.id not in job.doomed]) == len(job.nodes):
+                self.close(job, CRASHED)
+            else:
+                job.doubtful = True
+            for vm in self.running(job):
+                self.guests.shut_down(vm, command.word)
+                self.compute.power_off(vm.seen.id)
+
+    def _gcloud(self, command: p.Gcloud) -> None:
+        down = command.verb in {p.Verb.DELETE, p.Verb.STOP, p.Verb.SUSPEND}
+        vms = [vm for job in self.jobs for vm in (self.up(job) if down else self.at_rest(job))]
+        if not vms:
+            return
+        vm = vms[command.vm % len(vms)]
+        job = self.mine[vm.seen.id]
+        some = [other for other in vms if self.mine[other.seen.id] is job] if command.whole else [vm]
+        if down:
+            job.partly |= len(some) < len(self.up(job))
+            self.person_ends(job, [other.seen.id for other in some])
+        for other in some:
+            self.person_does(command.verb, other, command.word)
+        if not down:
+            self.reopen(job)
+
+    def _namesake(self, command: p.Namesake) -> None:
+        if not self.jobs:
+            return
+        job, zone = self.jobs[command.job % len(self.jobs)], ZONES[command.zone % len(ZONES)]
+        name = job.nodes[0]
+        if any(vm.seen.name == name and vm.seen.zone == zone for vm in self.compute.vms.living.values()):
+            return
+        labels = {"spotwarden-job": job.name, "goog-gke-node": ""} if command.managed else {}
+        if command.managed:
+            name = f"{job.name}-mig-{len(self.strangers)}"
+        made = self.compute.add(name, zone=zone, machine_type=MACHINE, labels=labels)
+        self.strangers.append(made)
+
+    def _preempt(self, command: c.Preempt) -> None:
+        vm = self.pick_vm(command.vm)
+        if vm is None:
+            return
+        job = self.mine[vm.seen.id]
+        if job.kind is c.Kind.EARLY and command.word is not c.Word.NONE:
+            job.doomed.add(vm.seen.id)
+            self.guests.announce(vm)
+            self.compute.vms.later(NOTICE, lambda: self._take(vm, command.word))
+        else:
+            self._take(vm, command.word)
+
+    def _take(self, vm: Vm, word: c.Word) -> None:
+        if vm.seen.status is Status.RUNNING:
+            self.hurt(vm)
+            self.guests.shut_down(vm, word)
+            self.compute.preempt(vm.seen.id)
+
+    def hurt(self, vm: Vm) -> None:
+        """Google takes it: its job must come back."""
+        job = self.mine[vm.seen.id]
+        job.hurt = True
+        self.oracle.taken(vm)
+
+    def _failhost(self, command: c.FailHost) -> None:
+        if vm := self.pick_vm(command.vm):
+            self.hurt(vm)
+            self.compute.fail_host(vm.seen.id)
+
+    def _reboot(self, command: c.Reboot) -> None:
+        if vm := self.pick_vm(command.vm):
+            self.guests.shut_down(vm, command.word)
+
+    def _repair(self, command: p.Repair) -> None:
+        if vm := self.pick_vm(command.vm):
+            self.compute.vms.become(vm.seen.id, Status.REPAIRING)
+            self.compute.vms.later(REPAIR, lambda: self._repaired(vm))
+
+    def _repaired(self, vm: Vm) -> None:
+        if vm.seen.id in self.compute.vms.living and vm.seen.status is Status.REPAIRING:
+            self.compute.vms.become(vm.seen.id, Status.RUNNING)
+
+    def _stray(self, command: c.Stray) -> None:
+        job = self.jobs[command.job % len(self.jobs)] if self.jobs else None
+        node = job.nodes[0] if job and command.broken else "nobody"
+        self.store(self.layout.build(MarkerName(node=node)), b"{" if command.broken else b"")
+
+    def _deceive(self, command: p.Deceive) -> None:
+        """All of it may be written by any job VM: no condition of the bucket can tell jobs apart."""
+        lying, about = self.pick_job(command.by), self.pick_job(command.about)
+        if lying is None or about is None or lying is about:
+            return
+        vm = self.running(about)[0]
+        about.deceived = True
+        self.note(f"    about {about.name}")
+        self._lie(command.lie, about, vm)
+
+    def _lie(self, lie: p.Lie, about: PlaneJob, vm: Vm) -> None:
+        node, build, now = vm.seen.name, self.layout.build, self.now()
+        marker, beat = build(MarkerName(node=node)), build(Heartbeat(job=about.name, node=node))
+        metrics = build(MetricsFile(job=about.name, node=node, attempt=vm.seen.attempt or 1))
+        said = {"job": about.name, "node": node, "instance_id": vm.seen.id, "zone": vm.seen.zone}
+        old = {"at": now, "progress_at": now - timedelta(hours=9), "step": 1, "instance_id": vm.seen.id}
+        match lie:
+            case p.Lie.MARKER:
+                self.store(marker, b"")
+            case p.Lie.MARKER_AS:
+                self.store(marker, msgspec.json.encode(said))
+            case p.Lie.EARLY:
+                self.store(marker, msgspec.json.encode({**said, "early": True}))
+            case p.Lie.BEAT:
+                self.store(beat, msgspec.json.encode(old))
+            case p.Lie.FUTURE:
+                later = now + timedelta(days=365)
+                self.store(beat, msgspec.json.encode({**old, "at": later, "progress_at": later}))
+            case p.Lie.JUNK:
+                self.store(beat, b"\xff{" * 40)
+                self.store(metrics, b'{"step": 1e999}\n\xff\n' * 20)
+            case p.Lie.UNREAL:
+                self.store(metrics, b'{"step": 7, "metrics": {"loss": "nan"}}\n')
+            case p.Lie.STATUS:
+                # It is the very word by which a job says that it has ended: nobody can know better.
+                self.close(about, ENDED)
+                about.doubtful = True
+                self.store(build(StatusCode(job=about.name)), b"0")
+
+    def _stock(self, command: c.Stock) -> None:
+        zone = ZONES[command.zone % len(ZONES)]
+        if command.left is None:
+            self.compute.restock(zone)
+        else:
+            self.compute.stock_out(zone, left=command.left)
+
+    def _hide(self, command: c.Hide) -> None:
+        act = self.compute.hide if command.hidden else self.compute.show
+        act(ZONES[command.zone % len(ZONES)])
+
+    def _forget(self, command: c.Forget) -> None:
+        self.compute.forget_operations(requests=command.requests)
+
+    def _forbid(self, command: c.Forbid) -> None:
+        self.compute.forbid(forbidden=command.forbidden)
+
+    def _lag(self, command: p.Lag) -> None:
+        self.compute.lag = timedelta(seconds=command.seconds)
+
+    def _outage(self, command: p.Outage) -> None:
+        self.troubles[command.port] = (self.now() + timedelta(seconds=command.seconds), command.fault)
+
+    def _topic(self, command: p.Topic) -> None:
+        self.late, self.twice = timedelta(seconds=command.late), command.twice
+
+    def _setpolicy(self, command: p.SetPolicy) -> None:
+        if command.change in {p.PolicyChange.BREAK, p.PolicyChange.MEND}:
+            self.broken_policy = command.change is p.PolicyChange.BREAK
+        self.policy = changed(self.policy, command.change)
+
+    def _pass(self, command: c.Pass) -> None:
+        self.pass_time(timedelta(seconds=command.seconds))
+
+    def _tick(self, command: p.Tick) -> None:
+        self.ticks(timedelta(minutes=command.minutes))
+
+    def _sweep(self, command: p.Sweep) -> None:
+        if self.broken_policy:
+            return
+        nodes = sorted(node for job in self.jobs for node in job.nodes)
+        about = nodes[command.about % len(nodes)] if command.about is not None and nodes else ""
+        if command.function not in {p.Function.RECOVER, p.Function.COMPLY}:
+            about = ""
+        process = self.sweep_process(
+            command.function, skew=timedelta(seconds=command.skew), about=about, patient=not about
+        )
+        self.admit(process)
+        self.run_on(process, command.calls, command.then, changes=command.changes)
+        self.deliver_messages()
+
+    def _run(self, command: c.Run) -> None:
+        if self.processes:
+            self.count.switches += 1
+            process = self.processes[command.sweep % len(self.processes)]
+            self.run_on(process, command.calls, command.then, changes=command.changes)
+            self.deliver_messages()
