@@ -8,6 +8,7 @@ from spotwarden.layout import CreateScript, MarkerName
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.limits import AdmissionLimits
 from spotwarden.model.notice import Notice
+from spotwarden.model.policy import Mode
 from tests.fakes.trouble import conflict, rejected, unanswered
 
 
@@ -265,3 +266,16 @@ def test_a_vm_that_runs_again_before_the_next_look_is_told_of(kept):
     kept.sweep()
     assert kept.attempts()[-1].state is AttemptState.RUNNING
     assert kept.notices() == ["recovered"]
+
+
+def test_what_its_owner_ended_while_we_observed_does_not_come_back(world):
+    """The log is read once: whoever only observes writes down what people did all the same."""
+    world.settle()
+    world.policy = replace(world.policy, mode=Mode.OBSERVE)
+    world.cloud.compute.owner_deletes("test-vm")
+    world.settle(30)
+    world.policy = replace(world.policy, mode=Mode.ENFORCE)
+    world.settle(10)
+    assert world.vms() == []
+    assert [attempt.state for attempt in world.attempts()] == [AttemptState.STOPPED]
+    assert world.notices() == ["stopped"]

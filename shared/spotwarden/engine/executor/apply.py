@@ -94,7 +94,9 @@ class Executor:
 def _only_notes(action: Change) -> bool:
     """Whether it only tells somebody, or writes down for ourselves what we saw: observing does that too."""
     if isinstance(action, WriteAttempt):
-        return action.record.seen and action.record.state is AttemptState.RUNNING
+        # How a job was ended is only seen once in the log: later it would look like one that was lost.
+        over = action.record.state in {AttemptState.STOPPED, AttemptState.ENDED}
+        return over or (action.record.seen and action.record.state is AttemptState.RUNNING)
     if isinstance(action, StoreObject):
         return not action.job
     return isinstance(action, NOTES)
