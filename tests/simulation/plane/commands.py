@@ -158,11 +158,12 @@ class Collapse(Command, frozen=True, kw_only=True, tag=True):
 
 
 class Gcloud(Command, frozen=True, kw_only=True, tag=True):
-    """A person does this to a VM of a job, or `whole` to all of them."""
+    """A person does this to a VM of a job, or `whole` to all; a `late` delete is of one that stops."""
 
     vm: int = 0
     verb: Verb = Verb.DELETE
     whole: bool = False
+    late: bool = False
     word: Word = Word.NONE
 
 

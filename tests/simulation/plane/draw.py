@@ -15,8 +15,7 @@ WAITING: Mapping[str, str] = {
     "managed": "a VM with our label and no id on the job's record is warned and deleted",
     "person one": "gangs as the unit: a person's delete of one node is not the gang's end",
     "person start": "a person's start does not open the job again",
-    "person soon": "a person's delete within a preemption is not heard",
-    "suspend": "a suspended VM: not settled what a person means by it",
+    "person late": "a person's delete of a VM that a preemption stops is not heard",
     "lag": "a list of operations that lags more than two minutes brings a stopped job back",
 }
 """Blows that are switched off until what mends their fault is merged, and what that is."""
@@ -75,6 +74,10 @@ BLOWS: Mapping[str, tuple[int, Maker]] = {
     "end": (5, lambda chance: p.End(job=_any(chance), leave=chance.random() < 0.4)),
     "collapse": (1, lambda chance: p.Collapse(job=_any(chance), word=chance.choice(LIES))),
     "person": (4, lambda chance: _person(chance, p.Verb.DELETE, p.Verb.STOP)),
+    "person late": (
+        3,
+        lambda chance: p.Gcloud(vm=_any(chance), whole=True, late=True, word=chance.choice(LIES)),
+    ),
     "person one": (2, lambda chance: _person(chance, p.Verb.DELETE, p.Verb.STOP, whole=False)),
     "person start": (2, lambda chance: _person(chance, p.Verb.START)),
     "suspend": (1, lambda chance: _person(chance, p.Verb.SUSPEND, p.Verb.RESUME)),
@@ -111,7 +114,6 @@ BLOWS: Mapping[str, tuple[int, Maker]] = {
 """What may befall the world, how often, and how it is drawn."""
 LONG = ("mood", "mood one", "end", "click")
 """After these governance takes its time."""
-NOT_SOON = {"person", "person one"}
 
 
 def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[str] = ()) -> list[c.Command]:
@@ -122,18 +124,13 @@ def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[st
     drawn.append(p.Tick(minutes=chance.choice((2, 12, 20))))
     names = [name for name in BLOWS if name not in without]
     weights = [BLOWS[name][0] for name in names]
-    soon = "person soon" not in without
     for name in chance.choices(names, weights, k=chance.randint(2, 6)):
-        if name in NOT_SOON and not soon:
-            drawn.append(p.Tick(minutes=8))
         drawn.append(BLOWS[name][1](chance))
-        drawn.extend(_after(name, chance))
-        if name in NOT_SOON and not soon:
-            drawn.append(p.Tick(minutes=8))
+        drawn.extend(_after(name, chance, without))
     return drawn
 
 
-def _after(name: str, chance: Random) -> Iterator[c.Command]:
+def _after(name: str, chance: Random, without: Collection[str]) -> Iterator[c.Command]:
     if name in LONG and chance.random() < 0.8:
         yield p.Tick(minutes=chance.choice((15, 40, 70)))
         if chance.random() < 0.5:
@@ -141,6 +138,8 @@ def _after(name: str, chance: Random) -> Iterator[c.Command]:
             yield p.Tick(minutes=chance.choice((10, 30)))
         return
     yield c.Pass(seconds=chance.choice((0, 5, 20, 35, 40, 60, 60)))
+    if name == "preempt" and chance.random() < 0.3 and "person late" not in without:
+        yield BLOWS["person late"][1](chance)
     yield from _sweeps(chance)
     if chance.random() < 0.6:
         yield p.Tick(minutes=chance.choice((2, 5, 20)))

@@ -22,9 +22,10 @@ CAP = timedelta(hours=2)
 class PlaneJob(RecoveredJob, kw_only=True):
     """One job. `said` is when a person last ended or opened it; `doubtful` while nobody can know which.
 
-    `touched` are the ids of its VMs that a person stopped or deleted; it is `deceived` once another job's VM
-    has lied about it, `finished` once its programs have ended, `told_by_person` once a person has
-    ended it, `partly` once a person has ended some of its nodes and left the others.
+    `touched` are the ids of its VMs that a person stopped or deleted, `partly` where others were left. It is
+    `deceived` once another job's VM has lied about it, `forged` where that VM wrote its end, `finished` once
+    its programs have ended, `extended` once its owner was granted more time, `told_by_person` once a person
+    has ended it.
     """
 
     owner: str = ""
@@ -37,6 +38,8 @@ class PlaneJob(RecoveredJob, kw_only=True):
     touched: set[str] = msgspec.field(default_factory=set)
     deceived: bool = False
     finished: bool = False
+    forged: bool = False
+    extended: bool = False
     partly: bool = False
     told_by_person: bool = False
 

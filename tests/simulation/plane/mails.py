@@ -20,6 +20,10 @@ CLOSED = {"stopped", "ended"}
 LATE = timedelta(minutes=21)
 """Work that is newer than this may not have been seen: metrics are late, and heartbeats come each 5 min."""
 MINUTE = timedelta(minutes=1)
+MOMENT = timedelta(minutes=10)
+DEEDS = {"stop": "be stopped", "delete": "be deleted"}
+"""What a warning says that will be done."""
+FOR_OPS = ("_failing", "quarantined", "blast_radius")
 BUSY = 5.0
 AT_REST = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
 
@@ -30,21 +34,23 @@ class MailJudge:
     def __init__(self, world: "PlaneGround", oracle: "Oracle") -> None:
         self._world = world
         self._oracle = oracle
+        self._told: set[tuple[str, str]] = set()
 
     def _job(self, notice: Notice) -> PlaneJob | None:
         return next((job for job in self._world.jobs if job.name == notice.job), None)
 
     # Whether a VM may go.
 
-    def unwarned(self, job: PlaneJob, vm: Vm, rules: Sequence[str], policy: Policy) -> str:
+    def unwarned(self, job: PlaneJob, vm: Vm, rules: Sequence[str], policy: Policy, call: str) -> str:
         """Why a function must not act on this VM now; "" where its owner was told in time, and rightly."""
-        reasons = [why for rule in rules if (why := self._against(job, vm, rule, policy))]
+        reasons = [why for rule in rules if (why := self._against(job, vm, rule, policy, call))]
         return "" if len(reasons) < len(rules) else "; ".join(reasons) or "no rule may do that"
 
-    def _against(self, job: PlaneJob, vm: Vm, rule: str, policy: Policy) -> str:
+    def _against(self, job: PlaneJob, vm: Vm, rule: str, policy: Policy, call: str) -> str:
         now = self._world.now()
         mails = [mail for mail in self._world.mailroom.arrived if mail.notice.kind == f"{rule}{WARNING}"]
-        named = [mail for mail in mails if vm.seen.id in {target.id for target in mail.notice.instances}]
+        promised = [mail for mail in mails if DEEDS[call] in mail.notice.then]
+        named = [mail for mail in promised if vm.seen.id in {one.id for one in mail.notice.instances}]
         if not named:
             return f"no {rule} warning of it has arrived"
         due = [mail for mail in named if _in_time(mail, now)]
@@ -69,9 +75,11 @@ class MailJudge:
         """Why what the warnings say does not hold, as the world knows it."""
         if not mails:
             return f"every {rule} warning was taken back"
+        told, now = min(mail.notice.at for mail in mails), self._world.now()
+        if rule == "orphan" and job.forged and not job.mute and self._moved(job, now - LATE, now):
+            return "only a word that another VM may have written says that it has ended, and it goes on"
         if job.deceived or job.doubtful:
             return ""
-        told, now = min(mail.notice.at for mail in mails), self._world.now()
         last = max(mail.notice.at for mail in mails)
         against = {
             "idle": (self._worked(vm, last, now - LATE), "its GPU worked after it was warned"),
@@ -104,10 +112,15 @@ class MailJudge:
             self._acted(notice)
         elif notice.kind in {"recovered", "launched"}:
             self._runs(notice, job)
-        elif notice.kind in CLOSED and job and not (job.over or job.doubtful or job.told_by_person):
+        elif notice.kind in CLOSED and job and not self._may_be_over(job):
             self._false(notice, f"nobody has stopped {job.name}, and it has not ended")
         elif notice.kind == "not_recoverable" and job and not self._was_taken(job):
             self._false(notice, f"Compute Engine has taken nothing of {job.name}")
+
+    def _may_be_over(self, job: PlaneJob) -> bool:
+        """Whether it is over, or was until a moment ago: a sweep tells of what it has read."""
+        opened = job.said is not None and self._world.now() - job.said < MOMENT
+        return bool(job.over) or job.doubtful or job.told_by_person or opened
 
     def _false(self, notice: Notice, why: str) -> None:
         self._oracle.fault(f"the notice {notice.id} ({notice.what}) is not true: {why}")
@@ -172,9 +185,17 @@ class MailJudge:
                 self._untold(mail, f"it comes at {mail.at:%H:%M} and says {notice.due:%H:%M}")
         if job is not None and notice.job not in mail.text:
             self._untold(mail, "it does not name the job")
+        if (notice.id, mail.to) in self._told and "may be a second copy" not in mail.text:
+            self._untold(mail, f"{notice.id} was told to {mail.to} before")
+        self._told.add((notice.id, mail.to))
+        if job is not None and job.owner and mail.to == OPS and not self._for_ops(mail):
+            self._untold(mail, f"it is {job.owner} who should hear of {job.name}")
         people = {OPS, *([job.owner] if job and job.owner else [])}
         if job is not None and mail.to not in people:
             self._untold(mail, f"it went to {mail.to}, who is not asked about {job.name}")
+
+    def _for_ops(self, mail: Arrived) -> bool:
+        return mail.notice.owner == OPS or mail.notice.kind.endswith(FOR_OPS) or "in place of" in mail.text
 
     def _untold(self, mail: Arrived, why: str) -> None:
         self._oracle.fault(f"the mail {mail.subject!r}: {why}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from spotwarden.layout import MARKERS, CaseRecord
+from spotwarden.layout import MARKERS
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice, Way
 from spotwarden.model.policy import Mode, Policy
@@ -122,16 +122,22 @@ class Oracle:
             self._world.close(wish.job, COMMANDED)  # type: ignore[attr-defined]
         elif (wish.ends or wish.opens) and wish.wrote and not done:
             wish.job.doubtful = True
-        if wish.way is Way.KEEP and done and wish.mail and wish.mail.notice.case:
-            case = wish.mail.notice.case
-            self._keep(case.rule, case.key)
+        wish.job.extended |= wish.way is Way.EXTEND
+        if wish.way is Way.KEEP and done:
+            self._keep()
 
-    def _keep(self, rule: str, key: str) -> None:
-        """The page may have said that it was too late: the case itself tells whether it is kept."""
-        stored = self._world.cloud.store.read(self._world.layout.build(CaseRecord(rule=rule, key=key)))
-        said = msgspec.json.decode(stored.data) if stored else {}
-        if until := said.get("keep_until"):
-            self.keeps[rule, key] = datetime.fromisoformat(until)
+    def _keep(self) -> None:
+        """Whoever was told that his answer is taken may rely on it."""
+        store = self._world.cloud.store
+        for entry in store.entries("spotwarden/answers/"):
+            stored = store.read(entry.name)
+            said = msgspec.json.decode(stored.data) if stored else {}
+            offer = said.get("offer", {})
+            if said.get("outcome") and offer.get("way") == Way.KEEP.value and offer.get("case"):
+                case = offer["case"]
+                until = datetime.fromisoformat(said["at"]) + timedelta(hours=offer["hours"])
+                key = (case["rule"], case["key"])
+                self.keeps[key] = max(until, self.keeps.get(key, until))
 
     def published(self, data: bytes) -> None:
         """A notice is on its way."""
@@ -209,6 +215,8 @@ class Oracle:
             self.fault(f"{name} is written without a generation")
         if name.endswith(NEVER_OURS) and wish is None:
             self.fault(f"{process.tick.sweep} wrote {name}")
+        if wish and wish.ends and wish.job and LEDGER in name:
+            wish.job.doubtful = True  # Until the command is over: then it is closed, or nobody knows.
         if wish and wish.opens and wish.job and LEDGER in name and b'"claimed"' in data:
             self._world.reopen(wish.job, ended=True)  # type: ignore[attr-defined]
 
@@ -271,7 +279,7 @@ class Oracle:
             return
         if self.policies.get(process.tick.sweep, _ENFORCING).mode is Mode.OBSERVE:
             self.fault(f"{who}, which only observes")
-        why = self._unjustified(process, job, vm, function)
+        why = self._unjustified(process, job, vm, call)
         if why:
             self.fault(f"{who} of {job.name}: {why}")
         at = self._world.now()
@@ -284,16 +292,18 @@ class Oracle:
         mine = [other for other in self.seen.values() if self._world.mine.get(other.seen.id) is job]
         return bool(mine) and mine[-1].launch == vm.launch
 
-    def _unjustified(self, process: Process, job: PlaneJob, vm: Vm, function: str) -> str:
+    def _unjustified(self, process: Process, job: PlaneJob, vm: Vm, call: str) -> str:
         """Why the VM must not go; "" where it may."""
         if (wish := self._wishes.get(process)) is not None:
             if wish.job is not job:
                 return "somebody asked for something about another job"
             named = wish.mail is None or vm.seen.id in {one.id for one in wish.mail.notice.instances}
             return "" if named or wish.opens else "the mail whose link was clicked did not name it"
+        function = process.tick.function
         if function == "recover_spot":
             return self._not_replaced(job, vm)
-        return self.judge.unwarned(job, vm, RULES.get(function, ()), self.policies[process.tick.sweep])
+        policy = self.policies[process.tick.sweep]
+        return self.judge.unwarned(job, vm, RULES.get(function, ()), policy, call)
 
     def _not_replaced(self, job: PlaneJob, vm: Vm) -> str:
         """Recovery removes what Compute Engine has taken or stopped, and the rest of that gang."""

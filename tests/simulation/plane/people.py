@@ -141,6 +141,10 @@ class People(PlaneGround):
         """Its VMs that stand still."""
         return [vm for vm in self.vms_of(job) if vm.seen.status in AT_REST]
 
+    def stopping(self, job: PlaneJob) -> Sequence[Vm]:
+        """Its VMs that are on their way out."""
+        return [vm for vm in self.vms_of(job) if vm.seen.status is Status.STOPPING]
+
     def vms_of(self, job: PlaneJob) -> Sequence[Vm]:
         """All its VMs, however they stand."""
         vms = self.compute.vms.living.values()

@@ -31,7 +31,7 @@ from tests.simulation.plane.commands import PolicyChange
 from tests.simulation.plane.jobs import OPS
 from tests.simulation.product import ROOT
 
-MINUTE = timedelta(minutes=1)
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 SETTINGS = Settings(
     project=PROJECT,
     bucket="b",
@@ -46,7 +46,9 @@ POLICY = Policy(
     mode=Mode.ENFORCE,
     recovery=RecoveryLimits(max_restarts=50, forbidden_for=timedelta(days=1)),
     governance=GovernanceLimits(ops=OPS, outage=30 * MINUTE),
-    notify=NotifyLimits(email=True, digest=10 * MINUTE, give_up=2 * timedelta(hours=1), weekly=False),
+    notify=NotifyLimits(
+        email=True, digest=10 * MINUTE, give_up=2 * HOUR, weekly=False, keep=HOUR, extend=HOUR
+    ),
     orphan=OrphanLimits(remedy=Remedy.DELETE, after=10 * MINUTE, grace=15 * MINUTE, looks=2),
     leftover=LeftoverLimits(remedy=Remedy.NONE),
     stall=StallLimits(remedy=Remedy.STOP, after=40 * MINUTE, grace=15 * MINUTE),

@@ -15,8 +15,8 @@ from tests.simulation.process import Count
 from tests.simulation.run import Setting
 
 EXPECTED: Mapping[str, str] = {
-    r"(gang|roam)-\d+ is started again, though it was stopped after a warning": (
-        "gangs as the unit: a rule stops one node, and recovery brings the whole gang back"
+    r"(gang|roam)-\d+ is started again, though (it was stopped after a warning|.* with a command)": (
+        "gangs as the unit: a rule or a click stops some nodes, and recovery brings the whole gang back"
     ),
 }
 """Faults that are known, by a pattern, and what will mend them: they are counted, and fail nothing."""

@@ -1,6 +1,7 @@
 """What must be so in the end, once the trouble is over and the functions have come to rest."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -8,8 +9,9 @@ import msgspec
 from spotwarden.layout import MARKERS, InstanceId
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Mode
+from tests.fakes.vms import Vm
 from tests.simulation.plane.commands import Mood
-from tests.simulation.plane.jobs import PlaneJob
+from tests.simulation.plane.jobs import CAP, PlaneJob
 
 if TYPE_CHECKING:
     from tests.simulation.plane.world import PlaneWorld
@@ -49,11 +51,25 @@ def untold(world: "PlaneWorld") -> list[str]:
         for entry in world.cloud.store.entries("spotwarden/undelivered/")
         if (stored := world.cloud.store.read(entry.name))
     )
-    return [
+    found = [
         f"nobody was told {notice_id} ({notice.what})"
         for notice_id, (_, notice) in world.oracle.notices.items()
         if notice_id not in arrived and notice_id.encode() not in aside
     ]
+    return [*found, *(fault for job in world.jobs for fault in _silent(world, job))]
+
+
+def _silent(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
+    """Each attempt of ours that runs was told of."""
+    told = {
+        notice.evidence.get("attempt", "")
+        for _, notice in world.oracle.notices.values()
+        if notice.kind == "recovered" and notice.job == job.name
+    }
+    for record in ledger_of(world, job):
+        number, ours = str(record["number"]), bool(record.get("tries"))
+        if record["number"] > 1 and record["state"] == "running" and ours and number not in told:
+            yield f"nobody was told that attempt {number} of {job.name} runs"
 
 
 def _job(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
@@ -90,12 +106,20 @@ def _running(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
             yield f"the id of {vm.seen.name} {vm.seen.id[-4:]} was never registered"
     if world.policy.mode is not Mode.ENFORCE or job.deceived:
         return
+    if world.policy.mode is Mode.ENFORCE and world.policy.compliance.remedy.value != "none" and job.odd:
+        yield f"{job.name} is not as the policy wants it, and nobody stops it"
+    if job.capped and not job.extended and any(_long_up(world, vm) for vm in world.running(job)):
+        yield f"{job.name} runs beyond its cap, and nobody stops it"
     programs = [world.guests.programs.get(vm.seen.id) for vm in world.running(job)]
     moods = {program.mood for program in programs if program}
     if moods == {Mood.HANG} and not job.mute and world.policy.stall.remedy.value != "none":
         yield f"{job.name} hangs, and nobody stops it"
     if moods == {Mood.IDLE} and job.gpus and world.policy.idle.remedy.value != "none":
         yield f"the GPUs of {job.name} idle, and nobody stops it"
+
+
+def _long_up(world: "PlaneWorld", vm: Vm) -> bool:
+    return vm.seen.started is not None and world.now() - vm.seen.started > CAP + timedelta(hours=1)
 
 
 def _over(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:

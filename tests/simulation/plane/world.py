@@ -98,6 +98,8 @@ class PlaneWorld(People):
     def _gcloud(self, command: p.Gcloud) -> None:
         down = command.verb in {p.Verb.DELETE, p.Verb.STOP, p.Verb.SUSPEND}
         vms = [vm for job in self.jobs for vm in (self.up(job) if down else self.at_rest(job))]
+        if command.verb is p.Verb.DELETE and command.late:
+            vms = [vm for job in self.jobs for vm in self.stopping(job)] or vms
         if not vms:
             return
         vm = vms[command.vm % len(vms)]
@@ -207,7 +209,7 @@ class PlaneWorld(People):
             case p.Lie.STATUS:
                 # It is the very word by which a job says that it has ended: nobody can know better.
                 self.close(about, ENDED)
-                about.doubtful = True
+                about.doubtful = about.forged = True
                 self.store(build(StatusCode(job=about.name)), b"0")
 
     def _stock(self, command: c.Stock) -> None:

@@ -1,0 +1,280 @@
+"""The product, broken on purpose, one name at a time: each must be found out by a history or by a unit test.
+
+A mutant takes away a promise, not a line: it says what is no longer so. `where` are the simulations that are
+to find it (recovery's, the plane's); `test` is the unit test that does, where no history can.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from spotwarden.model.case import Case
+from spotwarden.model.marker import MarkerBody
+from spotwarden.model.outcome import Done
+from spotwarden.ports import Cloud
+from tests.simulation.ground import as_it_is
+from tests.simulation.mutations import MUTATIONS, Bent
+from tests.simulation.patches import Make, Patch, becomes, gives, instead, turns
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+MONTH = timedelta(days=30)
+NO_TIME = timedelta(0)
+
+
+class Mutant(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is no longer so: a name that means something else, or ports that do.
+
+    `test` is the unit test that finds out what histories cannot, by its file and its name.
+    """
+
+    patch: Patch | None = None
+    wrap: Callable[[Cloud], Cloud] = as_it_is
+    where: str = "both"
+    test: str = ""
+
+    def applied(self) -> AbstractContextManager[None]:
+        """Have it so until the end of the block; ports are wrapped by whoever makes a world."""
+        return self.patch.applied() if self.patch else nullcontext()
+
+
+def _of(target: str, make: Make, where: str = "both") -> Mutant:
+    return Mutant(patch=Patch(target=target, make=make), where=where)
+
+
+def _without(*keys: str) -> Make:
+    return becomes(lambda old: {key: value for key, value in old.items() if key not in keys})
+
+
+def _limited(**limits: Any) -> Make:
+    """The function hears of other limits of recovery (its second argument)."""
+    return instead(
+        lambda old, first, held, *rest, **named: old(first, replace(held, **limits), *rest, **named)
+    )
+
+
+def _first_failure_stops(old: Any, items: Any, do: Any, *rest: Any) -> Any:
+    failed: list[Exception] = []
+
+    def until(item: Any) -> Any:
+        if failed:
+            return None
+        try:
+            return do(item)
+        except Exception as error:
+            failed.append(error)
+            raise
+
+    return old(items, until, *rest)
+
+
+def _no_second_look(old: Any, context: Any, rules: Any, steady: Any, only: Any = ()) -> Any:
+    if not only:
+        _LAST[context.tick.sweep] = old(context, rules, steady)
+        return _LAST[context.tick.sweep]
+    return _LAST[context.tick.sweep]
+
+
+_LAST: dict[str, Any] = {}
+
+
+def _of_gangs_only(old: Any, node: Any) -> Any:
+    return old(node) and not node.node[-1:].isdigit()
+
+
+def _unread(old: Any, store: Any, layout: Any, entry: Any) -> Any:
+    marker = old(store, layout, entry)
+    return replace(marker, body=MarkerBody()) if hasattr(marker, "body") else marker
+
+
+def _delivered(old: Any, store: Any, layout: Any, policy: Any, warned: Any) -> Any:
+    del old, store, layout, policy
+    return replace(warned, delivered=warned.at)
+
+
+def _counting(old: Any, case: Case, finding: Any) -> Any:
+    del old, finding
+    return tuple(warning for warning in case.warnings if warning.counts)
+
+
+def _unkept(said: Any) -> Any:
+    case = getattr(said, "case", None)
+    return replace(said, case=replace(case, keep_until=None)) if isinstance(case, Case) else said
+
+
+RECOVERY: Mapping[str, Mutant] = {
+    "a person's delete is not told from any other": _of("recovery.removal:by_person", gives(False)),
+    "a person's delete of a gang's node is not heard": _of(
+        "recovery.removal:by_person", instead(_of_gangs_only)
+    ),
+    "log_delay is 0": _of("recovery.fates:fate_of", _limited(log_delay=NO_TIME)),
+    "settle is 0": _of("recovery.fates:now_of", _limited(settle=NO_TIME)),
+    "the look back before a place is asked is dropped": _of("recovery.placing:_undone", gives(None)),
+    "a person's removal is not looked for while placing": _of("recovery.placing:_removal", gives(None)),
+    "markers are never cleared": _of("engine.executor.on_bucket:clear", gives(Done())),
+    "ids are never registered": _of("engine.executor.on_bucket:register", gives(Done())),
+    "what cannot be used is not kept": _of("engine.executor.on_bucket:quarantine", gives(Done())),
+    "the list of open jobs is never written": _of("engine.executor.on_bucket:keep_watch", gives(Done())),
+    "jobs are never taken off the list": _of("engine.executor.on_bucket:end_watch", gives(Done())),
+    "a preemption is no loss": _of("recovery.fates:KINDS", _without("compute.instances.preempted")),
+    "a host error is no loss": _of("recovery.fates:KINDS", _without("compute.instances.hostError")),
+    "a delete is no word of a person": _of("recovery.fates:KINDS", _without("delete")),
+    "a stop is no word of a person": _of("recovery.fates:KINDS", _without("stop")),
+    "an instance has one life": _of("recovery.fates:_newest_life", instead(lambda _old, history: history)),
+    "a removal beside the lost VM is not seen": _of("recovery.removal:removed_beside", gives(False)),
+    "hidden zones hide no removal": _of("recovery.removal:may_be_removed", gives(False)),
+    "leases are not kept": _of("recovery.placing:_held_by_another", gives(False)),
+    "requests have no last moment": _of("recovery.placing:_until", gives(None)),
+    "a gang's survivors stay in the way": _of("recovery.clearing:clear_the_way", gives(None)),
+    "a gang is whole with one node": _of(
+        "recovery.finishing:whole", instead(lambda _old, _facts, ids: bool(ids))
+    ),
+    "the dead count as made": _of(
+        "recovery.finishing:made", instead(lambda old, facts, attempt, **_how: old(facts, attempt, dead=True))
+    ),
+    "what a person started again is not seen": _of("recovery.finishing:revived", gives({})),
+    "answered markers are answered again": _of("recovery.judging:answered", gives("")),
+    "a closed job may be found lost": _of("recovery.judging:closed", gives("")),
+    "strays are left alone": _of("recovery.strays:put_aside", gives(None)),
+    "launches by hand are not seen": _of("recovery.sighting:sight", gives(None)),
+    "what runs is not brought up to date": _of("recovery.sighting:settle", gives(None)),
+    "every open job looks whole": _of("recovery.open_jobs:is_whole", gives(True)),
+    "a VM that was started again has run on": _of(
+        "recovery.open_jobs:_runs_on",
+        instead(lambda _old, vm, _since: vm is not None and vm.status.value == "RUNNING"),
+    ),
+    "an interrupted launch is not seen": _of("recovery.begun:unrecorded", gives(None), "plane"),
+    "an end is not taken back": _of("recovery.begun:reopen", gives(()), "plane"),
+    "a back-off lasts a month": _of("recovery.asking:back_off_until", turns(lambda at: at + MONTH)),
+    "no place is worth another try": _of("recovery.choosing:hopeless", gives(True)),
+    "a place is asked at once again": _of("recovery.choosing:_asked_lately", gives(False)),
+    "a stopped VM is not started again": _of("recovery.choosing:kept_instance", gives(None)),
+    "all attempts ask with one id": _of(
+        "recovery.launching:request_id",
+        instead(lambda old, job, _attempt, place, turn: old(job, 1, place, turn)),
+    ),
+    "our VMs carry no labels": _of(
+        "recovery.launching:stamp", instead(lambda _old, request, *_rest, **_named: request)
+    ),
+    "what a marker says is not read": _of("recovery.markers:read_marker", instead(_unread)),
+    "a lost VM without a marker is not missed": _of("recovery.nodes:_expected", gives([])),
+    "a loss before the first look is not seen": _of("recovery.nodes:_unseen", gives([])),
+    "VMs on no list are not looked at": _of("recovery.gather:_sighted", gives(())),
+    "the log is read from now on": _of(
+        "recovery.gather:_since", instead(lambda _old, _written, _watches, _swept, tick: tick.now)
+    ),
+    "a sweep that broke off has seen all": _of("recovery.sweep:_whole", gives(True)),
+    "one bad item stops the others": _of("engine.fan_out:each", instead(_first_failure_stops)),
+    "every loss is beyond the limits": _of("recovery.bounds:exceeded", gives("it is beyond all limits")),
+    "attempts are told under one id": _of(
+        "recovery.notices:started", turns(lambda notice: replace(notice, id=f"started/{notice.job}"))
+    ),
+    "a job may be submitted while it runs": _of("recovery.submission:problem", gives(""), "plane"),
+}
+GOVERNANCE: Mapping[str, Mutant] = {
+    "a warning counts before it arrives": _of(
+        "governance.cases.deliveries:_known", instead(_delivered), "plane"
+    ),
+    "no warning counts as arrived": _of("governance.cases.deliveries:arrived", gives(None), "plane"),
+    "there is no grace": _of(
+        "governance.cases.observation:graced", instead(lambda _old, one, _grace: one.delivered), "plane"
+    ),
+    "an old warning is as good as a new one": _of(
+        "governance.cases.observation:fitting", instead(_counting), "plane"
+    ),
+    "nobody can keep anything": _of("governance.cases.observation:vetoed", gives(False), "plane"),
+    "observing acts": _of("governance.cases.observation:enforced", gives(True), "plane"),
+    "nobody is warned": _of("governance.cases.escalation:_warn", gives(None), "plane"),
+    "no warning is needed": _of("governance.cases.escalation:_graces", gives([LONG_AGO]), "plane"),
+    "the remedy may always be applied": _of("governance.cases.escalation:may_act", gives(True), "plane"),
+    "the remedy may never be applied": _of("governance.cases.escalation:may_act", gives(False), "plane"),
+    "the remedy is due at once": _of(
+        "governance.cases.escalation:soonest", instead(lambda _old, _case, _finding, tick: tick.now), "plane"
+    ),
+    "there is no second look": _of("governance.sweep:_look", instead(_no_second_look), "plane"),
+    "a sweep may act on everything": _of("governance.cases.blast:_within", gives(True), "plane"),
+    "a sweep may act on nothing": _of("governance.cases.blast:_within", gives(False), "plane"),
+    "a case is never closed": _of("governance.cases.closing:without_finding", gives(None), "plane"),
+    "whatever is gone was our doing": _of("governance.cases.closing:_was_acted_upon", gives(True), "plane"),
+    "a hidden zone hides nothing": _of("governance.cases.pairing:_hidden", gives(False), "plane"),
+    "the remedy is always a delete": _of(
+        "governance.cases.remedy:_remedy",
+        instead(lambda old, case, *rest: old(replace(case, remedy=type(case.remedy)("delete")), *rest)),
+        "plane",
+    ),
+    "a young VM is judged as any": _of("governance.orphans.rule:_is_young", gives(False), "plane"),
+    "a VM of an attempt under way is an orphan": _of(
+        "governance.orphans.rule:AT_WORK", becomes(lambda _old: frozenset()), "plane"
+    ),
+    "no VM is an orphan": _of("governance.orphans.rule:fault_of", gives(None), "plane"),
+    "a replaced VM is no orphan": _of("governance.orphans.rule:_replaced", gives(None), "plane"),
+    "heartbeats after the end say nothing": _of(
+        "governance.orphans.rule:beat_after_end", gives(None), "plane"
+    ),
+    "an orphan was always one": _of("governance.orphans.rule:_first_seen", gives(LONG_AGO), "plane"),
+    "no sign is a sign of progress": _of("governance.stalls.rule:last_sign", gives(None), "plane"),
+    "all signs of progress are old": _of("governance.stalls.rule:last_sign", gives(LONG_AGO), "plane"),
+    "nothing ever works": _of("governance.stalls.rule:_at_work", gives(False), "plane"),
+    "silence proves itself": _of("governance.stalls.rule:_proven", gives(True), "plane"),
+    "our own silence counts": _of("governance.signals.steady:steady_since", gives(LONG_AGO), "plane"),
+    "no GPU was ever busy": _of(
+        "governance.idle.loads:_at",
+        turns(lambda value: min(value, 1.0) if isinstance(value, float) else value),
+        "plane",
+    ),
+    "missing points are no gap": _of("governance.idle.loads:_gap", gives(""), "plane"),
+    "idleness has lasted since the case began": _of(
+        "governance.idle.rule:_began",
+        instead(lambda _old, since, case, *_rest: min(case.since or since, since) if case else since),
+        "plane",
+    ),
+    "every VM looks idle": _of("governance.idle.rule:_works", gives(False), "plane"),
+    "no GPU is judged": _of("governance.idle.rule:_finding", gives(None), "plane"),
+    "no job has a cap": _of("governance.caps.jobs:of_job", gives(None), "plane"),
+    "everybody's cap is passed": _of("governance.caps.measures:is_full", gives(True), "plane"),
+    "no VM is out of the policy": _of("governance.compliance.rule:_own", gives(()), "plane"),
+    "nothing fits the policy": _of("governance.compliance.rule:_fits", gives(False), "plane"),
+    "a wrong clock judges": _of("governance.signals.steady:check_clock", gives(None), "plane"),
+}
+NOTIFY: Mapping[str, Mutant] = {
+    "what has arrived is sent again": _of(
+        "notify.outbox.records:OutboxRecords.has_arrived", gives(False), "plane"
+    ),
+    "nobody stands in": _of("notify.outbox.recipients:stand_ins", gives(()), "plane"),
+    "a late mail says what it would have": _of(
+        "notify.outbox.late:as_of", instead(lambda _old, pending, *_rest: pending), "plane"
+    ),
+    "everything goes to ops": _of(
+        "notify.outbox.recipients:addressed",
+        instead(lambda old, notice, file, policy: old(replace(notice, owner="", job=""), file, policy)),
+        "plane",
+    ),
+    "a notice is taken in and forgotten": _of(
+        "notify.outbox.records:OutboxRecords.put", gives(None), "plane"
+    ),
+    "a stop leaves the job open": _of("notify.links.ending:_closing", gives(()), "plane"),
+    "a stop stops nothing": _of("notify.links.ending:_meant", gives([]), "plane"),
+    "a click on keep is only thanked for": _of("governance.answering:_keep", turns(_unkept), "plane"),
+    "an answer counts each time": _of(
+        "notify.links.taking:_claim", turns(lambda claim: claim._replace(used=None)), "plane"
+    ),
+}
+
+
+def _operations_are_whole(cloud: Cloud) -> Cloud:
+    """What the list of operations could not reach is not heard of."""
+
+    def operations(since: Any) -> Any:
+        return replace(cloud.compute.operations(since), unreachable=())
+
+    return replace(cloud, compute=Bent(cloud.compute, operations=operations))
+
+
+PORTS: Mapping[str, Mutant] = {
+    "the operations that a list lacks are not missed": Mutant(wrap=_operations_are_whole),
+    **{name: Mutant(wrap=wrap) for name, wrap in MUTATIONS.items()},
+}
+MUTANTS: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY}
