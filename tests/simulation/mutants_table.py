@@ -147,9 +147,8 @@ def _passes(test: str, mutant: str) -> bool:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", PLUGIN, test]
     paths = os.pathsep.join((str(ROOT), str(ROOT / "shared")))
     environment = {**os.environ, MUTANT: mutant, "PYTHONPATH": paths}
-    return (
-        subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False).returncode == 0
-    )
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
+    return done.returncode == 0
 
 
 PLUGIN = "tests.simulation.mutated"
@@ -158,7 +157,7 @@ PLUGIN = "tests.simulation.mutated"
 def table(rows: list[Row]) -> Iterator[str]:
     """The lines of the table."""
     yield "# Mutants: in how many histories each is found\n"
-    yield "Written by `python -m tests.simulation.mutants_table`. Playing stops at the third failing history.\n"
+    yield "Written by `python -m tests.simulation.mutants_table`. The third failing history ends the play.\n"
     yield "| what is no longer so | recovery | plane | what was wrong, or the unit test that fails |"
     yield "|---|---|---|---|"
     for row in rows:

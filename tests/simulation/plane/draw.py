@@ -81,16 +81,19 @@ BLOWS: Mapping[str, tuple[int, Maker]] = {
     "person one": (2, lambda chance: _person(chance, p.Verb.DELETE, p.Verb.STOP, whole=False)),
     "person start": (2, lambda chance: _person(chance, p.Verb.START)),
     "suspend": (1, lambda chance: _person(chance, p.Verb.SUSPEND, p.Verb.RESUME)),
-    "type": (5, _typed),
-    "click": (8, _clicked),
+    "type": (8, _typed),
+    "click": (10, _clicked),
     "launch": (3, lambda chance: _launched(chance, KINDS)),
     "namesake": (2, lambda chance: p.Namesake(job=_any(chance), zone=_any(chance))),
     "managed": (1, lambda chance: p.Namesake(job=_any(chance), zone=_any(chance), managed=True)),
     "deceive": (
         4,
-        lambda chance: p.Deceive(by=_any(chance), about=_any(chance), lie=chance.choice(list(p.Lie))),
+        lambda chance: p.Deceive(
+            by=_any(chance), about=_any(chance), lie=chance.choice((*p.Lie, p.Lie.STATUS, p.Lie.STATUS))
+        ),
     ),
     "policy": (4, lambda chance: p.SetPolicy(change=chance.choice(list(p.PolicyChange)))),
+    "observe": (3, lambda _chance: p.SetPolicy(change=p.PolicyChange.OBSERVE)),
     "topic": (2, lambda chance: p.Topic(late=chance.choice((0, 0, 60, 900)), twice=chance.random() < 0.5)),
     "outage": (
         6,
@@ -112,7 +115,7 @@ BLOWS: Mapping[str, tuple[int, Maker]] = {
     "permit": (2, lambda _chance: c.Forbid(forbidden=False)),
 }
 """What may befall the world, how often, and how it is drawn."""
-LONG = ("mood", "mood one", "end", "click")
+LONG = ("mood", "mood one", "end", "click", "observe")
 """After these governance takes its time."""
 
 

@@ -45,8 +45,11 @@ EVERY = {
     Function.COMPLY: timedelta(minutes=13),
     Function.NOTIFY: timedelta(minutes=4),
 }
-"""Less often than in a project, for histories to be short; never so far apart that it counts as an outage."""
+"""Less often than in a project, for histories to be short; never so far apart as an outage."""
 SOON = timedelta(minutes=1)
+FOREVER = timedelta(days=9)
+TIMEOUTS = {"notify_developers": timedelta(minutes=2)}
+"""After which Cloud Run ends a function: a renderer keeps a recipient to itself for as long."""
 
 
 class SleepyProcess(Process):
@@ -182,6 +185,8 @@ class PlaneGround:
         """Let a process make so many calls, and keep its books."""
         calls_before, lost_before = process.calls, process.lost
         process.slept |= self.now() - process.tick.now > SOON
+        if self.now() - process.tick.now > TIMEOUTS.get(process.tick.function, FOREVER):
+            process.kill()
         process.run(calls, then, changes=changes)
         self.count.calls += process.calls - calls_before
         self.count.faults += process.lost - lost_before

@@ -118,6 +118,8 @@ class Oracle:
         if wish is None or wish.job is None:
             return
         done = process.swept is True or process.swept == 200
+        if wish.ends and process.swept is True:
+            self._all_down(wish.job, process)
         if wish.ends and done and (wish.wrote or not wish.job.over):
             self._world.close(wish.job, COMMANDED)  # type: ignore[attr-defined]
         elif (wish.ends or wish.opens) and wish.wrote and not done:
@@ -125,6 +127,12 @@ class Oracle:
         wish.job.extended |= wish.way is Way.EXTEND
         if wish.way is Way.KEEP and done:
             self._keep()
+
+    def _all_down(self, job: PlaneJob, process: Process) -> None:
+        """Whoever is told that his job is stopped has no VM of it that runs."""
+        running = [vm for vm in self.there(job) if vm.seen.status is Status.RUNNING]
+        if running:
+            self.fault(f"{process.tick.sweep} has stopped {job.name}, and it runs: {_told(running)}")
 
     def _keep(self) -> None:
         """Whoever was told that his answer is taken may rely on it."""

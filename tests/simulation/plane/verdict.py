@@ -1,5 +1,6 @@
 """What must be so in the end, once the trouble is over and the functions have come to rest."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
 
 ENOUGH = {"not_recoverable", "gave_up", "quarantined", "stopped", "ended"}
 """The kinds of notices by which an owner knows why a job does not come back."""
-CLOSED = ("ended", "stopped", "gave up")
+NOBODY = re.compile("nobody stops it|runs on")
+HELD = "the blast radius holds it"
 
 
 def open_ends(world: "PlaneWorld") -> list[str]:
     """What is not as it must be; some of it may only need more time."""
     found = [fault for job in world.jobs for fault in _job(world, job)]
+    if any(notice.kind == "blast_radius" for _, notice in world.oracle.notices.values()):
+        found = [f"{fault}; {HELD}" if NOBODY.search(fault) else fault for fault in found]
     for vm_id in world.strangers:
         vm = world.compute.vms.living.get(vm_id)
         if vm is None or vm.seen.status is not Status.RUNNING:
