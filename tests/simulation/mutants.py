@@ -105,6 +105,10 @@ def _unkept(said: Any) -> Any:
     return replace(said, case=replace(case, keep_until=None)) if isinstance(case, Case) else said
 
 
+def _with_whole_operations(old: Any, instances: Any, operations: Any) -> Any:
+    return old(instances, replace(operations, unreachable=()))
+
+
 RECOVERY: Mapping[str, Mutant] = {
     "a person's delete is not told from any other": _of("recovery.removal:by_person", gives(False)),
     "a person's delete of a gang's node is not heard": _of(
@@ -126,6 +130,9 @@ RECOVERY: Mapping[str, Mutant] = {
     "an instance has one life": _of("recovery.fates:_newest_life", instead(lambda _old, history: history)),
     "a removal beside the lost VM is not seen": _of("recovery.removal:removed_beside", gives(False)),
     "hidden zones hide no removal": _of("recovery.removal:may_be_removed", gives(False)),
+    "the first look does not miss what the list of operations lacks": _of(
+        "recovery.nodes:ShownInstances", instead(_with_whole_operations)
+    ),
     "leases are not kept": _of("recovery.placing:_held_by_another", gives(False)),
     "requests have no last moment": _of("recovery.placing:_until", gives(None)),
     "a gang's survivors stay in the way": _of("recovery.clearing:clear_the_way", gives(None)),
@@ -277,4 +284,149 @@ PORTS: Mapping[str, Mutant] = {
     "the operations that a list lacks are not missed": Mutant(wrap=_operations_are_whole),
     **{name: Mutant(wrap=wrap) for name, wrap in MUTATIONS.items()},
 }
-MUTANTS: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY}
+_ALL: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY}
+
+
+TESTS: Mapping[str, str] = {
+    "a person's delete is not told from any other": (
+        "tests/recovery/test_removal.py"
+        "::test_who_removes_the_vm_that_has_outlived_its_successor_stops_the_job"
+    ),
+    "log_delay is 0": ("tests/recovery/test_fates.py::test_a_silent_log_gets_its_time_to_the_second"),
+    "settle is 0": (
+        "tests/recovery/test_fates.py::test_an_instance_settles_to_the_second_after_its_start_and_its_marker"
+    ),
+    "a person's removal is not looked for while placing": (
+        "tests/recovery/test_removal.py::test_so_does_who_removes_it_while_the_next_attempt_waits"
+    ),
+    "what cannot be used is not kept": (
+        "tests/recovery/test_sweep.py::test_a_marker_that_cannot_be_used_is_put_aside_with_its_reason"
+    ),
+    "a host error is no loss": (
+        "tests/recovery/test_fates.py::test_each_kind_of_operation_means_what_it_means"
+    ),
+    "an instance has one life": (
+        "tests/recovery/test_fates.py::test_what_happened_before_the_newest_start_no_longer_counts"
+    ),
+    "a removal beside the lost VM is not seen": (
+        "tests/recovery/test_removal.py"
+        "::test_who_removes_the_vm_that_has_outlived_its_successor_stops_the_job"
+    ),
+    "hidden zones hide no removal": (
+        "tests/recovery/test_removal.py::test_a_log_that_hides_a_zone_may_hide_the_removal"
+    ),
+    "what a person started again is not seen": (
+        "tests/recovery/test_gangs.py::test_a_gang_that_runs_whole_was_not_lost"
+    ),
+    "strays are left alone": (
+        "tests/recovery/test_forged_markers.py"
+        "::test_a_marker_of_a_node_that_the_job_has_not_is_put_aside_and_told"
+    ),
+    "a VM that was started again has run on": (
+        "tests/recovery/test_sweep.py::test_a_vm_that_runs_again_before_the_next_look_is_told_of"
+    ),
+    "an interrupted launch is not seen": (
+        "tests/recovery/test_never_launched.py"
+        "::test_a_marker_does_not_end_the_wait_for_a_launch_that_was_begun"
+    ),
+    "an end is not taken back": (
+        "tests/notify/links/test_restart.py::test_a_job_that_ended_is_started_again_though_its_status_stands"
+    ),
+    "no place is worth another try": (
+        "tests/recovery/test_other_places.py::test_when_no_zone_has_room_the_job_waits_and_comes_back"
+    ),
+    "a place is asked at once again": (
+        "tests/recovery/test_other_places.py::test_a_stopped_vm_whose_zone_has_no_room_comes_back_elsewhere"
+    ),
+    "a stopped VM is not started again": (
+        "tests/recovery/test_other_places.py::test_a_stopped_vm_is_started_in_place"
+    ),
+    "our VMs carry no labels": (
+        "tests/recovery/test_launching.py::test_a_launched_vm_is_told_its_job_attempt_and_try"
+    ),
+    "what a marker says is not read": (
+        "tests/recovery/test_sweep.py::test_a_marker_that_cannot_be_used_is_put_aside_with_its_reason"
+    ),
+    "a loss before the first look is not seen": (
+        "tests/recovery/test_lost_markers.py"
+        "::test_a_launch_without_a_script_that_was_lost_unseen_is_the_jobs_if_it_registered"
+    ),
+    "a sweep that broke off has seen all": (
+        "tests/recovery/test_lost_markers.py"
+        "::test_what_a_sweep_saw_and_could_not_write_down_is_seen_by_the_next"
+    ),
+    "a job may be submitted while it runs": (
+        "tests/recovery/test_interrupted.py::test_the_same_command_again_goes_on"
+    ),
+    "nobody can keep anything": (
+        "tests/governance/cases/test_answers.py::test_a_veto_is_heeded_by_the_next_sweep"
+    ),
+    "observing acts": ("tests/governance/test_sweep.py::test_in_observe_mode_it_is_told_what_would_be_done"),
+    "there is no second look": (
+        "tests/governance/test_sweep.py::test_one_that_is_exempted_after_the_warning_is_left_alone"
+    ),
+    "a sweep may act on everything": (
+        "tests/governance/cases/test_blast.py::test_two_rules_share_one_radius"
+    ),
+    "a case is never closed": (
+        "tests/governance/test_sweep.py::test_a_case_is_closed_once_the_vm_has_stopped"
+    ),
+    "a hidden zone hides nothing": (
+        "tests/governance/test_sweep.py::test_a_hidden_zone_neither_clears_nor_acts"
+    ),
+    "a young VM is judged as any": (
+        "tests/governance/orphans/test_rule.py::test_no_vm_is_judged_before_it_is_old_enough"
+    ),
+    "a VM of an attempt under way is an orphan": (
+        "tests/governance/orphans/test_rule.py::test_the_table_of_orphans"
+    ),
+    "a replaced VM is no orphan": ("tests/governance/orphans/test_rule.py::test_the_table_of_orphans"),
+    "heartbeats after the end say nothing": (
+        "tests/governance/orphans/test_rule.py::test_the_table_of_orphans"
+    ),
+    "an orphan was always one": (
+        "tests/governance/orphans/test_rule.py::test_what_has_no_date_counts_from_when_it_was_first_seen"
+    ),
+    "all signs of progress are old": ("tests/governance/stalls/test_rule.py::test_the_table_of_stalls"),
+    "nothing ever works": ("tests/governance/stalls/test_rule.py::test_the_table_of_stalls"),
+    "silence proves itself": ("tests/governance/stalls/test_rule.py::test_the_table_of_stalls"),
+    "our own silence counts": ("tests/governance/reap/test_sweep.py::test_our_own_outage_is_no_silence"),
+    "missing points are no gap": (
+        "tests/governance/idle/test_measure.py"
+        "::test_idle_time_before_the_own_window_counts_as_far_as_it_was_seen"
+    ),
+    "idleness has lasted since the case began": (
+        "tests/governance/idle/test_measure.py::test_a_case_counts_while_no_moment_went_unseen"
+    ),
+    "every VM looks idle": (
+        "tests/governance/idle/test_measure.py::test_who_has_just_worked_needs_no_closer_look"
+    ),
+    "a wrong clock judges": ("tests/governance/test_sweep.py::test_a_clock_that_is_off_judges_nothing"),
+    "nobody stands in": ("tests/notify/outbox/test_outbox.py::test_ops_stand_in_for_who_refuses"),
+    "a stop stops nothing": (
+        "tests/recovery/test_stop_command.py::test_a_running_job_is_closed_and_its_vms_go"
+    ),
+    "a click on keep is only thanked for": (
+        "tests/governance/cases/test_answering.py::test_a_veto_holds_until_its_moment"
+    ),
+    "an answer counts each time": (
+        "tests/notify/links/test_answer_notice.py::test_a_second_click_is_told_who_answered_and_when"
+    ),
+    "a person's delete of a gang's node is not heard": (
+        "tests/recovery/test_gangs.py::test_a_gang_of_which_a_person_removed_a_node_is_stopped"
+    ),
+    "jobs are never taken off the list": (
+        "tests/recovery/test_lost_markers.py::test_a_vm_that_its_owner_deletes_closes_the_job_and_its_watch"
+    ),
+    "one bad item stops the others": (
+        "tests/recovery/test_crowds.py::test_a_marker_without_an_answer_does_not_stop_the_others"
+    ),
+    "a stop leaves the job open": (
+        "tests/recovery/test_stop_command.py::test_a_running_job_is_closed_and_its_vms_go"
+    ),
+}
+"""The unit tests that find what takes histories longer, by their files and their names."""
+MUTANTS: Mapping[str, Mutant] = {
+    name: replace(mutant, test=TESTS.get(name, "")) for name, mutant in _ALL.items()
+}
+"""All of them."""

@@ -203,6 +203,13 @@ class Lag(Command, frozen=True, kw_only=True, tag=True):
     seconds: int = 120
 
 
+class HideLog(Command, frozen=True, kw_only=True, tag=True):
+    """The operations of a zone are left out of their list, which says so, or shown again."""
+
+    zone: int = 0
+    hidden: bool = True
+
+
 class Repair(Command, frozen=True, kw_only=True, tag=True):
     """Compute Engine repairs a VM for three minutes; then it runs as before."""
 
@@ -268,6 +275,7 @@ AnyCommand = (
     | Click
     | Namesake
     | Lag
+    | HideLog
     | Repair
     | Outage
     | Deceive

@@ -110,6 +110,8 @@ BLOWS: Mapping[str, tuple[int, Maker]] = {
     "restock": (3, lambda chance: c.Stock(zone=_any(chance), left=None)),
     "hide": (3, lambda chance: c.Hide(zone=_any(chance))),
     "show": (3, lambda chance: c.Hide(zone=_any(chance), hidden=False)),
+    "hide log": (3, lambda chance: p.HideLog(zone=_any(chance))),
+    "show log": (3, lambda chance: p.HideLog(zone=_any(chance), hidden=False)),
     "forget": (2, lambda chance: c.Forget(requests=chance.random() < 0.5)),
     "forbid": (1, lambda _chance: c.Forbid()),
     "permit": (2, lambda _chance: c.Forbid(forbidden=False)),

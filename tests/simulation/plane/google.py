@@ -24,19 +24,23 @@ DENIED = {"launch", "start", "stop", "delete", "label", "remove"}
 
 
 class PlaneCompute(MemoryCompute):
-    """The operations that a list shows are behind by `lag`."""
+    """The operations that a list shows are behind by `lag`; those of the zones in `dark` it cannot reach."""
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__(clock=clock)
         self.lag = timedelta(0)
+        self.dark: set[str] = set()
 
     def _operations(self, since: datetime) -> Operations:
         found = super()._operations(since)
-        if not self.lag:
+        if not (self.lag or self.dark):
             return found
         newest = self.clock.now() - self.lag
-        shown = tuple(item for item in found.items if item.at is not None and item.at <= newest)
-        return msgspec.structs.replace(found, items=shown)
+        shown = (item for item in found.items if item.at is not None and item.at <= newest)
+        return Operations(
+            items=tuple(item for item in shown if item.zone not in self.dark),
+            unreachable=tuple(sorted({*found.unreachable, *self.dark})),
+        )
 
 
 class PlaneMetrics(MemoryMetrics):

@@ -65,6 +65,7 @@ def _calm(world: PlaneWorld) -> None:
         world.compute.show(zone)
     world.compute.forbid(forbidden=False)
     world.compute.lag = timedelta(0)
+    world.compute.dark.clear()
     world.troubles.clear()
     world.late, world.twice, world.broken_policy = timedelta(0), False, False
     world.policy = changed(changed(world.policy, PolicyChange.ENFORCE), PolicyChange.REMEDIES)

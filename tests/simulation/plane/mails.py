@@ -20,6 +20,7 @@ CLOSED = {"stopped", "ended"}
 LATE = timedelta(minutes=21)
 """Work that is newer than this may not have been seen: metrics are late, and heartbeats come each 5 min."""
 MINUTE = timedelta(minutes=1)
+GIVEN_UP = "its owner was told that it is given up"
 MOMENT = timedelta(minutes=10)
 DEEDS = {"stop": "be stopped", "delete": "be deleted"}
 """What a warning says that will be done."""
@@ -114,6 +115,8 @@ class MailJudge:
             self._runs(notice, job)
         elif notice.kind in CLOSED and job and not self._may_be_over(job):
             self._false(notice, f"nobody has stopped {job.name}, and it has not ended")
+        elif notice.kind == "gave_up" and job and not job.over:
+            self._world.close(job, GIVEN_UP)  # type: ignore[attr-defined]
         elif notice.kind == "not_recoverable" and job and not self._was_taken(job):
             self._false(notice, f"Compute Engine has taken nothing of {job.name}")
 
@@ -180,7 +183,7 @@ class MailJudge:
         if notice.due is not None:
             if mail.alone and f"{notice.due:%H:%M}" not in mail.text:
                 self._untold(mail, f"it does not say {notice.due:%H:%M}")
-            soonest = mail.at + (notice.grace or timedelta(0)) - MINUTE
+            soonest = mail.at + notice.grace - MINUTE if notice.grace else notice.due
             if notice.due < min(soonest, notice.latest or soonest).replace(second=0):
                 self._untold(mail, f"it comes at {mail.at:%H:%M} and says {notice.due:%H:%M}")
         if job is not None and notice.job not in mail.text:

@@ -232,6 +232,10 @@ class PlaneWorld(People):
     def _lag(self, command: p.Lag) -> None:
         self.compute.lag = timedelta(seconds=command.seconds)
 
+    def _hidelog(self, command: p.HideLog) -> None:
+        act = self.compute.dark.add if command.hidden else self.compute.dark.discard
+        act(ZONES[command.zone % len(ZONES)])
+
     def _outage(self, command: p.Outage) -> None:
         self.troubles[command.port] = (self.now() + timedelta(seconds=command.seconds), command.fault)
 
