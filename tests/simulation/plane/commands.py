@@ -210,6 +210,10 @@ class HideLog(Command, frozen=True, kw_only=True, tag=True):
     hidden: bool = True
 
 
+class Pace(Command, frozen=True, kw_only=True, tag=True):
+    """From now on an object takes one write a second: who writes it again waits for so long."""
+
+
 class Repair(Command, frozen=True, kw_only=True, tag=True):
     """Compute Engine repairs a VM for three minutes; then it runs as before."""
 
@@ -276,6 +280,7 @@ AnyCommand = (
     | Namesake
     | Lag
     | HideLog
+    | Pace
     | Repair
     | Outage
     | Deceive

@@ -117,6 +117,8 @@ BLOWS: Mapping[str, tuple[int, Maker]] = {
     "permit": (2, lambda _chance: c.Forbid(forbidden=False)),
 }
 """What may befall the world, how often, and how it is drawn."""
+PACED = 0.15
+"""How often the bucket takes one write a second to one object."""
 LONG = ("mood", "mood one", "end", "click", "observe")
 """After these governance takes its time."""
 
@@ -126,6 +128,8 @@ def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[st
     chance = Random(seed)  # noqa: S311 — a seed that gives the same history again
     choice = sorted(kinds, key=lambda kind: kind.name)
     drawn: list[c.Command] = [_launched(chance, choice) for _ in range(chance.choice((1, 1, 2, 2, 3)))]
+    if chance.random() < PACED:
+        drawn.append(p.Pace())
     drawn.append(p.Tick(minutes=chance.choice((2, 12, 20))))
     names = [name for name in BLOWS if name not in without]
     weights = [BLOWS[name][0] for name in names]

@@ -148,13 +148,22 @@ def _is_vm_call(call: str, arguments: Any) -> bool:
 
 
 class Paced:
-    """A bucket that takes one write a second to one object; the client waits, and writes then."""
+    """A bucket that takes one write a second to one object; the client waits, and writes then.
 
-    def __init__(self, store: Any, now: Callable[[], datetime], wait: Callable[[timedelta], None]) -> None:
+    `last` says when each object was last written, by whichever process.
+    """
+
+    def __init__(
+        self,
+        store: Any,
+        now: Callable[[], datetime],
+        wait: Callable[[timedelta], None],
+        last: dict[str, datetime],
+    ) -> None:
         self._store = store
         self._now = now
         self._wait = wait
-        self._last: dict[str, datetime] = {}
+        self._last = last
 
     def __getattr__(self, call: str) -> Any:
         return getattr(self._store, call)

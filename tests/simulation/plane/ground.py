@@ -61,9 +61,7 @@ class SleepyProcess(Process):
 class PlaneGround:
     """The world before its history; `wrap` stands between sweeps and ports, to break the protocol."""
 
-    def __init__(
-        self, *, wrap: Callable[[Cloud], Cloud] = as_it_is, verbose: bool = False, paced: bool = False
-    ) -> None:
+    def __init__(self, *, wrap: Callable[[Cloud], Cloud] = as_it_is, verbose: bool = False) -> None:
         cold_start()
         clock = VirtualClock()
         self.metrics = PlaneMetrics(clock)
@@ -88,10 +86,11 @@ class PlaneGround:
         self.guests = Guests(self.cloud, self.metrics, self.layout, self.mine)
         self.oracle = Oracle(self)
         self.count, self.failures, self.log = Count(), [], []  # type: ignore[var-annotated]
-        self.verbose, self.wrap, self.paced = verbose, wrap, paced
+        self.verbose, self.wrap, self.paced = verbose, wrap, False
         self.sequence = 0
         self.processes: list[SleepyProcess] = []
         self._passing = False
+        self._written: dict[str, datetime] = {}
         self._published = 0
         self._deliveries: list[tuple[datetime, bytes]] = []
         self._due = {function: self.now() + span for function, span in EVERY.items()}
@@ -139,7 +138,7 @@ class PlaneGround:
         ports = self.cloud.ports()
         if self.paced:
             ports = Cloud(
-                store=Paced(ports.store, self.now, self.pass_time),  # type: ignore[arg-type]
+                store=Paced(ports.store, self.now, self.pass_time, self._written),  # type: ignore[arg-type]
                 compute=ports.compute,
                 notices=ports.notices,
                 metrics=ports.metrics,

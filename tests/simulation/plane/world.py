@@ -232,6 +232,9 @@ class PlaneWorld(People):
     def _lag(self, command: p.Lag) -> None:
         self.compute.lag = timedelta(seconds=command.seconds)
 
+    def _pace(self, _command: p.Pace) -> None:
+        self.paced = True
+
     def _hidelog(self, command: p.HideLog) -> None:
         act = self.compute.dark.add if command.hidden else self.compute.dark.discard
         act(ZONES[command.zone % len(ZONES)])
