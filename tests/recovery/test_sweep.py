@@ -6,10 +6,12 @@ from msgspec.structs import replace
 
 from spotwarden.layout import CreateScript, MarkerName
 from spotwarden.model.attempt import AttemptState
+from spotwarden.model.instance import Operations
 from spotwarden.model.limits import AdmissionLimits
 from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Mode
 from tests.fakes.trouble import conflict, rejected, unanswered
+from tests.simulation.mutations import Bent
 
 
 def test_a_preempted_job_comes_back(world):
@@ -279,3 +281,19 @@ def test_what_its_owner_ended_while_we_observed_does_not_come_back(world):
     assert world.vms() == []
     assert [attempt.state for attempt in world.attempts()] == [AttemptState.STOPPED]
     assert world.notices() == ["stopped"]
+
+
+def test_a_log_that_lacks_a_zone_may_lack_its_owners_delete(world):
+    """The list of VMs is whole, and the list of operations says that it is not: nothing is launched by it."""
+    world.settle()
+    world.cloud.compute.owner_deletes("test-vm")
+    world.wait(minutes=1)
+    ports = world.cloud.ports()
+    lacking = Operations(unreachable=("us-central1-a",))
+    blind = replace(ports, compute=Bent(ports.compute, operations=lambda _since: lacking))
+    for _ in range(12):
+        world.sweep_over(blind)
+        world.wait(minutes=1)
+    assert world.vms() == []
+    world.settle()
+    assert [attempt.state for attempt in world.attempts()] == [AttemptState.STOPPED]

@@ -288,6 +288,16 @@ _ALL: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY}
 
 
 TESTS: Mapping[str, str] = {
+    "the dead count as made": "tests/recovery/test_attempts.py::test_another_instance_is_not_adopted",
+    "no GPU is judged": ("tests/governance/idle/test_rule.py::test_a_gpu_below_the_threshold_idles"),
+    "the first look does not miss what the list of operations lacks": (
+        "tests/recovery/test_sweep.py::test_a_log_that_lacks_a_zone_may_lack_its_owners_delete"
+    ),
+    "an old warning is as good as a new one": (
+        "tests/governance/cases/test_warnings.py"
+        "::test_who_was_told_that_nothing_will_be_done_is_warned_before_something_is"
+    ),
+    "a sweep may act on nothing": "tests/governance/cases/test_blast.py::test_two_rules_share_one_radius",
     "a person's delete is not told from any other": (
         "tests/recovery/test_removal.py"
         "::test_who_removes_the_vm_that_has_outlived_its_successor_stops_the_job"

@@ -241,7 +241,8 @@ class Oracle:
         self._requests.add(request_id)
         self._may_start(process, job)
         if there := [vm for vm in self.there(job) if vm.launch != request_id]:
-            self.fault(f"a launch of {job.name} was asked for while it lives: {_told(there)}")
+            who = process.tick.sweep
+            self.fault(f"a launch of {job.name} was asked for while it lives, by {who}: {_told(there)}")
 
     def _may_start(self, process: Process, job: PlaneJob) -> None:
         if self.policies.get(process.tick.sweep, _ENFORCING).mode is Mode.OBSERVE:

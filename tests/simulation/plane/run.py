@@ -21,6 +21,12 @@ EXPECTED: Mapping[str, str] = {
     r"delete of (gang|roam)-\d+-\d+ .* by recover_spot-.*nothing that Compute Engine did": (
         "gangs as the unit: a node that we or a person stopped looks lost once the log is read on"
     ),
+    r"the marker preempted-jobs/(gang|roam)-\d+-\d+ is never answered": (
+        "gangs as the unit: a marker of a node that is gone is kept for as long as another node runs"
+    ),
+    r"asked for while it lives, by cli_submit": (
+        "ownership by ids: `submit --again` does not look whether a VM of the job that ended still runs"
+    ),
     r"the blast radius holds it": "budgets: what wants to act on too much at once never acts",
 }
 """Faults that are known, by a pattern, and what will mend them: they are counted, and fail nothing."""

@@ -98,6 +98,9 @@ class PlaneWorld(People):
     def _gcloud(self, command: p.Gcloud) -> None:
         down = command.verb in {p.Verb.DELETE, p.Verb.STOP, p.Verb.SUSPEND}
         vms = [vm for job in self.jobs for vm in (self.up(job) if down else self.at_rest(job))]
+        if not down:
+            still = Status.SUSPENDED if command.verb is p.Verb.RESUME else Status.TERMINATED
+            vms = [vm for vm in vms if vm.seen.status is still]
         if command.verb is p.Verb.DELETE and command.late:
             vms = [vm for job in self.jobs for vm in self.stopping(job)] or vms
         if not vms:
