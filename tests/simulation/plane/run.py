@@ -27,6 +27,11 @@ EXPECTED: Mapping[str, str] = {
     r"asked for while it lives, by cli_submit": (
         "ownership by ids: `submit --again` does not look whether a VM of the job that ended still runs"
     ),
+    r"the GPUs of .* idle, and nobody stops it": (
+        "idle: a case is written each 20 min or later; with a first warning after 30 min it then forgets since"
+        " when the VM idles, and the remedy is never due"
+    ),
+    r"outbox/.* still waits to be sent": "to be examined: after a refusal a notice waits for ever",
     r"the blast radius holds it": "budgets: what wants to act on too much at once never acts",
 }
 """Faults that are known, by a pattern, and what will mend them: they are counted, and fail nothing."""
