@@ -125,7 +125,7 @@ LONG = ("mood", "mood one", "end", "click", "observe")
 
 def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[str] = ()) -> list[c.Command]:
     """The history of this seed, of jobs of these kinds, without these blows; always the same."""
-    chance = Random(seed)  # noqa: S311 — a seed that gives the same history again
+    chance = Random(seed)
     choice = sorted(kinds, key=lambda kind: kind.name)
     drawn: list[c.Command] = [_launched(chance, choice) for _ in range(chance.choice((1, 1, 2, 2, 3)))]
     if chance.random() < PACED:

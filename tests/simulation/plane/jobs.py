@@ -75,7 +75,7 @@ def new_job(number: int, said: "object", **facts: object) -> PlaneJob:
 
 
 @cache
-def _script(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool) -> bytes:  # noqa: FBT001 — a key
+def _script(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool) -> bytes:
     action = "STOP" if kind is Kind.KEPT else "DELETE"
     what = f"bulk create --name-pattern={name}-# --count={count}" if kind in GANGS else f"create {name}"
     place = "--region=us-central1" if kind is Kind.ROAM else f"--zone={zone}"
@@ -88,7 +88,7 @@ def _script(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool) 
 
 
 @cache
-def _request(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool) -> Request:  # noqa: FBT001 — a key
+def _request(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool) -> Request:
     stored = StoredScript(name=name, text=_script(name, kind, zone, count, gpus, odd), generation=1)
     launch = launch_of(stored, PROJECT)
     if not isinstance(launch, Launch):

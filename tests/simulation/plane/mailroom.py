@@ -35,7 +35,7 @@ class OpenMailer(Renderer, frozen=True, kw_only=True):
         pendings: Sequence[Pending],
         message_id: str,
         at: datetime,
-        again: bool,  # noqa: FBT001 — as `Renderer.message`
+        again: bool,
     ) -> Message:
         """As `Renderer.message`."""
         made = Renderer.render(self, pendings, message_id, at, again)
