@@ -100,7 +100,7 @@ class MemoryCompute(Governed):
         def delete() -> Operation:
             self._in_time(before)
             vm = self._there(zone, instance_id)
-            operation = self.vms.begin("delete", vm.seen, self.caller)
+            operation = self.vms.begin("delete", vm.seen, self.caller, request_id=request_id)
             self.vms.take_down(vm, operation, self._while_stopping(vm), remove=True)
             return operation
 

@@ -25,6 +25,8 @@ def test_a_forged_marker_makes_no_second_vm(world, node, body):
     """Whatever node it names: the job's VM runs, and goes on running alone."""
     world.settle()
     forge(world, node, body)
+    world.wait(minutes=13)
+    world.settle(2)
     assert attempts_of_ours(world) == []
     assert world.vms() == [world.first]
     assert world.names("preempted-jobs/") == []

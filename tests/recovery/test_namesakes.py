@@ -138,6 +138,8 @@ def test_a_marker_that_names_a_colleagues_vm_makes_it_nobodys(gang):
     gang.cloud.compute.preempt(theirs)
     JobVm(gang).write(MarkerName(node="gang-2"), body)
     gang.settle(8)
+    gang.wait(minutes=13)
+    gang.settle(2)
     assert [one.state for one in gang.attempts()] == [AttemptState.RUNNING]
     assert set(gang.ids.values()) <= set(gang.vms())
     assert "gang-2" in gang.quarantined()

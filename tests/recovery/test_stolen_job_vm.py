@@ -67,6 +67,8 @@ def test_a_marker_for_another_jobs_vm_starts_and_deletes_nothing(world, body):
     world.settle()
     JobVm(world).write(MarkerName(node="test-vm"), body)
     world.settle(6)
+    world.wait(minutes=13)
+    world.settle(2)
     assert [attempt.seen for attempt in world.attempts()] == [True]
     assert world.vms() == [world.first]
     assert world.names("preempted-jobs/") == []

@@ -146,8 +146,8 @@ RECOVERY: Mapping[str, Mutant] = {
     "answered markers are answered again": _of("recovery.judging:answered", gives("")),
     "a closed job may be found lost": _of("recovery.judging:closed", gives("")),
     "strays are left alone": _of("recovery.strays:put_aside", gives(None)),
-    "launches by hand are not seen": _of("recovery.sighting:sight", gives(None)),
-    "what runs is not brought up to date": _of("recovery.sighting:settle", gives(None)),
+    "launches by hand are not seen": _of("recovery.adopting:adopt", gives(None)),
+    "what runs is not brought up to date": _of("recovery.adopting:settle", gives(None)),
     "every open job looks whole": _of("recovery.open_jobs:is_whole", gives(True)),
     "a VM that was started again has run on": _of(
         "recovery.open_jobs:_runs_on",
@@ -202,8 +202,8 @@ GOVERNANCE: Mapping[str, Mutant] = {
         "governance.cases.escalation:soonest", instead(lambda _old, _case, _finding, tick: tick.now), "plane"
     ),
     "there is no second look": _of("governance.sweep:_look", instead(_no_second_look), "plane"),
-    "a sweep may act on everything": _of("governance.cases.blast:_within", gives(True), "plane"),
-    "a sweep may act on nothing": _of("governance.cases.blast:_within", gives(False), "plane"),
+    "a sweep may act on everything": _of("governance.cases.blast:allowed", gives(1_000_000), "plane"),
+    "a sweep may act on nothing": _of("governance.cases.blast:allowed", gives(0), "plane"),
     "a case is never closed": _of("governance.cases.closing:without_finding", gives(None), "plane"),
     "whatever is gone was our doing": _of("governance.cases.closing:_was_acted_upon", gives(True), "plane"),
     "a hidden zone hides nothing": _of("governance.cases.pairing:_hidden", gives(False), "plane"),
@@ -218,12 +218,9 @@ GOVERNANCE: Mapping[str, Mutant] = {
     ),
     "no VM is an orphan": _of("governance.orphans.rule:fault_of", gives(None), "plane"),
     "a replaced VM is no orphan": _of("governance.orphans.rule:_replaced", gives(None), "plane"),
-    "heartbeats after the end say nothing": _of(
-        "governance.orphans.rule:beat_after_end", gives(None), "plane"
-    ),
+    "heartbeats after the end say nothing": _of("governance.orphans.rule:contradiction", gives(""), "plane"),
     "an orphan was always one": _of("governance.orphans.rule:_first_seen", gives(LONG_AGO), "plane"),
-    "no sign is a sign of progress": _of("governance.stalls.rule:last_sign", gives(None), "plane"),
-    "all signs of progress are old": _of("governance.stalls.rule:last_sign", gives(LONG_AGO), "plane"),
+    "steps always stand still": _of("governance.stalls.rule:_steps_stand", gives(True), "plane"),
     "nothing ever works": _of("governance.stalls.rule:_at_work", gives(False), "plane"),
     "silence proves itself": _of("governance.stalls.rule:_proven", gives(True), "plane"),
     "our own silence counts": _of("governance.signals.steady:steady_since", gives(LONG_AGO), "plane"),
@@ -397,7 +394,7 @@ TESTS: Mapping[str, str] = {
     "an orphan was always one": (
         "tests/governance/orphans/test_rule.py::test_what_has_no_date_counts_from_when_it_was_first_seen"
     ),
-    "all signs of progress are old": ("tests/governance/stalls/test_rule.py::test_the_table_of_stalls"),
+    "steps always stand still": "tests/governance/stalls/test_rule.py::test_the_table_of_stalls",
     "nothing ever works": ("tests/governance/stalls/test_rule.py::test_the_table_of_stalls"),
     "silence proves itself": ("tests/governance/stalls/test_rule.py::test_the_table_of_stalls"),
     "our own silence counts": ("tests/governance/reap/test_sweep.py::test_our_own_outage_is_no_silence"),

@@ -61,7 +61,7 @@ class Process:
             compute=Door(cloud.compute, self),
             notices=Door(cloud.notices, self),
             metrics=cloud.metrics,
-            post=Door(cloud.mailer, self),  # type: ignore[arg-type]
+            mailer=Door(cloud.mailer, self),
         )
         self._sweep = partial(sweep, wrap(doors))
         self.alive = True

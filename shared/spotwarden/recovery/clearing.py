@@ -1,14 +1,12 @@
 """What must be out of the way before a place is asked: a gang's survivors, and what a failed try left."""
 
-from uuid import uuid5
-
 from spotwarden.model.action import DeleteInstance, Wait
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
 from spotwarden.recovery.fates import GOING, alive
-from spotwarden.recovery.launching import NAMESPACE
+from spotwarden.recovery.launching import delete_id
 
 
 def in_the_way(facts: JobFacts, attempt: Attempt) -> list[Instance]:
@@ -71,5 +69,5 @@ def delete(one: Instance, attempt: Attempt) -> DeleteInstance:
         node=one.name,
         zone=one.zone,
         instance_id=one.id,
-        request_id=str(uuid5(NAMESPACE, f"delete/{attempt.job}/{attempt.number}/{one.id}")),
+        request_id=delete_id(attempt.job, attempt.number, one.id),
     )

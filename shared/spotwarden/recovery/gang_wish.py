@@ -23,7 +23,7 @@ def follow_wish(facts: JobFacts, tick: Tick) -> Step | None:
         return None
     attempt = newest.attempt
     own = [node for node in facts.nodes if attempt.instances.get(node.node) == node.instance_id]
-    lost = {node.node: removal for node in own if _is_gone(node) and (removal := removal_of(node))}
+    lost = {node.node: removal for node in own if _is_gone(node) and (removal := removal_of(facts, node))}
     back = {node.node for node in own if node.instance and alive(node.instance)} & attempt.removed.keys()
     if new := {node: removal for node, removal in lost.items() if node not in attempt.removed}:
         notice = notices.node_removed(facts, attempt, new, tick)

@@ -51,7 +51,9 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
         return unknown[0]
     ours = facts.newest.instances.values() if facts.newest else [match.node.instance_id for match in found]
     closing = [
-        match for match in found if match.judgement.verdict is LossVerdict.CLOSE and on_purpose(match.node)
+        match
+        for match in found
+        if match.judgement.verdict is LossVerdict.CLOSE and on_purpose(facts, match.node)
     ]
     if removed := [one for one in closing if one.node.instance_id in ours]:
         fallen = any(match.judgement.verdict is LossVerdict.RECOVER for match in found)

@@ -24,6 +24,11 @@ def request_id(job: str, attempt: int, place: str, turn: int) -> str:
     return str(uuid5(NAMESPACE, f"{job}/{attempt}/{place}/{turn}"))
 
 
+def delete_id(job: str, attempt: int, instance_id: str) -> str:
+    """The request id under which recovery deletes an instance that stands in the way of an attempt."""
+    return str(uuid5(NAMESPACE, f"delete/{job}/{attempt}/{instance_id}"))
+
+
 def stamp(request: Request, job: str, attempt: int, turn: int = 1) -> Request:
     """Tell the VM, and whoever lists it, which attempt of which job it is, and by which try.
 

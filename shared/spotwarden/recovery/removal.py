@@ -4,17 +4,19 @@ from datetime import datetime, timedelta
 
 from spotwarden.model.attempt import CLOSED, Attempt, Removal
 from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.instance import Operation
 from spotwarden.recovery.actors import Actor, actor
 from spotwarden.recovery.fates import KINDS, REMOVALS, Fate, alive, cause_of
+from spotwarden.recovery.launching import delete_id
 from spotwarden.recovery.reopening import instances_of
 
 CLOCKS_APART = timedelta(minutes=1)
 
 
-def removal_of(node: NodeFacts) -> Removal | None:
+def removal_of(facts: JobFacts, node: NodeFacts) -> Removal | None:
     """What ended the node's newest life, where that was somebody's wish or its own; None for all else."""
     cause = cause_of(node)
-    if cause is None or KINDS[cause.kind] is not Fate.STOPPED:
+    if cause is None or KINDS[cause.kind] is not Fate.STOPPED or _made_way(facts, node, cause):
         return None
     return Removal(
         instance_id=node.instance_id, operation=cause.name, kind=cause.kind, user=cause.user, at=cause.at
@@ -25,13 +27,25 @@ def removals(facts: JobFacts, attempt: Attempt) -> dict[str, Removal]:
     """The removals of what the attempt has, or stands in for, that the facts tell of, by node."""
     ids = instances_of(attempt)
     own = [node for node in facts.nodes if node.instance_id and ids.get(node.node) == node.instance_id]
-    return {**attempt.removed, **{one.node: removal for one in own if (removal := removal_of(one))}}
+    return {**attempt.removed, **{one.node: removal for one in own if (removal := removal_of(facts, one))}}
 
 
-def on_purpose(node: NodeFacts) -> bool:
-    """Whether a person removed the node, or a rule of ours: not the guest itself, nor its own account."""
+def on_purpose(facts: JobFacts, node: NodeFacts) -> bool:
+    """Whether a person removed the node, or a rule of ours: not the guest, its own account, nor recovery."""
     cause = cause_of(node)
-    return cause is not None and cause.kind in REMOVALS and actor(cause.user) in {Actor.PERSON, Actor.OURS}
+    if cause is None or cause.kind not in REMOVALS or _made_way(facts, node, cause):
+        return False
+    return actor(cause.user) in {Actor.PERSON, Actor.OURS}
+
+
+def _made_way(facts: JobFacts, node: NodeFacts, cause: Operation) -> bool:
+    """Whether recovery itself deleted what was left of a gang, so that the gang can start anew."""
+    if not cause.request_id:
+        return False
+    newest = facts.ledger[-1].attempt.number if facts.ledger else 0
+    return any(
+        cause.request_id == delete_id(facts.job, number, node.instance_id) for number in range(newest + 2)
+    )
 
 
 def by_person(node: NodeFacts) -> bool:

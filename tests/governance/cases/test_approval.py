@@ -22,15 +22,15 @@ GRACE = timedelta(minutes=15)
 STOP = IdleLimits(remedy=Remedy.STOP, grace=GRACE)
 OPS = "ops@x.org"
 NODES = 64
+DAYS = timedelta(days=2)
+"""Longer than a test waits between two sweeps."""
 
 
 class Gang(MadeUp):
     """A gang of 64 nodes that is found as one case, and the budget of ten VMs of a sweep."""
 
     def __init__(self) -> None:
-        super().__init__(
-            STOP, governance=GovernanceLimits(blast_share=1.0, ops=OPS, outage=timedelta(days=2))
-        )
+        super().__init__(STOP, governance=GovernanceLimits(blast_share=1.0, ops=OPS, outage=DAYS))
         self.key = "gang"
         first, *others = [self.vm(f"gang-{number:02}", said=None) for number in range(NODES)]
         self.first, self.others = first, others

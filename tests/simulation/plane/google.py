@@ -182,7 +182,7 @@ PARTS = {
     Port.COMPUTE: "compute",
     Port.METRICS: "metrics",
     Port.NOTICES: "notices",
-    Port.MAIL: "post",
+    Port.MAIL: "mailer",
 }
 
 

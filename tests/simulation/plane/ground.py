@@ -138,11 +138,11 @@ class PlaneGround:
         ports = self.cloud.ports()
         if self.paced:
             ports = Cloud(
-                store=Paced(ports.store, self.now, self.pass_time, self._written),  # type: ignore[arg-type]
+                store=Paced(ports.store, self.now, self.pass_time, self._written),
                 compute=ports.compute,
                 notices=ports.notices,
                 metrics=ports.metrics,
-                post=ports.post,
+                mailer=ports.mailer,
             )
         return troubled(ports, self.troubles, self.now)
 
@@ -232,7 +232,7 @@ class PlaneGround:
             said = {"data": b64encode(data).decode(), "attributes": {}, "messageId": "1"}
             process = self.spawn("notify_developers", partial(_take_in, said=said), patient=False)
             self.run_on(process, 0, c.Then.GO_ON)
-            if process.failure or getattr(process.swept, "failures", ()):
+            if process.failure or getattr(process.swept, "failures", None):
                 self._deliveries.append((at + SOON, data))
 
     @property

@@ -30,7 +30,7 @@ class OpenMailer(Renderer, frozen=True, kw_only=True):
 
     written: Write
 
-    def message(
+    def render(
         self,
         pendings: Sequence[Pending],
         message_id: str,
@@ -47,7 +47,7 @@ class Mailroom:
     """All mails that have arrived, each notice by itself, in order."""
 
     def __init__(self, mailer: MemoryMailer) -> None:
-        self._post = post
+        self._mailer = mailer
         self._tells: dict[str, tuple[Notice, ...]] = {}
         self._read = 0
         self.arrived: list[Arrived] = []
@@ -58,7 +58,7 @@ class Mailroom:
 
     def collect(self, now: datetime) -> list[Arrived]:
         """What is new since the last time."""
-        mails, self._read = self._post.mails()[self._read :], len(self._post.mails())
+        mails, self._read = self._mailer.mails()[self._read :], len(self._mailer.mails())
         new = [
             Arrived(
                 at=now,

@@ -135,6 +135,10 @@ def _over(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
         or job.partly
     ):
         return
+    programs = [world.guests.programs.get(vm.seen.id) for vm in world.running(job)]
+    if any(program and program.mood not in {Mood.HANG, Mood.DARK} for program in programs):
+        # What works after its job's end contradicts it: its owner is told, and nobody stops it.
+        return
     for vm in world.running(job):
         yield f"{job.name} is over ({job.over}), and {vm.seen.name} {vm.seen.id[-4:]} runs on"
 
