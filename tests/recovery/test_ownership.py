@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from spotwarden.model.action import Fetch, Wait
 from spotwarden.model.attempt import AttemptState
-from spotwarden.recovery.ownership import Ownership, blocking, foreign, identity_of, sift, unsettled, whose
+from spotwarden.recovery.identity import Ownership
+from spotwarden.recovery.ownership import blocking, foreign, identity_of, sift, unsettled, whose
 from tests.recovery.facts import NOW, REQUEST, STORED
 
 LAG = timedelta(minutes=2)

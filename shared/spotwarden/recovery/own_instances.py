@@ -10,7 +10,8 @@ from spotwarden.model.action import Fetch
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.ports import Compute
-from spotwarden.recovery.ownership import CLOCKS_APART, LOG_KEPT, recorded_ids, sift, unsettled
+from spotwarden.recovery.identity import CLOCKS_APART, LOG_KEPT
+from spotwarden.recovery.ownership import recorded_ids, sift, unsettled
 
 
 def with_own_instances(context: SweepContext, facts: JobFacts) -> JobFacts:

@@ -6,90 +6,27 @@ script names, inserted after the script was stored, with the request that the sc
 the name is a namesake: never alive for the job, never adopted, stopped or deleted.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from enum import Enum
-from typing import Any, Protocol
 
-import msgspec
 from msgspec.structs import replace
 
 from spotwarden.create_script.request.compare import contradictions
 from spotwarden.model.action import Fetch, Wait
-from spotwarden.model.attempt import Try
 from spotwarden.model.facts import JobFacts, NodeFacts
-from spotwarden.model.instance import Instance, Operation
+from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
-from spotwarden.model.placement import region_of
 from spotwarden.model.tick import Tick
-
-CLOCKS_APART = timedelta(minutes=1)
-"""How far the moments of two services, or ours and Google's, may be apart."""
-LOG_KEPT = timedelta(days=14)
-"""Compute Engine keeps its operations for some weeks only."""
-LATE_INSERT = timedelta(minutes=10)
-"""How long after the last word of its attempt's record a request may still make something."""
-
-
-class Ownership(Enum):
-    """What an instance is to a job."""
-
-    RECORDED = "its id is on the job's record"
-    MADE = "a request of the job's chain made it"
-    BY_HAND = "its developer made it, by the stored script"
-    UNTOLD = "it has the labels of an attempt, and the operation log does not tell yet who made it"
-    UNSEEN = "it may be what the stored script makes; nobody has looked yet"
-    NAMESAKE = "it has no more than the name, or the labels"
-
-
-OURS = frozenset((Ownership.RECORDED, Ownership.MADE, Ownership.BY_HAND))
-
-
-class ChainRecord(Protocol):
-    """An attempt on the chain, as far as it tells which requests were sent."""
-
-    @property
-    def updated(self) -> datetime: ...  # noqa: D102 — of the record
-    @property
-    def closed(self) -> bool: ...  # noqa: D102 — of the record
-    @property
-    def tries(self) -> Sequence[Try]: ...  # noqa: D102 — of the record
-
-
-class JobIdentity(msgspec.Struct, frozen=True, kw_only=True):
-    """All that tells which instances are a job's.
-
-    `ids` stand on its own record, `attempts` are those on its chain, `inserts` the inserts (and bulk inserts)
-    of the operation log, as far as it was read. `launch` is what its stored script makes and `stored` when
-    that was stored, both None where a launch by hand cannot be known. `fetched` are resources by id.
-    """
-
-    job: str
-    ids: frozenset[str] = frozenset()
-    attempts: Mapping[int, ChainRecord] = {}
-    inserts: Sequence[Operation] = ()
-    launch: Launch | None = None
-    stored: datetime | None = None
-    fetched: Mapping[str, Any] = {}
-
-    def told(self, inserts: Sequence[Operation]) -> "JobIdentity":
-        """The same, with what the log tells of inserts."""
-        return replace(self, inserts=(*self.inserts, *inserts))
-
-    def insert_of(self, instance_id: str) -> Operation | None:
-        """The insert that made it, where the log tells."""
-        return next(
-            (one for one in self.inserts if one.kind == "insert" and one.target_id == instance_id), None
-        )
-
-    def requested(self, insert: Operation) -> bool | None:
-        """Whether a request of the chain made it; None where the log does not tell of its group's request."""
-        sent = {one.request_id for attempt in self.attempts.values() for one in attempt.tries}
-        if insert.request_id or not insert.group:
-            return insert.request_id in sent
-        asked = [one.request_id for one in self.inserts if one.group == insert.group and one.request_id]
-        return any(request in sent for request in asked) if asked else None
+from spotwarden.recovery.identity import (
+    CLOCKS_APART,
+    OURS,
+    JobIdentity,
+    Ownership,
+    fits,
+    is_labelled,
+    recorded_or_labelled,
+)
 
 
 def identity_of(facts: JobFacts) -> JobIdentity:
@@ -120,39 +57,9 @@ def recorded_ids(facts: JobFacts) -> frozenset[str]:
 
 def whose(instance: Instance, identity: JobIdentity, now: datetime, lag: timedelta) -> Ownership:
     """What an instance is to the job; the operation log may be `lag` behind."""
-    if instance.id in identity.ids:
-        return Ownership.RECORDED
-    if instance.job is not None or instance.attempt is not None:
-        return _labelled(instance, identity, now, lag)
+    if instance.id in identity.ids or is_labelled(instance):
+        return recorded_or_labelled(instance, identity, now, lag)
     return _by_hand(instance, identity)
-
-
-def _labelled(instance: Instance, identity: JobIdentity, now: datetime, lag: timedelta) -> Ownership:
-    """Anybody can copy labels; nobody can send a request that the chain has sent."""
-    attempt = identity.attempts.get(instance.attempt or 0)
-    if instance.job != identity.job or attempt is None:
-        return Ownership.NAMESAKE
-    insert = identity.insert_of(instance.id)
-    told = identity.requested(insert) if insert else None
-    if told is not None:
-        return Ownership.MADE if told else Ownership.NAMESAKE
-    if not _may_have_made(attempt, instance):
-        return Ownership.NAMESAKE
-    young = instance.created is not None and now - instance.created < lag
-    return Ownership.UNTOLD if young else Ownership.MADE
-
-
-def _may_have_made(attempt: ChainRecord, instance: Instance) -> bool:
-    """Whether a try of the attempt fits, for an insert that the log tells no more of."""
-    made = instance.created
-    if made is not None and attempt.closed and made > attempt.updated + LATE_INSERT:
-        return False
-    return any(
-        one.turn == (instance.turn or one.turn)
-        and fits(instance.zone, one.place)
-        and (made is None or made >= one.at - CLOCKS_APART)
-        for one in attempt.tries
-    )
 
 
 def _by_hand(instance: Instance, identity: JobIdentity) -> Ownership:
@@ -172,11 +79,6 @@ def _named_so(identity: JobIdentity, name: str, zone: str, made: datetime | None
     if launch is None or stored is None or made is None:
         return False
     return name in launch.nodes and fits(zone, launch.place) and made >= stored - CLOCKS_APART
-
-
-def fits(zone: str, place: str) -> bool:
-    """Whether a request for the place makes its instances in this zone."""
-    return place in {zone, region_of(zone)}
 
 
 def was_ours(node: str, instance_id: str, identity: JobIdentity) -> bool:

@@ -57,8 +57,12 @@ def was_done(world):
 
 
 def was_told(world, kind):
-    """When each such notice was given, and about whom."""
-    return sorted((one.at, one.evidence["instances"]) for one in world.notices() if one.kind == kind)
+    """When each such notice was given, and about whom: a VM, or the job whose nodes they all are."""
+    return sorted(
+        (notice.at, notice.job if ", " in notice.evidence["instances"] else notice.evidence["instances"])
+        for notice in world.notices()
+        if notice.kind == kind
+    )
 
 
 @pytest.fixture(scope="module")
@@ -75,16 +79,21 @@ HABITS = st.lists(st.sampled_from([(0.0,), (0.0,), (0.0,), (BUSY,), ()]), min_si
     habits=st.lists(HABITS, min_size=1, max_size=4),
     most=st.sampled_from([1, 2, 10]),
     remedy=st.sampled_from([Remedy.STOP, Remedy.NONE]),
+    gang=st.booleans(),
 )
-@example(habits=[[(0.0,)] * 6, [(BUSY,)] * 6], most=1, remedy=Remedy.STOP)
-def test_a_replay_of_the_same_policy_does_what_was_done(module, habits, most, remedy):
+@example(habits=[[(0.0,)] * 6, [(BUSY,)] * 6], most=1, remedy=Remedy.STOP, gang=False)
+@example(habits=[[(0.0,)] * 6, [(0.0,)] * 6], most=2, remedy=Remedy.STOP, gang=True)
+def test_a_replay_of_the_same_policy_does_what_was_done(module, habits, most, remedy, gang):
     """Whatever the GPUs did: the same VMs, at the same ticks, after the same warnings."""
     world = IdleWorld(
         module,
         idle=IdleLimits(remedy=remedy),
         governance=GovernanceLimits(blast_count=most, blast_share=1, ops="ops@x.org"),
     )
-    vms = [world.vm(*habit[0], name=f"vm-{number}", gpus=1) for number, habit in enumerate(habits)]
+    vms = [
+        world.vm(*habit[0], name=f"vm-{number}", job="train" if gang else f"job-{number}", gpus=1)
+        for number, habit in enumerate(habits)
+    ]
     for tick in range(3 * max(len(habit) for habit in habits)):
         for vm, habit in zip(vms, habits, strict=True):
             if tick % 3 == 0 and tick // 3 < len(habit):

@@ -4,7 +4,7 @@ import pytest
 
 from spotwarden.governance.idle.rule import judge
 from spotwarden.model.finding import Reading
-from spotwarden.model.governance import IdleLimits, Remedy
+from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy
 from tests.fakes.world import load
 from tests.governance.idle.idle_vms import IDLE, MINUTE, NOW, brief, case, facts, row, vm
 from tests.governance.idle.idle_world import BUSY, IdleWorld
@@ -83,7 +83,11 @@ def module():
 @pytest.mark.parametrize("works", [True, False])
 def test_the_idle_rule_stops_a_gang_as_one_or_not_at_all(module, works):
     """Three of its nodes idle all day; the fourth decides."""
-    world = IdleWorld(module, idle=IdleLimits(remedy=Remedy.STOP))
+    world = IdleWorld(
+        module,
+        idle=IdleLimits(remedy=Remedy.STOP),
+        governance=GovernanceLimits(blast_least=4, ops="ops@x.org"),
+    )
     nodes = [world.vm(0.0, name=f"gang-{number}", job="gang") for number in (1, 2, 3)]
     last = world.vm(BUSY if works else 0.0, name="gang-4", job="gang")
     world.ticks(hours=6)

@@ -31,8 +31,8 @@ from spotwarden.model.attempt import CLOSED, AttemptState, Removal, Try
 from spotwarden.model.moment import Moment
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
+from spotwarden.recovery.identity import JobIdentity
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
-from spotwarden.recovery.ownership import JobIdentity
 
 _CACHE: GenerationCache[object] = GenerationCache()
 

@@ -9,8 +9,8 @@ from spotwarden.layout import job_problem
 from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Instance
 from spotwarden.model.watch import Watch
+from spotwarden.recovery.identity import CLOCKS_APART, LOG_KEPT, OURS, JobIdentity, recorded_or_labelled
 from spotwarden.recovery.open_jobs import read_watches
-from spotwarden.recovery.ownership import CLOCKS_APART, LOG_KEPT, OURS, JobIdentity, whose
 
 
 def jobs_of(context: SweepContext, machines: Collection[Machine]) -> dict[str, str]:
@@ -78,7 +78,7 @@ def _by_log(
     return {
         one.id: one.job
         for one in machines
-        if whose(as_instance(one), identities[one.job].told(inserts), now, lag) in OURS
+        if recorded_or_labelled(as_instance(one), identities[one.job].told(inserts), now, lag) in OURS
     }
 
 
