@@ -165,8 +165,8 @@ class GovernancePlot:
         await self._journey.sweep("recover_spot")
         for job in STOPPED:
             await until(
-                partial(self._stage.record, job, 1),
-                lambda record: record["state"] == "stopped",
+                partial(self._stage.watch.read, f"{job}/metadata/attempts/2.json"),
+                lambda raw: raw is not None and json.loads(raw)["state"] == "stopped",
                 within=TIMEOUT,
                 waiting_for=f"the ledger to say that {job} was stopped",
             )
