@@ -244,12 +244,12 @@ def test_a_vm_that_its_developer_deletes_is_not_brought_back(laptop):
 
     def stopped():
         laptop.tick("recover-spot")
-        return job.attempt(1).get("state") == "stopped"
+        return job.attempt(2).get("state") == "stopped"
 
-    job.until(stopped, "its record to say stopped")
+    job.until(stopped, "the next record to say stopped")
     laptop.tick("recover-spot")
     assert laptop.cloud.read("preempted-jobs/mine") is None
-    assert job.attempt(2) == {}
+    assert job.attempt(3) == {}
     assert job.vms() == []
     assert job.read("metadata/status-code") == ""
 

@@ -43,11 +43,16 @@ class ChainRecord(Protocol):
     """An attempt on the chain, as far as it tells which requests were sent."""
 
     @property
-    def updated(self) -> datetime: ...  # noqa: D102 — of the record
+    def updated(self) -> datetime:
+        """When it was last written."""
+
     @property
-    def closed(self) -> bool: ...  # noqa: D102 — of the record
+    def closed(self) -> bool:
+        """Whether nothing more is sent for it."""
+
     @property
-    def tries(self) -> Sequence[Try]: ...  # noqa: D102 — of the record
+    def tries(self) -> Sequence[Try]:
+        """The requests that were sent for it."""
 
 
 class JobIdentity(msgspec.Struct, frozen=True, kw_only=True):
