@@ -53,3 +53,19 @@ def test_garbage_is_looked_for_again_once_all_is_imported():
 def test_who_looks_for_no_garbage_is_not_made_to():
     """A program that has switched it off keeps it off."""
     assert said("gc.disable()\n" + OPEN + "print(json.dumps(gc.isenabled()))") is False
+
+
+def test_a_cloud_that_is_opened_again_leaves_nothing_out_of_the_search():
+    """Each sweep opens one; what the sweep before has thrown away would stay in memory for good."""
+    again = (
+        "import weakref\n"
+        "class Thrown: pass\n"
+        "thrown = Thrown()\n"
+        "thrown.itself, left = thrown, weakref.ref(thrown)\n"
+        "del thrown\n"
+        "cloud = connect(project='demo', bucket='b', topic='t', compute_endpoint='http://127.0.0.1:9')\n"
+        + OPEN
+        + "gc.collect()\n"
+        "print(json.dumps(left() is None))"
+    )
+    assert said(OPEN + again) is True

@@ -1,6 +1,7 @@
 """Adapters that are imported and opened when something of them is asked for."""
 
 import gc
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,14 +13,17 @@ def importing() -> Iterator[None]:
     """Around the imports of an adapter: no garbage is looked for meanwhile, nor among them later.
 
     Nothing that is imported ever becomes garbage, and going through all of it once costs a tenth of a cold
-    start; so it is also left out of every later search.
+    start; so it is also left out of every later search. Where all of it was there before, nothing is left out:
+    what a sweep before has thrown away meanwhile would stay for good.
     """
     enabled = gc.isenabled()
+    imported = len(sys.modules)
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()
+        if len(sys.modules) != imported:
+            gc.freeze()
         if enabled:
             gc.enable()
 
