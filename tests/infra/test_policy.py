@@ -10,7 +10,6 @@ import pytest
 
 from spotwarden.engine.policy_file.reading import PolicyError, read_policy
 from spotwarden.model.governance import Calendar, GovernanceLimits
-from spotwarden.model.leniency import LENIENT
 from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimits, RecoveryLimits
 from spotwarden.model.policy import RULES, Mode, Policy
 
@@ -75,7 +74,7 @@ def test_every_value_stands_in_the_policy_file(section):
 def test_every_value_of_every_rule_has_a_direction():
     """A value without one could not be held against a ceiling."""
     assert {rule: set(kind.__struct_fields__) for rule, kind in RULES.items()} == {
-        rule: set(sides) for rule, sides in LENIENT.items()
+        rule: set(limits.LENIENT) for rule, limits in RULES.items()
     }
 
 

@@ -13,8 +13,8 @@ def importing() -> Iterator[None]:
     """Around the imports of an adapter: no garbage is looked for meanwhile, nor among them later.
 
     Nothing that is imported ever becomes garbage, and going through all of it once costs a tenth of a cold
-    start; so it is also left out of every later search. Where all of it was there before, nothing is left out:
-    what a sweep before has thrown away meanwhile would stay for good.
+    start; so it is also left out of every later search. Where all of it was there before, nothing is left
+    out: what a sweep before has thrown away meanwhile would stay for good.
     """
     enabled = gc.isenabled()
     imported = len(sys.modules)

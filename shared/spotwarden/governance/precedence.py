@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.model.governance import Limits
+from spotwarden.model.governance import Lenient, Limits
 from spotwarden.model.jobfile import JobFile
-from spotwarden.model.leniency import LENIENT, Lenient, leniency
+from spotwarden.model.leniency import leniency
 from spotwarden.model.policy import RULES, Policy
 from spotwarden.model.same import Same
 from spotwarden.model.values import meant, read_limit, written
@@ -139,7 +139,7 @@ def _by_policy(policy: Policy, rule: str) -> Iterator[tuple[EffectiveLimit, Leni
                 source=LimitSource.DEFAULT if value == field.default else LimitSource.POLICY,
                 ceiling=_declared(policy, rule, field.name),
             ),
-            LENIENT[rule][field.name],
+            base.LENIENT[field.name],
         )
 
 

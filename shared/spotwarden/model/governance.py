@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import date, timedelta
 from enum import Enum
+from typing import ClassVar
 
 import msgspec
 
@@ -29,11 +30,38 @@ class Scope(Enum):
     PROJECT = "project"
 
 
+class Lenient(Enum):
+    """Which way a value spares VMs.
+
+    A `FIXED` one is no matter of a single job's; an `OWN` one has no direction, and the job's word counts.
+    """
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    FIXED = "fixed"
+    OWN = "own"
+
+
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every rule has. `grace` passes at least between a delivered warning and the remedy.
 
     `looks` is how many sweeps must have found the same before the first warning.
+
+    What a rule says of itself, for all: its name `RULE`; its `TITLE`, what is wrong as the end of a sentence;
+    the `REMEDIES` it can have; how each value spares VMs (`LENIENT`); and `WORKS`, what a VM has done for its
+    job where the rule finds nothing any more, "" where that says nothing of work.
     """
+
+    RULE: ClassVar[str]
+    TITLE: ClassVar[str]
+    WORKS: ClassVar[str] = ""
+    REMEDIES: ClassVar[tuple[Remedy, ...]] = tuple(Remedy)
+    LENIENT: ClassVar[Mapping[str, Lenient]] = {
+        "mode": Lenient.FIXED,
+        "looks": Lenient.FIXED,
+        "remedy": Lenient.HIGHER,
+        "grace": Lenient.HIGHER,
+    }
 
     mode: Mode = Mode.ENFORCE
     remedy: Remedy = Remedy.NONE
@@ -47,6 +75,11 @@ class OrphanLimits(Limits, frozen=True, kw_only=True):
     With `foreign` also one that only has our label: its job has no folder, and no request of ours made it.
     """
 
+    RULE = "orphan"
+    TITLE = "runs though its job is over"
+    WORKS = "it was a job's again"
+    LENIENT = {**Limits.LENIENT, "after": Lenient.HIGHER, "foreign": Lenient.FIXED}
+
     remedy: Remedy = Remedy.DELETE
     foreign: bool = False
     after: timedelta = timedelta(minutes=10)
@@ -55,6 +88,11 @@ class OrphanLimits(Limits, frozen=True, kw_only=True):
 
 class LeftoverLimits(Limits, frozen=True, kw_only=True):
     """A disk, address or snapshot of a job that nothing uses, for `after`."""
+
+    RULE = "leftover"
+    TITLE = "is left over and used by nothing"
+    REMEDIES = (Remedy.NONE, Remedy.DELETE)
+    LENIENT = {**Limits.LENIENT, "after": Lenient.HIGHER}
 
     after: timedelta = timedelta(days=1)
     grace: timedelta = timedelta(days=1)
@@ -74,6 +112,16 @@ class StallLimits(Limits, frozen=True, kw_only=True):
 
     It must have given a sign of the kind `proof` before: a heartbeat, or that or an output, or any.
     """
+
+    RULE = "stall"
+    TITLE = "makes no progress"
+    WORKS = "it gave a sign of life again"
+    LENIENT = {
+        **Limits.LENIENT,
+        "after": Lenient.HIGHER,
+        "proof": Lenient.HIGHER,
+        "cpu_at_rest": Lenient.LOWER,
+    }
 
     remedy: Remedy = Remedy.STOP
     after: timedelta = timedelta(hours=2)
@@ -97,6 +145,22 @@ class EarlyStopLimits(Limits, frozen=True, kw_only=True):
     held against nothing before the step `warmup`.
     """
 
+    RULE = "early_stop"
+    TITLE = "trains for nothing"
+    WORKS = "its metrics were in order again"
+    REMEDIES = (Remedy.NONE, Remedy.STOP)
+    LENIENT = {
+        **Limits.LENIENT,
+        "unreal": Lenient.OWN,
+        "over": Lenient.OWN,
+        "under": Lenient.OWN,
+        "metric": Lenient.OWN,
+        "goal": Lenient.OWN,
+        "patience": Lenient.OWN,
+        "min_delta": Lenient.OWN,
+        "warmup": Lenient.OWN,
+    }
+
     remedy: Remedy = Remedy.STOP
     grace: timedelta = timedelta(minutes=5)
     unreal: bool = False
@@ -115,6 +179,19 @@ class IdleLimits(Limits, frozen=True, kw_only=True):
     A metric may be late by `lag`; `coverage` is the share of its points that must be there.
     """
 
+    RULE = "idle"
+    TITLE = "has idle GPUs"
+    WORKS = "a GPU was busy again"
+    REMEDIES = (Remedy.NONE, Remedy.STOP)
+    LENIENT = {
+        **Limits.LENIENT,
+        "threshold": Lenient.LOWER,
+        "act": Lenient.HIGHER,
+        "warn": Lenient.FIXED,
+        "lag": Lenient.FIXED,
+        "coverage": Lenient.FIXED,
+    }
+
     threshold: float = 5.0
     warn: tuple[timedelta, ...] = (timedelta(minutes=60), timedelta(minutes=105))
     act: timedelta = timedelta(minutes=120)
@@ -129,6 +206,18 @@ class JobCap(Limits, frozen=True, kw_only=True):
     shares of the limit.
     """
 
+    RULE = "job_cap"
+    TITLE = "comes to its limit"
+    REMEDIES = (Remedy.NONE, Remedy.STOP)
+    LENIENT = {
+        **Limits.LENIENT,
+        "max_runtime": Lenient.HIGHER,
+        "budget": Lenient.HIGHER,
+        "longest": Lenient.FIXED,
+        "dearest": Lenient.FIXED,
+        "warn": Lenient.FIXED,
+    }
+
     remedy: Remedy = Remedy.STOP
     max_runtime: timedelta | None = None
     budget: float | None = None
@@ -140,12 +229,32 @@ class JobCap(Limits, frozen=True, kw_only=True):
 class InstanceCap(Limits, frozen=True, kw_only=True):
     """How long one VM may be up since it was last started; None for no bound."""
 
+    RULE = "instance_cap"
+    TITLE = "is up for too long"
+    REMEDIES = (Remedy.NONE, Remedy.STOP)
+    LENIENT = {**Limits.LENIENT, "max_uptime": Lenient.HIGHER, "warn": Lenient.FIXED}
+
     max_uptime: timedelta | None = None
     warn: tuple[float, ...] = (0.8, 0.95)
 
 
 class OwnerCap(Limits, frozen=True, kw_only=True):
     """What the VMs of one owner may use a day, a week (from Monday) and a month, UTC; None: no bound."""
+
+    RULE = "owner_cap"
+    TITLE = "comes to the owner's limit"
+    REMEDIES = (Remedy.NONE, Remedy.STOP)
+    LENIENT = {
+        **Limits.LENIENT,
+        "gpu_hours_day": Lenient.HIGHER,
+        "gpu_hours_week": Lenient.HIGHER,
+        "gpu_hours_month": Lenient.HIGHER,
+        "money_day": Lenient.HIGHER,
+        "money_week": Lenient.HIGHER,
+        "money_month": Lenient.HIGHER,
+        "concurrent_gpus": Lenient.HIGHER,
+        "warn": Lenient.FIXED,
+    }
 
     gpu_hours_day: float | None = None
     gpu_hours_week: float | None = None
@@ -159,6 +268,19 @@ class OwnerCap(Limits, frozen=True, kw_only=True):
 
 class ComplianceLimits(Limits, frozen=True, kw_only=True):
     """What a job's VM must be; an empty list allows everything. Patterns are globs."""
+
+    RULE = "compliance"
+    TITLE = "is not as the policy wants it"
+    REMEDIES = (Remedy.NONE, Remedy.STOP)
+    LENIENT = {
+        **Limits.LENIENT,
+        "labels": Lenient.FIXED,
+        "machine_types": Lenient.FIXED,
+        "regions": Lenient.FIXED,
+        "provisioning": Lenient.FIXED,
+        "most_vms_per_job": Lenient.HIGHER,
+        "most_gpus_per_job": Lenient.HIGHER,
+    }
 
     grace: timedelta = timedelta(hours=1)
     labels: tuple[str, ...] = ()

@@ -24,15 +24,18 @@ from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimi
 __all__ = ["RULES", "Mode", "Policy", "Team"]
 
 RULES: Mapping[str, type[Limits]] = {
-    "orphan": OrphanLimits,
-    "leftover": LeftoverLimits,
-    "stall": StallLimits,
-    "early_stop": EarlyStopLimits,
-    "idle": IdleLimits,
-    "job_cap": JobCap,
-    "instance_cap": InstanceCap,
-    "owner_cap": OwnerCap,
-    "compliance": ComplianceLimits,
+    limits.RULE: limits
+    for limits in (
+        OrphanLimits,
+        LeftoverLimits,
+        StallLimits,
+        EarlyStopLimits,
+        IdleLimits,
+        JobCap,
+        InstanceCap,
+        OwnerCap,
+        ComplianceLimits,
+    )
 }
 """Every rule of governance by its name, which is also the name of its section and of its cases' folder."""
 

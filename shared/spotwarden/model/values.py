@@ -11,32 +11,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 
 from spotwarden import typed
-from spotwarden.model.governance import (
-    ComplianceLimits,
-    EarlyStopLimits,
-    IdleLimits,
-    InstanceCap,
-    JobCap,
-    LeftoverLimits,
-    Limits,
-    OwnerCap,
-    Remedy,
-)
+from spotwarden.model.governance import Limits, Remedy
 
 DURATION = "a time such as 90s, 5m, 1h30m or 2d"
 
-
-_STOP = (Remedy.NONE, Remedy.STOP)
-REMEDIES: Mapping[type[Limits], tuple[Remedy, ...]] = {
-    LeftoverLimits: (Remedy.NONE, Remedy.DELETE),
-    IdleLimits: _STOP,
-    EarlyStopLimits: _STOP,
-    JobCap: _STOP,
-    InstanceCap: _STOP,
-    OwnerCap: _STOP,
-    ComplianceLimits: _STOP,
-}
-"""What may be done in the end, where not anything may: a disk cannot be stopped, for example."""
 
 SHARES = ("coverage", "blast_share", "warn")
 PERCENTS = ("threshold", "cpu_at_rest")
@@ -92,10 +70,9 @@ def read_limit(limits: type[Limits], name: str, said: object) -> Any:  # noqa: A
 
 def no_remedy(limits: type[Limits], remedy: Remedy) -> str:
     """Why a rule cannot do this in the end; "" where it can."""
-    allowed = REMEDIES.get(limits, tuple(Remedy))
-    if remedy in allowed:
+    if remedy in limits.REMEDIES:
         return ""
-    listed = " or ".join(f'"{one.value}"' for one in allowed)
+    listed = " or ".join(f'"{allowed.value}"' for allowed in limits.REMEDIES)
     return f"it is {remedy.value!r}; for this rule it must be {listed}"
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from spotwarden.engine.policy_file.sense import nonsense
-from spotwarden.model.governance import Limits
-from spotwarden.model.leniency import LENIENT, Lenient, leniency
+from spotwarden.model.governance import Lenient, Limits
+from spotwarden.model.leniency import leniency
 from spotwarden.model.policy import RULES
 from spotwarden.model.values import read_limit, written
 
@@ -20,10 +20,10 @@ def nonsense_between(values: Mapping[str, Any], broken: Collection[str]) -> Iter
         base = None if rule in broken else values.get(rule, kind())
         ceilings = _readable(kind, values.get("ceilings", {}).get(rule, {}))
         for name, ceiling in ceilings.items():
-            yield from _ceiling(f"ceilings.{rule}.{name}", ceiling, LENIENT[rule][name], base)
+            yield from _ceiling(f"ceilings.{rule}.{name}", ceiling, kind.LENIENT[name], base)
         for team_name, team in values.get("teams", {}).items():
             said = _readable(kind, team.rules.get(rule, {})) if team else {}
-            yield from _team(f"teams.{team_name}.rules.{rule}", base, said, ceilings)
+            yield from _team(f"teams.{team_name}.rules.{rule}", kind, base, said, ceilings)
 
 
 def _readable(kind: type[Limits], said: object) -> dict[str, Any]:
@@ -51,10 +51,14 @@ def _ceiling(place: str, ceiling: object, side: Lenient, base: Limits | None) ->
 
 
 def _team(
-    place: str, base: Limits | None, said: Mapping[str, Any], ceilings: Mapping[str, Any]
+    place: str,
+    kind: type[Limits],
+    base: Limits | None,
+    said: Mapping[str, Any],
+    ceilings: Mapping[str, Any],
 ) -> Iterator[str]:
     for name, value in said.items():
-        side, ceiling = LENIENT[place.rpartition(".")[2]][name], ceilings.get(name)
+        side, ceiling = kind.LENIENT[name], ceilings.get(name)
         if ceiling is None or side in {Lenient.FIXED, Lenient.OWN}:
             continue
         if leniency(side, value) > leniency(side, ceiling):

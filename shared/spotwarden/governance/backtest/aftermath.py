@@ -9,10 +9,7 @@ from msgspec.structs import replace
 from spotwarden.governance.backtest.model import After, ReplayedRemedy
 from spotwarden.model.finding import Finding, Judged, Reading
 from spotwarden.model.governance import Remedy
-
-WORK = frozenset({"idle", "stall", "orphan", "early_stop"})
-"""Rules that are content only with a VM that does something for a job: its GPUs, its signs of life, its
-metrics, its place in the ledger. A limit that is kept again, or a label put right, says nothing of work."""
+from spotwarden.model.policy import RULES
 
 
 class LaterSweep(NamedTuple):
@@ -41,8 +38,8 @@ def follow_up(remedy: ReplayedRemedy, later: LaterSweep, now: datetime) -> Repla
     remedy = replace(remedy, seen=now)
     finding = later.about.get((remedy.rule, remedy.target.id))
     if finding is None:
-        work = remedy.rule in WORK
-        return replace(remedy, turned=now, after=After.WORKED, how=_HOW[remedy.rule]) if work else remedy
+        works = RULES[remedy.rule].WORKS
+        return replace(remedy, turned=now, after=After.WORKED, how=works) if works else remedy
     if finding.exempt:
         return replace(remedy, turned=now, after=After.KEPT, how=finding.exempt)
     return replace(remedy, wasted=now) if finding.reading is Reading.BAD else remedy
@@ -77,11 +74,3 @@ def is_hidden_in(remedy: ReplayedRemedy, later: LaterSweep) -> bool:
     if not judged.whole or remedy.rule not in judged.rules:
         return True
     return "project" in judged.hidden or remedy.target.zone in judged.hidden
-
-
-_HOW: Mapping[str, str] = {
-    "idle": "a GPU was busy again",
-    "stall": "it gave a sign of life again",
-    "early_stop": "its metrics were in order again",
-    "orphan": "it was a job's again",
-}

@@ -9,22 +9,11 @@ from spotwarden.model.case import Case, Remediation
 from spotwarden.model.finding import Finding
 from spotwarden.model.governance import Remedy
 from spotwarden.model.notice import CaseRef, Notice, Severity, Way
-from spotwarden.model.policy import Policy
+from spotwarden.model.policy import RULES, Policy
 from spotwarden.model.spans import moment
 from spotwarden.model.tick import Tick
 from spotwarden.model.values import written
 
-TITLES: Mapping[str, str] = {
-    "orphan": "runs though its job is over",
-    "leftover": "is left over and used by nothing",
-    "stall": "makes no progress",
-    "early_stop": "trains for nothing",
-    "idle": "has idle GPUs",
-    "job_cap": "comes to its limit",
-    "instance_cap": "is up for too long",
-    "owner_cap": "comes to the owner's limit",
-    "compliance": "is not as the policy wants it",
-}
 REMEDY_PHRASES: Mapping[Remedy, tuple[str, str]] = {
     Remedy.NONE: ("", ""),
     Remedy.STOP: ("be stopped (its disks stay)", "was stopped; its disks stay"),
@@ -42,6 +31,11 @@ OVER = frozenset({"orphan", "leftover"})
 """Rules whose jobs are over: there is nothing to start again."""
 MOST_INSTANCES = 256
 """So many VMs are named in a notice; a case about more is named by its job."""
+
+
+def title_of(rule: str) -> str:
+    """What is wrong by this rule, as the end of a sentence; a rule that is no more is called by its name."""
+    return RULES[rule].TITLE if rule in RULES else rule
 
 
 def warning(
@@ -74,7 +68,7 @@ def warning(
         id=f"{_base(case)}/warning-{len(case.warnings) + 1}-{_promise(case, hindered)}",
         kind=f"{case.rule}_warning",
         severity=Severity.URGENT if phrase and not hindered and finding.level > 1 else Severity.WARNING,
-        what=f"{name_of(case)} {TITLES[case.rule]}",
+        what=f"{name_of(case)} {title_of(case.rule)}",
         why=finding.reason,
         todo=_either(finding.todo, f"{keep} keeps it as it is" if phrase else ""),
         then=then,
@@ -95,7 +89,7 @@ def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
         id=f"{_base(case)}/unknown",
         kind=f"{case.rule}_unknown",
         severity=Severity.INFO,
-        what=f"nobody can tell whether {name_of(case)} {TITLES[case.rule]}",
+        what=f"nobody can tell whether {name_of(case)} {title_of(case.rule)}",
         why=finding.reason,
         todo=finding.todo,
         then="nothing will be done: what is not known is never acted upon",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from spotwarden.governance.cases.history import is_kept, standing
-from spotwarden.governance.cases.notices import TITLES, name_of, remedy_phrases
+from spotwarden.governance.cases.notices import name_of, remedy_phrases, title_of
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.governance import Mode, Remedy
 from spotwarden.model.offer import Offer
@@ -63,7 +63,7 @@ def facts(case: Case, policy: Policy, now: datetime) -> tuple[tuple[str, str], .
 
 
 def _facts(case: Case, policy: Policy, now: datetime) -> Iterator[tuple[str, str]]:
-    yield "What", f"{name_of(case)} {TITLES.get(case.rule, case.rule)}"
+    yield "What", f"{name_of(case)} {title_of(case.rule)}"
     yield "Why", case.reason
     yield "Case", f"{case.rule} {case.key}"
     yield "Stands", standing(case, now) + (f" by {case.kept_by}" if is_kept(case, now) else "")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from spotwarden.governance.cases.notices import TITLES
 from spotwarden.model.notice import WEEKLY, Severity
+from spotwarden.model.policy import RULES
 
 
 class NoticeKind(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,8 +70,8 @@ _OF_CASES = {
 KINDS: Mapping[str, NoticeKind] = {
     **_OF_JOBS,
     **{
-        f"{rule}_{phase}": _kind(meaning.format(title), *severities)
-        for rule, title in TITLES.items()
+        f"{rule}_{phase}": _kind(meaning.format(limits.TITLE), *severities)
+        for rule, limits in RULES.items()
         for phase, (meaning, severities) in _OF_CASES.items()
     },
 }
