@@ -282,12 +282,12 @@ def test_a_loss_that_is_no_number_ends_the_job_early(laptop, tmp_path):
     def stopped():
         laptop.tick("reap-vms")
         laptop.tick("notify-developers")
-        return job.attempt(1).get("state") == "stopped"
+        return job.attempt(2).get("state") == "stopped"
 
     job.until(stopped, "its end")
     job.until(lambda: [one["status"] for one in job.vms()] in ([], ["TERMINATED"]), "its VM to be off")
     laptop.tick("recover-spot")
-    assert job.attempt(2) == {}
+    assert job.attempt(3) == {}
     shown = laptop.ok("show", "wild")
     assert "stopped" in shown
     assert "is nan" in shown
