@@ -22,7 +22,7 @@ import msgspec
 from tests.simulation.mutants import MUTANTS, Mutant
 from tests.simulation.plane.run import PlaneSetting
 from tests.simulation.plane.world import PlaneWorld
-from tests.simulation.run import Setting
+from tests.simulation.run import Histories, OfWorld, Setting
 from tests.simulation.world import World
 
 ENOUGH = 3
@@ -104,8 +104,8 @@ def _in_the_plane(mutant: Mutant, histories: int) -> Found:
     return _play(histories, lambda number: _faults_of(setting, number, PlaneWorld(wrap=mutant.wrap)))
 
 
-def _faults_of(setting: Setting, number: int, world: World | PlaneWorld) -> list[str]:
-    return setting.faults(setting.history(number), world)[0]  # type: ignore[arg-type]
+def _faults_of(setting: Histories[OfWorld], number: int, world: OfWorld) -> list[str]:
+    return setting.faults(setting.history(number), world)[0]
 
 
 def _play(histories: int, faults: Callable[[int], list[str]]) -> Found:

@@ -4,9 +4,11 @@ import gc
 import multiprocessing
 import os
 import time
+from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -19,14 +21,32 @@ from tests.simulation.process import Count
 from tests.simulation.world import World
 
 BATCH = 50
+OfWorld = TypeVar("OfWorld")
 
 
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """Which histories: the seed, the kinds of jobs, the blows left out, and a mutation by its name or ""."""
+class Histories(msgspec.Struct, Generic[OfWorld], frozen=True, kw_only=True):
+    """Histories in one kind of world: the seed, the kinds of jobs, and the blows left out."""
 
     seed: str = "1"
     kinds: tuple[Kind, ...] = tuple(Kind)
     without: tuple[str, ...] = ()
+
+    @abstractmethod
+    def history(self, number: int) -> list[Command]:
+        """The commands of one history."""
+
+    @abstractmethod
+    def faults(self, commands: Sequence[Command], world: OfWorld | None = None) -> tuple[list[str], Count]:
+        """Play these commands under this setting."""
+
+    @abstractmethod
+    def world(self, *, verbose: bool = False) -> OfWorld:
+        """An empty world."""
+
+
+class Setting(Histories[World], frozen=True, kw_only=True):
+    """Which histories of recovery, and a mutation by its name or ""."""
+
     mutation: str = ""
 
     def history(self, number: int) -> list[Command]:
@@ -61,7 +81,7 @@ class Batch(msgspec.Struct, kw_only=True):
             self.failed, self.faults = other.failed, other.faults
 
 
-def play_all(numbers: Collection[int], setting: Setting) -> Batch:
+def play_all(numbers: Collection[int], setting: Histories[Any]) -> Batch:
     """Play these histories one after the other, up to the first that fails."""
     batch = Batch()
     for number in numbers:
@@ -74,7 +94,7 @@ def play_all(numbers: Collection[int], setting: Setting) -> Batch:
     return batch
 
 
-def run(setting: Setting, histories: int, *, processes: int = 0, first: int = 0) -> Batch:
+def run(setting: Histories[Any], histories: int, *, processes: int = 0, first: int = 0) -> Batch:
     """Play so many histories, on so many cores (0: all of them), up to the first that fails."""
     began, whole = time.perf_counter(), Batch()
     processes = processes or os.cpu_count() or 1

@@ -1,5 +1,6 @@
 """A project in which all functions run: time, processes, and the messages between them."""
 
+from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -58,7 +59,7 @@ class SleepyProcess(Process):
     slept = False
 
 
-class PlaneGround:
+class PlaneGround(ABC):
     """The world before its history; `wrap` stands between sweeps and ports, to break the protocol."""
 
     def __init__(self, *, wrap: Callable[[Cloud], Cloud] = as_it_is, verbose: bool = False) -> None:
@@ -85,7 +86,9 @@ class PlaneGround:
         self.mailroom = Mailroom(self.cloud.mailer)
         self.guests = Guests(self.cloud, self.metrics, self.layout, self.mine)
         self.oracle = Oracle(self)
-        self.count, self.failures, self.log = Count(), [], []  # type: ignore[var-annotated]
+        self.count = Count()
+        self.failures: list[str] = []
+        self.log: list[str] = []
         self.verbose, self.wrap, self.paced = verbose, wrap, False
         self.sequence = 0
         self.processes: list[SleepyProcess] = []
@@ -111,6 +114,14 @@ class PlaneGround:
         """A VM is its job's because of who asked for it, whatever it is called."""
         if before is None and (job := self.launched.get(vm.launch)) is not None:
             self.mine[vm.seen.id] = job
+
+    @abstractmethod
+    def close(self, job: PlaneJob, why: str) -> None:
+        """From this moment on the job is over."""
+
+    @abstractmethod
+    def reopen(self, job: PlaneJob, *, ended: bool = False) -> None:
+        """From now on the job is open again, by a person's word; one that has `ended` only by a command."""
 
     def note(self, what: str) -> None:
         """Keep a line for whoever reads this history."""

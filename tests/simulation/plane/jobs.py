@@ -11,6 +11,7 @@ from spotwarden.model.request import Request
 from tests.simulation.commands import Kind
 from tests.simulation.jobs import GANGS, PROJECT, UNBORN, ZONES
 from tests.simulation.jobs import Job as RecoveredJob
+from tests.simulation.plane.commands import Launch as Asked
 
 OWNERS = ("ada@x.org", "bob@x.org")
 OPS = "ops@x.org"
@@ -64,14 +65,26 @@ class PlaneJob(RecoveredJob, kw_only=True):
         return "\n".join(line for line in lines if line).encode()
 
 
-def new_job(number: int, said: "object", **facts: object) -> PlaneJob:
+def new_job(number: int, said: Asked) -> PlaneJob:
     """A job that was not yet launched; the same number and kind give the same names in all histories."""
-    kind: Kind = said.kind  # type: ignore[attr-defined]
+    kind = said.kind
     name = f"{kind.name.lower()}-{number}"
-    count = said.nodes if kind in GANGS else 1  # type: ignore[attr-defined]
+    count = said.nodes if kind in GANGS else 1
     nodes = tuple(f"{name}-{index}" for index in range(1, count + 1)) if kind in GANGS else (name,)
-    zone = ZONES[said.zone % len(ZONES)]  # type: ignore[attr-defined]
-    return PlaneJob(name=name, kind=kind, zone=zone, nodes=nodes, over=UNBORN, **facts)  # type: ignore[arg-type]
+    zone = ZONES[said.zone % len(ZONES)]
+    return PlaneJob(
+        name=name,
+        kind=kind,
+        zone=zone,
+        nodes=nodes,
+        over=UNBORN,
+        owner=OWNERS[number % 2] if said.owned else "",
+        gpus=said.gpus,
+        shy=said.shy,
+        mute=said.mute,
+        capped=said.capped,
+        odd=said.odd,
+    )
 
 
 @cache

@@ -9,10 +9,10 @@ from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Policy
 from tests.fakes.vms import Vm
 from tests.simulation.plane.jobs import OPS, PlaneJob
+from tests.simulation.plane.judged import JudgedWorld
 from tests.simulation.plane.mailroom import Arrived
 
 if TYPE_CHECKING:
-    from tests.simulation.plane.ground import PlaneGround
     from tests.simulation.plane.oracle import Oracle
 
 WARNING, ACTED, CLEARED = "_warning", "_acted", "_cleared"
@@ -32,7 +32,7 @@ AT_REST = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
 class MailJudge:
     """Judges notices as they are published and mails as they arrive."""
 
-    def __init__(self, world: "PlaneGround", oracle: "Oracle") -> None:
+    def __init__(self, world: JudgedWorld, oracle: "Oracle") -> None:
         self._world = world
         self._oracle = oracle
         self._told: set[tuple[str, str]] = set()
@@ -116,7 +116,7 @@ class MailJudge:
         elif notice.kind in CLOSED and job and not self._may_be_over(job):
             self._false(notice, f"nobody has stopped {job.name}, and it has not ended")
         elif notice.kind == "gave_up" and job and not job.over:
-            self._world.close(job, GIVEN_UP)  # type: ignore[attr-defined]
+            self._world.close(job, GIVEN_UP)
         elif notice.kind == "not_recoverable" and job and not self._was_taken(job):
             self._false(notice, f"Compute Engine has taken nothing of {job.name}")
 

@@ -6,7 +6,7 @@ written down as they happen, and each call of a function is held against that.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -20,12 +20,10 @@ from tests.fakes.wanted import names_of, read
 from tests.simulation.jobs import STOPPED
 from tests.simulation.plane.commands import Spell
 from tests.simulation.plane.jobs import PlaneJob
+from tests.simulation.plane.judged import JudgedWorld
 from tests.simulation.plane.mailroom import Arrived
 from tests.simulation.plane.mails import MailJudge
 from tests.simulation.process import Process
-
-if TYPE_CHECKING:
-    from tests.simulation.plane.ground import PlaneGround
 
 LEASE, SKEW = timedelta(minutes=5), timedelta(seconds=60)
 ASIDE = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
@@ -70,7 +68,7 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
 class Oracle:
     """Sees every change of the cloud and everything that is asked of it; `broken` says what was wrong."""
 
-    def __init__(self, world: "PlaneGround") -> None:
+    def __init__(self, world: JudgedWorld) -> None:
         self._world = world
         self.broken: list[str] = []
         self.policies: dict[str, Policy] = {}
@@ -121,7 +119,7 @@ class Oracle:
         if wish.ends and process.swept is True:
             self._all_down(wish.job, process)
         if wish.ends and done and (wish.wrote or not wish.job.over):
-            self._world.close(wish.job, COMMANDED)  # type: ignore[attr-defined]
+            self._world.close(wish.job, COMMANDED)
         elif (wish.ends or wish.opens) and wish.wrote and not done:
             wish.job.doubtful = True
         wish.job.extended |= wish.way is Way.EXTEND
@@ -226,7 +224,7 @@ class Oracle:
         if wish and wish.ends and wish.job and LEDGER in name:
             wish.job.doubtful = True  # Until the command is over: then it is closed, or nobody knows.
         if wish and wish.opens and wish.job and LEDGER in name and b'"claimed"' in data:
-            self._world.reopen(wish.job, ended=True)  # type: ignore[attr-defined]
+            self._world.reopen(wish.job, ended=True)
 
     def _launching(self, process: Process, request: Request, request_id: str) -> None:
         """A new launch is of one job, open when the sweep began, of which nothing lives any more."""
@@ -248,7 +246,7 @@ class Oracle:
         if self.policies.get(process.tick.sweep, _ENFORCING).mode is Mode.OBSERVE:
             self.fault(f"{job.name} is started by {process.tick.sweep}, which only observes")
         if process in self._wishes:
-            self._world.reopen(job, ended=True)  # type: ignore[attr-defined]
+            self._world.reopen(job, ended=True)
         elif job.doubtful:
             return
         elif job.over and process.began > job.over_at:
@@ -294,7 +292,7 @@ class Oracle:
         at = self._world.now()
         self.removals.append(Removal(at=at, function=function, call=call, vm=vm_id))
         if function in RULES and self.is_newest(job, vm) and not job.over:
-            self._world.close(job, GOVERNED)  # type: ignore[attr-defined]
+            self._world.close(job, GOVERNED)
 
     def is_newest(self, job: PlaneJob, vm: Vm) -> bool:
         """Whether it is of the newest launch of its job."""

@@ -80,7 +80,15 @@ class People(PlaneGround):
             vms.become(vm.seen.id, status)
             vms.end(operation)
 
-    def type_now(self, spell: p.Spell, job: PlaneJob, **how: object) -> None:
+    def type_now(
+        self,
+        spell: p.Spell,
+        job: PlaneJob,
+        *,
+        calls: int = 0,
+        then: c.Then = c.Then.GO_ON,
+        changes: bool = False,
+    ) -> None:
         """An owner types a command, which runs as far as the history lets it."""
         self.count.sweeps += 1
         name = f"cli_{spell.name.lower()}"
@@ -89,8 +97,7 @@ class People(PlaneGround):
         self.oracle.asked_for(process, job, spell)
         process.begin(command(spell, job), self.ports(), self.wrap)
         self.admit(process)
-        calls, then = how.get("calls", 0), how.get("then", c.Then.GO_ON)
-        self.run_on(process, calls, then, changes=bool(how.get("changes")))  # type: ignore[arg-type]
+        self.run_on(process, calls, then, changes=changes)
         self.deliver_messages()
 
     def _type(self, command: p.Type) -> None:

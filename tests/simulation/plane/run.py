@@ -12,7 +12,7 @@ from tests.simulation.plane.draw import KINDS, WAITING, draw
 from tests.simulation.plane.history import play
 from tests.simulation.plane.world import PlaneWorld
 from tests.simulation.process import Count
-from tests.simulation.run import Setting
+from tests.simulation.run import Histories
 
 EXPECTED: Mapping[str, str] = {
     r"(gang|roam)-\d+ is started again, though (it was stopped after a warning|.* with a command)": (
@@ -37,7 +37,7 @@ EXPECTED: Mapping[str, str] = {
 _VARYING = re.compile(r"\d\d:\d\d:\d\d|[a-z]+-\d+(-\d+)?|\b[0-9a-f]{8,}\b|\d+")
 
 
-class PlaneSetting(Setting, frozen=True, kw_only=True):
+class PlaneSetting(Histories[PlaneWorld], frozen=True, kw_only=True):
     """Which histories: the seed, the kinds of jobs, the blows left out; `strict` where no fault is known."""
 
     kinds: tuple[Kind, ...] = KINDS
@@ -48,9 +48,7 @@ class PlaneSetting(Setting, frozen=True, kw_only=True):
         """The commands of one history."""
         return draw(f"{self.seed}/{number}", kinds=self.kinds, without=self.without)
 
-    def faults(  # type: ignore[override]
-        self, commands: Sequence[Command], world: PlaneWorld | None = None
-    ) -> tuple[list[str], Count]:
+    def faults(self, commands: Sequence[Command], world: PlaneWorld | None = None) -> tuple[list[str], Count]:
         """Play these commands under this setting."""
         outcome = play(commands, world or self.world())
         if not self.strict and outcome.faults and expected(outcome.faults[0]):
@@ -58,7 +56,7 @@ class PlaneSetting(Setting, frozen=True, kw_only=True):
             return [], outcome.count
         return outcome.faults, outcome.count
 
-    def world(self, *, verbose: bool = False) -> PlaneWorld:  # type: ignore[override]
+    def world(self, *, verbose: bool = False) -> PlaneWorld:
         """An empty world."""
         return PlaneWorld(verbose=verbose)
 

@@ -14,7 +14,7 @@ from tests.simulation.jobs import CRASHED, ENDED, ZONES
 from tests.simulation.plane import commands as p
 from tests.simulation.plane.google import REPAIR
 from tests.simulation.plane.guests import GUEST, NOTICE
-from tests.simulation.plane.jobs import MACHINE, OWNERS, PlaneJob, new_job
+from tests.simulation.plane.jobs import MACHINE, PlaneJob, new_job
 from tests.simulation.plane.people import People
 from tests.simulation.plane.product import changed
 
@@ -29,21 +29,13 @@ class PlaneWorld(People):
     def do(self, command: c.Command) -> None:
         """Let this happen, if there is something that it can happen to."""
         self.sequence += 1
-        self.note(c.told(command)) if self.verbose else None
+        if self.verbose:
+            self.note(c.told(command))
         self.count.events += not isinstance(command, NO_EVENTS)
         getattr(self, f"_{type(command).__name__.lower()}")(command)
 
     def _launch(self, command: p.Launch) -> None:
-        job = new_job(
-            len(self.jobs),
-            command,
-            gpus=command.gpus,
-            shy=command.shy,
-            mute=command.mute,
-            capped=command.capped,
-            odd=command.odd,
-            owner=OWNERS[len(self.jobs) % 2] if command.owned else "",
-        )
+        job = new_job(len(self.jobs), command)
         if not command.typed and not self.compute.has_room(job.zone):
             return
         self.jobs.append(job)
