@@ -1,9 +1,10 @@
 """What the functions of governance need: to look, to warn, to look again, and to do what the policy says."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 from spotwarden.layout import AttemptRecord, Heartbeat, OpenJob, StatusCode
-from spotwarden.model.attempt import Attempt, AttemptState
+from spotwarden.model.attempt import Attempt, AttemptState, Try
 from spotwarden.model.governance import (
     ComplianceLimits,
     EarlyStopLimits,
@@ -69,7 +70,7 @@ def a_gpu_that_sleeps(stage: Stage) -> None:
     """The VM bears a label, its owner is told, and it is stopped."""
     stage.measured(GPU, job(stage), 0.0, gpu_number="0", model="L4", uuid="u")
     stage.wait(minutes=30)
-    stage.sweep_until(lambda: stopped(stage), minutes=5)
+    stage.sweep_until(lambda: stopped(stage), limit=10, minutes=5)
     assert "idle_warning" in stage.kinds()
     assert "spotwarden-idle" in stage.seen("train")["labels"]
 
@@ -78,6 +79,28 @@ def a_gpu_that_sleeps(stage: Stage) -> None:
 def a_vm_whose_job_has_ended(stage: Stage) -> None:
     """It is deleted after a warning."""
     job(stage)
+    stage.store(StatusCode(job="train"), b"0")
+    stage.wait(minutes=20)
+    stage.sweep_until(lambda: stage.ids() == {}, minutes=6)
+    assert "orphan_warning" in stage.kinds()
+
+
+@scene("reap_vms", orphan=OrphanLimits(after=timedelta(0), looks=1, grace=SOON))
+def a_vm_that_only_the_log_tells_of(stage: Stage) -> None:
+    """Its id was never written down: that a request of the job's chain made it is in the operation log."""
+    request = str(uuid4())
+    asked = Try(place=ZONE, request_id=request, at=stage.now)
+    attempt = Attempt(
+        job="train",
+        number=1,
+        state=AttemptState.RUNNING,
+        created=stage.now,
+        updated=stage.now,
+        tries=(asked,),
+        owner="ada@example.com",
+    )
+    stage.store(AttemptRecord(job="train", attempt=1), attempt)
+    stage.vm("train", request_id=request)
     stage.store(StatusCode(job="train"), b"0")
     stage.wait(minutes=20)
     stage.sweep_until(lambda: stage.ids() == {}, minutes=6)

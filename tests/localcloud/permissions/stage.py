@@ -176,9 +176,10 @@ class Stage:
         made: Mapping[str, Any] = answer.json()
         return made
 
-    def make(self, place: str, **body: Any) -> None:
+    def make(self, place: str, *, request_id: str = "", **body: Any) -> None:
         """Make something of Compute Engine: `make("zones/Z/disks", name=…)`."""
-        self.post(f"/compute/v1/projects/{PROJECT}/{place}", **body)
+        query = f"?requestId={request_id}" if request_id else ""
+        self.post(f"/compute/v1/projects/{PROJECT}/{place}{query}", **body)
 
     def get(self, place: str) -> Mapping[str, Any]:
         """Something of Compute Engine, as it is."""
@@ -187,8 +188,8 @@ class Stage:
         found: Mapping[str, Any] = answer.json()
         return found
 
-    def vm(self, name: str, **body: Any) -> str:
-        """A VM of the job of the same name that runs; gives its id."""
+    def vm(self, name: str, *, request_id: str = "", **body: Any) -> str:
+        """A VM of the job of the same name that runs, made by that request; gives its id."""
         usual = {
             "machineType": f"zones/{ZONE}/machineTypes/g2-standard-4",
             "scheduling": {"onHostMaintenance": "TERMINATE"},
@@ -196,7 +197,7 @@ class Stage:
             "disks": [BOOT],
             "networkInterfaces": [{"network": "global/networks/default"}],
         }
-        self.make(f"zones/{ZONE}/instances", name=name, **{**usual, **body})
+        self.make(f"zones/{ZONE}/instances", request_id=request_id, name=name, **{**usual, **body})
         self.until(lambda: self.status(name) == "RUNNING")
         return self.ids()[name]
 

@@ -3,13 +3,16 @@
 from base64 import b64encode
 from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden.create_script.request.stored import launch_of
 from spotwarden.engine.context import SweepContext
 from spotwarden.layout import AttemptRecord, CreateScript, StatusCode
-from spotwarden.model.attempt import Attempt, AttemptState
+from spotwarden.model.attempt import Attempt, AttemptState, Try
+from spotwarden.model.launch import Launch, StoredScript
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.notify import channels
@@ -18,10 +21,11 @@ from spotwarden.notify.outbox.renderer import Renderer
 from spotwarden.notify.outbox.sweep import deliver
 from tests.localcloud.permissions.governing import A2_ONLY, job, stopped
 from tests.localcloud.permissions.scenes import scene
-from tests.localcloud.permissions.stage import Stage
+from tests.localcloud.permissions.stage import PROJECT, ZONE, Stage
 from tests.notify.links.answer_web import Web
 
 ADA = "ada@example.com"
+SERVER_ERROR = 500
 
 
 def notice(stage: Stage, **said: object) -> Notice:
@@ -108,3 +112,55 @@ def a_click_that_starts_a_job_again(stage: Stage) -> None:
         assert browser.click(token).status_code == 200
     assert "train/metadata/attempts/2.json" in stage.names("train/metadata/attempts/")
     assert stage.names("train/metadata/status-code") == []
+
+
+@scene("answer_notice")
+def a_click_while_a_vm_of_the_job_is_still_there(stage: Stage) -> None:
+    """Its id was never written down: the log tells that a request of the chain made it, so nothing begins."""
+    request = str(uuid4())
+    over = Attempt(
+        job="train",
+        number=1,
+        state=AttemptState.STOPPED,
+        created=stage.now,
+        updated=stage.now,
+        tries=(Try(place=ZONE, request_id=request, at=stage.now),),
+        owner=ADA,
+    )
+    stage.store(AttemptRecord(job="train", attempt=1), over)
+    stage.vm("train", request_id=request)
+    assert not restarted(stage)
+
+
+@scene("answer_notice")
+def a_click_while_a_vm_that_was_launched_by_hand_is_there(stage: Stage) -> None:
+    """That it is what the stored script makes, only a look at the VM itself tells."""
+    gone = job(stage)
+    stage.end("train")
+    text = f"gcloud compute instances create train --zone={ZONE} --machine-type=e2-small\n".encode()
+    stage.store(CreateScript(job="train"), text)
+    over = Attempt(
+        job="train",
+        number=1,
+        state=AttemptState.STOPPED,
+        created=stage.now,
+        updated=stage.now,
+        instances={"train": gone},
+        owner=ADA,
+    )
+    stage.store(AttemptRecord(job="train", attempt=1), over)
+    launch = launch_of(StoredScript(name="by-hand.sh", text=text, generation=1), PROJECT)
+    assert isinstance(launch, Launch), launch
+    stage.owner.compute.launch(launch.request, str(uuid4()))
+    stage.until(lambda: stage.status("train") == "RUNNING")
+    assert not restarted(stage)
+
+
+def restarted(stage: Stage) -> bool:
+    """Whether Ada's click on the link that starts the job again has begun an attempt."""
+    told = notice(stage, kind="stopped", ways=(Way.RESTART,))
+    browser = web(stage)
+    token = browser.token(browser.offer(Way.RESTART, told, ADA))
+    with stage.acting():
+        assert browser.click(token).status_code < SERVER_ERROR
+    return "train/metadata/attempts/2.json" in stage.names("train/metadata/attempts/")
