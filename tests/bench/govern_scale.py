@@ -21,11 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import msgspec
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 sys.path.insert(0, str(ROOT))
 
+from spotwarden.layout import Layout, OpenJob
+from spotwarden.model.watch import Watch
 from tests.bench.govern_scale_c7n import Custodian
 
 MB = 1024
@@ -57,9 +60,16 @@ class Server:
         self._http = httpx.Client(base_url=said["http"], trust_env=False, timeout=600)
 
     def prepare(self) -> None:
-        """A bucket and a topic."""
+        """A bucket with the list of open jobs, and a topic."""
         self._http.post("/storage/v1/b?project=project", json={"name": "jobs"}).raise_for_status()
         self._http.put("/v1/projects/project/topics/notices", json={}).raise_for_status()
+        for job, instances in self._http.post("/bench/jobs").json().items():
+            name = Layout().build(OpenJob(job=job))
+            self._http.post(
+                "/upload/storage/v1/b/jobs/o",
+                params={"uploadType": "media", "name": name},
+                content=msgspec.json.encode(Watch(job=job, attempt=1, instances=instances, recorded=True)),
+            ).raise_for_status()
 
     def delay(self, **milliseconds: float) -> None:
         """Let every call to these services wait."""

@@ -5,7 +5,8 @@
 Both sides speak to this one process. Lists and metrics are answered by the local cloud once and then given
 again as they were, so that what is measured is the client and not Python on the other side; everything that
 changes something is done by the local cloud each time. `POST /bench/reset` gives the calls since it was last
-asked, and the seconds from the first stop to the last, `POST /bench/delays` sets milliseconds by service.
+asked, and the seconds from the first stop to the last, `POST /bench/delays` sets milliseconds by service,
+`POST /bench/jobs` gives the ids of each job's VMs by name.
 """
 
 import asyncio
@@ -60,6 +61,7 @@ class Kept:
         self._app = app
         self._series = series
         self._answers: dict[str, list[Message]] = {}
+        self.jobs: dict[str, dict[str, str]] = {}
         self.calls: Counter[str] = Counter()
         self.stops: list[float] = []
         self.delays: dict[str, float] = {}
@@ -104,7 +106,9 @@ class Kept:
         if path == "/bench/delays":
             self.delays = json.loads(body)
         spent = self.stops[-1] - self.stops[0] if self.stops else 0.0
-        said = json.dumps({"calls": self.calls, "stops": spent}).encode()
+        said = json.dumps(
+            self.jobs if path == "/bench/jobs" else {"calls": self.calls, "stops": spent}
+        ).encode()
         if path == "/bench/reset":
             self.calls.clear()
             self.stops.clear()
@@ -300,6 +304,7 @@ async def serve(count: int, idle: int, folder: Path) -> None:
     app = Kept(build_app(routes, faults=Faults()), series)
     now = datetime.now(UTC).replace(microsecond=0)
     for number, instance_id, zone in fill_fleet(compute, count, now - timedelta(hours=8)):
+        app.jobs.setdefault(f"job-{number // JOB}", {})[f"vm-{number}"] = instance_id
         if series:
             series.vms.append((instance_id, is_quiet(number, idle)))
             continue

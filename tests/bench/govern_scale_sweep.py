@@ -88,7 +88,7 @@ def policy_of(stage: str) -> Any:
 
 
 def look(cloud: Any, settings: Any, policy: Any, tick: Any, *, again: bool) -> int:
-    """Look and judge; gives how many idle."""
+    """Look and judge; gives how many VMs idle."""
     from spotwarden.engine.context import SweepContext
     from spotwarden.governance.idle import rule as idleness
     from spotwarden.governance.idle.gather import gather
@@ -96,9 +96,11 @@ def look(cloud: Any, settings: Any, policy: Any, tick: Any, *, again: bool) -> i
 
     context = SweepContext.open(cloud, settings, policy, tick)
     judged = idleness.judge(gather(context, ()), Brief(policy=policy, tick=tick, steady=tick.now))
+    # A gang is one finding, about all of its nodes.
+    found = {target.id for finding in judged.findings for target in finding.subject.targets}
     if again:
-        gather(context, {one.subject.key for one in judged.findings})
-    return len(judged.findings)
+        gather(context, found)
+    return len(found)
 
 
 if __name__ == "__main__":
