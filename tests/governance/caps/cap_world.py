@@ -33,6 +33,12 @@ class CapWorld(GovernedWorld):
         self.attempt(job, made, owner=owner)
         return made
 
+    def gang(self, *names: str, job: str = "gang") -> list[str]:
+        """A job whose first attempt has just started on VMs of these names; gives their ids."""
+        nodes = {name: self.vm(job, name=name) for name in names}
+        self.attempt(job, "", instances=nodes)
+        return [*nodes.values()]
+
     def vm(self, job: str, *, name: str = "", attempt: int = 1, **machine: Any) -> str:
         """A VM of the job that starts now."""
         labels = {"spotwarden-job": job, "spotwarden-attempt": str(attempt)} if job else {}

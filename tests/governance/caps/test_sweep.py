@@ -174,15 +174,14 @@ def test_while_it_only_observes_nothing_is_stopped(module):
 
 def test_a_gang_is_stopped_whole(world):
     """Each node by its id."""
-    first = world.job("gang", name="gang-1")
-    second = world.vm("gang", name="gang-2")
+    nodes = world.gang("gang-1", "gang-2")
     world.sweep_for(hours=10, minutes=5)
-    assert sorted(world.asked()) == sorted([("stop", first), ("stop", second)])
+    assert sorted(world.asked()) == sorted(("stop", node) for node in nodes)
 
 
 def test_a_gang_beyond_the_budget_is_stopped_whole_once_ops_approve_it(world):
     """A gang of four, where a sweep may act upon three: asked for once in a day of sweeps, then stopped."""
-    nodes = [world.job("gang", name="gang-1"), *(world.vm("gang", name=f"gang-{one}") for one in (2, 3, 4))]
+    nodes = world.gang("gang-1", "gang-2", "gang-3", "gang-4")
     world.sweep_for(hours=34)
     assert world.asked() == []
     [request] = [one for one in world.notices() if one.kind == "approval_needed"]

@@ -11,7 +11,7 @@ from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.trigger import open_tick
 from spotwarden.governance.compliance.gather import gather
-from spotwarden.layout import AttemptRecord, JobFileName, OpenJob
+from spotwarden.layout import AttemptRecord, InstanceId, JobFileName, OpenJob
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import ComplianceLimits, GovernanceLimits, Remedy, Scope
@@ -34,8 +34,11 @@ class Complying(GovernedWorld):
         super().__init__("check_compliance", load("check_compliance").sweep, compliance=LIMITS, **policy)
 
     def vm(self, name="vm-1", *, machine_type="a2-highgpu-1g", labels=MINE, **said):
-        """A VM that is not allowed; gives its id."""
-        return self.cloud.compute.add(name, machine_type=machine_type, labels=labels, **said)
+        """A VM that is not allowed; gives its id. One with the job's label is on the job's record."""
+        made = self.cloud.compute.add(name, machine_type=machine_type, labels=labels, **said)
+        if labels.get("spotwarden-job") == "job":
+            self.store(InstanceId(job="job", node=f"node-{made}"), made.encode())
+        return made
 
     def known(self, job="job", owner="ada@x", **instances):
         """Write down a job and the ids of its nodes."""
@@ -260,6 +263,19 @@ def test_a_strangers_vm_is_told_and_never_touched_where_the_whole_project_is_loo
     assert world.notices()
 
 
+def test_a_young_vm_with_a_jobs_label_is_not_told_of_as_nobodys(world):
+    """Its id may be on record in a minute; once the log can tell, ops are told of it as of any other."""
+    world.set_policy(governance=GovernanceLimits(scope=Scope.PROJECT, ops="ops@x.org"))
+    world.known(instances="1")
+    vm = world.cloud.compute.add("copy", machine_type="a2-highgpu-1g", labels=MINE)
+    world.sweep_for(minutes=11)
+    assert world.kinds() == []
+    world.sweep_for(minutes=1)
+    assert [(one.job, one.owner) for one in world.notices()] == [("", "ops@x.org")]
+    world.sweep_for(hours=3)
+    assert world.status(vm) == "RUNNING"
+
+
 @pytest.mark.parametrize("gone", ["stopped", "preempted"])
 def test_a_vm_that_is_not_up_is_not_judged(world, gone):
     """It uses nothing."""
@@ -288,7 +304,7 @@ def test_a_job_that_is_written_down_while_the_vms_are_listed_is_known(world):
     world.set_policy(
         teams={"eyes": Team(owners=("ada@*",), rules={"compliance": {"machine_types": ["a2-*"]}})}
     )
-    world.vm("vm-9", labels={"spotwarden-job": "late"}, age=timedelta(hours=1))
+    late = world.vm("vm-9", labels={"spotwarden-job": "late"}, age=timedelta(hours=1))
     ports = world.cloud.ports()
 
     class Late:
@@ -299,7 +315,7 @@ def test_a_job_that_is_written_down_while_the_vms_are_listed_is_known(world):
 
         def fleet(self, **said):
             listed = ports.compute.fleet(**said)
-            world.known("late")
+            world.known("late", **{"vm-9": late})
             return listed
 
     world.sweep(cloud=msgspec.structs.replace(ports, compute=Late()))
@@ -347,7 +363,9 @@ def test_a_record_that_cannot_be_read_is_nobodys_guilt(world):
 def test_costs_of_a_content_project_are_one_list(world):
     """Jobs are read only where a VM is at fault."""
     for number in range(20):
-        world.vm(f"vm-{number}", machine_type="g2-standard-4", labels={"spotwarden-job": f"job-{number}"})
+        job = f"job-{number}"
+        vm = world.vm(f"vm-{number}", machine_type="g2-standard-4", labels={"spotwarden-job": job})
+        world.store(OpenJob(job=job), msgspec.json.encode(Watch(job=job, attempt=1, instances={job: vm})))
     reads = []
     store = world.cloud.store
 

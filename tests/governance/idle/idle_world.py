@@ -81,10 +81,16 @@ class IdleWorld(GovernedWorld):
             self.gauges.work(made, *percent)
         return made
 
-    def attempt(self, *, owner: str, job: str = "train") -> None:
-        """The record of the job's first attempt, as `spotwarden submit` writes it."""
+    def attempt(self, *, owner: str, job: str = "train", **instances: str) -> None:
+        """The record of the job's first attempt as `spotwarden submit` writes it, with its ids."""
         record = Attempt(
-            job=job, number=1, state=AttemptState.RUNNING, created=self.now, updated=self.now, owner=owner
+            job=job,
+            number=1,
+            state=AttemptState.RUNNING,
+            created=self.now,
+            updated=self.now,
+            owner=owner,
+            instances=instances,
         )
         self.store(AttemptRecord(job=job, attempt=1), msgspec.json.encode(record))
 

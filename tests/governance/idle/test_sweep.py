@@ -322,8 +322,8 @@ def test_a_label_that_can_be_no_jobs_name_makes_it_nobodys(world):
 
 def test_who_submitted_a_job_is_told(world):
     """The newest attempt names the owner; a job.toml that names another one is believed."""
-    world.vm(0.0)
-    world.attempt(owner="ada@example.com")
+    vm = world.vm(0.0)
+    world.attempt(owner="ada@example.com", train=vm)
     world.ticks(minutes=80)
     assert {one.owner for one in world.notices()} == {"ada@example.com"}
     world.store(JobFileName(job="train"), b'owner = "bob@example.com"\n')

@@ -287,12 +287,12 @@ def idle():
     return world
 
 
-def loading(world, job="train"):
-    """A job whose GPU idles from now on; gives the id of its VM."""
+def loading(world, job="train", number=1):
+    """A job whose GPU idles from now on, in this attempt; gives the id of its VM."""
     vm = world.vm(0.0, job=job)
     said = {"state": AttemptState.RUNNING, "created": world.now, "updated": world.now, "owner": "ann@x.org"}
-    record = Attempt(job=job, number=1, instances={job: vm}, **said)
-    world.store(AttemptRecord(job=job, attempt=1), msgspec.json.encode(record))
+    record = Attempt(job=job, number=number, instances={job: vm}, **said)
+    world.store(AttemptRecord(job=job, attempt=number), msgspec.json.encode(record))
     return vm
 
 
@@ -333,8 +333,8 @@ def test_a_vm_that_is_only_alive_is_stopped(idle):
 
 def test_what_another_attempt_does_spares_no_vm_that_idles(idle):
     """The VM of attempt 1 was left behind, and attempt 2 loads data on its own."""
-    vm = idle.vm(0.0)
-    loading(idle)
+    vm = loading(idle)
+    loading(idle, number=2)
     others = []
     for number in range(30):
         idle.store(Output(job="train", path=f"shard-{number}"))

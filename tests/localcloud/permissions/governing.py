@@ -141,3 +141,17 @@ def what_a_job_left_behind(stage: Stage) -> None:
     places = (f"zones/{ZONE}/disks", "regions/us-central1/addresses", "global/snapshots")
     stage.wait(hours=1)
     stage.sweep_until(lambda: not any(stage.get(one).get("items") for one in places), minutes=6)
+
+
+@scene("flag_idle_gpus")
+@scene("cap_runtime")
+@scene("check_compliance", compliance=A2_ONLY)
+@scene("reap_vms", orphan=OrphanLimits(after=timedelta(0), looks=1, grace=SOON))
+def a_vm_with_the_labels_of_a_job(stage: Stage) -> None:
+    """The operation log tells that another has made it, so that nothing is done to it."""
+    job(stage)
+    stage.vm("copy", labels={"spotwarden-job": "train", "spotwarden-attempt": "1"})
+    for _ in range(3):
+        stage.wait(minutes=20)
+        stage.sweep()
+    assert stage.call(stage.status, "copy") == "RUNNING"

@@ -65,8 +65,8 @@ def message(answer: httpx.Response) -> str:
         ),
         (
             "GET",
-            "/aggregated/operations",
-            f"Required 'compute.globalOperations.list' permission for 'projects/{PROJECT}'",
+            "/aggregated/addresses",
+            f"Required 'compute.addresses.list' permission for 'projects/{PROJECT}'",
         ),
         (
             "GET",
@@ -87,17 +87,17 @@ def test_what_is_granted_is_answered(door: httpx.Client):
 
 def test_the_main_entrance_is_the_owners(stage: Stage):
     """A developer or a test may do everything."""
-    url = f"{stage.local.endpoints.http}{COMPUTE}/aggregated/operations"
+    url = f"{stage.local.endpoints.http}{COMPUTE}/aggregated/addresses"
     assert httpx.get(url, trust_env=False).status_code == 200
 
 
 def test_a_batch_carries_no_call_past_the_door(door: httpx.Client):
     """Each call in it is its caller's."""
-    inner = f"GET {COMPUTE}/aggregated/operations HTTP/1.1\r\n\r\n"
+    inner = f"GET {COMPUTE}/aggregated/addresses HTTP/1.1\r\n\r\n"
     body = f"--b\r\nContent-Type: application/http\r\n\r\n{inner}\r\n--b--\r\n"
     headers = {"content-type": "multipart/mixed; boundary=b"}
     assert (
-        "Required 'compute.globalOperations.list'"
+        "Required 'compute.addresses.list'"
         in door.post("/batch/compute/v1", content=body, headers=headers).text
     )
 
@@ -235,6 +235,7 @@ def test_what_was_used_refused_and_left_is_shown():
         "used": ["compute.instances.list"],
         "refused": {"compute.disks.list": 2},
         "unused": [
+            "compute.globalOperations.list",
             "compute.instances.stop",
             "pubsub.topics.publish",
             "storage.objects.create",

@@ -17,7 +17,7 @@ from spotwarden.governance.caps.facts import CapFacts, JobAttempts
 from spotwarden.governance.caps.meter import UsageMeter
 from spotwarden.governance.price_file import only as prices_of
 from spotwarden.governance.price_file import read_prices
-from spotwarden.governance.signals.whose import jobs_of
+from spotwarden.governance.signals.whose import owned
 from spotwarden.layout import AttemptRecord, JobFileName, Layout, ObjectName, StatusCode, quarantine_key
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.fleet import OWNER_LABEL, Machine
@@ -39,13 +39,14 @@ def gather(context: SweepContext, only: Collection[str]) -> CapFacts:
     """Look at everything, or at the VMs of these ids; an owner's cap is judged by all of the owner's VMs."""
     fleet = context.cloud.compute.fleet(ids=() if _stops_owners(context.policy) else only)
     running = [machine for machine in fleet.items if machine.status in RUNS]
-    jobs = jobs_of(context, running)
+    known = owned(context, running)
+    jobs = known.jobs
     facts = CapFacts(
         machines=tuple(
             one for one in running if one.id in jobs or context.policy.governance.scope is Scope.PROJECT
         ),
         jobs=jobs,
-        records=_with_owners(_records(context, sorted(set(jobs.values()))), running, jobs),
+        records=_with_owners(_records(context, sorted(set(jobs.values())), known.broken), running, jobs),
         hidden=fleet.unreachable,
     )
     return _priced(context, replace(facts, usage=_metered(context, facts, count=not only)))
@@ -87,7 +88,7 @@ def _team_remedies(policy: Policy) -> list[str]:
     return [str(rule["remedy"]) for rule in rules if "remedy" in rule]
 
 
-def _records(context: SweepContext, jobs: Sequence[str]) -> dict[str, JobAttempts]:
+def _records(context: SweepContext, jobs: Sequence[str], broken: Mapping[str, str]) -> dict[str, JobAttempts]:
     store, layout = context.cloud.store, context.settings.layout
 
     def read(job: str) -> tuple[str, JobAttempts]:
@@ -101,7 +102,10 @@ def _records(context: SweepContext, jobs: Sequence[str]) -> dict[str, JobAttempt
     done = each(jobs, read, context.settings.workers)
     if done.failures:
         raise ExceptionGroup("records of jobs could not be read", done.failures)
-    return dict(done.results)
+    found = dict(done.results)
+    # What could not be read a moment ago, to tell whose its VMs are, is not known now either.
+    unread = {job: JobAttempts(problem=why) for job, why in broken.items() if not found[job].problem}
+    return {**found, **unread}
 
 
 def _read_records(store: Store, layout: Layout, job: str) -> JobAttempts:

@@ -13,7 +13,7 @@ from spotwarden.engine.fan_out import each
 from spotwarden.governance.compliance.facts import ComplianceFacts, JobWord
 from spotwarden.governance.compliance.rule import suspects
 from spotwarden.governance.signals.records import read_record
-from spotwarden.governance.signals.whose import jobs_of, written_down
+from spotwarden.governance.signals.whose import owned, written_down
 from spotwarden.model.fleet import Fleet
 from spotwarden.model.governance import Scope
 from spotwarden.model.instance import Status
@@ -31,7 +31,8 @@ def gather(context: SweepContext, only: Collection[str]) -> ComplianceFacts:
         _of_event(context) if context.tick.about else (frozenset(only) or None, context.cloud.compute.fleet())
     )
     up = [machine for machine in fleet.items if machine.status in UP]
-    whose = jobs_of(context, up)
+    known = owned(context, up)
+    whose = known.jobs
     everybody = context.policy.governance.scope is Scope.PROJECT
     facts = ComplianceFacts(
         machines=tuple(one for one in up if everybody or one.id in whose),
@@ -39,7 +40,7 @@ def gather(context: SweepContext, only: Collection[str]) -> ComplianceFacts:
         unreachable=fleet.unreachable,
         only=asked,
     )
-    return replace(facts, jobs=_words(context, suspects(facts, context.policy)))
+    return replace(facts, jobs=_words(context, suspects(facts, context.policy), known.broken))
 
 
 def _of_event(context: SweepContext) -> tuple[frozenset[str], Fleet]:
@@ -53,7 +54,7 @@ def _of_event(context: SweepContext) -> tuple[frozenset[str], Fleet]:
     return frozenset(ids), compute.fleet(ids=ids | others | recorded) if ids else Fleet()
 
 
-def _words(context: SweepContext, jobs: Collection[str]) -> Mapping[str, JobWord]:
+def _words(context: SweepContext, jobs: Collection[str], broken: Mapping[str, str]) -> Mapping[str, JobWord]:
     store, layout = context.cloud.store, context.settings.layout
 
     def read(job: str) -> tuple[str, JobWord]:
@@ -63,4 +64,5 @@ def _words(context: SweepContext, jobs: Collection[str]) -> Mapping[str, JobWord
     said = each(sorted(jobs), read, context.settings.workers)
     if said.failures:
         raise ExceptionGroup("records of jobs could not be read", said.failures)
-    return dict(sorted(said.results))
+    unread = {job: JobWord(problem=broken[job]) for job in jobs if job in broken}
+    return dict(sorted({**dict(said.results), **unread}.items()))

@@ -85,7 +85,7 @@ def _findings(
         asked = facts.only is None or machine.id in facts.only
         if asked and word.problem:
             yield _unknown(_subject(machine, job, word), word, held)
-        elif asked and faults[machine.id] and not _too_early(machine, word, brief):
+        elif asked and faults[machine.id] and not _too_early(machine, job, word, brief):
             owner, file = word.owner, word.file
             spared = exempt(policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=file)
             yield _bad(machine, _subject(machine, job, word), held, faults[machine.id], spared)
@@ -96,11 +96,17 @@ def _uncounted(held: ComplianceLimits) -> ComplianceLimits:
     return replace(held, most_vms_per_job=None, most_gpus_per_job=None)
 
 
-def _too_early(machine: Machine, word: JobWord, brief: Brief) -> bool:
-    """A VM may be there before anybody has written down whose it is; his team may allow what it is."""
-    born = machine.created or brief.tick.now
-    young = born > brief.tick.now - brief.policy.governance.launch_grace
-    return young and not word.owner and bool(brief.policy.teams)
+def _too_early(machine: Machine, job: str, word: JobWord, brief: Brief) -> bool:
+    """A VM may be there before anybody has written down whose it is; that owner's team may allow what it is.
+
+    One with a job's label is not told of as nobody's before the operation log can tell who has made it.
+    """
+    if word.owner:
+        return False
+    grace, lag = brief.policy.governance.launch_grace, brief.policy.recovery.log_delay
+    age = brief.tick.now - (machine.created or brief.tick.now)
+    unproved = bool(machine.job) and not job
+    return age < max(grace, lag) if unproved else age < grace and bool(brief.policy.teams)
 
 
 def _bad(

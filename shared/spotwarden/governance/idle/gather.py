@@ -19,7 +19,7 @@ from spotwarden.governance.price_file import read_prices
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.gather import progress_of, rise
 from spotwarden.governance.signals.records import read_record
-from spotwarden.governance.signals.whose import jobs_of
+from spotwarden.governance.signals.whose import owned
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import Remedy
 from spotwarden.model.instance import Status
@@ -31,7 +31,7 @@ from spotwarden.ports import Cloud
 
 def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     """Everything, or these VMs alone; what costs more than a list is asked of those that may be idle only."""
-    facts = _fleet(context, only, grid(context.policy, context.tick.now))
+    facts, broken = _fleet(context, only, grid(context.policy, context.tick.now))
     if not facts.machines:
         return facts
     loads = context.cloud.metrics.gpus(facts.loads.grid, ids=only, counts=bool(only))
@@ -41,7 +41,7 @@ def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     closer = suspects(facts, context.policy)
     if closer and not only:
         facts = replace(facts, loads=_counted(context.cloud, facts.loads, closer))
-    records = _records(context, {facts.jobs[one] for one in closer if one in facts.jobs})
+    records = _records(context, {facts.jobs[one] for one in closer if one in facts.jobs}, broken)
     files = {job: _file(record) for job, record in records.items()}
     return replace(
         facts,
@@ -60,18 +60,23 @@ def _prices(context: SweepContext, machines: Iterable[Machine], closer: Collecti
     return only_these(table, {one.machine_type for one in quiet}, {one.gpu for one in quiet})
 
 
-def _fleet(context: SweepContext, only: Collection[str], grid: Buckets) -> IdleFacts:
+def _fleet(
+    context: SweepContext, only: Collection[str], grid: Buckets
+) -> tuple[IdleFacts, Mapping[str, str]]:
+    """The VMs and whose they are, and of jobs whose records could not be read for that, why not."""
     fleet = context.cloud.compute.fleet(ids=only)
     running = [machine for machine in fleet.items if machine.status is Status.RUNNING]
-    jobs = jobs_of(context, running)
+    known = owned(context, running)
+    jobs = known.jobs
     machines = tuple(one for one in running if one.gpus)
-    return IdleFacts(
+    facts = IdleFacts(
         machines=machines,
         jobs={machine.id: jobs[machine.id] for machine in machines if machine.id in jobs},
         loads=GpuLoads(grid=grid),
         running=len(jobs),
         hidden=fleet.unreachable,
     )
+    return facts, known.broken
 
 
 def _of(loads: GpuLoads, machines: Iterable[Machine]) -> GpuLoads:
@@ -87,11 +92,14 @@ def _counted(cloud: Cloud, loads: GpuLoads, closer: Collection[str]) -> GpuLoads
     return replace(loads, rows={**loads.rows, **rows}, problem=counted.problem)
 
 
-def _records(context: SweepContext, jobs: Collection[str]) -> Mapping[str, JobRecord]:
+def _records(
+    context: SweepContext, jobs: Collection[str], broken: Mapping[str, str]
+) -> Mapping[str, JobRecord]:
     store, layout = context.cloud.store, context.settings.layout
     done = each(sorted(jobs), lambda job: read_record(store, layout, job, ids=()), context.settings.workers)
     rise("not every job.toml", done.failures)
-    return {record.job: record for record in done.results}
+    unread = {job: JobRecord(job=job, problem=broken[job]) for job in jobs if job in broken}
+    return {**{record.job: record for record in done.results}, **unread}
 
 
 def _file(record: JobRecord) -> JobFile:

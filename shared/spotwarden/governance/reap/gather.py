@@ -21,7 +21,7 @@ from spotwarden.governance.signals.gather import after_end_of, rise, whole_of
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.text import labelled_by_others
 from spotwarden.governance.signals.trainings import read_training
-from spotwarden.governance.signals.whose import ids_of, proved
+from spotwarden.governance.signals.whose import ids_of, owned
 from spotwarden.governance.stalls.rule import quiet
 from spotwarden.layout import RESERVED_JOBS, job_problem
 from spotwarden.model.fleet import Fleet, Leftover
@@ -32,10 +32,14 @@ from spotwarden.recovery.open_jobs import read_watches
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose VMs these may be: `sure` by the one rule of ownership, `named` by their name or label alone."""
+    """Whose VMs these may be: `sure` by the one rule of ownership, `named` by their name or label alone.
+
+    `broken` says of jobs why their records could not be read.
+    """
 
     sure: Mapping[str, str]
     named: Mapping[str, str]
+    broken: Mapping[str, str]
 
 
 def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
@@ -50,7 +54,8 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
     watches = {one.watch.job: one.watch for one in opened.watched}
     claimed = _claimed(context, fleet, watches)
     jobs = _records(context, _asked(context, fleet, claimed, left or (), watches), watches)
-    jobs |= {job: JobRecord(job=job, problem=str(why)) for job, why in opened.broken.items() if job in jobs}
+    broken = {**opened.broken, **claimed.broken}
+    jobs |= {job: JobRecord(job=job, problem=str(why)) for job, why in broken.items() if job in jobs}
     whose = {**claimed.sure, **{one: job for one, job in claimed.named.items() if _knows(jobs.get(job), one)}}
     facts = ReapFacts(
         machines=tuple(
@@ -81,17 +86,18 @@ def _leftovers(context: SweepContext) -> tuple[tuple[Leftover, ...] | None, tupl
 
 def _claimed(context: SweepContext, fleet: Fleet, watches: Mapping[str, Watch]) -> Claimed:
     """The job of each VM by its id, else by a request of its chain, else, to be checked, by name or label."""
-    opened = ids_of(watches.values())
-    sure = {machine.id: opened[machine.id] for machine in fleet.items if machine.id in opened}
-    sure |= proved(context, [machine for machine in fleet.items if machine.id not in sure])
+    known = owned(context, fleet.items, ids_of(watches.values()))
     # What names no job at all is a problem to tell of.
-    sure |= {one.id: one.job for one in fleet.items if one.job and job_problem(one.job) is not None}
+    sure = {
+        **known.jobs,
+        **{one.id: one.job for one in fleet.items if one.job and job_problem(one.job) is not None},
+    }
     others = [machine for machine in fleet.items if machine.id not in sure and not machine.manager]
     folders = _folders(context) if others else frozenset()
     named = {other.id: job for other in others for job in _by_name(other.name) if job in folders}
     # A label is no more than a name.
     named |= {other.id: other.job for other in others if other.job and job_problem(other.job) is None}
-    return Claimed(sure=sure, named=named)
+    return Claimed(sure=sure, named=named, broken=known.broken)
 
 
 def _by_name(name: str) -> tuple[str, ...]:

@@ -1,7 +1,14 @@
-"""Whose a VM is: by what is written down, and for what may be deleted by the rule of `recovery.ownership`."""
+"""Whose a VM is: by the ids on record, else by what a job's chain has asked for, never by a label alone.
 
+Every rule asks here. A VM whose label nothing proves is nobody's, as one without a label is.
+"""
+
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
+import msgspec
+
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.signals.records import read_identity
@@ -9,26 +16,55 @@ from spotwarden.layout import job_problem
 from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Instance
 from spotwarden.model.watch import Watch
+from spotwarden.ports import UnansweredError
 from spotwarden.recovery.identity import CLOCKS_APART, LOG_KEPT, OURS, JobIdentity, recorded_or_labelled
 from spotwarden.recovery.open_jobs import read_watches
 
+_TOLD: GenerationCache[bool] = GenerationCache()
+"""By VM and job: whether the insert that made it was asked for by the job. Nothing changes that any more."""
 
-def jobs_of(context: SweepContext, machines: Collection[Machine]) -> dict[str, str]:
-    """The job of each VM that has one; the list of open jobs is read only where a label does not tell."""
-    said = {machine.id: machine.job for machine in machines}
-    written = written_down(context) if not all(said.values()) else {}
-    found = {one: job or written.get(one, "") for one, job in said.items()}
-    return {one: job for one, job in found.items() if job and job_problem(job) is None}
+
+class Owned(msgspec.Struct, frozen=True, kw_only=True):
+    """The job of each VM that is one's, by instance id.
+
+    `broken` says of jobs why their records could not be read: then a label is believed, for nothing else is
+    known, and nothing may be done to any VM of such a job.
+    """
+
+    jobs: Mapping[str, str] = {}
+    broken: Mapping[str, str] = {}
+
+
+def owned(
+    context: SweepContext, machines: Collection[Machine], written: Mapping[str, str] | None = None
+) -> Owned:
+    """Whose these VMs are; `written` are ids of which that is known, those of open jobs unless given.
+
+    A job's records are read only where a label names it and the VM's id is not among those, the operation
+    log only where a job's chain has the attempt that the labels name.
+    """
+    written = written_down(context) if written is None else written
+    known = {machine.id: written[machine.id] for machine in machines if machine.id in written}
+    labelled: dict[str, list[Machine]] = defaultdict(list)
+    for machine in machines:
+        if machine.id not in known and machine.job and job_problem(machine.job) is None:
+            labelled[machine.job].append(machine)
+    identities, broken = _identities(context, labelled)
+    unproved: list[Machine] = []
+    for job, mine in labelled.items():
+        identity = identities.get(job)
+        for machine in mine:
+            if identity is None or machine.id in identity.ids or not _has_record(identity):
+                known[machine.id] = job
+            elif machine.attempt in identity.attempts:
+                unproved.append(machine)
+    return Owned(jobs=known | _asked_for(context, unproved, identities), broken=broken)
 
 
 def written_down(context: SweepContext) -> dict[str, str]:
-    """The job that has written down a VM's id, for all of them."""
+    """The job that has written down a VM's id, for all open jobs."""
     opened = read_watches(context.cloud.store, context.settings.layout, context.settings.workers)
-    return {
-        instance: watched.watch.job
-        for watched in opened.watched
-        for instance in watched.watch.instances.values()
-    }
+    return ids_of(watched.watch for watched in opened.watched)
 
 
 def ids_of(watches: Iterable[Watch]) -> dict[str, str]:
@@ -36,50 +72,59 @@ def ids_of(watches: Iterable[Watch]) -> dict[str, str]:
     return {instance: watch.job for watch in watches for instance in (*watch.past, *watch.instances.values())}
 
 
-def proved(context: SweepContext, machines: Collection[Machine]) -> dict[str, str]:
-    """The job of each labelled VM whose record, or whose chain's requests, tell that it is the job's."""
-    labelled: dict[str, list[Machine]] = {}
-    for machine in machines:
-        if machine.job and job_problem(machine.job) is None:
-            labelled.setdefault(machine.job, []).append(machine)
-    if not labelled:
-        return {}
-    identities = _identities(context, labelled)
-    found, unproved = {}, list[Machine]()
-    for job, mine in labelled.items():
-        for machine in mine:
-            known = identities[job]
-            if machine.id in known.ids or not (known.ids or known.attempts):
-                # Of a job with nothing on record the label is all that there is: nothing contradicts it.
-                found[machine.id] = job
-            elif machine.attempt in identities[job].attempts:
-                unproved.append(machine)
-    return found | _by_log(context, unproved, identities)
+def _has_record(identity: JobIdentity) -> bool:
+    """Whether anything is on record that a label could contradict."""
+    return bool(identity.ids or identity.attempts)
 
 
-def _identities(context: SweepContext, jobs: Collection[str]) -> dict[str, JobIdentity]:
+def _identities(
+    context: SweepContext, jobs: Collection[str]
+) -> tuple[Mapping[str, JobIdentity], Mapping[str, str]]:
+    """What tells whose VMs are, and of jobs whose record cannot be read, why not."""
     store, layout = context.cloud.store, context.settings.layout
-    done = each(sorted(jobs), lambda job: read_identity(store, layout, job), context.settings.workers)
+    broken: dict[str, str] = {}
+
+    def read(job: str) -> JobIdentity | None:
+        try:
+            return read_identity(store, layout, job)
+        except (UnansweredError, ValueError) as problem:
+            broken[job] = str(problem)
+            return None
+
+    done = each(sorted(jobs), read, context.settings.workers)
     if done.failures:
         raise ExceptionGroup("records of jobs could not be read", done.failures)
-    return {one.job: one for one in done.results}
+    return {identity.job: identity for identity in done.results}, broken
+
+
+def _asked_for(
+    context: SweepContext, machines: Collection[Machine], identities: Mapping[str, JobIdentity]
+) -> dict[str, str]:
+    """Those that a request of their job's chain has made; what the log has told of a VM once holds."""
+    told = {machine.id: _TOLD.get(f"{machine.job}/{machine.id}", 0) for machine in machines}
+    asked = [machine for machine in machines if told[machine.id] is None]
+    found = _by_log(context, asked, identities) if asked else {}
+    return {machine.id: machine.job for machine in machines if told[machine.id] or found.get(machine.id)}
 
 
 def _by_log(
     context: SweepContext, machines: Collection[Machine], identities: Mapping[str, JobIdentity]
-) -> dict[str, str]:
-    """The log is read only where labels need a proof."""
-    if not machines:
-        return {}
+) -> dict[str, bool]:
+    """Whether it is its job's, by VM; of one in a zone whose log is hidden nobody knows, so it is not."""
     now, lag = context.tick.now, context.policy.recovery.log_delay
-    since = max(min(one.created or now for one in machines), now - LOG_KEPT) - CLOCKS_APART
+    since = max(min(machine.created or now for machine in machines), now - LOG_KEPT) - CLOCKS_APART
     log = context.cloud.compute.operations(min(since, now))
-    inserts = tuple(one for one in log.items if one.kind in {"insert", "bulkInsert"})
-    return {
-        one.id: one.job
-        for one in machines
-        if recorded_or_labelled(as_instance(one), identities[one.job].told(inserts), now, lag) in OURS
-    }
+    inserts = tuple(entry for entry in log.items if entry.kind in {"insert", "bulkInsert"})
+    found: dict[str, bool] = {}
+    for machine in machines:
+        identity = identities[machine.job].told(inserts)
+        insert = identity.insert_of(machine.id)
+        if insert is None and ("project" in log.unreachable or machine.zone in log.unreachable):
+            continue
+        found[machine.id] = recorded_or_labelled(as_instance(machine), identity, now, lag) in OURS
+        if insert is not None and identity.requested(insert) is not None:
+            _TOLD.keep(f"{machine.job}/{machine.id}", 0, found[machine.id])
+    return found
 
 
 def as_instance(machine: Machine) -> Instance:
