@@ -136,8 +136,14 @@ def test_the_buckets_fit_the_shortest_window():
 
 
 def test_a_window_that_is_no_multiple_is_rounded_up():
-    """More is asked for, never less; a window of 25 minutes is five buckets of five, 26 are six."""
-    assert [grid(with_idle(warn=(first * MINUTE,)), NOW).count for first in (25, 26)] == [5, 6]
+    """More is asked for, never less; a window of 60 minutes is six buckets of ten, one of 61 is seven."""
+    assert [grid(with_idle(warn=(first * MINUTE,)), NOW).count for first in (60, 61)] == [6, 7]
+
+
+def test_a_short_window_is_looked_at_with_what_was_before_it():
+    """A case is written down each 20 minutes or later: what its last look has not seen is asked for again."""
+    reach = [grid(with_idle(warn=(first * MINUTE,)), NOW) for first in (15, 30, 50, 51)]
+    assert [one.step * one.count / MINUTE for one in reach] == [50, 50, 50, 60]
 
 
 # --- who gets a closer look ---

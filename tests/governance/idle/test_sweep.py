@@ -14,6 +14,7 @@ from tests.fakes.trouble import unanswered
 from tests.fakes.world import load
 from tests.governance.idle.idle_world import BUSY, MINUTE, IdleWorld
 
+DAY = timedelta(days=1)
 STOP = IdleLimits(remedy=Remedy.STOP)
 
 
@@ -329,6 +330,33 @@ def test_who_submitted_a_job_is_told(world):
     world.store(JobFileName(job="train"), b'owner = "bob@example.com"\n')
     world.ticks(minutes=50)
     assert {one.owner for one in world.notices()} == {"ada@example.com", "bob@example.com"}
+
+
+@pytest.mark.parametrize("every", [5, 9, 10, 14])
+@pytest.mark.parametrize("warn", [15, 30, 60])
+def test_a_vm_that_idles_on_is_stopped_however_soon_its_owner_is_warned(module, warn, every):
+    """Its case is not written at each look; since when the VM idles is remembered all the same."""
+    limits = IdleLimits(warn=(warn * MINUTE,), act=120 * MINUTE, remedy=Remedy.STOP)
+    world = IdleWorld(module, idle=limits)
+    vm = world.vm(0.0)
+    world.sweep_for(every=every * MINUTE, minutes=160)
+    assert world.asked() == [("stop", vm)]
+
+
+def test_a_vm_that_worked_while_nobody_looked_begins_anew(module):
+    """For three minutes, half an hour after the last look and half an hour before the next one."""
+    limits = IdleLimits(warn=(30 * MINUTE,), act=120 * MINUTE, remedy=Remedy.STOP)
+    world = IdleWorld(module, idle=limits, governance=GovernanceLimits(ops="o@x.org", outage=DAY))
+    vm = world.vm(0.0)
+    world.ticks(minutes=100)
+    world.wait(minutes=30)
+    world.gauges.work(vm, BUSY)
+    world.wait(minutes=3)
+    world.gauges.work(vm, 0.0)
+    world.wait(minutes=34)
+    world.sweep()
+    assert world.case("idle", vm).since > world.now - 40 * MINUTE
+    assert world.asked() == []
 
 
 # --- exempt, and observing ---

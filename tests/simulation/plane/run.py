@@ -27,10 +27,6 @@ EXPECTED: Mapping[str, str] = {
     r"asked for while it lives, by cli_submit": (
         "ownership by ids: `submit --again` does not look whether a VM of the job that ended still runs"
     ),
-    r"the GPUs of .* idle, and nobody stops it": (
-        "idle: a case is written each 20 min or later; with a first warning after 30 min it forgets since"
-        " when the VM idles, and the remedy is never due"
-    ),
     r"outbox/.* still waits to be sent": "to be examined: after a refusal a notice waits for ever",
 }
 """Faults that are known, by a pattern, and what will mend them: they are counted, and fail nothing."""

@@ -119,7 +119,15 @@ def _running(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
     if moods == {Mood.HANG} and not job.mute and world.policy.stall.remedy.value != "none":
         yield f"{job.name} hangs, and nobody stops it"
     if moods == {Mood.IDLE} and job.gpus and world.policy.idle.remedy.value != "none":
+        yield from _idling(world, job)
+
+
+def _idling(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
+    """One whose heartbeats tell of progress may be loading data: its owner is told, and it goes on."""
+    if job.mute:
         yield f"the GPUs of {job.name} idle, and nobody stops it"
+    elif "idle_warning" not in told_of(world, job):
+        yield f"the GPUs of {job.name} idle, and nobody was told"
 
 
 def _long_up(world: "PlaneWorld", vm: Vm) -> bool:

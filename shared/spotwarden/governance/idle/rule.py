@@ -30,18 +30,21 @@ from spotwarden.model.policy import Policy
 NAMES = (RULE,)
 QUIET = 2
 """So many buckets without work make a VM worth a closer look."""
+REACH = timedelta(minutes=50)
+"""So far back metrics are asked for at least: a case's last look is on record only each 20 minutes, a tick
+may come late, and metrics do."""
 STEPS = tuple(timedelta(minutes=minutes) for minutes in (10, 5, 2))
 
 
 def grid(policy: Policy, now: datetime) -> Buckets:
-    """The buckets to ask for: they reach back as far as the longest first warning of anybody.
+    """The buckets to ask for: they reach back as far as anybody's longest first warning, at least `REACH`.
 
     A bucket is at most a third of the shortest one, and never under two minutes: agents report each minute.
     """
     firsts = [limits.warn[0] for limits in _all_limits(policy)]
     fitting = [step for step in STEPS if step * 3 <= min(firsts)]
     step = fitting[0] if fitting else STEPS[-1]
-    return Buckets(end=now.replace(second=0, microsecond=0), step=step, count=-(-max(firsts) // step))
+    return Buckets(end=now.replace(second=0, microsecond=0), step=step, count=-(-max(*firsts, REACH) // step))
 
 
 def suspects(facts: IdleFacts, policy: Policy) -> frozenset[str]:
@@ -107,7 +110,7 @@ def _finding(facts: IdleFacts, machine: Machine, brief: Brief) -> Finding | None
     spared = exempt(policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=file)
     if seen.since is None:
         return unknown(machine, subject, limits, gap=seen.gap, spared=spared)
-    began = _began(seen.since, brief.cases.get((RULE, machine.id)), able, limits, now)
+    began = _began(seen.since, brief.cases.get((RULE, machine.id)), able, limits)
     record = _record(facts, machine, job)
     moved = last_progress(record, *OWN) if record else None
     loads_data = record is not None and gets_on(record, limits, policy, now)
@@ -141,11 +144,14 @@ def _record(facts: IdleFacts, machine: Machine, job: str) -> JobRecord | None:
     return record
 
 
-def _began(since: datetime, case: Case | None, able: datetime, limits: IdleLimits, now: datetime) -> datetime:
-    """Since when it idles: since its case says so, if no moment went unseen between the two looks."""
+def _began(since: datetime, case: Case | None, able: datetime, limits: IdleLimits) -> datetime:
+    """Since when it idles: since its case says so, if no moment went unseen between the two looks.
+
+    The metrics of this look show it idle since `since`; those of the last one reached up to its own lag.
+    """
     if case is None or case.since is None or case.state is CaseState.UNKNOWN:
         return since
-    seen_through = now - case.looked <= limits.warn[0] - limits.lag
+    seen_through = since <= case.looked - limits.lag
     return max(able, min(case.since, since)) if seen_through else since
 
 
