@@ -5,12 +5,14 @@ import tracemalloc
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from unittest import mock
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spotwarden.governance import recording
 from spotwarden.governance.recording import CHUNK, packed, pieces, read, record
 from spotwarden.layout import Layout, SweepRecord
 from spotwarden.model.brief import Brief
@@ -157,6 +159,12 @@ class Nothing(msgspec.Struct, frozen=True):
     """Has no fields."""
 
 
+class Seen(msgspec.Struct, frozen=True):
+    """Holds anything."""
+
+    value: object
+
+
 VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -170,10 +178,21 @@ VALUES = st.recursive(
 )
 
 
-@given(VALUES)
-def test_pieces_are_the_json_of_the_whole(value):
-    """Whatever the facts are made of, taking them apart changes not a byte."""
-    assert b"".join(pieces(value)) == msgspec.json.encode(value)
+@given(VALUES, st.sampled_from([1, 2, CHUNK]))
+def test_pieces_are_the_json_of_the_whole(value, chunk):
+    """Whatever the facts are made of, and however few are taken at a time, not a byte changes."""
+    seen = Seen(value=value)
+    with mock.patch.object(recording, "CHUNK", chunk):
+        assert b"".join(pieces(value)) == msgspec.json.encode(value)
+        assert b"".join(pieces(seen)) == msgspec.json.encode(seen)
+
+
+def test_what_is_small_is_one_piece():
+    """Most sweeps see little; a piece for each field would cost them more than all else of a record."""
+    few = Facts(fleet=Fleet(items=tuple(machine(number) for number in range(3))))
+    assert len(list(pieces(few))) == 1
+    many = Facts(fleet=Fleet(items=tuple(machine(number) for number in range(CHUNK + 1))))
+    assert len(list(pieces(many))) > 1
 
 
 def test_keeping_many_costs_little_memory():

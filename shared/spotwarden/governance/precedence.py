@@ -19,6 +19,8 @@ from spotwarden.model.values import meant, read_limit, written
 NOBODY = JobFile()
 CEILINGS: Mapping[tuple[str, str], Any] = {("stall", "after"): timedelta(days=1)}
 """How lenient a job may be where the policy has no ceiling: only its developer knows how long it thinks."""
+POLICIES_KNOWN = 64
+"""How many rules' limits for everybody are kept: of the policy as it is, and of some that it was."""
 OWNERS_KNOWN = 65_536
 """How many owners' limits are kept; a project has hundreds."""
 
@@ -59,6 +61,12 @@ def team_of(policy: Policy, owner: str) -> str:
 
 def everybodys(policy: Policy, rule: str) -> tuple[Limits, ...]:
     """The limits that hold for anybody: the policy's, and those of each team."""
+    return _of_everybody(Same(policy), rule)
+
+
+@lru_cache(maxsize=POLICIES_KNOWN)
+def _of_everybody(same: Same[Policy], rule: str) -> tuple[Limits, ...]:
+    policy = same.it
     teams = ("", *sorted(policy.teams))
     return tuple(_settled(policy.rule(rule), _explained(policy, rule, team, NOBODY)) for team in teams)
 

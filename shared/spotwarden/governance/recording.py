@@ -92,8 +92,8 @@ def packed(seen: msgspec.Struct) -> bytes:
 
 
 def pieces(value: object) -> Iterator[bytes]:
-    """The JSON of a struct or of anything in it, piece by piece."""
-    if isinstance(value, msgspec.Struct) and _is_plain(value):
+    """The JSON of a struct or of anything in it, piece by piece; what is small is one piece."""
+    if isinstance(value, msgspec.Struct) and _holds_much(value):
         yield from _struct(value)
     elif isinstance(value, Mapping):
         yield from _joined(b"{", (msgspec.json.encode(dict(some)) for some in _chunks(value.items())), b"}")
@@ -125,6 +125,13 @@ def _chunks(items: Iterable[Any]) -> Iterator[list[Any]]:
     rest = iter(items)
     while some := list(islice(rest, CHUNK)):
         yield some
+
+
+def _holds_much(value: object) -> bool:
+    """Whether it can be taken apart, and has a field for which that is worth it."""
+    if isinstance(value, msgspec.Struct):
+        return _is_plain(value) and any(_holds_much(getattr(value, name)) for name in value.__struct_fields__)
+    return isinstance(value, Mapping | tuple | list | frozenset | set) and len(value) > CHUNK
 
 
 def _is_plain(value: msgspec.Struct) -> bool:

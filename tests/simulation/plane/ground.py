@@ -5,6 +5,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import click
@@ -255,19 +256,23 @@ class PlaneGround(ABC):
         """Let time pass, with the Scheduler waking every function when it is due."""
         end = self.now() + span
         while True:
-            due = dict(self._due)
-            if self._hurry:
-                due[Function.RECOVER] = min(due[Function.RECOVER], self.now() + SOON)
-            function = min(due, key=lambda item: due[item])
-            if due[function] > end:
+            moment, function = self._next_due()
+            if moment > end:
                 break
-            self.pass_time(max(due[function] - self.now(), timedelta(0)))
+            self.pass_time(max(moment - self.now(), timedelta(0)))
             self._due[function] = self.now() + EVERY[function]
             if not self.broken_policy:
                 self.sweep_now(function)
             if self.oracle.broken or self.failures:
                 return
         self.pass_time(max(end - self.now(), timedelta(0)))
+
+    def _next_due(self) -> tuple[datetime, Function]:
+        """Which function is due next, and when; of several the first in the order of their kinds."""
+        function, moment = min(self._due.items(), key=itemgetter(1))
+        if self._hurry and (soon := self.now() + SOON) < self._due[Function.RECOVER] and soon <= moment:
+            return soon, Function.RECOVER
+        return moment, function
 
     def let_go(self) -> None:
         """Let everything that waits go on to its end."""

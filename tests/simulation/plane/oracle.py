@@ -188,7 +188,7 @@ class Oracle:
 
     def asking(self, process: Process, call: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Judge what is about to be asked for."""
-        self._world.note(f"    {process.tick.sweep} {call} {_about(arguments)}")
+        self._note(process, call, arguments)
         if (before := named.get("before")) and self._world.now() >= before:
             return  # The port refuses to send it.
         if (wish := self._wishes.get(process)) is not None:
@@ -210,6 +210,10 @@ class Oracle:
                 return
             case _:
                 self.fault(f"{process.tick.sweep}: nobody watches {call}{arguments}")
+
+    def _note(self, process: Process, call: str, arguments: tuple[Any, ...]) -> None:
+        if self._world.verbose:
+            self._world.note(f"    {process.tick.sweep} {call} {_about(arguments)}")
 
     def asked(self, process: Process, call: str, arguments: tuple[Any, ...], before: Any) -> None:
         """Nothing is judged by what came of it."""

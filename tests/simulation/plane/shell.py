@@ -2,10 +2,10 @@
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 from greenlet import getcurrent
@@ -66,13 +66,14 @@ def _call(typed: Any, **options: Any) -> object:
 
 
 @cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="plane-")
+def _folder() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="plane-")
 
 
 @cache
 def _file(text: bytes) -> Path:
-    file = Path(_folder().name) / f"{len(list(Path(_folder().name).iterdir()))}.sh"
+    # Each has a folder of its own: the command looks at everything that lies beside a script.
+    file = Path(mkdtemp(dir=_folder().name)) / "create-instance.sh"
     file.write_bytes(text)
     return file
 
