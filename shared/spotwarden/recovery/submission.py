@@ -9,6 +9,7 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.attempts import IN_FLIGHT
+from spotwarden.recovery.fates import GOING, alive
 from spotwarden.recovery.placing import lease
 
 
@@ -23,6 +24,27 @@ def problem(facts: JobFacts, *, again: bool) -> str:
         return ""
     how = f"ended with status {facts.status_code}" if facts.status_code is not None else "is closed"
     return f"{facts.job} {how}; --again launches it once more, on top of what it has stored"
+
+
+def beside(facts: JobFacts) -> str:
+    """Why an attempt would run beside a VM of the job, whose instances are seen; "" where nothing is there.
+
+    Two attempts of one job write over each other's checkpoints, also where the former is about to go.
+    """
+    job, running = facts.job, [one.name for one in facts.instances if alive(one)]
+    if running:
+        return (
+            f"{', '.join(running)} of {job} still runs, and a new attempt would run beside it."
+            f" Nothing was stored or launched; stop it first: `spotwarden stop {job}`"
+        )
+    if going := [one.name for one in facts.instances if one.status in GOING]:
+        return f"{', '.join(going)} of {job} is still being stopped; try again in a minute"
+    if facts.unsure:
+        return (
+            f"Compute Engine does not show everything now ({facts.unsure}), and a VM of {job} may run there;"
+            " try again in a minute"
+        )
+    return ""
 
 
 def in_flight(facts: JobFacts) -> bool:

@@ -14,6 +14,7 @@ from spotwarden.cli.bars import amount
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.asked import LaunchRequest
+from spotwarden.cli.launching.beside import refuse_beside
 from spotwarden.cli.launching.folder import KEPT, KIT, digest, read_kit, write
 from spotwarden.cli.launching.limits_file import job_file
 from spotwarden.cli.launching.options import asked_of, with_options
@@ -149,9 +150,10 @@ def _launch(
 ) -> str:
     """Store everything and launch it, as `submit` does; gives where it runs, in a sentence."""
     package = read_script(context, folder / SCRIPT, resolve=False)
-    first = look(context, asked.job)
+    first = look(context, asked.job, script=True)
     if problem := submission.problem(first, again=again) or submission.another_script(first, package.launch):
         raise click.ClickException(problem)
+    refuse_beside(context, first)
     storing(asked.job)
     _send_inputs(context, asked)
     if asked.code is not None:

@@ -6,6 +6,7 @@ import click
 
 from spotwarden.cli.context import default_owner, open_context
 from spotwarden.cli.interrupted import so_far
+from spotwarden.cli.launching.beside import refuse_beside
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.starting import start, told
 from spotwarden.cli.launching.storing import look, store, store_code, storing
@@ -37,10 +38,11 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     so_far("nothing was stored or launched")
     context = open_context()
     package = read_script(context, script, resolve=resolve)
-    facts = look(context, job or package.launch.job)
+    facts = look(context, job or package.launch.job, script=True)
     problem = submission.problem(facts, again=again) or submission.another_script(facts, package.launch)
     if problem:
         raise click.ClickException(problem)
+    refuse_beside(context, facts)
     storing(facts.job)
     if code:
         store_code(context, facts.job, code)

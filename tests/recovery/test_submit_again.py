@@ -1,0 +1,103 @@
+"""`spotwarden submit --again` of a job that is over, while a VM of it may still be there."""
+
+import pytest
+
+from spotwarden.layout import CreateScript
+from tests.fakes.fate import ZONES
+from tests.fakes.world import SCRIPT, load
+from tests.recovery.typed_commands import RUN, RUN_WORDS, Typed
+
+
+@pytest.fixture
+def nobody(monkeypatch, tmp_path, recover):
+    """A developer at a shell, without any job yet."""
+    return Typed(monkeypatch, tmp_path, recover, load("reap_vms"))
+
+
+@pytest.fixture
+def ada(nobody):
+    """A developer at a shell, whose job runs."""
+    nobody.launched()
+    return nobody
+
+
+def again(world):
+    """What `submit --again` came to."""
+    return world.type("submit", str(world.script), "--again")
+
+
+def gone(world):
+    """The job has ended, and its VM with it."""
+    world.ended("1")
+    world.cloud.compute.delete("us-central1-a", world.vms()[0], "00000000-0000-4000-8000-000000000001")
+    world.wait(minutes=1)
+
+
+def test_a_job_that_has_ended_is_not_launched_beside_its_vm(ada):
+    """It still runs, or hangs in its shutdown: two of them would write into one folder."""
+    ada.ended("1")
+    said = again(ada)
+    assert said.exit_code == 1
+    assert "test-vm of test-vm still runs" in said.output
+    assert "`spotwarden stop test-vm`" in said.output
+    assert len(ada.alive()) == len(ada.attempts()) == 1
+
+
+def test_once_that_vm_is_stopped_it_is(ada):
+    """By the very command that the refusal names."""
+    ada.ended("1")
+    again(ada)
+    assert ada.type("stop", "test-vm", "--yes").exit_code == 0
+    ada.wait(minutes=2)
+    assert again(ada).exit_code == 0
+    assert ada.runs()
+
+
+def test_nor_while_that_vm_is_on_its_way_out(ada):
+    """What it writes last would come after what the new one has read."""
+    ada.ended("0")
+    ada.cloud.compute.delete("us-central1-a", ada.vms()[0], "00000000-0000-4000-8000-000000000001")
+    said = again(ada)
+    assert said.exit_code == 1
+    assert "test-vm of test-vm is still being stopped; try again in a minute" in said.output
+    ada.wait(minutes=1)
+    assert again(ada).exit_code == 0
+
+
+def test_nor_while_a_zone_does_not_answer(ada):
+    """A VM of it may run there."""
+    gone(ada)
+    ada.cloud.compute.hide(ZONES[0])
+    said = again(ada)
+    assert said.exit_code == 1
+    assert "Compute Engine does not show everything now" in said.output
+    ada.cloud.compute.show(ZONES[0])
+    assert again(ada).exit_code == 0
+
+
+def test_somebody_elses_vm_of_that_name_is_in_nobodys_way(ada):
+    """It is not the job's, by whatever name it goes."""
+    gone(ada)
+    ada.cloud.compute.add("test-vm", zone=ZONES[1])
+    assert again(ada).exit_code == 0
+
+
+def test_run_looks_as_well(ada):
+    """It launches as submit does."""
+    ada.ended("1")
+    said = ada.type(*RUN, "--again", "--overwrite", *RUN_WORDS[len(RUN) :])
+    assert said.exit_code == 1
+    assert "test-vm of test-vm still runs" in said.output
+    assert len(ada.alive()) == 1
+
+
+def test_a_vm_that_its_developer_launched_a_moment_ago_is_seen(nobody):
+    """No sweep has written it down yet; the stored script tells whose it is."""
+    nobody.store(CreateScript(job="test-vm"), SCRIPT)
+    nobody.wait(seconds=10)
+    nobody.launch_by_hand()
+    nobody.wait(seconds=30)
+    said = nobody.type("submit", str(nobody.script))
+    assert said.exit_code == 1
+    assert "test-vm of test-vm still runs" in said.output
+    assert len(nobody.alive()) == 1
