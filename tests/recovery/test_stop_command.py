@@ -11,6 +11,7 @@ from spotwarden import clock
 from spotwarden.cli.acting.stopping import _ending, end_job
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.executor import Executor
+from spotwarden.layout import InstanceId
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.instance import Status
@@ -108,6 +109,35 @@ def test_a_running_job_is_closed_and_its_vms_go(ada, script, delete):
     assert running(owner.world) == []
     assert bool(owner.world.instances()) is not delete
     assert owner.pauses == [3.0]
+
+
+@pytest.mark.parametrize("script", [KEPT, GANG], ids=["kept", "gang"])
+def test_what_was_stopped_while_it_was_being_made_opens_the_job_when_it_is_started_again(ada, script):
+    """No sweep had written down what ran: the stop names it, and a person's start of it is heard."""
+    owner = ada(script)
+    world = owner.world
+    world.settle(2)
+    zone = "us-central1-a"
+    world.cloud.compute.stock_out(zone)
+    for node in sorted(world.ids):
+        world.preempt(node=node)
+    world.wait(seconds=31)
+    while not running(world):
+        world.sweep()
+        world.wait(seconds=40)
+    made = {one.name: one.id for one in world.instances() if one.status is Status.RUNNING}
+    assert world.records()[-1].state is AttemptState.PLACING
+    owner.stop()
+    assert {name: world.records()[-1].replaces.get(name) for name in made} == made
+    world.wait(seconds=31)
+    for instance_id in made.values():
+        world.cloud.compute.owner_starts(instance_id)
+    world.wait(seconds=30)
+    world.settle(4)
+    assert [one.state for one in world.attempts()][-2:] == [AttemptState.STOPPED, AttemptState.RUNNING]
+    assert world.attempts()[-1].instances == made
+    registered = [world.layout.build(InstanceId(job=world.job, node=name)) for name in made]
+    assert [world.cloud.store.read(name).data.decode() for name in registered] == list(made.values())
 
 
 def test_a_job_that_was_never_seen_by_recovery_gets_a_record_that_says_it_is_over(ada):

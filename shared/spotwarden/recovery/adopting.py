@@ -6,7 +6,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from spotwarden.create_script.request.compare import differences
-from spotwarden.model.action import Fetch, KeepWatch, RecordLaunched, Step, Tell, WriteAttempt
+from spotwarden.model.action import (
+    Fetch,
+    KeepWatch,
+    RecordLaunched,
+    RegisterInstance,
+    Step,
+    Tell,
+    WriteAttempt,
+)
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
@@ -33,7 +41,7 @@ def strangers(facts: JobFacts) -> list[Instance]:
     ]
 
 
-def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
+def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | RegisterInstance | None:
     """Write down an attempt that its developer launched by hand; None where there is none."""
     again = _started_again(facts)
     new = again | {stranger.name: stranger for stranger in strangers(facts)}
@@ -42,6 +50,8 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     if facts.watched is None:
         # On the list before anything else: nobody would miss an instance of a job that nobody watches.
         return KeepWatch(reason="a job was seen", job=facts.job, watch=Watch(job=facts.job), generation=0)
+    if unregistered := _unregistered(facts, again):
+        return unregistered
     newest = facts.ledger[-1] if facts.ledger else None
     ids = {name: one.id for name, one in new.items()}
     if newest and _another_node(newest.attempt, ids):
@@ -78,6 +88,19 @@ def _started_again(facts: JobFacts) -> dict[str, Instance]:
         and alive(node.instance)
         and started_again(facts, node)
     }
+
+
+def _unregistered(facts: JobFacts, again: Mapping[str, Instance]) -> RegisterInstance | None:
+    """The id of an instance of our own launch that was stopped before anybody had registered it.
+
+    What a developer has launched by hand registers itself, or nothing does.
+    """
+    for node, instance in again.items():
+        is_known = node in facts.registered or facts.registrations.get(node) == instance.id
+        if instance.job is not None and not is_known:
+            reason = f"{node} was started again, and is instance {instance.id}"
+            return RegisterInstance(reason=reason, job=facts.job, node=node, instance_id=instance.id)
+    return None
 
 
 def _another_node(attempt: Attempt, ids: Mapping[str, str]) -> bool:

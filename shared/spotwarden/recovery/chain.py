@@ -19,11 +19,18 @@ def told(ledger: Sequence[Attempt]) -> tuple[Attempt, ...]:
                 reason=attempt.reason,
                 updated=attempt.updated,
                 lease=None,
+                instances={**_first_seen(found[-1], attempt), **found[-1].instances},
                 removed={**found[-1].removed, **attempt.removed},
             )
         else:
             found.append(attempt)
     return tuple(found)
+
+
+def _first_seen(stopped: Attempt, tombstone: Attempt) -> dict[str, str]:
+    """The instances of an attempt that was stopped before it was known to run: only the stop names them."""
+    former = set(stopped.replaces.values())
+    return {node: one for node, one in tombstone.replaces.items() if one not in former}
 
 
 def as_told(facts: JobFacts) -> JobFacts:

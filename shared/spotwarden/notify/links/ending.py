@@ -81,7 +81,9 @@ def _closing(offer_facts: OfferFacts, facts: JobFacts, now: datetime, why: str) 
     if newest.state in CLOSED:
         return ()
     # The record that whoever brings it back would create: one of the two comes second, and starts nothing.
-    left = {**newest.replaces, **newest.instances}
+    # Of an attempt under way nobody has written down yet what runs: whoever starts that again opens the job.
+    seen = {one.name: one.id for one in facts.instances if alive(one)}
+    left = {**newest.replaces, **seen, **newest.instances}
     return (_record(offer_facts, facts, said, now, number=newest.number + 1, replaces=left),)
 
 
