@@ -69,6 +69,13 @@ def test_every_job_has_a_row(four, run):
     assert names(run("stored")) == ["stored"]
 
 
+def test_a_late_status_of_an_attempt_before_ends_no_row(four, run):
+    """The job goes on, whatever a VM of attempt 1 writes."""
+    for said, status in (("1", "recovering"), ("2", "failed")):
+        four.cloud.store.put("exp-b/metadata/status-code", b"1", {"attempt": said})
+        assert run("exp-b")[1].split()[1] == status
+
+
 def test_a_folder_that_is_no_job_has_no_row(four, run):
     """Neither ours, nor one that holds something else."""
     four.cloud.store.write("preempted-jobs/vm", b"", generation=None)

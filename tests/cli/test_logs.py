@@ -10,6 +10,7 @@ from spotwarden.cli.looking.logs import follow
 from spotwarden.cli.looking.reading import TAIL_BYTES, LinesWanted, beyond
 from spotwarden.cli.looking.saying import readable
 from spotwarden.cli.main import main
+from spotwarden.layout import StatusCode
 from spotwarden.model.attempt import AttemptState, Try
 from tests.cli.logged import JOB, Speaker
 from tests.fakes.trouble import rejected, unanswered
@@ -281,6 +282,19 @@ def test_following_goes_on_over_a_preemption_and_ends_as_the_job_does(speaker, f
     assert status == 0
     assert out == [ONE, "epoch 1", "epoch 1 goes on", TWO, "epoch 2", "done"]
     assert err == ["-- attempt 2: backing off, stockout --", "-- the job ended with status 0 --"]
+
+
+def test_following_goes_on_after_a_late_status_of_an_attempt_before(speaker, follower):
+    """Only its own attempt's ends it."""
+    speaker.attempt(1)
+    speaker.attempt(2)
+    name = speaker.layout.build(StatusCode(job=JOB))
+
+    def late() -> None:
+        speaker.cloud.store.put(name, b"1", {"attempt": "1"})
+
+    status, out, _ = follower(late, lambda: speaker.say("21", "goes on"), lambda: speaker.end("0"))
+    assert (status, out[-1]) == (0, "goes on")
 
 
 def test_a_line_that_comes_late_is_told_all_the_same(speaker, follower):

@@ -1,7 +1,7 @@
 """Both sides of each contract: the fake, and the adapter that speaks to the local cloud."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 
 import pytest
@@ -64,6 +64,25 @@ def store(request: pytest.FixtureRequest) -> Store:
         return MemoryStore()
     opener: OpenStore = request.getfixturevalue("open_store")
     return opener()
+
+
+PutObject = Callable[[str, bytes, Mapping[str, str]], None]
+
+
+@pytest.fixture
+def put(store: Store) -> PutObject:
+    """Writes an object with custom metadata into the same bucket, as somebody else would."""
+    if isinstance(store, MemoryStore):
+        return store.put
+    assert isinstance(store, CloudStorage)
+    objects = store._objects
+
+    def upload(name: str, data: bytes, metadata: Mapping[str, str]) -> None:
+        blob = objects.blob(name)
+        blob.metadata = dict(metadata)
+        blob.upload_from_string(data)
+
+    return upload
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from threading import Barrier
 import pytest
 
 from spotwarden.ports import ConflictError, Store
+from tests.contract.conftest import PutObject
 
 RACERS = 16
 
@@ -169,3 +170,28 @@ def test_an_object_over_the_limit_is_refused(store: Store):
     store.write("x", b"123456", generation=0)
     with pytest.raises(ValueError, match=r"x has 6 bytes.*at most 5"):
         store.read("x", at_most=5)
+
+
+METADATA = {"attempt": "2", "instance_id": "17", "Ünï": "日本 a=b"}
+
+
+def test_custom_metadata_comes_with_what_is_read_and_what_is_listed(store: Store, put: PutObject):
+    """Who lists needs no read to know what a writer has put beside the content."""
+    put("a", b"1", METADATA)
+    put("b", b"", {})
+    found = store.read("a")
+    assert found is not None
+    assert (found.data, found.metadata) == (b"1", METADATA)
+    entries = store.entries("")
+    assert [entry.metadata for entry in entries] == [METADATA, {}]
+    assert len({*entries, *store.entries("")}) == len(entries)
+
+
+def test_a_new_generation_has_none_of_the_metadata_before_it(store: Store, put: PutObject):
+    """What we write has none of its own: the word that we know our own writes by is not shown."""
+    put("a", b"1", METADATA)
+    store.write("a", b"2", generation=None)
+    found = store.read("a")
+    assert found is not None
+    assert (found.data, found.metadata) == (b"2", {})
+    assert [entry.metadata for entry in store.entries("")] == [{}]

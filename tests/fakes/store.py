@@ -2,7 +2,10 @@
 
 import re
 from bisect import bisect_left, bisect_right, insort
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
 
 from spotwarden.ports import BrokenError, ConflictError, Entry, Stored
 from tests.fakes.clock import VirtualClock
@@ -81,6 +84,11 @@ class MemoryStore:
         self._objects[name] = Stored(data=bytes(data), generation=self._newest, updated=now)
         return self._newest
 
+    def put(self, name: str, data: bytes, metadata: Mapping[str, str]) -> None:
+        """Write as somebody else would, with custom metadata."""
+        self._write(name, data, None)
+        self._objects[name] = replace(self._objects[name], metadata=dict(metadata))
+
     def delete(self, name: str, *, generation: int) -> bool:
         """As `Store.delete`."""
         return self.trouble.around("delete", name, self._delete, name, generation)
@@ -98,7 +106,13 @@ class MemoryStore:
 
 
 def _entry(name: str, found: Stored) -> Entry:
-    return Entry(name=name, generation=found.generation, updated=found.updated, size=len(found.data))
+    return Entry(
+        name=name,
+        generation=found.generation,
+        updated=found.updated,
+        size=len(found.data),
+        metadata=found.metadata,
+    )
 
 
 def _pattern(glob: str) -> str:

@@ -197,9 +197,9 @@ class World:
         read: dict[str, Any] = msgspec.json.decode(found.data)
         return read
 
-    def ended(self, code: str = "0") -> None:
-        """The job writes its status."""
-        self.store(StatusCode(job=self.job), code.encode())
+    def ended(self, code: str = "0", **metadata: str) -> None:
+        """The job writes its status, with this beside it."""
+        self.cloud.store.put(self.layout.build(StatusCode(job=self.job)), code.encode(), metadata)
 
 
 @pytest.fixture(scope="session")

@@ -96,10 +96,18 @@ class Lab:
         answer = self._client.get(f"/storage/v1/b/jobs/o/{quote(name, safe='')}?alt=media")
         return answer.text if answer.is_success else None
 
-    def write(self, name: str, content: str | bytes) -> None:
-        """Put an object into the bucket."""
+    def write(self, name: str, content: str | bytes, **metadata: str) -> None:
+        """Put an object into the bucket, with custom metadata where any is given."""
         path = f"/upload/storage/v1/b/jobs/o?uploadType=media&name={quote(name, safe='')}"
         assert self._client.post(path, content=content).is_success
+        if metadata:
+            resource = f"/storage/v1/b/jobs/o/{quote(name, safe='')}"
+            assert self._client.patch(resource, json={"metadata": metadata}).is_success
+
+    def metadata(self, name: str) -> dict[str, str]:
+        """An object's custom metadata."""
+        answer = self._client.get(f"/storage/v1/b/jobs/o/{quote(name, safe='')}")
+        return dict(answer.json().get("metadata", {}))
 
     def delete(self, name: str) -> None:
         """Remove an object."""

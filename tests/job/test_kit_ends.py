@@ -29,6 +29,45 @@ def test_a_job_that_has_ended_is_not_run_again(lab):
     assert vm.lab.names("late/") == ["metadata/status-code"]
 
 
+def test_the_status_says_which_attempt_and_which_vm_it_is_of(lab):
+    """Beside its content, which is the number alone: a late one ends no other attempt."""
+    vm = lab.job("true", attempt=3)
+    assert vm.status() == "0"
+    name = f"{vm.name}/metadata/status-code"
+    assert lab.metadata(name) == {"attempt": "3", "instance_id": vm.id}
+    vm.until_gone()
+
+
+def test_what_an_older_attempt_wrote_late_neither_ends_this_one_nor_stays(lab):
+    """The job goes on, is not called ended when its VM is taken, and has its own status in the end."""
+    name = "again/metadata/status-code"
+    lab.write("again/metadata/attempts/2.json", '{"number":2}')
+    lab.write(name, "0\n", attempt="1", instance_id="5")
+    vm = lab.job(
+        "while [ ! -e go ]; do sleep 0.1; done; exit 4", name="again", attempt=2, spotwarden_setup=""
+    )
+    lab.until(lambda: vm.beat, "a heartbeat")
+    lab.write(name, "1\n", attempt="1", instance_id="5")
+    vm.preempt()
+    vm.until_gone()
+    assert vm.marker is not None
+    lab.write("again/metadata/attempts/3.json", '{"number":3}')
+    following = lab.job("exit 4", name="again", attempt=3)
+    lab.until(lambda: lab.read(name) == "4\n", "its own status")
+    assert lab.metadata(name) == {"attempt": "3", "instance_id": following.id}
+    following.until_gone()
+
+
+def test_a_job_that_has_ended_is_not_run_again_by_a_launch_that_is_not_on_record(lab):
+    """Who launches it by hand once more takes its status back first."""
+    lab.write("by-hand/metadata/status-code", "0\n", attempt="1", instance_id="5")
+    lab.write("by-hand/metadata/attempts/1.json", '{"number":1}')
+    vm = lab.job("echo again", name="by-hand", attempt="")
+    vm.until_gone()
+    assert "attempt 2 of by-hand" in vm.said
+    assert "has ended already, with status 0" in vm.said
+
+
 def test_an_older_attempt_stops_and_writes_nothing_more(lab):
     """Once the ledger has a newer one the older's program is stopped; it leaves no status and no marker."""
     vm = lab.job('while sleep 0.1; do echo more; date > "$SPOTWARDEN_OUTPUT/now.txt"; done')

@@ -43,3 +43,50 @@ def test_a_status_that_somebody_else_has_written_stays(lab):
     lab.write(f"{vm.name}/metadata/status-code", "9")
     vm.until_gone()
     assert vm.status() == "9"
+
+
+DESCRIBED = """
+mkdir -p "$STATE" && cd "$HOME"
+BUCKET=jobs TOKEN_UNTIL=0 API=$STORAGE_EMULATOR_HOST ID=17
+printf '0\\n--x\\n' > code
+for TRANSPORT in curl gcloud gsutil; do
+  HERE=$TRANSPORT name=$TRANSPORT/metadata/status-code ATTEMPT=1
+  put code "$name" 0 60 attempt=1 instance_id=18; echo "created $?"
+  put code "$name" 0 60 attempt=1 instance_id=18; echo "not again $?"
+  older_status; echo "of this attempt $?"
+  ATTEMPT=2 ID=18; older_status; echo "of this VM $?"
+  ID=17; older_status; echo "not on record $?"
+  put code "$TRANSPORT/metadata/attempts/2.json"; older_status; echo "older $?"
+  generation=$REPLY
+  has_ended; echo "ended $?"
+  echo 3 > code2; put code2 "$name" "$generation" 60 attempt=2 instance_id=17; echo "over it $?"
+  put code2 "$name" "$generation" 60 attempt=2 instance_id=17; echo "not again $?"
+  has_ended; echo "ended $? $REPLY"
+  put code "$name"; has_ended; echo "of nobody $? $REPLY"
+  HERE=$TRANSPORT/none; older_status; echo "none $?"
+done
+echo over
+"""
+TOLD = """created 0
+not again 3
+of this attempt 1
+of this VM 1
+not on record 1
+older 0
+ended 1
+over it 0
+not again 3
+ended 0 3
+of nobody 0 0
+none 2
+"""
+
+
+def test_all_three_tell_whose_a_status_is(lab):
+    """Custom metadata is written with an object and read back, also over the one generation that was seen."""
+    vm = lab.boot("whose", spotwarden_job="whose", startup_script=functions() + DESCRIBED)
+    vm.until_said("over\n")
+    assert vm.said == TOLD * 3 + "over\n"
+    for way in ("curl", "gcloud", "gsutil"):
+        assert lab.read(f"{way}/metadata/status-code") == "0\n--x\n"
+    vm.delete()

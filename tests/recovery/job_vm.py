@@ -23,12 +23,12 @@ class JobVm:
     def __init__(self, world: Any) -> None:
         self._world = world
 
-    def write(self, thing: ObjectName | str, data: bytes = b"") -> None:
-        """Write an object; `PermissionError` where a job VM may not."""
+    def write(self, thing: ObjectName | str, data: bytes = b"", **metadata: str) -> None:
+        """Write an object with this beside it; `PermissionError` where a job VM may not."""
         name = thing if isinstance(thing, str) else self._world.layout.build(thing)
         if not any(_fits(pattern, name) for pattern in patterns()):
             raise PermissionError(name)
-        self._world.cloud.store.write(name, data, generation=None)
+        self._world.cloud.store.put(name, data, metadata)
 
 
 def _fits(pattern: str, name: str) -> bool:

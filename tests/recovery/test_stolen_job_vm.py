@@ -143,6 +143,37 @@ def test_the_status_of_another_job_keeps_it_from_coming_back(world, minutes, tol
     assert ("end_doubted" in world.notices()) is told
 
 
+def test_metadata_of_a_forged_status_proves_nothing(world):
+    """Attempt and id can be read by every job VM."""
+    world.settle()
+    vm = world.attempts()[-1].instances["test-vm"]
+    JobVm(world).write(StatusCode(job="test-vm"), b"0", attempt="1", instance_id=vm)
+    world.wait(minutes=20)
+    world.preempt()
+    world.sweep_until_quiet()
+    assert world.attempts()[-1].state is AttemptState.ENDED
+    assert "end_doubted" in world.notices()
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_status_that_is_made_a_late_one_starts_nothing_once_the_vm_deletes_itself(world, taken):
+    """One that Compute Engine takes first comes back: this works."""
+    world.settle()
+    world.preempt()
+    world.settle()
+    world.ended("0", attempt="2")
+    JobVm(world).write(StatusCode(job="test-vm"), b"0", attempt="1")
+    if taken:
+        world.preempt()
+    else:
+        world.cloud.compute.owner_deletes("test-vm", user="job@p.iam.gserviceaccount.com")
+    world.settle(6)
+    newest = world.attempts()[-1]
+    assert (newest.number, newest.state) == (
+        (3, AttemptState.RUNNING) if taken else (2, AttemptState.STOPPED)
+    )
+
+
 @pytest.mark.parametrize("said", [{}, {"instance_id": "4711"}, {"job": "test-vm", "node": "test-vm"}])
 def test_metrics_of_another_vm_do_not_reach_a_jobs_early_stop(governed, said):
     """Neither the heartbeat nor the file of metrics names the id that the chain has."""

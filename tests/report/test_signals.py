@@ -59,6 +59,14 @@ def test_the_end_is_a_signal_of_the_job(world):
     assert signals(world)[2, None, "ended", "status code"]["value"] == "0"
 
 
+@pytest.mark.parametrize(("said", "ends"), [("1", False), ("2", True)])
+def test_a_late_status_is_of_its_own_attempt(world, said, ends):
+    """The job goes on, and the page says who has ended."""
+    world.cloud.store.put("train/metadata/status-code", b"0\n", {"attempt": said, "instance_id": "11"})
+    assert signals(world)[int(said), None, "ended", "status code"]["value"] == "0"
+    assert (world.json("/jobs/train.json")["job"]["status"] == "ended") is ends
+
+
 def test_a_checkpoint_with_a_long_name_does_not_fill_the_summary(world):
     """Every VM of a job may write its heartbeats."""
     beat(world, instance_id="22", attempt=2, checkpoint="x" * 100_000)

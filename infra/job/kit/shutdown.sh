@@ -379,12 +379,17 @@ content_type() {
 # Where an object of this name is uploaded to.
 upload_url() {
   encoded "$1"
-  REPLY="$API/upload/storage/v1/b/$BUCKET/o?uploadType=media&name=$REPLY${2:+&ifGenerationMatch=$2}"
+  REPLY="$API/upload/storage/v1/b/$BUCKET/o?uploadType=${3:-media}&name=$REPLY${2:+&ifGenerationMatch=$2}"
 }
 
-# put FILE NAME [GENERATION [SECONDS]]: only over this generation where one is given; 0 means that there is none yet.
+# put FILE NAME [GENERATION [SECONDS [KEY=VALUE…]]]: only over this generation where one is given; 0 means that there is none
+# yet. The rest is custom metadata of the object.
 put() {
   local file=$1 name=$2 generation=${3:-} seconds=${4:-86400} said type
+  if [ "$#" -gt 4 ]; then
+    put_described "$@"
+    return
+  fi
   case $TRANSPORT in
     curl)
       content_type "$name"
@@ -402,6 +407,76 @@ put() {
       ;;
     *) return 2 ;;
   esac
+}
+
+# The same with custom metadata, for a small file; neither keys nor values have a comma.
+put_described() {
+  local file=$1 name=$2 generation=$3 seconds=$4 said pair headers=() text=""
+  shift 4
+  case $TRANSPORT in
+    curl)
+      multipart "$file" "$name" "$@"
+      upload_url "$name" "$generation" multipart
+      request "$seconds" -X POST --data-binary @"$STATE/parts.$BASHPID" -o /dev/null \
+        -H "Content-Type: multipart/related; boundary=$BOUNDARY" "$REPLY"
+      ;;
+    gcloud)
+      for pair in "$@"; do text+=,$pair; done
+      said=$(timeout "$seconds" gcloud storage cp ${generation:+"--if-generation-match=$generation"} \
+        "--custom-metadata=${text:1}" "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
+      ;;
+    gsutil)
+      for pair in "$@"; do headers+=(-h "x-goog-meta-${pair%%=*}:${pair#*=}"); done
+      said=$(timeout "$seconds" gsutil ${generation:+-h "x-goog-if-generation-match:$generation"} "${headers[@]}" -q cp \
+        "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
+      ;;
+    *) return 2 ;;
+  esac
+}
+
+# The body of an upload with metadata (Google: "Upload objects from a file system", multipart), in a file of its own; its
+# parts are told apart by BOUNDARY.
+multipart() {
+  local file=$1 pair made="" type
+  content_type "$2"
+  type=$REPLY
+  shift 2
+  for pair in "$@"; do
+    json_text "${pair#*=}"
+    made+=",\"${pair%%=*}\":\"$REPLY\""
+  done
+  BOUNDARY=spotwarden-$RANDOM$RANDOM$RANDOM$RANDOM
+  {
+    printf -- '--%s\r\nContent-Type: application/json; charset=utf-8\r\n\r\n{"metadata":{%s}}\r\n' "$BOUNDARY" "${made:1}"
+    printf -- '--%s\r\nContent-Type: %s\r\n\r\n' "$BOUNDARY" "$type"
+    cat "$file"
+    printf -- '\r\n--%s--\r\n' "$BOUNDARY"
+  } >"$STATE/parts.$BASHPID"
+}
+
+# describe NAME FILE [SECONDS]: what is told of an object beside its content, as JSON, or as gsutil prints it.
+describe() {
+  local name=$1 file=$2 seconds=${3:-86400} said
+  case $TRANSPORT in
+    curl)
+      encoded "$name"
+      request "$seconds" -o "$file" "$API/storage/v1/b/$BUCKET/o/$REPLY?fields=generation,metadata"
+      ;;
+    gcloud)
+      said=$(timeout "$seconds" gcloud storage objects describe --raw --format=json "gs://$BUCKET/$name" 2>&1) || told "$said" || return
+      printf '%s\n' "$said" >"$file"
+      ;;
+    gsutil)
+      said=$(timeout "$seconds" gsutil stat "gs://$BUCKET/$name" 2>&1) || told "$said" || return
+      printf '%s\n' "$said" >"$file"
+      ;;
+    *) return 2 ;;
+  esac
+}
+
+# The number of this key in what `describe` has found; fails where there is none.
+described() {
+  [[ $(<"$1") =~ (^|[^A-Za-z_-])$2\"?:[[:space:]]*\"?([0-9]+) ]] && REPLY=${BASH_REMATCH[2]}
 }
 
 # get NAME FILE [SECONDS]: the file is there as a whole or not at all.
@@ -607,12 +682,37 @@ write_marker() {
   put "$STATE/marker.$BASHPID" "${PREFIX}preempted-jobs/$NODE" "" "${2:-6}"
 }
 
-# Whether the job has its status, which is then in REPLY: 0 yes, 1 no, 2 unknown.
+# Whether the job has its status, which is then in REPLY: 0 yes, 1 no, 2 unknown. What an older attempt has written late is
+# none: this one goes on.
 has_ended() {
-  local file=$STATE/status.$BASHPID
+  local file=$STATE/status.$BASHPID answer=0
   get "$HERE/metadata/status-code" "$file" "${1:-20}" || return
+  older_status "${1:-20}" || answer=$?
+  case $answer in
+    0) return 1 ;;
+    2) return 2 ;;
+  esac
   read -r REPLY <"$file"
   return 0
+}
+
+# Whether the status is of an older attempt, by its metadata, and then its generation in REPLY: 0 yes, 1 no, 2 unknown. What
+# its developer launches by hand after the end is on no record, and has to take the status back first.
+older_status() {
+  local file=$STATE/described.$BASHPID answer=0 said
+  describe "$HERE/metadata/status-code" "$file" "${1:-20}" || answer=$?
+  case $answer in
+    0) ;;
+    1 | 2) return 2 ;; # Gone since we have seen it, or no answer: look again.
+    *) return 1 ;;
+  esac
+  described "$file" attempt || return 1
+  said=${REPLY:0:9}
+  # This very VM, started again in its place, has written it as what it was then.
+  ! described "$file" instance_id || [ "$REPLY" != "$ID" ] || return 1
+  [ "$((10#$said))" -lt "$ATTEMPT" ] || return 1
+  get "$HERE/metadata/attempts/$ATTEMPT.json" "$file.record" "${1:-20}" || return
+  described "$file" '[gG]eneration'
 }
 
 # --- Thirty seconds, then the VM is gone. ---

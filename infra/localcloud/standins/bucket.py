@@ -1,9 +1,11 @@
 """The calls of Cloud Storage that the stand-ins make (JSON API v1)."""
 
 import contextlib
+import json
 import mimetypes
 import os
 import shutil
+import uuid
 from collections.abc import Iterator, Mapping
 from typing import IO, Any, NamedTuple
 
@@ -14,6 +16,8 @@ NOT_FOUND = 404
 PRECONDITION_FAILED = 412
 CHUNK = 1024 * 1024
 UNKNOWN_KIND = "application/octet-stream"
+BOUNDARY = uuid.uuid4().hex
+"""Between the parts of an upload with metadata; content that nobody made for this has no such line."""
 
 
 class Stored(NamedTuple):
@@ -89,21 +93,33 @@ class Storage:
         if answer.length:  # the standard library takes a connection that breaks off for the end
             raise ConnectionError(f"{address}: the connection ended {answer.length} bytes early")
 
-    def write(self, address: Address, content: IO[bytes], *, kind: str, generation: str = "") -> None:
-        """Store content under a name.
+    def write(
+        self,
+        address: Address,
+        content: IO[bytes],
+        *,
+        kind: str,
+        generation: str = "",
+        custom: Mapping[str, str] | None = None,
+    ) -> None:
+        """Store content under a name, with custom metadata where any is given.
 
         Where a `generation` is given it replaces this one alone, "0" for none (`CloudError` 412
         else). `kind` is the content type, by default what the name's ending tells.
         """
-        query = {"uploadType": "media", "name": address.name}
+        query = {"uploadType": "multipart" if custom else "media", "name": address.name}
         if generation:
             query["ifGenerationMatch"] = generation
         headers = {"Content-Type": kind or mimetypes.guess_type(address.name)[0] or UNKNOWN_KIND}
         length = _length(content)
-        if length is not None:
+        body = _chunks(content, length)
+        if custom:
+            body = _related(custom, headers["Content-Type"], body)
+            headers = {"Content-Type": f"multipart/related; boundary={BOUNDARY}"}
+        elif length is not None:
             headers["Content-Length"] = str(length)
         path = f"/upload/storage/v1/b/{segment(address.bucket)}/o"
-        self._door.open("POST", path, query=query, body=_chunks(content, length), headers=headers).read()
+        self._door.open("POST", path, query=query, body=body, headers=headers).read()
 
     def copy(self, source: Address, target: Address, *, generation: str = "") -> None:
         """Copy inside Cloud Storage; `generation` as for `write`."""
@@ -145,6 +161,15 @@ def _length(content: IO[bytes]) -> int | None:
         if content.seekable():
             return os.fstat(content.fileno()).st_size - content.tell()
     return None
+
+
+def _related(custom: Mapping[str, str], kind: str, content: Iterator[bytes]) -> Iterator[bytes]:
+    """The body of a multipart upload."""
+    told = json.dumps({"metadata": dict(custom)})
+    yield f"--{BOUNDARY}\r\nContent-Type: application/json\r\n\r\n{told}\r\n".encode()
+    yield f"--{BOUNDARY}\r\nContent-Type: {kind}\r\n\r\n".encode()
+    yield from content
+    yield f"\r\n--{BOUNDARY}--\r\n".encode()
 
 
 def _chunks(content: IO[bytes], length: int | None) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ names, and in one that does not exist without them.
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from localcloud.standins import gs
@@ -34,13 +34,15 @@ class Copy(NamedTuple):
 class How(NamedTuple):
     """`keep` leaves alone what exists, `kind` is a content type, `say` tells what is being done.
 
-    Where `generation` is given an object is written over this one of it alone, "0" for none.
+    Where `generation` is given an object is written over this one of it alone, "0" for none. `custom` is
+    the metadata that an uploaded object gets.
     """
 
     keep: bool
     kind: str
     say: Callable[[str], None]
     generation: str = ""
+    custom: Mapping[str, str] | None = None
 
     @property
     def over(self) -> str:
@@ -129,10 +131,10 @@ def _copy(storage: Storage, copy: Copy, how: How) -> bool:
 
 def _upload(storage: Storage, path: str, target: Address, how: How) -> None:
     if path == STDIO:
-        storage.write(target, sys.stdin.buffer, kind=how.kind, generation=how.over)
+        storage.write(target, sys.stdin.buffer, kind=how.kind, generation=how.over, custom=how.custom)
     else:
         with open(path, "rb") as content:
-            storage.write(target, content, kind=how.kind, generation=how.over)
+            storage.write(target, content, kind=how.kind, generation=how.over, custom=how.custom)
 
 
 def _download(storage: Storage, source: Address, path: str, how: How) -> bool:

@@ -9,7 +9,7 @@ from localcloud.standins.gsutil_commands import COMMANDS, GsutilCall, fail
 from localcloud.standins.options import BadOption, split
 from localcloud.standins.transport import CloudError, cloud, give_up
 
-HEADERS = ("content-type", "x-goog-if-generation-match")
+KIND, MATCH, CUSTOM = "content-type", "x-goog-if-generation-match", "x-goog-meta-"
 
 
 def main(_command: str, arguments: list[str]) -> int:
@@ -39,12 +39,27 @@ def _run(arguments: list[str]) -> None:
     options = split(rest, switches=command.switches, valued=command.valued)
     if not command.least <= len(options.arguments) <= command.most:
         fail(f"Wrong number of arguments for {name!r} command.")
-    header, colon, value = top.given.get("h", "").partition(":")
-    given = {header.lower(): value.strip()} if colon else {}
-    if colon and header.lower() not in HEADERS:
-        fail(f"the local cloud's stand-in takes no header but {' and '.join(HEADERS)}, not {header!r}")
-    kind, generation = (given.get(name, "") for name in HEADERS)
-    command.run(GsutilCall(Storage(cloud()), options, kind=kind, generation=generation, quiet=top.has("q")))
+    given = dict(_header(line) for line in top.given.get("h", "").splitlines())
+    command.run(
+        GsutilCall(
+            Storage(cloud()),
+            options,
+            kind=given.get(KIND, ""),
+            generation=given.get(MATCH, ""),
+            custom={
+                name.removeprefix(CUSTOM): value for name, value in given.items() if name.startswith(CUSTOM)
+            },
+            quiet=top.has("q"),
+        )
+    )
+
+
+def _header(line: str) -> tuple[str, str]:
+    name, _, value = line.partition(":")
+    name = name.lower()
+    if name not in (KIND, MATCH) and not name.startswith(CUSTOM):
+        fail(f"the local cloud's stand-in takes no header but {KIND}, {MATCH} and {CUSTOM}…, not {name!r}")
+    return name, value.strip()
 
 
 def _fail_as_cloud(error: CloudError) -> NoReturn:

@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, NoReturn
 
 from localcloud.standins import copying, gs, looking, syncing
@@ -22,6 +22,7 @@ class GsutilCall(NamedTuple):
     options: CommandOptions
     kind: str
     generation: str
+    custom: Mapping[str, str]
     quiet: bool
 
     def say(self, message: str) -> None:
@@ -62,7 +63,13 @@ def _copy(call: GsutilCall, arguments: list[str], target: str) -> list[copying.C
     if found.missing:
         fail(f"No URLs matched: {found.missing[0]}")
     copies = copying.plan(call.storage, found.sources, target)
-    how = How(keep=options.has("n"), kind=call.kind, say=call.say, generation=call.generation)
+    how = How(
+        keep=options.has("n"),
+        kind=call.kind,
+        say=call.say,
+        generation=call.generation,
+        custom=call.custom,
+    )
     copying.execute(call.storage, copies, how)
     return copies
 

@@ -159,7 +159,9 @@ def describe(stored: Stored) -> None:
     for title, key in STAT_FIELDS:
         if key in stored.resource:
             _print(f"    {title + ':':<24}{stored.resource[key]}")
-    for key, value in stored.resource.get("metadata", {}).items():
+    if custom := stored.resource.get("metadata", {}):
+        _print("    Metadata:")
+    for key, value in custom.items():
         _print(f"        {key + ':':<20}{value}")
 
 

@@ -22,6 +22,8 @@ class CommandOptions(NamedTuple):
 def split(words: Sequence[str], *, switches: str, valued: str, ends: bool = False) -> CommandOptions:
     """Take options apart, bundled ones too (`-lh`); with `ends` the first argument ends them.
 
+    An option that is given several times has a line for each of its values.
+
     Raises:
         BadOption: an unknown option, or one without its value.
     """
@@ -49,7 +51,7 @@ def _take(letters: str, rest: list[str], given: dict[str, str], *, switches: str
             value = letters[position + 1 :] or (rest.pop(0) if rest else None)
             if value is None:
                 raise BadOption(f"option -{letter} requires argument")
-            given[letter] = value
+            given[letter] = f"{given[letter]}\n{value}" if letter in given else value
             return
         else:
             raise BadOption(f"option -{letter} not recognized by the local cloud's stand-in")

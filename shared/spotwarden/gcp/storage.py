@@ -1,6 +1,6 @@
 """The bucket behind `Store`: what is tried again, and how our own doing is told from another's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -9,7 +9,7 @@ from spotwarden.gcp.objects import WRITTEN_BY, ObjectDoor, check_size
 from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.ports import ConflictError, Entry, Stored, UnansweredError
 
-_ENTRY = "items(name,generation,updated,size),nextPageToken"
+_ENTRY = "items(name,generation,updated,size,metadata),nextPageToken"
 _FOLDER = "prefixes,nextPageToken"
 
 
@@ -57,7 +57,7 @@ class CloudStorage:
         return sorted(folder[len(prefix) : -1] for folder in rows.prefixes)
 
     def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
-        """As `Store.read`: data, generation and time are of one moment. Two calls."""
+        """As `Store.read`: data, generation, time and metadata are of one moment. Two calls."""
         return self._retry_policy.insist(lambda: self._read(name, at_most))
 
     def _read(self, name: str, at_most: int) -> Stored | None:
@@ -66,7 +66,8 @@ class CloudStorage:
             return None
         check_size(name, blob.size, at_most)
         generation, updated = int(blob.generation), blob.updated
-        return Stored(data=self._objects.download(blob, at_most), generation=generation, updated=updated)
+        data = self._objects.download(blob, at_most)
+        return Stored(data=data, generation=generation, updated=updated, metadata=_custom(blob))
 
     def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
         """As `Store.write`; a write whose answer was lost is recognised and not reported as a conflict."""
@@ -143,4 +144,15 @@ class _Delete:
 
 
 def _entry(row: Any) -> Entry:
-    return Entry(name=row.name, generation=int(row.generation), updated=row.updated, size=int(row.size))
+    return Entry(
+        name=row.name,
+        generation=int(row.generation),
+        updated=row.updated,
+        size=int(row.size),
+        metadata=_custom(row),
+    )
+
+
+def _custom(blob: Any) -> Mapping[str, str]:
+    """What its writer has put beside the content; the word of a write of ours is none of it."""
+    return {key: value for key, value in (blob.metadata or {}).items() if key != WRITTEN_BY}

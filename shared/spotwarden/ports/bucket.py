@@ -1,6 +1,6 @@
 """The bucket: small objects under their generations, and a developer's files of any size."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -9,20 +9,26 @@ import msgspec
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of a listing."""
+    """One row of a listing; `metadata` is what its writer has put beside the content, at most 8 KiB."""
 
     name: str
     generation: int
     updated: datetime
     size: int
+    metadata: Mapping[str, str] = {}
+
+    def __hash__(self) -> int:
+        """By what cannot be the same of two objects; a mapping has no hash of its own."""
+        return hash((self.name, self.generation))
 
 
 class Stored(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of an object and the generation it was read at."""
+    """The content of an object, the generation it was read at, and its custom metadata then."""
 
     data: bytes
     generation: int
     updated: datetime
+    metadata: Mapping[str, str] = {}
 
 
 class Store(Protocol):

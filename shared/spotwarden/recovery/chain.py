@@ -27,6 +27,12 @@ def told(ledger: Sequence[Attempt]) -> tuple[Attempt, ...]:
     return tuple(found)
 
 
+def newest(ledger: Sequence[Attempt]) -> Attempt | None:
+    """The newest attempt that was meant to run; None where there is none."""
+    chain = told(ledger)
+    return chain[-1] if chain else None
+
+
 def _first_seen(stopped: Attempt, tombstone: Attempt) -> dict[str, str]:
     """The instances of an attempt that was stopped before it was known to run: only the stop names them."""
     former = set(stopped.replaces.values())

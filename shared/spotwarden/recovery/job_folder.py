@@ -34,7 +34,9 @@ from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import BrokenError, Entry, Store
+from spotwarden.recovery.chain import newest
 from spotwarden.recovery.heartbeats import beat_in, progress_in
+from spotwarden.recovery.status_code import is_late
 
 typed.prepare(Watch, Attempt, JobFile)
 
@@ -111,7 +113,8 @@ def look_at_job(
         recorded=LaunchedRecord(job=job, attempt=number) in folder.things if number else False,
     )
     status = store.read(layout.build(StatusCode(job=job)))
-    if status is None:
+    present = newest([recorded.attempt for recorded in ledger])
+    if status is None or is_late(status.metadata, status.updated, present):
         return facts
     code = status.data.decode(errors="replace").strip()
     return msgspec.structs.replace(facts, status_code=code, ended=status.updated)

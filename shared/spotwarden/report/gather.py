@@ -39,6 +39,7 @@ from spotwarden.ports import BrokenError, Entry
 from spotwarden.recovery.chain import told
 from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file, telling
+from spotwarden.recovery.status_code import attempt_in, is_late
 from spotwarden.report.figures.beats import line
 from spotwarden.report.model.kept import Gathered, NodeMetrics, Ran, Sources
 from spotwarden.report.store import ReportStore
@@ -200,8 +201,13 @@ def _with_end(reader: JobReader, sources: Sources) -> Sources:
         return sources
     if stored is None:
         return sources
-    code, attempt = _text("", stored.data), sources.ledger[-1].number if sources.ledger else 0
-    signals = sources.signals.with_row(ended(attempt, code, stored.updated))
+    newest = sources.ledger[-1] if sources.ledger else None
+    code, number = _text("", stored.data), newest.number if newest else 0
+    late = is_late(stored.metadata, stored.updated, newest)
+    of = attempt_in(stored.metadata) if late else number
+    signals = sources.signals.with_row(ended(of or 0, code, stored.updated))
+    if late:
+        return replace(sources, signals=signals)
     return replace(sources, status_code=code, ended=stored.updated, signals=signals)
 
 

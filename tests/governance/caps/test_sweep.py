@@ -159,6 +159,17 @@ def test_a_job_that_ends_in_time_is_cleared(world):
     assert world.asked() == []
 
 
+def test_a_late_status_of_an_attempt_before_does_not_keep_a_job_from_its_cap(world):
+    """Else whoever is slow to end could go on for ever."""
+    vm = world.job()
+    world.attempt("train", "999")
+    world.attempt("train", vm, 2)
+    world.sweep_for(hours=9)
+    world.cloud.store.put("train/metadata/status-code", b"0", {"attempt": "1"})
+    world.sweep_for(hours=2)
+    assert world.asked() == [("stop", vm)]
+
+
 def test_while_it_only_observes_nothing_is_stopped(module):
     """All is told, and the meter runs."""
     world = CapWorld(module, job_cap=TEN, mode=Mode.OBSERVE)

@@ -68,9 +68,9 @@ class ReapWorld(GovernedWorld):
         assert stored is not None
         self.cloud.store.delete(name, generation=stored.generation)
 
-    def end(self, job: str = "test-vm", code: str = "0") -> None:
-        """The job writes its status."""
-        self.store(StatusCode(job=job), code.encode())
+    def end(self, job: str = "test-vm", code: str = "0", **metadata: str) -> None:
+        """The job writes its status, with this beside it."""
+        self.cloud.store.put(self.layout.build(StatusCode(job=job)), code.encode(), metadata)
 
     def id_of(self, node: str = "test-vm", job: str = "test-vm", attempt: int = 1) -> str:
         """The id of a node's VM in an attempt, by its record, else by the list of open jobs."""

@@ -6,6 +6,8 @@ from datetime import timedelta
 import msgspec
 import pytest
 
+from spotwarden.governance.signals.records import read_record
+from spotwarden.governance.signals.table import SignalKind, signals
 from spotwarden.layout import AttemptRecord, Heartbeat, JobFileName, Output
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.governance import IdleLimits, Remedy
@@ -156,6 +158,20 @@ def test_a_late_status_of_attempt_1_ends_no_attempt_2_that_works(world, sign, cl
         world.sweep_for(minutes=5)
     assert world.asked() == []
     assert world.kinds() == ["orphan_unknown"]
+
+
+@pytest.mark.parametrize(("said", "ends"), [("1", False), ("2", True)])
+def test_a_status_that_names_attempt_1_ends_no_attempt_2_even_one_that_rests(world, said, ends):
+    """Nothing contradicts it, and nothing needs to."""
+    vm = second_attempt(world)
+    world.end(attempt=said, instance_id="999")
+    world.sweep_for(hours=2)
+    assert world.asked() == ([("delete", vm)] if ends else [])
+    record = read_record(world.cloud.store, world.layout, "test-vm", ids=[vm])
+    assert record.status_code == ("0" if ends else None)
+    assert [
+        (row.attempt, signal.value) for row, signal in signals(record.signals.nodes, SignalKind.ENDED)
+    ] == [(int(said), "0")]
 
 
 def test_a_heartbeat_of_attempt_1_does_not_contradict_the_end_of_attempt_2(world):

@@ -83,6 +83,7 @@ class Lie(Enum):
     JUNK = "heartbeats and metrics of another job that nobody can read"
     UNREAL = "metrics of another job that are not numbers"
     STATUS = "the status code of another job that runs"
+    LATE = "a status code that says that it is of an attempt before"
 
 
 class Port(Enum):

@@ -74,7 +74,8 @@ class Guests:
         """Register the id; where the job has ended there is nothing to do but to go."""
         if vm.seen.status is not Status.RUNNING or vm.seen.id in self.programs:
             return
-        if self._cloud.store.read(self._layout.build(StatusCode(job=job.name))):
+        status = self._cloud.store.read(self._layout.build(StatusCode(job=job.name)))
+        if status is not None and int(status.metadata.get("attempt", "999")) >= (vm.seen.attempt or 1):
             self._cloud.compute.owner_deletes(vm.seen.id, user=GUEST)
             return
         if not job.shy:
@@ -148,11 +149,14 @@ class Guests:
 
     def end(self, job: PlaneJob) -> None:
         """Write the status code of a job; its programs have ended, and say nothing more."""
+        told = {}
         for program in list(self.programs.values()):
             if program.job is job:
                 self.behave(program.vm, Mood.HANG)
+                if program.vm.seen.attempt:
+                    told = {"attempt": str(program.vm.seen.attempt), "instance_id": program.vm.seen.id}
         job.finished = True
-        self._cloud.store.write(self._layout.build(StatusCode(job=job.name)), b"0", generation=None)
+        self._cloud.store.put(self._layout.build(StatusCode(job=job.name)), b"0", told)
 
     def shut_down(self, vm: Vm, word: Word) -> None:
         """Run the shutdown script of a VM."""

@@ -174,9 +174,18 @@ class PlaneWorld(People):
         if lying is None or about is None or lying is about:
             return
         vm = self.running(about)[0]
-        about.deceived = True
         self.note(f"    about {about.name}")
+        if command.lie is p.Lie.LATE:
+            self._write_late(about, vm)
+            return
+        about.deceived = True
         self._lie(command.lie, about, vm)
+
+    def _write_late(self, about: PlaneJob, vm: Vm) -> None:
+        """Nothing at all may come of this one: it says that it is of an attempt before."""
+        name, before = self.layout.build(StatusCode(job=about.name)), (vm.seen.attempt or 1) - 1
+        if before and self.cloud.store.read(name) is None:
+            self.cloud.store.put(name, b"0", {"attempt": str(before), "instance_id": "1"})
 
     def _lie(self, lie: p.Lie, about: PlaneJob, vm: Vm) -> None:
         node, build, now = vm.seen.name, self.layout.build, self.now()

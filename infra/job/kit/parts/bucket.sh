@@ -101,12 +101,17 @@ content_type() {
 # Where an object of this name is uploaded to.
 upload_url() {
   encoded "$1"
-  REPLY="$API/upload/storage/v1/b/$BUCKET/o?uploadType=media&name=$REPLY${2:+&ifGenerationMatch=$2}"
+  REPLY="$API/upload/storage/v1/b/$BUCKET/o?uploadType=${3:-media}&name=$REPLY${2:+&ifGenerationMatch=$2}"
 }
 
-# put FILE NAME [GENERATION [SECONDS]]: only over this generation where one is given; 0 means that there is none yet.
+# put FILE NAME [GENERATION [SECONDS [KEY=VALUE…]]]: only over this generation where one is given; 0 means that there is none
+# yet. The rest is custom metadata of the object.
 put() {
   local file=$1 name=$2 generation=${3:-} seconds=${4:-86400} said type
+  if [ "$#" -gt 4 ]; then
+    put_described "$@"
+    return
+  fi
   case $TRANSPORT in
     curl)
       content_type "$name"
@@ -124,6 +129,76 @@ put() {
       ;;
     *) return 2 ;;
   esac
+}
+
+# The same with custom metadata, for a small file; neither keys nor values have a comma.
+put_described() {
+  local file=$1 name=$2 generation=$3 seconds=$4 said pair headers=() text=""
+  shift 4
+  case $TRANSPORT in
+    curl)
+      multipart "$file" "$name" "$@"
+      upload_url "$name" "$generation" multipart
+      request "$seconds" -X POST --data-binary @"$STATE/parts.$BASHPID" -o /dev/null \
+        -H "Content-Type: multipart/related; boundary=$BOUNDARY" "$REPLY"
+      ;;
+    gcloud)
+      for pair in "$@"; do text+=,$pair; done
+      said=$(timeout "$seconds" gcloud storage cp ${generation:+"--if-generation-match=$generation"} \
+        "--custom-metadata=${text:1}" "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
+      ;;
+    gsutil)
+      for pair in "$@"; do headers+=(-h "x-goog-meta-${pair%%=*}:${pair#*=}"); done
+      said=$(timeout "$seconds" gsutil ${generation:+-h "x-goog-if-generation-match:$generation"} "${headers[@]}" -q cp \
+        "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
+      ;;
+    *) return 2 ;;
+  esac
+}
+
+# The body of an upload with metadata (Google: "Upload objects from a file system", multipart), in a file of its own; its
+# parts are told apart by BOUNDARY.
+multipart() {
+  local file=$1 pair made="" type
+  content_type "$2"
+  type=$REPLY
+  shift 2
+  for pair in "$@"; do
+    json_text "${pair#*=}"
+    made+=",\"${pair%%=*}\":\"$REPLY\""
+  done
+  BOUNDARY=spotwarden-$RANDOM$RANDOM$RANDOM$RANDOM
+  {
+    printf -- '--%s\r\nContent-Type: application/json; charset=utf-8\r\n\r\n{"metadata":{%s}}\r\n' "$BOUNDARY" "${made:1}"
+    printf -- '--%s\r\nContent-Type: %s\r\n\r\n' "$BOUNDARY" "$type"
+    cat "$file"
+    printf -- '\r\n--%s--\r\n' "$BOUNDARY"
+  } >"$STATE/parts.$BASHPID"
+}
+
+# describe NAME FILE [SECONDS]: what is told of an object beside its content, as JSON, or as gsutil prints it.
+describe() {
+  local name=$1 file=$2 seconds=${3:-86400} said
+  case $TRANSPORT in
+    curl)
+      encoded "$name"
+      request "$seconds" -o "$file" "$API/storage/v1/b/$BUCKET/o/$REPLY?fields=generation,metadata"
+      ;;
+    gcloud)
+      said=$(timeout "$seconds" gcloud storage objects describe --raw --format=json "gs://$BUCKET/$name" 2>&1) || told "$said" || return
+      printf '%s\n' "$said" >"$file"
+      ;;
+    gsutil)
+      said=$(timeout "$seconds" gsutil stat "gs://$BUCKET/$name" 2>&1) || told "$said" || return
+      printf '%s\n' "$said" >"$file"
+      ;;
+    *) return 2 ;;
+  esac
+}
+
+# The number of this key in what `describe` has found; fails where there is none.
+described() {
+  [[ $(<"$1") =~ (^|[^A-Za-z_-])$2\"?:[[:space:]]*\"?([0-9]+) ]] && REPLY=${BASH_REMATCH[2]}
 }
 
 # get NAME FILE [SECONDS]: the file is there as a whole or not at all.

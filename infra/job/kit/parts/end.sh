@@ -39,7 +39,8 @@ save_once() {
   upload_output 86400 "$WHOLE" new && compare_output
 }
 
-# Whoever has written a status before this VM was right. Fails where there is none to be written, or none can be.
+# Whoever has written a status before this VM was right, unless it was an older attempt. Fails where there is none to be
+# written, or none can be.
 write_status() {
   local answer=0
   for_ever status_once "$1" || answer=$?
@@ -53,13 +54,26 @@ write_status() {
 
 # A bucket that was away for longer than we are patient, and is back, gets the output first.
 status_once() {
-  local status=$1
+  local status=$1 answer=0
   may_write || return
   [ "${UNSAVED:-}" != 2 ] || ! save_once || UNSAVED=""
   [ -z "${UNSAVED:-}" ] || [ "$status" != 0 ] || status=74
   echo "$status" >"$STATE/code"
-  put "$STATE/code" "$HERE/metadata/status-code" 0 60
+  put_status 0 || answer=$?
+  [ "$answer" = 3 ] || return "$answer"
+  answer=0
+  older_status || answer=$?
+  case $answer in
+    1) return 3 ;;
+    2) return 2 ;;
+  esac
+  put_status "$REPLY" || answer=$?
+  # Somebody was faster: look again whose that is.
+  return $((answer == 3 ? 2 : answer))
 }
+
+# Over this generation. Who reads it learns whose it is: that of an attempt that is over ends no other.
+put_status() { put "$STATE/code" "$HERE/metadata/status-code" "$1" 60 "attempt=$ATTEMPT" "instance_id=$ID"; }
 
 # The first node judges; the others wait until the job has a status. 0 where the program is to run once more.
 finish_gang() {

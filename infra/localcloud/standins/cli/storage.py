@@ -7,6 +7,7 @@ from collections.abc import Callable
 from localcloud.standins import copying, gs, looking, syncing
 from localcloud.standins.bucket import NOT_FOUND, Storage
 from localcloud.standins.cli.command import MANY, SWITCH, VALUE, Command, Path, Run
+from localcloud.standins.cli.compute import show
 from localcloud.standins.copying import BadTarget, How
 from localcloud.standins.gs import Address, BadAddress
 from localcloud.standins.sources import Finder
@@ -15,6 +16,7 @@ from localcloud.standins.transport import CloudError
 
 NO_CLOBBER = ("--no-clobber", "-n")
 MATCH = "--if-generation-match"
+CUSTOM = "--custom-metadata"
 RECURSIVE = ("--recursive", "-r", "-R")
 
 
@@ -66,10 +68,20 @@ def _copy(run: Run, storage: Storage, *, recursive: bool) -> list[copying.Copy]:
         kind=run.flags.get("--content-type", ""),
         say=_say,
         generation=run.flags.get(MATCH, ""),
+        custom=_pairs(run),
     )
     copying.execute(storage, copies, how)
     _check_missing(run, found.missing)
     return copies
+
+
+def _pairs(run: Run) -> dict[str, str]:
+    """The custom metadata of the command line: `key=value,key=value`."""
+    words = [word.partition("=") for word in run.flags.get(CUSTOM, "").split(",") if word]
+    for key, sign, _ in words:
+        if not sign:
+            run.fail(f"argument {CUSTOM}: Bad syntax for dict arg: [{key}].", 2)
+    return {key: value for key, _, value in words}
 
 
 def _mv(run: Run, storage: Storage) -> None:
@@ -155,6 +167,14 @@ def _du(run: Run, storage: Storage) -> None:
     _check_missing(run, missing)
 
 
+def _describe_object(run: Run, storage: Storage) -> None:
+    if "--raw" not in run.flags:
+        run.fail("the local cloud's stand-in describes objects with --raw only")
+    if (stored := storage.stat(gs.parse(run.arguments[0]))) is None:
+        run.fail(f"{run.arguments[0]} not found: 404.")
+    show(run, [dict(stored.resource)], "yaml", single=True)
+
+
 def _make_bucket(run: Run, storage: Storage) -> None:
     settings = {"location": run.flags["--location"]} if run.flags.get("--location") else {}
     for argument in run.arguments:
@@ -169,6 +189,7 @@ COPY = {
     **dict.fromkeys(NO_CLOBBER, SWITCH),
     "--content-type": VALUE,
     MATCH: VALUE,
+    CUSTOM: VALUE,
     "--read-paths-from-stdin": SWITCH,
     "-I": SWITCH,
 }
@@ -190,6 +211,7 @@ COMMANDS: dict[Path, Command] = {
     ("storage", "rm"): Command(_told(_rm), DEEP, "URLS [URLS ...]", 1, MANY),
     ("storage", "rsync"): Command(_told(_rsync), SYNC, "SOURCE DESTINATION", 2, 2),
     ("storage", "du"): Command(_told(_du), USAGE, "URLS [URLS ...]", 1, MANY),
+    ("storage", "objects", "describe"): Command(_told(_describe_object), {"--raw": SWITCH}, "URL", 1, 1),
     ("storage", "buckets", "create"): Command(
         _told(_make_bucket), {"--location": VALUE}, "URLS [URLS ...]", 1, MANY
     ),

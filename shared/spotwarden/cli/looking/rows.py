@@ -29,9 +29,10 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.jobfile import JobFile
 from spotwarden.ports import BrokenError
-from spotwarden.recovery.chain import as_told
+from spotwarden.recovery.chain import as_told, newest
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
 from spotwarden.recovery.standing import JobSummary, experiment
+from spotwarden.recovery.status_code import is_late
 
 STALL = "stall"
 AT_ONCE = 32
@@ -117,16 +118,14 @@ class JobRows:
             ),
             key=lambda object_name: object_name.attempt,
         )
+        # The first and the newest are all that a row takes; the newest may say how the one before ended.
+        ledger = tuple(
+            recorded
+            for object_name in dict.fromkeys((*attempts[:1], *attempts[-2:]))
+            if (recorded := self._attempt(folder, object_name))
+        )
         facts = JobFacts(
-            job=name,
-            # The first and the newest are all that a row takes; the newest may say how the one before ended.
-            ledger=tuple(
-                one
-                for object_name in dict.fromkeys((*attempts[:1], *attempts[-2:]))
-                if (one := self._attempt(folder, object_name))
-            ),
-            file=self._file(folder, name),
-            **self._end(folder, name),
+            job=name, ledger=ledger, file=self._file(folder, name), **self._end(folder, name, ledger)
         )
         if not (facts.ledger or facts.status_code is not None or CreateScript(job=name) in folder.things):
             return None
@@ -148,9 +147,10 @@ class JobRows:
 
         return once(self._cache, self._layout, folder, JobFileName(job=name), read)
 
-    def _end(self, folder: JobFolder, name: str) -> Mapping[str, Any]:
+    def _end(self, folder: JobFolder, name: str, ledger: Sequence[Recorded]) -> Mapping[str, Any]:
         object_name: ObjectName = StatusCode(job=name)
-        if object_name not in folder.things:
+        entry, present = folder.things.get(object_name), newest([recorded.attempt for recorded in ledger])
+        if entry is None or is_late(entry.metadata, entry.updated, present):
             return {}
 
         def read() -> Mapping[str, Any]:

@@ -26,7 +26,9 @@ from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
 from spotwarden.model.usage import DayTotal, MeteredVm
 from spotwarden.ports import Store, UnansweredError
+from spotwarden.recovery.chain import newest
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
+from spotwarden.recovery.status_code import is_late
 
 typed.prepare(Attempt)
 
@@ -119,8 +121,14 @@ def _read_records(store: Store, layout: Layout, job: str) -> JobAttempts:
         file=file,
         owner=file.owner or (attempts[-1].owner if attempts else ""),
         attempts=attempts,
-        ended=StatusCode(job=job) in folder.things,
+        ended=_ended(folder, job, attempts),
     )
+
+
+def _ended(folder: JobFolder, job: str, attempts: Sequence[Attempt]) -> bool:
+    """Whether the job has a status, and not a late one of an attempt before its newest."""
+    entry = folder.things.get(StatusCode(job=job))
+    return entry is not None and not is_late(entry.metadata, entry.updated, newest(attempts))
 
 
 def _attempt(store: Store, layout: Layout, folder: JobFolder, object_name: ObjectName) -> Attempt:

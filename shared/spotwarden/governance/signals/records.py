@@ -33,6 +33,7 @@ from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
 from spotwarden.recovery.identity import JobIdentity
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
+from spotwarden.recovery.status_code import attempt_in, is_late
 
 _CACHE: GenerationCache[object] = GenerationCache()
 
@@ -121,7 +122,8 @@ def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: W
         ),
     )
     record = _with_newest(record, newest)
-    return _with_end(store, layout, folder, msgspec.structs.replace(record, signals=alive(folder, record)))
+    record = msgspec.structs.replace(record, signals=alive(folder, record))
+    return _with_end(store, layout, folder, record, newest)
 
 
 def _listed(watch: Watch | None) -> frozenset[str]:
@@ -154,14 +156,20 @@ def _with_newest(record: JobRecord, newest: Launched | None) -> JobRecord:
     )
 
 
-def _with_end(store: Store, layout: Layout, folder: JobFolder, record: JobRecord) -> JobRecord:
-    """The end last: one that was taken back while we read is no end."""
+def _with_end(
+    store: Store, layout: Layout, folder: JobFolder, record: JobRecord, newest: Launched | None
+) -> JobRecord:
+    """The end last: one that was taken back while we read is no end, nor is a late one of another attempt."""
     object_name = StatusCode(job=record.job)
     stored = store.read(layout.build(object_name)) if object_name in folder.things else None
     if stored is None:
         return record
     code = stored.data.decode(errors="replace").strip()
-    table = record.signals.with_row(ended(record.attempt, code, stored.updated))
+    late = is_late(stored.metadata, stored.updated, newest)
+    of = attempt_in(stored.metadata) if late else record.attempt
+    table = record.signals.with_row(ended(of or 0, code, stored.updated))
+    if late:
+        return msgspec.structs.replace(record, signals=table)
     return msgspec.structs.replace(record, status_code=code, ended=stored.updated, signals=table)
 
 

@@ -1,0 +1,50 @@
+"""Which attempt a status code ends, by what its writer has put beside it.
+
+The job kit writes `attempt` and `instance_id` as custom metadata of the object. A VM that lives longer than
+it should writes its status while another attempt runs, and that ends nothing. Like all that job VMs write the
+metadata is a hint: whoever may write a status may write any metadata with it. It tells what came late from
+what did not; it proves nothing.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Protocol
+
+ATTEMPT = "attempt"
+INSTANCE_ID = "instance_id"
+_NUMBER = re.compile("[1-9][0-9]{0,8}")
+
+
+class Claimed(Protocol):
+    """An attempt on record, as far as it matters here: number, time of its claim, instances by node."""
+
+    @property
+    def number(self) -> int: ...  # noqa: D102 — said above
+
+    @property
+    def created(self) -> datetime: ...  # noqa: D102 — said above
+
+    @property
+    def instances(self) -> Mapping[str, str]: ...  # noqa: D102 — said above
+
+
+def attempt_in(metadata: Mapping[str, str]) -> int | None:
+    """The attempt that the metadata of a status names; None where it names none."""
+    named = metadata.get(ATTEMPT, "")
+    return int(named) if _NUMBER.fullmatch(named) else None
+
+
+def is_late(metadata: Mapping[str, str], at: datetime, newest: Claimed | None) -> bool:
+    """Whether a status that was written `at` is of an attempt before the newest, and came too late.
+
+    One that came before the newest's claim is the job's end all the same: the claim did not know of it. One
+    of two attempts ago never is, for the job has gone on since. One that names no attempt is taken for the
+    newest's, and so is one of a VM that the newest has as its own.
+    """
+    said = attempt_in(metadata)
+    if newest is None or said is None or said >= newest.number:
+        return False
+    if metadata.get(INSTANCE_ID) in newest.instances.values():
+        return False
+    return said < newest.number - 1 or at > newest.created
