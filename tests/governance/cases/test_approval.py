@@ -140,10 +140,12 @@ def test_the_page_says_what_would_be_done_and_who_may(gang):
         "All 64 VMs of it will be stopped (its disks stay), by the next sweep that finds the same.",
         "counts for 1d",
         "waits for approval",
+        "nothing is done, for it waits for an approval",
         "spotwarden cases approve idle gang",
         f"You answer as {OPS}",
     ):
         assert said in page.text
+    assert "not before" not in page.text
     assert gang.approval().by == ""
 
 

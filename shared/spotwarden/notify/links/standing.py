@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from spotwarden.governance.cases.approval import is_approved, is_asked
 from spotwarden.governance.cases.history import is_kept, standing
 from spotwarden.governance.cases.notices import name_of, remedy_phrases, title_of
 from spotwarden.model.case import Case, CaseState
@@ -67,7 +68,7 @@ def _facts(case: Case, policy: Policy, now: datetime) -> Iterator[tuple[str, str
     yield "Why", case.reason
     yield "Case", f"{case.rule} {case.key}"
     yield "Stands", standing(case, now) + (f" by {case.kept_by}" if is_kept(case, now) else "")
-    yield "Otherwise", _otherwise(case, policy)
+    yield "Otherwise", _otherwise(case, policy, now)
     yield "Extended", f"by {case.extended:g} h so far" if case.extended else ""
     yield (
         "VMs",
@@ -81,7 +82,7 @@ def _facts(case: Case, policy: Policy, now: datetime) -> Iterator[tuple[str, str
     yield "Owner", case.subject.owner
 
 
-def _otherwise(case: Case, policy: Policy) -> str:
+def _otherwise(case: Case, policy: Policy, now: datetime) -> str:
     """What was announced, and still is to come; "" for nothing."""
     said = [
         warning
@@ -90,6 +91,8 @@ def _otherwise(case: Case, policy: Policy) -> str:
     ]
     if not said or case.state is CaseState.ACTED:
         return ""
+    if is_asked(case, now) and not is_approved(case, now):
+        return "nothing is done, for it waits for an approval"
     held = ", but this deployment only observes" if policy.mode is Mode.OBSERVE else ""
     return f"it will {remedy_phrases(said[-1].remedy, case)[0]}, not before {moment(said[-1].due)}{held}"
 
