@@ -25,6 +25,8 @@ class Endpoints:
             "SPOTWARDEN_LOCAL_URL": self.http,
             "GOOGLE_CLOUD_PROJECT": self.project,
             "GCE_METADATA_HOST": host,
+            # google-auth asks here first whether there is a metadata server at all, with no path of its own.
+            "GCE_METADATA_IP": f"{host}/" if self.token else host,
             "STORAGE_EMULATOR_HOST": self.http,
             "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
             "PUBSUB_EMULATOR_HOST": self.grpc,
