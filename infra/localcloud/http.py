@@ -37,7 +37,7 @@ class Json(Response):
 
 
 async def read_json(request: Request) -> dict[str, Any]:
-    """Read the JSON object of a request body, an empty body as `{}`.
+    """Read the JSON object of a request body; an empty body, or `null` as Go's clients send it, is `{}`.
 
     Raises:
         ApiError: 400 `parseError` when the body is no JSON object.
@@ -49,6 +49,8 @@ async def read_json(request: Request) -> dict[str, Any]:
         value = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise ApiError(400, "parseError", f"Parse Error: the body is not JSON: {error}") from error
+    if value is None:
+        return {}
     if not isinstance(value, dict):
         raise ApiError(400, "parseError", "Parse Error: the body must be a JSON object.")
     return value

@@ -75,7 +75,7 @@ class Log:
     def _check(self, given: Entry) -> None:
         unknown = sorted(given.keys() - SCHEMA.keys() - {"traceSampled"})
         if unknown:
-            raise _invalid(f'Unknown name "{unknown[0]}" in a log entry: Cannot find field.')
+            raise RpcError("UNIMPLEMENTED", f"The local cloud does not do LogEntry.{unknown[0]}.")
         match = _LOG_NAME.fullmatch(str(given.get("logName", "")))
         if match is None:
             raise _invalid(f'Log name "{given.get("logName", "")}" is not projects/P/logs/L, L URL-encoded.')

@@ -20,7 +20,8 @@ from localcloud.logs.query import earliest, entry_filter
 from localcloud.logs.sinks import SinkBody, Sinks, shown
 from localcloud.ports import Publish, Resource
 from localcloud.rpc import RpcError, page
-from localcloud.rpc.rest import read_body
+from localcloud.rpc.rest import Body, read_body
+from localcloud.rpc.shapes import stored_shapes
 
 MOST_ENTRIES = 100_000
 MOST_A_PAGE = 1000
@@ -88,7 +89,7 @@ class LogService:
         self._sinks.route(entry)
 
     async def _write(self, request: Request) -> Response:
-        body = await read_body(request, WriteBody)
+        body = await _body(request, WriteBody, "WriteLogEntriesRequest")
         if not body.entries:
             raise RpcError("INVALID_ARGUMENT", "There are no entries to write.")
         complete, refused = self._complete(body)
@@ -112,7 +113,7 @@ class LogService:
         return complete, refused
 
     async def _list(self, request: Request) -> Response:
-        body = await read_body(request, ListBody)
+        body = await _body(request, ListBody, "ListLogEntriesRequest")
         self._check_parents(body)
         if body.order_by not in ("", "timestamp asc", "timestamp desc"):
             text = f'orderBy must be "timestamp asc" or "timestamp desc", not {body.order_by!r}.'
@@ -152,7 +153,7 @@ class LogService:
 
     async def _create_sink(self, request: Request) -> Response:
         self._check_project(request)
-        return Json(self._sinks.create(await read_body(request, SinkBody)))
+        return Json(self._sinks.create(await _body(request, SinkBody, "LogSink")))
 
     async def _list_sinks(self, request: Request) -> Response:
         self._check_project(request)
@@ -165,7 +166,7 @@ class LogService:
 
     async def _update_sink(self, request: Request) -> Response:
         self._check_project(request)
-        body = await read_body(request, SinkBody)
+        body = await _body(request, SinkBody, "LogSink")
         mask = request.query_params.get("updateMask", "")
         return Json(self._sinks.update(request.path_params["sink"], body, mask))
 
@@ -180,6 +181,10 @@ class LogService:
             for _, sink in sorted(self._sinks.found.items())
         ]
         return Json({"sinks": counts})
+
+
+async def _body(request: Request, kind: type[Body], message: str) -> Body:
+    return await read_body(request, kind, message=message, shapes=stored_shapes(__package__))
 
 
 def _with_defaults(given: Mapping[str, Any], body: WriteBody) -> Entry:

@@ -5,11 +5,12 @@ import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl
 
 import msgspec
 from google.protobuf import json_format
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,8 +20,10 @@ from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
 from localcloud.partial import read_mask, select
 from localcloud.rpc.codes import RpcError
+from localcloud.rpc.described import shapes_of
 from localcloud.rpc.fields import bind
 from localcloud.rpc.method import Method
+from localcloud.rpc.shapes import Shapes
 
 _TEMPLATE = re.compile(r"\{(?P<field>[\w.]+)(?:=(?P<pattern>[^}]+))?\}")
 
@@ -101,11 +104,13 @@ def _joined(shape: str, params: Mapping[str, str]) -> str:
 
 
 def _fill(message: Message, field: str, body: dict[str, Any]) -> None:
+    descriptor = cast("Descriptor", message.DESCRIPTOR)
+    given = body if field == "*" else {field: body}
     try:
-        json_format.ParseDict(body if field == "*" else {field: body}, message)
+        json_format.ParseDict(shapes_of(descriptor).read(descriptor.full_name, given), message)
     except json_format.ParseError as error:
         what = str(error).partition("\n")[0]
-        raise RpcError("INVALID_ARGUMENT", f"Invalid JSON payload received. {what}") from error
+        raise RpcError("INVALID_ARGUMENT", f"Invalid value: {what}") from error
 
 
 async def _called(call: Callable[[Any], Any | Awaitable[Any]], message: Message) -> Any:
@@ -121,14 +126,18 @@ def rendered(answer: Message) -> Mapping[str, Any]:
 Body = TypeVar("Body", bound=msgspec.Struct)
 
 
-async def read_body(request: Request, kind: type[Body]) -> Body:
-    """Read a request's body as `kind`; an empty body is taken for `{}`.
+async def read_body(request: Request, kind: type[Body], *, message: str, shapes: Shapes) -> Body:
+    """Read a request's body, the `message` of an API, as `kind`, which has the fields that are done here.
 
     Raises:
-        RpcError: INVALID_ARGUMENT, with the field that does not fit.
+        RpcError: INVALID_ARGUMENT, with the field that does not fit; UNIMPLEMENTED, with one not done here.
     """
-    raw = await request.body()
+    given = shapes.read(message, await read_json(request))
+    done = {field.encode_name for field in msgspec.structs.fields(kind)}
+    for name in given:
+        if name not in done:
+            raise RpcError("UNIMPLEMENTED", f"The local cloud does not do {message}.{name}.")
     try:
-        return msgspec.json.decode(raw.strip() or b"{}", type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RpcError("INVALID_ARGUMENT", f"Invalid JSON payload received. {error}") from error
+        return msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        raise RpcError("INVALID_ARGUMENT", f"Invalid value: {error}") from error

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from localcloud.rpc import RpcError
+from localcloud.rpc.shapes import stored_shapes
 from localcloud.scheduler.cron import Schedule, read_schedule
 
 _JOB = re.compile(r"projects/(?P<project>[^/]+)/locations/[^/]+/jobs/[\w-]{1,500}", re.ASCII)
@@ -113,6 +114,21 @@ def read_job(raw: Mapping[str, Any], project: str) -> tuple[JobBody, Schedule]:
         seconds(duration)
     body.retry_config.wait(1)
     return body, read_schedule(body.schedule, body.time_zone)
+
+
+def read_payload(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """A job in normal form; clients that write enums as numbers mean the HTTP methods in this order, from 1.
+
+    Raises:
+        RpcError: INVALID_ARGUMENT.
+    """
+    job = stored_shapes(__package__).read("Job", raw)
+    call = job.get("httpTarget", {})
+    if isinstance(number := call.get("httpMethod"), int):
+        if not 1 <= number <= len(METHODS):
+            raise invalid(f"HttpTarget.httpMethod {number} is none of {', '.join(METHODS)}.")
+        call["httpMethod"] = METHODS[number - 1]
+    return job
 
 
 def _check_target(body: JobBody, project: str) -> None:

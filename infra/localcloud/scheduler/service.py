@@ -17,7 +17,7 @@ from localcloud.http import Json, read_json
 from localcloud.outbound import Post
 from localcloud.ports import Publish
 from localcloud.rpc import RpcError, page
-from localcloud.scheduler.body import invalid, read_job
+from localcloud.scheduler.body import invalid, read_job, read_payload
 from localcloud.scheduler.clockwork import Clockwork, Ticks
 from localcloud.scheduler.job import Job, Outside, without_nothing
 
@@ -82,7 +82,7 @@ class SchedulerService:
         return self._jobs[name]
 
     async def _create(self, request: Request) -> Response:
-        parent, raw = self._parent(request), await read_json(request)
+        parent, raw = self._parent(request), read_payload(await read_json(request))
         name = raw.get("name", "")
         if not isinstance(name, str) or not name.startswith(parent):
             raise invalid(f'Job name must be formatted: "{parent}JOB_ID".')
@@ -107,7 +107,7 @@ class SchedulerService:
         return Json(answer | ({"nextPageToken": following} if following else {}))
 
     async def _patch(self, request: Request) -> Response:
-        job, raw = self._job(request), await read_json(request)
+        job, raw = self._job(request), read_payload(await read_json(request))
         present: dict[str, Any] = without_nothing(msgspec.to_builtins(job.body))
         mask = request.query_params.get("updateMask", "")
         paths = [_camel(path) for path in mask.split(",") if path] or [key for key in raw if key != "name"]

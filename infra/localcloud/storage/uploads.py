@@ -124,6 +124,8 @@ def _object(raw: bytes) -> dict[str, Any]:
         body = json.loads(raw.strip() or b"{}")
     except (ValueError, RecursionError) as error:
         raise ApiError(400, "parseError", f"Parse Error: the metadata is not JSON: {error}") from error
+    if body is None:
+        return {}
     if not isinstance(body, dict):
         raise ApiError(400, "parseError", "Parse Error: the metadata must be a JSON object.")
     return body

@@ -4,7 +4,7 @@ Run it after an update of google-api-python-client: `python tests/localcloud/com
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -40,9 +40,9 @@ ROOTS = (
 )
 
 
-def derive(document: Mapping[str, Any]) -> dict[str, Any]:
+def derive(document: Mapping[str, Any], roots: Iterable[str] = ROOTS) -> dict[str, Any]:
     """The shapes of the roots and of what they refer to, in the forms that the local cloud reads."""
-    schemas, wanted = document["schemas"], list(ROOTS)
+    schemas, wanted = document["schemas"], list(roots)
     shapes: dict[str, Any] = {}
     while wanted:
         name = wanted.pop()

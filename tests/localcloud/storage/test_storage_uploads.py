@@ -183,3 +183,15 @@ def test_metadata_that_is_too_deep_is_refused(http: httpx.Client, bucket: storag
     answer = http.post(UPLOAD, params=params, content=deep, headers=json_sent)
     assert answer.status_code == 400
     assert "not JSON" in answer.json()["error"]["message"]
+
+
+def test_metadata_of_null_is_none(bucket: storage.Bucket, http: httpx.Client):
+    """As Go's clients and rclone send it: in a multipart upload, and as the whole body of a rewrite."""
+    parts = b"--x\r\nContent-Type: application/json\r\n\r\nnull\r\n--x\r\n\r\ncontent\r\n--x--\r\n"
+    upload = "/upload/storage/v1/b/bucket/o?uploadType=multipart&name=a"
+    answer = http.post(upload, content=parts, headers={"content-type": "multipart/related; boundary=x"})
+    assert answer.json()["name"] == "a"
+    rewrite = "/storage/v1/b/bucket/o/a/rewriteTo/b/bucket/o/b"
+    answer = http.post(rewrite, content="null", headers={"content-type": "application/json"})
+    assert answer.json()["resource"]["name"] == "b"
+    assert bucket.blob("b").download_as_bytes() == b"content"
