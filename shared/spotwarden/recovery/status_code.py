@@ -17,16 +17,19 @@ _NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
 class Claimed(Protocol):
-    """An attempt on record, as far as it matters here: number, time of its claim, instances by node."""
+    """An attempt on record, as far as it matters here."""
 
     @property
-    def number(self) -> int: ...  # noqa: D102 — said above
+    def number(self) -> int:
+        """Its place in the chain, from 1."""
 
     @property
-    def created(self) -> datetime: ...  # noqa: D102 — said above
+    def created(self) -> datetime:
+        """When it was claimed."""
 
     @property
-    def instances(self) -> Mapping[str, str]: ...  # noqa: D102 — said above
+    def instances(self) -> Mapping[str, str]:
+        """The ids of its instances, by node."""
 
 
 def attempt_in(metadata: Mapping[str, str]) -> int | None:

@@ -269,10 +269,16 @@ def test_jobs_are_listed_in_pages(make: Make, http: httpx.Client):
         ({"pubsubTarget": None}, "pubsubTarget or httpTarget"),
         ({"pubsubTarget": {"topicName": TOPIC}}, "non-empty data, or at least one attribute"),
         ({"pubsubTarget": {"topicName": "tick", "data": "eA=="}}, "same project"),
-        ({"pubsubTarget": {"topicName": TOPIC, "data": "?"}}, "Invalid value at 'pubsub_target.data' (TYPE_BYTES)"),
+        (
+            {"pubsubTarget": {"topicName": TOPIC, "data": "?"}},
+            "Invalid value at 'pubsub_target.data' (TYPE_BYTES)",
+        ),
         ({"httpTarget": {"uri": "http://x"}}, "pubsubTarget or httpTarget"),
         ({"pubsubTarget": None, "httpTarget": {"uri": "x"}}, "must begin with"),
-        ({"pubsubTarget": None, "httpTarget": {"uri": "http://x", "httpMethod": "GO"}}, "http_target.http_method"),
+        (
+            {"pubsubTarget": None, "httpTarget": {"uri": "http://x", "httpMethod": "GO"}},
+            "http_target.http_method",
+        ),
         (
             {"pubsubTarget": None, "httpTarget": {"uri": "http://x", "httpMethod": "GET", "body": "eA=="}},
             "not allowed with GET",
