@@ -14,8 +14,9 @@ from tests.simulation.plane.verdict import ledger_of, open_ends, untold
 from tests.simulation.plane.world import PlaneWorld
 from tests.simulation.process import silenced
 
-ROUNDS = 12
-"""How many stretches of time the end may take."""
+ROUNDS = 18
+"""How many stretches of time the end may take: a warning that every server refused is told anew after four hours
+(twice `notify.give_up`), then its grace runs, the remedy is applied, and what that leads to is told as well."""
 STRETCH = timedelta(minutes=24)
 
 

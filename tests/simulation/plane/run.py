@@ -24,7 +24,6 @@ EXPECTED: Mapping[str, str] = {
     r"the marker preempted-jobs/(gang|roam)-\d+-\d+ is never answered": (
         "gangs as the unit: a marker of a node that is gone is kept for as long as another node runs"
     ),
-    r"outbox/.* still waits to be sent": "to be examined: after a refusal a notice waits for ever",
 }
 """Faults that are known, by a pattern, and what will mend them: they are counted, and fail nothing."""
 _VARYING = re.compile(r"\d\d:\d\d:\d\d|[a-z]+-\d+(-\d+)?|\b[0-9a-f]{8,}\b|\d+")
