@@ -279,3 +279,97 @@ def test_only_of_jobs_that_may_be_at_fault_more_is_asked(limits, team, asked):
 def test_of_jobs_that_nothing_was_asked_of_nothing_is_told():
     """They were content by anybody's limits."""
     assert judge(facts(vm(), jobs={}), brief(ComplianceLimits(regions=("europe-*",)))).findings == ()
+
+
+# --- gangs ---
+
+STOP_A2 = ComplianceLimits(remedy=Remedy.STOP, machine_types=("g2-*",))
+
+
+def gang(*machines, **said):
+    """What is known of a gang of these VMs, whose owner is ada."""
+    word = JobWord(owner="ada@x", nodes=frozenset(machine.id for machine in machines))
+    return facts(*machines, jobs={"job": word}, **said)
+
+
+def of_gang(*machines, limits=STOP_A2, **said):
+    """The findings about a gang of these VMs."""
+    return judge(gang(*machines, **said), brief(limits)).findings
+
+
+def test_a_gang_that_is_to_be_stopped_is_one_finding_about_all_its_nodes():
+    """One node of three is at fault; without it the others come to nothing."""
+    [finding] = of_gang(vm(1), vm(2, machine_type="a2-highgpu-1g"), vm(3))
+    assert finding.subject.key == "job"
+    assert {target.id for target in finding.subject.targets} == {"1001", "1002", "1003"}
+    assert finding.reason.startswith("vm-2 is not what the policy allows")
+    assert finding.evidence["nodes"] == "3"
+    assert finding.evidence["nodes at fault"] == "vm-2"
+    assert finding.ripe
+
+
+def test_of_a_gang_that_is_only_told_of_each_vm_that_is_at_fault_is_named():
+    """Where nothing is done there is nothing to do by halves."""
+    limits = ComplianceLimits(machine_types=("g2-*",))
+    found = of_gang(vm(1), vm(2, machine_type="a2-x"), vm(3, machine_type="a2-x"), limits=limits)
+    assert [finding.subject.key for finding in found] == ["1002", "1003"]
+
+
+def test_a_gang_without_a_fault_is_no_finding():
+    """As any VM."""
+    assert of_gang(vm(1), vm(2)) == ()
+
+
+def test_a_vm_that_a_gang_has_left_behind_is_judged_by_itself():
+    """Of an attempt before: it is none of the present one's nodes, and takes none of them with it."""
+    old = vm(9, machine_type="a2-x")
+    seen = gang(vm(1), vm(2))
+    seen = ComplianceFacts(
+        machines=(*seen.machines, old), whose={**seen.whose, old.id: "job"}, jobs=seen.jobs
+    )
+    [finding] = judge(seen, brief(STOP_A2)).findings
+    assert finding.subject.key == old.id
+    assert [target.id for target in finding.subject.targets] == [old.id]
+
+
+def test_one_node_that_is_kept_keeps_its_gang():
+    """Though it is not the one that is at fault."""
+    kept = vm(1, labels={"spotwarden-job": "job", "spotwarden-keep": "2999-12-31"})
+    [finding] = of_gang(kept, vm(2, machine_type="a2-x"))
+    assert "keeps it" in finding.exempt
+
+
+def test_while_a_zone_is_hidden_a_gang_is_not_acted_upon():
+    """A node of it may be there; a job of one VM has none that could be."""
+    bad = vm(2, machine_type="a2-x")
+    [finding] = of_gang(vm(1), bad, unreachable=("us-central1-b",))
+    [alone] = judge(facts(bad, unreachable=("us-central1-b",)), brief(STOP_A2)).findings
+    assert (finding.ripe, alone.ripe) == (False, True)
+
+
+def test_what_was_warned_before_a_node_of_the_gang_began_is_no_warning():
+    """The newest of them counts."""
+    [finding] = of_gang(vm(1, machine_type="a2-x"), vm(2, created=NOW - HOUR))
+    assert finding.since == NOW - HOUR
+
+
+def test_a_gang_of_which_one_node_is_left_is_still_one():
+    """Its case is the gang's: the others may be on their way back."""
+    word = JobWord(owner="ada@x", nodes=frozenset(("1001", "1002")))
+    [finding] = judge(facts(vm(1, machine_type="a2-x"), jobs={"job": word}), brief(STOP_A2)).findings
+    assert finding.subject.key == "job"
+
+
+@pytest.mark.parametrize(("only", "count"), [({"1001"}, 1), ({"1002"}, 1), ({"7"}, 0)])
+def test_a_second_look_at_any_node_sees_the_gang(only, count):
+    """At the VMs that may be acted upon, of which it is one."""
+    seen = gang(vm(1), vm(2, machine_type="a2-x"), only=frozenset(only))
+    assert len(judge(seen, brief(STOP_A2)).findings) == count
+
+
+def test_of_a_gang_whose_record_cannot_be_read_nobody_knows():
+    """One finding, about all of it."""
+    word = JobWord(problem="no answer", nodes=frozenset(("1001", "1002")))
+    seen = facts(vm(1), vm(2, machine_type="a2-x"), jobs={"job": word})
+    [finding] = judge(seen, brief(STOP_A2)).findings
+    assert (finding.subject.key, finding.reading) == ("job", Reading.UNKNOWN)

@@ -415,3 +415,72 @@ def test_who_was_stopped_and_started_again_is_warned_anew(world):
     world.cloud.compute.vms.become(vm, Status.RUNNING)
     world.sweep_for(minutes=59)
     assert world.asked() == [("stop", vm)]
+
+
+# --- gangs ---
+
+
+@pytest.fixture(params=["launched by us", "launched by hand"])
+def nodes(world, request):
+    """A gang of two, of which one node is not allowed; the ids by node."""
+    labels = MINE if request.param == "launched by us" else {}
+    good = world.vm("job-1", machine_type="g2-standard-4", labels=labels)
+    ids = {"job-1": good, "job-2": world.vm("job-2", labels=labels)}
+    if labels:
+        world.known(**ids)
+    else:
+        world.store(OpenJob(job="job"), msgspec.json.encode(Watch(job="job", instances=ids)))
+        record = world.layout.build(AttemptRecord(job="job", attempt=1))
+        world.cloud.store.delete(record, generation=world.cloud.store.read(record).generation)
+        world.store(JobFileName(job="job"), b'owner = "ada@x"\n')
+    return ids
+
+
+def test_a_gang_with_a_node_that_is_not_allowed_is_warned_and_stopped_as_one(world, nodes):
+    """Its owner is told once, of both nodes; neither is stopped before the grace, nor without the other."""
+    world.sweep()
+    assert world.told() == [("compliance_warning", "ada@x")]
+    [warning] = world.case("compliance", "job").warnings
+    assert set(warning.targets) == set(nodes.values())
+    world.sweep_for(minutes=59)
+    assert world.asked() == []
+    world.sweep_for(minutes=10)
+    assert sorted(world.asked()) == sorted(("stop", node) for node in nodes.values())
+
+
+def test_a_gang_beyond_the_budget_is_not_stopped_by_halves(world, nodes):
+    """A sweep may act upon one VM: ops are asked, and both run on."""
+    limits = GovernanceLimits(blast_count=1, blast_least=1, ops="ops@x.org")
+    world.set_policy(governance=limits)
+    world.sweep_for(hours=3)
+    assert world.asked() == []
+    assert "approval_needed" in world.kinds()
+
+
+def test_an_event_about_a_good_node_tells_of_its_gang(world, nodes):
+    """All its nodes are looked at; that the tick comes later tells nothing twice."""
+    world.sweep(about="job-1")
+    assert world.told() == [("compliance_warning", "ada@x")]
+    world.sweep()
+    assert world.told() == [("compliance_warning", "ada@x")]
+
+
+def test_a_gang_that_is_mended_in_time_is_left_alone(world, nodes):
+    """The label that one node lacked."""
+    world.set_policy(compliance=msgspec.structs.replace(LIMITS, machine_types=(), labels=("team",)))
+    world.sweep()
+    for node in nodes.values():
+        world.cloud.compute.label("us-central1-a", node, {"team": "eyes"})
+    world.sweep_for(hours=3)
+    assert world.case("compliance", "job") is None
+    assert world.asked() == []
+
+
+def test_the_case_of_a_gang_waits_while_the_record_of_its_job_cannot_be_read(world, nodes):
+    """The list of open jobs still tells its nodes: nothing is done, and nothing is taken for mended."""
+    world.store(OpenJob(job="job"), msgspec.json.encode(Watch(job="job", instances=nodes)))
+    world.sweep()
+    world.cloud.store.trouble.order("entries", unanswered(after_work=False), about="^job/metadata/", times=99)
+    world.sweep_for(hours=2)
+    assert world.case("compliance", "job").state is CaseState.WARNED
+    assert world.asked() == []

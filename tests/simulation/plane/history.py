@@ -15,8 +15,8 @@ from tests.simulation.plane.world import PlaneWorld
 from tests.simulation.process import silenced
 
 ROUNDS = 18
-"""How many stretches of time the end may take: a warning that every server refused is told anew after four hours
-(twice `notify.give_up`), then its grace runs, the remedy is applied, and what that leads to is told as well."""
+"""How many stretches of time the end may take: a warning that every server refused is told anew after four
+hours (twice `notify.give_up`), then its grace runs, and what the remedy leads to is told as well."""
 STRETCH = timedelta(minutes=24)
 
 

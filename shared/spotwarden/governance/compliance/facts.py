@@ -9,8 +9,12 @@ from spotwarden.model.jobfile import JobFile
 
 
 class JobWord(msgspec.Struct, frozen=True, kw_only=True):
-    """Who owns a job and what it says for itself; `problem` says why that could not be read."""
+    """Who owns a job and what it says for itself; `problem` says why that could not be read.
 
+    `nodes` are the ids of its present attempt's VMs.
+    """
+
+    nodes: frozenset[str] = frozenset()
     owner: str = ""
     file: JobFile = JobFile()
     problem: str = ""

@@ -13,10 +13,12 @@ from spotwarden.engine.fan_out import each
 from spotwarden.governance.compliance.facts import ComplianceFacts, JobWord
 from spotwarden.governance.compliance.rule import suspects
 from spotwarden.governance.signals.records import read_record
-from spotwarden.governance.signals.whose import owned, written_down
+from spotwarden.governance.signals.whose import ids_of, owned, written_down
 from spotwarden.model.fleet import Fleet
 from spotwarden.model.governance import Scope
 from spotwarden.model.instance import Status
+from spotwarden.model.watch import Watch
+from spotwarden.recovery.open_jobs import read_watches
 
 UP = frozenset({Status.PENDING, Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING})
 """What runs or is about to; a VM that has stopped uses nothing that a policy would rule."""
@@ -31,7 +33,9 @@ def gather(context: SweepContext, only: Collection[str]) -> ComplianceFacts:
         _of_event(context) if context.tick.about else (frozenset(only) or None, context.cloud.compute.fleet())
     )
     up = [machine for machine in fleet.items if machine.status in UP]
-    known = owned(context, up)
+    opened = read_watches(context.cloud.store, context.settings.layout, context.settings.workers)
+    watches = {watched.watch.job: watched.watch for watched in opened.watched}
+    known = owned(context, up, ids_of(watches.values()))
     whose = known.jobs
     everybody = context.policy.governance.scope is Scope.PROJECT
     facts = ComplianceFacts(
@@ -40,7 +44,7 @@ def gather(context: SweepContext, only: Collection[str]) -> ComplianceFacts:
         unreachable=fleet.unreachable,
         only=asked,
     )
-    return replace(facts, jobs=_words(context, suspects(facts, context.policy), known.broken))
+    return replace(facts, jobs=_words(context, suspects(facts, context.policy), watches, known.broken))
 
 
 def _of_event(context: SweepContext) -> tuple[frozenset[str], Fleet]:
@@ -54,12 +58,16 @@ def _of_event(context: SweepContext) -> tuple[frozenset[str], Fleet]:
     return frozenset(ids), compute.fleet(ids=ids | others | recorded) if ids else Fleet()
 
 
-def _words(context: SweepContext, jobs: Collection[str], broken: Mapping[str, str]) -> Mapping[str, JobWord]:
+def _words(
+    context: SweepContext, jobs: Collection[str], watches: Mapping[str, Watch], broken: Mapping[str, str]
+) -> Mapping[str, JobWord]:
     store, layout = context.cloud.store, context.settings.layout
 
     def read(job: str) -> tuple[str, JobWord]:
+        watch = watches.get(job)
         record = read_record(store, layout, job, ids=())
-        return job, JobWord(owner=record.owner, file=record.file, problem=record.problem)
+        nodes = frozenset((record.instances or (watch.instances if watch else {})).values())
+        return job, JobWord(owner=record.owner, file=record.file, problem=record.problem, nodes=nodes)
 
     said = each(sorted(jobs), read, context.settings.workers)
     if said.failures:

@@ -1,4 +1,7 @@
-"""Whether a VM is what the policy allows: its labels, its kind, its place, and how many its job has."""
+"""Whether a VM is what the policy allows: its labels, its kind, its place, and how many its job has.
+
+Where something is to be done, the nodes of a gang are one: a gang that lacks a node comes to nothing.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,13 +19,15 @@ from spotwarden.governance.signals.text import target
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Judged, Reading, Subject
 from spotwarden.model.fleet import OWNER_LABEL, Machine
-from spotwarden.model.governance import ComplianceLimits, Scope
+from spotwarden.model.governance import ComplianceLimits, Remedy, Scope
 from spotwarden.model.policy import Policy
 
 RULE = "compliance"
 NAMES = (RULE,)
 MACHINES_KNOWN = 65_536
 """How many pairs of a value and its patterns are kept; a project has hundreds."""
+MOST_NAMED = 12
+"""So many nodes of a gang are named as evidence."""
 _FIRST = datetime.min.replace(tzinfo=UTC)
 
 
@@ -39,6 +44,13 @@ class ComplianceFault(NamedTuple):
         return self.found if self.found.startswith("is ") else f"is {self.found}"
 
 
+class ComplianceUnit(NamedTuple):
+    """What is told of, and acted upon, together: one VM, or the nodes of a gang."""
+
+    machines: tuple[Machine, ...]
+    gang: bool
+
+
 def suspects(facts: ComplianceFacts, policy: Policy) -> frozenset[str]:
     """The jobs of which a VM is at fault by the policy's limits or by those of any team."""
     every = [cast("ComplianceLimits", limits) for limits in everybodys(policy, RULE)]
@@ -50,7 +62,7 @@ def suspects(facts: ComplianceFacts, policy: Policy) -> frozenset[str]:
 
 
 def judge(facts: ComplianceFacts, brief: Brief) -> Judged:
-    """A finding for each VM that is at fault, with all its faults."""
+    """A finding for each VM that is at fault, with all its faults, or for each gang that is to be stopped."""
     machines = _by_job(facts)
     return Judged(
         rules=NAMES,
@@ -81,14 +93,36 @@ def _findings(
     word = word or JobWord()
     held = cast("ComplianceLimits", limits(policy, RULE, owner=word.owner, job_file=word.file))
     faults = _faults(machines, held if job else _uncounted(held))
-    for machine in machines:
-        asked = facts.only is None or machine.id in facts.only
-        if asked and word.problem:
-            yield _unknown(_subject(machine, job, word), word, held)
-        elif asked and faults[machine.id] and not _too_early(machine, job, word, brief):
-            owner, file = word.owner, word.file
-            spared = exempt(policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=file)
-            yield _bad(machine, _subject(machine, job, word), held, faults[machine.id], spared)
+    for unit in _units(machines, word, held):
+        if facts.only is not None and facts.only.isdisjoint(machine.id for machine in unit.machines):
+            continue
+        subject = _subject(unit, job, word)
+        bad = {machine.name: faults[machine.id] for machine in unit.machines if faults[machine.id]}
+        if word.problem:
+            yield _unknown(subject, word, held)
+        elif bad and not any(_too_early(machine, job, word, brief) for machine in unit.machines):
+            finding = _bad(unit, subject, held, bad, _exempt(unit, word, brief))
+            # Of a gang a node may be hidden: it is not acted upon by halves.
+            yield replace(finding, ripe=not (unit.gang and facts.unreachable))
+
+
+def _units(machines: Sequence[Machine], word: JobWord, held: ComplianceLimits) -> Iterator[ComplianceUnit]:
+    """The VMs one by one; those of a gang together where something may be done to them."""
+    gang = len(word.nodes) > 1 and held.remedy is not Remedy.NONE
+    nodes = tuple(machine for machine in machines if gang and machine.id in word.nodes)
+    if nodes:
+        yield ComplianceUnit(nodes, gang=True)
+    yield from (ComplianceUnit((machine,), gang=False) for machine in machines if machine not in nodes)
+
+
+def _exempt(unit: ComplianceUnit, word: JobWord, brief: Brief) -> str:
+    """One node that is to be kept keeps its whole gang."""
+    owner, file = word.owner, word.file
+    said = (
+        exempt(brief.policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=file)
+        for machine in unit.machines
+    )
+    return next((why for why in said if why), "")
 
 
 def _uncounted(held: ComplianceLimits) -> ComplianceLimits:
@@ -110,17 +144,29 @@ def _too_early(machine: Machine, job: str, word: JobWord, brief: Brief) -> bool:
 
 
 def _bad(
-    machine: Machine, subject: Subject, held: ComplianceLimits, faults: Sequence[ComplianceFault], spared: str
+    unit: ComplianceUnit,
+    subject: Subject,
+    held: ComplianceLimits,
+    bad: Mapping[str, Sequence[ComplianceFault]],
+    spared: str,
 ) -> Finding:
+    first = next(machine for machine in unit.machines if machine.name in bad)
+    faults = bad[first.name]
     listed = "; ".join(f"its {fault.what} {fault.is_found}" for fault in faults)
+    reason = f"{first.name} is not what the policy allows: {listed}."
+    evidence = {fault.what: f"{fault.found}; allowed: {fault.allowed}" for fault in faults}
+    if unit.gang:
+        reason += f" It is a node of the gang {subject.job}, whose nodes are treated as one."
+        evidence |= {"nodes": str(len(unit.machines)), "nodes at fault": ", ".join(sorted(bad)[:MOST_NAMED])}
+    begins = [at for machine in unit.machines if (at := machine.started or machine.created) is not None]
     return Finding(
         rule=RULE,
         subject=subject,
-        reason=f"{machine.name} is not what the policy allows: {listed}.",
-        todo=_todo(machine, faults),
-        evidence={fault.what: f"{fault.found}; allowed: {fault.allowed}" for fault in faults},
+        reason=reason,
+        todo=_todo(first, faults),
+        evidence=evidence,
         ripe=True,
-        since=machine.started or machine.created,
+        since=max(begins, default=None),
         exempt=spared,
         limits=held,
     )
@@ -137,9 +183,11 @@ def _unknown(subject: Subject, word: JobWord, held: ComplianceLimits) -> Finding
     )
 
 
-def _subject(machine: Machine, job: str, word: JobWord) -> Subject:
-    owner = word.owner or machine.labels.get(OWNER_LABEL, "")
-    return Subject(key=machine.id, job=job, owner=owner, targets=(target(machine),), ours=bool(job))
+def _subject(unit: ComplianceUnit, job: str, word: JobWord) -> Subject:
+    labelled = (machine.labels.get(OWNER_LABEL, "") for machine in unit.machines)
+    owner = word.owner or next((owner for owner in labelled if owner), "")
+    key = job if unit.gang else unit.machines[0].id
+    return Subject(key=key, job=job, owner=owner, targets=tuple(map(target, unit.machines)), ours=bool(job))
 
 
 def _todo(machine: Machine, faults: Iterable[ComplianceFault]) -> str:
