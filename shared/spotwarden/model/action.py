@@ -137,11 +137,12 @@ class RecordLaunched(Action, frozen=True, kw_only=True, tag=True):
 
 
 class RegisterInstance(Action, frozen=True, kw_only=True, tag=True):
-    """Store the id of a node's new instance."""
+    """Store the id of a node's new instance, in the place of what was read: `generation`, 0 for nothing."""
 
     job: str
     node: str
     instance_id: str
+    generation: int = 0
 
 
 class ClearMarker(Action, frozen=True, kw_only=True, tag=True):

@@ -50,8 +50,9 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     `surveyed` is true once the instances were listed after it. `outdated` means that a marker came which
     these facts cannot judge. `registered`, `told`, `unanswered` (requests without an answer) and
     `fetched` (resources of instances, by id) are what this sweep has done already.
-    `registrations` are the ids in the job's metadata, by node. `recorded` says that what was launched as the
-    newest attempt is written down. `last_sweep` is when all jobs were last looked at.
+    `registrations` are the ids in the job's metadata, by node, and `registered_at` their generations.
+    `recorded` says that what was launched as the newest attempt is written down. `last_sweep` is when all
+    jobs were last looked at.
     """
 
     job: str
@@ -76,6 +77,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     progress: SavedProgress = SavedProgress()
     places: PlacementRecord | None = None
     registrations: Mapping[str, str] = {}
+    registered_at: Mapping[str, int] = {}
     recorded: bool = False
     fetched: Mapping[str, Any] = {}
     registered: frozenset[str] = frozenset()

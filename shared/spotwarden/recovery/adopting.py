@@ -41,7 +41,7 @@ def strangers(facts: JobFacts) -> list[Instance]:
     ]
 
 
-def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | RegisterInstance | None:
+def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     """Write down an attempt that its developer launched by hand; None where there is none."""
     again = _started_again(facts)
     new = again | {stranger.name: stranger for stranger in strangers(facts)}
@@ -50,8 +50,6 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | RegisterIns
     if facts.watched is None:
         # On the list before anything else: nobody would miss an instance of a job that nobody watches.
         return KeepWatch(reason="a job was seen", job=facts.job, watch=Watch(job=facts.job), generation=0)
-    if unregistered := _unregistered(facts, again):
-        return unregistered
     newest = facts.ledger[-1] if facts.ledger else None
     ids = {name: one.id for name, one in new.items()}
     if newest and _another_node(newest.attempt, ids):
@@ -90,16 +88,22 @@ def _started_again(facts: JobFacts) -> dict[str, Instance]:
     }
 
 
-def _unregistered(facts: JobFacts, again: Mapping[str, Instance]) -> RegisterInstance | None:
+def _unregistered(facts: JobFacts, newest: Attempt) -> RegisterInstance | None:
     """The id of an instance of our own launch that was stopped before anybody had registered it.
 
     What a developer has launched by hand registers itself, or nothing does.
     """
-    for node, instance in again.items():
-        is_known = node in facts.registered or facts.registrations.get(node) == instance.id
-        if instance.job is not None and not is_known:
-            reason = f"{node} was started again, and is instance {instance.id}"
-            return RegisterInstance(reason=reason, job=facts.job, node=node, instance_id=instance.id)
+    ours = {instance.id for instance in facts.instances if instance.job is not None}
+    for node, instance_id in newest.instances.items() if newest.seen else ():
+        is_known = node in facts.registered or facts.registrations.get(node) == instance_id
+        if instance_id in ours and not is_known:
+            return RegisterInstance(
+                reason=f"{node} was started again, and is instance {instance_id}",
+                job=facts.job,
+                node=node,
+                instance_id=instance_id,
+                generation=facts.registered_at.get(node, 0),
+            )
     return None
 
 
@@ -123,6 +127,8 @@ def settle(facts: JobFacts, tick: Tick) -> Step | None:
     if watched is None or replace(watched, recorded=False) != wanted:
         generation = facts.watched.generation if facts.watched else 0
         return KeepWatch(reason="the job runs", job=facts.job, watch=wanted, generation=generation)
+    if unregistered := _unregistered(facts, newest):
+        return unregistered
     if watched.recorded or not tick.patient:
         return None
     return _record(facts, newest, tick)

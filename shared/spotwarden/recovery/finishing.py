@@ -27,7 +27,13 @@ def finish(
     for node, instance_id in ids.items():
         if node not in facts.registered:
             reason = f"attempt {attempt.number} is instance {instance_id}"
-            return RegisterInstance(reason=reason, job=attempt.job, node=node, instance_id=instance_id)
+            return RegisterInstance(
+                reason=reason,
+                job=attempt.job,
+                node=node,
+                instance_id=instance_id,
+                generation=facts.registered_at.get(node, 0),
+            )
     notice = notices.started(attempt, ids, tick)
     if notice.id not in facts.told:
         return Tell(reason=attempt.reason, notice=notice)

@@ -102,6 +102,7 @@ def look_at_job(
     folder = folder or look_into(store, layout, job)
     ledger = read_ledger(store, layout, folder)
     number = ledger[-1].attempt.number if ledger else 0
+    registered = _registrations(store, layout, folder)
     facts = JobFacts(
         job=job,
         ledger=ledger,
@@ -109,7 +110,8 @@ def look_at_job(
         file=read_job_file(store, layout, job, folder),
         progress=_progress(store, layout, folder),
         watched=watched,
-        registrations=_registrations(store, layout, folder),
+        registrations={node: said for node, (said, _) in registered.items()},
+        registered_at={node: generation for node, (_, generation) in registered.items()},
         recorded=LaunchedRecord(job=job, attempt=number) in folder.things if number else False,
     )
     status = store.read(layout.build(StatusCode(job=job)))
@@ -148,12 +150,14 @@ def watch_in(name: str, job: str, data: bytes) -> Watch:
     return watch
 
 
-def _registrations(store: Store, layout: Layout, folder: JobFolder) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _registrations(store: Store, layout: Layout, folder: JobFolder) -> dict[str, tuple[str, int]]:
+    """By node the id, and the generation that says it."""
+    found: dict[str, tuple[str, int]] = {}
     for object_name in folder.of(InstanceId):
         stored = store.read(layout.build(object_name), at_most=OBJECT_AT_MOST)
         if isinstance(object_name, InstanceId) and stored is not None:
-            found[object_name.node] = stored.data.decode(errors="replace").strip()
+            said = stored.data.decode(errors="replace").strip()
+            found[object_name.node] = (said, stored.generation)
     return found
 
 

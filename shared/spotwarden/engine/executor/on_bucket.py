@@ -168,9 +168,18 @@ def record_launched(context: ExecutorContext, action: RecordLaunched) -> Done:
 
 
 def register(context: ExecutorContext, action: RegisterInstance) -> Done:
-    """Store the id of a node's new VM."""
-    object_name = InstanceId(job=action.job, node=action.node)
-    return _write(context, object_name, action.instance_id.encode(), None, "text/plain")
+    """Store the id of a node's new VM, unless it has registered itself meanwhile.
+
+    A sweep that slept, and knows of an older VM, must not write over what was registered since.
+    """
+    object_name, data = InstanceId(job=action.job, node=action.node), action.instance_id.encode()
+    try:
+        return _write(context, object_name, data, action.generation, "text/plain")
+    except ConflictError:
+        stored = context.cloud.store.read(context.layout.build(object_name))
+        if stored is None or stored.data.strip() != data:
+            raise
+        return Done(generation=stored.generation)
 
 
 def clear(context: ExecutorContext, action: ClearMarker) -> Done:
