@@ -484,3 +484,13 @@ def test_the_case_of_a_gang_waits_while_the_record_of_its_job_cannot_be_read(wor
     world.sweep_for(hours=2)
     assert world.case("compliance", "job").state is CaseState.WARNED
     assert world.asked() == []
+
+
+def test_a_gang_that_is_not_on_the_list_of_open_jobs_is_one_by_its_record(world):
+    """Recovery takes a job off that list, and its VMs may run on."""
+    good = world.vm("job-1", machine_type="g2-standard-4")
+    world.known(**{"job-1": good, "job-2": world.vm("job-2")})
+    entry = world.layout.build(OpenJob(job="job"))
+    world.cloud.store.delete(entry, generation=world.cloud.store.read(entry).generation)
+    world.sweep()
+    assert len(world.case("compliance", "job").subject.targets) == 2
