@@ -172,10 +172,11 @@ class Oracle:
         job = self._world.mine.get(vm.seen.id)
         if job is None or vm.seen.status not in UP:
             return
-        if vm.seen.status is Status.RUNNING and job.over == STOPPED:
+        repaired = before is Status.REPAIRING
+        if vm.seen.status is Status.RUNNING and job.over == STOPPED and not repaired:
             # It was asked for before its owner ended the former one: the job lives again.
             job.over, job.over_since = "", None
-        if before in UP or before is Status.REPAIRING:
+        if before in UP or repaired:
             return
         there = self.there(job)
         if len({other.launch for other in there}) > 1:
