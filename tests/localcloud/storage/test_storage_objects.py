@@ -199,3 +199,20 @@ def test_there_are_no_soft_deleted_objects(bucket: storage.Bucket):
     assert list(bucket.list_blobs(soft_deleted=True)) == []
     bucket.reload()
     assert bucket.soft_delete_policy.retention_duration_seconds == 0
+
+
+def test_an_answer_has_only_the_fields_that_were_asked_for(bucket: storage.Bucket):
+    """A listing that does not ask for metadata gets none, as from Google; what is no selection is refused."""
+    blob = bucket.blob("a")
+    blob.metadata = {"key": "value"}
+    blob.upload_from_string(b"1")
+    asked = {"fields": "items(name,size),nextPageToken"}
+    path = f"/b/{bucket.name}/o"
+    listed = bucket.client._connection.api_request(method="GET", path=path, query_params=asked)
+    assert listed == {"items": [{"name": "a", "size": "1"}]}
+    found = bucket.client._connection.api_request(
+        method="GET", path=f"{path}/a", query_params={"fields": "metadata"}
+    )
+    assert found == {"metadata": {"key": "value"}}
+    with pytest.raises(exceptions.BadRequest):
+        bucket.client._connection.api_request(method="GET", path=path, query_params={"fields": "items("})
