@@ -109,7 +109,7 @@ def test_who_hears_of_it(said, file, to):
     """job.toml's address, else the owner, else the team, else ops; hooks get copies."""
     found = addressed(notice(**said), file, POLICY)
     assert list(found.recipients) == to
-    assert found.because == ""
+    assert found.because == ("" if notice(**said).kind == "gave_up" else "only ops can see to it")
 
 
 @pytest.mark.parametrize(
@@ -508,3 +508,10 @@ def test_a_notice_needs_a_name(length, fits):
     else:
         with pytest.raises(UnreadableError, match="its id has"):
             read(data)
+
+
+@pytest.mark.parametrize("kind", ["approval_needed", "launch_failing", "idle_failing"])
+def test_ops_are_not_called_the_owner_of_a_job_that_only_they_can_help(kind):
+    """It names the job, and they get it for their own sake."""
+    to = addressed(notice(owner=OPS, job="train", kind=kind), JobFile(), POLICY)
+    assert to.because == "only ops can see to it"

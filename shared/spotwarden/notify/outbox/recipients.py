@@ -30,7 +30,9 @@ def addressed(notice: Notice, file: JobFile, policy: Policy) -> Addressed:
     owner = "" if _same(notice.owner, ops) else notice.owner
     if notice.kind == WEEKLY and owner:
         return _to(reachable(owner, policy), (), policy)
-    if notice.kind.endswith(_FOR_OPS) or not (owner or notice.job):
+    if notice.kind.endswith(_FOR_OPS):
+        return _to_ops(policy, "", "only ops can see to it")
+    if not (owner or notice.job):
         return _to_ops(policy, "", "")
     owner = owner or file.owner
     team = policy.teams.get(team_of(policy, owner))
