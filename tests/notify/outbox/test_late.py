@@ -97,8 +97,9 @@ def test_a_late_warning_names_no_moment_after_that_which_an_earlier_one_has_name
     down(room, hours=3)
     room.tick_for(hours=1)
     (message,) = room.mails()
-    assert f"not before {moment(latest)}" in message.text
+    assert f"not before {moment(latest)}; this message was held up until after that" in message.text
     assert "(now)" in message.text
+    assert f"may be stopped since {latest:%H:%M} UTC" in message.subject
 
 
 def test_a_copy_that_is_late_names_what_holds_since_the_owner_was_told():

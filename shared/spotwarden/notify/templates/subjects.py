@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from spotwarden.model.notice import Notice, Severity
-from spotwarden.notify.templates.text import clean, clock, count, cut
+from spotwarden.notify.templates.text import clean, clock, count, cut, is_over
 
 LONGEST = 200
 _LONGEST_NAME = 120
@@ -35,7 +35,9 @@ def _one(notice: Notice, now: datetime) -> str:
     end = ""
     if notice.due is not None:
         verbs = _VERB.match(notice.then)
-        end = f", {f'will {verbs[1]}' if verbs else 'due'} {clock(notice.due, now)}"
+        when, over = clock(notice.due, now), is_over(notice.due, now)
+        what = f"{'may' if over else 'will'} {verbs[1]}" if verbs else "due"
+        end = f", {what}{' since' if over else ''} {when}"
     return cut(title(notice), LONGEST - len(end)) + end
 
 

@@ -64,6 +64,11 @@ def ahead(at: datetime, now: datetime) -> str:
     return f"in {span(at - now)}" if at - now >= timedelta(minutes=1) else "now"
 
 
+def is_over(at: datetime, now: datetime) -> bool:
+    """Whether it was a minute ago, or longer."""
+    return now - at >= timedelta(minutes=1)
+
+
 def count(number: int, noun: str) -> str:
     """`1 job`, `2 jobs`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
