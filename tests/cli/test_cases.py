@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from spotwarden import clock
-from spotwarden.layout import JobFileName
+from spotwarden.layout import JobFileName, Layout, notice_key
 from spotwarden.model.case import Approval, Case, CaseState, Remediation, Warned
+from spotwarden.model.delivery import Channel, Delivered, Recipient
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.governance import Remedy
 
@@ -257,6 +258,21 @@ def test_a_warning_that_has_not_arrived_is_said_so(workstation):
     shown = workstation.ok("cases", "show", "idle", "4712")
     assert "test-vm, warned\n" in shown
     assert " UTC  warning 1 arrived; its grace began" in shown
+
+
+def test_a_warning_that_has_arrived_since_the_last_sweep_is_said_so(workstation):
+    """The mail is there, and its grace runs: the list does not wait for a sweep to find that out."""
+    workstation.file(case(warnings=(Warned(level=1, at=NOW - HOUR, notice="n-1"),)))
+    took = Delivered(
+        notice="n-1",
+        recipient=Recipient(channel=Channel.EMAIL, address="ada@example.com"),
+        at=NOW,
+        message_id="m",
+    )
+    name = f"{Layout().delivered(notice_key('n-1'))}x"
+    workstation.store.write(name, msgspec.json.encode(took), generation=None)
+    assert " warned " in workstation.ok("cases", "list")
+    assert " UTC  warning 1 arrived; its grace began" in workstation.ok("cases", "show", "idle", "4711")
 
 
 def gang(**fields):

@@ -11,6 +11,7 @@ from spotwarden.cli.json_text import json_text
 from spotwarden.cli.table import duration, plain, render
 from spotwarden.cli.times import MomentParam, SpanParam
 from spotwarden.governance.answering import answered
+from spotwarden.governance.cases.deliveries import as_arrived
 from spotwarden.governance.cases.history import history, is_kept, standing
 from spotwarden.governance.cases.notices import name_of
 from spotwarden.governance.cases.store import OpenCases, read_cases
@@ -49,7 +50,7 @@ def list_(rule: str | None, *, as_json: bool) -> None:
     """Print every open case, the oldest first."""
     context = open_context()
     opened = _read(context, (rule,) if rule else tuple(RULES))
-    found = sorted((one.case for one in opened.filed), key=lambda case: case.opened)
+    found = sorted((_arrived(context, one.case) for one in opened.filed), key=lambda case: case.opened)
     now = clock.now()
     if as_json:
         click.echo(json_text(found))
@@ -70,7 +71,8 @@ def show(rule: str, key: str, *, as_json: bool) -> None:
 
     KEY is the case's own, or a VM's or a job's name where only one case is about it.
     """
-    case = _find(open_context(), rule, key)
+    context = open_context()
+    case = _arrived(context, _find(context, rule, key))
     if as_json:
         click.echo(json_text(case))
         return
@@ -159,6 +161,11 @@ def _file(context: Context, case: Case) -> JobFile:
 def _read(context: Context, rules: tuple[str, ...]) -> OpenCases:
     settings = context.settings
     return read_cases(context.cloud.store, settings.layout, rules, workers=settings.workers)
+
+
+def _arrived(context: Context, case: Case) -> Case:
+    """The case with the warnings that have arrived since a sweep has looked."""
+    return as_arrived(context.cloud.store, context.settings.layout, case)
 
 
 def _broken(problems: Iterable[Exception]) -> str:

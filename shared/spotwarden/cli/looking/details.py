@@ -10,6 +10,7 @@ from spotwarden import typed
 from spotwarden.cli.context import Context
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.fan_out import each
+from spotwarden.governance.cases.deliveries import as_arrived
 from spotwarden.layout import CaseRecord, MetricsFile, NotInLayoutError, RunRecord, job_problem
 from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
@@ -128,7 +129,8 @@ def cases_of(context: Context, facts: JobFacts) -> list[Case]:
         names = [
             entry.name for entry in store.entries(layout.cases(rule)) if _key(context, entry.name) in keys
         ]
-        return [decoded(name, stored.data, Case) for name in names if (stored := store.read(name))]
+        cases = [decoded(name, stored.data, Case) for name in names if (stored := store.read(name))]
+        return [as_arrived(store, layout, case) for case in cases]
 
     found = each(RULES, read, context.settings.workers)
     if found.failures:

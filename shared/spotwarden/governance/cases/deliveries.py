@@ -10,7 +10,7 @@ from spotwarden.engine.decoding import decoded
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.cases.store import OpenCases
 from spotwarden.layout import Layout, notice_key
-from spotwarden.model.case import CaseState, Filed, Warned
+from spotwarden.model.case import Case, CaseState, Filed, Warned
 from spotwarden.model.delivery import Delivered
 from spotwarden.model.policy import Policy
 from spotwarden.ports import BrokenError, Entry, Store, UnansweredError
@@ -42,6 +42,14 @@ def with_deliveries(
     return OpenCases([*filterfalse(_waits, cases.filed), *known.results], broken)
 
 
+def as_arrived(store: Store, layout: Layout, case: Case) -> Case:
+    """The case with what has arrived by now, as the next sweep will find it; for what is shown."""
+    if case.state is CaseState.ACTED:
+        return case
+    warnings = tuple(_asked(store, layout, one) if _unknown(one) else one for one in case.warnings)
+    return replace(case, warnings=warnings)
+
+
 def _waits(one: Filed) -> bool:
     """Whether something hangs on it: what was done is done."""
     return one.case.state is not CaseState.ACTED and any(map(_unknown, one.case.warnings))
@@ -56,6 +64,10 @@ def _known(store: Store, layout: Layout, policy: Policy, warned: Warned) -> Warn
         return warned
     if not policy.tells:
         return replace(warned, delivered=warned.at)
+    return _asked(store, layout, warned)
+
+
+def _asked(store: Store, layout: Layout, warned: Warned) -> Warned:
     at = arrived(store, layout, warned.notice)
     return replace(warned, delivered=max(warned.at, at)) if at else warned
 
