@@ -180,6 +180,13 @@ RECOVERY: Mapping[str, Mutant] = {
         "recovery.notices:started", turns(lambda notice: replace(notice, id=f"started/{notice.job}"))
     ),
     "a job may be submitted while it runs": _of("recovery.submission:problem", gives(""), "plane"),
+    "a job may be submitted beside its own VM": _of("recovery.submission:beside", gives(""), "plane"),
+    "ids are registered blindly": _of(
+        "engine.executor.on_bucket:register",
+        instead(lambda old, context, action: old(context, replace(action, generation=None))),
+    ),
+    "a stop names nothing that it saw run": _of("recovery.chain:_first_seen", gives({}), "plane"),
+    "what is started again is not registered": _of("recovery.adopting:_unregistered", gives(None), "plane"),
 }
 GOVERNANCE: Mapping[str, Mutant] = {
     "a warning counts before it arrives": _of(
@@ -427,6 +434,20 @@ TESTS: Mapping[str, str] = {
     ),
     "one bad item stops the others": (
         "tests/recovery/test_crowds.py::test_a_marker_without_an_answer_does_not_stop_the_others"
+    ),
+    "a job may be submitted beside its own VM": (
+        "tests/recovery/test_submit_again.py::test_a_job_that_has_ended_is_not_launched_beside_its_vm"
+    ),
+    "ids are registered blindly": (
+        "tests/recovery/test_registering.py::test_a_sweep_that_slept_does_not_write_over_a_newer_vm"
+    ),
+    "a stop names nothing that it saw run": (
+        "tests/recovery/test_stop_command.py"
+        "::test_what_was_stopped_while_it_was_being_made_opens_the_job_when_it_is_started_again"
+    ),
+    "what is started again is not registered": (
+        "tests/recovery/test_stop_command.py"
+        "::test_what_was_stopped_while_it_was_being_made_opens_the_job_when_it_is_started_again"
     ),
     "a stop leaves the job open": (
         "tests/recovery/test_stop_command.py::test_a_running_job_is_closed_and_its_vms_go"

@@ -64,11 +64,14 @@ def main() -> int:
     parser.add_argument("--recovery", type=int, default=60, help="histories of recovery for each")
     parser.add_argument("--plane", type=int, default=40, help="histories of the plane for each")
     parser.add_argument("--only", default="", help="mutants whose name contains this")
+    parser.add_argument("--processes", type=int, default=0, help="0: one for each core")
     parser.add_argument("--write", type=Path, help="where to write the table; else it is printed")
     arguments = parser.parse_args()
     names = [name for name in MUTANTS if arguments.only in name]
     judge = partial(row_of, recovery=arguments.recovery, plane=arguments.plane)
-    with ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(
+        arguments.processes or os.cpu_count(), multiprocessing.get_context("spawn")
+    ) as pool:
         rows = []
         for row in pool.map(judge, names):
             rows.append(row)
