@@ -358,6 +358,17 @@ def test_a_vm_that_does_not_run_need_not_be_stopped(web):
     assert web.used(web.offer(Way.STOP)) is None
 
 
+def test_who_stops_a_vm_that_a_preemption_stops_is_told_that_its_job_may_come_back(web):
+    """The link is about VMs: it ends no job, and says which command does."""
+    token = web.token(Way.STOP)
+    web.world.cloud.compute.vms.become(web.world.id, Status.STOPPING)
+    job = web.world.case(RULE, web.world.id).subject.job
+    page = web.click(token)
+    assert page.status_code == 200
+    assert f"if Compute Engine took it, {job} comes back" in page.text
+    assert f"spotwarden stop {job}" in page.text
+
+
 def test_a_vm_in_a_zone_that_does_not_answer_may_run(web):
     """Nobody knows: nothing is done, and the page asks to try again."""
     token = web.token(Way.STOP)

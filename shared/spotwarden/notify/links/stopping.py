@@ -32,7 +32,7 @@ def stop(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdic
     running = [one for one in meant if one.id in status and status[one.id] not in GOING | KEPT]
     named = names([one.name for one in running])
     if not running:
-        says = f"{names([one.name for one in meant])} is stopped, or on its way there, or gone."
+        says = f"{names([one.name for one in meant])} is stopped, or on its way there, or gone.{_back(case)}"
         return settled(f"{name_of(case)} does not run", says, done=f"{name_of(case)} does not run any more")
     if offer_facts.scratch and not policy.governance.discard_local_ssd:
         return replace(_has_scratch(case, running), facts=facts(case, policy, now))
@@ -110,6 +110,13 @@ def _stayed(offer_facts: OfferFacts) -> str:
 
 def _aftermath(case: Case) -> str:
     return f"Its job {case.subject.job} is then closed as stopped by its owner and does not start by itself."
+
+
+def _back(case: Case) -> str:
+    """What a link about VMs cannot end: their job, where Compute Engine and nobody else stopped them."""
+    job = case.subject.job
+    end = f"`spotwarden stop {job}` ends the job."
+    return f" Nothing was changed: if Compute Engine took it, {job} comes back. {end}" if job else ""
 
 
 def _by_hand(target: Target) -> str:
