@@ -81,6 +81,7 @@ class Oracle:
         self.judge = MailJudge(world, self)
         self._wishes: dict[Process, Wish] = {}
         self._requests: set[str] = set()
+        self._asked_to_go: dict[str, datetime] = {}
 
     def fault(self, what: str) -> None:
         """Note that something is wrong."""
@@ -118,7 +119,9 @@ class Oracle:
         done = process.swept is True or process.swept == 200
         if wish.ends and process.swept is True:
             self._all_down(wish.job, process)
-        if wish.ends and done and (wish.wrote or not wish.job.over):
+        # A link that finds nothing to stop says so, and how the job itself is ended; it changes nothing.
+        heard = wish.wrote or (wish.mail is None and not wish.job.over)
+        if wish.ends and done and heard:
             self._world.close(wish.job, COMMANDED)
         elif (wish.ends or wish.opens) and wish.wrote and not done:
             wish.job.doubtful = True
@@ -170,7 +173,11 @@ class Oracle:
             self.ended[vm.seen.id] = self._world.now()
         self._world.note(f"    {vm.seen.name} {vm.seen.id[-4:]} in {vm.seen.zone} is {vm.seen.status.value}")
         job = self._world.mine.get(vm.seen.id)
-        if job is None or vm.seen.status not in UP:
+        if job is None:
+            return
+        if vm.seen.status not in UP:
+            if self._asked_to_go.pop(vm.seen.id, None) == self._world.now() and not job.over:
+                self._world.close(job, GOVERNED)
             return
         repaired = before is Status.REPAIRING
         if vm.seen.status is Status.RUNNING and job.over == STOPPED and not repaired:
@@ -190,6 +197,7 @@ class Oracle:
     def asking(self, process: Process, call: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Judge what is about to be asked for."""
         self._note(process, call, arguments)
+        self._asked_to_go.clear()
         if (before := named.get("before")) and self._world.now() >= before:
             return  # The port refuses to send it.
         if (wish := self._wishes.get(process)) is not None:
@@ -297,6 +305,13 @@ class Oracle:
         at = self._world.now()
         self.removals.append(Removal(at=at, function=function, call=call, vm=vm_id))
         if function in RULES and self.is_newest(job, vm) and not job.over:
+            self._governed(job, vm)
+
+    def _governed(self, job: PlaneJob, vm: Vm) -> None:
+        """What a rule removes ends its job; one that is being made refuses to be stopped, and runs on."""
+        if vm.seen.status in UP:
+            self._asked_to_go[vm.seen.id] = self._world.now()
+        else:
             self._world.close(job, GOVERNED)
 
     def is_newest(self, job: PlaneJob, vm: Vm) -> bool:
