@@ -99,6 +99,12 @@ def test_a_job_that_is_alive_and_stands_still_is_shown_so(running, run):
     assert json.loads(run("--json"))["moved"] < json.loads(run("--json"))["heard"]
 
 
+def test_what_stands_beside_a_heartbeat_is_shown(running, run):
+    """The listing has it, and the object is not read."""
+    running.cloud.store.put(f"{JOB}/metadata/heartbeat/{JOB}", b"", {"beat": '{"step": 251}'})
+    assert said(run(), "progress")[0].startswith("step 251")
+
+
 @pytest.mark.usefixtures("running")
 def test_the_cost_says_what_it_rests_on(run):
     """The day of the prices stands beside the sum."""

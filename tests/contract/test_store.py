@@ -195,3 +195,17 @@ def test_a_new_generation_has_none_of_the_metadata_before_it(store: Store, put: 
     assert found is not None
     assert (found.data, found.metadata) == (b"2", {})
     assert [entry.metadata for entry in store.entries("")] == [{}]
+
+
+def test_a_listing_of_very_many_describes_the_first_of_them(
+    store: Store, put: PutObject, monkeypatch: pytest.MonkeyPatch
+):
+    """Whoever may write objects must not fill the memory of whoever lists them."""
+    for module in ("spotwarden.gcp.storage", "tests.fakes.store"):
+        monkeypatch.setattr(f"{module}.DESCRIBED_AT_MOST", 2)
+    for name in ("a", "b", "c"):
+        put(name, b"", METADATA)
+    assert [entry.metadata for entry in store.entries("")] == [METADATA, METADATA, {}]
+    found = store.read("c")
+    assert found is not None
+    assert found.metadata == METADATA

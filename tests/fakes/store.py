@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.ports import BrokenError, ConflictError, Entry, Stored
+from spotwarden.ports import DESCRIBED_AT_MOST, BrokenError, ConflictError, Entry, Stored
 from tests.fakes.clock import VirtualClock
 from tests.fakes.trouble import Trouble
 
@@ -39,7 +39,10 @@ class MemoryStore:
         if glob:
             pattern = re.compile(_pattern(glob), re.DOTALL)
             names = [name for name in names if pattern.fullmatch(name)]
-        return [_entry(name, self._objects[name]) for name in names[:limit]]
+        return [
+            _entry(name, self._objects[name], described=index < DESCRIBED_AT_MOST)
+            for index, name in enumerate(names[:limit])
+        ]
 
     def _below(self, prefix: str) -> list[str]:
         first = bisect_left(self._names, prefix)
@@ -105,13 +108,13 @@ class MemoryStore:
         return 0 if found is None else found.generation
 
 
-def _entry(name: str, found: Stored) -> Entry:
+def _entry(name: str, found: Stored, *, described: bool) -> Entry:
     return Entry(
         name=name,
         generation=found.generation,
         updated=found.updated,
         size=len(found.data),
-        metadata=found.metadata,
+        metadata=found.metadata if described else {},
     )
 
 

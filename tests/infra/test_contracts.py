@@ -26,8 +26,8 @@ DOORS = {
     " sweep",
     "governance": "last_sweeps pace price_file recording sweep caps/gather caps/meter caps/sweep"
     " cases/deliveries cases/store compliance/gather compliance/sweep idle/gather idle/sweep reap/gather"
-    " reap/sweep signals/gather signals/heartbeats signals/records signals/steady signals/trainings"
-    " signals/whose",
+    " reap/sweep signals/gather signals/heard signals/heartbeats signals/records signals/steady"
+    " signals/trainings signals/whose",
     "notify": "channels/conversation channels/door channels/hooks channels/replies channels/smtp"
     " channels/wire links/offer_facts links/audience links/carrying links/preferences links/taking links/web"
     " links/writing outbox/delivery outbox/intake outbox/lease outbox/renderer outbox/preferences"

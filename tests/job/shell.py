@@ -27,7 +27,7 @@ HERE=job NODE=vm ID=17 ATTEMPT=3 NODES=1
 mkdir -p output code
 read_rules
 may_write() { return 0; }
-put() { echo "== ${2#job/metadata/}"; cat "$1"; }
+put() { echo "== ${2#job/metadata/}"; cat "$1"; [ -z "${5:-}" ] || echo "beside ${5}" >> beside; }
 """
 """What a heartbeat needs; what is uploaded is printed."""
 

@@ -132,3 +132,24 @@ def test_a_long_run_keeps_every_second_figure(shell):
     assert kept[0] == 1
     assert kept == sorted(kept)
     assert len(kept) < 9
+
+
+def test_what_a_heartbeat_says_is_beside_it_as_well(shell):
+    """Who lists a thousand of them reads none."""
+    line = '{"step": 5, "checkpoint": "a, \\"b\\": c=d", "loss": 0.5}'
+    said = shell.run(f"{BEATING} echo '{line}' > progress; beat")
+    beside = (shell.folder / "beside").read_text()
+    assert beside == "beside beat=" + said.splitlines()[1] + "\n"
+    assert json.loads(beside.removeprefix("beside beat="))["checkpoint"] == 'a, "b": c=d'
+
+
+@pytest.mark.parametrize("checkpoint", ["é", "last\\u00e9.pt", "x" * 900])
+@pytest.mark.parametrize("limit", [700, 6000])
+def test_what_cannot_be_custom_metadata_is_in_the_heartbeat_alone(shell, checkpoint, limit):
+    """Beyond ASCII nobody knows whether it is UTF-8, and there is a limit of Cloud Storage's."""
+    line = json.dumps({"checkpoint": checkpoint}, ensure_ascii=False)
+    said = shell.run(f"{BEATING} BESIDE_AT_MOST={limit}; echo '{line}' > progress; beat")
+    [beat] = beats_in(said)
+    assert beat["checkpoint"]
+    fits = len(said.splitlines()[1]) <= limit and said.isascii()
+    assert (shell.folder / "beside").exists() is fits

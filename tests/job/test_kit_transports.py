@@ -64,9 +64,11 @@ for TRANSPORT in curl gcloud gsutil; do
   has_ended; echo "ended $? $REPLY"
   put code "$name"; has_ended; echo "of nobody $? $REPLY"
   HERE=$TRANSPORT/none; older_status; echo "none $?"
+  put code "$TRANSPORT/beat" "" 60 'beat=ANY TEXT'; echo "any text $?"
 done
 echo over
 """
+ANY_TEXT = r'{"at":"12:00","checkpoint":"a, \"b\": c=d ^x^\\n","step":1}'
 TOLD = """created 0
 not again 3
 of this attempt 1
@@ -79,14 +81,18 @@ not again 3
 ended 0 3
 of nobody 0 0
 none 2
+any text 0
 """
 
 
 def test_all_three_tell_whose_a_status_is(lab):
     """Custom metadata is written with an object and read back, also over the one generation that was seen."""
-    vm = lab.boot("whose", spotwarden_job="whose", startup_script=functions() + DESCRIBED)
+    vm = lab.boot(
+        "whose", spotwarden_job="whose", startup_script=functions() + DESCRIBED.replace("ANY TEXT", ANY_TEXT)
+    )
     vm.until_said("over\n")
     assert vm.said == TOLD * 3 + "over\n"
     for way in ("curl", "gcloud", "gsutil"):
         assert lab.read(f"{way}/metadata/status-code") == "0\n--x\n"
+        assert lab.metadata(f"{way}/beat") == {"beat": ANY_TEXT}
     vm.delete()

@@ -102,6 +102,12 @@ def test_the_node_that_measures_tells_how_far_a_job_has_come(world):
     assert progress(world).share is None
 
 
+def test_what_stands_beside_a_heartbeat_is_taken_without_a_read(world):
+    """It is what the listing has of it."""
+    world.cloud.store.put("test-vm/metadata/heartbeat/test-vm", b"", {"beat": '{"step": 25, "steps": 100}'})
+    assert progress(world).share == 0.25
+
+
 def test_that_a_heartbeat_came_is_no_progress(world):
     """It comes whatever the program does: whoever crashes at once has not moved by it."""
     now = world.cloud.clock.now()

@@ -67,6 +67,13 @@ def test_a_late_status_is_of_its_own_attempt(world, said, ends):
     assert (world.json("/jobs/train.json")["job"]["status"] == "ended") is ends
 
 
+def test_what_stands_beside_a_heartbeat_is_shown_without_a_read(world):
+    """The listing has it."""
+    said = msgspec.json.encode({"at": world.now, "instance_id": "22", "attempt": 2, "step": 12}).decode()
+    world.cloud.store.put("train/metadata/heartbeat/train", b"", {"beat": said})
+    assert signals(world)[2, "train", "progress", "step"]["value"] == "12"
+
+
 def test_a_checkpoint_with_a_long_name_does_not_fill_the_summary(world):
     """Every VM of a job may write its heartbeats."""
     beat(world, instance_id="22", attempt=2, checkpoint="x" * 100_000)

@@ -409,9 +409,9 @@ put() {
   esac
 }
 
-# The same with custom metadata, for a small file; neither keys nor values have a comma.
+# The same with custom metadata, for a small file.
 put_described() {
-  local file=$1 name=$2 generation=$3 seconds=$4 said pair headers=() text=""
+  local file=$1 name=$2 generation=$3 seconds=$4 said pair headers=() text="" mark=@$RANDOM$RANDOM@
   shift 4
   case $TRANSPORT in
     curl)
@@ -421,9 +421,10 @@ put_described() {
         -H "Content-Type: multipart/related; boundary=$BOUNDARY" "$REPLY"
       ;;
     gcloud)
-      for pair in "$@"; do text+=,$pair; done
+      # Values have commas, so something else is between them (gcloud topic escaping).
+      for pair in "$@"; do text+=$mark$pair; done
       said=$(timeout "$seconds" gcloud storage cp ${generation:+"--if-generation-match=$generation"} \
-        "--custom-metadata=${text:1}" "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
+        "--custom-metadata=^$mark^${text#"$mark"}" "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
       ;;
     gsutil)
       for pair in "$@"; do headers+=(-h "x-goog-meta-${pair%%=*}:${pair#*=}"); done
@@ -1030,6 +1031,7 @@ inside() {
 METRICS_AT_MOST=1000000
 LOG_AT_MOST=8000000
 TAIL_BYTES=65536
+BESIDE_AT_MOST=6000
 
 declare -A METRICS=()
 STEP="" STEPS="" CHECKPOINT="" PROGRESS_AT=""
@@ -1209,8 +1211,18 @@ beat() {
   head=$REPLY
   figures
   [ ! -s "$STATE/gap" ] || gap=",\"longest_gap\":$(<"$STATE/gap")"
-  printf '%s,"progress_at":"%s"%s%s%s}\n' "$head" "$PROGRESS_AT" "$gap" "$REPLY" "$told" >"$STATE/beat"
-  put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30
+  printf -v REPLY '%s,"progress_at":"%s"%s%s%s}' "$head" "$PROGRESS_AT" "$gap" "$REPLY" "$told"
+  printf '%s\n' "$REPLY" >"$STATE/beat"
+  beside "$REPLY"
+  put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30 ${REPLY:+"beat=$REPLY"}
+}
+
+# What is told, as it can be custom metadata of the object as well, for those who list it and need not read it then; ""
+# where it cannot: Cloud Storage takes 8 KiB of them, and of what is beyond ASCII nobody knows whether it is UTF-8.
+beside() {
+  local LC_ALL=C
+  REPLY=$1
+  [ "${#REPLY}" -le "$BESIDE_AT_MOST" ] && [[ $REPLY != *[!\ -~]* ]] || REPLY=""
 }
 
 # A line of the metrics file where there are new figures; every second line goes when it is full.

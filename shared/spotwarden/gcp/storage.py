@@ -7,7 +7,7 @@ from uuid import uuid4
 from spotwarden.gcp.errors import unanswered
 from spotwarden.gcp.objects import WRITTEN_BY, ObjectDoor, check_size
 from spotwarden.gcp.retry_policy import RetryPolicy
-from spotwarden.ports import ConflictError, Entry, Stored, UnansweredError
+from spotwarden.ports import DESCRIBED_AT_MOST, ConflictError, Entry, Stored, UnansweredError
 
 _ENTRY = "items(name,generation,updated,size,metadata),nextPageToken"
 _FOLDER = "prefixes,nextPageToken"
@@ -46,7 +46,7 @@ class CloudStorage:
             rows = self._objects.rows(
                 prefix=prefix, match_glob=glob or None, max_results=limit, fields=_ENTRY
             )
-            return [_entry(row) for row in rows]
+            return [_entry(row, described=index < DESCRIBED_AT_MOST) for index, row in enumerate(rows)]
 
     def folders(self, prefix: str) -> list[str]:
         """As `Store.folders`, in the order of names."""
@@ -143,13 +143,13 @@ class _Delete:
             raise
 
 
-def _entry(row: Any) -> Entry:
+def _entry(row: Any, *, described: bool) -> Entry:
     return Entry(
         name=row.name,
         generation=int(row.generation),
         updated=row.updated,
         size=int(row.size),
-        metadata=_custom(row),
+        metadata=_custom(row) if described else {},
     )
 
 

@@ -1,6 +1,14 @@
 """What we need from outside, and the few errors it may raise. Adapters stand in `spotwarden.gcp`."""
 
-from spotwarden.ports.bucket import Entry, HeldObject, Store, Stored, Transfers, unwatched
+from spotwarden.ports.bucket import (
+    DESCRIBED_AT_MOST,
+    Entry,
+    HeldObject,
+    Store,
+    Stored,
+    Transfers,
+    unwatched,
+)
 from spotwarden.ports.cloud import Cloud, no_calls
 from spotwarden.ports.compute import Compute
 from spotwarden.ports.errors import BrokenError, ConflictError, RejectedError, UnansweredError
@@ -8,6 +16,7 @@ from spotwarden.ports.people import Mailer, NoMailer, Published, Topic
 from spotwarden.ports.watching import Logs, Metrics
 
 __all__ = [
+    "DESCRIBED_AT_MOST",
     "BrokenError",
     "Cloud",
     "Compute",

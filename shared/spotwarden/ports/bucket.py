@@ -7,9 +7,15 @@ from typing import BinaryIO, Protocol
 
 import msgspec
 
+DESCRIBED_AT_MOST = 10_000
+"""Rows of a listing that come with their metadata: each may have 8 KiB of it, whoever wrote it."""
+
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of a listing; `metadata` is what its writer has put beside the content, at most 8 KiB."""
+    """One row of a listing; `metadata` is what its writer has put beside the content, at most 8 KiB.
+
+    It is empty in rows beyond `DESCRIBED_AT_MOST`; who reads the object gets it.
+    """
 
     name: str
     generation: int

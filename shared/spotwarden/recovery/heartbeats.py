@@ -11,6 +11,8 @@ import msgspec
 from spotwarden import typed
 from spotwarden.model.heartbeat import Beat, Measured
 
+BESIDE = "beat"
+"""The key of custom metadata under which the job kit puts the whole heartbeat, where it is not too long."""
 METRICS_AT_MOST = 200
 """Names in one heartbeat; a program that counts its steps in names would fill the bucket otherwise."""
 UNREAL: Mapping[str, Measured] = {
@@ -44,6 +46,15 @@ def beat_in(data: bytes) -> Beat:
     kept = {name: part for name in _TYPES if (part := _part(name, said)) is not None}
     metrics = said.get("metrics")
     return Beat(**kept, metrics=dict(_measured(metrics)) if isinstance(metrics, Mapping) else {})
+
+
+def beat_beside(metadata: Mapping[str, str]) -> Beat | None:
+    """The same from the custom metadata of a heartbeat, where its writer has put it there too; else None.
+
+    A listing has it: then the object need not be read.
+    """
+    text = metadata.get(BESIDE)
+    return beat_in(text.encode(errors="replace")) if text is not None else None
 
 
 def progress_in(beat: Beat, came: datetime) -> datetime:

@@ -35,7 +35,7 @@ from spotwarden.model.launch import StoredScript
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import BrokenError, Entry, Store
 from spotwarden.recovery.chain import newest
-from spotwarden.recovery.heartbeats import beat_in, progress_in
+from spotwarden.recovery.heartbeats import beat_beside, beat_in, progress_in
 from spotwarden.recovery.status_code import is_late
 
 typed.prepare(Watch, Attempt, JobFile)
@@ -248,6 +248,8 @@ def _progress(store: Store, layout: Layout, folder: JobFolder) -> SavedProgress:
     if object_name is None:
         return SavedProgress()
     came = folder.things[object_name].updated
+    if (listed := beat_beside(folder.things[object_name].metadata)) is not None:
+        return SavedProgress(at=progress_in(listed, came), checkpoint=listed.checkpoint, share=listed.share)
     try:
         stored = store.read(layout.build(object_name), at_most=OBJECT_AT_MOST)
     except BrokenError:

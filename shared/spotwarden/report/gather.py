@@ -15,7 +15,8 @@ from spotwarden import typed
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.governance.signals.facts import JobRecord
-from spotwarden.governance.signals.heartbeats import Heard, with_heard
+from spotwarden.governance.signals.heard import Heard
+from spotwarden.governance.signals.heartbeats import with_heard
 from spotwarden.governance.signals.records import alive, ended
 from spotwarden.governance.signals.table import SignalTable
 from spotwarden.layout import (
@@ -37,7 +38,7 @@ from spotwarden.model.prices import VmKind
 from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError, Entry
 from spotwarden.recovery.chain import told
-from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
+from spotwarden.recovery.heartbeats import beat_beside, beat_in, beats_in, progress_in
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file, telling
 from spotwarden.recovery.status_code import attempt_in, is_late
 from spotwarden.report.figures.beats import line
@@ -155,7 +156,9 @@ def _beat(reader: JobReader) -> tuple[Beat | None, datetime | None]:
     if object_name is None:
         return None, None
     came = reader.folder.things[object_name].updated
-    beat = reader.read(object_name, TEXT_AT_MOST * 16, lambda _, data: beat_in(data))
+    beat = beat_beside(reader.folder.things[object_name].metadata)
+    if beat is None:
+        beat = reader.read(object_name, TEXT_AT_MOST * 16, lambda _, data: beat_in(data))
     return (_timed(beat, came), progress_in(beat, came)) if beat else (None, came)
 
 

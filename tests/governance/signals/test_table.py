@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.governance.signals.contradiction import GOES_ON, contradiction
-from spotwarden.governance.signals.heartbeats import Heard, attempt_of, with_heard
+from spotwarden.governance.signals.heard import Heard
+from spotwarden.governance.signals.heartbeats import attempt_of, with_heard
 from spotwarden.governance.signals.motion import GAPS, gap_in, last_progress, longest_silence, moves
 from spotwarden.governance.signals.records import attempt_by_time
 from spotwarden.governance.signals.shown import rows

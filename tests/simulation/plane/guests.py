@@ -145,7 +145,10 @@ class Guests:
             "metrics": {"loss": 1.0 / (1 + program.steps)},
         }
         name = self._layout.build(Heartbeat(job=program.job.name, node=seen.name))
-        self._cloud.store.write(name, msgspec.json.encode(said), generation=None)
+        text = msgspec.json.encode(said)
+        # Half of the jobs have a kit that puts it beside the object as well.
+        beside = {"beat": text.decode()} if program.job.name[-1] in "02468" else {}
+        self._cloud.store.put(name, text, beside)
 
     def end(self, job: PlaneJob) -> None:
         """Write the status code of a job; its programs have ended, and say nothing more."""

@@ -131,9 +131,9 @@ put() {
   esac
 }
 
-# The same with custom metadata, for a small file; neither keys nor values have a comma.
+# The same with custom metadata, for a small file.
 put_described() {
-  local file=$1 name=$2 generation=$3 seconds=$4 said pair headers=() text=""
+  local file=$1 name=$2 generation=$3 seconds=$4 said pair headers=() text="" mark=@$RANDOM$RANDOM@
   shift 4
   case $TRANSPORT in
     curl)
@@ -143,9 +143,10 @@ put_described() {
         -H "Content-Type: multipart/related; boundary=$BOUNDARY" "$REPLY"
       ;;
     gcloud)
-      for pair in "$@"; do text+=,$pair; done
+      # Values have commas, so something else is between them (gcloud topic escaping).
+      for pair in "$@"; do text+=$mark$pair; done
       said=$(timeout "$seconds" gcloud storage cp ${generation:+"--if-generation-match=$generation"} \
-        "--custom-metadata=${text:1}" "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
+        "--custom-metadata=^$mark^${text#"$mark"}" "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
       ;;
     gsutil)
       for pair in "$@"; do headers+=(-h "x-goog-meta-${pair%%=*}:${pair#*=}"); done

@@ -5,6 +5,7 @@
 METRICS_AT_MOST=1000000
 LOG_AT_MOST=8000000
 TAIL_BYTES=65536
+BESIDE_AT_MOST=6000
 
 declare -A METRICS=()
 STEP="" STEPS="" CHECKPOINT="" PROGRESS_AT=""
@@ -184,8 +185,18 @@ beat() {
   head=$REPLY
   figures
   [ ! -s "$STATE/gap" ] || gap=",\"longest_gap\":$(<"$STATE/gap")"
-  printf '%s,"progress_at":"%s"%s%s%s}\n' "$head" "$PROGRESS_AT" "$gap" "$REPLY" "$told" >"$STATE/beat"
-  put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30
+  printf -v REPLY '%s,"progress_at":"%s"%s%s%s}' "$head" "$PROGRESS_AT" "$gap" "$REPLY" "$told"
+  printf '%s\n' "$REPLY" >"$STATE/beat"
+  beside "$REPLY"
+  put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30 ${REPLY:+"beat=$REPLY"}
+}
+
+# What is told, as it can be custom metadata of the object as well, for those who list it and need not read it then; ""
+# where it cannot: Cloud Storage takes 8 KiB of them, and of what is beyond ASCII nobody knows whether it is UTF-8.
+beside() {
+  local LC_ALL=C
+  REPLY=$1
+  [ "${#REPLY}" -le "$BESIDE_AT_MOST" ] && [[ $REPLY != *[!\ -~]* ]] || REPLY=""
 }
 
 # A line of the metrics file where there are new figures; every second line goes when it is full.

@@ -76,8 +76,11 @@ def _copy(run: Run, storage: Storage, *, recursive: bool) -> list[copying.Copy]:
 
 
 def _pairs(run: Run) -> dict[str, str]:
-    """The custom metadata of the command line: `key=value,key=value`."""
-    words = [word.partition("=") for word in run.flags.get(CUSTOM, "").split(",") if word]
+    """The custom metadata of the command line: `key=value,key=value`, or after `^MARK^` with MARK between."""
+    given, mark = run.flags.get(CUSTOM, ""), ","
+    if (escaped := re.match(r"\^([^^]+)\^", given)) is not None:
+        given, mark = given[escaped.end() :], escaped[1]
+    words = [word.partition("=") for word in given.split(mark) if word]
     for key, sign, _ in words:
         if not sign:
             run.fail(f"argument {CUSTOM}: Bad syntax for dict arg: [{key}].", 2)

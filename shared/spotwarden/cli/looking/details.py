@@ -19,7 +19,7 @@ from spotwarden.model.policy import RULES
 from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError
 from spotwarden.recovery.chain import as_told
-from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
+from spotwarden.recovery.heartbeats import beat_beside, beat_in, beats_in, progress_in
 from spotwarden.recovery.job_folder import JobFolder, look_at_job, look_into, telling
 from spotwarden.report.figures import beats
 from spotwarden.report.model.experiments import MetricSummary
@@ -94,11 +94,12 @@ def _beat(context: Context, folder: JobFolder) -> tuple[datetime | None, Beat | 
     object_name = telling(folder)
     if object_name is None:
         return None, None
-    at = folder.things[object_name].updated
-    stored = context.cloud.store.read(context.settings.layout.build(object_name))
-    if stored is None:
-        return at, None
-    beat = beat_in(stored.data)
+    at, beat = folder.things[object_name].updated, beat_beside(folder.things[object_name].metadata)
+    if beat is None:
+        stored = context.cloud.store.read(context.settings.layout.build(object_name))
+        if stored is None:
+            return at, None
+        beat = beat_in(stored.data)
     # One that does not say when it was measured was, as far as anybody knows, when it came.
     return at, msgspec.structs.replace(beat, at=beat.at or at)
 

@@ -1,43 +1,28 @@
 """What heartbeats say, read as rarely as that can be known.
 
 A listing says when each heartbeat came: that a VM is alive. When its program last made progress stands
-inside, and of which attempt it is. What was read once is remembered: progress that was made stays made, so a
-job that has moved within the limit is not read again before that limit has passed.
+inside, and of which attempt it is. The job kit puts that beside the object as well, where the listing has it
+and nothing is read (`records`). What was read once is remembered: progress that was made stays made, so a job
+that has moved within the limit is not read again before that limit has passed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 
-import msgspec
 from msgspec.structs import replace
 
-from spotwarden.engine.cache import GenerationCache
 from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.governance.signals.heard import TEXT, Heard, hear, heard_of
 from spotwarden.governance.signals.records import attempt_by_time
 from spotwarden.governance.signals.table import NodeSignals, Signal, SignalKind, SignalSource, signals
 from spotwarden.layout import Heartbeat, Layout
 from spotwarden.model.heartbeat import Beat
 from spotwarden.ports import BrokenError, Store
-from spotwarden.recovery.heartbeats import STILL_AT_MOST, beat_in, progress_in
+from spotwarden.recovery.heartbeats import STILL_AT_MOST, beat_in
 from spotwarden.recovery.job_folder import OBJECT_AT_MOST
 
 Enough = Callable[[JobRecord], bool]
 """Whether what is known of a job's progress so far shows that it moves."""
-
-
-TEXT = 200
-"""Characters of a checkpoint's name that are kept."""
-
-
-class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """What one heartbeat said, when it came, and when its program had last made progress by it."""
-
-    came: datetime
-    progress: datetime
-    beat: Beat = Beat()
-
-
-_HEARD: GenerationCache[Heard] = GenerationCache(most=100_000)
 
 
 def remembered(layout: Layout, record: JobRecord) -> JobRecord:
@@ -127,7 +112,7 @@ def _said(heard: Heard, *, alive: bool) -> Iterator[Signal]:
 
 
 def _known(layout: Layout, job: str, node: str) -> Heard | None:
-    return _HEARD.get(layout.build(Heartbeat(job=job, node=node)), 0)
+    return heard_of(layout.build(Heartbeat(job=job, node=node)))
 
 
 def _heard(store: Store, layout: Layout, job: str, node: str, came: datetime) -> Heard:
@@ -142,6 +127,5 @@ def _heard(store: Store, layout: Layout, job: str, node: str, came: datetime) ->
         stored = None
     if stored is None:
         return Heard(came=came, progress=came)
-    beat = beat_in(stored.data)
-    heard = Heard(came=came, progress=progress_in(beat, stored.updated), beat=replace(beat, metrics={}))
-    return _HEARD.keep(name, 0, heard)
+    heard = hear(name, beat_in(stored.data), stored.updated)
+    return replace(heard, came=came)

@@ -10,6 +10,7 @@ from spotwarden import typed
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.governance.signals.heard import hear, heard_of
 from spotwarden.governance.signals.table import (
     NodeSignals,
     Signal,
@@ -31,6 +32,7 @@ from spotwarden.model.attempt import CLOSED, AttemptState, Removal, Try
 from spotwarden.model.moment import Moment
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
+from spotwarden.recovery.heartbeats import beat_beside
 from spotwarden.recovery.identity import JobIdentity
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
 from spotwarden.recovery.status_code import attempt_in, is_late
@@ -93,6 +95,7 @@ def read_identity(store: Store, layout: Layout, job: str) -> JobIdentity:
 
 def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: Watch | None) -> JobRecord:
     folder = look_into(store, layout, job)
+    _hear(layout, folder)
     if not folder.things and not store.entries(layout.folder(job), limit=1):
         return JobRecord(job=job, exists=False, past=_listed(watch))
     attempts = sorted(folder.of(AttemptRecord), key=lambda one: cast("AttemptRecord", one).attempt)
@@ -205,6 +208,16 @@ def _registered(store: Store, layout: Layout, folder: JobFolder) -> Iterable[str
             return stored.data.decode(errors="replace").strip() if stored else ""
 
         yield once(_CACHE, layout, folder, object_name, read)
+
+
+def _hear(layout: Layout, folder: JobFolder) -> None:
+    """Remember what heartbeats say that have it beside them: nothing of them need be read then."""
+    for object_name in folder.of(Heartbeat):
+        entry, name = folder.things[object_name], layout.build(object_name)
+        if (heard := heard_of(name)) is not None and heard.came == entry.updated:
+            continue
+        if (beat := beat_beside(entry.metadata)) is not None:
+            hear(name, beat, entry.updated)
 
 
 def alive(folder: JobFolder, record: JobRecord) -> SignalTable:

@@ -20,7 +20,7 @@ from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.governance import Goal
 from spotwarden.model.heartbeat import Beat, number
 from spotwarden.ports import Store, UnansweredError
-from spotwarden.recovery.heartbeats import beat_in, beats_in
+from spotwarden.recovery.heartbeats import beat_beside, beat_in, beats_in
 from spotwarden.recovery.job_folder import OBJECT_AT_MOST, JobFolder, look_into, once
 
 """What to read of a job's metrics; None where nothing hangs on them."""
@@ -71,6 +71,9 @@ def _beats(store: Store, layout: Layout, folder: JobFolder, record: JobRecord) -
 
 
 def _read(store: Store, layout: Layout, folder: JobFolder, object_name: ObjectName) -> Beat:
+    if (beat := beat_beside(folder.things[object_name].metadata)) is not None:
+        return beat
+
     def read() -> Beat:
         stored = store.read(layout.build(object_name), at_most=OBJECT_AT_MOST)
         return beat_in(stored.data) if stored else Beat()
