@@ -202,6 +202,17 @@ def test_the_smaller_of_runtime_and_budget_holds(some, lived, tick):
     assert left(max_runtime=6 * HOUR, budget=10.0, price_per_hour=2.0) == 2 * HOUR
 
 
+def test_what_somebody_has_granted_it_is_on_top_of_its_own_limits(some, lived, walk, tick):
+    """A preemption takes nothing of it away: the job comes back, for as long as it may still be up."""
+    file, lost = JobFile(max_runtime=HOUR, budget=2.0, price_per_hour=1.0), (lost_now(some, tick),)
+    facts = some.job(ledger=lived(2 * HOUR), file=file, nodes=lost, granted=4 * HOUR)
+    assert time_left(facts, tick.now) == 2 * HOUR
+    steps, _ = walk(facts)
+    (launch,) = (one for one in steps if isinstance(one, LaunchInstances))
+    assert launch.request.body["scheduling"]["maxRunDuration"] == {"seconds": "7200"}
+    assert gives_up(walk(replace(facts, granted=timedelta(0)))[0])
+
+
 def lost_now(some, tick):
     """A node that was preempted this very moment."""
     return some.node(history=(some.operation(at=tick.now),))

@@ -3,9 +3,13 @@
 import json
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
-from spotwarden.layout import Heartbeat, JobFileName, MetricsFile
+from spotwarden.layout import CaseRecord, Heartbeat, JobFileName, MetricsFile
+from spotwarden.model.case import Case, CaseState
+from spotwarden.model.finding import Subject
 from spotwarden.recovery.job_folder import look_at_job
 
 WHOLE = b"""
@@ -133,3 +137,35 @@ def test_a_file_that_cannot_be_read_is_told_and_the_job_comes_back_all_the_same(
     world.sweep_until_quiet()
     assert world.notices() == ["job_toml", "recovered"]
     assert len(world.vms()) == 1
+
+
+EXTENDED = Case(
+    rule="job_cap",
+    subject=Subject(key="test-vm", job="test-vm"),
+    state=CaseState.SUSPECTED,
+    opened=datetime(2026, 1, 5, tzinfo=UTC),
+    looked=datetime(2026, 1, 5, tzinfo=UTC),
+    reason="it comes to its limit",
+    extended=4.0,
+)
+
+
+@pytest.mark.parametrize(
+    ("limits", "case", "hours"),
+    [
+        (b'max_runtime = "1h"', msgspec.json.encode(EXTENDED), 4),
+        (b"budget = 3.0", msgspec.json.encode(EXTENDED), 4),
+        (b'max_runtime = "1h"', b"", 0),
+        (b'max_runtime = "1h"', b"{", 0),
+        (b'max_runtime = "1h"', msgspec.json.encode(replace(EXTENDED, extended=1e300)), 0),
+        (b'owner = "ann"', msgspec.json.encode(EXTENDED), 0),
+    ],
+    ids=["its time", "its budget", "no case", "a broken case", "beyond all time", "no limit of its own"],
+)
+def test_what_its_owner_was_granted_counts_with_its_own_limits(world, limits, case, hours):
+    """Against the warning that it comes to its limit; recovery asks only where there is one of its own."""
+    world.store(JobFileName(job="test-vm"), limits)
+    if case:
+        world.store(CaseRecord(rule="job_cap", key="test-vm"), case)
+    facts = look_at_job(world.cloud.store, world.layout, "test-vm")
+    assert facts.granted == timedelta(hours=hours)

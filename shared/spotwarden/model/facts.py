@@ -1,7 +1,7 @@
 """What one sweep of recovery saw of one job."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -51,8 +51,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     these facts cannot judge. `registered`, `told`, `unanswered` (requests without an answer) and
     `fetched` (resources of instances, by id) are what this sweep has done already.
     `registrations` are the ids in the job's metadata, by node, and `registered_at` their generations.
-    `recorded` says that what was launched as the newest attempt is written down. `last_sweep` is when all
-    jobs were last looked at.
+    `recorded` says that what was launched as the newest attempt is written down. `granted` is what somebody
+    has extended its own limits by. `last_sweep` is when all jobs were last looked at.
     """
 
     job: str
@@ -74,6 +74,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     unsure: str = ""
     watched: Watched | None = None
     file: JobFile = JobFile()
+    granted: timedelta = timedelta(0)
     progress: SavedProgress = SavedProgress()
     places: PlacementRecord | None = None
     registrations: Mapping[str, str] = {}

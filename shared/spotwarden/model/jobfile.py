@@ -39,6 +39,11 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     rules: Mapping[str, Mapping[str, Any]] = {}
     problem: str = ""
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it has a limit of its own, in time or money."""
+        return self.max_runtime is not None or self.budget is not None
+
 
 class SavedProgress(msgspec.Struct, frozen=True, kw_only=True):
     """How far a job has come: when something last moved, its newest checkpoint, the share done (0..1)."""

@@ -54,12 +54,15 @@ def time_up(facts: JobFacts, now: datetime) -> timedelta:
 
 
 def time_left(facts: JobFacts, now: datetime) -> timedelta | None:
-    """How much longer its instances may be up, by its `max_runtime` and its budget; None for no bound."""
+    """How much longer its instances may be up, by its `max_runtime` and its budget; None for no bound.
+
+    What somebody has granted it on top, against a warning, counts.
+    """
     file, used = facts.file, time_up(facts, now)
     bounds = [file.max_runtime] if file.max_runtime is not None else []
     if file.budget is not None and file.price_per_hour:
         bounds.append(timedelta(hours=file.budget / file.price_per_hour))
-    return min(bounds) - used if bounds else None
+    return min(bounds) + facts.granted - used if bounds else None
 
 
 def work_left(facts: JobFacts, now: datetime) -> timedelta | None:

@@ -1,7 +1,7 @@
 """A job's own objects, read in an order that matters: its entry among the open jobs first, its end last."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple, TypeVar, cast
 
@@ -13,6 +13,7 @@ from spotwarden.engine.decoding import decoded
 from spotwarden.engine.policy_file.reading import durations, read_toml
 from spotwarden.layout import (
     AttemptRecord,
+    CaseRecord,
     CreateScript,
     Heartbeat,
     InstanceId,
@@ -28,6 +29,7 @@ from spotwarden.layout import (
     StatusCode,
 )
 from spotwarden.model.attempt import Attempt, Recorded
+from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.jobfile import JobFile, SavedProgress
@@ -38,7 +40,7 @@ from spotwarden.recovery.chain import newest
 from spotwarden.recovery.heartbeats import beat_beside, beat_in, progress_in
 from spotwarden.recovery.status_code import is_late
 
-typed.prepare(Watch, Attempt, JobFile)
+typed.prepare(Watch, Attempt, JobFile, Case)
 
 OBJECT_AT_MOST = 1024 * 1024
 SCRIPT_AT_MOST = 1024 * 1024
@@ -103,11 +105,13 @@ def look_at_job(
     ledger = read_ledger(store, layout, folder)
     number = ledger[-1].attempt.number if ledger else 0
     registered = _registrations(store, layout, folder)
+    file = read_job_file(store, layout, job, folder)
     facts = JobFacts(
         job=job,
         ledger=ledger,
         script=_script(store, layout, job, folder) if script else None,
-        file=read_job_file(store, layout, job, folder),
+        file=file,
+        granted=_granted(store, layout, job) if file.is_bounded else timedelta(0),
         progress=_progress(store, layout, folder),
         watched=watched,
         registrations={node: said for node, (said, _) in registered.items()},
@@ -120,6 +124,16 @@ def look_at_job(
         return facts
     code = status.data.decode(errors="replace").strip()
     return msgspec.structs.replace(facts, status_code=code, ended=status.updated)
+
+
+def _granted(store: Store, layout: Layout, job: str) -> timedelta:
+    """The hours that people have granted it against a warning; a case that cannot be read grants nothing."""
+    name = layout.build(CaseRecord(rule="job_cap", key=job))
+    stored = store.read(name)
+    try:
+        return timedelta(hours=decoded(name, stored.data, Case).extended) if stored else timedelta(0)
+    except (BrokenError, OverflowError):
+        return timedelta(0)
 
 
 def read_ledger(store: Store, layout: Layout, folder: JobFolder) -> tuple[Recorded, ...]:
