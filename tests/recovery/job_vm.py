@@ -30,6 +30,12 @@ class JobVm:
             raise PermissionError(name)
         self._world.cloud.store.put(name, data, metadata)
 
+    def delete(self, thing: ObjectName) -> None:
+        """Delete an object, which takes the same right."""
+        self.write(thing)
+        name = self._world.layout.build(thing)
+        self._world.cloud.store.delete(name, generation=self._world.cloud.store.read(name).generation)
+
 
 def _fits(pattern: str, name: str) -> bool:
     regex = re.escape(pattern).replace(re.escape("{job}"), "(?!spotwarden/)[^/]+")

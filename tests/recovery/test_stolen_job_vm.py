@@ -23,8 +23,9 @@ from spotwarden.layout import (
     StatusCode,
 )
 from spotwarden.model.attempt import AttemptState
-from spotwarden.model.governance import EarlyStopLimits, StallLimits
+from spotwarden.model.governance import EarlyStopLimits, IdleLimits, Remedy, StallLimits
 from tests.fakes.world import load
+from tests.governance.idle.idle_world import IdleWorld
 from tests.governance.reap.reap_world import ReapWorld
 from tests.recovery.job_vm import JobVm
 
@@ -232,3 +233,108 @@ def test_output_and_logs_of_another_job_can_be_overwritten(world):
         JobVm(world).write(thing, b"spoilt")
     found = world.cloud.store.read("test-vm/output/last.pt")
     assert found.data == b"spoilt"
+
+
+def works(governed, forge):
+    """Another's job that works at full load and says nothing, while somebody forges its heartbeats."""
+    governed.set_policy(stall=StallLimits(), early_stop=EarlyStopLimits())
+    vm = governed.job()["test-vm"]
+    governed.cloud.metrics.cpu = {vm: 97.0}
+    began = governed.now
+    for _ in range(24):
+        governed.wait(minutes=20)
+        said = {"at": governed.now.isoformat(), "progress_at": began.isoformat(), "step": 1, "attempt": 1}
+        JobVm(governed).write(
+            Heartbeat(job="test-vm", node="test-vm"), json.dumps({**said, **forge(vm)}).encode()
+        )
+        governed.sweep()
+    return vm
+
+
+@pytest.mark.parametrize("said", [{}, {"instance_id": "4711"}])
+def test_steps_of_another_vm_do_not_make_a_working_job_a_hang(governed, said):
+    """They do not name the id that the chain has: the job is told of as one that works and says nothing."""
+    works(governed, lambda _: said)
+    assert "stall_warning" not in governed.kinds()
+    assert governed.asked() == []
+
+
+def test_steps_that_name_the_vms_own_id_make_a_working_silent_job_a_hang_after_a_warning(governed):
+    """This works: the id can be read. Output, or a log line, within two hours contradicts it."""
+    vm = works(governed, lambda vm: {"instance_id": vm})
+    assert governed.kinds()[0] == "stall_warning"
+    assert governed.asked() == [("stop", vm)]
+
+
+@pytest.mark.parametrize("forged", [True, False])
+def test_one_forged_heartbeat_makes_the_silence_of_a_resting_job_count(governed, forged):
+    """This works: of a job that rests and gives no sign nobody knows; after a forged sign it is warned of."""
+    governed.set_policy(stall=StallLimits(), early_stop=EarlyStopLimits())
+    vm = governed.job()["test-vm"]
+    governed.cloud.metrics.cpu = {vm: 0.1}
+    if forged:
+        JobVm(governed).write(Heartbeat(job="test-vm", node="test-vm"))
+    governed.sweep_for(hours=6, every=timedelta(minutes=20))
+    assert governed.kinds()[0] == ("stall_warning" if forged else "stall_unknown")
+    assert governed.asked() == ([("stop", vm)] if forged else [])
+
+
+def test_heartbeats_and_output_that_are_deleted_stop_no_job_that_works(governed):
+    """Its CPU works: what nobody can see any more is not known to stand still."""
+    governed.set_policy(stall=StallLimits())
+    vm = governed.job()["test-vm"]
+    governed.cloud.metrics.cpu = {vm: 97.0}
+    for _ in range(24):
+        governed.wait(minutes=20)
+        for thing in (Heartbeat(job="test-vm", node="test-vm"), Output(job="test-vm", path="last.pt")):
+            governed.store(thing, b"{}")
+            JobVm(governed).delete(thing)
+        governed.sweep()
+    assert governed.asked() == []
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+def test_heartbeats_that_are_deleted_no_longer_spare_a_job_that_loads_data(deleted):
+    """This works: that its GPUs idle is Monitoring's own fact, and its owner is warned."""
+    world = IdleWorld(load("flag_idle_gpus"), idle=IdleLimits(remedy=Remedy.STOP))
+    vm = world.vm(0.0)
+    world.attempt(owner="ada@example.com", train=vm)
+    for _ in range(20):
+        beat = {"at": world.now.isoformat(), "progress_at": world.now.isoformat(), "instance_id": vm}
+        world.store(Heartbeat(job="train", node="train"), json.dumps(beat).encode())
+        if deleted:
+            JobVm(world).delete(Heartbeat(job="train", node="train"))
+        world.ticks(minutes=10)
+    assert world.kinds()[0] == "idle_warning"
+    assert world.asked() == ([("stop", vm)] if deleted else [])
+
+
+def test_a_forged_end_of_a_gang_that_works_on_one_node_ends_none_of_its_nodes(governed):
+    """A status code is the whole job's, and so is what contradicts it."""
+    ids = governed.job("gang", nodes=("gang-1", "gang-2"))
+    JobVm(governed).write(StatusCode(job="gang"), b"0")
+    governed.cloud.metrics.cpu = {ids["gang-1"]: 97.0, ids["gang-2"]: 0.1}
+    governed.sweep_for(hours=6, every=timedelta(minutes=20))
+    assert governed.asked() == []
+    assert set(governed.kinds()) == {"orphan_unknown"}
+
+
+def test_the_vm_of_an_attempt_before_does_not_stop_the_present_one(governed):
+    """It writes what it measures, and steps that stand still, under the name of its node."""
+    governed.set_policy(stall=StallLimits())
+    old = governed.job()["test-vm"]
+    vm = governed.vm(attempt=2, zone="us-central1-b", age=timedelta(hours=1))
+    began = governed.now - timedelta(hours=1)
+    governed.attempt(
+        number=2, created=began, started=began, instances={"test-vm": vm}, replaces={"test-vm": old}
+    )
+    governed.watch("test-vm", {"test-vm": vm}, number=2)
+    governed.cloud.metrics.cpu = {vm: 97.0}
+    for number in range(48):
+        own = {"instance_id": old, "attempt": 1 + number % 2, "progress_at": began.isoformat()}
+        JobVm(governed).write(Heartbeat(job="test-vm", node="test-vm"), nan(**own))
+        JobVm(governed).write(MetricsFile(job="test-vm", node="test-vm", attempt=2), nan(**own) + b"\n")
+        governed.wait(minutes=10)
+        governed.sweep()
+    assert [asked for asked in governed.asked() if asked[1] == vm] == []
+    assert governed.status(vm) == "RUNNING"

@@ -104,7 +104,9 @@ def _of_node(heard: Heard, node: str, instance_id: str) -> Iterator[Signal]:
         yield progress(source, heard.progress[node])
     if node in heard.steps:
         at = heard.progress.get(node, heard.beats.get(node))
-        yield Signal(kind=SignalKind.PROGRESS, source=SignalSource.STEP, at=at, value=heard.steps[node])
+        yield Signal(
+            kind=SignalKind.PROGRESS, source=SignalSource.STEP, at=at, value=heard.steps[node], named=True
+        )
     if instance_id in heard.lines:
         yield progress(SignalSource.LOG_LINE, heard.lines[instance_id])
     for kind, loads in ((SignalSource.CPU, heard.cpus), (SignalSource.GPU, heard.gpus)):

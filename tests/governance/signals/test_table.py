@@ -20,6 +20,7 @@ from spotwarden.governance.signals.table import (
     SignalSource,
     SignalTable,
     newest,
+    signals,
     unread,
 )
 from spotwarden.model.attempt import AttemptState
@@ -155,6 +156,18 @@ def test_a_heartbeat_is_of_the_attempt_whose_vm_wrote_it(beat, came, attempt):
     """By the VM that it names, by the attempt, else by when it came: attempt 2 was claimed an hour ago."""
     record = on_record(attempt=2, claimed=ago(hours=1))
     assert attempt_of(record, "test-vm", Heard(came=came, progress=came, beat=beat)) == attempt
+
+
+@pytest.mark.parametrize(("said", "node", "named"), [
+    ("1001", "test-vm", True), ("999", "test-vm", False), ("", "test-vm", False), (None, "test-vm", False),
+    ("1001", "other", False), ("", "other", False),
+])  # fmt: skip
+def test_a_step_is_named_by_a_heartbeat_that_names_the_vms_own_id(said, node, named):
+    """The id that the job's record has of this node, and nothing that only looks like one."""
+    beat = Beat(instance_id=said, step=1.0) if said is not None else Beat(step=1.0)
+    record = with_heard(on_record(), node, Heard(came=NOW, progress=NOW, beat=beat))
+    [(_, step)] = signals(record.signals.nodes, SignalKind.PROGRESS, SignalSource.STEP)
+    assert step.named is named
 
 
 def test_a_job_without_a_ledger_has_one_attempt():

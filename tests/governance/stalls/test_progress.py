@@ -81,7 +81,7 @@ def test_a_job_whose_own_steps_stand_still_is_stopped_at_any_load(world, load):
     ids = world.job()
     began = world.now
     world.cloud.metrics.cpu |= dict.fromkeys(ids.values(), load)
-    live(world, lambda _: world.report(began, step=12), sweeps=32)
+    live(world, lambda _: world.report(began, step=12, instance_id=ids["test-vm"]), sweeps=32)
     assert world.kinds()[0] == "stall_warning"
     assert world.asked() == [("stop", ids["test-vm"])]
 

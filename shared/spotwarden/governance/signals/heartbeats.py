@@ -70,7 +70,7 @@ def with_all(record: JobRecord, heard: Mapping[str, Heard]) -> JobRecord:
             node=node,
             attempt=attempt_of(record, node, one),
             instance_id=one.beat.instance_id or record.instances.get(node, ""),
-            signals=tuple(_said(one, alive=node in newest)),
+            signals=tuple(_said(one, alive=node in newest, vm=record.instances.get(node, ""))),
         )
         for node, one in heard.items()
     )
@@ -96,7 +96,8 @@ def attempt_of(record: JobRecord, node: str, heard: Heard) -> int:
     return said if said is not None else by_time
 
 
-def _said(heard: Heard, *, alive: bool) -> Iterator[Signal]:
+def _said(heard: Heard, *, alive: bool, vm: str) -> Iterator[Signal]:
+    """What a heartbeat says of the node whose VM this is; "" where no record knows it."""
     beat, at = heard.beat, heard.progress
     if alive:
         yield Signal(kind=SignalKind.ALIVE, source=SignalSource.HEARTBEAT, at=heard.came)
@@ -104,7 +105,8 @@ def _said(heard: Heard, *, alive: bool) -> Iterator[Signal]:
     source = SignalSource.REPORTED if periodic else SignalSource.HEARTBEAT
     yield Signal(kind=SignalKind.PROGRESS, source=source, at=at)
     if beat.step is not None:
-        yield Signal(kind=SignalKind.PROGRESS, source=SignalSource.STEP, at=at, value=beat.step)
+        named = bool(vm) and beat.instance_id == vm
+        yield Signal(kind=SignalKind.PROGRESS, source=SignalSource.STEP, at=at, value=beat.step, named=named)
     if beat.checkpoint:
         yield Signal(
             kind=SignalKind.PROGRESS, source=SignalSource.CHECKPOINT, at=at, value=beat.checkpoint[:TEXT]

@@ -56,7 +56,7 @@ class Signal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One signal: what its source last showed `at` that moment, or of the time from `since` to `at`.
 
     `value` is a step, a checkpoint, a status code or percent of the busiest processor; `why` says what could
-    not be read.
+    not be read. `named` is true where who wrote it named the VM's own id, which its job's record has.
     """
 
     kind: SignalKind
@@ -66,6 +66,7 @@ class Signal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     value: float | str | None = None
     coverage: Coverage = Coverage.WHOLE
     why: str = ""
+    named: bool = False
 
 
 class NodeSignals(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -67,13 +67,14 @@ def _at_work(record: JobRecord, nodes: Sequence[Machine], policy: Policy, limits
 def _steps_stand(record: JobRecord, nodes: Sequence[Machine], limit: timedelta, now: datetime) -> bool:
     """Whether a node of this attempt reports steps, and has itself told for so long that they stand still.
 
-    Where a periodic heartbeat has ended nobody knows what the program does; one that is written by a training
-    loop tells by not coming.
+    Only a heartbeat that names its VM's own id counts: for this a VM that works is stopped, and every job VM
+    may write every job's heartbeats. Where a periodic one has ended nobody knows what the program does; one
+    that is written by a training loop tells by not coming.
     """
     began = {machine.id: begun(machine) for machine in nodes}
     for row, step in signals(present(record), SignalKind.PROGRESS, SignalSource.STEP):
         came, since = newest((row,), SignalKind.ALIVE), began.get(row.instance_id)
-        if came is None or since is None or came < since or step.at is None:
+        if not step.named or came is None or since is None or came < since or step.at is None:
             continue
         periodic = newest((row,), SignalKind.PROGRESS, SignalSource.REPORTED) is not None
         if (came if periodic else now) - max(step.at, since) >= limit:
