@@ -1,7 +1,7 @@
 """A bucket in memory, with the generations of the real one."""
 
 import re
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -46,7 +46,8 @@ class MemoryStore:
 
     def _below(self, prefix: str) -> list[str]:
         first = bisect_left(self._names, prefix)
-        after = bisect_right(self._names, prefix, first, key=lambda name: name[: len(prefix)])
+        # No name holds the last character that there is.
+        after = bisect_left(self._names, f"{prefix}\U0010ffff", first)
         return self._names[first:after]
 
     def folders(self, prefix: str) -> list[str]:

@@ -14,6 +14,7 @@ from spotwarden import clock
 from spotwarden.cli.acting import asking, stopping
 from spotwarden.cli.context import Context
 from spotwarden.cli.launching import starting, storing, submit
+from spotwarden.governance import recording
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.ports import Cloud
 from tests.simulation.plane.commands import Spell
@@ -102,6 +103,8 @@ def at_shell(now: Callable[[], Any], wait: Callable[[float], None]) -> Iterator[
     end_job = stopping.end_job
     patches: list[tuple[Any, str, Any]] = [
         (clock, "now", now),
+        # What a sweep saw is kept for back-tests, which nobody makes here: it is written, and not packed.
+        (recording, "packed", lambda _seen: b""),
         (submit, "open_context", _open),
         (asking, "open_context", _open),
         (starting, "time", Time),
