@@ -8,7 +8,8 @@ import msgspec
 
 from spotwarden.model.moment import Moment
 
-Amount = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
+MOST = 1e15
+Amount = Annotated[float, msgspec.Meta(ge=0, le=MOST)]
 """Neither *not a number* nor without end: no limit could be held against them."""
 
 

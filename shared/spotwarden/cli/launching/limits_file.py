@@ -9,7 +9,7 @@ from spotwarden import typed
 from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.engine.policy_file.reading import durations, read_toml
 from spotwarden.governance.precedence import misread
-from spotwarden.model.jobfile import JobFile
+from spotwarden.model.jobfile import MOST, JobFile
 from spotwarden.model.values import written
 
 typed.prepare(JobFile)
@@ -19,8 +19,11 @@ def job_file(asked: LaunchRequest) -> str:
     """The text of `job.toml`; "" where nothing was said of any limit.
 
     Raises:
-        UsageError: the developer's own file cannot be followed, alone or with what the options say.
+        UsageError: the budget is no sum, or the developer's own file cannot be followed, alone or with what
+            the options say.
     """
+    if asked.budget is not None and not asked.budget <= MOST:
+        raise click.UsageError(f"--budget: {asked.budget} is no sum of money that can be a limit")
     said = _said(asked)
     if asked.job_toml is None:
         return said
