@@ -53,6 +53,11 @@ def test_no_job_is_said_to_be_none(run):
     assert json.loads("".join(run("--json"))) == []
 
 
+def test_a_pattern_that_no_job_fits_does_not_say_that_there_is_none(four, run):
+    """Other jobs are not even read, so nothing is said about them."""
+    assert run("nowhere-*") == ["no job in gs://b is called nowhere-*"]
+
+
 def test_every_job_has_a_row(four, run):
     """By name, with what a person looks for first."""
     head, *rows = run()

@@ -86,7 +86,7 @@ def jobs(
     if watch:
         _watch(context, choice, look, every)
     else:
-        _print(context, choice, look(), as_json=as_json)
+        _print(context, choice, look(), patterns, as_json=as_json)
 
 
 def _looker(context: Context, patterns: Sequence[str], *, exact: bool) -> Callable[[], JobTable]:
@@ -108,7 +108,9 @@ def _bar(count: int) -> Iterator[Callable[[], None]]:
         yield lambda: shown.update(1)
 
 
-def _print(context: Context, choice: OutputChoice, table: JobTable, *, as_json: bool) -> None:
+def _print(
+    context: Context, choice: OutputChoice, table: JobTable, patterns: Sequence[str], *, as_json: bool
+) -> None:
     found = choice.of(table.rows)
     shown = choice.cut(found)
     if as_json:
@@ -116,7 +118,7 @@ def _print(context: Context, choice: OutputChoice, table: JobTable, *, as_json: 
     elif shown:
         click.echo(render(HEAD, [_cells(context, row) for row in shown]))
     elif not table.broken:
-        click.echo(_nothing(context, table))
+        click.echo(_nothing(context, table, patterns))
     if len(shown) < len(found):
         click.echo(f"{len(shown)} of {len(found)} jobs", err=True)
     if table.at:
@@ -128,9 +130,11 @@ def _print(context: Context, choice: OutputChoice, table: JobTable, *, as_json: 
         raise click.ClickException(f"these cannot be read; mend or remove them:\n{listed}")
 
 
-def _nothing(context: Context, table: JobTable) -> str:
+def _nothing(context: Context, table: JobTable, patterns: Sequence[str]) -> str:
     if table.rows:
         return f"none of the {len(table.rows)} jobs is such"
+    if patterns:
+        return f"no job in gs://{context.settings.bucket} is called {' or '.join(patterns)}"
     return f"no jobs yet in gs://{context.settings.bucket}; `spotwarden submit` launches one"
 
 
