@@ -190,3 +190,12 @@ def test_an_option_of_the_command_is_checked_like_a_file():
     refused = CliRunner().invoke(main, ["--bucket", "gs://b", "jobs"])
     assert refused.exit_code == 2
     assert "--bucket: bucket is 'gs://b'" in refused.output
+
+
+@pytest.mark.parametrize("name", ["-jobs", "jobs.", "gs://jobs"])
+def test_a_bucket_that_cannot_be_one_is_told_and_not_raised(workstation, name):
+    """By option or by variable: Google's client would raise at it, with a traceback."""
+    assert "bucket is" in workstation.refused("--bucket", name, "jobs")
+    done = CliRunner().invoke(main, ["jobs"], env={"SPOTWARDEN_BUCKET": name})
+    assert isinstance(done.exception, SystemExit)
+    assert "SPOTWARDEN_BUCKET: bucket is" in done.output

@@ -38,7 +38,9 @@ class ConfigError(click.ClickException):
 
 
 def _bucket(value: str) -> str:
-    return "write its name alone, without gs:// and without a folder" if "/" in value or not value else ""
+    if "/" in value or not value:
+        return "write its name alone, without gs:// and without a folder"
+    return "" if value[0].isalnum() and value[-1].isalnum() else "it begins and ends with a letter or digit"
 
 
 def _mode(value: str) -> str:
@@ -162,6 +164,10 @@ def configured(environ: MutableMapping[str, str] = os.environ, **options: str | 
     for name, value in options.items():
         if value is not None and (wrong := problem(name, value)):
             raise click.BadParameter(wrong, param_hint=f"--{name}")
+    bucket = KNOWN["bucket"].variable
+    if bucket not in given and (named := environ.get(bucket)) and (wrong := problem("bucket", named)):
+        # Mode and workers are checked by whoever reads the environment; at a name Google's client raises.
+        raise ConfigError(f"{bucket}: {wrong}")
     filled = {
         KNOWN[setting.name].variable: setting.value
         for setting in settings(environ)
