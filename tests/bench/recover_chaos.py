@@ -2,6 +2,7 @@
 
 Plays one history on a local cloud of its own: jobs of every kind, preempted again and again, while markers
 vanish, events are lost, doubled and late, calls go unanswered, zones run out, and the function is killed -9.
+With `--people 250` people take part, and so many things happen in all: what they do, and what trouble does.
 Prints what happened and every promise that was broken; ends with 1 where one was.
 """
 
@@ -12,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.e2e.chaos.crowd import CrowdPlan, play_crowd
 from tests.e2e.chaos.run import Plan, play
 
 
@@ -27,6 +29,7 @@ def main() -> int:
         "--wait-out", action="store_true", help="wait out what a killed sweep holds: leases, for five minutes"
     )
     parser.add_argument("--keep", type=Path, help="where the logs stay; else they go")
+    parser.add_argument("--people", type=int, default=0, help="so many events, with people among them")
     given = parser.parse_args()
     plan = Plan(
         seed=given.seed,
@@ -41,11 +44,13 @@ def main() -> int:
         trouble_within=3600,
         peace_within=600,
     )
+    crowd = CrowdPlan(seed=given.seed, jobs=given.jobs, events=given.people)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         home = given.keep or Path(temporary)
         home.mkdir(parents=True, exist_ok=True)
-        report = play(plan, home)
-    print(f"seed {plan.seed}: {plan.jobs} jobs, {plan.preemptions} preemptions\n")
+        report = play_crowd(crowd, home) if given.people else play(plan, home)
+    much = f"{given.people} events" if given.people else f"{plan.preemptions} preemptions"
+    print(f"seed {plan.seed}: {plan.jobs} jobs, {much}\n")
     print("\n".join([*report.lines(), *(f"violation: {fault}" for fault in report.faults)]))
     return 1 if report.faults else 0
 

@@ -47,6 +47,25 @@ class Cloud:
         answer.raise_for_status()
         return True
 
+    def call_as(
+        self, who: str, method: str, path: str, body: Mapping[str, Any] | None = None
+    ) -> dict[str, Any] | None:
+        """The operation of a call by somebody whose token says who it is; None where it was refused."""
+        headers = {"Authorization": f"Bearer local-{who}"}
+        answer = self._http.request(method, path, json=body or {}, headers=headers)
+        return None if answer.is_error else dict(answer.json())
+
+    def operations(self) -> list[dict[str, Any]]:
+        """Compute Engine's own record: all operations."""
+        found: list[dict[str, Any]] = []
+        query: dict[str, Any] = {"maxResults": 500}
+        while True:
+            page = self.get(f"{BASE}/aggregated/operations", **query)
+            found += [one for scope in page["items"].values() for one in scope.get("operations", ())]
+            if not page.get("nextPageToken"):
+                return found
+            query["pageToken"] = page["nextPageToken"]
+
     def get(self, path: str, **query: Any) -> Any:
         """What a GET gives; it must succeed."""
         return self._http.get(path, params=query).raise_for_status().json()

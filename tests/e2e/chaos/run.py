@@ -134,7 +134,7 @@ class Director:
             now = time.monotonic()
             assert now < began + self._plan.trouble_within, f"only {done} preemptions could be made"
             self.trouble.lose_markers()
-            self._tick_when_due(now)
+            self.tick_when_due(now)
             if now >= due:
                 due = now + self._dice.expovariate(self._plan.a_second)
                 if self.trouble.preempt() and self._dice.random() < self._plan.others:
@@ -158,7 +158,8 @@ class Director:
             ((self._dice.randrange(self._plan.preemptions), fate) for fate in fates), key=lambda one: one[0]
         )
 
-    def _tick_when_due(self, now: float) -> None:
+    def tick_when_due(self, now: float) -> None:
+        """Tick once a second, and free what a killed sweep held."""
         if now >= self._next_tick:
             self._next_tick = now + TICK_SECONDS
             if self._plan.bury and self.trouble.killed:
@@ -170,7 +171,7 @@ class Director:
         """Let time pass until all is well or patience is over; gives what is wrong then, and the seconds."""
         began = time.monotonic()
         while True:
-            self._tick_when_due(time.monotonic())
+            self.tick_when_due(time.monotonic())
             self._told += self._cloud.notices()
             seen = witness(self._cloud, self.jobs, self._told)
             faults = verdicts(seen, self.jobs, self.strangers)
