@@ -63,3 +63,14 @@ def test_nobody_can_stop_what_is_no_jobs_by_a_link():
 def test_what_was_stopped_can_be_started_again_where_a_job_goes_on(rule, subject, ways):
     """Not one that is over, and not what is no job."""
     assert notices.acted(case(rule, subject, Remedy.STOP), POLICY, TICK).ways == ways
+
+
+def test_who_is_at_a_limit_is_told_to_raise_it_before_a_restart():
+    """A restart by itself is refused for as long as what it may use is used up."""
+    subject = Subject(key="train", job="train", targets=(Target(id="4711", name="vm", zone="z"),))
+    said = [
+        notices.acted(case(rule, subject, Remedy.STOP), POLICY, TICK).todo for rule in ("idle", "job_cap")
+    ]
+    assert said[0] == "to go on, `spotwarden restart train`"
+    assert said[1].startswith("to go on, raise its limit first")
+    assert said[1].endswith("then `spotwarden restart train`")

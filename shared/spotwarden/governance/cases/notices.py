@@ -280,7 +280,12 @@ def _either(todo: str, keep: str) -> str:
 
 
 def _go_on(case: Case) -> str:
-    return f"to go on, `spotwarden restart {case.subject.job}`" if case.subject.job else ""
+    if not case.subject.job:
+        return ""
+    first = ""
+    if case.rule == "job_cap":
+        first = "raise its limit first (`max_runtime` or `budget` in job.toml, within the policy's), then "
+    return f"to go on, {first}`spotwarden restart {case.subject.job}`"
 
 
 def _notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notice:
