@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.cli.table import duration, render
-from spotwarden.model.attempt import AttemptState
+from spotwarden.model.attempt import AttemptState, Removal
 from spotwarden.model.instance import Status
 from spotwarden.model.standing import Standing
 from spotwarden.recovery.standing import experiment, timeline, worded
@@ -83,6 +83,26 @@ def test_the_timeline_tells_everything_in_order(some, tick, asked):
     assert told[-1] == "the job ended with status 0"
     assert any("asked us-central1-a, refused: stockout" in line for line in told)
     assert any("attempt 2: preempted" in line for line in told)
+
+
+def test_the_timeline_tells_of_a_stop_when_it_was_and_not_at_the_beginning(some, tick, asked):
+    """The reason of a closed attempt is that of its end; what began it is the loss that it answers."""
+    began, ended = tick.now - timedelta(hours=1), tick.now
+    stopped = {"state": AttemptState.STOPPED, "reason": "stopped by ada", "created": began, "updated": ended}
+    first, second = some.attempt(1, **stopped), some.attempt(2, fate="preempted", **stopped)
+    told = [(moment.at, moment.what) for moment in timeline(some.job(ledger=(first, second)))]
+    assert (ended, "attempt 1: stopped: stopped by ada") in told
+    assert (began, "attempt 2: preempted") in told
+    assert [at for at, what in told if "ada" in what] == [ended, ended]
+
+
+def test_the_timeline_tells_who_removed_a_node_of_a_gang(some, tick):
+    """The gang goes on without it: whoever asks why sees when that was, and by whom."""
+    gone = Removal(instance_id="1002", operation="op", kind="delete", user="bob@x.org", at=tick.now)
+    job = some.job(ledger=(some.attempt(removed={"gang-2": gone}),))
+    assert (tick.now, "attempt 1: delete of gang-2 by bob@x.org") in [
+        (moment.at, moment.what) for moment in timeline(job)
+    ]
 
 
 def test_a_running_job_is_not_submitted_again(some):

@@ -113,12 +113,21 @@ def timeline(facts: JobFacts) -> list[TimelineEvent]:
 
 
 def _moments(attempt: Attempt) -> Iterator[TimelineEvent]:
-    yield TimelineEvent(at=attempt.created, what=f"attempt {attempt.number}: {attempt.reason}")
+    # Once it is closed the reason is that of its end; of its beginning there is left what it answers.
+    closed = attempt.closed and attempt.updated > attempt.created and attempt.state is not AttemptState.ENDED
+    begun = attempt.fate if closed else attempt.reason
+    if begun or not closed:
+        yield TimelineEvent(at=attempt.created, what=f"attempt {attempt.number}: {begun}")
     for one in attempt.tries:
         answer = f", refused: {one.error}" if one.error else ""
         yield TimelineEvent(at=one.at, what=f"attempt {attempt.number} asked {one.place}{answer}")
     for node, instance_id in attempt.instances.items():
         at = attempt.started or attempt.updated
         yield TimelineEvent(at=at, what=f"attempt {attempt.number}: {node} is instance {instance_id}")
+    for node, removal in attempt.removed.items():
+        by = f" by {removal.user}" if removal.user else ""
+        said = f"attempt {attempt.number}: {removal.kind} of {node}{by}"
+        yield TimelineEvent(at=removal.at or attempt.updated, what=said)
     if attempt.state in {AttemptState.BACKING_OFF, AttemptState.STOPPED, AttemptState.GAVE_UP}:
-        yield TimelineEvent(at=attempt.updated, what=f"attempt {attempt.number}: {attempt.state.value}")
+        why = f": {attempt.reason}" if closed and attempt.reason else ""
+        yield TimelineEvent(at=attempt.updated, what=f"attempt {attempt.number}: {attempt.state.value}{why}")
