@@ -30,9 +30,12 @@ class Json(Response):
     """A JSON answer as Google sends it: UTF-8, one line."""
 
     media_type = "application/json; charset=UTF-8"
+    value: Any
+    """What is sent, as it was before it was encoded."""
 
     def render(self, content: Any) -> bytes:
         """Encode a JSON value; text is sent as UTF-8, not escaped."""
+        self.value = content
         return msgspec.json.encode(content)
 
 

@@ -5,17 +5,18 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
-from localcloud.storage.conditions import Conditions
+from localcloud.storage.conditions import Conditions, NotModified
+from localcloud.storage.etags import check_etag
 from localcloud.storage.fields import FIXED_IN_BUCKET, merge, read_bucket
 from localcloud.storage.links import StorageLinks
 from localcloud.storage.listing import page_size
 from localcloud.storage.model import Bucket
 from localcloud.storage.names import check_bucket
 from localcloud.storage.resource import PROJECT_NUMBER, etag, listing_json
+from localcloud.storage.retention import locked, with_policy
 from localcloud.storage.store import Store
 
 ALL = "/storage/v1/b"
@@ -30,7 +31,7 @@ class Buckets:
         self._links = links
         self._project = project
 
-    def routes(self) -> list[BaseRoute]:
+    def routes(self) -> list[RawRoute]:
         """The bucket paths."""
         return [
             RawRoute(ALL, self._list, methods=["GET"]),
@@ -39,6 +40,7 @@ class Buckets:
             RawRoute(ONE, self._patch, methods=["PATCH"]),
             RawRoute(ONE, self._update, methods=["PUT"]),
             RawRoute(ONE, self._delete, methods=["DELETE"]),
+            RawRoute(ONE + "/lockRetentionPolicy", self._lock, methods=["POST"]),
             RawRoute(ONE + "/storageLayout", self._layout, methods=["GET"]),
             RawRoute(ONE + "/managedFolders", self._managed_folders, methods=["GET"]),
             RawRoute(ONE + "/iam", self._get_policy, methods=["GET"]),
@@ -75,10 +77,25 @@ class Buckets:
         fields.pop("name", None)
         fields["location"] = fields.get("location", "US").upper()
         fields.setdefault("storageClass", "STANDARD")
-        return self._store.create_bucket(name, fields)
+        stamped = with_policy({}, fields, name=name, now=self._store.now())
+        return self._store.create_bucket(name, stamped)
 
     async def _get(self, request: Request) -> Response:
-        return Json(self._links.bucket(self._checked(request)))
+        bucket = self._bucket(request)
+        try:
+            Conditions.read(request.query_params).check_bucket(bucket)
+            check_etag(request.headers, etag(bucket.metageneration), reading=True)
+        except NotModified:
+            return Response(status_code=304)
+        return Json(self._links.bucket(bucket))
+
+    async def _lock(self, request: Request) -> Response:
+        """Lock the retention policy, by one who knows of which metageneration: it is for good."""
+        if "ifMetagenerationMatch" not in request.query_params:
+            message = "Required parameter: ifMetagenerationMatch"
+            raise ApiError(400, "required", message, location="ifMetagenerationMatch")
+        bucket = self._checked(request)
+        return Json(self._links.bucket(self._store.change_bucket(bucket, fields=locked(bucket))))
 
     async def _patch(self, request: Request) -> Response:
         body = read_bucket(await read_json(request))
@@ -94,10 +111,12 @@ class Buckets:
         return self._change(bucket, merge(fixed, _changeable(body)))
 
     def _change(self, bucket: Bucket, fields: Mapping[str, Any]) -> Response:
+        fields = with_policy(bucket.fields, fields, name=bucket.name, now=self._store.now())
         return Json(self._links.bucket(self._store.change_bucket(bucket, fields=fields)))
 
     async def _delete(self, request: Request) -> Response:
         conditions = Conditions.read(request.query_params)
+        self._checked(request)
         self._store.delete_bucket(request.path_params["bucket"], conditions)
         return Response(status_code=204)
 
@@ -148,6 +167,7 @@ class Buckets:
     def _checked(self, request: Request) -> Bucket:
         bucket = self._bucket(request)
         Conditions.read(request.query_params).check_bucket(bucket)
+        check_etag(request.headers, etag(bucket.metageneration), reading=False)
         return bucket
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
@@ -15,6 +14,7 @@ from localcloud.storage.fields import new_object, read_object
 from localcloud.storage.links import StorageLinks
 from localcloud.storage.model import Blob, Draft
 from localcloud.storage.names import check_object
+from localcloud.storage.retention import without_holds
 from localcloud.storage.store import Store
 
 FROM = "/storage/v1/b/{sourceBucket}/o/{sourceObject}"
@@ -29,7 +29,7 @@ class Copies:
         self._store = store
         self._links = links
 
-    def routes(self) -> list[BaseRoute]:
+    def routes(self) -> list[RawRoute]:
         """The paths of the four."""
         move = "/storage/v1/b/{bucket}/o/{sourceObject}/moveTo/o/{destinationObject}"
         return [
@@ -59,6 +59,7 @@ class Copies:
     async def _move(self, request: Request) -> Response:
         path = request.path_params
         source = self._source(request, path["bucket"])
+        self._store.check_movable(source)
         blob = self._write_copy(
             request, source, bucket=source.bucket, name=path["destinationObject"], body={}
         )
@@ -79,7 +80,7 @@ class Copies:
     ) -> Blob:
         """Write a copy; metadata in the body takes the place of the source's."""
         conditions = Conditions.read(request.query_params)
-        fields = new_object(read_object(body)) or source.fields
+        fields = new_object(read_object(body)) or without_holds(source.fields)
         check_object(name)
         self._store.check(bucket, name, conditions)
         content = self._store.vault.copy(source.content)

@@ -10,8 +10,8 @@ from enum import StrEnum
 from localcloud.clock import rfc3339
 from localcloud.errors import ApiError
 from localcloud.ports import Publish
+from localcloud.storage.links import StorageLinks
 from localcloud.storage.model import Blob, StorageSubscription
-from localcloud.storage.resource import blob_json
 
 _log = logging.getLogger(__name__)
 
@@ -69,11 +69,11 @@ class Notifier:
         *,
         publish: Publish,
         subscriptions: Callable[[str], list[StorageSubscription]],
-        base_url: Callable[[], str],
+        links: StorageLinks,
     ) -> None:
         self._publish = publish
         self._subscriptions = subscriptions
-        self._base_url = base_url
+        self._links = links
 
     def tell(self, event: ObjectEvent) -> None:
         """Publish; a topic that cannot take it is logged, for the object is written all the same."""
@@ -84,7 +84,7 @@ class Notifier:
     def _send(self, subscription: StorageSubscription, event: ObjectEvent) -> None:
         payload = b""
         if subscription.payload == "JSON_API_V1":
-            payload = json.dumps(blob_json(event.blob, self._base_url()), ensure_ascii=False).encode()
+            payload = json.dumps(self._links.blob(event.blob), ensure_ascii=False).encode()
         try:
             self._publish(subscription.topic, payload, attributes(subscription, event))
         except ApiError as error:

@@ -1,13 +1,15 @@
 """What a caller may set on an object or a bucket, and how a patch changes it."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from localcloud.errors import ApiError
+from localcloud.storage.lifecycle import check_rules
 from localcloud.storage.model import Fields
+from localcloud.storage.undone import check_bucket, check_object
 
 STORAGE_CLASSES = ("STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL")
 
@@ -31,9 +33,10 @@ class ObjectFields(msgspec.Struct, kw_only=True, omit_defaults=True, rename="cam
 
 
 class BucketFields(msgspec.Struct, kw_only=True, omit_defaults=True, rename="camel"):
-    """The settable members of the `Bucket` resource. All are kept, only versioning has an effect."""
+    """The settable members of the `Bucket` resource. All are kept; `undone` says which are refused."""
 
     autoclass: dict[str, Any] | None = None
+    ip_filter: dict[str, Any] | None = None
     billing: dict[str, Any] | None = None
     cors: list[dict[str, Any]] | None = None
     custom_placement_config: dict[str, Any] | None = None
@@ -70,8 +73,10 @@ def read_object(body: Mapping[str, Any]) -> Fields:
     """Take the settable members out of an `Object` body.
 
     Raises:
-        ApiError: 400 for a member of the wrong type or a storage class that does not exist.
+        ApiError: 400 for a member of the wrong type or a storage class that does not exist, 501 for a member
+            that is not done.
     """
+    check_object(body)
     fields = _read(body, ObjectFields, _OBJECT_NAMES)
     if fields.get("storageClass") not in (None, *STORAGE_CLASSES):
         raise ApiError(400, "invalid", f"Invalid argument: storage class '{fields['storageClass']}'.")
@@ -82,14 +87,36 @@ def read_bucket(body: Mapping[str, Any]) -> Fields:
     """Take the settable members out of a `Bucket` body.
 
     Raises:
-        ApiError: 400 for a member of the wrong type.
+        ApiError: 400 for a member of the wrong type or a lifecycle rule that cannot be, 501 for a setting
+            that is not done.
     """
-    return _read(body, BucketFields, _BUCKET_NAMES)
+    fields = _read(body, BucketFields, _BUCKET_NAMES)
+    check_bucket(body)
+    check_rules(fields.get("lifecycle"))
+    return fields
 
 
 def new_object(fields: Fields) -> Fields:
     """What is kept of the body of a new object."""
     return merge({}, {key: value for key, value in fields.items() if key not in FIXED_IN_OBJECT})
+
+
+def check_custom_time(old: Fields, new: Fields) -> Fields:
+    """The new fields of an object, which keep the `customTime` that it has: it only moves forward.
+
+    Raises:
+        ApiError: 400 for an earlier one.
+    """
+    if "customTime" not in old:
+        return new
+    if "customTime" not in new:
+        return {**new, "customTime": old["customTime"]}
+    before, after = (datetime.fromisoformat(fields["customTime"]) for fields in (old, new))
+    if after < before:
+        texts = [moment.astimezone(UTC).isoformat() for moment in (before, after)]
+        message = f"Custom time cannot be decreased. Previously: {texts[0]}. Attempting to set: {texts[1]}."
+        raise ApiError(400, "invalid", message)
+    return new
 
 
 def merge(old: Fields, patch: Fields) -> Fields:

@@ -1,7 +1,8 @@
 """Resources with links that lead back to this server."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from localcloud.storage.model import Blob, Bucket, StorageSubscription
@@ -10,13 +11,22 @@ from localcloud.storage.resource import blob_json, bucket_json, subscription_jso
 
 @dataclass(frozen=True)
 class StorageLinks:
-    """Renders resources; `base_url` is asked each time: the port is known only once the server listens."""
+    """Renders resources; `base_url` is asked each time: the port is known only once the server listens.
+
+    `kept` is for how long the objects of a bucket are kept, by its name.
+    """
 
     base_url: Callable[[], str]
+    kept: Callable[[str], timedelta]
 
     def blob(self, blob: Blob) -> dict[str, Any]:
         """The `Object` resource."""
-        return blob_json(blob, self.base_url())
+        return blob_json(blob, self.base_url(), self.kept(blob.bucket))
+
+    def blobs(self, bucket: str, blobs: Iterable[Blob]) -> list[dict[str, Any]]:
+        """The `Object` resources of one bucket."""
+        base_url, kept = self.base_url(), self.kept(bucket)
+        return [blob_json(blob, base_url, kept) for blob in blobs]
 
     def bucket(self, bucket: Bucket) -> dict[str, Any]:
         """The `Bucket` resource."""

@@ -52,6 +52,8 @@ class Blob:
     created: datetime
     updated: datetime
     deleted: datetime | None = None
+    released: datetime | None = None
+    """When its last event-based hold ended."""
     fields: Fields = field(default_factory=dict)
     components: int = 0
 

@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
@@ -38,7 +37,7 @@ class Notifications:
         self._store = store
         self._links = links
 
-    def routes(self) -> list[BaseRoute]:
+    def routes(self) -> list[RawRoute]:
         """The paths of the four methods."""
         return [
             RawRoute(ALL, self._insert, methods=["POST"]),

@@ -5,18 +5,18 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from localcloud.http import Json, RawRoute, read_json
 from localcloud.partial import read_mask, select
 from localcloud.storage.conditions import Conditions, NotModified, flag, number
 from localcloud.storage.downloads import media
-from localcloud.storage.fields import FIXED_IN_OBJECT, merge, read_object
+from localcloud.storage.etags import check_etag
+from localcloud.storage.fields import FIXED_IN_OBJECT, check_custom_time, merge, read_object
 from localcloud.storage.index import load_blob
 from localcloud.storage.links import StorageLinks
 from localcloud.storage.listing import ObjectQuery
-from localcloud.storage.model import Blob
-from localcloud.storage.resource import listing_json
+from localcloud.storage.model import Blob, Fields
+from localcloud.storage.resource import etag, listing_json
 from localcloud.storage.store import Store
 
 LIST = "/storage/v1/b/{bucket}/o"
@@ -30,7 +30,7 @@ class Objects:
         self._store = store
         self._links = links
 
-    def routes(self) -> list[BaseRoute]:
+    def routes(self) -> list[RawRoute]:
         """The object paths, and the download path that `mediaLink` names."""
         return [
             RawRoute(LIST, self._list, methods=["GET"]),
@@ -48,7 +48,7 @@ class Objects:
             self._store.bucket(bucket)
             return Json(listing_json("storage#objects", []))
         page = self._store.listing(bucket, ObjectQuery.read(query))
-        items = [self._links.blob(load_blob(row)) for row in page.rows]
+        items = self._links.blobs(bucket, map(load_blob, page.rows))
         listed = listing_json("storage#objects", items, prefixes=page.prefixes, nextPageToken=page.token)
         return _shown(request, listed)
 
@@ -56,6 +56,7 @@ class Objects:
         blob = self._find(request)
         try:
             Conditions.read(request.query_params).check_read(blob)
+            check_etag(request.headers, _tag(blob), reading=True)
         except NotModified:
             return Response(status_code=304)
         if request.query_params.get("alt") == "media":
@@ -64,22 +65,27 @@ class Objects:
 
     async def _patch(self, request: Request) -> Response:
         blob, fields = await self._change(request)
-        return Json(self._links.blob(self._store.change(blob, merge(blob.fields, fields))))
+        return self._changed(blob, merge(blob.fields, fields))
 
     async def _update(self, request: Request) -> Response:
         blob, fields = await self._change(request)
-        return Json(self._links.blob(self._store.change(blob, merge({}, fields))))
+        return self._changed(blob, merge({}, fields))
+
+    def _changed(self, blob: Blob, fields: Fields) -> Response:
+        return Json(self._links.blob(self._store.change(blob, check_custom_time(blob.fields, fields))))
 
     async def _change(self, request: Request) -> tuple[Blob, dict[str, Any]]:
         """The object as it is, and what is to be set; nothing is awaited after it was read."""
         fields = read_object(await read_json(request))
         blob = self._find(request)
         Conditions.read(request.query_params).check(blob)
+        check_etag(request.headers, _tag(blob), reading=False)
         return blob, {key: value for key, value in fields.items() if key not in FIXED_IN_OBJECT}
 
     async def _delete(self, request: Request) -> Response:
         query, path = request.query_params, request.path_params
         generation = number(query, "generation")
+        check_etag(request.headers, _tag(self._find(request)), reading=False)
         self._store.delete(path["bucket"], path["object"], Conditions.read(query), generation)
         return Response(status_code=204)
 
@@ -92,3 +98,7 @@ def _shown(request: Request, content: Mapping[str, Any]) -> Response:
     """The answer, or the part of it that `fields` asks for: nothing comes that was not asked for."""
     fields = request.query_params.get("fields", "")
     return Json(select(content, read_mask(fields)) if fields else content)
+
+
+def _tag(blob: Blob) -> str:
+    return etag(blob.generation, blob.metageneration)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from localcloud.errors import ApiError
 
+SMALLEST_PIECE = 256 * 1024
+
 
 @dataclass(frozen=True)
 class Span:
@@ -68,6 +70,27 @@ def read_content_range(header: str, length: int | None) -> Piece:
     if not _sensible(piece, length):
         raise _invalid(header)
     return piece
+
+
+def check_size(piece: Piece) -> None:
+    """Refuse a piece, other than the last one, that is smaller than 256 KiB, as Cloud Storage words it.
+
+    Its page "Resumable uploads" asks for multiples; Google's tests of its clients show what is refused.
+
+    Raises:
+        ApiError: 400.
+    """
+    if piece.start is None or piece.end is None or piece.end == piece.total:
+        return
+    size = piece.end - piece.start
+    if size < SMALLEST_PIECE:
+        message = (
+            "Invalid request.  The number of bytes uploaded is required to be equal or greater than "
+            f"{SMALLEST_PIECE}, except for the final request (it's recommended to be the exact multiple of "
+            f"{SMALLEST_PIECE}).  The received request contained {size} bytes, which does not meet this "
+            "requirement."
+        )
+        raise ApiError(400, "invalid", message)
 
 
 def _sensible(piece: Piece, length: int | None) -> bool:

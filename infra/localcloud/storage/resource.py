@@ -2,11 +2,13 @@
 
 import base64
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
 from localcloud.clock import rfc3339
 from localcloud.storage.model import Blob, Bucket, StorageSubscription
+from localcloud.storage.retention import expiry
 
 Json = dict[str, Any]
 PROJECT_NUMBER = "1"
@@ -31,8 +33,8 @@ def _varint(value: int) -> bytes:
     return bytes([*digits, value])
 
 
-def blob_json(blob: Blob, base_url: str) -> Json:
-    """The `Object` resource."""
+def blob_json(blob: Blob, base_url: str, kept: timedelta = timedelta()) -> Json:
+    """The `Object` resource; `kept` is the period of its bucket's retention policy."""
     where = f"b/{blob.bucket}/o/{segment(blob.name)}"
     created = rfc3339(blob.created)
     resource: Json = {
@@ -58,6 +60,8 @@ def blob_json(blob: Blob, base_url: str) -> Json:
         resource["md5Hash"] = blob.content.md5
     if blob.components:
         resource["componentCount"] = blob.components
+    if until := expiry(blob, kept):
+        resource["retentionExpirationTime"] = rfc3339(until)
     if blob.deleted:
         resource["timeDeleted"] = rfc3339(blob.deleted)
     return resource

@@ -20,7 +20,7 @@ from localcloud.storage.content import ContentSink
 from localcloud.storage.intent import Intent
 from localcloud.storage.links import StorageLinks
 from localcloud.storage.model import Session
-from localcloud.storage.ranges import Piece, read_content_range
+from localcloud.storage.ranges import Piece, check_size, read_content_range
 from localcloud.storage.store import Store
 
 RESUME_INCOMPLETE = 308
@@ -71,6 +71,7 @@ class Resumable:
         piece = read_content_range(request.headers.get("content-range", ""), length)
         if session.done is not None:
             return Json(self._links.blob(session.done))
+        check_size(piece)
         opened = await self._open(session)
         if piece.start is not None:
             await _append(opened, piece.start, request.stream())

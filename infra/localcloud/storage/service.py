@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 from starlette.requests import Request
@@ -18,12 +19,14 @@ from localcloud.storage.buckets import Buckets
 from localcloud.storage.content import Vault
 from localcloud.storage.copies import Copies
 from localcloud.storage.events import Notifier
+from localcloud.storage.front import fronted
 from localcloud.storage.index import Index
 from localcloud.storage.links import StorageLinks
 from localcloud.storage.names import check_bucket
 from localcloud.storage.notifications import Notifications
 from localcloud.storage.objects import Objects
 from localcloud.storage.resumable import Resumable
+from localcloud.storage.retention import period
 from localcloud.storage.store import Store
 from localcloud.storage.uploads import Uploads
 
@@ -52,8 +55,9 @@ class StorageService:
         home = folder or self._temporary or Path()
         home.mkdir(parents=True, exist_ok=True)
         self._index = Index(home / "index.sqlite")
-        self._links = StorageLinks(lambda: entrance() or base_url())
-        notifier = Notifier(publish=publish, subscriptions=self._index.subscriptions, base_url=base_url)
+        self._links = StorageLinks(lambda: entrance() or base_url(), self._kept)
+        links = StorageLinks(base_url, self._kept)
+        notifier = Notifier(publish=publish, subscriptions=self._index.subscriptions, links=links)
         vault = Vault(home / "content")
         self._store = Store(index=self._index, vault=vault, notifier=notifier, clock=clock)
         self._store.repair()
@@ -62,14 +66,14 @@ class StorageService:
     def routes(self) -> list[BaseRoute]:
         """Everything under `/storage/`, and under `/upload`, `/download` and `/batch` of it."""
         store, links = self._store, self._links
-        return [
+        methods = [
             *self._buckets.routes(),
             *Objects(store=store, links=links).routes(),
             *Copies(store=store, links=links).routes(),
             *Uploads(store=store, links=links, resumable=Resumable(store=store, links=links)).routes(),
             *Notifications(store=store, links=links).routes(),
-            batch_route("/batch/storage/v1"),
         ]
+        return [*fronted(methods), batch_route("/batch/storage/v1")]
 
     def admin_routes(self) -> list[BaseRoute]:
         """`GET /local/storage`: each bucket with its number of objects and bytes."""
@@ -83,6 +87,10 @@ class StorageService:
         """
         if self._index.bucket(check_bucket(name)) is None:
             self._buckets.create(name, {})
+
+    def _kept(self, bucket: str) -> timedelta:
+        found = self._index.bucket(bucket)
+        return period(found) if found else timedelta()
 
     def close(self) -> None:
         """Let go of the folder; a temporary one is removed."""

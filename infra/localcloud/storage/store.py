@@ -20,6 +20,7 @@ from localcloud.storage.events import EventType, Notifier, ObjectEvent
 from localcloud.storage.index import Index
 from localcloud.storage.listing import ObjectPage, ObjectQuery, list_page
 from localcloud.storage.model import Blob, Bucket, Draft, Fields
+from localcloud.storage.retention import check_expired, check_holds, held_by_default, released
 
 SESSION_LIFE = timedelta(days=7)
 """How long a resumable upload may take ("Resumable uploads")."""
@@ -168,9 +169,11 @@ class Store:
 
     def _write(self, draft: Draft, conditions: Conditions, session_id: str) -> Blob:
         self.check(draft.bucket, draft.name, conditions)
+        bucket = self.bucket(draft.bucket)
         now, old = self.now(), self.find(draft.bucket, draft.name)
         if old:
-            _check_holds(old)
+            self._check_kept(old, now, forever=not bucket.versioned)
+        draft = replace(draft, fields=held_by_default(draft.fields, bucket))
         with self.index.transaction():
             generation = self.index.next_generation(now)
             retired = self._retire(old, now) if old else None
@@ -188,7 +191,13 @@ class Store:
     def change(self, blob: Blob, fields: Fields) -> Blob:
         """Write an object with other metadata, as its next metageneration."""
         now = self.now()
-        changed = replace(blob, fields=fields, metageneration=blob.metageneration + 1, updated=now)
+        changed = replace(
+            blob,
+            fields=fields,
+            metageneration=blob.metageneration + 1,
+            updated=now,
+            released=released(blob, fields, now),
+        )
         self.index.put_blob(changed)
         self._tell(EventType.METADATA_UPDATE, changed, now)
         return changed
@@ -201,8 +210,9 @@ class Store:
         """
         blob = self.get(bucket, name, generation)
         conditions.check(blob)
-        _check_holds(blob)
         now = self.now()
+        versioned = self.bucket(bucket).versioned
+        self._check_kept(blob, now, forever=generation is not None or not versioned)
         with self.index.transaction():
             if generation is None:
                 retired = self._retire(blob, now)
@@ -210,6 +220,16 @@ class Store:
                 self.index.drop_blob(blob)
                 retired = None
         self._gone(blob, retired, now)
+
+    def check_movable(self, blob: Blob) -> None:
+        """Raise `ApiError` 403 when something protects an object that is about to lose its name."""
+        self._check_kept(blob, self.now(), forever=not self.bucket(blob.bucket).versioned)
+
+    def _check_kept(self, blob: Blob, now: datetime, *, forever: bool) -> None:
+        """Raise `ApiError` 403 for a hold, and for a retention policy where nothing of the object stays."""
+        check_holds(blob)
+        if forever:
+            check_expired(blob, self.bucket(blob.bucket), now)
 
     def _retire(self, blob: Blob, now: datetime) -> Blob | None:
         """Take the live generation away; return the noncurrent version that a versioned bucket keeps."""
@@ -229,13 +249,3 @@ class Store:
     def _tell(self, kind: EventType, blob: Blob, now: datetime, **generations: int) -> None:
         attributes: Mapping[str, str] = {name: str(value) for name, value in generations.items()}
         self._notifier.tell(ObjectEvent(type=kind, blob=blob, at=now, attributes=attributes))
-
-
-def _check_holds(blob: Blob) -> None:
-    for hold, word in (("temporaryHold", "Temporary"), ("eventBasedHold", "Event-Based")):
-        if blob.fields.get(hold):
-            message = (
-                f"Object '{blob.bucket}/{blob.name}' is under active {word} hold and cannot be deleted, "
-                "overwritten or archived until hold is removed."
-            )
-            raise ApiError(403, "forbidden", message)

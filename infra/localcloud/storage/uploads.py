@@ -7,7 +7,6 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute
@@ -32,7 +31,7 @@ class Uploads:
         self._links = links
         self._resumable = resumable
 
-    def routes(self) -> list[BaseRoute]:
+    def routes(self) -> list[RawRoute]:
         """`objects.insert` with media. A resumable upload goes on at the same path, with its id."""
         verbs = {"POST": self._post, "PUT": self._resumable.put, "DELETE": self._resumable.cancel}
         return [RawRoute(path, verb, methods=[name]) for path in PATHS for name, verb in verbs.items()]

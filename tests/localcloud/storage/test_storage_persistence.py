@@ -18,6 +18,7 @@ from localcloud.clock import Clock
 from localcloud.storage import StateInUseError, StorageService
 from tests.localcloud.storage.conftest import Served
 
+STEP = 256 * 1024
 UPLOAD = "/upload/storage/v1/b/bucket/o"
 
 
@@ -57,7 +58,7 @@ def test_orphans_are_removed_at_the_start(served: Served, bucket: storage.Bucket
     bucket.blob("a").upload_from_string("x")
     params = {"uploadType": "resumable", "name": "b"}
     url = http.post(UPLOAD, params=params).headers["location"]
-    http.put(url, content=b"12", headers={"content-range": "bytes 0-1/*"})
+    http.put(url, content=bytes(STEP), headers={"content-range": f"bytes 0-{STEP - 1}/*"})
     kept = served.files()
     (served.folder / "content" / "orphan").write_bytes(b"x")
     served.restart()
@@ -83,7 +84,7 @@ def test_an_upload_is_forgotten_after_a_week(served: Served, bucket: storage.Buc
     assert bucket.exists()
     params = {"uploadType": "resumable", "name": "b"}
     url = http.post(UPLOAD, params=params).headers["location"]
-    http.put(url, content=b"12", headers={"content-range": "bytes 0-1/*"})
+    http.put(url, content=bytes(STEP), headers={"content-range": f"bytes 0-{STEP - 1}/*"})
     served.clock.skew = timedelta(days=6, hours=23)
     served.restart()
     assert len(served.files()) == 1

@@ -65,31 +65,57 @@ def test_a_question_is_answered_with_what_has_arrived(http: httpx.Client, bucket
     before = _put(http, url, b"", "bytes */*")
     assert before.status_code == 308
     assert "range" not in before.headers
-    _put(http, url, b"12345", "bytes 0-4/10")
-    assert _put(http, url, b"", "bytes */10").headers["range"] == "bytes=0-4"
-    made = _put(http, url, b"67890", "bytes 5-9/10").json()
-    assert [_put(http, url, b"", "bytes */10").json() for _ in range(2)] == [made, made]
-    assert bucket.blob("a").download_as_bytes() == b"1234567890"
+    size = STEP + 5
+    _put(http, url, bytes(STEP), f"bytes 0-{STEP - 1}/{size}")
+    assert _put(http, url, b"", f"bytes */{size}").headers["range"] == f"bytes=0-{STEP - 1}"
+    made = _put(http, url, b"67890", f"bytes {STEP}-{size - 1}/{size}").json()
+    assert [_put(http, url, b"", f"bytes */{size}").json() for _ in range(2)] == [made, made]
+    assert bucket.blob("a").download_as_bytes() == bytes(STEP) + b"67890"
 
 
 def test_what_was_sent_twice_counts_once(http: httpx.Client, bucket: storage.Bucket):
     """A client that missed an answer sends a piece again, perhaps cut otherwise."""
     url = _start(http)
-    _put(http, url, b"01234", "bytes 0-4/*")
-    _put(http, url, b"234567", "bytes 2-7/*")
-    assert _put(http, url, b"89", "bytes 8-9/10").status_code == 200
-    assert bucket.blob("a").download_as_bytes() == b"0123456789"
+    content = os.urandom(STEP + 10)
+    _put(http, url, content[:STEP], f"bytes 0-{STEP - 1}/*")
+    _put(http, url, content[2 : STEP + 2], f"bytes 2-{STEP + 1}/*")
+    assert _put(http, url, content[STEP:], f"bytes {STEP}-{STEP + 9}/{STEP + 10}").status_code == 200
+    assert bucket.blob("a").download_as_bytes() == content
 
 
 def test_a_gap_is_refused(http: httpx.Client, bucket: storage.Bucket):
     """400 says how much there is; the upload can go on from there."""
     url = _start(http)
-    _put(http, url, b"01", "bytes 0-1/*")
-    refused = _put(http, url, b"45", "bytes 4-5/*")
+    content = os.urandom(STEP + 6)
+    _put(http, url, content[:STEP], f"bytes 0-{STEP - 1}/*")
+    refused = _put(http, url, content[-2:], f"bytes {STEP + 4}-{STEP + 5}/{STEP + 6}")
     assert refused.status_code == 400
-    assert "has 2 bytes" in refused.json()["error"]["message"]
-    assert _put(http, url, b"2345", "bytes 2-5/6").status_code == 200
-    assert bucket.blob("a").download_as_bytes() == b"012345"
+    assert f"has {STEP} bytes" in refused.json()["error"]["message"]
+    assert _put(http, url, content[STEP:], f"bytes {STEP}-{STEP + 5}/{STEP + 6}").status_code == 200
+    assert bucket.blob("a").download_as_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("size", "total", "status"),
+    [
+        (1024, "*", 400),
+        (STEP - 1, "*", 400),
+        (STEP - 1, str(STEP), 400),
+        (STEP, "*", 308),
+        (STEP + 1, "*", 308),
+        (1024, "1024", 200),
+    ],
+)
+def test_a_piece_has_256_kib_unless_it_is_the_last(
+    http: httpx.Client, bucket: storage.Bucket, size: int, total: str, status: int
+):
+    """Less is refused in Cloud Storage's words, and nothing of it is kept; more need not be a multiple."""
+    url = _start(http)
+    answer = _put(http, url, bytes(size), f"bytes 0-{size - 1}/{total}")
+    assert answer.status_code == status
+    if status == 400:
+        assert f"The received request contained {size} bytes" in answer.json()["error"]["message"]
+        assert "range" not in _put(http, url, b"", "bytes */*").headers
 
 
 def test_another_size_than_announced_is_refused(http: httpx.Client, bucket: storage.Bucket):

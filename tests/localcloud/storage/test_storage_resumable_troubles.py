@@ -58,15 +58,17 @@ def _wait_for(http: httpx.Client, url: str, size: int) -> None:
 def test_a_newer_request_takes_over(http: httpx.Client, bucket: storage.Bucket):
     """A client that gave up a connection goes on with another; what the old one still brings is void."""
     url = _start(http)
-    old = Slow(url, "bytes 0-7/8")
+    size = STEP + 6
+    old = Slow(url, f"bytes 0-{size - 1}/{size}")
     old.send(b"aa")
     _wait_for(http, url, 2)
-    assert _put(http, url, b"bb", "bytes 2-3/8").headers["range"] == "bytes=0-3"
+    newer = _put(http, url, b"b" * STEP, f"bytes 2-{STEP + 1}/{size}")
+    assert newer.headers["range"] == f"bytes=0-{STEP + 1}"
     old.send(b"cccccc")
     old.send(b"")
     assert old.status() == 503
-    assert _put(http, url, b"dddd", "bytes 4-7/8").status_code == 200
-    assert bucket.blob("a").download_as_bytes() == b"aabbdddd"
+    assert _put(http, url, b"dddd", f"bytes {STEP + 2}-{STEP + 5}/{size}").status_code == 200
+    assert bucket.blob("a").download_as_bytes() == b"aa" + b"b" * STEP + b"dddd"
 
 
 def test_a_finished_object_takes_no_more(http: httpx.Client, bucket: storage.Bucket):

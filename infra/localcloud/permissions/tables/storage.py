@@ -17,6 +17,7 @@ _OBJECTS = rows(
     DELETE /storage/v1/b/{bucket}                   storage.buckets.delete@bucket
     GET    /storage/v1/b/{bucket}/storageLayout     storage.buckets.get@bucket
     GET    /storage/v1/b/{bucket}/managedFolders    storage.managedFolders.list@bucket
+    POST   /storage/v1/b/{bucket}/lockRetentionPolicy   storage.buckets.update@bucket
     GET    /storage/v1/b/{bucket}/iam               storage.buckets.getIamPolicy@bucket
     PUT    /storage/v1/b/{bucket}/iam               storage.buckets.setIamPolicy@bucket
     GET    /storage/v1/b/{bucket}/iam/testPermissions   -

@@ -1,0 +1,84 @@
+"""What Cloud Storage does and the local cloud does not: refused with 501 and its name. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.datastructures import Headers
+
+from localcloud.errors import ApiError
+
+HEADERS = ("x-goog-encryption-", "x-goog-copy-source-encryption-", "x-goog-content-length-range")
+"""Beginnings of the names of headers: customer-supplied encryption keys, and limits of uploads."""
+
+TAGS = ("if-match", "if-none-match")
+"""Headers with conditions; of a bucket or an object that is named in the path they are done."""
+
+PARAMETERS = (
+    "destinationKmsKeyName",
+    "enableObjectRetention",
+    "filter",
+    "kmsKeyName",
+    "overrideUnlockedRetention",
+    "restoreToken",
+)
+"""Query parameters of any method."""
+
+ACCESS_LISTS = ("predefinedAcl", "predefinedDefaultObjectAcl", "destinationPredefinedAcl")
+"""Query parameters that no bucket with uniform access takes, and every bucket here is one."""
+
+OBJECT_FIELDS = ("contexts", "kmsKeyName", "retention")
+"""Members of the body of an object."""
+
+SETTINGS: Mapping[str, tuple[Any, ...]] = {
+    "autoclass.enabled": (False,),
+    "billing.requesterPays": (False,),
+    "encryption.customerManagedEncryptionEnforcementConfig": (),
+    "encryption.customerSuppliedEncryptionEnforcementConfig": (),
+    "encryption.defaultKmsKeyName": ("",),
+    "encryption.googleManagedEncryptionEnforcementConfig": (),
+    "hierarchicalNamespace.enabled": (False,),
+    "iamConfiguration.bucketPolicyOnly.enabled": (True,),
+    "iamConfiguration.uniformBucketLevelAccess.enabled": (True,),
+    "ipFilter.mode": ("Disabled",),
+    "softDeletePolicy.retentionDurationSeconds": (0, "0"),
+}
+"""Settings of a bucket that are not done, each with the values that ask for nothing."""
+
+
+def unimplemented(what: str) -> ApiError:
+    """The refusal that names what is not done."""
+    return ApiError(501, "notImplemented", f"The local cloud does not do {what}.")
+
+
+def check_request(headers: Headers, query: Mapping[str, str], *, tagged: bool) -> None:
+    """Raise `ApiError` 501 for a header or a query parameter that is not done, 400 for an access list.
+
+    `tagged`: the method does conditions on entity tags.
+    """
+    for name in headers:
+        if name.startswith(HEADERS) or (name in TAGS and not tagged):
+            raise unimplemented(f"the header {name}")
+    for name in PARAMETERS:
+        if query.get(name, "false").lower() not in ("", "false"):
+            raise unimplemented(f"the parameter {name}")
+    for name in ACCESS_LISTS:
+        if query.get(name):
+            message = "Cannot insert legacy ACL for an object when uniform bucket-level access is enabled."
+            raise ApiError(400, "invalid", message, location=name)
+
+
+def check_object(body: Mapping[str, Any]) -> None:
+    """Raise `ApiError` 501 for a member of an `Object` body that is not done."""
+    for name in OBJECT_FIELDS:
+        if body.get(name):
+            raise unimplemented(f"Object.{name}")
+
+
+def check_bucket(fields: Mapping[str, Any]) -> None:
+    """Raise `ApiError` 501 for a setting of a `Bucket` that is not done; switched off it is taken."""
+    for path, off in SETTINGS.items():
+        found: Any = fields
+        for name in path.split("."):
+            found = found.get(name) if isinstance(found, Mapping) else None
+        if found is not None and found not in off:
+            raise unimplemented(f"Bucket.{path}")
