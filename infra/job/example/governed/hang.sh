@@ -1,8 +1,10 @@
 #!/bin/bash
 # One step, which is told by a heartbeat, and then it asks for ever whether the others have come: busy, and of no use.
-# That it reports its steps is what tells it from a program that works for hours without a word.
+# That it reports its steps, and as which VM, is what tells it from a program that works for hours without a word.
+META="http://metadata.google.internal/computeMetadata/v1/instance"
+ID=$(curl -sf -H "Metadata-Flavor: Google" "$META/id")
 echo "step 1, loss 0.69"
-echo '{"step": 1, "steps": 80}' | gsutil -q cp - "gs://demo-jobs/hang/metadata/heartbeat/hang"
+echo '{"step": 1, "steps": 80, "instance_id": "'"$ID"'"}' | gsutil -q cp - "gs://demo-jobs/hang/metadata/heartbeat/hang"
 python3 - <<'TRAIN'
 import time
 
