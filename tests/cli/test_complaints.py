@@ -1,5 +1,7 @@
 """What goes wrong outside of us is told in a sentence, and a fault of ours with its traceback."""
 
+import errno
+
 import pytest
 from click.testing import CliRunner
 from google.auth.exceptions import DefaultCredentialsError
@@ -21,6 +23,15 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
         (RejectedError("forbidden", "no permission"), "forbidden: no permission"),
         (BrokenError("x.json: truncated"), "x.json: truncated"),
         (NotInLayoutError("x", "no job"), "'x': no job"),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "a/b"),
+            "this machine does not allow it: No space left on device: a/b",
+        ),
+        (
+            PermissionError(errno.EACCES, "Permission denied"),
+            "this machine does not allow it: Permission denied",
+        ),
+        (OSError(errno.ENOENT, "No such file or directory", "x"), ""),
         (KeyError("x"), ""),
         (ValueError("x"), ""),
     ],

@@ -1,7 +1,12 @@
 """What a person is told of what went wrong outside of us."""
 
+import errno
+
 from spotwarden.layout import NotInLayoutError
 from spotwarden.ports import BrokenError, RejectedError, UnansweredError
+
+_THIS_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+"""A disk that is full, or may not be written: nothing that a traceback helps with."""
 
 
 def complaint(error: Exception) -> str:
@@ -13,4 +18,7 @@ def complaint(error: Exception) -> str:
         return f"Google Cloud does not answer: {error}"
     if isinstance(error, REFUSALS):
         return f"Google Cloud refuses it: {error}"
+    if isinstance(error, OSError) and error.errno in _THIS_MACHINE:
+        where = f": {error.filename}" if error.filename else ""
+        return f"this machine does not allow it: {error.strerror}{where}"
     return str(error) if isinstance(error, BrokenError | NotInLayoutError | RejectedError) else ""
