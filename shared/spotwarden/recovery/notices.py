@@ -133,8 +133,8 @@ def node_removed(facts: JobFacts, attempt: Attempt, gone: Mapping[str, Removal],
         at=tick.now,
         what=f"{facts.job} goes on without {names}",
         why="; ".join(f"{node}: {removal.kind} by {users[node]}" for node, removal in gone.items()),
-        then=f"{', '.join(left)} run on and are left alone. If another node is lost after a person or a rule"
-        " removed one, the job is closed rather than made again against their word",
+        then=f"what still runs is left alone: {', '.join(left)}. If another node is lost after a person or a"
+        " rule removed one, the job is closed rather than made again against their word",
         todo=f"to have all nodes again, {_resume(facts)} after `spotwarden stop {facts.job}`",
         owner=facts.owner,
         evidence={node: removal.instance_id for node, removal in gone.items()},
