@@ -10,7 +10,7 @@ the real ones.
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ block = "1m"
 """
 HOME, ELSEWHERE = "us-central1-a", "us-central1-f"
 SECONDS = 60
+MOST_SWEEPS = 60
 MINUTE = 60.0
 TESTS = Path(__file__).parents[1]
 PLAYED = ("e2e", "recovery", "governance")
@@ -126,16 +127,18 @@ class Scene:
         records = ledger(self.cloud, job.name)
         return str(records[-1]["state"]) if records else ""
 
-    def tick_until(self, fact: Any, what: str) -> None:
-        """Let ticks come until it is so."""
+    def tick_until(self, fact: Callable[[], object], what: str) -> None:
+        """Let ticks come until it is so; after so many sweeps it never will be."""
+        begun = self.sweeps()
 
         def ticked() -> bool:
             if fact():
                 return True
+            assert self.sweeps() < begun + MOST_SWEEPS, what
             self.cloud.tick()
             return bool(fact())
 
-        wait(SECONDS, ticked, what, every=0.3)
+        wait(SECONDS, ticked, what, every=0.5)
 
     def sweep(self, times: int = 3, function: str = "recover-spot") -> None:
         """Let so many sweeps look at everything, each to its end."""
