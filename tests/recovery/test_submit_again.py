@@ -1,5 +1,7 @@
 """`spotwarden submit --again` of a job that is over, while a VM of it may still be there."""
 
+from datetime import timedelta
+
 import pytest
 
 from spotwarden.layout import CreateScript
@@ -53,15 +55,38 @@ def test_once_that_vm_is_stopped_it_is(ada):
     assert ada.runs()
 
 
-def test_nor_while_that_vm_is_on_its_way_out(ada):
+def test_a_vm_that_is_on_its_way_out_is_waited_for(ada):
     """What it writes last would come after what the new one has read."""
     ada.ended("0")
-    ada.cloud.compute.delete("us-central1-a", ada.vms()[0], "00000000-0000-4000-8000-000000000001")
+    (former,) = ada.vms()
+    ada.cloud.compute.delete("us-central1-a", former, "00000000-0000-4000-8000-000000000001")
+    said = again(ada)
+    assert said.exit_code == 0
+    assert "waiting until test-vm of test-vm is gone" in said.output
+    assert ada.runs()
+    assert ada.vms() != [former]
+
+
+def test_so_is_one_that_is_about_to_delete_itself(ada):
+    """It has written its status a moment ago, and its developer has read that."""
+    ada.ended("0")
+    (former,) = ada.vms()
+    ada.cloud.compute.vms.later(timedelta(seconds=15), lambda: ada.cloud.compute.owner_deletes(former))
+    assert again(ada).exit_code == 0
+    assert ada.runs()
+
+
+def test_one_that_its_owner_has_started_again_is_not_waited_for(ada):
+    """The job is closed, and has no status: nothing says that what runs goes by itself."""
+    assert ada.type("stop", "test-vm", "--yes").exit_code == 0
+    ada.wait(minutes=1)
+    ada.cloud.compute.owner_starts(ada.vms()[0])
+    ada.wait(seconds=30)
+    before = ada.cloud.clock.now()
     said = again(ada)
     assert said.exit_code == 1
-    assert "test-vm of test-vm is still being stopped; try again in a minute" in said.output
-    ada.wait(minutes=1)
-    assert again(ada).exit_code == 0
+    assert "test-vm of test-vm still runs" in said.output
+    assert ada.cloud.clock.now() == before
 
 
 def test_nor_while_a_zone_does_not_answer(ada):

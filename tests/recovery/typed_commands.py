@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 from spotwarden import clock
 from spotwarden.cli.acting import asking, stopping
 from spotwarden.cli.context import Context
+from spotwarden.cli.launching import beside, starting, submit
 from spotwarden.cli.launching import run as running
-from spotwarden.cli.launching import starting, submit
 from spotwarden.cli.main import main
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
@@ -77,7 +77,7 @@ class Typed(World):
         patch.setattr(clock, "now", self.cloud.clock.now)
         for module in (running, submit, asking):
             patch.setattr(module, "open_context", self._open)
-        self._sleeping(starting, stopping)
+        self._sleeping(beside, starting, stopping)
 
     def _sleeping(self, *modules: ModuleType) -> None:
         """Time passes while a command waits, in long steps: each look is as good as any for a test."""

@@ -9,7 +9,7 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.attempts import IN_FLIGHT
-from spotwarden.recovery.fates import GOING, alive
+from spotwarden.recovery.fates import GOING, KEPT, alive
 from spotwarden.recovery.placing import lease
 
 
@@ -45,6 +45,16 @@ def beside(facts: JobFacts) -> str:
             " try again in a minute"
         )
     return ""
+
+
+def leaving(facts: JobFacts) -> str:
+    """The instances in the way that go by themselves: being stopped, or of a job that has ended; "" for none.
+
+    A VM deletes itself once it has written its job's status, and its developer may be quicker.
+    """
+    there = [one for one in facts.instances if one.status not in KEPT]
+    ended = facts.status_code is not None
+    return ", ".join(one.name for one in there) if all(ended or not alive(one) for one in there) else ""
 
 
 def in_flight(facts: JobFacts) -> bool:

@@ -13,7 +13,7 @@ from greenlet import getcurrent
 from spotwarden import clock
 from spotwarden.cli.acting import asking, stopping
 from spotwarden.cli.context import Context
-from spotwarden.cli.launching import starting, storing, submit
+from spotwarden.cli.launching import beside, starting, storing, submit
 from spotwarden.governance import recording
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.ports import Cloud
@@ -107,6 +107,7 @@ def at_shell(now: Callable[[], Any], wait: Callable[[float], None]) -> Iterator[
         (recording, "packed", lambda _seen: b""),
         (submit, "open_context", _open),
         (asking, "open_context", _open),
+        (beside, "time", Time),
         (starting, "time", Time),
         (stopping, "time", Time),
         (storing, "AT_ONCE", 1),

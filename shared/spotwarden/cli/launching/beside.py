@@ -1,5 +1,7 @@
 """Whether something of a job is still there, before its next attempt is launched."""
 
+import time
+
 import click
 
 from spotwarden.cli.context import Context, new_tick
@@ -8,14 +10,31 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.recovery import submission
 from spotwarden.recovery.own_instances import with_own_instances
 
+LEAVES_SECONDS = 90
+"""How long a VM that goes by itself is waited for; a shutdown takes 30 s, or the 90 s of a regular stop."""
+LOOK_EVERY_SECONDS = 2
+
 
 def refuse_beside(context: Context, facts: JobFacts) -> None:
     """Refuse to launch a job beside a VM of its own; `ClickException` says which, and what to do.
 
-    An attempt under way is gone on with, and a job of which nothing is stored has no VM: nobody looks then.
+    One that goes by itself, as those of a job that has ended do, is waited for. An attempt under way is gone
+    on with, and a job of which nothing is stored has no VM: nobody looks then.
     """
     if submission.in_flight(facts) or not (facts.ledger or facts.script):
         return
+    until, told = time.monotonic() + LEAVES_SECONDS, ""
+    while problem := submission.beside(seen := _with_instances(context, facts)):
+        leaving = submission.leaving(seen)
+        if not leaving or time.monotonic() >= until:
+            raise click.ClickException(problem)
+        if leaving != told:
+            click.echo(f"waiting until {leaving} of {facts.job} is gone", err=True)
+            told = leaving
+        time.sleep(LOOK_EVERY_SECONDS)
+
+
+def _with_instances(context: Context, facts: JobFacts) -> JobFacts:
     tick = new_tick("submit")
     sweep = SweepContext(
         cloud=context.cloud,
@@ -24,5 +43,4 @@ def refuse_beside(context: Context, facts: JobFacts) -> None:
         tick=tick,
         executor=context.executor(tick),
     )
-    if problem := submission.beside(with_own_instances(sweep, facts)):
-        raise click.ClickException(problem)
+    return with_own_instances(sweep, facts)
