@@ -101,8 +101,9 @@ class PlaneWorld(People):
         job = self.mine[vm.seen.id]
         some = [other for other in vms if self.mine[other.seen.id] is job] if command.whole else [vm]
         if down:
-            job.partly |= len(some) < len(self.up(job))
-            self.person_ends(job, [other.seen.id for other in some])
+            ids = [other.seen.id for other in some]
+            job.partly |= any(other.seen.id not in ids for other in self.up(job))
+            self.person_ends(job, ids)
         for other in some:
             self.person_does(command.verb, other, command.word)
         if not down:
