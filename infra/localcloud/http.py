@@ -22,6 +22,7 @@ from starlette.types import Scope
 from localcloud.errors import ApiError
 from localcloud.faults import FaultMiddleware, Faults
 from localcloud.listener import HOST, STOP_GRACE, Listener
+from localcloud.methods import known_method
 
 __all__ = ["HOST", "STOP_GRACE", "Json", "Listener", "RawRoute", "build_app", "error_response", "read_json"]
 
@@ -114,6 +115,8 @@ async def _api_error(_request: Request, error: Exception) -> Response:
 async def _no_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as above
     call = f"{request.method} {request.url.path}"
+    if method := known_method(request.method, request.scope["raw_path"].decode("ascii")):
+        return error_response(ApiError(501, "notImplemented", f"The local cloud does not do {method}."))
     if error.status_code == HTTPStatus.NOT_FOUND:
         return error_response(ApiError(404, "notFound", f"The local cloud does not know {call}."))
     allowed = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))

@@ -11,7 +11,11 @@ from localcloud.compute.life import Commands, Events, Steps, Tasks
 from localcloud.compute.links import Links
 from localcloud.compute.site import make_site
 from localcloud.compute.timings import Pace, Timings
+from localcloud.methods import refusing
 from localcloud.ports import Audit, Machines
+
+UNDONE = ("serviceProjectNumber", "views", "withExtendedNotifications")
+"""Query parameters that are not done."""
 
 
 class ComputeService:
@@ -49,7 +53,7 @@ class ComputeService:
 
     def routes(self) -> list[BaseRoute]:
         """The routes of the API: `/compute/v1/…` and `/batch/compute/v1`."""
-        return routes(self._site, self._tasks, self._commands, self._events)
+        return [*refusing(routes(self._site, self._tasks, self._commands, self._events), UNDONE)]
 
     def admin_routes(self) -> list[BaseRoute]:
         """The routes of the knobs, under `/local/`."""

@@ -18,6 +18,7 @@ from localcloud.http import Json, RawRoute
 from localcloud.logs.entries import Entry, KeptEntry, Log, matching
 from localcloud.logs.query import earliest, entry_filter
 from localcloud.logs.sinks import SinkBody, Sinks, shown
+from localcloud.methods import refusing
 from localcloud.ports import Publish, Resource
 from localcloud.rpc import RpcError, page
 from localcloud.rpc.rest import Body, read_body
@@ -25,6 +26,8 @@ from localcloud.rpc.shapes import stored_shapes
 
 MOST_ENTRIES = 100_000
 MOST_A_PAGE = 1000
+UNDONE = ("customWriterIdentity", "filter", "resourceNames")
+"""Query parameters that are not done."""
 
 
 class ListBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -68,7 +71,7 @@ class LogService:
     def routes(self) -> list[BaseRoute]:
         """The REST paths under `/v2/`."""
         sinks, sink = "/v2/projects/{project}/sinks", "/v2/projects/{project}/sinks/{sink}"
-        return [
+        methods = [
             Route("/v2/entries:list", self._list, methods=["POST"]),
             Route("/v2/entries:write", self._write, methods=["POST"]),
             Route("/v2/projects/{project}/logs", self._list_logs, methods=["GET"]),
@@ -79,6 +82,7 @@ class LogService:
             Route(sink, self._update_sink, methods=["PUT", "PATCH"]),
             Route(sink, self._delete_sink, methods=["DELETE"]),
         ]
+        return [*refusing(methods, UNDONE)]
 
     def admin_routes(self) -> list[BaseRoute]:
         """`/local/sinks`: what each sink has routed."""

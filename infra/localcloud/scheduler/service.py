@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 from localcloud.clock import Clock
 from localcloud.errors import ApiError
 from localcloud.http import Json, read_json
+from localcloud.methods import refusing
 from localcloud.outbound import Post
 from localcloud.ports import Publish
 from localcloud.rpc import RpcError, page
@@ -22,6 +23,8 @@ from localcloud.scheduler.clockwork import Clockwork, Ticks
 from localcloud.scheduler.job import Job, Outside, without_nothing
 
 LOCATIONS = ("asia-east1", "europe-west1", "europe-west4", "us-central1", "us-east1", "us-west1")
+UNDONE = ("extraLocationTypes", "filter")
+"""Query parameters that are not done."""
 
 
 class SchedulerService:
@@ -38,7 +41,7 @@ class SchedulerService:
         places = "/v1/projects/{project}/locations"
         jobs = places + "/{location}/jobs"
         job = jobs + "/{job}"
-        return [
+        methods = [
             Route(job + ":run", self._run, methods=["POST"]),
             Route(job + ":pause", self._pause, methods=["POST"]),
             Route(job + ":resume", self._resume, methods=["POST"]),
@@ -50,6 +53,7 @@ class SchedulerService:
             Route(places, self._list_locations, methods=["GET"]),
             Route(places + "/{location}", self._get_location, methods=["GET"]),
         ]
+        return [*refusing(methods, UNDONE)]
 
     def admin_routes(self) -> list[BaseRoute]:
         """`/local/tick` fires now, `/local/ticks` says how unreliable ticks are."""

@@ -10,13 +10,6 @@ from localcloud.http import Json, RawRoute
 from localcloud.partial import read_mask, select
 from localcloud.storage.undone import check_request
 
-TAGGED = (
-    "/storage/v1/b/{bucket}",
-    "/storage/v1/b/{bucket}/o/{object}",
-    "/download/storage/v1/b/{bucket}/o/{object}",
-)
-"""The paths whose methods do `If-Match` and `If-None-Match`."""
-
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -24,13 +17,12 @@ def fronted(routes: Iterable[RawRoute]) -> Iterator[BaseRoute]:
     """The same routes, each behind the front."""
     for route in routes:
         methods = sorted((route.methods or set()) - {"HEAD"})
-        behind = _behind(route.endpoint, tagged=route.path in TAGGED)
-        yield RawRoute(route.path, behind, methods=methods)
+        yield RawRoute(route.path, _behind(route.endpoint, route.path), methods=methods)
 
 
-def _behind(endpoint: Endpoint, *, tagged: bool) -> Endpoint:
+def _behind(endpoint: Endpoint, path: str) -> Endpoint:
     async def answer(request: Request) -> Response:
-        check_request(request.headers, request.query_params, tagged=tagged)
+        check_request(request.headers, request.query_params, path)
         mask = read_mask(request.query_params["fields"]) if request.query_params.get("fields") else None
         response = await endpoint(request)
         if mask is None or not isinstance(response, Json):

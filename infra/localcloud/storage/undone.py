@@ -10,18 +10,27 @@ from localcloud.errors import ApiError
 HEADERS = ("x-goog-encryption-", "x-goog-copy-source-encryption-", "x-goog-content-length-range")
 """Beginnings of the names of headers: customer-supplied encryption keys, and limits of uploads."""
 
+OBJECTS = "/storage/v1/b/{bucket}/o"
+TAGGED = ("/storage/v1/b/{bucket}", OBJECTS + "/{object}", f"/download{OBJECTS}/{{object}}")
+"""The paths whose methods do `If-Match` and `If-None-Match`."""
+
 TAGS = ("if-match", "if-none-match")
 """Headers with conditions; of a bucket or an object that is named in the path they are done."""
 
 PARAMETERS = (
     "destinationKmsKeyName",
+    "dropContextGroups",
     "enableObjectRetention",
     "filter",
     "kmsKeyName",
     "overrideUnlockedRetention",
     "restoreToken",
+    "softDeleted",
 )
 """Query parameters of any method."""
+
+LISTS = frozenset({"softDeleted"})
+"""Those that the list of objects does: nothing is kept after its deletion here."""
 
 ACCESS_LISTS = ("predefinedAcl", "predefinedDefaultObjectAcl", "destinationPredefinedAcl")
 """Query parameters that no bucket with uniform access takes, and every bucket here is one."""
@@ -50,15 +59,17 @@ def unimplemented(what: str) -> ApiError:
     return ApiError(501, "notImplemented", f"The local cloud does not do {what}.")
 
 
-def check_request(headers: Headers, query: Mapping[str, str], *, tagged: bool) -> None:
+def check_request(headers: Headers, query: Mapping[str, str], path: str) -> None:
     """Raise `ApiError` 501 for a header or a query parameter that is not done, 400 for an access list.
 
-    `tagged`: the method does conditions on entity tags.
+    `path` is that of the method.
     """
     for name in headers:
-        if name.startswith(HEADERS) or (name in TAGS and not tagged):
+        if name.startswith(HEADERS) or (name in TAGS and path not in TAGGED):
             raise unimplemented(f"the header {name}")
     for name in PARAMETERS:
+        if name in LISTS and path == OBJECTS:
+            continue
         if query.get(name, "false").lower() not in ("", "false"):
             raise unimplemented(f"the parameter {name}")
     for name in ACCESS_LISTS:

@@ -144,3 +144,11 @@ def test_the_overview_counts_objects_and_bytes(http: httpx.Client, bucket: stora
         {"name": "bucket", "objects": 1, "bytes": 5},
         {"name": "empty", "objects": 0, "bytes": 0},
     ]
+
+
+def test_whoever_asks_has_the_permissions_that_are_asked_for(http: httpx.Client, bucket: storage.Bucket):
+    """The owner of the project asks; `permissions` is repeated."""
+    asked = ["storage.objects.get", "storage.objects.list"]
+    answer = http.get("/storage/v1/b/bucket/iam/testPermissions", params={"permissions": asked})
+    assert answer.json()["permissions"] == asked
+    assert bucket.exists()

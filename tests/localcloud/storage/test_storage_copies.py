@@ -152,3 +152,25 @@ def test_parts_that_are_none_are_refused(http: httpx.Client, bucket: storage.Buc
     """400, never a bug of ours."""
     bucket.blob("a").upload_from_string("x")
     assert http.post(f"{B}/whole/compose", json={"sourceObjects": sources}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds", "fails"),
+    [
+        ("ifSourceGenerationMatch", "generation", "1"),
+        ("ifSourceGenerationNotMatch", "1", "generation"),
+        ("ifSourceMetagenerationMatch", "metageneration", "7"),
+        ("ifSourceMetagenerationNotMatch", "7", "metageneration"),
+    ],
+)
+@pytest.mark.parametrize("way", ["copyTo/b/bucket/o/b", "rewriteTo/b/bucket/o/b", "moveTo/o/b"])
+def test_a_copy_may_depend_on_its_source(
+    http: httpx.Client, bucket: storage.Bucket, way: str, condition: str, holds: str, fails: str
+):
+    """412 where one on the source does not hold, and nothing is copied; one that holds is no hindrance."""
+    bucket.blob("a").upload_from_string("x")
+    source = http.get("/storage/v1/b/bucket/o/a").json()
+    url = f"/storage/v1/b/bucket/o/a/{way}"
+    assert http.post(url, params={condition: source.get(fails, fails)}, json={}).status_code == 412
+    assert http.get("/storage/v1/b/bucket/o/b").status_code == 404
+    assert http.post(url, params={condition: source.get(holds, holds)}, json={}).status_code == 200

@@ -115,3 +115,13 @@ def test_a_download_that_runs_sees_one_version(http: httpx.Client, bucket: stora
         bucket.blob("a").upload_from_string(b"2" * 8_000_000)
         got += pieces
     assert b"".join(got) == first
+
+
+def test_the_language_of_an_object_is_a_header(http: httpx.Client, bucket: storage.Bucket):
+    """`contentLanguage` is kept, and said with the content."""
+    blob = bucket.blob("a")
+    blob.content_language = "en"
+    blob.upload_from_string("x")
+    answer = http.get("/storage/v1/b/bucket/o/a", params={"alt": "media"})
+    assert answer.headers["content-language"] == "en"
+    assert http.get("/storage/v1/b/bucket/o/a").json()["contentLanguage"] == "en"

@@ -1,0 +1,159 @@
+"""Derives the list of all methods of the APIs that are served, and the tables of docs/local-cloud.md.
+
+Run it after an update of google-api-python-client, or when a method is added:
+`python -m tests.localcloud.conformance.write_methods`.
+"""
+
+import asyncio
+import json
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from googleapiclient.discovery_cache import get_static_doc
+from starlette.routing import Match, Route
+
+from localcloud.cloud import LocalCloud, Options
+from localcloud.storage import undone
+from tests.localcloud.conformance.ignored import IGNORED
+
+ROOT = Path(__file__).parents[3]
+METHODS = ROOT / "infra" / "localcloud" / "methods" / "methods.txt"
+PAGE = ROOT / "docs" / "local-cloud.md"
+BEGIN, END = "<!-- methods: generated -->", "<!-- methods: end -->"
+APIS: Mapping[str, tuple[str, str]] = {
+    "storage": ("v1", "Cloud Storage"),
+    "compute": ("v1", "Compute Engine"),
+    "pubsub": ("v1", "Pub/Sub"),
+    "monitoring": ("v3", "Cloud Monitoring"),
+    "logging": ("v2", "Cloud Logging"),
+    "cloudscheduler": ("v1", "Cloud Scheduler"),
+}
+_PARAMETER = re.compile(r"\{\+?\w+\}")
+
+
+class ApiMethod(NamedTuple):
+    """A method: its id without the API's name, its verb, its path below the base, its query parameters."""
+
+    name: str
+    verb: str
+    path: str
+    parameters: Sequence[str]
+    body: str
+
+
+@cache
+def document(api: str) -> Mapping[str, Any]:
+    """Google's discovery document."""
+    found: Mapping[str, Any] = json.loads(get_static_doc(api, APIS[api][0]))
+    return found
+
+
+def methods(api: str) -> list[ApiMethod]:
+    """Every method of an API, in the order of names. Uploads and downloads are those of their paths."""
+    return sorted(_read(api, document(api)))
+
+
+def _read(api: str, resource: Mapping[str, Any]) -> Iterator[ApiMethod]:
+    for raw in resource.get("methods", {}).values():
+        parameters = raw.get("parameters", {})
+        yield ApiMethod(
+            name=raw["id"].removeprefix(f"{api}."),
+            verb=raw["httpMethod"],
+            path=_PARAMETER.sub("{}", raw.get("flatPath", raw["path"])),
+            parameters=sorted(key for key, value in parameters.items() if value["location"] == "query"),
+            body=raw.get("request", {}).get("$ref", ""),
+        )
+    for inner in resource.get("resources", {}).values():
+        yield from _read(api, inner)
+
+
+def listed() -> str:
+    """The text of `methods.txt`."""
+    lines = []
+    for api in APIS:
+        lines.append(f"{api} {document(api)['servicePath']}")
+        lines += [f" {method.name} {method.verb} {method.path}" for method in methods(api)]
+    return "\n".join(lines) + "\n"
+
+
+@cache
+def served() -> Sequence[Route]:
+    """The routes of a local cloud."""
+
+    async def routes() -> list[Route]:
+        with tempfile.TemporaryDirectory() as folder:
+            async with LocalCloud(Options(project="p", state=Path(folder), machines=False)) as cloud:
+                return [route for route in cloud._routes() if isinstance(route, Route)]
+
+    return asyncio.run(routes())
+
+
+def is_done(api: str, method: ApiMethod) -> bool:
+    """Whether a route takes it."""
+    path = "/" + document(api)["servicePath"] + method.path.replace("{}", "x")
+    return any(_routed(method.verb, prefix + path) for prefix in ("", "/upload"))
+
+
+def _routed(verb: str, path: str) -> bool:
+    scope = {"type": "http", "method": verb, "path": path, "raw_path": path.encode(), "headers": []}
+    return any(route.matches(scope)[0] is Match.FULL for route in served())
+
+
+def rows(api: str) -> Iterator[str]:
+    """The lines of an API in the table of methods."""
+    done: defaultdict[str, list[str]] = defaultdict(list)
+    everything = methods(api)
+    for method in everything:
+        if is_done(api, method):
+            resource, _, verb = method.name.rpartition(".")
+            done[resource.removeprefix("projects.")].append(verb)
+    words = "; ".join(f"`{resource}` {', '.join(verbs)}" for resource, verbs in sorted(done.items()))
+    count = sum(map(len, done.values()))
+    yield f"| {APIS[api][1]} {APIS[api][0]} | {words} | {len(everything) - count} of {len(everything)} |"
+
+
+def tables() -> str:
+    """What stands between the two marks of the page."""
+    ignored = [
+        f"| {APIS[api][1]} | {', '.join(f'`{name}`' for name in names)} | {reason} |"
+        for api, groups in IGNORED.items()
+        for names, reason in groups
+    ]
+    settings = ", ".join(f"`{name}`" for name in undone.SETTINGS)
+    members = ", ".join(f"`{name}`" for name in undone.OBJECT_FIELDS)
+    return "\n".join([
+        BEGIN,
+        "",
+        "| API | methods that are done over REST | answer 501 |",
+        "|---|---|---|",
+        *(line for api in APIS for line in rows(api)),
+        "",
+        "| API | taken, without effect | why |",
+        "|---|---|---|",
+        *ignored,
+        "",
+        f"Of a bucket {settings} answer 501 unless they are switched off, and of an object {members}.",
+        "",
+        END,
+    ])  # fmt: skip
+
+
+def page(text: str) -> str:
+    """The page with these tables in place of its own."""
+    before, _, rest = text.partition(BEGIN)
+    return before + tables() + rest.partition(END)[2]
+
+
+def parameters(api: str, done: Iterable[ApiMethod]) -> set[str]:
+    """The query parameters of these methods."""
+    return {name for method in done for name in method.parameters}
+
+
+if __name__ == "__main__":
+    METHODS.write_text(listed(), encoding="utf-8")
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
