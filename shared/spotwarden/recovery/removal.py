@@ -55,9 +55,12 @@ def by_person(node: NodeFacts) -> bool:
 
 
 def removed(facts: JobFacts, attempt: Attempt) -> bool:
-    """Whether a person has removed what the attempt stands in for, before it had anything of its own."""
+    """Whether a person or a rule has removed what the attempt stands in for, before it had anything of its own.
+
+    A rule stops a gang as one: where some of its nodes were lost just before, it stops the others.
+    """
     ours = [one for one in _replaced(facts, attempt) if not _asked_since(one, attempt)]
-    return any(by_person(operation) for operation in ours) or removed_beside(facts, _lost(facts, attempt))
+    return any(on_purpose(facts, node) for node in ours) or removed_beside(facts, _lost(facts, attempt))
 
 
 def _asked_since(node: NodeFacts, attempt: Attempt) -> bool:
