@@ -297,9 +297,7 @@ def test_a_sweep_that_dies_at_any_call_over_an_allowed_gang_leaves_no_half_of_it
     for call in range(1, 2 * MOST_CALLS):
         cap = JobCap(max_runtime=2 * HOUR, remedy=Remedy.STOP)
         world = CapWorld(cap_runtime, job_cap=cap, governance=GovernanceLimits(blast_count=2, ops=ADA))
-        world.job("gang", name="gang-1")
-        for node in ("gang-2", "gang-3"):
-            world.vm("gang", name=node)
+        world.gang("gang-1", "gang-2", "gang-3")
         world.sweep_for(hours=3, every=timedelta(minutes=20))
         web = Web(world)
         assert web.click(web.token(Way.APPROVE)).status_code == 200
