@@ -94,5 +94,5 @@ def test_all_three_tell_whose_a_status_is(lab):
     assert vm.said == TOLD * 3 + "over\n"
     for way in ("curl", "gcloud", "gsutil"):
         assert lab.read(f"{way}/metadata/status-code") == "0\n--x\n"
-        assert lab.metadata(f"{way}/beat") == {"beat": ANY_TEXT}
+        assert lab.metadata(f"{way}/beat") == ({} if way == "gsutil" else {"beat": ANY_TEXT})
     vm.delete()

@@ -427,8 +427,11 @@ put_described() {
         "--custom-metadata=^$mark^${text#"$mark"}" "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
       ;;
     gsutil)
-      for pair in "$@"; do headers+=(-h "x-goog-meta-${pair%%=*}:${pair#*=}"); done
-      said=$(timeout "$seconds" gsutil ${generation:+-h "x-goog-if-generation-match:$generation"} "${headers[@]}" -q cp \
+      # Where gsutil hands its work to gcloud, a comma ends a value, and of several headers only the last counts.
+      for pair in "$@"; do
+        [[ $pair == *,* ]] || headers+=(-h "x-goog-meta-${pair%%=*}:${pair#*=}")
+      done
+      said=$(timeout "$seconds" gsutil ${generation:+-h "x-goog-if-generation-match:$generation"} ${headers[@]+"${headers[@]}"} -q cp \
         "$file" "gs://$BUCKET/$name" 2>&1) || told "$said"
       ;;
     *) return 2 ;;

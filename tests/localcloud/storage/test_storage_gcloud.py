@@ -1,6 +1,7 @@
 """The real gcloud and gsutil against the bucket."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -119,3 +120,27 @@ def test_gsutil_copies_down(gsutil: Run, bucket: storage.Bucket, tmp_path: Path)
     bucket.blob("here").upload_from_string(b"here")
     gsutil("cp", "gs://bucket/here", tmp_path / "here")
     assert (tmp_path / "here").read_bytes() == b"here"
+
+
+def test_both_write_and_show_custom_metadata_in_the_words_of_the_job_kit(
+    run: Run, bucket: storage.Bucket, source: Path
+):
+    """With gcloud values may have commas; the kit finds attempt and generation in what each of them shows."""
+    told = '{"step":1,"checkpoint":"a, b: c=d"}'
+    words = f"--custom-metadata=^@123@^attempt=1@123@instance_id=17@123@beat={told}"
+    run("gcloud", "storage", "cp", words, source / "a.txt", "gs://bucket/by-gcloud")
+    headers = ("-h", "x-goog-meta-instance_id:17", "-h", "x-goog-meta-attempt:1")
+    run("gsutil", *headers, "-q", "cp", source / "a.txt", "gs://bucket/by-gsutil")
+    blob, other = bucket.get_blob("by-gcloud"), bucket.get_blob("by-gsutil")
+    assert blob is not None
+    assert other is not None
+    assert blob.metadata == {"attempt": "1", "instance_id": "17", "beat": told}
+    # Of several headers the gsutil that hands over to gcloud keeps the last.
+    assert other.metadata["attempt"] == "1"
+    shown = run("gcloud", "storage", "objects", "describe", "--raw", "--format=json", "gs://bucket/by-gcloud")
+    stat = run("gsutil", "stat", "gs://bucket/by-gcloud")
+    for text in (shown, stat):
+        for key, value in (("attempt", "1"), ("[gG]eneration", str(blob.generation))):
+            found = re.search(rf'(^|[^A-Za-z_-]){key}"?:\s*"?([0-9]+)', text)
+            assert found is not None
+            assert found[2] == value

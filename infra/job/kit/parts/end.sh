@@ -72,8 +72,9 @@ status_once() {
   return $((answer == 3 ? 2 : answer))
 }
 
-# Over this generation. Who reads it learns whose it is: that of an attempt that is over ends no other.
-put_status() { put "$STATE/code" "$HERE/metadata/status-code" "$1" 60 "attempt=$ATTEMPT" "instance_id=$ID"; }
+# Over this generation. Who reads it learns whose it is: that of an attempt that is over ends no other. The attempt comes
+# last, which is what every gsutil keeps.
+put_status() { put "$STATE/code" "$HERE/metadata/status-code" "$1" 60 "instance_id=$ID" "attempt=$ATTEMPT"; }
 
 # The first node judges; the others wait until the job has a status. 0 where the program is to run once more.
 finish_gang() {

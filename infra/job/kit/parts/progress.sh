@@ -178,25 +178,27 @@ told_now() {
 
 # Write a heartbeat, with more members of JSON where something has happened (`beat JSON`).
 beat() {
-  local told=${1:-} head gap=""
+  local told=${1:-} head line gap=""
   look_at_progress
   may_write || return
   told_now
   head=$REPLY
   figures
   [ ! -s "$STATE/gap" ] || gap=",\"longest_gap\":$(<"$STATE/gap")"
-  printf -v REPLY '%s,"progress_at":"%s"%s%s%s}' "$head" "$PROGRESS_AT" "$gap" "$REPLY" "$told"
-  printf '%s\n' "$REPLY" >"$STATE/beat"
-  beside "$REPLY"
-  put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30 ${REPLY:+"beat=$REPLY"}
+  printf '%s,"progress_at":"%s"%s%s%s}\n' "$head" "$PROGRESS_AT" "$gap" "$REPLY" "$told" >"$STATE/beat"
+  line=$(<"$STATE/beat")
+  if fits_beside "$line"; then
+    put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30 "beat=$line"
+  else
+    put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30
+  fi
 }
 
-# What is told, as it can be custom metadata of the object as well, for those who list it and need not read it then; ""
-# where it cannot: Cloud Storage takes 8 KiB of them, and of what is beyond ASCII nobody knows whether it is UTF-8.
-beside() {
+# Whether a heartbeat can be custom metadata of its object as well, for those who list it and need not read it then: Cloud
+# Storage takes 8 KiB of them, and of what is beyond ASCII nobody knows whether it is UTF-8.
+fits_beside() {
   local LC_ALL=C
-  REPLY=$1
-  [ "${#REPLY}" -le "$BESIDE_AT_MOST" ] && [[ $REPLY != *[!\ -~]* ]] || REPLY=""
+  [ "${#1}" -le "$BESIDE_AT_MOST" ] && [[ $1 != *[!\ -~]* ]]
 }
 
 # A line of the metrics file where there are new figures; every second line goes when it is full.
