@@ -162,3 +162,5 @@ def test_a_refused_operation_is_none():
     }
     disk = {**operation, "targetLink": "https://x/projects/demo/zones/z/disks/job"}
     assert entries([operation, {**operation, "error": {}}, disk]) == [entry(0, "delete", OWNER)]
+    nowhere = {**operation, "operationType": "insert", "user": COLLEAGUE, "error": {}}
+    assert entries([nowhere]) == [entry(0, "insert", COLLEAGUE)]

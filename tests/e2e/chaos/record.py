@@ -56,7 +56,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def entries(operations: Iterable[Mapping[str, Any]]) -> list[Entry]:
-    """The operations on VMs that were not refused, oldest first."""
+    """The operations on VMs that were not refused, oldest first; a colleague's that found no room as well."""
     found = [
         Entry(
             at=datetime.fromisoformat(one["insertTime"]),
@@ -67,7 +67,7 @@ def entries(operations: Iterable[Mapping[str, Any]]) -> list[Entry]:
             zone=one.get("zone", "").rpartition("/")[2],
         )
         for one in operations
-        if "error" not in one and "/instances/" in one["targetLink"]
+        if ("error" not in one or one["user"] == COLLEAGUE) and "/instances/" in one["targetLink"]
     ]
     return sorted(found, key=lambda entry: entry.at)
 
