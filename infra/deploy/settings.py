@@ -25,8 +25,8 @@ def merge(kept: dict[str, object], said: list[str]) -> dict[str, object]:
     lists: dict[str, list[str]] = {}
     new: dict[str, object] = {}
     versions: dict[str, object] = {}
-    for one in said:
-        name, _, value = one.partition("=")
+    for part in said:
+        name, _, value = part.partition("=")
         if name in LISTS:
             lists.setdefault(name, []).append(value)
         elif name.startswith(f"{VERSIONS}."):

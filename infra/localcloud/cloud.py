@@ -197,7 +197,7 @@ class LocalCloud:
 
     def _skipped(self, since: datetime, until: datetime) -> None:
         resources = self.compute.knobs.instances()
-        running = {str(one["id"]) for one in resources if one["status"] == "RUNNING"}
+        running = {str(resource["id"]) for resource in resources if resource["status"] == "RUNNING"}
         self.monitoring.carry_on(running, since, until)
 
     async def _restart_functions(self) -> None:
@@ -243,7 +243,7 @@ class LocalCloud:
     async def _functions(self, _request: Request) -> Response:
         kept = self._processes.kept if self._processes else {}
         shown = [
-            {"name": name, "url": one.url, "pid": one.process.pid, "starts": one.starts}
-            for name, one in kept.items()
+            {"name": name, "url": item.url, "pid": item.process.pid, "starts": item.starts}
+            for name, item in kept.items()
         ]
         return JSONResponse({"functions": shown})

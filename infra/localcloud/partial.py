@@ -75,15 +75,15 @@ class _Reader:
         return name, below
 
 
-def _both(one: Mask, other: Mask) -> dict[str, Any]:
+def _both(mask: Mask, other: Mask) -> dict[str, Any]:
     """What either mask wants; a field that is wanted as a whole, and in part elsewhere, as a whole."""
-    if not (one and other):
+    if not (mask and other):
         return {}
     return {
-        name: _both(one[name], other[name])
-        if name in one and name in other
-        else one.get(name, other.get(name))
-        for name in {**one, **other}
+        name: _both(mask[name], other[name])
+        if name in mask and name in other
+        else mask.get(name, other.get(name))
+        for name in {**mask, **other}
     }
 
 

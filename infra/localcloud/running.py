@@ -45,7 +45,7 @@ def newest(environ: Mapping[str, str]) -> RunningCloud | None:
             living.append((file.stat().st_mtime, running))
         else:
             file.unlink(missing_ok=True)
-    return max(living, key=lambda one: one[0])[1] if living else None
+    return max(living, key=lambda item: item[0])[1] if living else None
 
 
 def url(environ: Mapping[str, str] = os.environ) -> str | None:

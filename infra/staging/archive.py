@@ -23,17 +23,17 @@ def pack(folder: Path, file: Path) -> str:
     differs between Pythons: the same sources are the same bytes everywhere.
     """
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        for one in sources(folder):
-            entry = zipfile.ZipInfo(one.relative_to(folder).as_posix(), EPOCH)
+        for path in sources(folder):
+            entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), EPOCH)
             entry.external_attr = 0o644 << 16
             entry.create_system = 3
-            archive.writestr(entry, one.read_bytes())
+            archive.writestr(entry, path.read_bytes())
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def sources(folder: Path) -> list[Path]:
     """The files of a folder, but for what Python has made of them."""
-    return sorted(one for one in folder.rglob("*") if one.is_file() and one.parent.name != "__pycache__")
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.parent.name != "__pycache__")
 
 
 def compile_all(folder: Path) -> None:

@@ -44,7 +44,7 @@ def requirements(folder: Path, lock: str) -> str:
 def closure(roots: Iterable[str]) -> set[str]:
     """These packages and all that they need on the platform, by their normalised names."""
     found: set[tuple[str, str]] = set()
-    waiting = [(normal(one), extra) for one in roots for extra in ("", *Requirement(one).extras)]
+    waiting = [(normal(root), extra) for root in roots for extra in ("", *Requirement(root).extras)]
     while waiting:
         package, extra = waiting.pop()
         if (package, extra) not in found:
@@ -65,15 +65,15 @@ def _wanted(package: str, extra: str) -> Iterator[tuple[str, str]]:
     except PackageNotFoundError:
         sys.exit(f"{package} is not installed here; stage from an environment that the lock made")
     for line in lines:
-        one = Requirement(line)
-        if one.marker is None or any(_applies(one, extra, python) for python in PYTHONS):
-            for wanted in ("", *one.extras):
-                yield canonicalize_name(one.name), wanted
+        requirement = Requirement(line)
+        if requirement.marker is None or any(_applies(requirement, extra, python) for python in PYTHONS):
+            for wanted in ("", *requirement.extras):
+                yield canonicalize_name(requirement.name), wanted
 
 
-def _applies(one: Requirement, extra: str, python: str) -> bool:
+def _applies(requirement: Requirement, extra: str, python: str) -> bool:
     there = {**PLATFORM, "python_version": python, "python_full_version": f"{python}.0", "extra": extra}
-    return one.marker is None or one.marker.evaluate(there)
+    return requirement.marker is None or requirement.marker.evaluate(there)
 
 
 def _bare(block: str) -> str:

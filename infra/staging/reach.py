@@ -37,7 +37,7 @@ def reach(entry: Path, packages: Path) -> Reach:
                 continue
             new = set(_files(name, wanted, packages)) - files
             files |= new
-            waiting += sorted(packages / one for one in new)
+            waiting += sorted(packages / path for path in new)
     return Reach(frozenset(files), frozenset(others - set(sys.stdlib_module_names)))
 
 
@@ -88,7 +88,7 @@ def _files(module: str, wanted: str, packages: Path) -> Iterator[Path]:
 
 def _module(parts: list[str], packages: Path) -> Path | None:
     """The file of a module or a package."""
-    for one in (Path(*parts).with_suffix(".py"), Path(*parts, "__init__.py")):
-        if (packages / one).is_file():
-            return one
+    for path in (Path(*parts).with_suffix(".py"), Path(*parts, "__init__.py")):
+        if (packages / path).is_file():
+            return path
     return None

@@ -109,9 +109,11 @@ def main() -> None:
     staged = {name: stage(name, inputs, said.out) for name in said.function or inputs.names}
     text = json.dumps(staged, indent=2, sort_keys=True)
     (said.out / "staged.json").write_text(text + "\n", encoding="utf-8")
-    for name, one in staged.items():
-        size = f"{one['files']:4} files {int(str(one['bytes'])) / 1024:6.0f} kB {one['packages']:3} packages"
-        print(f"{name:20} {size}  sha256 {one['sha256']}")
+    for name, item in staged.items():
+        size = (
+            f"{item['files']:4} files {int(str(item['bytes'])) / 1024:6.0f} kB {item['packages']:3} packages"
+        )
+        print(f"{name:20} {size}  sha256 {item['sha256']}")
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def main() -> None:
     print(f"attempt {options.attempt}: from step {first} of {STEPS}", flush=True)
     # What was trained after the last checkpoint is trained again, so its part of the curve goes.
     known = [json.loads(line) for line in curve.read_text().splitlines()] if curve.exists() else []
-    curve.write_text("".join(json.dumps(one) + "\n" for one in known if one["step"] <= first))
+    curve.write_text("".join(json.dumps(item) + "\n" for item in known if item["step"] <= first))
     points = data()
     for number in range(first + 1, STEPS + 1):
         started = time.monotonic()

@@ -145,12 +145,12 @@ def status() -> None:
         click.echo(f"the report: {report}")
     instances = call("GET", "/local/instances")["instances"]
     click.echo(f"{len(instances)} instances")
-    for one in instances:
-        click.echo(f"  {one['name']:30} {one['zone']:18} {one['status']:12} {one['id']}")
+    for instance in instances:
+        click.echo(f"  {instance['name']:30} {instance['zone']:18} {instance['status']:12} {instance['id']}")
     topics = call("GET", "/local/topics")["topics"]
     click.echo(f"{len(topics)} topics")
-    for one in topics:
-        click.echo(f"  {one['name']}")
+    for instance in topics:
+        click.echo(f"  {instance['name']}")
 
 
 @click.command()

@@ -32,8 +32,12 @@ class Stock:
 
     def end(self, zone: str, machine: str = "") -> int:
         """End the stockouts of this zone and machine type ("": of any type); return how many that were."""
-        ended = [one for one in self._stockouts if one.zone == zone and machine in ("", one.machine)]
-        self._stockouts = [one for one in self._stockouts if one not in ended]
+        ended = [
+            stockout
+            for stockout in self._stockouts
+            if stockout.zone == zone and machine in ("", stockout.machine)
+        ]
+        self._stockouts = [item for item in self._stockouts if item not in ended]
         return len(ended)
 
     def begin(
@@ -46,28 +50,32 @@ class Stock:
         reason: str = STOCKOUT_REASONS[0],
     ) -> None:
         """Let a zone run out of a machine type, or of all; what was in force for the same ends."""
-        self._stockouts = [one for one in self._stockouts if (one.zone, one.machine) != (zone, machine)]
+        self._stockouts = [
+            stockout for stockout in self._stockouts if (stockout.zone, stockout.machine) != (zone, machine)
+        ]
         until = None if lasting is None else self._elapsed() + lasting.total_seconds()
         self._stockouts.append(Stockout(zone=zone, machine=machine, until=until, left=left, reason=reason))
 
     def current(self) -> list[Stockout]:
         """Those that have not run out."""
         now = self._elapsed()
-        self._stockouts = [one for one in self._stockouts if one.until is None or now < one.until]
+        self._stockouts = [
+            stockout for stockout in self._stockouts if stockout.until is None or now < stockout.until
+        ]
         return self._stockouts
 
     def left(self, zone: str, machine: str) -> int | None:
         """How many machines of a type a zone still has; None where there is no limit."""
-        limits = [one.left for one in self._hitting(zone, machine)]
+        limits = [stockout.left for stockout in self._hitting(zone, machine)]
         return min(limits) if limits else None
 
     def take(self, zone: str, machine: str, attachment: str) -> Shortage | None:
         """Take one machine; say what is short when there is none, and take nothing then."""
         hitting = self._hitting(zone, machine)
-        short = next((one for one in hitting if one.left <= 0), None)
+        short = next((stockout for stockout in hitting if stockout.left <= 0), None)
         if short is None:
-            for one in hitting:
-                one.left -= 1
+            for item in hitting:
+                item.left -= 1
             return None
         return Shortage(
             zone=zone,
@@ -78,7 +86,11 @@ class Stock:
         )
 
     def _hitting(self, zone: str, machine: str) -> list[Stockout]:
-        return [one for one in self.current() if one.zone == zone and one.machine in ("", machine)]
+        return [
+            stockout
+            for stockout in self.current()
+            if stockout.zone == zone and stockout.machine in ("", machine)
+        ]
 
     def _elsewhere(self, zone: str, machine: str) -> list[str]:
         """The zones of the region that have such a machine."""

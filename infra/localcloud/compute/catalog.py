@@ -154,7 +154,11 @@ class Catalog:
 
     def accelerators_in(self, zone: str) -> Mapping[str, Accelerator]:
         """The accelerator types of a zone."""
-        return {name: one for name, one in sorted(self.accelerators.items()) if zone in one.zone_names}
+        return {
+            name: accelerator
+            for name, accelerator in sorted(self.accelerators.items())
+            if zone in accelerator.zone_names
+        }
 
     def _offers(self, zone: str, machine: CatalogMachine) -> bool:
         return not machine.gpu or zone in self.accelerators[machine.gpu].zone_names

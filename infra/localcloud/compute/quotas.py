@@ -31,7 +31,9 @@ def _vcpus(catalog: Catalog, instance: Resource) -> float:
 
 def _gpus(catalog: Catalog, instance: Resource) -> float:
     del catalog
-    return float(sum(one["acceleratorCount"] for one in instance.get("guestAccelerators", ())))
+    return float(
+        sum(accelerator["acceleratorCount"] for accelerator in instance.get("guestAccelerators", ()))
+    )
 
 
 def _gpus_of(kind: str) -> Usage:
@@ -41,9 +43,9 @@ def _gpus_of(kind: str) -> Usage:
         del catalog
         return float(
             sum(
-                one["acceleratorCount"]
-                for one in instance.get("guestAccelerators", ())
-                if last(one["acceleratorType"]).removeprefix("nvidia-").removeprefix("tesla-") == kind
+                accelerator["acceleratorCount"]
+                for accelerator in instance.get("guestAccelerators", ())
+                if last(accelerator["acceleratorType"]).removeprefix("nvidia-").removeprefix("tesla-") == kind
             )
         )
 
@@ -87,7 +89,7 @@ class Quotas:
         """Which limit one more instance would break, if any; instances that do not run count for nothing."""
         home = region_of(last(wanted["zone"]))
         limits = [
-            one for one in self.limits.items() if one[0][1] in ("", home) and _concerns(one[0][0], wanted)
+            item for item in self.limits.items() if item[0][1] in ("", home) and _concerns(item[0][0], wanted)
         ]
         if not limits:
             return None

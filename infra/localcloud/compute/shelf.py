@@ -43,7 +43,7 @@ class Row:
     def find(self, name_or_id: str) -> Resource | None:
         """The resource of this name or numeric id."""
         if name_or_id.isdecimal():
-            return next((one for one in self.by_name.values() if one.get("id") == name_or_id), None)
+            return next((given for given in self.by_name.values() if given.get("id") == name_or_id), None)
         return self.by_name.get(name_or_id)
 
     def copy(self) -> "Row":

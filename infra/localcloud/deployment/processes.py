@@ -95,7 +95,7 @@ class Processes:
     async def stop(self) -> None:
         """End all; when this returns, none is left."""
         await self._unwatch()
-        await asyncio.gather(*(one.process.terminate(STOP_GRACE) for one in self.kept.values()))
+        await asyncio.gather(*(kept.process.terminate(STOP_GRACE) for kept in self.kept.values()))
         if self.fork_server:
             await self.fork_server.stop()
         await asyncio.gather(*(front.stop() for front in self._fronts.values()))
@@ -110,7 +110,7 @@ class Processes:
         """
         await self._unwatch()
         self._environment = environment
-        await asyncio.gather(*(self._again(one) for one in self.kept.values()))
+        await asyncio.gather(*(self._again(kept) for kept in self.kept.values()))
 
     def log_of(self, function: Function) -> Path:
         """The file that holds what a function writes."""
@@ -133,8 +133,8 @@ class Processes:
     async def _unwatch(self) -> None:
         """Let nobody start again what ends."""
         keeping, self._keeping = self._keeping, []
-        for one in keeping:
-            one.cancel()
+        for task in keeping:
+            task.cancel()
         await asyncio.gather(*keeping, return_exceptions=True)
 
     def _watch(self, kept: Kept) -> None:
@@ -166,7 +166,7 @@ class Processes:
 
     def _everybodys(self) -> Mapping[str, str]:
         """This machine's environment without anybody's secrets, and ours."""
-        secret = {name for one in self._manifest.functions for name in one.secrets}
+        secret = {name for function in self._manifest.functions for name in function.secrets}
         machines = {name: value for name, value in without_settings(os.environ).items() if name not in secret}
         # gunicorn's control socket is there; else in the home folder, where it replaces any other gunicorn's.
         return {**machines, **self._environment, "XDG_RUNTIME_DIR": self._sockets.name}

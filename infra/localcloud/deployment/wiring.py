@@ -52,8 +52,8 @@ async def _forget_notifications(client: httpx.AsyncClient, where: Where) -> None
     """Drop what an earlier start left in a bucket that was kept: the same twice would double each event."""
     path = f"/storage/v1/b/{where.bucket}/notificationConfigs"
     answer = await client.get(path)
-    for one in answer.json().get("items", ()) if answer.is_success else ():
-        await client.delete(f"{path}/{one['id']}")
+    for item in answer.json().get("items", ()) if answer.is_success else ():
+        await client.delete(f"{path}/{item['id']}")
 
 
 def shared(manifest: Manifest, where: Where, base: str) -> Iterator[WiredCall]:

@@ -105,7 +105,7 @@ def _first(match: re.Match[str] | None) -> str:
 
 
 def _items(value: Any) -> Sequence[Json]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    return [part for part in value if isinstance(part, Mapping)] if isinstance(value, list) else []
 
 
 def _need(permission: str, on: str) -> Need:

@@ -107,7 +107,7 @@ def usage(storage: Storage, address: Address, *, summary: bool, size: Callable[[
     below = [stored] if stored else list(storage.below(inside))
     if not below and address.name:
         return None
-    total = sum(one.size for one in below)
+    total = sum(entry.size for entry in below)
     if not summary:
         for name, amount in _amounts(below, inside):
             _print(f"{size(amount):<11}  {name}")

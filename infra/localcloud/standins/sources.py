@@ -88,7 +88,7 @@ class Finder:
         if path == STDIO:
             return [Source([Item(STDIO, "")], "", is_folder=False)]
         paths = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
-        return [source for one in paths for source in self._local_one(one)]
+        return [source for name in paths for source in self._local_one(name)]
 
     def _local_one(self, path: str) -> list[Source]:
         if not os.path.isdir(path):

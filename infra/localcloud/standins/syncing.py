@@ -94,10 +94,10 @@ def remove(storage: Storage, place: Place) -> None:
         os.remove(place)
 
 
-def _differ(storage: Storage, one: Place, other: Place) -> bool:
-    if _size(storage, one) != _size(storage, other):
+def _differ(storage: Storage, place: Place, other: Place) -> bool:
+    if _size(storage, place) != _size(storage, other):
         return True
-    return _digest(storage, one) != _digest(storage, other)
+    return _digest(storage, place) != _digest(storage, other)
 
 
 def _size(storage: Storage, place: Place) -> int:

@@ -17,9 +17,9 @@ async def tell(stage: Stage) -> None:
     second = {node: await stage.successor(node, first[node]) for node in NODES}
     await _survivor_first(stage, first[SURVIVOR])
     ledger = (await stage.started(JOB, 2))["instances"]
-    if ledger != {node: str(one["id"]) for node, one in second.items()}:
+    if ledger != {node: str(given["id"]) for node, given in second.items()}:
         raise StoryError("the two nodes do not come from one attempt")
-    zones = " and ".join(sorted({zone_of(one) for one in second.values()}))
+    zones = " and ".join(sorted({zone_of(item) for item in second.values()}))
     stage.say(f"one attempt, the second, has started both in {zones}, under their old names")
     await stage.ended(JOB)
     await stage.only_attempts(JOB, 2)

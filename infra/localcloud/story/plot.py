@@ -48,7 +48,7 @@ class Plot:
             untrue, others = errors.split(StoryError)
             if others or untrue is None:
                 raise
-            raise StoryError("; ".join(str(one) for one in untrue.exceptions)) from errors
+            raise StoryError("; ".join(str(error) for error in untrue.exceptions)) from errors
 
     async def _look_back(self) -> None:
         instances = await self._stage.watch.instances()
@@ -79,5 +79,5 @@ class Plot:
     async def _message(self) -> dict[str, Any] | None:
         """The mail that tells of every job that it is back."""
         messages = await self._stage.watch.mailbox()
-        mails = (one for one in messages if one["channel"] == "mail")
-        return next((one for one in mails if all(f"{job} is back" in one["text"] for job in JOBS)), None)
+        mails = (message for message in messages if message["channel"] == "mail")
+        return next((mail for mail in mails if all(f"{job} is back" in mail["text"] for job in JOBS)), None)

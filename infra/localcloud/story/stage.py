@@ -105,7 +105,7 @@ class Stage:
 
     async def running(self, node: str) -> dict[str, Any]:
         """The one running instance of this name."""
-        found = [one for one in await self.watch.instances() if one["name"] == node]
+        found = [instance for instance in await self.watch.instances() if instance["name"] == node]
         if len(found) != 1 or found[0]["status"] != "RUNNING":
             raise StoryError(f"one running {node} was expected, there are {len(found)}")
         return found[0]
@@ -114,11 +114,11 @@ class Stage:
         """Wait for a running instance of this name that is not the first."""
         found = await until(
             self.watch.instances,
-            lambda seen: any(_is_another(one, node, first) for one in seen),
+            lambda seen: any(_is_another(told, node, first) for told in seen),
             within=TIMEOUT,
             waiting_for=f"{node} to come back",
         )
-        return next(dict(one) for one in found if _is_another(one, node, first))
+        return next(dict(item) for item in found if _is_another(item, node, first))
 
     async def record(self, job: str, number: int) -> Mapping[str, Any]:
         """The ledger's record of an attempt; `StoryError` where there is none."""
@@ -174,14 +174,14 @@ class Stage:
         """Wait until none of these VMs is left."""
         await until(
             self.watch.instances,
-            lambda seen: all(one["name"] not in nodes for one in seen),
+            lambda seen: all(told["name"] not in nodes for told in seen),
             within=TIMEOUT,
             waiting_for=f"{' and '.join(nodes)} to be deleted",
         )
 
 
-def _is_another(one: Mapping[str, Any], node: str, first: str) -> bool:
-    return bool(one["name"] == node and one["id"] != first and one["status"] == "RUNNING")
+def _is_another(given: Mapping[str, Any], node: str, first: str) -> bool:
+    return bool(given["name"] == node and given["id"] != first and given["status"] == "RUNNING")
 
 
 def milliseconds(since: datetime, until_then: datetime) -> str:

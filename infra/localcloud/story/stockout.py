@@ -45,7 +45,7 @@ async def _tell_the_delay(stage: Stage, marker: datetime, asked: datetime) -> No
 
 async def _refused(stage: Stage) -> str:
     """The try that the stockout refused, as attempt 2 has it."""
-    for one in (await stage.record(JOB, 2))["tries"]:
-        if one["place"] == HOME and one.get("error"):
-            return f"{HOME}, {one['error'].split(':')[0]}"
+    for item in (await stage.record(JOB, 2))["tries"]:
+        if item["place"] == HOME and item.get("error"):
+            return f"{HOME}, {item['error'].split(':')[0]}"
     raise StoryError(f"the ledger tells no refused try in {HOME}")

@@ -47,7 +47,7 @@ class Watcher:
     async def names(self, prefix: str) -> list[str]:
         """The names of the objects below a prefix, in their order."""
         answer = await self._http.get(f"/storage/v1/b/{self._bucket}/o", params={"prefix": prefix})
-        return [one["name"] for one in answer.raise_for_status().json().get("items", ())]
+        return [item["name"] for item in answer.raise_for_status().json().get("items", ())]
 
     async def mailbox(self) -> list[dict[str, Any]]:
         """Every mail and notice, oldest first."""
@@ -67,8 +67,12 @@ class Watcher:
     async def in_flight(self, topic: str) -> int:
         """How many messages of a topic somebody has yet to take."""
         topics = (await self._http.get("/local/topics")).raise_for_status().json()["topics"]
-        of_it = [one for one in topics if str(one["name"]).endswith(f"/{topic}")]
-        return sum(each["backlog"] + each["outstanding"] for one in of_it for each in one["subscriptions"])
+        of_it = [item for item in topics if str(item["name"]).endswith(f"/{topic}")]
+        return sum(
+            each["backlog"] + each["outstanding"]
+            for subscription in of_it
+            for each in subscription["subscriptions"]
+        )
 
     async def checkpoint(self, job: str) -> int:
         """The step of the newest checkpoint; 0 before the first."""
@@ -84,7 +88,7 @@ class Watcher:
         """Every instance of the project."""
         answer = await self._http.get(f"/compute/v1/projects/{self._project}/aggregated/instances")
         scopes = answer.raise_for_status().json().get("items", {}).values()
-        return [one for scope in scopes for one in scope.get("instances", ())]
+        return [item for scope in scopes for item in scope.get("instances", ())]
 
     async def entries(self, condition: str) -> list[dict[str, Any]]:
         """Audit entries that meet a condition of Cloud Logging's language, oldest first."""
@@ -94,16 +98,16 @@ class Watcher:
 
     async def gone(self, instance_id: str) -> datetime:
         """When an instance was gone, its name free; `StoryError` where it is still there."""
-        for one in await self._history():
-            if one["id"] == instance_id and one["status"] == "GONE":
-                return datetime.fromisoformat(one["at"])
+        for given in await self._history():
+            if given["id"] == instance_id and given["status"] == "GONE":
+                return datetime.fromisoformat(given["at"])
         raise StoryError(f"instance {instance_id} is still there")
 
     async def begun(self, name: str, *, after: datetime) -> datetime:
         """When the next instance of this name began to exist."""
-        for one in await self._history():
-            at = datetime.fromisoformat(one["at"])
-            if one["name"] == name and one["status"] == "PROVISIONING" and at >= after:
+        for given in await self._history():
+            at = datetime.fromisoformat(given["at"])
+            if given["name"] == name and given["status"] == "PROVISIONING" and at >= after:
                 return at
         raise StoryError(f"no {name} came after {after:%H:%M:%S.%f}")
 
@@ -145,7 +149,7 @@ class Watcher:
         """When Scheduler last fired; None where it has not yet."""
         path = f"/v1/projects/{self._project}/locations/{LOCATION}/jobs"
         jobs = (await self._http.get(path)).raise_for_status().json().get("jobs", ())
-        fired = [datetime.fromisoformat(one["lastAttemptTime"]) for one in jobs if "lastAttemptTime" in one]
+        fired = [datetime.fromisoformat(job["lastAttemptTime"]) for job in jobs if "lastAttemptTime" in job]
         return max(fired, default=None)
 
 

@@ -51,9 +51,17 @@ def list_(*, as_json: bool) -> None:
     """
     held = settings(os.environ)
     if as_json:
-        click.echo(json.dumps([one._asdict() for one in held], indent=2))
+        click.echo(json.dumps([setting._asdict() for setting in held], indent=2))
         return
-    rows = [(one.name, one.value, one.source or "not set", KNOWN[one.name].what) for one in held]
+    rows = [
+        (
+            configured_setting.name,
+            configured_setting.value,
+            configured_setting.source or "not set",
+            KNOWN[configured_setting.name].what,
+        )
+        for configured_setting in held
+    ]
     click.echo(render(("NAME", "VALUE", "FROM", "WHAT IT IS"), rows))
 
 

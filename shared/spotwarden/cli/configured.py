@@ -94,8 +94,8 @@ def project_file(folder: Path) -> Path | None:
     Outside of any repository only this folder's own counts: those above it may be anybody's, such as /tmp.
     """
     above = (folder, *folder.parents)
-    root = next((at for at, one in enumerate(above) if (one / ".git").exists()), 0)
-    return next((one / PROJECT_FILE for one in above[: root + 1] if (one / PROJECT_FILE).is_file()), None)
+    root = next((at for at, path in enumerate(above) if (path / ".git").exists()), 0)
+    return next((item / PROJECT_FILE for item in above[: root + 1] if (item / PROJECT_FILE).is_file()), None)
 
 
 def files(environ: Mapping[str, str]) -> list[Path]:

@@ -21,7 +21,7 @@ def render(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def plain(text: str) -> str:
     """The text as one line that steers no terminal: anybody may have written it into the bucket."""
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+    return "".join(name if name.isprintable() else name.encode("unicode_escape").decode() for name in text)
 
 
 def duration(span: timedelta) -> str:

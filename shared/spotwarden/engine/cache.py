@@ -36,5 +36,5 @@ class GenerationCache(Generic[Value]):
     @classmethod
     def forget(cls) -> None:
         """Know nothing of any bucket."""
-        for one in cls._all:
-            one.clear()
+        for cache in cls._all:
+            cache.clear()

@@ -115,11 +115,11 @@ def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
 def _tell(tick: Tick, error: Exception, metrics: SweepMetrics) -> None:
     """One ERROR line: what, where, and each failure of a group. Error Reporting reads `stack_trace`."""
     single = list(_each(error))
-    for one in single:
-        metrics.failed(type(one).__name__)
+    for base_exception in single:
+        metrics.failed(type(base_exception).__name__)
     failures = [
-        {"what": type(one).__name__, "why": str(one)[:MOST_TEXT], "where": _where(one)}
-        for one in single[:MOST_FAILURES]
+        {"what": type(item).__name__, "why": str(item)[:MOST_TEXT], "where": _where(item)}
+        for item in single[:MOST_FAILURES]
     ]
     first = failures[0]
     more = f", and {len(single) - 1} more" if len(single) > 1 else ""

@@ -28,7 +28,7 @@ def _refused(call: str, status: int, body: bytes) -> Exception:
 
 
 def _holders(policy: Json, role: str) -> frozenset[str]:
-    bindings = [one for one in policy.get("bindings", ()) if one.get("role") == role]
+    bindings = [item for item in policy.get("bindings", ()) if item.get("role") == role]
     return frozenset(member for binding in bindings for member in binding.get("members", ()))
 
 

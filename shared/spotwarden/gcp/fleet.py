@@ -151,5 +151,5 @@ def _cards(listed: Sequence[WireCard]) -> tuple[int, str] | None:
 
 def by_id(ids: Collection[str]) -> Mapping[str, str]:
     """The query for these ids; for all where the filter would be too long: `GatheredFleet` cuts the list."""
-    text = " OR ".join(f"(id = {one})" for one in sorted(ids) if one.isascii() and one.isdecimal())
+    text = " OR ".join(f"(id = {name})" for name in sorted(ids) if name.isascii() and name.isdecimal())
     return {"filter": text} if text and len(text) <= LONGEST else {}

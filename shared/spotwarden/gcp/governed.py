@@ -93,7 +93,7 @@ class Governed(Calls):
             missing.update(snapshots.missing())
             found.extend(leftovers.leftover("snapshot", snapshot) for snapshot in snapshots.items)
         known = (match for match in found if match is not None)
-        return tuple(sorted(known, key=lambda one: one.link)), tuple(sorted(missing))
+        return tuple(sorted(known, key=lambda item: item.link)), tuple(sorted(missing))
 
     def _snapshots(self) -> Iterator[Snapshots]:
         path = f"/compute/v1/projects/{self._project}/global/snapshots"

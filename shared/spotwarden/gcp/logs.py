@@ -93,7 +93,7 @@ class CloudLogging:
 
     def lines(self, ids: Collection[str], since: datetime, *, newest: int = 0) -> Iterator[LogLine]:
         """As `Logs.lines`."""
-        wanted = sorted(one for one in set(ids) if ID_ONLY.fullmatch(one))
+        wanted = sorted(name for name in set(ids) if ID_ONLY.fullmatch(name))
         parts = [wanted[first : first + MOST_IDS] for first in range(0, len(wanted), MOST_IDS)]
         if newest:
             found = heapq.merge(
@@ -126,7 +126,7 @@ class CloudLogging:
 
 
 def _filter(ids: Sequence[str], since: datetime) -> str:
-    named = " OR ".join(f'"{one}"' for one in ids)
+    named = " OR ".join(f'"{instance_id}"' for instance_id in ids)
     stamp = since.astimezone(UTC).isoformat().replace("+00:00", "Z")
     return (
         f'resource.type="gce_instance" AND resource.labels.instance_id=({named}) '

@@ -25,6 +25,6 @@ def zones(pages: Iterable[WirePage[WireScope]], names: Collection[str]) -> froze
         missing.update(page.missing())
         for scope, content in page.items.items():
             offered = (*content.machine_types, *content.accelerator_types)
-            having.setdefault(last(scope), set()).update(one.name for one in offered if one.stands)
+            having.setdefault(last(scope), set()).update(offer.name for offer in offered if offer.stands)
     wanted = set(names)
     return frozenset(zone for zone, names_ in having.items() if wanted <= names_) - missing

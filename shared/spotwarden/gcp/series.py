@@ -94,7 +94,7 @@ class SeriesQuestion(msgspec.Struct, frozen=True, kw_only=True):
         if self.where:
             yield self.where
         if ids:
-            named = ",".join(f'"{one}"' for one in ids)
+            named = ",".join(f'"{item}"' for item in ids)
             yield f"resource.labels.instance_id = one_of({named})"
 
 
@@ -109,7 +109,7 @@ def listed(
         RejectedError: the question was refused.
         UnansweredError: no answer, or one that is not whole.
     """
-    wanted = sorted(one for one in set(ids) if ID_ONLY.fullmatch(one))
+    wanted = sorted(name for name in set(ids) if ID_ONLY.fullmatch(name))
     if ids and not wanted:
         return
     calls = [wanted[first : first + MOST_IDS] for first in range(0, len(wanted), MOST_IDS)]

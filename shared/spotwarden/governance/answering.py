@@ -163,7 +163,7 @@ def _under_way(case: Case) -> str:
     sent = [remediation for remediation in case.remediations if not remediation.error]
     if case.state is not CaseState.DUE or not sent:
         return ""
-    at = moment(max(one.at for one in sent))
+    at = moment(max(message.at for message in sent))
     return f"the remedy was written down at {at} already and may be on its way: look at the VM"
 
 

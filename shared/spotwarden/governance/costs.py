@@ -61,7 +61,7 @@ def _newest(
         for rate in rates
         if (rate.machine, rate.gpu, rate.region) == wanted and (said := _said(rate, kind)) is not None
     ]
-    return max(found, key=lambda one: one[0].date) if found and (machine or gpu) else None
+    return max(found, key=lambda item: item[0].date) if found and (machine or gpu) else None
 
 
 def _said(rate: Rate, kind: VmKind) -> float | None:

@@ -82,8 +82,8 @@ def _explained(policy: Policy, rule: str, team: str, job_file: JobFile) -> tuple
     of_team = policy.teams[team].rules.get(rule, {}) if team else {}
     of_job = job_file.rules.get(rule, {})
     held = tuple(
-        _by_job(_for_job(_by_team(one, RULES[rule], of_team, side), rule), RULES[rule], of_job, side)
-        for one, side in _by_policy(policy, rule)
+        _by_job(_for_job(_by_team(limit, RULES[rule], of_team, side), rule), RULES[rule], of_job, side)
+        for limit, side in _by_policy(policy, rule)
     )
     return _with_warnings(held) if rule == "idle" else held
 
@@ -194,18 +194,21 @@ def _cut(held: EffectiveLimit, note: str) -> EffectiveLimit:
 
 def _settled(base: Limits, held: tuple[EffectiveLimit, ...]) -> Limits:
     """The limits with these values."""
-    found: Limits = msgspec.structs.replace(base, **{one.name: one.value for one in held})
+    found: Limits = msgspec.structs.replace(base, **{limit.name: limit.value for limit in held})
     return found
 
 
 def _with_warnings(held: tuple[EffectiveLimit, ...]) -> tuple[EffectiveLimit, ...]:
     """Who is acted upon before the last of the policy's warnings is warned sooner, too."""
-    value = {one.name: one.value for one in held}
-    warn = tuple(one for one in value["warn"] if one < value["act"])
+    value = {limit.name: limit.value for limit in held}
+    warn = tuple(part for part in value["warn"] if part < value["act"])
     if warn == value["warn"]:
         return held
     sooner = warn or (max(value["act"] - value["grace"], value["act"] / 2),)
     note = "warned before it is acted upon"
     return tuple(
-        msgspec.structs.replace(one, value=sooner, note=note) if one.name == "warn" else one for one in held
+        msgspec.structs.replace(effective_limit, value=sooner, note=note)
+        if effective_limit.name == "warn"
+        else effective_limit
+        for effective_limit in held
     )

@@ -20,14 +20,14 @@ def silent(swept: Mapping[str, datetime], policy: Policy, tick: Tick) -> Notice 
     since = {name: at for name, at in sorted(swept.items()) if tick.now - at > SILENT}
     if not since:
         return None
-    one = next(iter(since)) if len(since) == 1 else f"{len(since)} functions"
+    item = next(iter(since)) if len(since) == 1 else f"{len(since)} functions"
     return Notice(
         id=f"{KIND}/{tick.now:%Y-%m-%d}/{'+'.join(since)}",
         kind=KIND,
         severity=Severity.URGENT,
         job="",
         at=tick.now,
-        what=f"{one} came to the end of no sweep for more than an hour",
+        what=f"{item} came to the end of no sweep for more than an hour",
         why="its turns in the bucket say so" if len(since) == 1 else "their turns in the bucket say so",
         todo="see its log and its Scheduler job, or run `spotwarden doctor`; of a function that was removed,"
         " delete the turn in spotwarden/turns/",

@@ -151,7 +151,7 @@ def _look(
     workers = context.settings.workers
     read = read_cases(store, layout, rules.names, workers=workers)
     filed, broken = with_deliveries(store, layout, context.policy, read, workers=workers)
-    known = {(one.case.rule, one.case.key): one.case for one in filed}
+    known = {(filed_case.case.rule, filed_case.case.key): filed_case.case for filed_case in filed}
     brief = Brief(policy=context.policy, tick=context.tick, steady=steady, cases=known)
     facts = rules.gather(context, only)
     if not only and not context.tick.about:
@@ -159,7 +159,9 @@ def _look(
     judged = dated(rules.judge(facts, brief), brief)
     if not only:
         sweep_metrics().saw(vms=judged.fleet, cases=len(filed))
-    cases = tuple(one for one in paired(judged, filed) if (one.rule, one.key) not in broken)
+    cases = tuple(
+        case_facts for case_facts in paired(judged, filed) if (case_facts.rule, case_facts.key) not in broken
+    )
     return JudgedSweep(judged=judged, cases=cases, broken=tuple(broken.values()))
 
 
@@ -197,17 +199,16 @@ def _act(context: SweepContext, rules: SweptRules[Facts], found: Portion, steady
         return Each([], [])
     again = _look(context, rules, steady, set[str]().union(*wanted.values(), *asking.values()))
     permitted = [
-        replace(one, permitted=True)
-        for one in again.cases
-        if _is_no_more(one, wanted) and _is_approved_still(one, found, context)
+        replace(case_facts, permitted=True)
+        for case_facts in again.cases
+        if _is_no_more(case_facts, wanted) and _is_approved_still(case_facts, found, context)
     ]
-    too_much = [replace(one, budget=found.budget) for one in again.cases if _is_no_more(one, asking)]
+    too_much = [replace(case, budget=found.budget) for case in again.cases if _is_no_more(case, asking)]
     remediated = _escalate(context, permitted, only_remediate=True)
     told = _escalate(context, [result for result in remediated.results if isinstance(result, CaseFacts)])
-    for one in too_much:
-        about = (
-            f"{one.rule} {one.key}: its remedy is for more than {found.budget} VMs and waits for an approval"
-        )
+    for case in too_much:
+        name = f"{case.rule} {case.key}"
+        about = f"{name}: its remedy is for more than {found.budget} VMs and waits for an approval"
         log(context.tick, "WARNING", about, kind=notices.ASKS)
     asked = _escalate(context, too_much)
     every = (remediated, told, asked)
@@ -231,7 +232,7 @@ def _is_no_more(case: CaseFacts, wanted: Mapping[tuple[str, str], set[str]]) -> 
 
 def _is_approved_still(case: CaseFacts, found: Portion, context: SweepContext) -> bool:
     """Whether what hangs on somebody's word has it at the second look as well."""
-    if not any((one.rule, one.key) == (case.rule, case.key) for one in found.approved):
+    if not any((item.rule, item.key) == (case.rule, case.key) for item in found.approved):
         return True
     if case.filed is None or case.finding is None:
         return False

@@ -44,7 +44,7 @@ def read_value(name: str, kind: Any, said: object) -> Any:  # noqa: ANN401 — a
     """The value that a document says; `ValueError` says what is wrong with it and what is allowed."""
     read = said
     if timedelta in (kind, *get_args(kind)):
-        read = [_time(one) for one in said] if isinstance(said, list | tuple) else _time(said)
+        read = [_time(part) for part in said] if isinstance(said, list | tuple) else _time(said)
     try:
         value = typed.convert(read, kind)
     except msgspec.ValidationError as error:
@@ -52,8 +52,8 @@ def read_value(name: str, kind: Any, said: object) -> Any:  # noqa: ANN401 — a
     if isinstance(value, Mapping):
         _all_finite(value)
         return value
-    for one in value if isinstance(value, tuple) else (value,):
-        _in_bounds(name, one)
+    for item in value if isinstance(value, tuple) else (value,):
+        _in_bounds(name, item)
     return value
 
 
@@ -83,9 +83,9 @@ def written(value: object) -> str:
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, tuple):
-        return ", ".join(written(one) for one in value) or "any"
+        return ", ".join(written(part) for part in value) or "any"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {written(one)}" for name, one in value.items()) or "none"
+        return ", ".join(f"{name} {written(item)}" for name, item in value.items()) or "none"
     if isinstance(value, float):
         return f"{value:g}"
     return _WORDS.get(value, str(value)) if value is None or isinstance(value, bool) else str(value)
@@ -153,11 +153,11 @@ def _expected(kind: Any, said: object) -> str:  # noqa: ANN401 — as above
     """What is allowed, in words."""
     if get_origin(kind) is Mapping:
         return f"it is {said!r}; it must be a table of numbers such as {{ loss = 10.0 }}"
-    inner = next(one for one in (get_args(kind) or (kind,)) if one not in (type(None), ...))
+    inner = next(get_arg for get_arg in (get_args(kind) or (kind,)) if get_arg not in (type(None), ...))
     words = {timedelta: DURATION, str: "a text in quotes", int: "a whole number", float: "a number"}
     words |= {bool: "true or false", date: "a day such as 2026-12-31"}
     if isinstance(inner, type) and issubclass(inner, Enum):
-        allowed = " or ".join(f'"{one.value}"' for one in inner)
+        allowed = " or ".join(f'"{item.value}"' for item in inner)
     else:
         allowed = words.get(inner, str(inner))
     listed = "a list, each of them " if str(kind).startswith("tuple") else ""

@@ -49,7 +49,7 @@ def inadmissible(launch: Launch, limits: AdmissionLimits, project: str) -> Itera
         yield f"{hidden[0]} hides what would be made; write it out"
         return
     for rule in _RULES:
-        found = [one for one in rule.find(request, project) if not _allowed(one, rule.of(limits))]
+        found = [item for item in rule.find(request, project) if not _allowed(item, rule.of(limits))]
         for value in dict.fromkeys(found):
             among = ", ".join(rule.of(limits))
             yield f"the {rule.what} {value!r} is not among {among} (admission.{rule.name})"
@@ -77,7 +77,8 @@ def _types(request: Request, _project: str) -> Iterator[str]:
 
 def _accelerators(request: Request, _project: str) -> Iterator[str]:
     yield from (
-        _last(one.get("acceleratorType", "")) for one in _machine(request).get("guestAccelerators", ())
+        _last(accelerator.get("acceleratorType", ""))
+        for accelerator in _machine(request).get("guestAccelerators", ())
     )
 
 
@@ -98,7 +99,7 @@ def _images(request: Request, project: str) -> Iterator[str]:
 
 
 def _accounts(request: Request, _project: str) -> Iterator[str]:
-    yield from (one.get("email", DEFAULT) for one in _machine(request).get("serviceAccounts", ()))
+    yield from (item.get("email", DEFAULT) for item in _machine(request).get("serviceAccounts", ()))
 
 
 def _networks(request: Request, project: str) -> Iterator[str]:
@@ -112,7 +113,7 @@ def _networks(request: Request, project: str) -> Iterator[str]:
 def _projects(request: Request, project: str) -> Iterator[str]:
     """Every other project whose things it names, wherever in the request."""
     texts = (text for part in (request.query, request.body) for text in _texts(part))
-    yield from (one for text in texts for one in _PROJECT.findall(text) if one != project)
+    yield from (named for text in texts for named in _PROJECT.findall(text) if named != project)
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -159,8 +160,8 @@ def _owner(link: str, project: str) -> str:
     return found[1] if found else project
 
 
-def _allowed(one: str, patterns: Sequence[str]) -> bool:
-    return not patterns or any(fnmatchcase(one, pattern) for pattern in patterns)
+def _allowed(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 class _Rule(NamedTuple):

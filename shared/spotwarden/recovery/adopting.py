@@ -29,10 +29,10 @@ from spotwarden.recovery.reopening import started_again
 def strangers(facts: JobFacts) -> list[Instance]:
     """Instances of the job's own that carry no label of ours and that no attempt knows."""
     known = {
-        one
+        name
         for recorded in facts.ledger
         for ids in (recorded.attempt.instances, recorded.attempt.replaces)
-        for one in ids.values()
+        for name in ids.values()
     }
     return [
         instance
@@ -51,13 +51,13 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
         # On the list before anything else: nobody would miss an instance of a job that nobody watches.
         return KeepWatch(reason="a job was seen", job=facts.job, watch=Watch(job=facts.job), generation=0)
     newest = facts.ledger[-1] if facts.ledger else None
-    ids = {name: one.id for name, one in new.items()}
+    ids = {name: instance.id for name, instance in new.items()}
     if newest and _another_node(newest.attempt, ids):
         more = replace(newest.attempt, instances={**newest.attempt.instances, **ids}, updated=tick.now)
         return WriteAttempt(reason="another node was seen", record=more, generation=newest.generation)
     if newest and newest.attempt.state not in CLOSED and _still_there(facts, newest.attempt):
         return None
-    first = min(new.values(), key=lambda one: one.created or tick.now)
+    first = min(new.values(), key=lambda item: item.created or tick.now)
     began = first.started or first.created or tick.now
     record = Attempt(
         job=facts.job,
@@ -136,7 +136,7 @@ def settle(facts: JobFacts, tick: Tick) -> Step | None:
 
 def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
     """The entry in the list of open jobs that says what the ledger says."""
-    past = {one for recorded in facts.ledger[-10:] for one in recorded.attempt.replaces.values() if one}
+    past = {name for recorded in facts.ledger[-10:] for name in recorded.attempt.replaces.values() if name}
     past |= {removal.instance_id for removal in newest.removed.values()}
     return Watch(job=facts.job, attempt=newest.number, instances=newest.wanted, past=tuple(sorted(past)))
 
@@ -146,8 +146,8 @@ def _record(facts: JobFacts, newest: Attempt, tick: Tick) -> Step | None:
     there = {instance.id: instance for instance in facts.instances if instance.status is Status.RUNNING}
     for node, instance_id in newest.instances.items():
         if instance_id not in facts.fetched:
-            one = there.get(instance_id)
-            return Fetch(node=node, zone=one.zone, instance_id=instance_id) if one else None
+            item = there.get(instance_id)
+            return Fetch(node=node, zone=item.zone, instance_id=instance_id) if item else None
     ran = {node: facts.fetched[instance_id] for node, instance_id in newest.instances.items()}
     if not all(map(_is_whole, ran.values())):
         return None

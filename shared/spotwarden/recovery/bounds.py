@@ -28,7 +28,7 @@ class AttemptLife(msgspec.Struct, frozen=True, kw_only=True):
 
 def lives(facts: JobFacts) -> Iterator[AttemptLife]:
     """Each attempt that ran, oldest first; its end stands in the record of its successor."""
-    attempts = [one.attempt for one in facts.ledger]
+    attempts = [recorded.attempt for recorded in facts.ledger]
     for attempt, successor in zip_longest(attempts, attempts[1:]):
         if attempt.started is not None:
             yield AttemptLife(

@@ -36,14 +36,14 @@ def newest(ledger: Sequence[Attempt]) -> Attempt | None:
 def _first_seen(stopped: Attempt, tombstone: Attempt) -> dict[str, str]:
     """The instances of an attempt that was stopped before it was known to run: only the stop names them."""
     former = set(stopped.replaces.values())
-    return {node: one for node, one in tombstone.replaces.items() if one not in former}
+    return {node: name for node, name in tombstone.replaces.items() if name not in former}
 
 
 def as_told(facts: JobFacts) -> JobFacts:
     """The facts with the attempts as people see them; for what is shown, never for what is decided."""
-    seen = {attempt.number: attempt for attempt in told([one.attempt for one in facts.ledger])}
-    kept = [one for one in facts.ledger if one.attempt.number in seen]
-    ledger = tuple(replace(one, attempt=seen[one.attempt.number]) for one in kept)
+    seen = {attempt.number: attempt for attempt in told([recorded.attempt for recorded in facts.ledger])}
+    kept = [fact for fact in facts.ledger if fact.attempt.number in seen]
+    ledger = tuple(replace(item, attempt=seen[item.attempt.number]) for item in kept)
     return facts if ledger == facts.ledger else replace(facts, ledger=ledger)
 
 

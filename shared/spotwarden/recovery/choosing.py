@@ -96,35 +96,41 @@ def hopeless(facts: JobFacts, attempt: Attempt) -> bool:
 
 def _useless(attempt: Attempt, place: str) -> bool:
     return any(
-        one.place == place and one.kind is TryKind.CREATE and one.error and refusal(one.error) in LASTING
-        for one in attempt.tries
+        tried.place == place
+        and tried.kind is TryKind.CREATE
+        and tried.error
+        and refusal(tried.error) in LASTING
+        for tried in attempt.tries
     )
 
 
 def _useless_start(attempt: Attempt) -> bool:
     return any(
-        one.kind is TryKind.START and one.error and refusal(one.error) in LASTING for one in attempt.tries
+        tried.kind is TryKind.START and tried.error and refusal(tried.error) in LASTING
+        for tried in attempt.tries
     )
 
 
 def _starts(attempt: Attempt) -> int:
-    return sum(one.kind is TryKind.START for one in attempt.tries)
+    return sum(tried.kind is TryKind.START for tried in attempt.tries)
 
 
 def _asked_lately(attempt: Attempt, place: str, policy: Policy, tick: Tick, *, spot: bool = True) -> bool:
     """Whether the place refused the like to this attempt within the block, or its region has no quota."""
     block = policy.placement.block
-    recent = [one for one in attempt.tries if one.error and one.spot == spot and tick.now - one.at < block]
+    recent = [
+        tried for tried in attempt.tries if tried.error and tried.spot == spot and tick.now - tried.at < block
+    ]
     return any(
-        one.place == place
-        or (refusal(one.error) is RefusalKind.QUOTA and region_of(one.place) == region_of(place))
-        for one in recent
+        item.place == place
+        or (refusal(item.error) is RefusalKind.QUOTA and region_of(item.place) == region_of(place))
+        for item in recent
     )
 
 
 def _last_asked(attempt: Attempt, place: str, tick: Tick) -> tuple[datetime, int]:
     """The place that was asked longest ago comes first, those that never were before all others."""
-    tries: list[Try] = [one for one in attempt.tries if one.place == place]
+    tries: list[Try] = [tried for tried in attempt.tries if tried.place == place]
     return (tries[-1].at, 1) if tries else (tick.now - timedelta(days=365), 0)
 
 
@@ -133,7 +139,7 @@ def _why_on_demand(facts: JobFacts, policy: Policy, tick: Tick) -> str:
     if file.on_demand_after is not None:
         limits = msgspec.structs.replace(limits, on_demand_after=file.on_demand_after)
     return placement.why_on_demand(
-        preemptions=sum(one.attempt.fate == Fate.PREEMPTED.value for one in facts.ledger),
+        preemptions=sum(recorded.attempt.fate == Fate.PREEMPTED.value for recorded in facts.ledger),
         remaining=work_left(facts, tick.now),
         deadline=file.deadline,
         now=tick.now,

@@ -53,7 +53,7 @@ def record(facts: JobFacts, finding: LossFinding, tick: Tick) -> Attempt:
     known[finding.node.node] = finding.node.instance_id
     # A marker may name another VM of a node; the one that the ledger counts on must go if it lives.
     living = {instance.id for instance in facts.instances if alive(instance)}
-    known |= {node: one for node, one in own.items() if one in living}
+    known |= {node: name for node, name in own.items() if name in living}
     return Attempt(
         job=facts.job,
         number=number,
@@ -95,9 +95,9 @@ def _set_aside(facts: JobFacts, node: NodeFacts, tick: Tick) -> Step | None:
     notice = notices.not_recoverable(facts, node, reason, tick)
     if notice.id not in facts.told:
         return Tell(reason=reason, notice=notice)
-    for one in facts.nodes:
-        if one.marker is not None:
-            return _aside(facts, one.node, one.marker.generation, one.marker.data, reason)
+    for fact in facts.nodes:
+        if fact.marker is not None:
+            return _aside(facts, fact.node, fact.marker.generation, fact.marker.data, reason)
     if facts.watched is None:
         return None
     if node.node not in facts.registered:

@@ -31,9 +31,9 @@ def in_the_way(facts: JobFacts, attempt: Attempt) -> list[Instance]:
     ]
 
 
-def stood_in_for(one: Instance, attempt: Attempt) -> bool:
+def stood_in_for(instance: Instance, attempt: Attempt) -> bool:
     """Whether the attempt replaces this very instance; a marker that names a stranger's id is not enough."""
-    return attempt.replaces.get(one.name) == one.id and one.job in {None, attempt.job}
+    return attempt.replaces.get(instance.name) == instance.id and instance.job in {None, attempt.job}
 
 
 def clear_the_way(facts: JobFacts, attempt: Attempt) -> DeleteInstance | Wait | None:
@@ -41,11 +41,11 @@ def clear_the_way(facts: JobFacts, attempt: Attempt) -> DeleteInstance | Wait | 
 
     Each delete is addressed to an id, so it is safe for any sweep, as often as it likes.
     """
-    for one in in_the_way(facts, attempt):
-        if one.status not in GOING:
-            return delete(one, attempt)
+    for instance in in_the_way(facts, attempt):
+        if instance.status not in GOING:
+            return delete(instance, attempt)
     if going := _going(facts, attempt):
-        return Wait(reason=f"{', '.join(one.name for one in going)} must be gone first")
+        return Wait(reason=f"{', '.join(item.name for item in going)} must be gone first")
     if facts.unsure and isinstance(facts.launch, Launch) and facts.launch.gang:
         return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
     return None
@@ -59,15 +59,15 @@ def _going(facts: JobFacts, attempt: Attempt) -> list[Instance]:
     return [item for item in (*mine, *in_the_way(facts, attempt)) if item.status in GOING]
 
 
-def delete(one: Instance, attempt: Attempt) -> DeleteInstance:
+def delete(instance: Instance, attempt: Attempt) -> DeleteInstance:
     """The delete of an instance that stands in the way of an attempt."""
-    what = "a survivor of the gang" if alive(one) else "a stopped node of the gang"
+    what = "a survivor of the gang" if alive(instance) else "a stopped node of the gang"
     return DeleteInstance(
         reason=f"{what} goes before attempt {attempt.number} starts",
         job=attempt.job,
         attempt=attempt.number,
-        node=one.name,
-        zone=one.zone,
-        instance_id=one.id,
-        request_id=delete_id(attempt.job, attempt.number, one.id),
+        node=instance.name,
+        zone=instance.zone,
+        instance_id=instance.id,
+        request_id=delete_id(attempt.job, attempt.number, instance.id),
     )

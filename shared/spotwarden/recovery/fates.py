@@ -74,13 +74,19 @@ def cause_of(node: NodeFacts) -> Operation | None:
     does: with the termination action DELETE a preemption is followed by a delete, and many shutdown scripts
     delete their own VM. What was refused has ended nothing.
     """
-    ends = [one for one in _newest_life(node.history) if one.kind in KINDS and not one.error]
-    people = (one for one in ends if one.kind in REMOVALS and actor(one.user) is Actor.PERSON)
+    ends = [
+        operation
+        for operation in _newest_life(node.history)
+        if operation.kind in KINDS and not operation.error
+    ]
+    people = (end for end in ends if end.kind in REMOVALS and actor(end.user) is Actor.PERSON)
     return next(people, next(iter(ends), None))
 
 
 def _newest_life(history: Sequence[Operation]) -> Sequence[Operation]:
-    worked = [one.done and not one.error and one.kind in BEGINNINGS for one in history]
+    worked = [
+        operation.done and not operation.error and operation.kind in BEGINNINGS for operation in history
+    ]
     return history[len(worked) - worked[::-1].index(True) :] if any(worked) else history
 
 
@@ -98,12 +104,12 @@ def lost_at(node: NodeFacts, tick: Tick) -> datetime:
 
 def now_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool = False) -> Now:
     """How the instance stands; another one of the job's own under its name counts, for that is the node."""
-    present = [one for one in (node.instance, *node.others) if one is not None]
-    if any(alive(one) for one in present):
+    present = [instance for instance in (node.instance, *node.others) if instance is not None]
+    if any(alive(item) for item in present):
         if early and _announced(node, limits, tick):
             return Now.DOOMED
         return Now.SETTLED if _rested(node, present, tick) >= limits.settle else Now.FRESH
-    if any(one.status in GOING for one in present):
+    if any(candidate.status in GOING for candidate in present):
         return Now.GOING
     if present:
         return Now.KEPT
@@ -115,14 +121,14 @@ def _announced(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> bool:
 
     Anybody can write that into a marker. Of an instance without a notice nothing is announced.
     """
-    marker, one = node.marker, node.instance
-    if marker is None or one is None or not alive(one) or not one.notice or node.others:
+    marker, instance = node.marker, node.instance
+    if marker is None or instance is None or not alive(instance) or not instance.notice or node.others:
         return False
     return marker.body.early and tick.now - marker.written < limits.early_notice
 
 
 def _rested(node: NodeFacts, present: list[Instance], tick: Tick) -> timedelta:
     """How long ago the newest of these things happened: the marker, the last start."""
-    moments = [one.started for one in present if one.started is not None]
+    moments = [instance.started for instance in present if instance.started is not None]
     moments += [node.marker.written] if node.marker else []
     return tick.now - max(moments, default=tick.now - timedelta(days=1))

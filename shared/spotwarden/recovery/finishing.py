@@ -65,18 +65,22 @@ def made(facts: JobFacts, attempt: Attempt, *, dead: bool = False) -> dict[str, 
 def made_and_gone(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     """The instances of the newest try, with those of them that only the log still tells of, by node."""
     there = {instance.id for instance in (*facts.instances, *facts.namesakes)}
-    gone = {node: one for node, one in inserted(facts, attempt).items() if one not in there}
+    gone = {node: name for node, name in inserted(facts, attempt).items() if name not in there}
     return {**gone, **made(facts, attempt, dead=True)}
 
 
 def inserted(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     """What the log says that the request of the newest try has made, by node."""
     asked = attempt.tries[-1].request_id
-    groups = {one.group for one in facts.inserts if one.request_id == asked and one.group}
+    groups = {
+        operation.group for operation in facts.inserts if operation.request_id == asked and operation.group
+    }
     return {
-        one.target_name: one.target_id
-        for one in facts.inserts
-        if one.kind == "insert" and not one.error and (one.request_id == asked or one.group in groups)
+        insert.target_name: insert.target_id
+        for insert in facts.inserts
+        if insert.kind == "insert"
+        and not insert.error
+        and (insert.request_id == asked or insert.group in groups)
     }
 
 
@@ -87,7 +91,7 @@ def came_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     """
     if attempt.tries[-1].kind is TryKind.START:
         running = {instance.id for instance in facts.instances if alive(instance)}
-        return {node: one for node, one in attempt.replaces.items() if one in running}
+        return {node: name for node, name in attempt.replaces.items() if name in running}
     gang = isinstance(facts.launch, Launch) and facts.launch.gang
     return made(facts, attempt, dead=True) if gang else made_and_gone(facts, attempt)
 
@@ -114,8 +118,8 @@ def revived(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
             if alive(instance) and _by_hand(instance, attempt)
         }
     running = {instance.id for instance in facts.instances if alive(instance)}
-    old = {node: one for node, one in attempt.replaces.items() if one in running}
-    new = {one.name: one.id for one in launched_anew(facts, attempt)}
+    old = {node: name for node, name in attempt.replaces.items() if name in running}
+    new = {item.name: item.id for item in launched_anew(facts, attempt)}
     return next((ids for ids in (new, old) if whole(facts, ids)), {})
 
 
@@ -130,7 +134,7 @@ def launched_anew(facts: JobFacts, attempt: Attempt) -> list[Instance]:
     ]
 
 
-def _by_hand(one: Instance, attempt: Attempt) -> bool:
+def _by_hand(instance: Instance, attempt: Attempt) -> bool:
     """Started again under its old id, or launched anew under the node's name without our labels."""
-    by_name = one.job is None and one.name in attempt.replaces
-    return by_name or (attempt.replaces.get(one.name) == one.id and one.job == attempt.job)
+    by_name = instance.job is None and instance.name in attempt.replaces
+    return by_name or (attempt.replaces.get(instance.name) == instance.id and instance.job == attempt.job)

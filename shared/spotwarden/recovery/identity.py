@@ -78,15 +78,24 @@ class JobIdentity(msgspec.Struct, frozen=True, kw_only=True):
     def insert_of(self, instance_id: str) -> Operation | None:
         """The insert that made it, where the log tells."""
         return next(
-            (one for one in self.inserts if one.kind == "insert" and one.target_id == instance_id), None
+            (
+                operation
+                for operation in self.inserts
+                if operation.kind == "insert" and operation.target_id == instance_id
+            ),
+            None,
         )
 
     def requested(self, insert: Operation) -> bool | None:
         """Whether a request of the chain made it; None where the log does not tell of its group's request."""
-        sent = {one.request_id for attempt in self.attempts.values() for one in attempt.tries}
+        sent = {tried.request_id for attempt in self.attempts.values() for tried in attempt.tries}
         if insert.request_id or not insert.group:
             return insert.request_id in sent
-        asked = [one.request_id for one in self.inserts if one.group == insert.group and one.request_id]
+        asked = [
+            operation.request_id
+            for operation in self.inserts
+            if operation.group == insert.group and operation.request_id
+        ]
         return any(request in sent for request in asked) if asked else None
 
 
@@ -123,10 +132,10 @@ def _may_have_made(attempt: ChainRecord, instance: Instance) -> bool:
     if made is not None and attempt.closed and made > attempt.updated + LATE_INSERT:
         return False
     return any(
-        one.turn == (instance.turn or one.turn)
-        and fits(instance.zone, one.place)
-        and (made is None or made >= one.at - CLOCKS_APART)
-        for one in attempt.tries
+        tried.turn == (instance.turn or tried.turn)
+        and fits(instance.zone, tried.place)
+        and (made is None or made >= tried.at - CLOCKS_APART)
+        for tried in attempt.tries
     )
 
 

@@ -144,7 +144,7 @@ def read_ledger(store: Store, layout: Layout, folder: JobFolder) -> tuple[Record
         if stored is not None:
             attempt = decoded(layout.build(object_name), stored.data, Attempt)
             found.append(Recorded(attempt=attempt, generation=stored.generation, written=stored.updated))
-    return tuple(sorted(found, key=lambda one: one.attempt.number))
+    return tuple(sorted(found, key=lambda item: item.attempt.number))
 
 
 def read_watch(store: Store, layout: Layout, job: str) -> Watched | None:

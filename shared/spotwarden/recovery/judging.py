@@ -55,7 +55,7 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
         for match in found
         if match.judgement.verdict is LossVerdict.CLOSE and on_purpose(facts, match.node)
     ]
-    if removed := [one for one in closing if one.node.instance_id in ours]:
+    if removed := [finding for finding in closing if finding.node.instance_id in ours]:
         fallen = any(match.judgement.verdict is LossVerdict.RECOVER for match in found)
         if fallen:
             return removed[0]
@@ -85,7 +85,7 @@ def answered(facts: JobFacts, node: NodeFacts) -> str:
     if node.marker is None:
         return ""
     replaced = _replaced(facts, node)
-    for attempt in (one.attempt for one in facts.ledger):
+    for attempt in (recorded.attempt for recorded in facts.ledger):
         stands_in = replaced and attempt.replaces.get(node.node) == node.instance_id
         if stands_in or attempt.markers.get(node.node) == node.marker.generation:
             return f"answered by attempt {attempt.number}"
@@ -100,9 +100,9 @@ def _replaced(facts: JobFacts, node: NodeFacts) -> bool:
         return False
     if started_again(facts, node):
         return False
-    replaced = [one.attempt.replaces.get(node.node) for one in facts.ledger]
+    replaced = [recorded.attempt.replaces.get(node.node) for recorded in facts.ledger]
     # An attempt that its developer launched by hand replaces nothing, and yet the one before it is past.
-    past = [one.attempt.instances.get(node.node) for one in facts.ledger[:-1]]
+    past = [fact.attempt.instances.get(node.node) for fact in facts.ledger[:-1]]
     return node.instance_id in (*replaced, *past)
 
 
@@ -111,7 +111,9 @@ def closed(facts: JobFacts, node: NodeFacts) -> str:
     newest = facts.newest
     if newest is None or newest.state not in CLOSED or started_again(facts, node):
         return ""
-    chain = [of for one in facts.ledger for of in (one.attempt.instances, one.attempt.replaces)]
+    chain = [
+        of for recorded in facts.ledger for of in (recorded.attempt.instances, recorded.attempt.replaces)
+    ]
     past = {instance_id for ids in chain for instance_id in ids.values()}
     launched = bool(node.instance_id) and node.instance_id not in past and known(facts, node)
     # What a request of the chain has made was never on record where the stop came first; nobody launched it.

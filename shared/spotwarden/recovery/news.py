@@ -14,9 +14,9 @@ def news(record: Attempt, tick: Tick) -> Iterator[PlaceNews]:
 
     On-demand tries say nothing about spot places.
     """
-    for one in record.tries[-2:]:
-        if one.error and one.spot and refusal(one.error) is RefusalKind.STOCKOUT:
-            yield PlaceNews(place=one.place, event=PlaceEvent.STOCKOUT, at=one.at)
+    for tried in record.tries[-2:]:
+        if tried.error and tried.spot and refusal(tried.error) is RefusalKind.STOCKOUT:
+            yield PlaceNews(place=tried.place, event=PlaceEvent.STOCKOUT, at=tried.at)
     if record.state is AttemptState.RUNNING and record.tries and record.tries[-1].spot:
         yield PlaceNews(place=record.tries[-1].place, event=PlaceEvent.GAVE, at=tick.now)
     taken = record.state is AttemptState.CLAIMED and record.fate == Fate.PREEMPTED.value

@@ -58,9 +58,9 @@ class ShownInstances:
             ("job", job),
             ("gang", job),
             *(("name", name) for name in names),
-            *(("id", one) for one in ids),
+            *(("id", instance_id) for instance_id in ids),
         ]
-        found = {one.id: one for key in keys for one in self._by_key.get(key, ())}
+        found = {instance.id: instance for key in keys for instance in self._by_key.get(key, ())}
         return tuple(found.values())
 
     @cached_property
@@ -79,7 +79,7 @@ class ShownInstances:
     def inserts(self, *, job: str, names: Iterable[str]) -> tuple[Operation, ...]:
         """Every insert of one of the names, or of a name as a gang's node has it; and all bulk inserts."""
         keys = [("gang", job), ("bulk", ""), *(("name", name) for name in names)]
-        found = {one.name: one for key in keys for one in self._made.get(key, ())}
+        found = {operation.name: operation for key in keys for operation in self._made.get(key, ())}
         return tuple(found.values())
 
     def speaks_of(self, node: str) -> bool:
@@ -88,15 +88,19 @@ class ShownInstances:
 
     def unwatched(self, known: set[str]) -> list[str]:
         """The jobs whose label a living instance has that is not known by id: one started again, perhaps."""
-        jobs = [one.job for one in self._instances if one.id not in known and one.job and alive(one)]
+        jobs = [
+            instance.job
+            for instance in self._instances
+            if instance.id not in known and instance.job and alive(instance)
+        ]
         return list(dict.fromkeys(jobs))
 
     def removed_by_people(self) -> set[str]:
         """The ids of what people have deleted or stopped."""
         return {
-            one.target_id
-            for one in self._operations
-            if one.kind in REMOVALS and not one.error and actor(one.user) is Actor.PERSON
+            operation.target_id
+            for operation in self._operations
+            if operation.kind in REMOVALS and not operation.error and actor(operation.user) is Actor.PERSON
         }
 
     def unlisted(self, known: set[str]) -> list[str]:
@@ -104,12 +108,15 @@ class ShownInstances:
         names = [
             instance.name for instance in self._instances if instance.job is None and instance.id not in known
         ]
-        return [*names, *(one.target_name for one in self._taken if one.target_id not in known)]
+        return [
+            *names,
+            *(operation.target_name for operation in self._taken if operation.target_id not in known),
+        ]
 
     def taken(self, job: str) -> list[Operation]:
         """The preemptions and host errors of instances of this name, or of a gang of it."""
         name = re.compile(rf"{re.escape(job)}(-\d+)?")
-        return [one for one in self._taken if name.fullmatch(one.target_name)]
+        return [operation for operation in self._taken if name.fullmatch(operation.target_name)]
 
     def history(
         self, instance_id: str, node: str, since: datetime | None, answered: frozenset[str]
@@ -118,8 +125,8 @@ class ShownInstances:
         if instance_id:
             log = self._log.get(("id", instance_id), [])
         else:
-            log = [one for one in self._log.get(("name", node), []) if _recent(one, since)]
-        names = [one.name in answered for one in log]
+            log = [operation for operation in self._log.get(("name", node), []) if _recent(operation, since)]
+        names = [item.name in answered for item in log]
         past = len(names) - names[::-1].index(True) if any(names) else 0
         return tuple(log[past:])
 
@@ -132,9 +139,9 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
     """The facts with everything that Compute Engine shows of the job's nodes."""
     told = [(marker.node, _id_of(facts, marker), marker) for marker in markers]
     said = {(node, instance_id) for node, instance_id, _ in told}
-    silent = [(node, one, None) for node, one in _expected(facts) if (node, one) not in said]
+    silent = [(node, name, None) for node, name in _expected(facts) if (node, name) not in said]
     nodes: list[tuple[str, str, Marker | None]] = [*told, *silent]
-    nodes += [(node, one, None) for node, one in _unseen(facts, shown) if (node, one) not in said]
+    nodes += [(node, item, None) for node, item in _unseen(facts, shown) if (node, item) not in said]
     names = _names(facts, markers)
     facts = replace(
         facts,
@@ -144,15 +151,19 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
     )
     over = last_closed(facts)
     former = [] if over is None else [*instances_of(over).items()]
-    former = [(node, one) for node, one in former if one and (node, one) not in {key[:2] for key in nodes}]
-    again = (_node(facts, shown, node, one, None) for node, one in former)
+    former = [
+        (node, candidate)
+        for node, candidate in former
+        if candidate and (node, candidate) not in {key[:2] for key in nodes}
+    ]
+    again = (_node(facts, shown, node, each, None) for node, each in former)
     return replace(
         facts,
         nodes=(
             *(_node(facts, shown, *node) for node in nodes),
             *(node for node in again if started_again(facts, node)),
         ),
-        outlived=tuple(_node(facts, shown, node, one, None) for node, one in _outlived(facts)),
+        outlived=tuple(_node(facts, shown, node, another, None) for node, another in _outlived(facts)),
         predecessors=tuple(_node(facts, shown, node, one, None) for node, one in _predecessors(facts)),
     )
 
@@ -164,8 +175,8 @@ def _id_of(facts: JobFacts, marker: Marker) -> str:
     """
     known = facts.newest.instances.get(marker.node, "") if facts.newest else ""
     registered = facts.registrations.get(marker.node, "")
-    past = {one.attempt.instances.get(marker.node) for one in facts.ledger[:-1]}
-    past |= {one.attempt.replaces.get(marker.node) for one in facts.ledger}
+    past = {recorded.attempt.instances.get(marker.node) for recorded in facts.ledger[:-1]}
+    past |= {fact.attempt.replaces.get(marker.node) for fact in facts.ledger}
     if registered in past:
         registered = known or registered
     return marker.body.instance_id or registered or known
@@ -181,7 +192,7 @@ def _expected(facts: JobFacts) -> list[tuple[str, str]]:
         return list(facts.registrations.items())
     if newest.state is AttemptState.RUNNING:
         return list(newest.instances.items())
-    return [] if newest.state in CLOSED else [(node, one) for node, one in newest.replaces.items() if one]
+    return [] if newest.state in CLOSED else [(node, name) for node, name in newest.replaces.items() if name]
 
 
 def _outlived(facts: JobFacts) -> list[tuple[str, str]]:
@@ -189,9 +200,9 @@ def _outlived(facts: JobFacts) -> list[tuple[str, str]]:
     newest = facts.newest
     if newest is None or newest.state in CLOSED:
         return []
-    early = [one.attempt for one in facts.ledger[-3:] if one.attempt.early]
-    past = [one for one in early if one is not newest or newest.state is AttemptState.RUNNING]
-    return [(node, one) for attempt in past for node, one in attempt.replaces.items()]
+    early = [recorded.attempt for recorded in facts.ledger[-3:] if recorded.attempt.early]
+    past = [instance for instance in early if instance is not newest or newest.state is AttemptState.RUNNING]
+    return [(node, name) for attempt in past for node, name in attempt.replaces.items()]
 
 
 def _predecessors(facts: JobFacts) -> list[tuple[str, str]]:
@@ -199,9 +210,9 @@ def _predecessors(facts: JobFacts) -> list[tuple[str, str]]:
     newest = facts.newest
     if newest is None or newest.state in CLOSED:
         return []
-    last = [one.attempt for one in facts.ledger[-3:]]
-    past = [one for one in last if one is not newest or newest.state is AttemptState.RUNNING]
-    return [(node, one) for attempt in past for node, one in attempt.replaces.items() if one]
+    last = [recorded.attempt for recorded in facts.ledger[-3:]]
+    past = [item for item in last if item is not newest or newest.state is AttemptState.RUNNING]
+    return [(node, name) for attempt in past for node, name in attempt.replaces.items() if name]
 
 
 def _unseen(facts: JobFacts, shown: ShownInstances) -> list[tuple[str, str]]:
@@ -216,17 +227,19 @@ def _unseen(facts: JobFacts, shown: ShownInstances) -> list[tuple[str, str]]:
     # Without a ledger the registered ones are looked for in any case.
     known = set() if newest else set(facts.registrations.values())
     known |= {
-        one
+        name
         for recorded in facts.ledger
         for of in (recorded.attempt.instances, recorded.attempt.replaces)
-        for one in of.values()
+        for name in of.values()
     }
     return [
-        (one.target_name, one.target_id)
-        for one in shown.taken(facts.job)
-        if one.target_id not in known
-        and (newest is None or _since(newest, one))
-        and (facts.script is not None or facts.registrations.get(one.target_name) == one.target_id)
+        (operation.target_name, operation.target_id)
+        for operation in shown.taken(facts.job)
+        if operation.target_id not in known
+        and (newest is None or _since(newest, operation))
+        and (
+            facts.script is not None or facts.registrations.get(operation.target_name) == operation.target_id
+        )
     ]
 
 
@@ -246,13 +259,17 @@ def _since(newest: Attempt, taken: Operation) -> bool:
 
 
 def _names(facts: JobFacts, markers: Sequence[Marker]) -> set[str]:
-    ledger = [name for one in facts.ledger for name in (*one.attempt.instances, *one.attempt.replaces)]
+    ledger = [
+        name
+        for recorded in facts.ledger
+        for name in (*recorded.attempt.instances, *recorded.attempt.replaces)
+    ]
     return {facts.job, *facts.registrations, *ledger, *(marker.node for marker in markers)}
 
 
 def _ids(facts: JobFacts, markers: Sequence[Marker]) -> set[str]:
-    last = [one.attempt for one in facts.ledger[-2:]]
-    ids = {one for attempt in last for of in (attempt.instances, attempt.replaces) for one in of.values()}
+    last = [recorded.attempt for recorded in facts.ledger[-2:]]
+    ids = {name for attempt in last for of in (attempt.instances, attempt.replaces) for name in of.values()}
     said = {marker.body.instance_id for marker in markers if marker.body.instance_id}
     return {*ids, *said, *facts.registrations.values()} - {""}
 
@@ -261,14 +278,14 @@ def _node(
     facts: JobFacts, shown: ShownInstances, node: str, instance_id: str, marker: Marker | None
 ) -> NodeFacts:
     present = [instance for instance in facts.instances if instance.name == node]
-    answered = frozenset(one.attempt.cause for one in facts.ledger if one.attempt.cause)
+    answered = frozenset(recorded.attempt.cause for recorded in facts.ledger if recorded.attempt.cause)
     history = shown.history(instance_id, node, marker.written if marker else None, answered)
     return NodeFacts(
         node=node,
         marker=marker,
         instance_id=instance_id,
-        instance=next((one for one in present if one.id == instance_id), None),
-        others=tuple(one for one in present if one.id != instance_id),
+        instance=next((item for item in present if item.id == instance_id), None),
+        others=tuple(candidate for candidate in present if candidate.id != instance_id),
         history=_with_removal(facts, node, instance_id, history),
         unsure=shown.unsure,
         missing_since=_missing_since(facts, node, instance_id),

@@ -158,10 +158,10 @@ def differs(facts: JobFacts, attempt: Attempt, differences: Sequence[str], tick:
 
 def name_taken(facts: JobFacts, others: Sequence[Instance], tick: Tick) -> Notice:
     """Say that somebody else's VM has a name of the job's, where the job might be launched."""
-    named = ", ".join(f"{one.name} in {one.zone} (id {one.id})" for one in others)
-    nodes = ", ".join(sorted({one.name for one in others}))
+    named = ", ".join(f"{namesake.name} in {namesake.zone} (id {namesake.id})" for namesake in others)
+    nodes = ", ".join(sorted({instance.name for instance in others}))
     return Notice(
-        id=f"name-taken/{facts.job}/{'+'.join(sorted(one.id for one in others))}",
+        id=f"name-taken/{facts.job}/{'+'.join(sorted(other.id for other in others))}",
         kind="name_taken",
         severity=Severity.WARNING,
         job=facts.job,
@@ -172,7 +172,7 @@ def name_taken(facts: JobFacts, others: Sequence[Instance], tick: Tick) -> Notic
         todo=f"if it is the job's, write its id to {facts.job}/metadata/{others[0].name}-instance-id;"
         " else give it another name",
         owner=facts.owner,
-        evidence={one.name: one.id for one in others},
+        evidence={item.name: item.id for item in others},
     )
 
 

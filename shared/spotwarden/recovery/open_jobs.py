@@ -81,7 +81,7 @@ def is_whole(watched: Watched, alive: dict[str, Instance]) -> bool:
         watch.instances
         and watch.recorded
         and watch.whole is None
-        and all(_runs_on(alive.get(one), watched.since) for one in watch.instances.values())
+        and all(_runs_on(alive.get(instance), watched.since) for instance in watch.instances.values())
     )
 
 

@@ -35,17 +35,22 @@ def with_own_instances(context: SweepContext, facts: JobFacts) -> JobFacts:
 
 def _with_inserts(compute: Compute, facts: JobFacts, context: SweepContext) -> JobFacts:
     known, now = recorded_ids(facts), context.tick.now
-    labelled = [one for one in facts.instances if one.job is not None and one.id not in known]
+    labelled = [
+        instance for instance in facts.instances if instance.job is not None and instance.id not in known
+    ]
     if not labelled:
         return facts
-    since = min(one.created or now for one in labelled)
+    since = min(item.created or now for item in labelled)
     log = compute.operations(max(min(since, now), now - LOG_KEPT) - CLOCKS_APART)
-    return replace(facts, inserts=tuple(one for one in log.items if one.kind in {"insert", "bulkInsert"}))
+    return replace(
+        facts,
+        inserts=tuple(operation for operation in log.items if operation.kind in {"insert", "bulkInsert"}),
+    )
 
 
 def _names(facts: JobFacts) -> set[str]:
     nodes: list[Mapping[str, str]] = [
-        of for one in facts.ledger for of in (one.attempt.instances, one.attempt.replaces)
+        of for recorded in facts.ledger for of in (recorded.attempt.instances, recorded.attempt.replaces)
     ]
     script = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
     return {facts.job, *script, *facts.registrations, *(name for of in nodes for name in of)}

@@ -36,7 +36,7 @@ def identity_of(facts: JobFacts) -> JobIdentity:
     return JobIdentity(
         job=facts.job,
         ids=recorded_ids(facts),
-        attempts={one.attempt.number: one.attempt for one in facts.ledger},
+        attempts={recorded.attempt.number: recorded.attempt for recorded in facts.ledger},
         inserts=(*answered, *facts.inserts),
         launch=launch,
         stored=facts.script.stored if facts.script and launch else None,
@@ -47,10 +47,10 @@ def identity_of(facts: JobFacts) -> JobIdentity:
 def recorded_ids(facts: JobFacts) -> frozenset[str]:
     """The ids on the job's own record: of its chain, and those that were registered."""
     chain = (
-        one
+        name
         for recorded in facts.ledger
         for ids in (recorded.attempt.instances, recorded.attempt.replaces)
-        for one in ids.values()
+        for name in ids.values()
     )
     return frozenset((*facts.registrations.values(), *chain)) - {""}
 
@@ -94,7 +94,7 @@ def was_ours(node: str, instance_id: str, identity: JobIdentity) -> bool:
 
 def made_by_chain(facts: JobFacts, instance_id: str) -> bool:
     """Whether a request of the job's own chain made it, as far as its labels or the operation log tell."""
-    if any(one.id == instance_id and one.job == facts.job for one in facts.instances):
+    if any(instance.id == instance_id and instance.job == facts.job for instance in facts.instances):
         return True
     identity = identity_of(facts)
     insert = identity.insert_of(instance_id)
@@ -116,12 +116,14 @@ def unsettled(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Fetch | Wa
 def sift(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> JobFacts:
     """The facts with the job's own instances only; the others are its namesakes."""
     identity = identity_of(facts)
-    held = {one.id: whose(one, identity, tick.now, limits.log_delay) for one in facts.instances}
-    own = tuple(one for one in facts.instances if held[one.id] in OURS)
+    held = {
+        instance.id: whose(instance, identity, tick.now, limits.log_delay) for instance in facts.instances
+    }
+    own = tuple(fact for fact in facts.instances if held[fact.id] in OURS)
     return replace(
         facts,
         instances=own,
-        namesakes=tuple(one for one in facts.instances if held[one.id] is Ownership.NAMESAKE),
+        namesakes=tuple(item for item in facts.instances if held[item.id] is Ownership.NAMESAKE),
         nodes=tuple(_node(facts, node, identity, own) for node in facts.nodes),
     )
 
@@ -129,23 +131,29 @@ def sift(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> JobFacts:
 def _node(facts: JobFacts, node: NodeFacts, identity: JobIdentity, own: Sequence[Instance]) -> NodeFacts:
     if not node.instance_id and facts.newest is None:
         found = _only_one(node.node, identity, own)
-        history = tuple(one for one in node.history if found and one.target_id == found)
+        history = tuple(operation for operation in node.history if found and operation.target_id == found)
         node = replace(node, instance_id=found, history=history)
     present = [instance for instance in own if instance.name == node.node]
     return replace(
         node,
-        instance=next((one for one in present if one.id == node.instance_id), None),
-        others=tuple(one for one in present if one.id != node.instance_id),
+        instance=next((item for item in present if item.id == node.instance_id), None),
+        others=tuple(candidate for candidate in present if candidate.id != node.instance_id),
     )
 
 
 def _only_one(name: str, identity: JobIdentity, own: Sequence[Instance]) -> str:
     """The id that a marker without one speaks of, where nothing is on record: the last launch by hand."""
-    there = [(one.created, one.id) for one in own if one.name == name and one.created is not None]
+    there = [
+        (instance.created, instance.id)
+        for instance in own
+        if instance.name == name and instance.created is not None
+    ]
     gone = [
-        (one.at, one.target_id)
-        for one in identity.inserts
-        if one.target_name == name and one.at is not None and was_ours(name, one.target_id, identity)
+        (operation.at, operation.target_id)
+        for operation in identity.inserts
+        if operation.target_name == name
+        and operation.at is not None
+        and was_ours(name, operation.target_id, identity)
     ]
     return max((*there, *gone), default=(None, ""))[1]
 
@@ -170,9 +178,9 @@ def blocking(facts: JobFacts) -> list[Instance]:
     nodes, places = facts.launch.nodes, [choice.place for choice in facts.launch.choices]
     number = facts.newest.number
     return [
-        one
-        for one in facts.namesakes
-        if one.name in nodes
-        and any(fits(one.zone, place) for place in places)
-        and not (one.job == facts.job and (one.attempt or 0) >= number)
+        instance
+        for instance in facts.namesakes
+        if instance.name in nodes
+        and any(fits(instance.zone, place) for place in places)
+        and not (instance.job == facts.job and (instance.attempt or 0) >= number)
     ]

@@ -25,8 +25,8 @@ CLEAR = ZoneAvailability()
 def learn(record: PlacementRecord, news: Iterable[PlaceNews], limits: PlacementLimits) -> PlacementRecord:
     """Add what places did to what is remembered; news no newer than the newest of its kind counts once."""
     availability = dict(record.availability)
-    for one in sorted(news, key=lambda one: one.at):
-        availability[one.place] = _after(availability.get(one.place, CLEAR), one, limits)
+    for item in sorted(news, key=lambda candidate: candidate.at):
+        availability[item.place] = _after(availability.get(item.place, CLEAR), item, limits)
     return replace(record, availability=availability)
 
 
@@ -111,8 +111,8 @@ def _troubled(availability: ZoneAvailability, at: datetime, limits: PlacementLim
     return replace(availability, trouble=min(count, TROUBLE_AT_MOST), at=newest)
 
 
-def _newer(one: datetime | None, other: datetime) -> datetime:
-    return other if one is None else max(one, other)
+def _newer(moment: datetime | None, other: datetime) -> datetime:
+    return other if moment is None else max(moment, other)
 
 
 def _fade(at: datetime, now: datetime, limits: PlacementLimits) -> float:

@@ -58,7 +58,7 @@ def _undone(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
     if step := _removal(facts, newest, tick):
         return step
     if new := launched_anew(facts, attempt):
-        names = ", ".join(one.name for one in new)
+        names = ", ".join(instance.name for instance in new)
         return Wait(reason=f"{names} was launched by hand, and not the whole gang", soon=False)
     if attempt.not_before and attempt.not_before > tick.now:
         return asking.wait(attempt, tick)

@@ -61,7 +61,7 @@ def _not_there(facts: JobFacts, step: Step) -> JobFacts | None:
 
 def _record(facts: JobFacts, step: WriteAttempt, outcome: Done) -> JobFacts:
     recorded = Recorded(attempt=step.record, generation=outcome.generation)
-    kept = tuple(one for one in facts.ledger if one.attempt.number != recorded.attempt.number)
+    kept = tuple(fact for fact in facts.ledger if fact.attempt.number != recorded.attempt.number)
     asked = step.record.state is AttemptState.PLACING and bool(step.record.tries[-1].operation)
     same = not _new_try(facts, step.record)
     learnt = replace(
@@ -92,7 +92,9 @@ def _only_answered(facts: JobFacts, running: Attempt) -> JobFacts:
         if node.marker is not None and running.markers.get(node.node) == node.marker.generation
     ]
     outdated = any(node.marker is not None and node not in kept for node in facts.nodes)
-    return replace(facts, nodes=tuple(replace(one, instance_id="") for one in kept), outdated=outdated)
+    return replace(
+        facts, nodes=tuple(replace(recorded, instance_id="") for recorded in kept), outdated=outdated
+    )
 
 
 def _operation(facts: JobFacts, _step: Step, outcome: Done) -> JobFacts:
@@ -103,13 +105,13 @@ def _survey(facts: JobFacts, _step: Survey, outcome: Done) -> JobFacts:
     """The job's instances as they are now: what was listed before no longer counts."""
     seen, log = outcome.instances or Instances(), outcome.operations or Operations()
     missing = sorted({*seen.unreachable, *log.unreachable})
-    made = [one for one in log.items if one.kind in {"insert", "bulkInsert"}]
+    made = [operation for operation in log.items if operation.kind in {"insert", "bulkInsert"}]
     return replace(
         facts,
-        nodes=tuple(_with_log(facts, one, log.items) for one in facts.nodes),
-        outlived=tuple(_with_log(facts, one, log.items) for one in facts.outlived),
+        nodes=tuple(_with_log(facts, node, log.items) for node in facts.nodes),
+        outlived=tuple(_with_log(facts, fact, log.items) for fact in facts.outlived),
         instances=seen.items,
-        inserts=tuple({one.name: one for one in (*facts.inserts, *made)}.values()),
+        inserts=tuple({insert.name: insert for insert in (*facts.inserts, *made)}.values()),
         unsure=f"unreachable: {', '.join(missing)}" if missing else "",
         surveyed=True,
     )
@@ -119,9 +121,13 @@ def _with_log(facts: JobFacts, node: NodeFacts, log: Sequence[Operation]) -> Nod
     """The node with what the newer log adds to its history; what an attempt has answered stays out."""
     if not node.instance_id:
         return node
-    answered = {one.attempt.cause for one in facts.ledger}
-    known = {one.name: one for one in node.history}
-    mine = [one for one in log if one.target_id == node.instance_id and one.name not in answered]
+    answered = {recorded.attempt.cause for recorded in facts.ledger}
+    known = {operation.name: operation for operation in node.history}
+    mine = [
+        candidate
+        for candidate in log
+        if candidate.target_id == node.instance_id and candidate.name not in answered
+    ]
     return replace(node, history=tuple({**known, **{item.name: item for item in mine}}.values()))
 
 
@@ -157,12 +163,12 @@ def _without_marker(facts: JobFacts, node: str, generation: int) -> JobFacts:
     """The node is judged once more without its marker, as far as the ledger speaks of its instance."""
     ours = set(facts.newest.instances.values()) if facts.newest else set()
     kept = []
-    for one in facts.nodes:
-        if one.node == node and one.marker is not None and one.marker.generation == generation:
-            if one.instance_id in ours:
-                kept.append(replace(one, marker=None))
+    for fact in facts.nodes:
+        if fact.node == node and fact.marker is not None and fact.marker.generation == generation:
+            if fact.instance_id in ours:
+                kept.append(replace(fact, marker=None))
         else:
-            kept.append(one)
+            kept.append(fact)
     return replace(facts, nodes=tuple(kept))
 
 

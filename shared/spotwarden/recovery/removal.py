@@ -27,7 +27,10 @@ def removals(facts: JobFacts, attempt: Attempt) -> dict[str, Removal]:
     """The removals of what the attempt has, or stands in for, that the facts tell of, by node."""
     ids = instances_of(attempt)
     own = [node for node in facts.nodes if node.instance_id and ids.get(node.node) == node.instance_id]
-    return {**attempt.removed, **{one.node: removal for one in own if (removal := removal_of(facts, one))}}
+    return {
+        **attempt.removed,
+        **{node_facts.node: removal for node_facts in own if (removal := removal_of(facts, node_facts))},
+    }
 
 
 def on_purpose(facts: JobFacts, node: NodeFacts) -> bool:
@@ -55,11 +58,11 @@ def by_person(node: NodeFacts) -> bool:
 
 
 def removed(facts: JobFacts, attempt: Attempt) -> bool:
-    """Whether a person or a rule has removed what the attempt stands in for, before it had anything of its own.
+    """Whether a person or a rule has removed what the attempt stands in for, before it had VMs of its own.
 
     A rule stops a gang as one: where some of its nodes were lost just before, it stops the others.
     """
-    ours = [one for one in _replaced(facts, attempt) if not _asked_since(one, attempt)]
+    ours = [node_facts for node_facts in _replaced(facts, attempt) if not _asked_since(node_facts, attempt)]
     return any(on_purpose(facts, node) for node in ours) or removed_beside(facts, _lost(facts, attempt))
 
 
@@ -93,7 +96,7 @@ def removed_beside(facts: JobFacts, lost: datetime | None) -> bool:
 
     Before the loss it only tidied up.
     """
-    ends = [one.at for node in facts.outlived if by_person(node) and (one := cause_of(node))]
+    ends = [operation.at for node in facts.outlived if by_person(node) and (operation := cause_of(node))]
     return lost is not None and any(at is not None and at >= lost for at in ends)
 
 
@@ -105,7 +108,7 @@ def may_be_removed(facts: JobFacts, attempt: Attempt) -> bool:
     running = (*(_replaced(facts, attempt) if attempt.early else ()), *facts.outlived)
     shown = {instance.id for instance in facts.instances if alive(instance)}
     return bool(facts.unsure) and any(
-        cause_of(one) is None and one.instance_id not in shown for one in running
+        cause_of(machine) is None and machine.instance_id not in shown for machine in running
     )
 
 
@@ -117,5 +120,5 @@ def _lost(facts: JobFacts, attempt: Attempt) -> datetime | None:
     """When the attempt's predecessor was lost; one that is only announced to be taken may run on."""
     if not attempt.early:
         return attempt.lost
-    causes = [cause for one in _replaced(facts, attempt) if (cause := cause_of(one))]
+    causes = [cause for node in _replaced(facts, attempt) if (cause := cause_of(node))]
     return next((cause.at for cause in causes), None)

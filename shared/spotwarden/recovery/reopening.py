@@ -17,7 +17,10 @@ def started_again(facts: JobFacts, node: NodeFacts) -> bool:
     if over is None or not node.instance_id or node.instance_id not in instances_of(over).values():
         return False
     since = closed_at(over, node.node)
-    return any(_is_persons_start(one) and one.at is not None and one.at > since for one in node.history)
+    return any(
+        _is_persons_start(operation) and operation.at is not None and operation.at > since
+        for operation in node.history
+    )
 
 
 def last_closed(facts: JobFacts) -> Attempt | None:

@@ -106,7 +106,7 @@ def _end(facts: JobFacts) -> datetime | None:
 
 def timeline(facts: JobFacts) -> list[TimelineEvent]:
     """Everything on record about a job, oldest first."""
-    moments = [moment for one in facts.ledger for moment in _moments(one.attempt)]
+    moments = [moment for recorded in facts.ledger for moment in _moments(recorded.attempt)]
     if facts.ended is not None:
         moments.append(TimelineEvent(at=facts.ended, what=f"the job ended with status {facts.status_code}"))
     return sorted(moments, key=lambda moment: moment.at)
@@ -118,9 +118,9 @@ def _moments(attempt: Attempt) -> Iterator[TimelineEvent]:
     begun = attempt.fate if closed else attempt.reason
     if begun or not closed:
         yield TimelineEvent(at=attempt.created, what=f"attempt {attempt.number}: {begun}")
-    for one in attempt.tries:
-        answer = f", refused: {one.error}" if one.error else ""
-        yield TimelineEvent(at=one.at, what=f"attempt {attempt.number} asked {one.place}{answer}")
+    for tried in attempt.tries:
+        answer = f", refused: {tried.error}" if tried.error else ""
+        yield TimelineEvent(at=tried.at, what=f"attempt {attempt.number} asked {tried.place}{answer}")
     for node, instance_id in attempt.instances.items():
         at = attempt.started or attempt.updated
         yield TimelineEvent(at=at, what=f"attempt {attempt.number}: {node} is instance {instance_id}")

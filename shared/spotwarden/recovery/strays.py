@@ -45,7 +45,7 @@ def never_seen(facts: JobFacts, node: NodeFacts, tick: Tick) -> Tell | Quarantin
     the marker names another one, that is nowhere. Neither must be launched for a marker.
     """
     ledger = [recorded.attempt for recorded in facts.ledger]
-    recorded_ids = {one for of in ledger for ids in (of.instances, of.replaces) for one in ids.values()}
+    recorded_ids = {name for of in ledger for ids in (of.instances, of.replaces) for name in ids.values()}
     if node.marker is None or node.instance_id in recorded_ids - {""} or known(facts, node):
         return None
     which = f" with the id {node.instance_id}" if node.instance_id else ""

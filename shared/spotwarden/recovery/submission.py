@@ -31,13 +31,13 @@ def beside(facts: JobFacts) -> str:
 
     Two attempts of one job write over each other's checkpoints, also where the former is about to go.
     """
-    job, running = facts.job, [one.name for one in facts.instances if alive(one)]
+    job, running = facts.job, [instance.name for instance in facts.instances if alive(instance)]
     if running:
         return (
             f"{', '.join(running)} of {job} still runs, and a new attempt would run beside it."
             f" Nothing was stored or launched; stop it first: `spotwarden stop {job}`"
         )
-    if going := [one.name for one in facts.instances if one.status in GOING]:
+    if going := [fact.name for fact in facts.instances if fact.status in GOING]:
         return f"{', '.join(going)} of {job} is still being stopped; try again in a minute"
     if facts.unsure:
         return (
@@ -52,9 +52,13 @@ def leaving(facts: JobFacts) -> str:
 
     A VM deletes itself once it has written its job's status, and its developer may be quicker.
     """
-    there = [one for one in facts.instances if one.status not in KEPT]
+    there = [instance for instance in facts.instances if instance.status not in KEPT]
     ended = facts.status_code is not None
-    return ", ".join(one.name for one in there) if all(ended or not alive(one) for one in there) else ""
+    return (
+        ", ".join(item.name for item in there)
+        if all(ended or not alive(candidate) for candidate in there)
+        else ""
+    )
 
 
 def in_flight(facts: JobFacts) -> bool:
@@ -65,7 +69,7 @@ def in_flight(facts: JobFacts) -> bool:
 
 def overtaken(first: JobFacts, now: JobFacts) -> str:
     """Why the job that was looked at `first` must not be launched any more; "" where nobody was quicker."""
-    if [one.attempt.number for one in first.ledger] == [one.attempt.number for one in now.ledger]:
+    if [recorded.attempt.number for recorded in first.ledger] == [item.attempt.number for item in now.ledger]:
         return ""
     newest = now.ledger[-1].attempt if now.ledger else None
     how = f"attempt {newest.number} is {newest.state.value}" if newest else "its records are gone"

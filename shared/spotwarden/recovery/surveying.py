@@ -19,8 +19,8 @@ def survey_all(compute: Compute, surveys: Sequence[Survey]) -> Callable[[Survey]
     few = len(surveys) <= ONE_BY_ONE
     try:
         # Instances first: one that is gone by then has its insert in the newer log.
-        lists = [_instances(compute, one) for one in surveys] if few else [compute.instances()]
-        log = compute.operations(min(one.since for one in surveys))
+        lists = [_instances(compute, item) for item in surveys] if few else [compute.instances()]
+        log = compute.operations(min(candidate.since for candidate in surveys))
     except UnansweredError as error:
         unanswered = Unanswered(detail=str(error))
         return lambda _survey: unanswered
@@ -36,11 +36,19 @@ def _instances(compute: Compute, survey: Survey) -> Instances:
 
 
 def _of(survey: Survey, seen: Instances) -> Instances:
-    mine = {one.id: one for one in seen.items if one.job == survey.job or one.name in survey.names}
+    mine = {
+        instance.id: instance
+        for instance in seen.items
+        if instance.job == survey.job or instance.name in survey.names
+    }
     return Instances(items=tuple(mine.values()), unreachable=seen.unreachable)
 
 
 def _since(survey: Survey, log: Operations) -> Operations:
-    mine = [one for one in log.items if one.target_name in survey.names or one.kind == "bulkInsert"]
+    mine = [
+        operation
+        for operation in log.items
+        if operation.target_name in survey.names or operation.kind == "bulkInsert"
+    ]
     items = tuple(item for item in mine if item.at is None or item.at >= survey.since)
     return Operations(items=items, unreachable=log.unreachable)

@@ -37,8 +37,8 @@ def stays(
     if not ledger:
         long_ago = now - KEPT
         return [
-            VmStay(attempt=1, node=node, instance_id=one, zone="", since=long_ago)
-            for node, one in sorted(registrations.items())
+            VmStay(attempt=1, node=node, instance_id=name, zone="", since=long_ago)
+            for node, name in sorted(registrations.items())
         ]
     found: dict[tuple[int, str, str], VmStay] = {}
     known = {instance for attempt in ledger for instance in attempt.instances.values()}
@@ -76,12 +76,12 @@ def _unnamed(
 
 def _before(attempt: Attempt, known: set[str]) -> Iterator[VmStay]:
     """Those that it took the place of and that no attempt on record has launched."""
-    for node, one in attempt.replaces.items():
-        if one not in known:
+    for node, name in attempt.replaces.items():
+        if name not in known:
             yield VmStay(
                 attempt=max(1, attempt.number - 1),
                 node=node,
-                instance_id=one,
+                instance_id=name,
                 zone=attempt.lost_in,
                 since=attempt.created - KEPT,
             )
@@ -92,5 +92,5 @@ def _of(attempt: Attempt) -> Iterator[VmStay]:
     first = attempt.number == 1 or attempt.seen
     since = attempt.created - (KEPT if first else SLACK)
     zone = attempt.tries[-1].place if attempt.tries else ""
-    for node, one in attempt.instances.items():
-        yield VmStay(attempt=attempt.number, node=node, instance_id=one, zone=zone, since=since)
+    for node, name in attempt.instances.items():
+        yield VmStay(attempt=attempt.number, node=node, instance_id=name, zone=zone, since=since)

@@ -54,7 +54,7 @@ def _licence(file: Path) -> bytes:
 @cache
 def names() -> Mapping[str, str]:
     """The name under which each is served, by its plain name."""
-    return MappingProxyType({plain: one.name for plain, one in assets().items()})
+    return MappingProxyType({plain: asset.name for plain, asset in assets().items()})
 
 
 def served(name: str) -> Asset | None:

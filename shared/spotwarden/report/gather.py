@@ -110,10 +110,10 @@ def read_sources(reader: JobReader, seen: OpenSeen, known: Mapping[str, str]) ->
     One that was taken back while we read is then no end.
     """
     job = reader.job
-    found = (reader.read(one, TEXT_AT_MOST * 64, _attempt) for one in reader.each(AttemptRecord))
-    ledger = sorted((match for match in found if match), key=lambda one: one.number)
+    found = (reader.read(item, TEXT_AT_MOST * 64, _attempt) for item in reader.each(AttemptRecord))
+    ledger = sorted((match for match in found if match), key=lambda candidate: candidate.number)
     beat, beat_at = _beat(reader)
-    registered = {one.node: reader.read(one, TEXT_AT_MOST, _text) or "" for one in reader.each(InstanceId)}
+    registered = {each.node: reader.read(each, TEXT_AT_MOST, _text) or "" for each in reader.each(InstanceId)}
     run = reader.read(RunRecord(job=job), TEXT_AT_MOST * 16, _run)
     sources = Sources(
         job=job,
@@ -133,7 +133,7 @@ def read_sources(reader: JobReader, seen: OpenSeen, known: Mapping[str, str]) ->
 
 
 def _nodes(ledger: Iterable[Attempt]) -> set[str]:
-    return {node for one in ledger for node in one.instances}
+    return {node for attempt in ledger for node in attempt.instances}
 
 
 def _attempt(name: str, data: bytes) -> Attempt:
@@ -216,7 +216,7 @@ def _with_end(reader: JobReader, sources: Sources) -> Sources:
 
 def gather(reader: JobReader, gathered: Gathered) -> Gathered:
     """What was launched, and what heartbeats have said, where it has not been read before."""
-    lines = tuple(_lines(reader, {(one.node, one.attempt): one for one in gathered.lines}))
+    lines = tuple(_lines(reader, {(metrics.node, metrics.attempt): metrics for metrics in gathered.lines}))
     ran = dict(gathered.ran)
     recorded = list(gathered.recorded)
     for object_name in reader.each(LaunchedRecord):
@@ -229,8 +229,8 @@ def gather(reader: JobReader, gathered: Gathered) -> Gathered:
 def _lines(reader: JobReader, known: Mapping[tuple[str, int], NodeMetrics]) -> Iterator[NodeMetrics]:
     """Of each attempt the first node's: a training says the same on all of them."""
     files: dict[int, MetricsFile] = {}
-    for one in sorted(reader.each(MetricsFile), key=lambda one: (len(one.node), one.node)):
-        files.setdefault(one.attempt, one)
+    for item in sorted(reader.each(MetricsFile), key=lambda candidate: (len(candidate.node), candidate.node)):
+        files.setdefault(item.attempt, item)
     for attempt, object_name in sorted(files.items()):
         generation = reader.folder.things[object_name].generation
         before = known.get((object_name.node, attempt))
@@ -270,7 +270,7 @@ def _ran(name: str, data: bytes) -> dict[str, Ran]:
 def _vm(resource: Mapping[str, Any]) -> Ran:
     zone = _last(resource.get("zone"))
     listed = resource.get("guestAccelerators")
-    cards = [one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, Mapping)]
+    cards = [item for item in (listed if isinstance(listed, list) else ()) if isinstance(item, Mapping)]
     scheduling = resource.get("scheduling")
     how = scheduling if isinstance(scheduling, Mapping) else {}
     spot = how.get("provisioningModel") == "SPOT" or how.get("preemptible") is True

@@ -97,7 +97,10 @@ class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
 
     def summary(self, job: str) -> Summary | None:
         """A job's summary, with its row as the index has it: that one is newer."""
-        entry = next((one for one in self.basis.index.entries if job and one.row.job == job), None)
+        entry = next(
+            (index_entry for index_entry in self.basis.index.entries if job and index_entry.row.job == job),
+            None,
+        )
         if entry is None:
             return None
         found, _ = self.shelf.summary(job)
@@ -108,7 +111,7 @@ class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
         found = {job: self.job(job) for job in dict.fromkeys(jobs)}
         return Comparison(
             jobs=tuple(match for match in found.values() if match),
-            missing=tuple(job for job, one in found.items() if one is None),
+            missing=tuple(job for job, report in found.items() if report is None),
         )
 
     def trust(self, query: AuditQuery) -> TrustReport:

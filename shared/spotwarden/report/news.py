@@ -107,7 +107,7 @@ def _take_day(record: UsageDay, taken: TakenNews, looked: Mapping[str, IndexEntr
             metered,
             runs={
                 **metered.runs,
-                **{one: {**metered.runs.get(one, {}), **days} for one, days in runs.items()},
+                **{name: {**metered.runs.get(name, {}), **days} for name, days in runs.items()},
             },
         )
 
@@ -171,7 +171,7 @@ def _take_audit(shelf: ReportStore, taken: TakenNews, now: datetime, workers: in
         known, generation = shelf.audit_day(day)
         listed = dict(_entries(shelf, day))
         new = [entry for entry in sorted(listed) if known is None or entry not in known.entries]
-        found = dict(_read_all(shelf, day, {one: listed[one] for one in new[:left]}, workers))
+        found = dict(_read_all(shelf, day, {name: listed[name] for name in new[:left]}, workers))
         entries = {**(known.entries if known else {}), **found}
         for audited in (entries if taken.anew else found).values():
             for action in audited:

@@ -48,7 +48,10 @@ def publish(context: SweepContext, index: ReportIndex, summaries: Mapping[str, S
     if done.failures:
         raise ExceptionGroup("the copy of the report could not be written", done.failures)
     paged = {entry.row.job: _mark(entry, site.edition) for entry in due}
-    entries = tuple(replace(one, paged=paged.get(one.row.job, one.paged)) for one in index.entries)
+    entries = tuple(
+        replace(index_entry, paged=paged.get(index_entry.row.job, index_entry.paged))
+        for index_entry in index.entries
+    )
     return replace(index, entries=entries, site=site.edition)
 
 

@@ -107,12 +107,12 @@ def _refresh(context: SweepContext) -> Swept:
         timezone=work.rules.timezone,
         threshold=work.rules.threshold,
         part=bool(done.failures or wanted.more or work.taken.more),
-        cases=pending((one.case for one in cases.filed), context.policy),
+        cases=pending((filed.case for filed in cases.filed), context.policy),
     )
     if not done.failures:
         fresh = _with_marks(fresh, work.taken, hurt=any(made.hurt for made in done.results))
     summaries = {result.entry.row.job: result.summary for result in done.results if result.summary}
-    published = each([fresh], lambda one: publish(context, one, summaries))
+    published = each([fresh], lambda report_index: publish(context, report_index, summaries))
     fresh = next(iter(published.results), fresh)
     try:
         shelf.put_index(fresh, generation)
@@ -154,9 +154,10 @@ def _see(context: SweepContext, shelf: ReportStore, filed: Iterable[Filed]) -> O
     store, layout = shelf.store, shelf.layout
     marked = (row.name.removeprefix(layout.markers()) for row in store.entries(layout.markers()))
     stalled = (
-        one.case.subject.job
-        for one in filed
-        if one.case.rule == "stall" and one.case.state in {CaseState.WARNED, CaseState.DUE, CaseState.ACTED}
+        filed_case.case.subject.job
+        for filed_case in filed
+        if filed_case.case.rule == "stall"
+        and filed_case.case.state in {CaseState.WARNED, CaseState.DUE, CaseState.ACTED}
     )
     return OpenSeen(
         opened=frozenset(_opened(shelf)),
@@ -241,7 +242,7 @@ def _kept(
 def _index(
     work: ReportRun, index: ReportIndex | None, made: Iterable[JobUpdate], now: datetime
 ) -> ReportIndex:
-    entries = {**work.known, **{one.entry.row.job: one.entry for one in made}}
+    entries = {**work.known, **{update.entry.row.job: update.entry for update in made}}
     rows = tuple(entries[job] for job in sorted(entries))
     return replace(index, at=now, entries=rows) if index else ReportIndex(at=now, entries=rows)
 

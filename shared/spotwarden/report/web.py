@@ -91,7 +91,7 @@ def answer(request: "Request", context: SweepContext, looker: ReportLookup) -> A
     if path.startswith("assets/"):
         return _asset(path.removeprefix("assets/"), scene)
     page, _, kind = (
-        path.rpartition(".") if path.endswith(tuple(f".{one}" for one in KINDS)) else (path, "", "")
+        path.rpartition(".") if path.endswith(tuple(f".{item}" for item in KINDS)) else (path, "", "")
     )
     made = _view(page, request, looker)
     if isinstance(made, str):

@@ -124,7 +124,7 @@ class ComputeAdmin:
         )
 
     async def _stockouts(self, _request: Request) -> Response:
-        return answer({"stockouts": [asdict(one) for one in self._knobs.stockouts()]})
+        return answer({"stockouts": [asdict(stockout) for stockout in self._knobs.stockouts()]})
 
     async def _quotas(self, _request: Request) -> Response:
         limits = self._knobs.quotas().items()

@@ -37,7 +37,7 @@ class Instances:
         """The routes of all of them."""
         site = self.site
         base = "projects/{project}/zones/{zone}/instances"
-        one = f"{base}/{{instance}}"
+        item = f"{base}/{{instance}}"
         commands: Mapping[str, Command] = {
             "stop": self.commands.stop,
             "start": self.commands.start,
@@ -48,10 +48,10 @@ class Instances:
             route(site, "POST", base, self.insert),
             route(site, "POST", f"{base}/bulkInsert", self.insert_many),
             route(site, "POST", "projects/{project}/regions/{region}/instances/bulkInsert", self.insert_many),
-            route(site, "GET", f"{one}/serialPort", self.serial_port),
-            self._command("DELETE", one, "delete", self.commands.delete),
-            *(self._command("POST", f"{one}/{name}", name, run) for name, run in commands.items()),
-            *(self._command("POST", f"{one}/{name}", name, None) for name in CHANGES),
+            route(site, "GET", f"{item}/serialPort", self.serial_port),
+            self._command("DELETE", item, "delete", self.commands.delete),
+            *(self._command("POST", f"{item}/{name}", name, run) for name, run in commands.items()),
+            *(self._command("POST", f"{item}/{name}", name, None) for name in CHANGES),
         ]
 
     async def insert(self, call: Call) -> Answer:

@@ -68,8 +68,8 @@ def _place_routes(site: Site, name: str, message: str, make: Callable[[str], Res
         message=message,
         parameter=parameter,
         home="global",
-        rows=lambda: {"global": Row(names=list(names), by_name={one: make(one) for one in names})},
-        get=lambda _call, one: make(one),
+        rows=lambda: {"global": Row(names=list(names), by_name={item: make(item) for item in names})},
+        get=lambda _call, candidate: make(candidate),
     )
 
     async def get(call: Call) -> Answer:
@@ -148,7 +148,7 @@ def _types(site: Site) -> list[Shown]:
         )
 
     def machine_types(zone: str) -> Mapping[str, Resource]:
-        return _by_name(_machine_type(site, zone, one) for one in site.catalog.machines_in(zone))
+        return _by_name(_machine_type(site, zone, machine) for machine in site.catalog.machines_in(zone))
 
     def accelerator_types(zone: str) -> Mapping[str, Resource]:
         return _by_name(_accelerator_type(site, zone, name) for name in site.catalog.accelerators_in(zone))
@@ -210,23 +210,23 @@ def _machine_type(site: Site, zone: str, machine: CatalogMachine) -> Resource:
 
 
 def _accelerator_type(site: Site, zone: str, name: str) -> Resource:
-    one = site.catalog.accelerators[name]
+    accelerator = site.catalog.accelerators[name]
     return {
         **_head("acceleratorType", name),
-        "description": one.title,
-        "maximumCardsPerInstance": one.attach or 16,
+        "description": accelerator.title,
+        "maximumCardsPerInstance": accelerator.attach or 16,
         "zone": site.links.link(f"zones/{zone}"),
         "selfLink": site.links.link(f"zones/{zone}/acceleratorTypes/{name}"),
     }
 
 
 def _disk_type(site: Site, zone: str, name: str) -> Resource:
-    one = site.catalog.disk_types[name]
+    disk_type = site.catalog.disk_types[name]
     return {
         **_head("diskType", name),
-        "description": one.title,
-        "validDiskSize": one.valid,
-        "defaultDiskSizeGb": str(one.gb),
+        "description": disk_type.title,
+        "validDiskSize": disk_type.valid,
+        "defaultDiskSizeGb": str(disk_type.gb),
         "zone": site.links.link(f"zones/{zone}"),
         "selfLink": site.links.link(f"zones/{zone}/diskTypes/{name}"),
     }

@@ -40,11 +40,11 @@ def operation_routes(site: Site) -> list[BaseRoute]:
     routes: list[BaseRoute] = [route(site, "GET", "projects/{project}/aggregated/operations", over_all)]
     for place in ("zones/{zone}", "regions/{region}", "global"):
         base = f"projects/{{project}}/{place}/operations"
-        one = f"{base}/{{operation}}"
+        item = f"{base}/{{operation}}"
         routes += [
             route(site, "GET", base, listed),
-            route(site, "GET", one, get),
-            route(site, "DELETE", one, delete),
-            route(site, "POST", f"{one}/wait", wait),
+            route(site, "GET", item, get),
+            route(site, "DELETE", item, delete),
+            route(site, "POST", f"{item}/wait", wait),
         ]
     return routes

@@ -26,7 +26,10 @@ class Things:
         for resource_type in RESOURCE_TYPES:
             if resource_type is not IMAGES:
                 made += shown_routes(self._site, self._shown(resource_type))
-        return [*made, *(one for resource_type in RESOURCE_TYPES for one in self._changing(resource_type))]
+        return [
+            *made,
+            *(base_route for resource_type in RESOURCE_TYPES for base_route in self._changing(resource_type)),
+        ]
 
     def _shown(self, resource_type: ResourceType) -> Shown:
         rows: Callable[[], Rows] = self._site.things[resource_type.collection].seen

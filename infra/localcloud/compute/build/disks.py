@@ -53,19 +53,19 @@ def disks(
     """
     if not given:
         raise invalid_field("resource.disks", "", "No disks are specified.")
-    if sum(bool(one.get("boot")) for one in given) != 1 or not given[0].get("boot"):
+    if sum(bool(part.get("boot")) for part in given) != 1 or not given[0].get("boot"):
         raise invalid_field(
             "resource.disks", "", "Boot disk must be the first disk attached to the instance."
         )
     attached: list[dict[str, Any]] = []
     created: list[Resource] = []
-    for index, one in enumerate(given):
+    for index, item in enumerate(given):
         place = _Place(site=site, zone=zone, instance=instance, machine=machine, index=index)
-        disk = _disk(place, one)
-        if disk is not None and "source" not in one:
+        disk = _disk(place, item)
+        if disk is not None and "source" not in item:
             _check_new(place, disk, created)
             created.append(disk)
-        attached.append(_attached(place, one, disk))
+        attached.append(_attached(place, item, disk))
     return Disks(attached=attached, created=created)
 
 

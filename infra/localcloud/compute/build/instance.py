@@ -127,8 +127,13 @@ def _accounts(site: Site, given: Mapping[str, Any]) -> list[dict[str, Any]]:
             "resource.serviceAccounts", len(accounts), "At most one service account is allowed."
         )
     return [
-        {**one, "email": site.service_account if one.get("email", "default") == "default" else one["email"]}
-        for one in accounts
+        {
+            **account,
+            "email": site.service_account
+            if account.get("email", "default") == "default"
+            else account["email"],
+        }
+        for account in accounts
     ]
 
 

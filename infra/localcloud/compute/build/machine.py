@@ -32,8 +32,8 @@ def accelerators(
     Raises:
         ApiError: 404 when the zone does not have them, 400 when the machine does not take them.
     """
-    asked = [_asked(site, zone, at, one) for at, one in enumerate(given)]
-    asked = [one for one in asked if one[1]]
+    asked = [_asked(site, zone, at, item) for at, item in enumerate(given)]
+    asked = [part for part in asked if part[1]]
     if machine.gpu:
         if asked and asked != [(machine.gpu, machine.gpus)]:
             why = f"{machine.name} comes with {machine.gpus} x {machine.gpu} and takes no others."
@@ -50,14 +50,14 @@ def accelerators(
     ]
 
 
-def _asked(site: Site, zone: str, at: int, one: Mapping[str, Any]) -> tuple[str, int]:
+def _asked(site: Site, zone: str, at: int, given: Mapping[str, Any]) -> tuple[str, int]:
     field = f"resource.guestAccelerators[{at}].acceleratorType"
     reference = site.links.read(
-        one.get("acceleratorType", ""), field=field, collection="acceleratorTypes", scope=f"zones/{zone}"
+        given.get("acceleratorType", ""), field=field, collection="acceleratorTypes", scope=f"zones/{zone}"
     )
     if reference.scope != f"zones/{zone}" or reference.name not in site.catalog.accelerators_in(zone):
         raise not_found(reference.path)
-    return reference.name, one.get("acceleratorCount", 0)
+    return reference.name, given.get("acceleratorCount", 0)
 
 
 def _check_fit(site: Site, machine: CatalogMachine, kind: str, count: int) -> None:
@@ -77,6 +77,6 @@ def _check_fit(site: Site, machine: CatalogMachine, kind: str, count: int) -> No
 def attachment(resource: Mapping[str, Any]) -> str:
     """The accelerators of an instance as a stockout names them: `nvidia-l4:1`; empty without any."""
     return ",".join(
-        f"{one['acceleratorType'].rpartition('/')[2]}:{one['acceleratorCount']}"
-        for one in resource.get("guestAccelerators", ())
+        f"{accelerator['acceleratorType'].rpartition('/')[2]}:{accelerator['acceleratorCount']}"
+        for accelerator in resource.get("guestAccelerators", ())
     )

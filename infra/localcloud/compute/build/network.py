@@ -21,8 +21,8 @@ def interfaces(site: Site, zone: str, given: Sequence[Mapping[str, Any]]) -> lis
         raise invalid_field("resource.networkInterfaces", "", "At least one network interface is required.")
     cards: list[dict[str, Any]] = []
     try:
-        for index, one in enumerate(given):
-            cards.append(_card(site, zone, index, one))
+        for index, item in enumerate(given):
+            cards.append(_card(site, zone, index, item))
     except ApiError:
         release(site, zone, cards)
         raise
@@ -47,8 +47,8 @@ def _card(site: Site, zone: str, index: int, given: Mapping[str, Any]) -> dict[s
     card["networkIP"] = wanted or pool.take()
     try:
         card["accessConfigs"] = [
-            _access(site, zone, one, f"{field}.accessConfigs[{at}]")
-            for at, one in enumerate(given.get("accessConfigs", ()))
+            _access(site, zone, item, f"{field}.accessConfigs[{at}]")
+            for at, item in enumerate(given.get("accessConfigs", ()))
         ]
     except ApiError:
         pool.release(card["networkIP"])
@@ -132,9 +132,9 @@ def _reserved(site: Site, region: str, address: str) -> Resource | None:
     """The address resource of this address, if it was reserved."""
     return next(
         (
-            one
-            for one in site.things["addresses"].all()
-            if one.get("address") == address and one["region"].endswith(f"/regions/{region}")
+            thing
+            for thing in site.things["addresses"].all()
+            if thing.get("address") == address and thing["region"].endswith(f"/regions/{region}")
         ),
         None,
     )
@@ -201,7 +201,7 @@ def with_ephemeral(site: Site, resource: Resource) -> list[dict[str, Any]]:
 
 def _each_access(resource: Resource, change: Any) -> list[dict[str, Any]]:
     return [
-        {**card, "accessConfigs": [change(one) for one in card["accessConfigs"]]}
+        {**card, "accessConfigs": [change(item) for item in card["accessConfigs"]]}
         if "accessConfigs" in card
         else card
         for card in resource["networkInterfaces"]

@@ -161,12 +161,12 @@ def machine_image(request: InsertRequest) -> dict[str, Any]:
     properties = {key: source[key] for key in own if key in source}
     disks = [
         {
-            "boot": one["boot"],
-            "autoDelete": one["autoDelete"],
-            "type": one["type"],
-            "initializeParams": _origin(site, one),
+            "boot": item["boot"],
+            "autoDelete": item["autoDelete"],
+            "type": item["type"],
+            "initializeParams": _origin(site, item),
         }
-        for one in source["disks"]
+        for item in source["disks"]
     ]
     cards = [
         {key: card[key] for key in ("network", "subnetwork", "stackType", "nicType") if key in card}
@@ -174,8 +174,10 @@ def machine_image(request: InsertRequest) -> dict[str, Any]:
     ]
     machine = last(source["machineType"])
     named = {"machineType": machine, "disks": disks, "networkInterfaces": cards}
-    for one in properties.get("guestAccelerators", []):
-        named["guestAccelerators"] = [{**one, "acceleratorType": last(one["acceleratorType"])}]
+    for accelerator in properties.get("guestAccelerators", []):
+        named["guestAccelerators"] = [
+            {**accelerator, "acceleratorType": last(accelerator["acceleratorType"])}
+        ]
     return {"instanceProperties": {**properties, **named}, "status": "READY"}
 
 

@@ -104,10 +104,10 @@ class Bulk:
     async def _carry_out(
         self, running: Running, plan: Plan, wanted: Sequence[tuple[str, Mapping[str, Any]]], ask: Ask
     ) -> Failure | None:
-        one = Ask(caller=ask.caller, group=ask.group)
+        item = Ask(caller=ask.caller, group=ask.group)
         targets = [zone for zone, _ in wanted]
         running.tell(_progress("CREATING", targets))
-        inserts = [self._insert(zone, given, one) for zone, given in wanted]
+        inserts = [self._insert(zone, given, item) for zone, given in wanted]
         begun = [insert for insert in inserts if insert]
         await self._all(begun)
         made = [insert for insert in begun if not insert.failure]
@@ -116,7 +116,7 @@ class Bulk:
             running.tell(_progress("DONE", targets, created))
             return None
         running.tell(_progress("ROLLING_BACK", targets, created))
-        await self._all([self._undo(insert, one) for insert in made])
+        await self._all([self._undo(insert, item) for insert in made])
         running.tell(_progress("DONE", targets, created, deleted=created))
         return min_count_not_reached(plan.least)
 
@@ -135,8 +135,8 @@ class Bulk:
         return self._commands.delete(vm, ask)
 
     async def _all(self, operations: Iterable[Running]) -> None:
-        for one in operations:
-            await self._site.operations.wait(one.order.scope, one.name, _FOREVER)
+        for running in operations:
+            await self._site.operations.wait(running.order.scope, running.name, _FOREVER)
 
 
 def _own(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,14 +55,14 @@ _REST = rows(
 
 def _collections() -> Iterator[tuple[Key, list[PermissionAsk]]]:
     for line in _COLLECTIONS.strip().splitlines():
-        home, name, one, *methods = line.split()
+        home, name, item, *methods = line.split()
         base = f"{_BASE}{_HOMES[home]}/{name}"
         places = {
-            "get": ("GET", f"{base}/{{{one}}}"),
+            "get": ("GET", f"{base}/{{{item}}}"),
             "list": ("GET", base),
             "aggregated": ("GET", f"{_BASE}/aggregated/{name}"),
             "create": ("POST", base),
-            "delete": ("DELETE", f"{base}/{{{one}}}"),
+            "delete": ("DELETE", f"{base}/{{{item}}}"),
         }
         for method in methods:
             verb = "list" if method == "aggregated" else method
@@ -77,11 +77,11 @@ def _on_instances() -> Iterator[tuple[Key, list[PermissionAsk]]]:
 def _operations() -> Iterator[tuple[Key, list[PermissionAsk]]]:
     for home, kind in (("zones", "zone"), ("regions", "region"), ("global", "global")):
         base = f"{_BASE}{_HOMES[home]}/operations"
-        one = f"{base}/{{operation}}"
+        name = f"{base}/{{operation}}"
         yield ("GET", base), [PermissionAsk(f"compute.{kind}Operations.list")]
-        yield ("GET", one), [PermissionAsk(f"compute.{kind}Operations.get")]
-        yield ("POST", f"{one}/wait"), [PermissionAsk(f"compute.{kind}Operations.get")]
-        yield ("DELETE", one), [PermissionAsk(f"compute.{kind}Operations.delete")]
+        yield ("GET", name), [PermissionAsk(f"compute.{kind}Operations.get")]
+        yield ("POST", f"{name}/wait"), [PermissionAsk(f"compute.{kind}Operations.get")]
+        yield ("DELETE", name), [PermissionAsk(f"compute.{kind}Operations.delete")]
 
 
 COMPUTE: Rows = {

@@ -72,7 +72,7 @@ _ALERTS = """
 def _read(service: str, text: str) -> Iterator[tuple[str, Sequence[AskedMessage]]]:
     for line in text.strip().splitlines():
         method, *asked = line.split()
-        yield f"{service}/{method}", [AskedMessage(*one.split("@")) for one in asked if one != "-"]
+        yield f"{service}/{method}", [AskedMessage(*part.split("@")) for part in asked if part != "-"]
 
 
 METHODS: Mapping[str, Sequence[AskedMessage]] = {

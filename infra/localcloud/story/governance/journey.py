@@ -73,8 +73,8 @@ class GovernanceJourney:
                 await self._changed.wait()
                 continue
             passed = await self._go(min(stop for stop, _ in self._waiting))
-            arrived = [one for one in self._waiting if one[0] <= passed]
-            self._waiting = [one for one in self._waiting if one[0] > passed]
+            arrived = [item for item in self._waiting if item[0] <= passed]
+            self._waiting = [candidate for candidate in self._waiting if candidate[0] > passed]
             for _, waiter in arrived:
                 waiter.set_result(None)
 

@@ -98,8 +98,11 @@ class GovernancePlot:
         two = asyncio.Semaphore(AT_A_TIME)
         await asyncio.gather(self._let_in_a_stranger(), *(self._submit(role, two) for role in calm))
         await self._submit(busy, two)
-        seen = {(one["name"], zone_of(one)): one for one in await self._stage.watch.instances()}
-        theirs = {name: one for (name, zone), one in seen.items() if zone != STRANGERS_ZONE}
+        seen = {
+            (instance["name"], zone_of(instance)): instance
+            for instance in await self._stage.watch.instances()
+        }
+        theirs = {name: given for (name, zone), given in seen.items() if zone != STRANGERS_ZONE}
         wards = [(role, self._ward(role, theirs[role.name])) for role in CAST]
         stranger = self._ward(STRANGER, seen[STRANGER.name, STRANGERS_ZONE], chapter="other")
         await asyncio.gather(*(_ready(ward) for _, ward in wards), stranger.idle())
@@ -145,7 +148,7 @@ class GovernancePlot:
             untrue, others = errors.split(StoryError)
             if others or untrue is None:
                 raise
-            raise StoryError("; ".join(str(one) for one in untrue.exceptions)) from errors
+            raise StoryError("; ".join(str(error) for error in untrue.exceptions)) from errors
 
     async def _look_back(self) -> None:
         """What is left, what was destroyed and why, and what became of the jobs."""

@@ -22,7 +22,9 @@ class Ward:
 
     async def now(self) -> dict[str, Any] | None:
         """The instance as it is, None where it is gone."""
-        return next((one for one in await self.stage.watch.instances() if one["id"] == self.id), None)
+        return next(
+            (instance for instance in await self.stage.watch.instances() if instance["id"] == self.id), None
+        )
 
     async def command(self, *words: str) -> None:
         """Have its owner type a command; tell it, and what it prints."""
@@ -116,7 +118,7 @@ class Ward:
 
     async def answer(self, mail: Mapping[str, Any], way: str) -> None:
         """Have its owner open a link of a mail and press the button there; opening it changes nothing."""
-        links = [one for one in mail["links"] if str(one["says"]).startswith(way)]
+        links = [item for item in mail["links"] if str(item["says"]).startswith(way)]
         if len(links) != 1:
             raise StoryError(f"the mail {mail['subject']!r} has {len(links)} links to {way.lower()}")
         before = await self.case("idle")
@@ -136,15 +138,17 @@ class Ward:
 
     async def heard(self, subject: str) -> list[dict[str, Any]]:
         """The notices to its owner with this subject, oldest first."""
-        return [one for one in await self._post("notice") if one["subject"] == subject]
+        return [given for given in await self._post("notice") if given["subject"] == subject]
 
     async def _mails(self, subject: str) -> list[dict[str, Any]]:
-        return [one for one in await self._post("mail") if subject in f"{one['subject']}\n{one['text']}"]
+        return [
+            given for given in await self._post("mail") if subject in f"{given['subject']}\n{given['text']}"
+        ]
 
     async def _post(self, channel: str) -> list[dict[str, Any]]:
         """What its owner got by this channel, oldest first."""
         mailbox = await self.stage.watch.mailbox()
-        return [one for one in mailbox if (one["to"], one["channel"]) == (self.owner, channel)]
+        return [given for given in mailbox if (given["to"], given["channel"]) == (self.owner, channel)]
 
     async def case(self, rule: str, key: str = "") -> dict[str, Any] | None:
         """The record of its open case by a rule; the key is its id unless the rule is about jobs."""
@@ -155,7 +159,7 @@ class Ward:
         """Wait until the record says that so many warnings have counted."""
         await until(
             lambda: self.case(rule, key),
-            lambda case: case is not None and sum(one["counts"] for one in case["warnings"]) >= times,
+            lambda case: case is not None and sum(item["counts"] for item in case["warnings"]) >= times,
             within=TIMEOUT,
             waiting_for=f"{times} warnings of {self.name} on record",
         )

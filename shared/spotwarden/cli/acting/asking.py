@@ -57,7 +57,7 @@ def refuse(verdict: AnswerVerdict) -> click.ClickException:
     """Why it cannot be done, and what can be instead."""
     instead = " ".join(part for part in (verdict.instead, verdict.command) if part)
     said = [f"{verdict.title}: {verdict.says}", verdict.changed, instead]
-    return click.ClickException("\n".join(plain(one) for one in said if one))
+    return click.ClickException("\n".join(plain(name) for name in said if name))
 
 
 def report(carried: Carried) -> None:

@@ -50,7 +50,7 @@ def list_(rule: str | None, *, as_json: bool) -> None:
     """Print every open case, the oldest first."""
     context = open_context()
     opened = _read(context, (rule,) if rule else tuple(RULES))
-    found = sorted((_arrived(context, one.case) for one in opened.filed), key=lambda case: case.opened)
+    found = sorted((_arrived(context, filed.case) for filed in opened.filed), key=lambda case: case.opened)
     now = clock.now()
     if as_json:
         click.echo(json_text(found))
@@ -178,7 +178,7 @@ def _find(context: Context, rule: str, key: str) -> Case:
     opened = _read(context, (rule,))
     if (rule, key) in opened.broken:
         raise click.ClickException(_broken([opened.broken[rule, key]]))
-    found = [one.case for one in opened.filed]
+    found = [filed.case for filed in opened.filed]
     meant = [case for case in found if case.key == key] or [case for case in found if key in _names(case)]
     if len(meant) == 1:
         return meant[0]
@@ -193,7 +193,11 @@ def _find(context: Context, rule: str, key: str) -> Case:
 def _names(case: Case) -> set[str]:
     """By what else than its key a case can be named."""
     subject = case.subject
-    names = {subject.job, *(target.name for target in subject.targets), *(one.id for one in subject.targets)}
+    names = {
+        subject.job,
+        *(target.name for target in subject.targets),
+        *(item.id for item in subject.targets),
+    }
     return (names | {subject.owner} if case.rule == "owner_cap" else names) - {""}
 
 

@@ -121,10 +121,10 @@ def test_(to: str, kind: str | None) -> None:
         sample for sample in samples(uuid4().hex, to=address(to), at=tick.now) if kind in {None, sample.kind}
     ]
     executor = context.executor(tick)
-    for one in chosen:
-        outcome = executor.apply(Tell(reason=f"a sample for {to}", notice=one))
+    for notice in chosen:
+        outcome = executor.apply(Tell(reason=f"a sample for {to}", notice=notice))
         if not isinstance(outcome, Done):
-            raise click.ClickException(f"{one.kind}: it could not be published: {outcome}")
+            raise click.ClickException(f"{notice.kind}: it could not be published: {outcome}")
     click.echo(f"{len(chosen)} published on the topic {context.settings.notices}, each to be a mail to {to}")
     click.echo("they go out at the next tick of notify_developers; see what waits: spotwarden notices list")
     if not _mails(context):
@@ -162,7 +162,7 @@ def _chosen(context: Context, keys: Sequence[str], to: str, *, everything: bool)
         click.echo(_broken(found), err=True)
     if everything:
         return [match for match in found.items if to in {"", match.pending.recipient.address}]
-    return list({one.name: one for key in keys for one in _named(found, key, to)}.values())
+    return list({item.name: item for key in keys for item in _named(found, key, to)}.values())
 
 
 def _named(found: Outbox, key: str, to: str) -> list[OutboxItem]:
@@ -170,9 +170,9 @@ def _named(found: Outbox, key: str, to: str) -> list[OutboxItem]:
     about = [match for match in found.items if match.pending.notice.id == key]
     if not about and len(key) >= FEWEST:
         about = [match for match in found.items if match.key.startswith(key)]
-    if len({one.key for one in about}) > 1:
+    if len({item.key for item in about}) > 1:
         raise click.ClickException(f"several notices begin with {key}; write more of the one that you mean")
-    meant = [one for one in about if to in {"", one.pending.recipient.address}]
+    meant = [notice for notice in about if to in {"", notice.pending.recipient.address}]
     if not meant:
         whose = f" for {to}" if to else ""
         raise click.ClickException(f"there is no {key!r}{whose} here; see `spotwarden notices list`")
@@ -180,32 +180,32 @@ def _named(found: Outbox, key: str, to: str) -> list[OutboxItem]:
 
 
 def _broken(found: Outbox) -> str:
-    listed = "\n".join(f"  {one}" for one in found.broken)
+    listed = "\n".join(f"  {broken}" for broken in found.broken)
     return f"these cannot be read, and nobody is told of them; mend or remove them:\n{listed}"
 
 
-def _cells(one: OutboxItem) -> tuple[str, ...]:
-    return (one.key[:DIGITS], "waiting" if one.waiting else "undelivered", one.to)
+def _cells(item: OutboxItem) -> tuple[str, ...]:
+    return (item.key[:DIGITS], "waiting" if item.waiting else "undelivered", item.to)
 
 
-def _about(one: OutboxItem) -> tuple[str, ...]:
-    return (one.pending.notice.kind, one.pending.notice.what, one.why)
+def _about(item: OutboxItem) -> tuple[str, ...]:
+    return (item.pending.notice.kind, item.pending.notice.what, item.why)
 
 
-def _fields(one: OutboxItem) -> dict[str, object]:
+def _fields(item: OutboxItem) -> dict[str, object]:
     """What a program is told of it."""
     return {
-        "key": one.key,
-        "stands": "waiting" if one.waiting else "undelivered",
-        "channel": one.pending.recipient.channel,
-        "to": one.pending.recipient.address,
-        "since": one.pending.since,
-        "at": one.at,
-        "why": one.why,
-        "stands_in": one.pending.stands_in,
-        "because": one.pending.because,
-        "copy": one.pending.copy,
-        "notice": one.pending.notice,
+        "key": item.key,
+        "stands": "waiting" if item.waiting else "undelivered",
+        "channel": item.pending.recipient.channel,
+        "to": item.pending.recipient.address,
+        "since": item.pending.since,
+        "at": item.at,
+        "why": item.why,
+        "stands_in": item.pending.stands_in,
+        "because": item.pending.because,
+        "copy": item.pending.copy,
+        "notice": item.pending.notice,
     }
 
 

@@ -81,7 +81,7 @@ def read_outbox(context: Context, *, waiting: bool = True) -> Outbox:
     found = each(names, read, context.settings.workers)
     if found.failures:
         raise found.failures[0]
-    items = sorted(_explained(context, found.results), key=lambda one: (one.at, one.name))
+    items = sorted(_explained(context, found.results), key=lambda item: (item.at, item.name))
     return Outbox(items=tuple(items), broken=tuple(broken))
 
 
@@ -157,7 +157,9 @@ def _explained(context: Context, items: Iterable[OutboxItem]) -> list[OutboxItem
     """The same; of what waits, what is remembered of its recipient says why."""
     items = list(items)
     recipients = {item.pending.recipient for item in items if item.waiting}
-    rounds = each(recipients, lambda one: (one, _round(context, one)), context.settings.workers)
+    rounds = each(
+        recipients, lambda candidate: (candidate, _round(context, candidate)), context.settings.workers
+    )
     if rounds.failures:
         raise rounds.failures[0]
     why = {recipient: _trouble(remembered) for recipient, remembered in rounds.results}

@@ -46,13 +46,16 @@ def list_(*, as_json: bool) -> None:
     context = open_context()
     kept = _read(context)
     if as_json:
-        click.echo(json_text([one.aside for one in kept]))
+        click.echo(json_text([marker.aside for marker in kept]))
         return
     if not kept:
         click.echo(f"the quarantine of gs://{context.settings.bucket} is empty")
         return
     now = clock.now()
-    rows = [(one.aside.marker, duration(now - one.aside.at), one.aside.job, one.aside.reason) for one in kept]
+    rows = [
+        (recorded.aside.marker, duration(now - recorded.aside.at), recorded.aside.job, recorded.aside.reason)
+        for recorded in kept
+    ]
     click.echo(render(HEAD, rows))
 
 
@@ -63,18 +66,18 @@ def list_(*, as_json: bool) -> None:
 def retry(markers: Sequence[str], *, everything: bool, empty: bool) -> None:
     """Put MARKERS back, so that the next sweep looks at them once more."""
     context = open_context()
-    for one in _chosen(context, markers, everything=everything):
-        if problem := node_problem(one.aside.marker):
-            raise click.ClickException(f"{one.aside.marker}: {problem}; it can only be dropped")
+    for marker in _chosen(context, markers, everything=everything):
+        if problem := node_problem(marker.aside.marker):
+            raise click.ClickException(f"{marker.aside.marker}: {problem}; it can only be dropped")
         put_back = StoreObject(
             reason="put back from the quarantine",
-            job=one.aside.job,
-            name=context.settings.layout.build(MarkerName(node=one.aside.marker)),
-            data=b"" if empty else one.aside.content.encode(),
+            job=marker.aside.job,
+            name=context.settings.layout.build(MarkerName(node=marker.aside.marker)),
+            data=b"" if empty else marker.aside.content.encode(),
             only_new=True,
         )
-        _do(context, one, put_back)
-        click.echo(f"{one.aside.marker}: put back")
+        _do(context, marker, put_back)
+        click.echo(f"{marker.aside.marker}: put back")
 
 
 @quarantine.command()
@@ -85,12 +88,12 @@ def drop(markers: Sequence[str], *, everything: bool, yes: bool) -> None:
     """Delete MARKERS for good; the audit keeps that they were there."""
     context = open_context()
     chosen = _chosen(context, markers, everything=everything)
-    names = ", ".join(one.aside.marker for one in chosen)
+    names = ", ".join(marker.aside.marker for marker in chosen)
     if not yes:
         click.confirm(f"Drop {names}? Their jobs are not brought back", abort=True)
-    for one in chosen:
-        _do(context, one)
-        click.echo(f"{one.aside.marker}: dropped")
+    for quarantined_marker in chosen:
+        _do(context, quarantined_marker)
+        click.echo(f"{quarantined_marker.aside.marker}: dropped")
 
 
 def _read(context: Context) -> list[QuarantinedMarker]:
@@ -106,7 +109,7 @@ def _read(context: Context) -> list[QuarantinedMarker]:
         if stored is not None:
             aside = typed.decode(stored.data, Aside)
             found.append(QuarantinedMarker(name=entry.name, generation=stored.generation, aside=aside))
-    return sorted(found, key=lambda one: one.aside.at)
+    return sorted(found, key=lambda records: records.aside.at)
 
 
 def _chosen(context: Context, markers: Sequence[str], *, everything: bool) -> list[QuarantinedMarker]:
@@ -116,24 +119,27 @@ def _chosen(context: Context, markers: Sequence[str], *, everything: bool) -> li
         return kept
     if not markers:
         raise click.UsageError("name a marker of `spotwarden quarantine list`, or say --all")
-    by_name = {one.aside.marker: one for one in kept}
+    by_name = {marker.aside.marker: marker for marker in kept}
     if unknown := [name for name in markers if name not in by_name]:
         known = ", ".join(sorted(by_name)) or "nothing"
         raise click.ClickException(f"not in the quarantine: {', '.join(unknown)}; there is {known}")
     return [by_name[name] for name in markers]
 
 
-def _do(context: Context, one: QuarantinedMarker, first: StoreObject | None = None) -> None:
+def _do(context: Context, marker: QuarantinedMarker, first: StoreObject | None = None) -> None:
     """The marker first, then its copy: killed between the two, nothing is lost."""
     executor = context.executor(new_tick("quarantine"))
     dropped = DropObject(
-        reason="no longer in the quarantine", job=one.aside.job, name=one.name, generation=one.generation
+        reason="no longer in the quarantine",
+        job=marker.aside.job,
+        name=marker.name,
+        generation=marker.generation,
     )
     steps: list[Change] = [first, dropped] if first else [dropped]
     for step in steps:
         outcome = executor.apply(step)
         if not isinstance(outcome, Done):
-            raise click.ClickException(f"{one.aside.marker}: {_why(step, outcome)}")
+            raise click.ClickException(f"{marker.aside.marker}: {_why(step, outcome)}")
 
 
 def _why(step: Change, outcome: object) -> str:

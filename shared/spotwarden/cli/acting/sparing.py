@@ -125,9 +125,9 @@ def _about(word: CaseCommand) -> list[Case]:
     for broken in opened.broken.values():
         click.echo(f"left alone, for it cannot be read: {plain(str(broken))}", err=True)
     return [
-        one.case
-        for one in opened.filed
-        if one.case.state not in {CaseState.UNKNOWN, CaseState.ACTED} and word.name in _names(one.case)
+        filed.case
+        for filed in opened.filed
+        if filed.case.state not in {CaseState.UNKNOWN, CaseState.ACTED} and word.name in _names(filed.case)
     ]
 
 
@@ -155,7 +155,7 @@ def _answer(word: CaseCommand, cases: Sequence[Case], say: Callable[[Case], Answ
         if said.note:
             click.echo(plain(said.note), err=True)
     if refused:
-        raise click.ClickException("\n".join(plain(one) for one in refused))
+        raise click.ClickException("\n".join(plain(name) for name in refused))
 
 
 def _exempt(word: CaseCommand, end: datetime) -> None:
@@ -185,7 +185,7 @@ def _release(word: CaseCommand, why: str) -> None:
     labelled = [machine for machine in _machines(word) if KEEP_LABEL in machine.labels]
     if labelled:
         _label(word, labelled, "")
-        click.echo(f"{', '.join(one.name for one in labelled)}: its label keeps it no longer")
+        click.echo(f"{', '.join(instance.name for instance in labelled)}: its label keeps it no longer")
     if not (kept or labelled or (facts and facts.file.keep_until)):
         click.echo(f"nothing keeps {word.name}")
 
@@ -202,7 +202,7 @@ def _job(word: CaseCommand) -> JobFacts | None:
 
 def _machines(word: CaseCommand) -> tuple[Machine, ...]:
     """Every VM of this name."""
-    return tuple(one for one in word.context.cloud.compute.fleet().items if one.name == word.name)
+    return tuple(machine for machine in word.context.cloud.compute.fleet().items if machine.name == word.name)
 
 
 def _vms(word: CaseCommand) -> tuple[Machine, ...]:

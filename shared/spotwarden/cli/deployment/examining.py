@@ -236,7 +236,9 @@ def role_faults(found: Json, needed: Sequence[str], member: str, *, granted: boo
         return ["its role is deleted"]
     held = set(found.get("includedPermissions", ()))
     wrong = (
-        [f"missing: {', '.join(lacking)}"] if (lacking := [one for one in needed if one not in held]) else []
+        [f"missing: {', '.join(lacking)}"]
+        if (lacking := [name for name in needed if name not in held])
+        else []
     )
     if more := sorted(held - set(needed)):
         wrong.append(f"more than it needs: {', '.join(more)}")

@@ -72,7 +72,7 @@ def trials(context: Context, manifest: DeploymentManifest, topics: Topics, mail_
             yield _begun(f"{function.deployed_name} sweeps", begin)
     yield _begun("a marker goes through", lambda: _marker(context))
     if mail_to:
-        mailer = next((one for one in manifest.functions if one.name == MAILER), None)
+        mailer = next((deployed for deployed in manifest.functions if deployed.name == MAILER), None)
         if mailer:
             yield _begun("a mail arrives", lambda: _mail(context, mailer, topics, mail_to))
 
@@ -133,9 +133,9 @@ def _marker(context: Context) -> Trial:
         return None
 
     def clean() -> None:
-        for one in (name, aside):
-            if stored := store.read(one):
-                store.delete(one, generation=stored.generation)
+        for item in (name, aside):
+            if stored := store.read(item):
+                store.delete(item, generation=stored.generation)
 
     late = Check(
         what=what,
@@ -168,7 +168,7 @@ def _mail(context: Context, mailer: DeployedFunction, topics: Topics, to: str) -
     store, layout = context.cloud.store, context.settings.layout
     tick = new_tick("doctor")
     every = samples(uuid4().hex, to=to, at=tick.now)
-    notice = next(one for one in every if one.kind == MAIL_KIND)
+    notice = next(outcome for outcome in every if outcome.kind == MAIL_KIND)
     key = notice_key(notice.id)
     what = f"a mail to {to} arrives"
     ticked = [time.monotonic()]

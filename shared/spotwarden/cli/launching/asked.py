@@ -68,17 +68,17 @@ def check_job(job: str, nodes: int) -> None:
 def pairs(option: str, said: Iterable[str]) -> dict[str, str]:
     """What `NAME=VALUE` says, several times; the last one of a name counts."""
     found = {}
-    for one in said:
-        name, sign, value = one.partition("=")
+    for part in said:
+        name, sign, value = part.partition("=")
         if not sign or not name:
-            raise click.UsageError(f"{option} {one!r}: write it as NAME=VALUE")
+            raise click.UsageError(f"{option} {part!r}: write it as NAME=VALUE")
         found[name] = value
     return found
 
 
 def environment(said: Iterable[str]) -> dict[str, str]:
     """Variables for the program; a name alone takes what it is in this shell."""
-    known = [one if "=" in one else f"{one}={_here(one)}" for one in said]
+    known = [part if "=" in part else f"{part}={_here(part)}" for part in said]
     found = pairs("--env", known)
     for name, value in found.items():
         if not _VARIABLE.fullmatch(name):

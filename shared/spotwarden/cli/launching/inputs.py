@@ -33,7 +33,7 @@ def inputs_of(
     Raises:
         UsageError: there is no such file, two would be called the same, or a name cannot be.
     """
-    found = [*(_input(one, job, bucket, layout) for one in said), *_from_jobs(jobs, bucket, layout)]
+    found = [*(_input(part, job, bucket, layout) for part in said), *_from_jobs(jobs, bucket, layout)]
     for match in found:
         if sum(other.name == match.name for other in found) > 1:
             raise click.UsageError(
@@ -76,10 +76,12 @@ def _from_jobs(jobs: tuple[str, ...], bucket: str, layout: Layout) -> Iterator[L
         yield LaunchInput(name=job, address=f"gs://{bucket}/{below}")
 
 
-def name_of(job: str, one: LaunchInput, path: str, layout: Layout) -> str:
+def name_of(job: str, launch_input: LaunchInput, path: str, layout: Layout) -> str:
     """The object for a file of a local input; `path` is its way below the folder, "" for the input itself."""
-    whole = f"{one.name}/{path}" if path else one.name
+    whole = f"{launch_input.name}/{path}" if path else launch_input.name
     try:
         return layout.build(InputName(job=job, path=whole))
     except NotInLayoutError as error:
-        raise click.ClickException(f"{one.local}/{path} cannot be an object: {error.reason}") from error
+        raise click.ClickException(
+            f"{launch_input.local}/{path} cannot be an object: {error.reason}"
+        ) from error

@@ -84,7 +84,7 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
         raise click.UsageError("say either --image or --image-family")
     if said["image_project"] and not (said["image"] or said["image_family"]):
         raise click.UsageError("--image-project says whose image it is; say --image or --image-family, too")
-    if any(one.startswith("--metadata-from-file") for one in said["flags"]):
+    if any(part.startswith("--metadata-from-file") for part in said["flags"]):
         raise click.UsageError(
             "--flag=--metadata-from-file would take the place of the job kit's own; say "
             "--flag=--metadata=KEY=VALUE, or write the script by --script-only and edit that"

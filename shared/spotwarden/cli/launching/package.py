@@ -108,7 +108,7 @@ def packed(code: Path, without: Collection[Path] = ()) -> Iterator[Packed]:
 
 def pack(code: Path, into: IO[bytes], without: Collection[Path] = ()) -> Packed:
     """Write the tarball of a folder's content into an open file."""
-    folder, elsewhere = code.resolve(), {one.resolve() for one in without}
+    folder, elsewhere = code.resolve(), {path.resolve() for path in without}
     files, left_out, outside = 0, list[str](), list[str]()
     try:
         with tarfile.open(fileobj=into, mode="w") as tar:

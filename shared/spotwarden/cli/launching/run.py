@@ -88,8 +88,8 @@ def _show(texts: Mapping[str, str], asked: LaunchRequest) -> None:
             click.echo(f"\n# {name}: the job kit, {amount(len(text.encode()))}")
         elif name != SCRIPT:
             click.echo(f"\n# {name}\n{text}", nl=False)
-    for one in asked.inputs:
-        click.echo(f"\n# input {one.name}: {one.local or one.address}")
+    for given in asked.inputs:
+        click.echo(f"\n# input {given.name}: {given.local or given.address}")
 
 
 def _check(context: Context, asked: LaunchRequest, *, again: bool, wait: bool) -> None:
@@ -136,7 +136,7 @@ def _record(asked: LaunchRequest, setup: str, kit: str) -> RunRequest:
         image=f"{project}/{image}" if project else image,
         container=asked.container,
         setup=setup,
-        inputs=tuple(f"{one.address} {one.name}" for one in asked.inputs),
+        inputs=tuple(f"{given.address} {given.name}" for given in asked.inputs),
         input_jobs=asked.input_jobs,
         environment=tuple(asked.env),
         metrics=asked.metrics,
@@ -157,7 +157,7 @@ def _launch(
     storing(asked.job)
     _send_inputs(context, asked)
     if asked.code is not None:
-        inputs = [one.local for one in asked.inputs if one.local is not None]
+        inputs = [given.local for given in asked.inputs if given.local is not None]
         code, size = store_code(context, asked.job, asked.code, inputs)
         record = msgspec.structs.replace(record, code=code, code_bytes=size)
     more: dict[ObjectName, bytes] = {
@@ -173,14 +173,14 @@ def _launch(
 def _send_inputs(context: Context, asked: LaunchRequest) -> None:
     """Make the bucket hold what this machine's files are now, and nothing that is no longer among them."""
     executor = context.executor(new_tick("run"))
-    for one in asked.inputs:
-        if one.local is None:
+    for given in asked.inputs:
+        if given.local is None:
             continue
-        done = send_input(context.files(), asked.job, one, context.settings.layout)
+        done = send_input(context.files(), asked.job, given, context.settings.layout)
         unchanged = f", {done.files - done.sent} unchanged" if done.sent < done.files else ""
         gone = f", {len(done.stale)} gone" if done.stale else ""
         sent = f"{done.sent} sent ({amount(done.size)})" if done.sent else "none sent"
-        click.echo(f"input {one.name}: {count(done.files, 'file')}, {sent}{unchanged}{gone}", err=True)
+        click.echo(f"input {given.name}: {count(done.files, 'file')}, {sent}{unchanged}{gone}", err=True)
         for held in done.stale:
             action = DropObject(
                 reason="no longer an input", job=asked.job, name=held.name, generation=held.generation

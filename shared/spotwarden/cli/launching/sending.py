@@ -39,35 +39,35 @@ def send_code(files: Transfers, packed: Packed, name: str) -> str:
 
 
 def _held(files: Transfers, name: str) -> HeldObject | None:
-    return next((one for one in files.held(name) if one.name == name), None)
+    return next((held for held in files.held(name) if held.name == name), None)
 
 
-def send_input(files: Transfers, job: str, one: LaunchInput, layout: Layout) -> Synced:
+def send_input(files: Transfers, job: str, launch_input: LaunchInput, layout: Layout) -> Synced:
     """Make the objects of a local input what the file or folder is now: what changed is sent."""
-    wanted = _wanted(job, one, layout)
-    held = {there.name: there for there in files.held(name_of(job, one, "", layout))}
+    wanted = _wanted(job, launch_input, layout)
+    held = {there.name: there for there in files.held(name_of(job, launch_input, "", layout))}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         names = list(wanted)
         same = pool.map(lambda name: name in held and files.same(wanted[name], held[name]), names)
         changed = [name for name, is_same in zip(names, same, strict=True) if not is_same]
     size = sum(wanted[name].stat().st_size for name in changed)
     if changed:
-        _upload(files, {name: wanted[name] for name in changed}, f"sending {one.name}", size)
-    below = name_of(job, one, "", layout)
+        _upload(files, {name: wanted[name] for name in changed}, f"sending {launch_input.name}", size)
+    below = name_of(job, launch_input, "", layout)
     ours = [there for name, there in held.items() if name == below or name.startswith(f"{below}/")]
     stale = tuple(there for there in ours if there.name not in wanted)
     return Synced(files=len(wanted), sent=len(changed), size=size, stale=stale)
 
 
-def _wanted(job: str, one: LaunchInput, layout: Layout) -> Mapping[str, Path]:
+def _wanted(job: str, launch_input: LaunchInput, layout: Layout) -> Mapping[str, Path]:
     """Every file by its object's name; links to files count as files, links to folders are not followed."""
-    local = one.local
+    local = launch_input.local
     if local is None:
         return {}
     if local.is_file():
-        return {name_of(job, one, "", layout): local}
+        return {name_of(job, launch_input, "", layout): local}
     found = (path for path in sorted(local.rglob("*")) if path.is_file())
-    return {name_of(job, one, path.relative_to(local).as_posix(), layout): path for path in found}
+    return {name_of(job, launch_input, path.relative_to(local).as_posix(), layout): path for path in found}
 
 
 def _upload(files: Transfers, wanted: Mapping[str, Path], label: str, size: int) -> None:

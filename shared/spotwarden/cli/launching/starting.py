@@ -125,7 +125,7 @@ def _carry_on(context: Context, executor: Executor, known: JobFacts, launch: Lau
         waiting = advance(known, next_step=decide, after=after, apply=executor.apply)
         # Each write of a step names the generation that was read here, so one look a turn is enough.
         known = look(context, job)
-        newest = told_ledger([one.attempt for one in known.ledger])[-1]
+        newest = told_ledger([recorded.attempt for recorded in known.ledger])[-1]
         if newest.state is AttemptState.RUNNING or (newest.state is AttemptState.ENDED and newest.instances):
             return known
         _stop_if_over(newest)

@@ -64,7 +64,7 @@ def files_of(asked: LaunchRequest, setup: str, kit: Mapping[str, str]) -> dict[s
         "command.sh": command_of(asked),
         "setup.sh": setup,
         "environment": "\n".join(f"{name}={value}" for name, value in asked.env.items()),
-        "inputs": "\n".join(f"{one.address} {one.name}" for one in asked.inputs),
+        "inputs": "\n".join(f"{given.address} {given.name}" for given in asked.inputs),
         "metrics": "\n".join(f"{name}={pattern}" for name, pattern in asked.metrics.items()),
         "container-flags": asked.container_flags,
     }

@@ -113,7 +113,7 @@ def compare(context: Context, function: str, since: datetime, new: Policy, now: 
     """Show each record to both policies, then ask what became of the jobs."""
     settings, store = context.settings, context.cloud.store
     replayable = FUNCTIONS[function]
-    replays = [Replay(function, replayable.judge, one) for one in (new, now) if one is not None]
+    replays = [Replay(function, replayable.judge, policy) for policy in (new, now) if policy is not None]
     versions, unreadable = set(), []
     for seen in read(store, settings.layout, function, since, replayable.facts):
         if isinstance(seen, Unreadable):
@@ -163,8 +163,8 @@ def told(compared: Compared, *, everything: bool) -> str:
 def _lines(compared: Compared, *, everything: bool) -> Iterator[str]:
     replayed = compared.new.replayed
     yield f"{compared.function}: {_basis(compared)}"
-    for one in compared.unreadable[:1]:
-        yield f"  {len(compared.unreadable)} records cannot be read; the first: {one.name}: {one.why}"
+    for item in compared.unreadable[:1]:
+        yield f"  {len(compared.unreadable)} records cannot be read; the first: {item.name}: {item.why}"
     if not replayed.sweeps:
         return
     yield from _wrong(replayed, everything=everything)
@@ -176,7 +176,7 @@ def _lines(compared: Compared, *, everything: bool) -> Iterator[str]:
         yield (
             "  neither policy finds fault with anything" if compared.now else "  it finds fault with nothing"
         )
-    yield from (_stop(one) for one in replayed.stopped[:SHOWN])
+    yield from (_stop(stopped) for stopped in replayed.stopped[:SHOWN])
     yield from _listed([action for action in replayed.remedies if not action.wrong], everything=everything)
 
 
@@ -219,8 +219,9 @@ def _line(remedy: ReplayedRemedy) -> str:
     return f"{about}: {remedy.rule}, {remedy.hours:.1f} VM-hours"
 
 
-def _stop(one: Stopped) -> str:
-    return f"  {one.at:%Y-%m-%d %H:%M} {one.rule}: {one.vms} more VMs than one sweep may act upon; they wait"
+def _stop(stopped: Stopped) -> str:
+    when = f"{stopped.at:%Y-%m-%d %H:%M}"
+    return f"  {when} {stopped.rule}: {stopped.vms} more VMs than one sweep may act upon; they wait"
 
 
 def _called(name: str, played: Played) -> str:

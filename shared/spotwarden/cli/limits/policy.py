@@ -98,7 +98,7 @@ def explain_(job: str, rule: str | None, file: Path | None, *, as_json: bool) ->
     team = f", of the team {said.team}" if said.team else ", of no team"
     click.echo(plain(f"{job}: owner {said.owner or 'unknown'}{team if known.teams else ''}"))
     click.echo(render(HEAD, said.limits))
-    click.echo("\n".join(("", *(plain(f"exempt: {one}") for one in said.exempt or ("nothing",)))))
+    click.echo("\n".join(("", *(plain(f"exempt: {item}") for item in said.exempt or ("nothing",)))))
     click.echo(f"remedies: {said.opening}")
     if said.mode == Mode.OBSERVE.value:
         click.echo("mode: the policy only observes: everything is decided and told, nothing is done")
@@ -156,7 +156,7 @@ def _exemptions(context: Context, known: Policy, rules: tuple[str, ...], facts: 
 def _machines(context: Context, facts: JobFacts) -> tuple[Machine, ...]:
     """The VMs that carry the job's label, or whose id is its newest attempt's."""
     listed, newest = context.cloud.compute.instances(job=facts.job).items, as_told(facts).newest
-    ids = {one.id for one in listed} | set(newest.instances.values() if newest else ())
+    ids = {instance.id for instance in listed} | set(newest.instances.values() if newest else ())
     return context.cloud.compute.fleet(ids=ids).items if ids else ()
 
 

@@ -42,8 +42,12 @@ class MetricCurve(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def same(self) -> bool:
         """Whether the two came to the same, last and at best; how often somebody looked does not count."""
-        one, other = self.measures
-        return one is not None and other is not None and (one.last, one.best) == (other.last, other.best)
+        metric, other = self.measures
+        return (
+            metric is not None
+            and other is not None
+            and (metric.last, metric.best) == (other.last, other.best)
+        )
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,21 +63,21 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         return not self.script and not self.settings and all(metric.same for metric in self.metrics)
 
 
-def difference(one: JobSide, other: JobSide, *, bars: str = BARS) -> Difference:
+def difference(side: JobSide, other: JobSide, *, bars: str = BARS) -> Difference:
     """Hold them against each other."""
     return Difference(
-        script=tuple(_scripts(one, other)),
-        settings=dict(_settings(one, other)),
-        metrics=tuple(_metrics(one.details, other.details, bars)),
+        script=tuple(_scripts(side, other)),
+        settings=dict(_settings(side, other)),
+        metrics=tuple(_metrics(side.details, other.details, bars)),
     )
 
 
-def _scripts(one: JobSide, other: JobSide) -> Iterator[str]:
-    left, right = one.script.splitlines(), other.script.splitlines()
+def _scripts(side: JobSide, other: JobSide) -> Iterator[str]:
+    left, right = side.script.splitlines(), other.script.splitlines()
     known = set(left)
     # A line that is the same as it stands is no other for having the job's name in it by chance.
-    renamed = [line if line in known else _renamed(line, other, one) for line in right]
-    yield from unified_diff(left, renamed, one.row.job, other.row.job, lineterm="")
+    renamed = [line if line in known else _renamed(line, other, side) for line in right]
+    yield from unified_diff(left, renamed, side.row.job, other.row.job, lineterm="")
 
 
 def _renamed(text: str, side: JobSide, to: JobSide) -> str:
@@ -81,11 +85,11 @@ def _renamed(text: str, side: JobSide, to: JobSide) -> str:
     return re.sub(rf"(?<![a-z0-9-]){re.escape(side.row.job)}(?![a-z0-9])", to.row.job, text)
 
 
-def _settings(one: JobSide, other: JobSide) -> Iterator[tuple[str, tuple[str, str]]]:
-    left, right = _said(one), _said(other)
+def _settings(side: JobSide, other: JobSide) -> Iterator[tuple[str, tuple[str, str]]]:
+    left, right = _said(side), _said(other)
     for name in dict.fromkeys((*left, *right)):
         mine, yours = left.get(name, ""), right.get(name, "")
-        if mine not in {yours, _renamed(yours, other, one)}:
+        if mine not in {yours, _renamed(yours, other, side)}:
             yield name, (mine, yours)
 
 
@@ -107,15 +111,15 @@ def _set(file: msgspec.Struct) -> Iterator[tuple[str, Any]]:
 
 def _text(value: object) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}={_text(one)}" for name, one in sorted(value.items()))
+        return ", ".join(f"{name}={_text(item)}" for name, item in sorted(value.items()))
     if isinstance(value, list | tuple):
-        return " ".join(_text(one) for one in value)
+        return " ".join(_text(part) for part in value)
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _metrics(one: Details, other: Details, bars: str) -> Iterator[MetricCurve]:
-    left, right = {m.name: m for m in one.measures}, {m.name: m for m in other.measures}
-    mine, yours = _points(one), _points(other)
+def _metrics(details: Details, other: Details, bars: str) -> Iterator[MetricCurve]:
+    left, right = {m.name: m for m in details.measures}, {m.name: m for m in other.measures}
+    mine, yours = _points(details), _points(other)
     for name in sorted({*left, *right}):
         points = mine.get(name, ()), yours.get(name, ())
         drawn = sparks(*points, bars=bars)

@@ -32,7 +32,7 @@ def costs(context: Context, details: Details, now: datetime) -> Costs:
     fleet = context.cloud.compute.fleet(ids=ids) if ids and facts.status_code is None else None
     machines = [machine for machine in fleet.items if machine.status is Status.RUNNING] if fleet else []
     records = JobAttempts(
-        attempts=tuple(one.attempt for one in facts.ledger), ended=facts.status_code is not None
+        attempts=tuple(recorded.attempt for recorded in facts.ledger), ended=facts.status_code is not None
     )
     ran = _until_end(stays(records, machines, now), details, now)
     if not any(stay.kinds for stay in ran):
@@ -65,7 +65,7 @@ def _as_asked(ran: list[AttemptStay], details: Details) -> Iterator[AttemptStay]
         yield from ran
         return
     gpu, _, count = run.gpus.partition(":")
-    tries = [one.attempt.tries for one in details.facts.ledger if one.attempt.started]
+    tries = [recorded.attempt.tries for recorded in details.facts.ledger if recorded.attempt.started]
     for stay, asked in zip(ran, tries, strict=False):
         spot = asked[-1].spot and run.spot if asked else run.spot
         kind = VmKind(

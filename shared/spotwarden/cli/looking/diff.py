@@ -33,7 +33,7 @@ class DiffProblem(click.ClickException):
 @click.argument("other", metavar="OTHER", shell_complete=job_names)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object.")
 @click.pass_context
-def diff(ctx: click.Context, one: str, other: str, *, as_json: bool) -> None:
+def diff(ctx: click.Context, name: str, other: str, *, as_json: bool) -> None:
     """Hold two jobs against each other: create scripts, settings, metrics and their curves.
 
     Their own names do not count, nor when and by whom they were launched. As with diff the exit status is 0
@@ -46,7 +46,7 @@ def diff(ctx: click.Context, one: str, other: str, *, as_json: bool) -> None:
     """
     try:
         context = open_context()
-        sides = _side(context, one), _side(context, other)
+        sides = _side(context, name), _side(context, other)
     except click.ClickException as error:
         raise DiffProblem(error.message) from error
     except Exception as error:
@@ -66,7 +66,7 @@ def _side(context: Context, job: str) -> JobSide:
     details = read_details(context, job)
     instances = context.cloud.compute.instances().items
     name = context.settings.layout.build(Code(job=job))
-    code = next((one.crc32c for one in context.files().held(name) if one.name == name), "")
+    code = next((held.crc32c for held in context.files().held(name) if held.name == name), "")
     return JobSide(
         row=experiment(details.facts, instances, clock.now(), tags=details.tags), details=details, code=code
     )
@@ -101,10 +101,10 @@ def _painted(line: str) -> str:
 
 def _ways(sides: tuple[JobSide, JobSide]) -> Iterator[tuple[str, str, str]]:
     """What came of each; no two jobs are alike in it, so it is no difference."""
-    one, other = (side.row for side in sides)
-    yield "status", worded(one), worded(other)
-    yield "attempts", str(one.attempts), str(other.attempts)
-    yield "runtime", _ran(one), _ran(other)
+    job, other = (side.row for side in sides)
+    yield "status", worded(job), worded(other)
+    yield "attempts", str(job.attempts), str(other.attempts)
+    yield "runtime", _ran(job), _ran(other)
     first, second = (side.details.beat for side in sides)
     yield "step", figure(first.step if first else None), figure(second.step if second else None)
 

@@ -125,7 +125,7 @@ def fetch(
         )
 
     known = _all(each(requests, there, workers))
-    done = {one.path for one in known} | {one.name for one in failed}
+    done = {landed.path for landed in known} | {failure.name for failure in failed}
     missing = [request for request in requests if request.path not in done and request.held.name not in done]
     if not missing:
         return known, failed
@@ -193,17 +193,17 @@ def _say_what(requests: Sequence[DownloadRequest], folder: Path) -> None:
 
 
 def _sum_up(landed: Sequence[Landed], folder: Path) -> None:
-    fetched = [one for one in landed if one.fetched]
+    fetched = [file for file in landed if file.fetched]
     there = len(landed) - len(fetched)
     known = f"; {there} were there already" if there else ""
     click.echo(
-        f"{count(len(fetched), 'file')}, {amount(sum(one.moved for one in fetched))}, in {folder}{known}"
+        f"{count(len(fetched), 'file')}, {amount(sum(item.moved for item in fetched))}, in {folder}{known}"
     )
 
 
 def _raise(failed: Sequence[FailedDownload]) -> None:
     if failed:
-        told = [plain(f"  {one.name}: {one.why}") for one in failed[:TELL]]
+        told = [plain(f"  {failure.name}: {failure.why}") for failure in failed[:TELL]]
         more = [f"  and {len(failed) - TELL} more"] if len(failed) > TELL else []
         raise click.ClickException(
             "\n".join([f"{count(len(failed), 'file')} could not be fetched:", *told, *more])

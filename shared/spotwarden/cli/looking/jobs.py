@@ -24,7 +24,7 @@ HEAD = ("JOB", "STATUS", "ATTEMPTS", "INSTANCE AND LOG ID", "ZONE", "OWNER", "RU
 MANY = 100
 """From so many jobs on, a bar shows how far the reading is."""
 HOME_AND_CLEAR = "\x1b[H\x1b[J"
-WORDS = [one.value for one in Standing]
+WORDS = [standing.value for standing in Standing]
 
 
 @click.command()
@@ -126,7 +126,7 @@ def _print(
         told = f"{table.reported} jobs that are over are as the report had them {age} ago; --exact reads them"
         click.echo(told, err=True)
     if table.broken:
-        listed = "\n".join(f"  {plain(str(one))}" for one in table.broken)
+        listed = "\n".join(f"  {plain(str(broken))}" for broken in table.broken)
         raise click.ClickException(f"these cannot be read; mend or remove them:\n{listed}")
 
 

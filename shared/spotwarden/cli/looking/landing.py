@@ -41,7 +41,7 @@ def safe(path: str) -> str:
         raise UnsafePathError("a part of it is empty, '.' or '..'")
     if "\\" in path:
         raise UnsafePathError("it has a backslash, which separates folders on some systems")
-    if any((ord(one) < ord(" ") and one not in BLANK) or one == DELETE for one in path):
+    if any((ord(name) < ord(" ") and name not in BLANK) or name == DELETE for name in path):
         raise UnsafePathError("it has control characters")
     return path
 
@@ -136,7 +136,7 @@ def insist(
         try:
             return landing.land(path, held, moved)
         except UnansweredError:
-            newer = next((one for one in files.held(held.name) if one.name == held.name), None)
+            newer = next((file for file in files.held(held.name) if file.name == held.name), None)
             if not left or newer is None or newer.generation == held.generation:
                 raise
             held = newer

@@ -162,7 +162,7 @@ def _farewell(glance: Glance) -> str:
 
 
 def _standing(attempt: Attempt) -> str:
-    refused = next((one.error for one in reversed(attempt.tries) if one.error), "")
+    refused = next((tried.error for tried in reversed(attempt.tries) if tried.error), "")
     later = f"; next try at {attempt.not_before:%H:%M:%S} UTC" if attempt.not_before else ""
     why = refused if attempt.state is AttemptState.BACKING_OFF else attempt.reason
     return f"attempt {attempt.number}: {attempt.state.value}{f', {why}' if why else ''}{later}"

@@ -82,7 +82,7 @@ class LogReader:
 
     def _read_on(self, glance: Glance, stays: Sequence[VmStay], *, again: bool) -> None:
         asked = stays if self._newest is None else _speaking(stays)
-        whose = {one.instance_id: one for one in asked}
+        whose = {part.instance_id: part for part in asked}
         left = list(stays)
         for line in self._cloud.lines(asked, self._since(asked)):
             stay = whose.get(line.instance_id)
@@ -104,7 +104,7 @@ class LogReader:
         lines = list(self._cloud.lines(stays, self._since(stays), newest=count))
         if again and self._cloud.passes:
             return
-        whose = {one.instance_id: one for one in stays}
+        whose = {vm_stay.instance_id: vm_stay for vm_stay in stays}
         told = [(whose[line.instance_id], line.text, line.at) for line in lines if line.instance_id in whose]
         self._by_cloud |= {stay.instance_id for stay, _, _ in told}
         self._told |= {_key(line): line.at for line in lines}
@@ -113,7 +113,7 @@ class LogReader:
         last = max((stay.attempt for stay, _, _ in told), default=0)
         silent = [stay for stay in stays if len(lines) < count or stay.attempt > last]
         every += [(stay, text, None) for stay in silent for text in self._stored(glance, stay)]
-        every.sort(key=lambda one: one[0].attempt)
+        every.sort(key=lambda item: item[0].attempt)
         for stay, text, at in every[-count:]:
             self._teller.tell(stay, text, among=_among(stay, stays), at=at)
         self._newest = self._floor = max((line.at for line in lines), default=None)
@@ -176,4 +176,4 @@ def _speaking(stays: Sequence[VmStay]) -> list[VmStay]:
 
 
 def _among(stay: VmStay, stays: Sequence[VmStay]) -> list[VmStay]:
-    return [one for one in stays if one.attempt == stay.attempt]
+    return [vm_stay for vm_stay in stays if vm_stay.attempt == stay.attempt]

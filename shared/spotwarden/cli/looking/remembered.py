@@ -60,19 +60,19 @@ def _open(context: Context) -> set[str]:
     return found
 
 
-def row_of(one: Reported) -> JobSummary:
+def row_of(experiment: Reported) -> JobSummary:
     """The report's row as that of the table."""
-    newest = one.instances[-max(1, one.nodes) :]
+    newest = experiment.instances[-max(1, experiment.nodes) :]
     return JobSummary(
-        job=one.job,
-        status=one.standing,
-        exit_code=one.exit_code,
-        attempts=max(1, one.attempts),
+        job=experiment.job,
+        status=experiment.standing,
+        exit_code=experiment.exit_code,
+        attempts=max(1, experiment.attempts),
         instance_id=", ".join(sorted(newest)),
-        zone=one.zones[-1] if one.zones else "",
-        owner=one.owner,
-        started=one.started,
-        ended=one.ended,
-        runtime=one.ended - one.started if one.ended and one.started else None,
-        tags=one.tags,
+        zone=experiment.zones[-1] if experiment.zones else "",
+        owner=experiment.owner,
+        started=experiment.started,
+        ended=experiment.ended,
+        runtime=experiment.ended - experiment.started if experiment.ended and experiment.started else None,
+        tags=experiment.tags,
     )

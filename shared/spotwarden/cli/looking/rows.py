@@ -178,8 +178,8 @@ class JobRows:
         opened = read_cases(self._store, settings.layout, (STALL,), workers=settings.workers)
         return frozenset(
             name
-            for one in opened.filed
-            for name in (one.case.subject.job, *(t.id for t in one.case.subject.targets))
+            for filed in opened.filed
+            for name in (filed.case.subject.job, *(t.id for t in filed.case.subject.targets))
         )
 
 

@@ -120,7 +120,7 @@ def _facts(shown: JobDetails, now: datetime) -> Iterator[tuple[str, str]]:
     yield "owner", row.owner
     yield "tags", ", ".join(f"{name}={value}" for name, value in row.tags.items())
     yield "command", join(run.command) if run else ""
-    yield from (("input", one) for one in (run.inputs if run else ()))
+    yield from (("input", item) for item in (run.inputs if run else ()))
     yield "started", f"{row.started:%Y-%m-%d %H:%M:%S} UTC, ran for {_ran(row)}" if row.started else ""
     yield "up", f"{duration(timedelta(hours=shown.costs.hours))} on its VMs" if shown.costs.hours else ""
     yield "zones", ", ".join(_zones(details))
@@ -140,7 +140,11 @@ def _ran(row: JobSummary) -> str:
 
 def _zones(details: Details) -> list[str]:
     """Where it lived, in order."""
-    attempts = [one.attempt for one in details.facts.ledger if one.attempt.instances and one.attempt.tries]
+    attempts = [
+        recorded.attempt
+        for recorded in details.facts.ledger
+        if recorded.attempt.instances and recorded.attempt.tries
+    ]
     return list(dict.fromkeys(attempt.tries[-1].place for attempt in attempts))
 
 
@@ -161,9 +165,9 @@ def _progress(details: Details, now: datetime) -> str:
     return ", ".join(parts)
 
 
-def _measured(one: MetricSummary) -> str:
-    best = f" (best {figure(one.best)})" if one.best is not None and one.best != one.last else ""
-    return figure(one.last) + best
+def _measured(metric: MetricSummary) -> str:
+    best = f" (best {figure(metric.best)})" if metric.best is not None and metric.best != metric.last else ""
+    return figure(metric.last) + best
 
 
 def figure(value: Measured | None) -> str:

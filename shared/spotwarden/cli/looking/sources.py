@@ -56,11 +56,11 @@ class LogSources:
         """How the job is."""
         folder = look_into(self._store, self._layout, self._job)
         found = [
-            one
+            attempt
             for object_name in folder.of(AttemptRecord)
-            if (one := self._attempt(folder.things, object_name))
+            if (attempt := self._attempt(folder.things, object_name))
         ]
-        ledger = told(sorted(found, key=lambda one: one.number))
+        ledger = told(sorted(found, key=lambda item: item.number))
         registered = {
             object_name.node: self._registered(folder.things, object_name)
             for object_name in folder.of(InstanceId)

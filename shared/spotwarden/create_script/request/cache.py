@@ -30,8 +30,8 @@ def with_ran(facts: JobFacts, ran: Mapping[str, Any]) -> JobFacts:
 @lru_cache(maxsize=KEPT_CHOICES)
 def _launch_of(same: Same[Mapping[str, Any]]) -> Launch | NoLaunch:
     ran = same.it
-    disks = {link: disk for one in ran.values() for link, disk in one["disks"].items() if disk is not None}
-    return launch_of_resources({node: one["instance"] for node, one in ran.items()}, disks)
+    disks = {link: disk for item in ran.values() for link, disk in item["disks"].items() if disk is not None}
+    return launch_of_resources({node: candidate["instance"] for node, candidate in ran.items()}, disks)
 
 
 def with_places(facts: JobFacts, limits: PlacementLimits) -> JobFacts:

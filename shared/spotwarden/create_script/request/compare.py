@@ -146,11 +146,11 @@ def _account(said: Part, ran: Part) -> Iterator[str]:
 
 
 def _email(machine: Part) -> str:
-    return next((one.get("email", "default") for one in machine.get("serviceAccounts", ())), "")
+    return next((item.get("email", "default") for item in machine.get("serviceAccounts", ())), "")
 
 
 def _tags(said: Part, ran: Part) -> Iterator[str]:
-    wanted, found = (", ".join(sorted(one.get("tags", {}).get("items", ()))) for one in (said, ran))
+    wanted, found = (", ".join(sorted(given.get("tags", {}).get("items", ()))) for given in (said, ran))
     yield from differ("the network tags", wanted, found)
 
 

@@ -35,9 +35,9 @@ def disks(said: Part, ran: Part, known: Mapping[str, Part]) -> Iterator[str]:
         yield from differ("the number of disks", len(wanted), len(found))
         return
     by_path = {partial(link): disk for link, disk in known.items()}
-    for number, (one, attached) in enumerate(zip(wanted, found, strict=True)):
+    for number, (item, attached) in enumerate(zip(wanted, found, strict=True)):
         disk = by_path.get(partial(attached.get("source", "")), {})
-        yield from _disk(f"disk {number}", one, attached, disk)
+        yield from _disk(f"disk {number}", item, attached, disk)
 
 
 def _disk(what: str, said: Part, attached: Part, disk: Part) -> Iterator[str]:
@@ -66,7 +66,7 @@ def cards(said: Part, ran: Part) -> Iterator[str]:
     if len(wanted) != len(found):
         yield from differ("the number of network interfaces", len(wanted), len(found))
         return
-    for number, (one, card) in enumerate(zip(wanted, found, strict=True)):
+    for number, (item, card) in enumerate(zip(wanted, found, strict=True)):
         for field, what in (("network", "network"), ("subnetwork", "subnetwork")):
-            if field in one and field in card:
-                yield from differ(f"the {what} of interface {number}", last(one[field]), last(card[field]))
+            if field in item and field in card:
+                yield from differ(f"the {what} of interface {number}", last(item[field]), last(card[field]))

@@ -97,7 +97,9 @@ def _body(resource: Resource, disks: Mapping[str, Resource]) -> dict[str, Any]:
         "machineType": partial(resource["machineType"]),
         "disks": disks_of(resource, disks),
         "networkInterfaces": [_card(card) for card in resource.get("networkInterfaces", ())],
-        "guestAccelerators": [_accelerator(one) for one in resource.get("guestAccelerators", ())],
+        "guestAccelerators": [
+            _accelerator(accelerator) for accelerator in resource.get("guestAccelerators", ())
+        ],
         "metadata": _items(_metadata(resource)),
         "tags": _items(resource.get("tags", {}).get("items", ())),
         "labels": {key: text for key, text in resource.get("labels", {}).items() if key not in STAMPS},
@@ -145,8 +147,8 @@ def _alias(alias: Resource) -> dict[str, Any]:
     return {**alias, "ipCidrRange": f"/{alias['ipCidrRange'].rpartition('/')[2]}"}
 
 
-def _accelerator(one: Resource) -> dict[str, Any]:
-    return {**one, "acceleratorType": partial(one["acceleratorType"])}
+def _accelerator(resource: Resource) -> dict[str, Any]:
+    return {**resource, "acceleratorType": partial(resource["acceleratorType"])}
 
 
 def _bulk(bodies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -80,5 +80,5 @@ def is_spot(scheduling: Mapping[str, Any]) -> bool:
 
 
 def _accelerators(machine: Mapping[str, Any]) -> tuple[str, ...]:
-    kinds = (last(one["acceleratorType"]) for one in machine.get("guestAccelerators", ()))
+    kinds = (last(accelerator["acceleratorType"]) for accelerator in machine.get("guestAccelerators", ()))
     return tuple(dict.fromkeys(kinds))

@@ -29,9 +29,9 @@ def nonsense_between(values: Mapping[str, Any], broken: Collection[str]) -> Iter
 def _readable(kind: type[Limits], said: object) -> dict[str, Any]:
     """Those values that can be read; faults of the others are told already."""
     found: dict[str, Any] = {}
-    for name, one in said.items() if isinstance(said, Mapping) else ():
+    for name, item in said.items() if isinstance(said, Mapping) else ():
         try:
-            found[name] = read_limit(kind, name, one)
+            found[name] = read_limit(kind, name, item)
         except ValueError:
             continue
     return found

@@ -36,10 +36,10 @@ class _Reading:
         """Those values of a table that could be read, by name."""
         found: dict[str, Any] = {}
         kinds = kinds_of(kind)
-        for name, one in self._table(said, place).items():
+        for name, item in self._table(said, place).items():
             if name not in kinds:
                 self.faults.append(f"{_join(place, name)}: there is no such value; {meant(name, kinds)}")
-            elif (value := self._value(name, kinds[name], one, _join(place, name))) is not None:
+            elif (value := self._value(name, kinds[name], item, _join(place, name))) is not None:
                 found[name] = value
         return found
 
@@ -52,10 +52,12 @@ class _Reading:
             return self._overrides(said, place)
         if get_origin(kind) is Mapping and _is_struct(inner[1]):
             each = self._table(said, place).items()
-            return {key: self._struct(inner[1], one, _join(place, key)) for key, one in each}
+            return {key: self._struct(inner[1], item, _join(place, key)) for key, item in each}
         if get_origin(kind) is tuple and _is_struct(inner[0]):
             rows = self._rows(said, place)
-            return tuple(self._struct(inner[0], one, f"{place}[{at}]") for at, one in enumerate(rows))
+            return tuple(
+                self._struct(inner[0], candidate, f"{place}[{at}]") for at, candidate in enumerate(rows)
+            )
         try:
             return read_value(name, kind, said)
         except ValueError as error:
@@ -85,9 +87,9 @@ class _Reading:
             if rule not in RULES:
                 self.faults.append(f"{_join(place, rule)}: there is no such rule; {meant(rule, RULES)}")
                 continue
-            for name, one in self._table(values, _join(place, rule)).items():
+            for name, item in self._table(values, _join(place, rule)).items():
                 try:
-                    read_limit(RULES[rule], name, one)
+                    read_limit(RULES[rule], name, item)
                 except ValueError as error:
                     self.faults.append(f"{place}.{rule}.{name}: {error}")
         return said if isinstance(said, Mapping) else {}

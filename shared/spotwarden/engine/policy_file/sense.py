@@ -228,7 +228,7 @@ _CHECKS: Mapping[type[msgspec.Struct], Callable[[Any], Said]] = {
     Team: _named,
     EarlyStopLimits: _early_stop,
     IdleLimits: _idle,
-    JobCap: lambda cap: (one for check in (_shares, _extensions) for one in check(cap)),
+    JobCap: lambda cap: (slip for check in (_shares, _extensions) for slip in check(cap)),
     InstanceCap: _shares,
     OwnerCap: _shares,
     ComplianceLimits: _compliance,

@@ -60,7 +60,7 @@ class Replay:
 
     def look(self, seen: RecordedSweep[Any]) -> None:
         """Take in the next sweep; they come in the order of time."""
-        tick, machines = seen.tick, {one.id: one for one in getattr(seen.facts, "machines", ())}
+        tick, machines = seen.tick, {item.id: item for item in getattr(seen.facts, "machines", ())}
         self._sweeps.append(tick.now)
         known = {key: filed.case for key, filed in self._filed.items()}
         brief = Brief(policy=self._policy, tick=tick, steady=seen.steady, cases=known)
@@ -70,7 +70,7 @@ class Replay:
         self._restarted(later, machines)
         left = self._without_gone(judged)
         ripe = [step.case for facts in self._pair(left) if (step := self._walk(facts, tick, machines))]
-        due = {(one.rule, one.key) for one in self._allowed(ripe, left, tick)}
+        due = {(case.rule, case.key) for case in self._allowed(ripe, left, tick)}
         for facts in self._pair(left) if due else ():
             if (facts.rule, facts.key) in due and facts.finding is not None:
                 self._walk(replace(facts, permitted=True), tick, machines)
@@ -156,7 +156,7 @@ class Replay:
         remedy = ReplayedRemedy(
             rule=case.rule,
             key=case.key,
-            target=next(one for one in case.subject.targets if one.id == target),
+            target=next(item for item in case.subject.targets if item.id == target),
             remedy=case.remedy,
             at=tick.now,
             job=case.subject.job,

@@ -23,7 +23,7 @@ def _sum(replayed: Replayed, rule: str, prices: PriceTable) -> Sum:
         told=sum(told.rule == rule for told in replayed.told),
         remedies=len(remedies),
         wrong=sum(remedy.wrong for remedy in remedies),
-        stopped=sum(one.rule == rule for one in replayed.stopped),
+        stopped=sum(stopped.rule == rule for stopped in replayed.stopped),
         vm_hours=sum(remedy.hours for remedy in saved),
         gpu_hours=sum(remedy.hours * remedy.machine.gpus for remedy in saved if remedy.machine),
         money=_money(saved, prices),

@@ -45,7 +45,7 @@ def gather(context: SweepContext, only: Collection[str]) -> CapFacts:
     jobs = known.jobs
     facts = CapFacts(
         machines=tuple(
-            one for one in running if one.id in jobs or context.policy.governance.scope is Scope.PROJECT
+            item for item in running if item.id in jobs or context.policy.governance.scope is Scope.PROJECT
         ),
         jobs=jobs,
         records=_with_owners(_records(context, sorted(set(jobs.values())), known.broken), running, jobs),
@@ -68,10 +68,13 @@ def _metered(context: SweepContext, facts: CapFacts, *, count: bool) -> tuple[Da
 
 def _priced(context: SweepContext, facts: CapFacts) -> CapFacts:
     """With the names of owners, and with the prices of what they run, or have run."""
-    spent = [one for day in facts.usage for one in day.spent]
-    owners = {*(record.owner for record in facts.records.values()), *(one.owner for one in spent)}
-    types = {*(machine.machine_type for machine in facts.machines), *(one.kind.machine_type for one in spent)}
-    gpus = {*(machine.gpu for machine in facts.machines), *(one.kind.gpu for one in spent)}
+    spent = [usage for day in facts.usage for usage in day.spent]
+    owners = {*(record.owner for record in facts.records.values()), *(item.owner for item in spent)}
+    types = {
+        *(machine.machine_type for machine in facts.machines),
+        *(candidate.kind.machine_type for candidate in spent),
+    }
+    gpus = {*(machine.gpu for machine in facts.machines), *(another.kind.gpu for another in spent)}
     return replace(
         facts,
         keys={owner: quarantine_key(owner) for owner in sorted(owners - {""})},
@@ -114,7 +117,7 @@ def _read_records(store: Store, layout: Layout, job: str) -> JobAttempts:
     """One listing, and what has changed since it was read last."""
     folder = look_into(store, layout, job)
     found = [_attempt(store, layout, folder, object_name) for object_name in folder.of(AttemptRecord)]
-    attempts = tuple(sorted(found, key=lambda one: one.number))
+    attempts = tuple(sorted(found, key=lambda item: item.number))
     object_name = JobFileName(job=job)
     file = once(_CACHE, layout, folder, object_name, lambda: read_job_file(store, layout, job, folder))
     return JobAttempts(
@@ -158,8 +161,8 @@ def _with_owners(
 ) -> dict[str, JobAttempts]:
     """A job whose records name nobody is its VM's label's."""
     said = {
-        jobs[one.id]: one.labels[OWNER_LABEL]
-        for one in running
-        if one.id in jobs and OWNER_LABEL in one.labels
+        jobs[machine.id]: machine.labels[OWNER_LABEL]
+        for machine in running
+        if machine.id in jobs and OWNER_LABEL in machine.labels
     }
     return {job: replace(found, owner=found.owner or said.get(job, "")) for job, found in records.items()}

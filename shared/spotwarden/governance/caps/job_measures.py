@@ -32,7 +32,9 @@ class JobAccount(msgspec.Struct, frozen=True, kw_only=True):
 def is_limited(account: JobAccount) -> bool:
     """Whether anything bounds the job."""
     file, limits = account.records.file, account.limits
-    return any(one is not None for one in (limits.max_runtime, limits.budget, file.max_runtime, file.budget))
+    return any(
+        span is not None for span in (limits.max_runtime, limits.budget, file.max_runtime, file.budget)
+    )
 
 
 def measures(account: JobAccount) -> list[LimitUse]:
@@ -53,7 +55,7 @@ def measures(account: JobAccount) -> list[LimitUse]:
 
 def least(own: timedelta | None, agreed: timedelta | None) -> timedelta | None:
     """The lower of the job's own bound and the policy's; None where there is neither."""
-    return min((one for one in (own, agreed) if one is not None), default=None)
+    return min((span for span in (own, agreed) if span is not None), default=None)
 
 
 def longest(limits: JobCap) -> timedelta | None:

@@ -34,8 +34,8 @@ def stays(records: JobAttempts, machines: Sequence[Machine], now: datetime) -> l
     found = list(lives(JobFacts(job="", ledger=ledger)))
     first = first_choice(records.attempts, machines)
     told = [
-        AttemptStay(hours=_long(life.started, life.ended or now), kinds=tuple(_kinds(one, machines, first)))
-        for one, life in zip(ran, found, strict=True)
+        AttemptStay(hours=_long(life.started, life.ended or now), kinds=tuple(_kinds(item, machines, first)))
+        for item, life in zip(ran, found, strict=True)
     ]
     return [*told, *_unrecorded(found, machines, now)]
 
@@ -67,8 +67,8 @@ def _kinds(attempt: Attempt, machines: Sequence[Machine], first: str) -> Iterato
     """What an attempt ran on: VMs as they are now, where and how it asked for them."""
     by_name = {machine.name: machine for machine in machines}
     nodes = [by_name.get(node, machines[0]) for node in attempt.instances] if machines else []
-    for one in nodes or machines:
-        kind = kind_of(one)
+    for item in nodes or machines:
+        kind = kind_of(item)
         if attempt.tries:
             last = attempt.tries[-1]
             provisioning = first if last.spot else "STANDARD"

@@ -47,7 +47,7 @@ def _share(used: float, limit: float) -> float:
 
 def passed(share: float, warn: Sequence[float]) -> int:
     """How many of these shares are reached."""
-    return sum(share + HAIR >= one for one in warn)
+    return sum(share + HAIR >= value for value in warn)
 
 
 def is_full(share: float) -> bool:
@@ -73,7 +73,7 @@ def reached(measure: LimitUse, now: datetime, at: float = 1.0) -> datetime | Non
 
 def worst(measures: Sequence[LimitUse]) -> LimitUse:
     """The one that is nearest to its limit, or farthest beyond."""
-    return max(measures, key=lambda one: one.share)
+    return max(measures, key=lambda measure: measure.share)
 
 
 def hours(span: timedelta) -> float:

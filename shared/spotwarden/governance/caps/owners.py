@@ -82,7 +82,7 @@ def _hours(
     for name, first, end in _periods(now):
         if (limit := bounds[name]) is None:
             continue
-        used = sum(one.seconds * one.kind.gpus for one in _in(spent, first)) / SECONDS
+        used = sum(item.seconds * item.kind.gpus for item in _in(spent, first)) / SECONDS
         measure = LimitUse(
             what=f"{GPU_HOURS} this {name}",
             used=used,
@@ -107,7 +107,7 @@ def _money(
     for name, first, end in _periods(now):
         if (limit := bounds[name]) is None:
             continue
-        cost = bill(((one.kind, one.seconds / SECONDS) for one in _in(spent, first)), table)
+        cost = bill(((item.kind, item.seconds / SECONDS) for item in _in(spent, first)), table)
         known = basis(cost, table, now, brief.policy.governance.prices_old)
         measure = LimitUse(
             what=f"{MONEY} this {name}",
@@ -140,7 +140,9 @@ def _chosen(
     most = (limits.concurrent_gpus or 0) if full == {AT_ONCE} else 0
     running = sum(item.gpus for mine in jobs.values() for item in mine)
     chosen: list[Machine] = []
-    for job, mine in sorted(jobs.items(), key=lambda one: max(map(up_since, one[1])), reverse=True):
+    for job, mine in sorted(
+        jobs.items(), key=lambda candidate: max(map(up_since, candidate[1])), reverse=True
+    ):
         gpus = sum(item.gpus for item in mine)
         counts = money or (gpus and running > most)
         if counts and not spared(OWNER, mine, facts.records.get(job, JobAttempts()), brief):

@@ -26,7 +26,7 @@ def judge(facts: CapFacts, brief: Brief) -> Judged:
         rules=NAMES,
         findings=tuple(_findings(facts, brief, jobs)),
         hidden=facts.hidden,
-        present=frozenset(one.id for one in facts.machines),
+        present=frozenset(fact.id for fact in facts.machines),
         fleet=sum(len(mine) for mine in jobs.values()),
     )
 
@@ -49,8 +49,8 @@ def _of_owners(facts: CapFacts, brief: Brief, jobs: dict[str, list[Machine]]) ->
     """Owners who run something, or have in this month or week."""
     spent: dict[str, dict[date, list[Spent]]] = defaultdict(lambda: defaultdict(list))
     for day in facts.usage:
-        for one in day.spent:
-            spent[one.owner][day.day].append(one)
+        for usage in day.spent:
+            spent[usage.owner][day.day].append(usage)
     theirs: dict[str, dict[str, list[Machine]]] = defaultdict(dict)
     for job, mine in jobs.items():
         theirs[facts.records.get(job, NOTHING).owner][job] = mine

@@ -63,25 +63,25 @@ def add(record: UsageDay, vms: Iterable[MeteredVm], now: datetime, *, whole: boo
     return replace(record, vms=found, settled=settled) if changed or settled else record
 
 
-def _run(one: MeteredVm, start: datetime, end: datetime) -> UsageRun | None:
+def _run(vm: MeteredVm, start: datetime, end: datetime) -> UsageRun | None:
     """How long it has been up between these moments, since it was last started."""
-    began = one.machine.started or one.machine.created
+    began = vm.machine.started or vm.machine.created
     if began is None:
         return None
     seconds = int((end - max(began, start)).total_seconds())
     return UsageRun(started=began, seconds=seconds) if seconds > 0 else None
 
 
-def _counted(used: VmUsage | None, one: MeteredVm, run: UsageRun) -> VmUsage:
+def _counted(used: VmUsage | None, vm: MeteredVm, run: UsageRun) -> VmUsage:
     """With this run, in place of a shorter count of the same; the first known owner of a day stays."""
     if used is None:
-        return VmUsage(owner=one.owner, job=one.job, kind=kind_of(one.machine), runs=(run,))
+        return VmUsage(owner=vm.owner, job=vm.job, kind=kind_of(vm.machine), runs=(run,))
     same = next((old for old in used.runs if old.started == run.started), None)
-    if same is not None and same.seconds >= run.seconds and (used.owner or not one.owner):
+    if same is not None and same.seconds >= run.seconds and (used.owner or not vm.owner):
         return used
     longer = run if same is None or run.seconds > same.seconds else same
     runs = (*(old for old in used.runs if old.started != run.started), longer)
-    return replace(used, owner=used.owner or one.owner, runs=tuple(sorted(runs, key=lambda old: old.started)))
+    return replace(used, owner=used.owner or vm.owner, runs=tuple(sorted(runs, key=lambda old: old.started)))
 
 
 def total(record: UsageDay) -> DayTotal:

@@ -28,13 +28,13 @@ def with_deliveries(
     """
     broken = dict(cases.broken)
 
-    def know(one: Filed) -> Filed | None:
+    def know(filed: Filed) -> Filed | None:
         try:
-            warnings = tuple(_known(store, layout, policy, warned) for warned in one.case.warnings)
+            warnings = tuple(_known(store, layout, policy, warned) for warned in filed.case.warnings)
         except (UnansweredError, BrokenError) as problem:
-            broken[one.case.rule, one.case.key] = problem
+            broken[filed.case.rule, filed.case.key] = problem
             return None
-        return Filed(case=replace(one.case, warnings=warnings), generation=one.generation)
+        return Filed(case=replace(filed.case, warnings=warnings), generation=filed.generation)
 
     known = each(filter(_waits, cases.filed), know, workers)
     if known.failures:
@@ -46,13 +46,15 @@ def as_arrived(store: Store, layout: Layout, case: Case) -> Case:
     """The case with what has arrived by now, as the next sweep will find it; for what is shown."""
     if case.state is CaseState.ACTED:
         return case
-    warnings = tuple(_asked(store, layout, one) if _unknown(one) else one for one in case.warnings)
+    warnings = tuple(
+        _asked(store, layout, warned) if _unknown(warned) else warned for warned in case.warnings
+    )
     return replace(case, warnings=warnings)
 
 
-def _waits(one: Filed) -> bool:
+def _waits(filed: Filed) -> bool:
     """Whether something hangs on it: what was done is done."""
-    return one.case.state is not CaseState.ACTED and any(map(_unknown, one.case.warnings))
+    return filed.case.state is not CaseState.ACTED and any(map(_unknown, filed.case.warnings))
 
 
 def _unknown(warned: Warned) -> bool:

@@ -90,7 +90,7 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
         return None
     hindered = hindrance(finding, policy)
     given = case.warnings if hindered else _given(case, finding, policy, tick)
-    if any(one.level >= finding.level for one in given):
+    if any(part.level >= finding.level for part in given):
         return None
     due, latest = soonest(case, finding, tick), min(_graces(case, finding), default=None)
     fresh = seen(case, finding, tick)
@@ -119,7 +119,7 @@ def _given(case: Case, finding: Finding, policy: Policy, tick: Tick) -> tuple[Wa
     """
     lost = tick.now - LOST_AFTER * policy.notify.give_up
     told = fitting(case, finding) if finding.ripe else counting(case)
-    return tuple(one for one in told if one.delivered is not None or one.at > lost)
+    return tuple(warned for warned in told if warned.delivered is not None or warned.at > lost)
 
 
 def soonest(case: Case, finding: Finding, tick: Tick) -> datetime:
@@ -225,7 +225,7 @@ def may_act(case: Case, finding: Finding, policy: Policy, tick: Tick) -> bool:
 
 def _plan(case: Case, target: str, tick: Tick) -> Remediation:
     """The same try keeps its request id; one that is known to have failed gets another."""
-    known = next((one for one in case.remediations if one.target == target), None)
+    known = next((remediation for remediation in case.remediations if remediation.target == target), None)
     if known is not None and not known.error:
         return known
     words = f"spotwarden/{case.rule}/{case.key}/{case.opened.isoformat()}/{target}/{case.failures}"
@@ -234,11 +234,11 @@ def _plan(case: Case, target: str, tick: Tick) -> Remediation:
 
 def _look_after(facts: CaseFacts, case: Case, tick: Tick) -> CaseStep | None:
     """A VM that is still there long after the remedy was taken: it has not worked."""
-    newest = max((one.at for one in case.remediations), default=case.looked)
+    newest = max((remediation.at for remediation in case.remediations), default=case.looked)
     if tick.now - newest < SETTLING or facts.filed is None:
         return None
     minutes = (tick.now - newest).total_seconds() / 60
-    failed = tuple(replace(one, error=f"still there {minutes:.0f} min later") for one in case.remediations)
+    failed = tuple(replace(item, error=f"still there {minutes:.0f} min later") for item in case.remediations)
     case = replace(
         case,
         state=follow(case.state, CaseEvent.FAIL),

@@ -20,7 +20,7 @@ def standing(case: Case, now: datetime) -> str:
     if case.approval is not None and case.state is not CaseState.ACTED and is_asked(case, now):
         return f"approved by {case.approval.by}" if is_approved(case, now) else "waits for approval"
     earnest = [warning for warning in case.warnings if warning.counts]
-    if case.state is CaseState.WARNED and earnest and all(one.delivered is None for one in earnest):
+    if case.state is CaseState.WARNED and earnest and all(warned.delivered is None for warned in earnest):
         return "warned, not arrived yet"
     return str(case.state.value)
 

@@ -265,7 +265,7 @@ def _request(case: Case) -> str:
 
 
 def _warned(case: Case) -> str:
-    return ", ".join(f"{one.at:%Y-%m-%d %H:%M} UTC" for one in case.warnings)
+    return ", ".join(f"{item.at:%Y-%m-%d %H:%M} UTC" for item in case.warnings)
 
 
 def _ways(case: Case) -> tuple[Way, ...]:

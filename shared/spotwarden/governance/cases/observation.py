@@ -64,21 +64,21 @@ def fitting(case: Case, finding: Finding) -> tuple[Warned, ...]:
     if remedy is Remedy.NONE:
         return counting(case)
     return tuple(
-        one
-        for one in counting(case)
-        if one.remedy is remedy
-        and ids.issubset(one.targets)
+        warned
+        for warned in counting(case)
+        if warned.remedy is remedy
+        and ids.issubset(warned.targets)
         and finding.since is not None
-        and one.at > finding.since - APART
+        and warned.at > finding.since - APART
     )
 
 
-def graced(one: Warned, grace: timedelta) -> datetime | None:
+def graced(warned: Warned, grace: timedelta) -> datetime | None:
     """From when on a remedy may follow this warning: its grace is over, and so is what it promised.
 
     None while it is not known to have reached anybody.
     """
-    return None if one.delivered is None else max(one.delivered + grace, one.due or one.at)
+    return None if warned.delivered is None else max(warned.delivered + grace, warned.due or warned.at)
 
 
 def open_case(facts: CaseFacts) -> tuple[Case, Finding, int]:

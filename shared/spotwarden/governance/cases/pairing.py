@@ -8,17 +8,17 @@ from spotwarden.model.finding import Judged
 
 def paired(judged: Judged, filed: Iterable[Filed]) -> Iterator[CaseFacts]:
     """Every open case with what was found about it, and every finding that has no case yet."""
-    found = {(one.rule, one.subject.key): one for one in judged.findings}
-    for one in filed:
-        rule, key = one.case.rule, one.case.key
+    found = {(item.rule, item.subject.key): item for item in judged.findings}
+    for filed_case in filed:
+        rule, key = filed_case.case.rule, filed_case.case.key
         finding = found.pop((rule, key), None)
         yield CaseFacts(
             rule=rule,
             key=key,
-            filed=one,
+            filed=filed_case,
             finding=finding,
-            hidden=finding is None and _hidden(one.case, judged),
-            there=any(target.id in judged.present for target in one.case.subject.targets),
+            hidden=finding is None and _hidden(filed_case.case, judged),
+            there=any(target.id in judged.present for target in filed_case.case.subject.targets),
         )
     for (rule, key), finding in found.items():
         yield CaseFacts(rule=rule, key=key, finding=finding)

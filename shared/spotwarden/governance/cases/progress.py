@@ -54,7 +54,7 @@ def _told(facts: CaseFacts, step: Tell, outcome: Done) -> CaseFacts:
 def _remediated(facts: CaseFacts, step: REMEDIATING, outcome: Outcome) -> CaseFacts:
     target = step.link if isinstance(step, RemoveLeftover) else step.instance_id
     planned = facts.filed.case.remediations if facts.filed else ()
-    known = next(one for one in planned if one.target == target)
+    known = next(remediation for remediation in planned if remediation.target == target)
     return replace(facts, remediated={**facts.remediated, target: _with(known, outcome)})
 
 

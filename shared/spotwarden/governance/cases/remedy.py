@@ -27,9 +27,9 @@ def remediate(facts: CaseFacts, case: Case, finding: Finding, policy: Policy, ti
     if case.rule in CLOSES and not facts.closed and case.subject.job:
         return CloseJob(reason=case.reason, job=case.subject.job)
     targets = {target.id: target for target in finding.subject.targets}
-    for one in case.remediations:
-        if one.target not in facts.remediated and one.target in targets:
-            return _remedy(case, targets[one.target], one, tick.now + IN_TIME)
+    for remediation in case.remediations:
+        if remediation.target not in facts.remediated and remediation.target in targets:
+            return _remedy(case, targets[remediation.target], remediation, tick.now + IN_TIME)
     return _end(facts, case, policy, tick)
 
 
@@ -66,8 +66,10 @@ def _remedy(case: Case, target: Target, planned: Remediation, before: datetime) 
 
 def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
     """Tell what was done; what failed stays open, and ops hear of it when it goes on failing."""
-    remediations = tuple(facts.remediated.get(one.target, one) for one in case.remediations)
-    failed = [one for one in remediations if not one.operation]
+    remediations = tuple(
+        facts.remediated.get(remediation.target, remediation) for remediation in case.remediations
+    )
+    failed = [item for item in remediations if not item.operation]
     failures = case.failures + bool(failed)
     news = [] if failed else [notices.acted(case, policy, tick)]
     if _is_told(failures, policy.governance.failures):
@@ -97,4 +99,7 @@ def _is_told(failures: int, each: int) -> bool:
 
 
 def _errors(failed: list[Remediation]) -> Mapping[str, str]:
-    return {one.target: f"{one.target}: {one.error or 'no answer'}" for one in failed}
+    return {
+        remediation.target: f"{remediation.target}: {remediation.error or 'no answer'}"
+        for remediation in failed
+    }

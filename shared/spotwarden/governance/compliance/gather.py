@@ -39,7 +39,7 @@ def gather(context: SweepContext, only: Collection[str]) -> ComplianceFacts:
     whose = known.jobs
     everybody = context.policy.governance.scope is Scope.PROJECT
     facts = ComplianceFacts(
-        machines=tuple(one for one in up if everybody or one.id in whose),
+        machines=tuple(item for item in up if everybody or item.id in whose),
         whose=whose,
         unreachable=fleet.unreachable,
         only=asked,
@@ -51,10 +51,10 @@ def _of_event(context: SweepContext) -> tuple[frozenset[str], Fleet]:
     """The VMs that an event may be about, for it has only a name; and with them the others of their jobs."""
     compute, written = context.cloud.compute, written_down(context)
     named = compute.instances(names=(context.tick.about,)).items
-    ids = {one.id for one in named}
-    jobs = {job for one in named if (job := one.job or written.get(one.id, ""))}
-    others = {one.id for job in jobs for one in compute.instances(job=job).items}
-    recorded = {one for one, job in written.items() if job in jobs}
+    ids = {instance.id for instance in named}
+    jobs = {job for about in named if (job := about.job or written.get(about.id, ""))}
+    others = {item.id for job in jobs for item in compute.instances(job=job).items}
+    recorded = {name for name, job in written.items() if job in jobs}
     return frozenset(ids), compute.fleet(ids=ids | others | recorded) if ids else Fleet()
 
 

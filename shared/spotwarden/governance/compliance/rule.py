@@ -57,7 +57,7 @@ def suspects(facts: ComplianceFacts, policy: Policy) -> frozenset[str]:
     return frozenset(
         job
         for job, machines in _by_job(facts).items()
-        if job and any(found for one in every for found in _faults(machines, one).values())
+        if job and any(found for outcome in every for found in _faults(machines, outcome).values())
     )
 
 
@@ -204,23 +204,25 @@ def _faults(machines: Sequence[Machine], held: ComplianceLimits) -> Mapping[str,
     found = {machine.id: [*_own(machine, held)] for machine in machines}
     gpus = 0
     # The oldest are within the count, so that it is a job's newest VMs that are too many.
-    for place, one in enumerate(sorted(machines, key=lambda one: (one.created or _FIRST, one.id)), start=1):
-        gpus += one.gpus
+    for place, item in enumerate(
+        sorted(machines, key=lambda candidate: (candidate.created or _FIRST, candidate.id)), start=1
+    ):
+        gpus += item.gpus
         if held.most_vms_per_job is not None and place > held.most_vms_per_job:
-            found[one.id].append(
+            found[item.id].append(
                 ComplianceFault(
                     "number among the VMs of its job", f"{place}, by age", str(held.most_vms_per_job)
                 )
             )
-        if held.most_gpus_per_job is not None and one.gpus and gpus > held.most_gpus_per_job:
-            found[one.id].append(
+        if held.most_gpus_per_job is not None and item.gpus and gpus > held.most_gpus_per_job:
+            found[item.id].append(
                 ComplianceFault(
                     "number of GPUs with those of older VMs of its job",
                     f"{gpus}",
                     str(held.most_gpus_per_job),
                 )
             )
-    return {one: tuple(faults) for one, faults in found.items()}
+    return {name: tuple(faults) for name, faults in found.items()}
 
 
 def _own(machine: Machine, held: ComplianceLimits) -> Iterator[ComplianceFault]:

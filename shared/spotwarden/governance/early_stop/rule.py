@@ -141,9 +141,11 @@ def _no_better(record: JobRecord, allowed: EarlyStopLimits) -> str:
     training = record.training
     if allowed.patience is None or training.aim != _aim(allowed) or not training.tracks:
         return ""
-    if not all(waited(one, allowed) >= allowed.patience for one in training.tracks.values()):
+    if not all(waited(item, allowed) >= allowed.patience for item in training.tracks.values()):
         return ""
-    node, track = min(training.tracks.items(), key=lambda one: (waited(one[1], allowed), one[0]))
+    node, track = min(
+        training.tracks.items(), key=lambda candidate: (waited(candidate[1], allowed), candidate[0])
+    )
     return words.no_better(record, node, track, allowed)
 
 

@@ -41,7 +41,7 @@ def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     closer = suspects(facts, context.policy)
     if closer and not only:
         facts = replace(facts, loads=_counted(context.cloud, facts.loads, closer))
-    records = _records(context, {facts.jobs[one] for one in closer if one in facts.jobs}, broken)
+    records = _records(context, {facts.jobs[name] for name in closer if name in facts.jobs}, broken)
     files = {job: _file(record) for job, record in records.items()}
     return replace(
         facts,
@@ -57,7 +57,7 @@ def _prices(context: SweepContext, machines: Iterable[Machine], closer: Collecti
     if not quiet:
         return PriceTable()
     table = read_prices(context.settings.prices_file)
-    return only_these(table, {one.machine_type for one in quiet}, {one.gpu for one in quiet})
+    return only_these(table, {item.machine_type for item in quiet}, {candidate.gpu for candidate in quiet})
 
 
 def _fleet(
@@ -68,7 +68,7 @@ def _fleet(
     running = [machine for machine in fleet.items if machine.status is Status.RUNNING]
     known = owned(context, running)
     jobs = known.jobs
-    machines = tuple(one for one in running if one.gpus)
+    machines = tuple(item for item in running if item.gpus)
     facts = IdleFacts(
         machines=machines,
         jobs={machine.id: jobs[machine.id] for machine in machines if machine.id in jobs},
@@ -88,7 +88,7 @@ def _of(loads: GpuLoads, machines: Iterable[Machine]) -> GpuLoads:
 def _counted(cloud: Cloud, loads: GpuLoads, closer: Collection[str]) -> GpuLoads:
     """The rows with the counts of points and GPUs of these VMs; the newer answer holds."""
     counted = cloud.metrics.gpus(loads.grid, ids=closer)
-    rows = {one: counted.rows[one] for one in closer if one in counted.rows}
+    rows = {name: counted.rows[name] for name in closer if name in counted.rows}
     return replace(loads, rows={**loads.rows, **rows}, problem=counted.problem)
 
 

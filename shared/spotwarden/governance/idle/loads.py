@@ -65,7 +65,7 @@ def verdict(
     """
     buckets = _buckets(loads.rows.get(machine.id), loads.grid)
     window = buckets[limits.warn[0] // -loads.grid.step :]
-    if any(one.top >= limits.threshold for one in window):
+    if any(point.top >= limits.threshold for point in window):
         return CONTENT
     silent = all(bucket.top < 0 for bucket in buckets)
     if silent and now >= able + limits.lag + loads.grid.step:
@@ -73,22 +73,22 @@ def verdict(
     if silent or window[0].start < able:
         return CONTENT
     settled = now - limits.lag
-    for one in window:
-        if gap := _gap(one, machine.gpus, limits.coverage, settled):
+    for load_bucket in window:
+        if gap := _gap(load_bucket, machine.gpus, limits.coverage, settled):
             return LoadVerdict(state=LoadState.UNKNOWN, gap=gap)
     before = takewhile(
-        lambda one: (
-            one.top < limits.threshold
-            and one.start >= able
-            and not _gap(one, machine.gpus, limits.coverage, settled)
+        lambda item: (
+            item.top < limits.threshold
+            and item.start >= able
+            and not _gap(item, machine.gpus, limits.coverage, settled)
         ),
         reversed(buckets[: -len(window)]),
     )
     stretch = [*window, *before]
     return LoadVerdict(
         state=LoadState.IDLE,
-        since=min(one.start for one in stretch),
-        top=max(one.top for one in stretch),
+        since=min(candidate.start for candidate in stretch),
+        top=max(each.top for each in stretch),
     )
 
 

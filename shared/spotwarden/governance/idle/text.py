@@ -35,7 +35,7 @@ def bad(
 ) -> Finding | None:
     """The finding about a VM that idles since `began`; None where that is not long enough for a warning."""
     idle = now - began
-    level = sum(idle >= one for one in limits.warn)
+    level = sum(idle >= limit for limit in limits.warn)
     if not level:
         return None
     return Finding(

@@ -33,7 +33,7 @@ def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
             seen.add(finding.subject.key)
             yield finding
     if facts.unlisted:
-        listed = {key_of(one) for one in facts.leftovers or ()}
+        listed = {key_of(fact) for fact in facts.leftovers or ()}
         yield from _unseen(brief, seen | listed, facts.unlisted)
 
 

@@ -45,18 +45,21 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True):
 def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
     """Look at everything, or at the VMs and leftovers of these ids and links alone."""
     compute = context.cloud.compute
-    links = {one for one in only if "/" in one}
+    links = {name for name in only if "/" in name}
     ids = set(only) - links
     fleet = compute.fleet(ids=ids) if ids or not only else Fleet()
     found, unlisted = _leftovers(context) if links or not only else (None, ())
     left = None if found is None else tuple(match for match in found if not links or match.link in links)
     opened = read_watches(context.cloud.store, context.settings.layout, context.settings.workers)
-    watches = {one.watch.job: one.watch for one in opened.watched}
+    watches = {watched.watch.job: watched.watch for watched in opened.watched}
     claimed = _claimed(context, fleet, watches)
     jobs = _records(context, _asked(context, fleet, claimed, left or (), watches), watches)
     broken = {**opened.broken, **claimed.broken}
     jobs |= {job: JobRecord(job=job, problem=str(why)) for job, why in broken.items() if job in jobs}
-    whose = {**claimed.sure, **{one: job for one, job in claimed.named.items() if _knows(jobs.get(job), one)}}
+    whose = {
+        **claimed.sure,
+        **{item: job for item, job in claimed.named.items() if _knows(jobs.get(job), item)},
+    }
     facts = ReapFacts(
         machines=tuple(
             machine
@@ -65,9 +68,9 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
         ),
         unreachable=fleet.unreachable,
         whose=whose,
-        namesakes={one: job for one, job in claimed.named.items() if one not in whose},
+        namesakes={candidate: job for candidate, job in claimed.named.items() if candidate not in whose},
         jobs=jobs,
-        bare=any(not one.exists for one in jobs.values()) and not watches and not _folders(context),
+        bare=any(not record.exists for record in jobs.values()) and not watches and not _folders(context),
         leftovers=left,
         unlisted=unlisted,
     )
@@ -90,7 +93,7 @@ def _claimed(context: SweepContext, fleet: Fleet, watches: Mapping[str, Watch]) 
     # What names no job at all is a problem to tell of.
     sure = {
         **known.jobs,
-        **{one.id: one.job for one in fleet.items if one.job and job_problem(one.job) is not None},
+        **{item.id: item.job for item in fleet.items if item.job and job_problem(item.job) is not None},
     }
     others = [machine for machine in fleet.items if machine.id not in sure and not machine.manager]
     folders = _folders(context) if others else frozenset()
@@ -144,7 +147,7 @@ def _records(
         context.settings.workers,
     )
     rise("records of jobs", done.failures)
-    return {one.job: one for one in sorted(done.results, key=lambda one: one.job)}
+    return {record.job: record for record in sorted(done.results, key=lambda result: result.job)}
 
 
 def _knows(record: JobRecord | None, instance_id: str) -> bool:

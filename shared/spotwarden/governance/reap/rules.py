@@ -14,7 +14,7 @@ NAMES = (orphans.RULE, leftovers.RULE, stalls.RULE, early_stops.RULE)
 
 def judge(facts: ReapFacts, brief: Brief) -> Judged:
     """What is true now of every job's VMs, and of what jobs left behind."""
-    rules = tuple(one for one in NAMES if one != leftovers.RULE or facts.leftovers is not None)
+    rules = tuple(name for name in NAMES if name != leftovers.RULE or facts.leftovers is not None)
     running = frozenset(machine.id for machine in facts.machines if runs(machine))
     return Judged(
         rules=rules,
@@ -26,5 +26,5 @@ def judge(facts: ReapFacts, brief: Brief) -> Judged:
         ),
         hidden=facts.unreachable,
         present=running,
-        fleet=sum(one in facts.whose for one in running),
+        fleet=sum(item in facts.whose for item in running),
     )

@@ -220,12 +220,14 @@ def _lines(context: SweepContext, machines: Mapping[str, Machine]) -> dict[str, 
     logged, now = context.cloud.metrics.logged, context.tick.now
     sharp = now - 2 * context.policy.stall.after
     lines = dict(logged(sharp, now, ids=set(machines)))
-    others = {one: vm.created for one, vm in machines.items() if one not in lines and vm.created is not None}
+    others = {
+        name: vm.created for name, vm in machines.items() if name not in lines and vm.created is not None
+    }
     first = max(min(others.values(), default=now), now - LOOKBACK)
     if first < sharp:
         # A longer question has a coarser answer; no line of these is newer than the sharp one's beginning.
         older = logged(first, sharp, ids=set(others))
-        lines |= {one: min(at, sharp) for one, at in older.items()}
+        lines |= {item: min(at, sharp) for item, at in older.items()}
     return lines
 
 

@@ -64,18 +64,18 @@ def with_heard(record: JobRecord, node: str, heard: Heard) -> JobRecord:
 def with_all(record: JobRecord, heard: Mapping[str, Heard]) -> JobRecord:
     """The same for several nodes at once. A newest heartbeat says itself of which attempt its VM is."""
     came = dict(_beats(record))
-    newest = {node for node, one in heard.items() if came.get(node) == one.came}
+    newest = {node for node, item in heard.items() if came.get(node) == item.came}
     rows = (
         NodeSignals(
             node=node,
-            attempt=attempt_of(record, node, one),
-            instance_id=one.beat.instance_id or record.instances.get(node, ""),
-            signals=tuple(_said(one, alive=node in newest, vm=record.instances.get(node, ""))),
+            attempt=attempt_of(record, node, candidate),
+            instance_id=candidate.beat.instance_id or record.instances.get(node, ""),
+            signals=tuple(_said(candidate, alive=node in newest, vm=record.instances.get(node, ""))),
         )
-        for node, one in heard.items()
+        for node, candidate in heard.items()
     )
     table = record.signals.without(newest, SignalSource.HEARTBEAT).with_row(*rows)
-    gap = max((found for one in heard.values() if (found := _gap(one.beat))), default=None)
+    gap = max((found for each in heard.values() if (found := _gap(each.beat))), default=None)
     return replace(record, signals=table.with_gap(gap))
 
 

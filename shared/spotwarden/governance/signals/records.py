@@ -90,7 +90,7 @@ def read_identity(store: Store, layout: Layout, job: str) -> JobIdentity:
     folder = look_into(store, layout, job)
     found = [_attempt(store, layout, folder, object_name) for object_name in folder.of(AttemptRecord)]
     ids = _past(found) | frozenset(_registered(store, layout, folder))
-    return JobIdentity(job=job, ids=ids - {""}, attempts={one.number: one for one in found})
+    return JobIdentity(job=job, ids=ids - {""}, attempts={launched.number: launched for launched in found})
 
 
 def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: Watch | None) -> JobRecord:
@@ -98,7 +98,7 @@ def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: W
     _hear(layout, folder)
     if not folder.things and not store.entries(layout.folder(job), limit=1):
         return JobRecord(job=job, exists=False, past=_listed(watch))
-    attempts = sorted(folder.of(AttemptRecord), key=lambda one: cast("AttemptRecord", one).attempt)
+    attempts = sorted(folder.of(AttemptRecord), key=lambda item: cast("AttemptRecord", item).attempt)
     newest = _newest(store, layout, folder, attempts)
     known = set(newest.instances.values()) if newest else set()
     if watch is not None and watch.attempt == (newest.number if newest else 0):
@@ -195,7 +195,7 @@ def _attempt(store: Store, layout: Layout, folder: JobFolder, object_name: Objec
 def _past(attempts: Iterable[Launched]) -> frozenset[str]:
     """Every id that an attempt had, or stood in for."""
     return frozenset(
-        one for attempt in attempts for ids in (attempt.instances, attempt.replaces) for one in ids.values()
+        name for attempt in attempts for ids in (attempt.instances, attempt.replaces) for name in ids.values()
     )
 
 

@@ -104,7 +104,7 @@ class SignalTable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     def without(self, nodes: Collection[str], source: SignalSource) -> "SignalTable":
         """The table without the signals of this source about these nodes, in whichever attempt."""
         left = tuple(
-            replace(row, signals=tuple(one for one in row.signals if one.source is not source))
+            replace(row, signals=tuple(signal for signal in row.signals if signal.source is not source))
             if row.node in nodes
             else row
             for row in self.nodes
@@ -144,5 +144,5 @@ def newest(rows: Iterable[NodeSignals], kind: SignalKind, *sources: SignalSource
 
 def unread(rows: Iterable[NodeSignals]) -> str:
     """Why something could not be read; "" where all that was asked for was."""
-    found = (one.why for row in rows for one in row.signals if one.coverage is Coverage.UNREAD)
+    found = (signal.why for row in rows for signal in row.signals if signal.coverage is Coverage.UNREAD)
     return next(found, "")

@@ -92,7 +92,7 @@ def _tracks(
             for object_name in folder.of(MetricsFile)
             if isinstance(object_name, MetricsFile) and object_name.attempt >= first
         ),
-        key=lambda one: one.attempt,
+        key=lambda item: item.attempt,
     )
     for node in record.instances:
         course = [

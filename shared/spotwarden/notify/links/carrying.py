@@ -29,7 +29,7 @@ def carry_out(executor: Executor, verdict: AnswerVerdict, consider: Callable[[],
         if verdict.standing is not OfferStanding.OPEN:
             return Carried(replace(verdict, changed=changed(done)), tuple(done))
         outcomes = apply_steps(executor, verdict)
-        done += [step for step, one in zip(verdict.steps, outcomes, strict=False) if isinstance(one, Done)]
+        done += [step for step, lost in zip(verdict.steps, outcomes, strict=False) if isinstance(lost, Done)]
         if silent := next((outcome for outcome in outcomes if isinstance(outcome, Unanswered)), None):
             return Carried(verdict, tuple(done), silent.detail)
         if rejected := rejections(outcomes):
@@ -57,15 +57,21 @@ def rejections(outcomes: Sequence[Outcome]) -> list[Rejected]:
 
 def changed(done: Sequence[Change]) -> str:
     """What was done before something barred the rest; "" for nothing."""
-    gone = dict.fromkeys(one.node for one in done if isinstance(one, StopInstance | DeleteInstance))
+    gone = dict.fromkeys(
+        attempt.node for attempt in done if isinstance(attempt, StopInstance | DeleteInstance)
+    )
     if gone:
         return f"{', '.join(gone)} was told to stop."
-    return "The job's last status was taken back." if any(isinstance(one, DropObject) for one in done) else ""
+    return (
+        "The job's last status was taken back."
+        if any(isinstance(write_attempt, DropObject) for write_attempt in done)
+        else ""
+    )
 
 
 def refused(verdict: AnswerVerdict, rejected: Sequence[Rejected]) -> AnswerVerdict:
     """The verdict that the other side does not do it."""
-    why = "; ".join(dict.fromkeys(one.message for one in rejected))
+    why = "; ".join(dict.fromkeys(refusal.message for refusal in rejected))
     says = f"Compute Engine refuses it: {why}"
     return replace(
         verdict, standing=OfferStanding.BARRED, code=409, says=says, notes=(), title="It was refused"

@@ -39,7 +39,7 @@ def end(
             instead="Delete its VMs, and lose what is on them:",
             command=f"spotwarden stop {facts.job} --delete",
         )
-    named = names([one.name for one in meant])
+    named = names([instance.name for instance in meant])
     verb = "deleted" if delete else "stopped"
     return AnswerVerdict(
         standing=OfferStanding.OPEN,
@@ -53,7 +53,7 @@ def end(
             if text
         ),
         notes=_notes(offer_facts, facts, meant, delete=delete),
-        steps=(*closing, *(_step(offer_facts, one, now, delete=delete) for one in meant)),
+        steps=(*closing, *(_step(offer_facts, node, now, delete=delete) for node in meant)),
         done=_done(facts, named, closed=bool(closing), verb=verb),
     )
 
@@ -82,7 +82,7 @@ def _closing(offer_facts: OfferFacts, facts: JobFacts, now: datetime, why: str) 
         return ()
     # The record that whoever brings it back would create: one of the two comes second, and starts nothing.
     # Of an attempt under way nobody has written down yet what runs: whoever starts that again opens the job.
-    seen = {one.name: one.id for one in facts.instances if alive(one)}
+    seen = {fact.name: fact.id for fact in facts.instances if alive(fact)}
     left = {**newest.replaces, **seen, **newest.instances}
     return (_record(offer_facts, facts, said, now, number=newest.number + 1, replaces=left),)
 
@@ -134,27 +134,27 @@ def _done(facts: JobFacts, named: str, *, closed: bool, verb: str) -> str:
     return "; ".join(said)
 
 
-def _step(offer_facts: OfferFacts, one: Instance, now: datetime, *, delete: bool) -> Change:
+def _step(offer_facts: OfferFacts, instance: Instance, now: datetime, *, delete: bool) -> Change:
     """The same request however often it is asked for by one command."""
     offer = offer_facts.offer
-    request = str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{delete}/{one.id}"))
+    request = str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{delete}/{instance.id}"))
     if delete:
         return DeleteInstance(
             reason=asked(offer),
             job=offer.job,
-            attempt=one.attempt or 0,
-            node=one.name,
-            zone=one.zone,
-            instance_id=one.id,
+            attempt=instance.attempt or 0,
+            node=instance.name,
+            zone=instance.zone,
+            instance_id=instance.id,
             request_id=request,
             before=now + IN_TIME,
         )
     return StopInstance(
         reason=reason(offer_facts),
         job=offer.job,
-        node=one.name,
-        zone=one.zone,
-        instance_id=one.id,
+        node=instance.name,
+        zone=instance.zone,
+        instance_id=instance.id,
         request_id=request,
         before=now + IN_TIME,
         discard_local_ssd=offer_facts.scratch,

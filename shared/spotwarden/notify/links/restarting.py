@@ -34,7 +34,7 @@ def restart(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVer
             instead="Launch it:",
             command=f"spotwarden submit --job {offer.job} create-instance.sh",
         )
-    newest = told([one.attempt for one in facts.ledger])[-1]
+    newest = told([recorded.attempt for recorded in facts.ledger])[-1]
     verdict = (
         _under_way(offer_facts, facts, newest)
         or _not_yet(facts, newest)
@@ -53,7 +53,7 @@ def _under_way(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt) -> Ans
         steps = (_watch(facts),) if facts.watched is None and offer_facts.claimed else ()
         return replace(verdict, steps=steps)
     if running:
-        says = f"{names([one.name for one in running])} runs already."
+        says = f"{names([vm.name for vm in running])} runs already."
         return settled(title, says, done=f"{job} runs, as attempt {newest.number}")
     return None
 
@@ -65,7 +65,7 @@ def _not_yet(facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:
         says = f"Compute Engine does not show everything now ({facts.unsure}). Nothing was changed."
         return barred(f"{facts.job} cannot be seen", says, code=SILENT, instead="Try again in a minute.")
     if going := [instance for instance in facts.instances if instance.status in GOING]:
-        says = f"{names([one.name for one in going])} is still being stopped. Nothing was changed."
+        says = f"{names([vm.name for vm in going])} is still being stopped. Nothing was changed."
         return barred(title, says, instead="Try again in a minute.")
     if newest.state not in CLOSED and facts.status_code is None:
         says = "Its VM does not run, and recovery is still looking into that. Nothing was changed."
@@ -128,7 +128,9 @@ def _notes(facts: JobFacts, kept: list[Instance]) -> list[str]:
     if len(kept) == 1:
         notes.append(f"Its stopped VM {kept[0].name} is started again, with the disks that it has.")
     if len(kept) > 1:
-        notes.append(f"Its stopped VMs {names([one.name for one in kept])} are deleted first and made anew.")
+        notes.append(
+            f"Its stopped VMs {names([recorded.name for recorded in kept])} are deleted first and made anew."
+        )
     return [*notes, "It begins within a minute or so, and a notice tells when it runs."]
 
 
@@ -158,7 +160,7 @@ def _steps(
         created=now,
         updated=now,
         reason=f"{offer.to} asked for it",
-        replaces={one.name: one.id for one in kept},
+        replaces={instance.name: instance.id for instance in kept},
         script=_script(facts),
         owner=newest.owner,
     )

@@ -29,10 +29,12 @@ def stop(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdic
     if verdict := _not_to_touch(case, meant, policy) or _unseen(offer_facts, case, meant):
         return replace(verdict, facts=facts(case, policy, now))
     status = {machine.id: machine.status for machine in offer_facts.fleet.items}
-    running = [one for one in meant if one.id in status and status[one.id] not in GOING | KEPT]
-    named = names([one.name for one in running])
+    running = [target for target in meant if target.id in status and status[target.id] not in GOING | KEPT]
+    named = names([instance.name for instance in running])
     if not running:
-        says = f"{names([one.name for one in meant])} is stopped, or on its way there, or gone.{_back(case)}"
+        says = (
+            f"{names([node.name for node in meant])} is stopped, or on its way there, or gone.{_back(case)}"
+        )
         return settled(f"{name_of(case)} does not run", says, done=f"{name_of(case)} does not run any more")
     if offer_facts.scratch and not policy.governance.discard_local_ssd:
         return replace(_has_scratch(case, running), facts=facts(case, policy, now))
@@ -45,7 +47,7 @@ def stop(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdic
         button="Stop now",
         instead="The same by hand:",
         command=f"spotwarden stop {case.subject.job}" if case.subject.job else _by_hand(running[0]),
-        steps=tuple(_step(offer_facts, case, one, now) for one in running),
+        steps=tuple(_step(offer_facts, case, vm, now) for vm in running),
         done=f"{named} was told to stop; {_stayed(offer_facts)}",
     )
 
@@ -80,7 +82,9 @@ def _not_to_touch(case: Case, meant: Sequence[Target], policy: Policy) -> Answer
 def _unseen(offer_facts: OfferFacts, case: Case, meant: Sequence[Target]) -> AnswerVerdict | None:
     """Of a zone that does not answer nobody knows what runs there."""
     there = {machine.id for machine in offer_facts.fleet.items}
-    hidden = sorted({one.zone for one in meant if one.id not in there and offer_facts.fleet.hides(one.zone)})
+    hidden = sorted(
+        {target.zone for target in meant if target.id not in there and offer_facts.fleet.hides(target.zone)}
+    )
     if not hidden:
         return None
     says = (

@@ -141,7 +141,7 @@ def _carry_out(answer_request: AnswerRequest, name: str, used: UsedAnswer, verdi
         outcomes = apply_steps(answer_request.context.executor, verdict)
         if any(isinstance(outcome, Unanswered) for outcome in outcomes):
             return AnswerFailed(trouble=AnswerTrouble.UNSURE)
-        done += [step for step, one in zip(verdict.steps, outcomes, strict=False) if isinstance(one, Done)]
+        done += [step for step, lost in zip(verdict.steps, outcomes, strict=False) if isinstance(lost, Done)]
         if rejected := rejections(outcomes):
             barred = replace(refused(verdict, rejected), changed=changed(done))
             return AnswerShown(offer=used.offer, verdict=barred)

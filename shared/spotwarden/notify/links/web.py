@@ -111,7 +111,7 @@ def _look(answer_request: AnswerRequest, what: Offer | PreferenceOffer) -> Reply
 def _click(answer_request: AnswerRequest, what: Offer | PreferenceOffer, form: Mapping[str, str]) -> Reply:
     if isinstance(what, Offer):
         return give(answer_request, what)
-    chosen = next((one for one in Pace if one.value == form.get("pace", "")), None)
+    chosen = next((pace for pace in Pace if pace.value == form.get("pace", "")), None)
     if chosen is None:
         return show_preference(answer_request.context, what)
     return save_preference(answer_request.context, what, chosen, weekly=form.get("weekly", "yes") != "no")

@@ -138,14 +138,14 @@ class RecipientDelivery:
                 return self._send(fresh, together, again=bool(self._round.broken))
             except UnwritableError as problem:
                 # What nobody can put into words holds up nothing else.
-                bad = [one for one in fresh if not self._writable(one, together)] or fresh
+                bad = [pending for pending in fresh if not self._writable(pending, together)] or fresh
                 self._give_up(bad, str(problem))
-                fresh = [one for one in fresh if one not in bad]
+                fresh = [waiting for waiting in fresh if waiting not in bad]
         return True
 
-    def _writable(self, one: Waiting, batch: Batch) -> bool:
+    def _writable(self, pending: Waiting, batch: Batch) -> bool:
         try:
-            return bool(self._written([one], batch, again=False))
+            return bool(self._written([pending], batch, again=False))
         except UnwritableError:
             return False
 
@@ -158,12 +158,12 @@ class RecipientDelivery:
         prefix = shared.layout.undelivered(self._box.channel, self._box.person)
         failed = {entry.name: entry.updated for entry in shared.store.entries(prefix)}
 
-        def fresh(one: Waiting) -> Waiting | None:
-            at = failed.get(shared.records.failure_name(one))
-            arrived = shared.records.has_arrived(one.key, one.pending.recipient)
-            if not arrived and (at is None or at < one.pending.since):
-                return one
-            shared.records.drop(one)
+        def fresh(pending: Waiting) -> Waiting | None:
+            at = failed.get(shared.records.failure_name(pending))
+            arrived = shared.records.has_arrived(pending.key, pending.pending.recipient)
+            if not arrived and (at is None or at < pending.pending.since):
+                return pending
+            shared.records.drop(pending)
             return None
 
         return shared.all(some, fresh)
@@ -210,16 +210,16 @@ class RecipientDelivery:
     def _arrived(self, some: Sequence[Waiting], batch: Batch, answer: str) -> None:
         """Write down that each has arrived."""
 
-        def write(one: Waiting) -> None:
+        def write(pending: Waiting) -> None:
             record = Delivered(
-                notice=one.pending.notice.id,
-                recipient=one.pending.recipient,
+                notice=pending.pending.notice.id,
+                recipient=pending.pending.recipient,
                 at=batch.sent_at,
                 message_id=batch.message_id,
                 answer=answer,
-                copy=one.pending.copy,
+                copy=pending.pending.copy,
             )
-            self._shared.records.arrived(one, record)
+            self._shared.records.arrived(pending, record)
 
         self._shared.all(some, write)
 
@@ -229,10 +229,10 @@ class RecipientDelivery:
         if not some:
             return
 
-        def give_up(one: Waiting) -> None:
-            for stand_in in stand_ins(one.pending, reason, shared.context.policy, now):
+        def give_up(pending: Waiting) -> None:
+            for stand_in in stand_ins(pending.pending, reason, shared.context.policy, now):
                 shared.records.put(stand_in)
-            shared.records.failed(one, Undelivered(pending=one.pending, at=now, reason=reason))
+            shared.records.failed(pending, Undelivered(pending=pending.pending, at=now, reason=reason))
 
         shared.all(some, give_up)
         what = some[0].pending.notice.what if len(some) == 1 else f"{len(some)} notices"

@@ -30,10 +30,10 @@ Messages = tuple[tuple[Waiting, ...], ...]
 def due(waiting: Sequence[Waiting], wanted: DueQuestion) -> Messages:
     """The messages that go out now, each as the notices that it tells, the most pressing first."""
     settled = sorted((notice for notice in waiting if _settled(notice, wanted)), key=_order)
-    reports = [one for one in settled if _report(one) and not quiet(wanted.limits, wanted.now)]
-    alone = [*(one for one in settled if _trial(one)), *reports]
-    real = [one for one in settled if not (_trial(one) or _report(one))]
-    news = [one for one in real if _news(one, wanted)]
+    reports = [pending for pending in settled if _report(pending) and not quiet(wanted.limits, wanted.now)]
+    alone = [*(delivery for delivery in settled if _trial(delivery)), *reports]
+    real = [candidate for candidate in settled if not (_trial(candidate) or _report(candidate))]
+    news = [another for another in real if _news(another, wanted)]
     told = [one for one in real if one not in news and _pressing(one, wanted)]
     if not any(_gathered(item, wanted) for item in news):
         news = []
@@ -60,16 +60,16 @@ def quiet(limits: NotifyLimits, now: datetime) -> bool:
     return hours.start <= minute < hours.end
 
 
-def _settled(one: Waiting, wanted: DueQuestion) -> bool:
-    return wanted.now - one.pending.since >= wanted.limits.settle
+def _settled(pending: Waiting, wanted: DueQuestion) -> bool:
+    return wanted.now - pending.pending.since >= wanted.limits.settle
 
 
-def _trial(one: Waiting) -> bool:
-    return one.pending.notice.id.startswith(TEST)
+def _trial(pending: Waiting) -> bool:
+    return pending.pending.notice.id.startswith(TEST)
 
 
-def _report(one: Waiting) -> bool:
-    return one.pending.notice.kind == WEEKLY and not _trial(one)
+def _report(pending: Waiting) -> bool:
+    return pending.pending.notice.kind == WEEKLY and not _trial(pending)
 
 
 def _class(notice: Notice) -> Severity:
@@ -77,26 +77,26 @@ def _class(notice: Notice) -> Severity:
     return Severity.URGENT if notice.due else notice.severity
 
 
-def _news(one: Waiting, wanted: DueQuestion) -> bool:
-    return _class(one.pending.notice) is Severity.INFO and wanted.pace is not Pace.NOW
+def _news(pending: Waiting, wanted: DueQuestion) -> bool:
+    return _class(pending.pending.notice) is Severity.INFO and wanted.pace is not Pace.NOW
 
 
-def _pressing(one: Waiting, wanted: DueQuestion) -> bool:
+def _pressing(pending: Waiting, wanted: DueQuestion) -> bool:
     """Whether it goes by itself now. Who gets message after message waits no longer than `apart` either."""
-    if _class(one.pending.notice) is Severity.URGENT:
+    if _class(pending.pending.notice) is Severity.URGENT:
         return True
     limits, now = wanted.limits, wanted.now
     rested = wanted.last is None or now - wanted.last >= limits.apart
-    return (rested or now - one.pending.since >= limits.apart) and not quiet(limits, now)
+    return (rested or now - pending.pending.since >= limits.apart) and not quiet(limits, now)
 
 
-def _gathered(one: Waiting, wanted: DueQuestion) -> bool:
+def _gathered(pending: Waiting, wanted: DueQuestion) -> bool:
     limits, now = wanted.limits, wanted.now
     if quiet(limits, now):
         return False
     if wanted.pace is Pace.DAILY:
-        return now >= _next_daily(one.pending.since, limits)
-    return now - one.pending.since >= (HOURLY if wanted.pace is Pace.HOURLY else limits.digest)
+        return now >= _next_daily(pending.pending.since, limits)
+    return now - pending.pending.since >= (HOURLY if wanted.pace is Pace.HOURLY else limits.digest)
 
 
 def _next_daily(since: datetime, limits: NotifyLimits) -> datetime:
@@ -106,10 +106,10 @@ def _next_daily(since: datetime, limits: NotifyLimits) -> datetime:
     return first if first >= since else datetime.combine(day + _DAY, first.time(), tzinfo=zone)
 
 
-def _order(one: Waiting) -> tuple[int, float, float, str]:
-    notice = one.pending.notice
+def _order(pending: Waiting) -> tuple[int, float, float, str]:
+    notice = pending.pending.notice
     by = notice.due.timestamp() if notice.due else float("inf")
-    return _RANK[notice.severity], by, one.pending.since.timestamp(), one.key
+    return _RANK[notice.severity], by, pending.pending.since.timestamp(), pending.key
 
 
 def _slices(some: Sequence[Waiting]) -> Messages:
@@ -117,5 +117,5 @@ def _slices(some: Sequence[Waiting]) -> Messages:
     return tuple(tuple(some[first : first + most]) for first in range(0, len(some), most))
 
 
-def _warns_in_chat(one: Pending) -> bool:
-    return one.recipient.channel is Channel.HOOK and one.notice.due is not None and not one.copy
+def _warns_in_chat(pending: Pending) -> bool:
+    return pending.recipient.channel is Channel.HOOK and pending.notice.due is not None and not pending.copy

@@ -58,15 +58,15 @@ class OutboxRecords:
         except BrokenError:
             return ""
 
-    def arrived(self, one: Waiting, record: Delivered) -> None:
+    def arrived(self, pending: Waiting, record: Delivered) -> None:
         """Write down that it arrived; only then it waits no longer."""
-        self._create(_arrival(one.key, one.pending.recipient), record)
-        self.drop(one)
+        self._create(_arrival(pending.key, pending.pending.recipient), record)
+        self.drop(pending)
 
-    def failed(self, one: Waiting, record: Undelivered) -> None:
+    def failed(self, pending: Waiting, record: Undelivered) -> None:
         """Keep what could not be sent; only then it waits no longer."""
-        self._keep(_failure(one.key, one.pending.recipient), record)
-        self.drop(one)
+        self._keep(_failure(pending.key, pending.pending.recipient), record)
+        self.drop(pending)
 
     def put_aside(self, entry: Entry, object_name: UndeliveredRecord, record: Undelivered) -> None:
         """Keep what stands in this entry and is no record of ours; only then it waits no longer."""
@@ -78,14 +78,14 @@ class OutboxRecords:
         key = notice_key(record.pending.notice.id)
         return self._create(UndeliveredRecord(channel=ASIDE, person=person, notice=key), record)
 
-    def drop(self, one: Waiting) -> None:
+    def drop(self, pending: Waiting) -> None:
         """Let it wait no longer."""
-        name = self._layout.build(_entry(one.key, one.pending.recipient))
-        self._store.delete(name, generation=one.generation)
+        name = self._layout.build(_entry(pending.key, pending.pending.recipient))
+        self._store.delete(name, generation=pending.generation)
 
-    def failure_name(self, one: Waiting) -> str:
+    def failure_name(self, pending: Waiting) -> str:
         """What its record is called, should it have failed."""
-        return self._layout.build(_failure(one.key, one.pending.recipient))
+        return self._layout.build(_failure(pending.key, pending.pending.recipient))
 
     def _has_failed(self, key: str, recipient: Recipient) -> bool:
         try:

@@ -84,9 +84,9 @@ def _unsent(before: Round, some: Sequence[Waiting], error: str, limits: NotifyLi
     )
 
 
-def _too_old(one: Waiting, failed: Round, limits: NotifyLimits, now: datetime) -> bool:
+def _too_old(pending: Waiting, failed: Round, limits: NotifyLimits, now: datetime) -> bool:
     """What waited for its hour has not failed meanwhile."""
-    began = max(one.pending.since, failed.troubled or now)
+    began = max(pending.pending.since, failed.troubled or now)
     return now - began >= limits.give_up
 
 

@@ -48,7 +48,7 @@ def boxes(store: Store, layout: Layout) -> list[Box]:
             object_name = layout.parse(entry.name)
         except NotInLayoutError:
             continue
-        if isinstance(object_name, OutboxEntry) and object_name.channel in {one.value for one in Channel}:
+        if isinstance(object_name, OutboxEntry) and object_name.channel in {item.value for item in Channel}:
             found.setdefault((object_name.channel, object_name.person), {})[object_name.notice] = entry
     return [Box(channel, person, entries) for (channel, person), entries in found.items()]
 

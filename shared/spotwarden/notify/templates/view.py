@@ -111,9 +111,9 @@ def view(
 ) -> MessageView:
     """Put the message together; several notices are told shorter each, and what has no room only counted."""
     ordered = sorted(pendings, key=_order)
-    notices = [one.notice for one in ordered]
+    notices = [pending.notice for pending in ordered]
     bounds = room.alone if len(ordered) == 1 else room.among
-    shown = [_part(one, links, now, bounds) for one in ordered[: room.most]]
+    shown = [_part(item, links, now, bounds) for item in ordered[: room.most]]
     taken = accumulate(room.frame + _length(part) for part in shown)
     parts = [part for part, upto in zip(shown, taken, strict=True) if part is shown[0] or upto < room.size]
     return MessageView(
@@ -194,7 +194,7 @@ def _commands(notice: Notice, links: MailLinks) -> list[str]:
         Way.APPROVE: f"spotwarden cases approve {named}" if case else "",
     }
     wanted = [known.get(way, "") for way in notice.ways]
-    return [one for one in wanted if one and " ".join(one.split()[:3]) not in notice.todo]
+    return [name for name in wanted if name and " ".join(name.split()[:3]) not in notice.todo]
 
 
 def _span(said: timedelta | None, usual: timedelta) -> str:
@@ -242,7 +242,7 @@ def _length(part: Part) -> int:
     words = (part.title * 2, part.todo, part.then, part.why, part.reader, *part.commands)
     cells = (word for row in part.rows for word in row)
     links = (f"{button.url}{button.label}{part.title}" for button in part.buttons)
-    return sum(_weight(one) for one in (*words, *cells, *links))
+    return sum(_weight(name) for name in (*words, *cells, *links))
 
 
 def _weight(words: str) -> int:

@@ -40,13 +40,13 @@ class Happening(NamedTuple):
 
 def job(document: JobDocument) -> bytes:
     """All that is on record about a job, in the order of time."""
-    rows = sorted(_life(document), key=lambda one: one.start)
+    rows = sorted(_life(document), key=lambda item: item.start)
     return table(Happening._fields, rows)
 
 
 def comparison(document: ComparisonDocument) -> bytes:
     """A row for each job, as in the experiment table."""
-    return sheets.jobs([one.job for one in document.jobs])
+    return sheets.jobs([life_document.job for life_document in document.jobs])
 
 
 def trust(document: TrustDocument) -> bytes:
@@ -79,8 +79,8 @@ def _bar(bar: BarDocument) -> Happening:
 
 def _wait(wait: WaitDocument) -> Iterator[Happening]:
     yield Happening("wait", wait.start, wait.end, wait.attempt, said=wait.reason)
-    for one in wait.refused:
-        yield Happening("place", one.at, attempt=wait.attempt, zone=one.place, said=one.error)
+    for document in wait.refused:
+        yield Happening("place", document.at, attempt=wait.attempt, zone=document.place, said=document.error)
 
 
 def _measured(document: JobDocument) -> Iterator[Happening]:

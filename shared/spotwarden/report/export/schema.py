@@ -15,8 +15,8 @@ def schema() -> Mapping[str, Any]:
     """JSON Schema 2020-12; which of the documents one is says its `view`."""
     refs, parts = msgspec.json.schema_components(DOCUMENTS, ref_template="#/$defs/{name}")
     known = {name: _joined(part) for name, part in parts.items()}
-    for one in DOCUMENTS:
-        known[one.__name__]["properties"]["schema"] = {"const": SCHEMA}
+    for moment in DOCUMENTS:
+        known[moment.__name__]["properties"]["schema"] = {"const": SCHEMA}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A report of Spotwarden",

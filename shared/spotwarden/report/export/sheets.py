@@ -50,7 +50,7 @@ def jobs(rows: Sequence[RowDocument]) -> bytes:
 
 def _commonest(names: Iterable[str]) -> list[str]:
     """The names that occur most often, those first, then by name."""
-    counted = sorted(Counter(names).items(), key=lambda one: (-one[1], one[0]))
+    counted = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
     return [name for name, _ in counted[:MOST_NAMES]]
 
 

@@ -22,7 +22,7 @@ def entries(name: str, day: str, entry: str, records: Sequence[Record]) -> tuple
 def _entry(key: str, name: str, record: Record) -> AuditedAction:
     about = _about(record.detail)
     targets = [
-        one for one in _seq(about.get("targets") or about.get("instances")) if isinstance(one, Mapping)
+        item for item in _seq(about.get("targets") or about.get("instances")) if isinstance(item, Mapping)
     ]
     return AuditedAction(
         id=key,
@@ -65,11 +65,11 @@ def _text(source: Said, name: str) -> str:
 
 
 def _ids(about: Said, targets: Sequence[Said]) -> Iterator[str]:
-    if one := _text(about, "instance_id"):
-        yield one
+    if name := _text(about, "instance_id"):
+        yield name
     yield from (_text(target, "id") for target in targets)
     for part in ("replaces", "instances"):
-        yield from (one for one in _map(about.get(part)).values() if isinstance(one, str))
+        yield from (item for item in _map(about.get(part)).values() if isinstance(item, str))
 
 
 def _evidence(about: Said) -> Iterator[tuple[str, str]]:

@@ -88,10 +88,10 @@ def _value(point: CurvePoint) -> tuple[bool, float]:
 def joined(lines: Sequence[NodeMetrics]) -> tuple[Curve, ...]:
     """Each metric over all attempts, of the node that says the most of it."""
     found: dict[tuple[str, str], list[CurvePoint]] = defaultdict(list)
-    for one in sorted(lines, key=lambda line: line.attempt):
-        for curve in one.curves:
-            kept = found[curve.metric, one.node]
-            found[curve.metric, one.node] = [*_until(kept, curve.points), *curve.points]
+    for metrics in sorted(lines, key=lambda line: line.attempt):
+        for curve in metrics.curves:
+            kept = found[curve.metric, metrics.node]
+            found[curve.metric, metrics.node] = [*_until(kept, curve.points), *curve.points]
     best: dict[str, tuple[int, str]] = {}
     for (metric, node), points in sorted(found.items()):
         if len(points) > best.get(metric, (0, ""))[0]:
@@ -128,7 +128,7 @@ def _measure(curve: Curve) -> MetricSummary:
 def _newer(known: MetricSummary | None, name: str, value: Measured, beat: Beat) -> MetricSummary:
     if known is not None and known.at and (beat.at is None or beat.at <= known.at):
         return known
-    bounds = [one for one in (known.lowest, known.highest) if one is not None] if known else []
+    bounds = [item for item in (known.lowest, known.highest) if item is not None] if known else []
     newest = MetricSummary(name=name, last=value, at=beat.at, step=beat.step)
     return _with_bounds(newest, [*bounds, number(value)])
 

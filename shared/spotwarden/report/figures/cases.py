@@ -14,7 +14,7 @@ LATE = datetime(9999, 1, 1, tzinfo=UTC)
 def pending(cases: Iterable[Case], policy: Policy) -> tuple[PendingCase, ...]:
     """All of them, those due first, then those that are open for longest."""
     found = [_pending(case, policy) for case in cases]
-    return tuple(sorted(found, key=lambda one: (one.due or LATE, one.opened, one.rule, one.key)))
+    return tuple(sorted(found, key=lambda item: (item.due or LATE, item.opened, item.rule, item.key)))
 
 
 def _pending(case: Case, policy: Policy) -> PendingCase:

@@ -39,8 +39,8 @@ def cells(
     sums: Sums = defaultdict(lambda: [0] * len(Seconds._fields))
     zone = days_in(rules.timezone)
     for bar in bars:
-        one = next((two for two in sources.ledger if two.number == bar.attempt), None)
-        kind = kind_of(bar.instance_id, one, gathered)
+        attempt = next((two for two in sources.ledger if two.number == bar.attempt), None)
+        kind = kind_of(bar.instance_id, attempt, gathered)
         owner = owner_of(bar, sources, gathered)
         for part, pairs in parts(bar, sources, gathered, rules).items():
             _add(sums, part, pairs, zone, (bar.zone, kind, owner))
@@ -57,7 +57,9 @@ def owner_of(bar: Bar, sources: Sources, gathered: Gathered) -> str:
 
 def said(sources: Sources) -> str:
     """Who owns the job, as it says itself."""
-    named = sources.file.owner or next((one.owner for one in reversed(sources.ledger) if one.owner), "")
+    named = sources.file.owner or next(
+        (attempt.owner for attempt in reversed(sources.ledger) if attempt.owner), ""
+    )
     return named[:OWNER]
 
 
@@ -140,17 +142,17 @@ def _waiting(
     sources: Sources, gathered: Gathered, bars: Sequence[Bar], waits: Sequence[JobWait], rules: FigureRules
 ) -> Iterator[tuple[tuple[str, VmKind, str], Pairs]]:
     """What a job waited for, by VM: as many as it had before, of the same kind, where they were lost."""
-    ledger = {one.number: one for one in sources.ledger}
+    ledger = {attempt.number: attempt for attempt in sources.ledger}
     for wait in waits:
         pairs = pair(wait.start, wait.end or rules.now)
         for place, kind in wanted(ledger[wait.attempt], gathered, bars):
             yield (place, kind, said(sources)), pairs
 
 
-def wanted(one: Attempt, gathered: Gathered, bars: Sequence[Bar]) -> Iterator[tuple[str, VmKind]]:
+def wanted(attempt: Attempt, gathered: Gathered, bars: Sequence[Bar]) -> Iterator[tuple[str, VmKind]]:
     """The place and kind of each VM that an attempt stands in for; where there is none, of its own."""
-    for node in one.replaces or one.instances:
+    for node in attempt.replaces or attempt.instances:
         mine = [bar for bar in bars if bar.node == node]
-        before = [bar for bar in mine if bar.attempt < one.number]
+        before = [bar for bar in mine if bar.attempt < attempt.number]
         for bar in before[-1:] or mine[:1]:
-            yield one.lost_in or bar.zone, kind_of(bar.instance_id, one, gathered)
+            yield attempt.lost_in or bar.zone, kind_of(bar.instance_id, attempt, gathered)

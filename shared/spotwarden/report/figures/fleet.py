@@ -167,10 +167,10 @@ def recovery(seconds: Iterable[int | None]) -> RecoveryFigures:
 def _outages(entries: Iterable[IndexEntry], asked: FleetQuery, zone: tzinfo) -> tuple[OutageHour, ...]:
     hours: dict[tuple[datetime, str], Counter[PlaceEvent]] = defaultdict(Counter)
     for entry in entries:
-        for one in entry.happened:
-            if asked.first <= one.at.astimezone(zone).date() <= asked.last:
-                hour = one.at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-                hours[hour, one.zone][one.event] += 1
+        for happened in entry.happened:
+            if asked.first <= happened.at.astimezone(zone).date() <= asked.last:
+                hour = happened.at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+                hours[hour, happened.zone][happened.event] += 1
     return tuple(
         OutageHour(
             zone=place,

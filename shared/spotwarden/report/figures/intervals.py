@@ -49,11 +49,11 @@ def without(these: Pairs, those: Pairs) -> Pairs:
     return left
 
 
-def _cut(one: Pair, start: datetime, end: datetime) -> Iterator[Pair]:
-    if one[0] < min(one[1], start):
-        yield one[0], min(one[1], start)
-    if max(one[0], end) < one[1]:
-        yield max(one[0], end), one[1]
+def _cut(item: Pair, start: datetime, end: datetime) -> Iterator[Pair]:
+    if item[0] < min(item[1], start):
+        yield item[0], min(item[1], start)
+    if max(item[0], end) < item[1]:
+        yield max(item[0], end), item[1]
 
 
 def seconds(pairs: Iterable[Pair]) -> int:

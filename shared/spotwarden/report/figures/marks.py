@@ -16,7 +16,7 @@ ACTS = frozenset(("StopInstance", "DeleteInstance", "StartInstance", "RemoveLeft
 def marks(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> tuple[Mark, ...]:
     """All of them, oldest first."""
     kinds = (
-        [mark for one in sources.ledger for mark in _of_attempt(one)],
+        [mark for attempt in sources.ledger for mark in _of_attempt(attempt)],
         list(_launches(bars)),
         list(_checkpoints(gathered)),
         [mark for entry in gathered.entries if (mark := of_entry(entry)) is not None],
@@ -25,15 +25,20 @@ def marks(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> tuple[Ma
     return tuple(sorted((mark for some in kinds for mark in some[-MOST:]), key=lambda mark: mark.at))
 
 
-def _of_attempt(one: Attempt) -> Iterator[Mark]:
-    if one.lost:
-        kind = MarkKind.PREEMPTED if one.fate == PREEMPTED else MarkKind.LOST
-        where = f" in {one.lost_in}" if one.lost_in else ""
-        yield Mark(at=one.lost, kind=kind, what=f"{one.fate or one.reason}{where}", attempt=one.number)
-    for two in one.tries:
+def _of_attempt(attempt: Attempt) -> Iterator[Mark]:
+    if attempt.lost:
+        kind = MarkKind.PREEMPTED if attempt.fate == PREEMPTED else MarkKind.LOST
+        where = f" in {attempt.lost_in}" if attempt.lost_in else ""
+        yield Mark(
+            at=attempt.lost,
+            kind=kind,
+            what=f"{attempt.fate or attempt.reason}{where}",
+            attempt=attempt.number,
+        )
+    for two in attempt.tries:
         if two.error:
             what = f"{two.place}: {two.error}"
-            yield Mark(at=two.at, kind=MarkKind.REFUSED, what=what, attempt=one.number)
+            yield Mark(at=two.at, kind=MarkKind.REFUSED, what=what, attempt=attempt.number)
 
 
 def _launches(bars: Sequence[Bar]) -> Iterator[Mark]:

@@ -27,7 +27,7 @@ def merged(gathered: Gathered, news: JobNews) -> Gathered:
 
 
 def _metered(known: Mapping[str, KeptUsage], new: Mapping[str, KeptUsage]) -> Mapping[str, KeptUsage]:
-    return {**known, **{one: add(known.get(one), metered) for one, metered in new.items()}}
+    return {**known, **{name: add(known.get(name), metered) for name, metered in new.items()}}
 
 
 def add(known: KeptUsage | None, new: KeptUsage) -> KeptUsage:
@@ -43,7 +43,7 @@ def add(known: KeptUsage | None, new: KeptUsage) -> KeptUsage:
 
 
 def _loads(known: Mapping[str, KeptLoads], new: Mapping[str, Mapping[str, float]]) -> Mapping[str, KeptLoads]:
-    return {**known, **{one: _load(known.get(one, KeptLoads()), slots) for one, slots in new.items()}}
+    return {**known, **{name: _load(known.get(name, KeptLoads()), slots) for name, slots in new.items()}}
 
 
 def _load(known: KeptLoads, new: Mapping[str, float]) -> KeptLoads:

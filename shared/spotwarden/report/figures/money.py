@@ -66,7 +66,7 @@ class Till:
         """What all sums rest on, in words."""
         if self._table.problem:
             return f"no prices: {self._table.problem}"
-        dates = [one for bill in self._cache.values() for one in bill.dates]
+        dates = [item for bill in self._cache.values() for item in bill.dates]
         if not dates:
             return "no price is known"
         span = f"{min(dates)}" if min(dates) == max(dates) else f"{min(dates)} to {max(dates)}"
@@ -76,10 +76,10 @@ class Till:
 def added(sums: Iterable[Money]) -> Money:
     """All of them together."""
     micros, priced, unpriced, dates = 0, timedelta(0), timedelta(0), []
-    for one in sums:
-        micros += one.micros
-        priced += one.priced
-        unpriced += one.unpriced
-        if one.oldest:
-            dates.append(one.oldest)
+    for money in sums:
+        micros += money.micros
+        priced += money.priced
+        unpriced += money.unpriced
+        if money.oldest:
+            dates.append(money.oldest)
     return Money(micros=micros, priced=priced, unpriced=unpriced, oldest=min(dates, default=None))

@@ -79,18 +79,18 @@ def _row(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> Experimen
     kinds = {bar.node or bar.instance_id: stays.kind_of(bar.instance_id, None, gathered) for bar in newest}
     return Experiment(
         job=sources.job,
-        owner=counting.said(sources) or next((one.owner for one in gathered.metered.values()), ""),
+        owner=counting.said(sources) or next((usage.owner for usage in gathered.metered.values()), ""),
         standing=standing(sources, bars),
         exit_code=sources.status_code or "",
         attempts=sources.ledger[-1].number if sources.ledger else len({bar.start for bar in bars}),
-        nodes=max((len(one.instances) for one in sources.ledger), default=len(newest)),
+        nodes=max((len(attempt.instances) for attempt in sources.ledger), default=len(newest)),
         gpus=stays.gpus_of(kinds),
         zones=_once(bar.zone for bar in bars),
         machines=_once(bar.machine for bar in bars),
         instances=_ids(sources, gathered),
         started=min((bar.start for bar in bars), default=None),
         ended=over,
-        preemptions=sum(one.fate == stays.PREEMPTED for one in sources.ledger),
+        preemptions=sum(source.fate == stays.PREEMPTED for source in sources.ledger),
         advance=beats.advance(sources, gathered.lines),
         metrics=beats.measures(beats.joined(gathered.lines), sources.beat),
         links=JobLinks(
@@ -131,8 +131,8 @@ def _ids(sources: Sources, gathered: Gathered) -> tuple[str, ...]:
     """Every id that the job ever had."""
     ledger = (
         instance_id
-        for one in sources.ledger
-        for ids in (one.replaces, one.instances)
+        for attempt in sources.ledger
+        for ids in (attempt.replaces, attempt.instances)
         for instance_id in ids.values()
     )
     return _once((*ledger, *sources.registrations.values(), *gathered.metered, *gathered.ran))
@@ -144,15 +144,15 @@ def _once(words: Iterable[str]) -> tuple[str, ...]:
 
 def _losses(ledger: Iterable[Attempt], gathered: Gathered, bars: Sequence[Bar]) -> Iterator[Loss]:
     """Each time that VMs were lost, and how long it took until those that replaced them started."""
-    for one in ledger:
-        if one.lost is None:
+    for attempt in ledger:
+        if attempt.lost is None:
             continue
-        place, kind = next(counting.wanted(one, gathered, bars), (one.lost_in, VmKind()))
-        lost = whole(one.lost)
-        after = whole(one.started) - lost if one.started else None
+        place, kind = next(counting.wanted(attempt, gathered, bars), (attempt.lost_in, VmKind()))
+        lost = whole(attempt.lost)
+        after = whole(attempt.started) - lost if attempt.started else None
         yield Loss(
             at=lost,
-            preempted=one.fate == stays.PREEMPTED,
+            preempted=attempt.fate == stays.PREEMPTED,
             zone=place,
             machine=kind.machine_type,
             seconds=None if after is None else max(0, int(after / SECOND)),
@@ -161,11 +161,11 @@ def _losses(ledger: Iterable[Attempt], gathered: Gathered, bars: Sequence[Bar]) 
 
 def _happened(ledger: Iterable[Attempt]) -> Iterator[Happened]:
     """What places did: took VMs, had no room, gave."""
-    for one in ledger:
-        if one.fate == stays.PREEMPTED and one.lost and one.lost_in:
-            yield Happened(zone=one.lost_in, at=one.lost, event=PlaceEvent.PREEMPTED)
-        for two in one.tries:
+    for attempt in ledger:
+        if attempt.fate == stays.PREEMPTED and attempt.lost and attempt.lost_in:
+            yield Happened(zone=attempt.lost_in, at=attempt.lost, event=PlaceEvent.PREEMPTED)
+        for two in attempt.tries:
             if two.error and two.spot and refusal(two.error) is RefusalKind.STOCKOUT:
                 yield Happened(zone=two.place, at=two.at, event=PlaceEvent.STOCKOUT)
-        if one.started and one.tries and one.tries[-1].spot:
-            yield Happened(zone=one.tries[-1].place, at=one.started, event=PlaceEvent.GAVE)
+        if attempt.started and attempt.tries and attempt.tries[-1].spot:
+            yield Happened(zone=attempt.tries[-1].place, at=attempt.started, event=PlaceEvent.GAVE)

@@ -38,24 +38,31 @@ def bars(sources: Sources, gathered: Gathered, rules: FigureRules) -> tuple[Bar,
     pairs = zip_longest(sources.ledger, sources.ledger[1:])
     return (
         *_unwritten(sources, gathered, rules),
-        *(bar for one, after in pairs if one for bar in _of_attempt(one, after, sources, gathered)),
+        *(
+            bar
+            for attempt, after in pairs
+            if attempt
+            for bar in _of_attempt(attempt, after, sources, gathered)
+        ),
     )
 
 
-def _of_attempt(one: Attempt, after: Attempt | None, sources: Sources, gathered: Gathered) -> Iterator[Bar]:
-    if one.started is None:
+def _of_attempt(
+    attempt: Attempt, after: Attempt | None, sources: Sources, gathered: Gathered
+) -> Iterator[Bar]:
+    if attempt.started is None:
         return
-    end, fate, why = _end(one, after, sources)
-    for node, instance_id in sorted(one.instances.items()):
-        runs = _runs_in(instance_id, one, sources, gathered)
-        start = min([one.started, *(run[0] for run in runs)])
+    end, fate, why = _end(attempt, after, sources)
+    for node, instance_id in sorted(attempt.instances.items()):
+        runs = _runs_in(instance_id, attempt, sources, gathered)
+        start = min([attempt.started, *(run[0] for run in runs)])
         yield Bar(
-            attempt=one.number,
+            attempt=attempt.number,
             node=node,
             instance_id=instance_id,
-            zone=_zone(one, after, instance_id, gathered),
-            machine=kind_of(instance_id, one, gathered).machine_type,
-            spot=_spot(kind_of(instance_id, one, gathered)),
+            zone=_zone(attempt, after, instance_id, gathered),
+            machine=kind_of(instance_id, attempt, gathered).machine_type,
+            spot=_spot(kind_of(instance_id, attempt, gathered)),
             start=start,
             end=max(end, start) if end else None,
             fate=fate,
@@ -63,27 +70,27 @@ def _of_attempt(one: Attempt, after: Attempt | None, sources: Sources, gathered:
         )
 
 
-def _end(one: Attempt, after: Attempt | None, sources: Sources) -> tuple[datetime | None, BarEnd, str]:
+def _end(attempt: Attempt, after: Attempt | None, sources: Sources) -> tuple[datetime | None, BarEnd, str]:
     """When an attempt's VMs went, how, and in words; those of the newest may still be up."""
-    if after is not None and one.state in CLOSED:
+    if after is not None and attempt.state in CLOSED:
         # Over, and started again by its owner.
-        return one.updated, _STATES[one.state], one.reason
+        return attempt.updated, _STATES[attempt.state], attempt.reason
     if after is not None:
         fate = _CAUSES.get(after.fate, BarEnd.LOST)
         return after.lost or after.created, fate, after.fate or after.reason
     if sources.ended is not None:
         return sources.ended, BarEnd.ENDED, f"the job ended with status {sources.status_code}"
-    if one.state in _STATES:
-        return one.updated, _STATES[one.state], one.reason
+    if attempt.state in _STATES:
+        return attempt.updated, _STATES[attempt.state], attempt.reason
     return None, BarEnd.UP, ""
 
 
-def _runs_in(instance_id: str, one: Attempt, sources: Sources, gathered: Gathered) -> Pairs:
+def _runs_in(instance_id: str, attempt: Attempt, sources: Sources, gathered: Gathered) -> Pairs:
     """When the meter saw this VM up in this attempt: a VM that is started again serves several."""
     mine = [other for other in sources.ledger if instance_id in other.instances.values()]
     metered = gathered.metered.get(instance_id)
     found = runs(metered) if metered else ()
-    return tuple(run for run in found if _attempt_of(run, mine) is one)
+    return tuple(run for run in found if _attempt_of(run, mine) is attempt)
 
 
 def _attempt_of(run: Pair, mine: Sequence[Attempt]) -> Attempt:
@@ -103,16 +110,16 @@ def runs(metered: KeptUsage) -> Pairs:
     return union(found)
 
 
-def kind_of(instance_id: str, one: Attempt | None, gathered: Gathered) -> VmKind:
+def kind_of(instance_id: str, attempt: Attempt | None, gathered: Gathered) -> VmKind:
     """What a VM was: as it was metered, as it was launched, or like another of its job."""
     if metered := gathered.metered.get(instance_id):
         return metered.kind
     if ran := gathered.ran.get(instance_id):
         return ran.kind
     others = [two.kind for two in gathered.metered.values()] + [two.kind for two in gathered.ran.values()]
-    if one is None or not one.tries or not others:
+    if attempt is None or not attempt.tries or not others:
         return VmKind()
-    place, spot = one.tries[-1].place, one.tries[-1].spot
+    place, spot = attempt.tries[-1].place, attempt.tries[-1].spot
     like = others[-1]
     return VmKind(
         machine_type=like.machine_type,
@@ -132,11 +139,11 @@ def _spot(kind: VmKind) -> bool | None:
     return kind.provisioning == "SPOT" if kind.machine_type else None
 
 
-def _zone(one: Attempt, after: Attempt | None, instance_id: str, gathered: Gathered) -> str:
+def _zone(attempt: Attempt, after: Attempt | None, instance_id: str, gathered: Gathered) -> str:
     """The zone that it was in: as it was launched, as it was asked for, or as it was lost."""
     if (ran := gathered.ran.get(instance_id)) and ran.zone:
         return ran.zone
-    asked = one.tries[-1].place if one.tries else ""
+    asked = attempt.tries[-1].place if attempt.tries else ""
     if len(asked.split("-")) == PARTS_OF_ZONE:
         return asked
     if after is not None and after.lost_in:
@@ -148,7 +155,12 @@ def _zone(one: Attempt, after: Attempt | None, instance_id: str, gathered: Gathe
 def _unwritten(sources: Sources, gathered: Gathered, rules: FigureRules) -> Iterator[Bar]:
     """The VMs that no ledger knows, which cost as much: each time that the meter has seen one up."""
     nodes = {instance_id: node for node, instance_id in sources.registrations.items()}
-    known = {instance_id for one in sources.ledger if one.started for instance_id in one.instances.values()}
+    known = {
+        instance_id
+        for attempt in sources.ledger
+        if attempt.started
+        for instance_id in attempt.instances.values()
+    }
     for instance_id, metered in sorted(gathered.metered.items()):
         for start, end in runs(metered) if instance_id not in known else ():
             up = sources.ended is None and rules.now - end <= rules.fresh
@@ -167,32 +179,36 @@ def _unwritten(sources: Sources, gathered: Gathered, rules: FigureRules) -> Iter
 
 def waits(sources: Sources) -> tuple[JobWait, ...]:
     """The times in which the job wanted VMs and had none, each with why and with who refused."""
-    return tuple(wait for one in sources.ledger if (wait := _wait(one, sources)) is not None)
+    return tuple(wait for attempt in sources.ledger if (wait := _wait(attempt, sources)) is not None)
 
 
-def _wait(one: Attempt, sources: Sources) -> JobWait | None:
+def _wait(attempt: Attempt, sources: Sources) -> JobWait | None:
     """Before the first attempt of our own making a job waits from when it was asked for."""
-    if one.seen:
+    if attempt.seen:
         return None
-    start = one.lost or one.created
-    end = one.started
-    if end is None and (one.state in CLOSED or sources.ended is not None):
-        end = min(sources.ended or one.updated, one.updated)
-    refused = tuple(RefusedTry(at=two.at, place=two.place, error=two.error) for two in one.tries if two.error)
+    start = attempt.lost or attempt.created
+    end = attempt.started
+    if end is None and (attempt.state in CLOSED or sources.ended is not None):
+        end = min(sources.ended or attempt.updated, attempt.updated)
+    refused = tuple(
+        RefusedTry(at=two.at, place=two.place, error=two.error) for two in attempt.tries if two.error
+    )
     return JobWait(
-        attempt=one.number,
+        attempt=attempt.number,
         start=start,
         end=max(start, end) if end else None,
-        reason=_reason(one),
+        reason=_reason(attempt),
         refused=refused,
     )
 
 
-def _reason(one: Attempt) -> str:
+def _reason(attempt: Attempt) -> str:
     """Why it has none: what has begun it, and how far the search for a place is."""
-    if one.state is AttemptState.BACKING_OFF and one.not_before:
-        return f"{one.reason}; no place has room, asked again at {one.not_before:%Y-%m-%d %H:%M:%S} UTC"
-    return one.reason
+    if attempt.state is AttemptState.BACKING_OFF and attempt.not_before:
+        return (
+            f"{attempt.reason}; no place has room, asked again at {attempt.not_before:%Y-%m-%d %H:%M:%S} UTC"
+        )
+    return attempt.reason
 
 
 def up_of(bar: Bar, gathered: Gathered, sources: Sources, now: datetime) -> Pairs:
@@ -200,7 +216,7 @@ def up_of(bar: Bar, gathered: Gathered, sources: Sources, now: datetime) -> Pair
 
     Where the meter has seen it started more than once, only what the meter says: the ledger knows no breaks.
     """
-    mine = [one for one in sources.ledger if one.number == bar.attempt]
+    mine = [attempt for attempt in sources.ledger if attempt.number == bar.attempt]
     if not mine:
         return pair(bar.start, bar.end or now)
     metered = _runs_in(bar.instance_id, mine[0], sources, gathered)

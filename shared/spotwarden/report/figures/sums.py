@@ -30,7 +30,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
 def table(title: str, what: str, slices: Sequence[Slice], *, gpus: bool, nobody: str) -> Table:
     """The slices as they come, those beyond the most as one row, and their sum."""
-    lines = [_figures(one, one.key or nobody, gpus=gpus) for one in slices]
+    lines = [_figures(part, part.key or nobody, gpus=gpus) for part in slices]
     shown = lines[:MOST_ROWS]
     if rest := lines[MOST_ROWS:]:
         shown.append(_sum(f"{len(rest):,} more", rest))
@@ -40,14 +40,14 @@ def table(title: str, what: str, slices: Sequence[Slice], *, gpus: bool, nobody:
     return Table(title=title, columns=columns, rows=tuple(map(_row, shown)))
 
 
-def _figures(one: Slice, name: str, *, gpus: bool) -> Figures:
+def _figures(part: Slice, name: str, *, gpus: bool) -> Figures:
     return Figures(
         name=name,
-        used=(one.gpu if gpus else one.vm).used,
-        cost=one.cost,
-        saved=one.saved,
-        waste=one.waste,
-        recovered=one.recovery.count,
+        used=(part.gpu if gpus else part.vm).used,
+        cost=part.cost,
+        saved=part.saved,
+        waste=part.waste,
+        recovered=part.recovery.count,
     )
 
 
@@ -62,8 +62,15 @@ def _sum(name: str, some: Sequence[Figures]) -> Figures:
     )
 
 
-def _row(one: Figures) -> tuple[str, ...]:
-    return (one.name, hours(one.used), usd(one.cost), usd(one.saved), usd(one.waste), f"{one.recovered:,}")
+def _row(figures: Figures) -> tuple[str, ...]:
+    return (
+        figures.name,
+        hours(figures.used),
+        usd(figures.cost),
+        usd(figures.saved),
+        usd(figures.waste),
+        f"{figures.recovered:,}",
+    )
 
 
 def hours(time: timedelta) -> str:

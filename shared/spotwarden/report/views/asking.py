@@ -153,7 +153,9 @@ def ordered(rows: Iterable[Experiment], asked: TableQuery) -> list[Experiment]:
     key = _key(asked, by_name)
     keyed = [(key(row), row) for row in by_name]
     known = sorted(
-        (one for one in keyed if one[0] is not None), key=lambda one: one[0], reverse=asked.order == "desc"
+        (entry for entry in keyed if entry[0] is not None),
+        key=lambda item: item[0],
+        reverse=asked.order == "desc",
     )
     return [row for _, row in known] + [row for value, row in keyed if value is None]
 
@@ -165,16 +167,16 @@ def _key(asked: TableQuery, rows: Sequence[Experiment]) -> Key:
     return lambda row: _measured(measure(row, metric), asked.sort)
 
 
-def _measured(one: MetricSummary | None, which: str) -> float | None:
-    if one is None:
+def _measured(metric: MetricSummary | None, which: str) -> float | None:
+    if metric is None:
         return None
-    value = one.best if which == "best" else number(one.last)
+    value = metric.best if which == "best" else number(metric.last)
     return None if value is None or value != value else value  # noqa: PLR0124 — not a number is not in order
 
 
 def measure(row: Experiment, metric: str) -> MetricSummary | None:
     """A job's metric of this name; None where it has none."""
-    return next((one for one in row.metrics if one.name == metric), None)
+    return next((metric_summary for metric_summary in row.metrics if metric_summary.name == metric), None)
 
 
 def common_metrics(rows: Iterable[Experiment], most: int = 50) -> tuple[str, ...]:

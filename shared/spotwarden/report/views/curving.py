@@ -40,7 +40,7 @@ def of_job(report: JobReport) -> tuple[Curves, ...]:
     """The curves of one job: a picture for each metric, a curve for each of its first nodes."""
     metrics = list(dict.fromkeys(curve.metric for curve in report.curves))[:MOST_PICTURES]
     return tuple(
-        _drawn(metric, [(one.node or metric, one) for one in _of(report, metric)]) for metric in metrics
+        _drawn(metric, [(item.node or metric, item) for item in _of(report, metric)]) for metric in metrics
     )
 
 
@@ -78,8 +78,12 @@ def _drawn(metric: str, named: Sequence[tuple[str, Curve]]) -> Curves:
         data={
             "x": by,
             "curves": [
-                {"name": one.name, "x": [x for x, _ in one.points], "y": [y for _, y in one.points]}
-                for one in lines
+                {
+                    "name": curve_line.name,
+                    "x": [x for x, _ in curve_line.points],
+                    "y": [y for _, y in curve_line.points],
+                }
+                for curve_line in lines
             ],
         },
     )
@@ -103,8 +107,8 @@ def _drawable(value: float) -> bool:
 
 
 def _picture(metric: str, lines: Sequence[CurveLine], by: str, note: str) -> Picture:
-    xs = [x for one in lines for x, _ in one.points]
-    ys = [y for one in lines for _, y in one.points if y is not None]
+    xs = [x for curve in lines for x, _ in curve.points]
+    ys = [y for curve_line in lines for _, y in curve_line.points if y is not None]
     if not xs or not ys:
         text = DrawnText(x=_LEFT, y=_HEIGHT / 2, text="No value of it is a number.", kind="quiet")
         return Picture(
@@ -122,19 +126,19 @@ def _picture(metric: str, lines: Sequence[CurveLine], by: str, note: str) -> Pic
     ]
     unit = DrawnText(x=_WIDTH - _RIGHT, y=_HEIGHT - 4, text=by, kind="quiet end")
     drawn = [
-        Area(d=d, kind=f"curve c{place}", says=one.name)
-        for place, one in enumerate(lines, 1)
-        for d in _pieces(one.points, across, up)
+        Area(d=d, kind=f"curve c{place}", says=item.name)
+        for place, item in enumerate(lines, 1)
+        for d in _pieces(item.points, across, up)
     ]
     return Picture(
         width=_WIDTH,
         height=_HEIGHT,
         title=metric,
-        says=" ".join(_says(one) for one in lines),
+        says=" ".join(_says(candidate) for candidate in lines),
         note=note,
         areas=(*grid, *drawn),
         texts=(*axis, *below, unit),
-        key=tuple((f"curve c{place}", one.name, STROKE) for place, one in enumerate(lines, 1)),
+        key=tuple((f"curve c{place}", each.name, STROKE) for place, each in enumerate(lines, 1)),
     )
 
 
@@ -153,9 +157,11 @@ def _dash(x: float, y: float) -> Iterable[tuple[float, float]]:
     return ((x - 2, y), (x + 2, y))
 
 
-def _says(one: CurveLine) -> str:
-    values = [y for _, y in one.points if y is not None]
+def _says(curve_line: CurveLine) -> str:
+    values = [y for _, y in curve_line.points if y is not None]
     if not values:
-        return f"{one.name}: no value is a number."
+        return f"{curve_line.name}: no value is a number."
     span = f"lowest {plain(min(values))}, highest {plain(max(values))}"
-    return f"{one.name}: from {plain(values[0])} to {plain(values[-1])}, {span}, {len(values):,} values."
+    return (
+        f"{curve_line.name}: from {plain(values[0])} to {plain(values[-1])}, {span}, {len(values):,} values."
+    )

@@ -87,7 +87,7 @@ def nice(low: float, high: float, about: int = 5) -> list[float]:
 
 def ticks(start: datetime, end: datetime, zone: str, most: int = 9) -> Iterator[tuple[datetime, str]]:
     """Round moments by the clocks of a zone, each with its label; the day is named where it begins."""
-    step = next((one for one in _STEPS if (end - start) / one <= most), _STEPS[-1])
+    step = next((span for span in _STEPS if (end - start) / span <= most), _STEPS[-1])
     local = start.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
     at = midnight + -(-(local - midnight) // step) * step
@@ -111,8 +111,8 @@ def thinned(things: Sequence[T], places: Sequence[float], apart: float) -> list[
     """Those whose places are at least so far from the one before."""
     kept: list[T] = []
     last = float("-inf")
-    for one, place in zip(things, places, strict=True):
+    for item, place in zip(things, places, strict=True):
         if place - last >= apart:
-            kept.append(one)
+            kept.append(item)
             last = place
     return kept

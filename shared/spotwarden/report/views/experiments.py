@@ -61,7 +61,7 @@ def experiments(table: Experiments, asked: TableQuery, frame: PageFrame) -> str:
         pages=tuple(_pages(chosen, frame)),
         count=_count(chosen, frame),
         nothing=_nothing(table),
-        statuses=[one.value for one in Standing],
+        statuses=[standing.value for standing in Standing],
         owners=_names(row.owner for row in table.rows),
         teams=_names(row.team for row in table.rows),
         sizes=SIZES,

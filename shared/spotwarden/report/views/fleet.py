@@ -60,7 +60,7 @@ def fleet(view: FleetReport, frame: PageFrame, unit: str = "gpu", owner: str = "
         hours="VM-hours" if unit == "vm" else "GPU-hours",
         asked=asked,
         owner=owner,
-        of=lambda name: frame.to("fleet", [*(one for one in asked if one[0] != "owner"), ("owner", name)]),
+        of=lambda name: frame.to("fleet", [*(part for part in asked if part[0] != "owner"), ("owner", name)]),
         cases=view.cases[:MOST_CASES],
         cases_left_out=left_out(len(view.cases) - MOST_CASES, "case"),
         top=tuple(_figures(view, spans(view.total), say)),
@@ -78,7 +78,7 @@ def split(spans: Spans) -> tuple[timedelta, ...]:
 
 
 def _spans(unit: str) -> Callable[[Slice], Spans]:
-    return (lambda one: one.vm) if unit == "vm" else (lambda one: one.gpu)
+    return (lambda part: part.vm) if unit == "vm" else (lambda item: item.gpu)
 
 
 def _table(by: By, rows: Sequence[Slice], spans: Callable[[Slice], Spans]) -> FleetTable:
@@ -124,10 +124,10 @@ def _add(spans: Sequence[Spans]) -> Spans:
 
 def _money(sums: Sequence[Money]) -> Money:
     return Money(
-        micros=sum(one.micros for one in sums),
-        priced=sum((one.priced for one in sums), timedelta(0)),
-        unpriced=sum((one.unpriced for one in sums), timedelta(0)),
-        oldest=min((one.oldest for one in sums if one.oldest), default=None),
+        micros=sum(money.micros for money in sums),
+        priced=sum((total.priced for total in sums), timedelta(0)),
+        unpriced=sum((item.unpriced for item in sums), timedelta(0)),
+        oldest=min((candidate.oldest for candidate in sums if candidate.oldest), default=None),
     )
 
 

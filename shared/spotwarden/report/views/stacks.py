@@ -50,7 +50,7 @@ def across(title: str, named: Named) -> Picture | None:
 
 def along(title: str, named: Named) -> Picture | None:
     """Names from top to bottom; None where nothing was used."""
-    shown = [one for one in named if one[1].used][:MOST_BARS]
+    shown = [about for about in named if about[1].used][:MOST_BARS]
     if not shown:
         return None
     height = len(shown) * _ROW + 4

@@ -143,7 +143,7 @@ class _Timeline:
         if not marks:
             return
         self._name(name)
-        for mark in thinned(marks, [self._x(one.at) for one in marks], 3):
+        for mark in thinned(marks, [self._x(item.at) for item in marks], 3):
             kind, sign = _SIGNS[mark.kind]
             says = f"{self.words.stamp(mark.at)} {mark.kind.value}: {mark.what}"
             self.areas.append(Area(d=sign.format(x=self._x(mark.at), y=self.y + 8), kind=kind, says=says))
@@ -172,7 +172,7 @@ class _Timeline:
             Area(d=line([(self._x(at), _AXIS - 6), (self._x(at), self.y)]), kind="grid") for at, _ in found
         ]
         labels = [DrawnText(x=self._x(at), y=12, text=label, kind="quiet mid") for at, label in found]
-        return grid, [one for one in labels if LEFT + 20 <= one.x <= WIDTH - RIGHT - 40]
+        return grid, [text for text in labels if LEFT + 20 <= text.x <= WIDTH - RIGHT - 40]
 
     def _name(self, name: str, down: int = 12) -> None:
         short = name if len(name) <= 20 else f"{name[:19]}…"  # noqa: PLR2004 — what fits beside the picture
@@ -209,7 +209,7 @@ class _Timeline:
 def _lanes(bars: Sequence[Bar]) -> Iterator[_Lane]:
     """The zones in the order in which the job came to them; in each, bars that overlap below each other."""
     zones: dict[str, list[list[Bar]]] = {}
-    for bar in sorted(bars, key=lambda one: (one.start, one.node)):
+    for bar in sorted(bars, key=lambda item: (item.start, item.node)):
         rows = zones.setdefault(bar.zone, [])
         free = next((row for row in rows if row[-1].end is not None and row[-1].end <= bar.start), None)
         if free is None:

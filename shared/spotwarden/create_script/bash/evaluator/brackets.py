@@ -123,12 +123,12 @@ def _short(shell: Shell, values: list[Text]) -> Status:
     return _BY_COUNT[len(values)](shell, values) if len(values) < len(_BY_COUNT) - 1 else _ERROR
 
 
-def _joined(operator: str, one: Status, other: Status) -> Status:
+def _joined(operator: str, number: Status, other: Status) -> Status:
     decides = 1 if operator == "-a" else 0
-    for status in (one, other):
+    for status in (number, other):
         if not isinstance(status, Unknown) and int(status != 0) == decides:
             return decides
-    for status in (one, other):
+    for status in (number, other):
         if isinstance(status, Unknown):
             return status
     return 1 - decides

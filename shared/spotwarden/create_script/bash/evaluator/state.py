@@ -79,11 +79,11 @@ class ShellState:
         return seen
 
 
-def join_states(one: ShellState, other: ShellState, doubt: Unknown, budget: Budget) -> bool:
+def join_states(state: ShellState, other: ShellState, doubt: Unknown, budget: Budget) -> bool:
     """Make `one` hold only what is so in both; return whether anything in it changed."""
-    budget.items(one.size + other.size)
+    budget.items(state.size + other.size)
     changed = False
-    for scope, theirs in zip(one.scopes, other.scopes, strict=False):
+    for scope, theirs in zip(state.scopes, other.scopes, strict=False):
         for name in scope.keys() | theirs.keys():
             mine = scope.get(name)
             if mine is theirs.get(name) or _unknown(mine):
@@ -93,10 +93,10 @@ def join_states(one: ShellState, other: ShellState, doubt: Unknown, budget: Budg
                 scope[name] = join_variables(mine, theirs.get(name), doubt)
                 changed = True
     for name, function in other.functions.items():
-        if one.functions.get(name) is not function and not isinstance(one.functions.get(name), Unknown):
-            one.functions[name] = doubt
+        if state.functions.get(name) is not function and not isinstance(state.functions.get(name), Unknown):
+            state.functions[name] = doubt
             changed = True
-    return _join_rest(one, other, doubt) or changed
+    return _join_rest(state, other, doubt) or changed
 
 
 def _length(variable: Variable | None) -> int:
@@ -107,18 +107,18 @@ def _unknown(variable: Variable | None) -> bool:
     return variable is not None and isinstance(variable.value, Unknown)
 
 
-def _join_rest(one: ShellState, other: ShellState, doubt: Unknown) -> bool:
+def _join_rest(state: ShellState, other: ShellState, doubt: Unknown) -> bool:
     changed = False
     for field in ("place", "came_from", "positional"):
-        mine = getattr(one, field)
+        mine = getattr(state, field)
         if mine != getattr(other, field) and not isinstance(mine, Unknown):
-            setattr(one, field, doubt)
+            setattr(state, field, doubt)
             changed = True
-    for number, stream in one.streams.items():
+    for number, stream in state.streams.items():
         theirs = other.streams.get(number)
         if theirs is None or (theirs.text, theirs.position) != (stream.text, stream.position):
             changed = changed or not isinstance(stream.text, Unknown)
             stream.text, stream.position = doubt, 0
-    one.options |= other.options
-    one.traps |= other.traps
+    state.options |= other.options
+    state.traps |= other.traps
     return changed

@@ -90,15 +90,15 @@ def negated(status: Status) -> Status:
 
 
 def _binary(shell: Shell, operator: str, left: Word, right: Word) -> Status:
-    one = expand_text(shell, left)
+    unknown = expand_text(shell, left)
     if operator == "=~":
-        return _expression(shell, one, expand_expression(shell, right))
+        return _expression(shell, unknown, expand_expression(shell, right))
     if operator in ("=", "==", "!="):
         pattern = expand_pattern(shell, right)
-        if isinstance(one, Unknown) or isinstance(pattern, Unknown):
-            return binary(shell, operator, one, pattern)
-        return int(matches(shell, pattern, one, extended=True) == (operator == "!="))
-    return binary(shell, operator, one, expand_text(shell, right), computes=True)
+        if isinstance(unknown, Unknown) or isinstance(pattern, Unknown):
+            return binary(shell, operator, unknown, pattern)
+        return int(matches(shell, pattern, unknown, extended=True) == (operator == "!="))
+    return binary(shell, operator, unknown, expand_text(shell, right), computes=True)
 
 
 def _expression(shell: Shell, text: Text, expression: Text) -> Status:
@@ -156,36 +156,38 @@ def file_test(shell: Shell, operator: str, name: str) -> Status:
     return int(not known[operator]) if operator in known else why
 
 
-def binary(shell: Shell, operator: str, one: Text, other: Text, *, computes: bool = False) -> Status:
+def binary(shell: Shell, operator: str, unknown: Text, other: Text, *, computes: bool = False) -> Status:
     """Return the status of a comparison; `computes` is for `[[`, where numbers may be expressions."""
-    outcome = one if isinstance(one, Outcome) else other
-    if isinstance(outcome, Outcome) and "0" in (one, other) and operator in _EQUAL | _UNEQUAL:
+    outcome = unknown if isinstance(unknown, Outcome) else other
+    if isinstance(outcome, Outcome) and "0" in (unknown, other) and operator in _EQUAL | _UNEQUAL:
         return outcome if operator in _EQUAL else negated(outcome)
-    if isinstance(one, Unknown) or isinstance(other, Unknown):
-        return _compare_unknown(operator, one, other)
+    if isinstance(unknown, Unknown) or isinstance(other, Unknown):
+        return _compare_unknown(operator, unknown, other)
     if operator in ("=", "==", "!="):
-        return int((one == other) == (operator == "!="))
+        return int((unknown == other) == (operator == "!="))
     if operator in ("<", ">"):
-        return _ordered(shell, operator, one, other)
+        return _ordered(shell, operator, unknown, other)
     if operator in _NUMBERS:
-        return _numbers(shell, operator, one, other, computes=computes)
-    return Unknown(reason=f"whether {one} {operator} {other} holds depends on the machine", line=shell.line)
+        return _numbers(shell, operator, unknown, other, computes=computes)
+    return Unknown(
+        reason=f"whether {unknown} {operator} {other} holds depends on the machine", line=shell.line
+    )
 
 
-def _compare_unknown(operator: str, one: Text, other: Text) -> Status:
+def _compare_unknown(operator: str, text: Text, other: Text) -> Status:
     """Decide a comparison of texts that are certainly the same, or certainly begin differently."""
-    why = one if isinstance(one, Unknown) else other
+    why = text if isinstance(text, Unknown) else other
     assert isinstance(why, Unknown)
     if operator not in ("=", "==", "!="):
         return why
-    if isinstance(one, ScriptName) and isinstance(other, ScriptName):
+    if isinstance(text, ScriptName) and isinstance(other, ScriptName):
         return int(operator == "!=")
-    return int(operator != "!=") if _differ(one, other) else why
+    return int(operator != "!=") if _differ(text, other) else why
 
 
-def _differ(one: Text, other: Text) -> bool:
-    starts = [value.prefix if isinstance(value, Unknown) else value for value in (one, other)]
-    known = [not isinstance(value, Unknown) for value in (one, other)]
+def _differ(text: Text, other: Text) -> bool:
+    starts = [value.prefix if isinstance(value, Unknown) else value for value in (text, other)]
+    known = [not isinstance(value, Unknown) for value in (text, other)]
     size = min(len(start) for start in starts)
     differ = starts[0][:size] != starts[1][:size]
     too_short = any(
@@ -195,15 +197,15 @@ def _differ(one: Text, other: Text) -> bool:
     return differ or too_short
 
 
-def _ordered(shell: Shell, operator: str, one: str, other: str) -> Status:
-    plain = (one + other).isascii() and (one + other).isalnum() and (one + other).lower() == one + other
+def _ordered(shell: Shell, operator: str, name: str, other: str) -> Status:
+    plain = (name + other).isascii() and (name + other).isalnum() and (name + other).lower() == name + other
     if not plain:
         return Unknown(reason="the order of texts depends on the language of the machine", line=shell.line)
-    return int(not (one < other if operator == "<" else one > other))
+    return int(not (name < other if operator == "<" else name > other))
 
 
-def _numbers(shell: Shell, operator: str, one: str, other: str, *, computes: bool) -> Status:
-    numbers = [calculate(shell, text) if computes else _plain_number(text) for text in (one, other)]
+def _numbers(shell: Shell, operator: str, name: str, other: str, *, computes: bool) -> Status:
+    numbers = [calculate(shell, text) if computes else _plain_number(text) for text in (name, other)]
     for number in numbers:
         if isinstance(number, Unknown):
             return number

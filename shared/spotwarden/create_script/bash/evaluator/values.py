@@ -42,18 +42,18 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     case: str = ""
 
 
-def join(one: Text, other: Text, doubt: Unknown) -> Text:
+def join(text: Text, other: Text, doubt: Unknown) -> Text:
     """Return the value that is known whichever of the two it is; a note of the doubt otherwise."""
-    if isinstance(one, Unknown):
-        return one
-    return one if one == other else doubt
+    if isinstance(text, Unknown):
+        return text
+    return text if text == other else doubt
 
 
-def join_variables(one: Variable | None, other: Variable | None, doubt: Unknown) -> Variable:
+def join_variables(variable: Variable | None, other: Variable | None, doubt: Unknown) -> Variable:
     """Return a variable that is known only as far as both agree."""
-    if one is not None and one == other:
-        return one
-    kept = one or other or Variable()
+    if variable is not None and variable == other:
+        return variable
+    kept = variable or other or Variable()
     return msgspec.structs.replace(kept, value=doubt)
 
 
