@@ -137,8 +137,13 @@ def test_a_new_launch_after_a_stop_adds_to_what_was_before():
 
 
 def test_a_job_that_has_ended_is_left_to_the_orphans():
-    """Its VM is not stopped for being over a limit: it is not needed at all."""
-    assert found(up_for(20 * HOUR, ended=True), TEN) is None
+    """Its VM is not needed at all; that its time is nearly used up is of no interest to anybody."""
+    assert found(up_for(9.9 * HOUR, ended=True), TEN) is None
+
+
+def test_a_job_that_says_it_has_ended_and_runs_beyond_its_limit_is_found():
+    """A VM writes its status itself, and its heartbeats after that would keep the orphans from it for ever."""
+    assert verdict(found(up_for(20 * HOUR, ended=True), TEN)) == ("bad", 2, True)
 
 
 def test_a_job_over_its_limit_is_not_ripe_while_its_vm_is_young():

@@ -26,10 +26,11 @@ NOTHING = JobAttempts()
 def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief) -> Finding | None:
     """What is to be said about a job that has VMs running; None where it has no limit or is far from it.
 
-    A job that has ended is left to the rule about orphans.
+    A job that has ended is left to the rule about orphans, unless its limit is reached: that rule takes a VM
+    that works after the end for a contradiction and lets it be, and a status is written by the VM itself.
     """
     records = facts.records.get(job, NOTHING)
-    if records.ended:
+    if records.ended and records.problem:
         return None
     account = _account(job, machines, records, facts, brief)
     plain = Finding(
@@ -45,8 +46,10 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
     if not is_limited(account):
         return None
     if why := misdated(machines, brief):
-        return spare(unknown(plain, why), machines, records, brief)
+        return None if records.ended else spare(unknown(plain, why), machines, records, brief)
     found = judged(plain, measures(account), account.limits.warn, brief, f"job {job}")
+    if records.ended and not (found and found.ripe):
+        return None
     return spare(found and _of_this_run(found, machines, brief), machines, records, brief)
 
 
