@@ -16,7 +16,7 @@ INSTANCE_ID = "instance_id"
 _NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
-class Claimed(Protocol):
+class AttemptClaim(Protocol):
     """An attempt on record, as far as it matters here."""
 
     @property
@@ -38,7 +38,7 @@ def attempt_in(metadata: Mapping[str, str]) -> int | None:
     return int(named) if _NUMBER.fullmatch(named) else None
 
 
-def is_late(metadata: Mapping[str, str], at: datetime, newest: Claimed | None) -> bool:
+def is_late(metadata: Mapping[str, str], at: datetime, newest: AttemptClaim | None) -> bool:
     """Whether a status that was written `at` is of an attempt before the newest, and came too late.
 
     One that came before the newest's claim is the job's end all the same: the claim did not know of it. One
