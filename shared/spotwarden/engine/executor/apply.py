@@ -94,9 +94,10 @@ class Executor:
 def _only_notes(action: Change) -> bool:
     """Whether it only tells somebody, or writes down for ourselves what we saw: observing does that too."""
     if isinstance(action, WriteAttempt):
-        # How a job was ended is only seen once in the log: later it would look like one that was lost.
+        # How a job, or a node of it, was ended is only seen once in the log: later it would look lost.
         over = action.record.state in {AttemptState.STOPPED, AttemptState.ENDED}
-        return over or (action.record.seen and action.record.state is AttemptState.RUNNING)
+        noted = action.record.seen or bool(action.record.removed)
+        return over or (noted and action.record.state is AttemptState.RUNNING)
     if isinstance(action, StoreObject):
         return not action.job
     return isinstance(action, NOTES)
