@@ -243,6 +243,23 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         yield Scene(cloud, home)
 
 
+def test_two_submits_at_once_make_one_vm(scene: Scene, tmp_path: Path):
+    """Of two processes that start at the same moment; what each of them says runs is the same VM."""
+    job = Job(name="twice", kind=Kind.PLAIN, zone=HOME)
+    script = tmp_path / "create-instance.sh"
+    script.write_bytes(job.script)
+    both = [scene.type("submit", str(script), "--job", "twice") for _ in range(2)]
+    said = [process.communicate(timeout=120)[0] for process in both]
+    assert 0 in {process.returncode for process in both}, said
+    assert scene.inserts(job) == 1
+    [vm] = scene.running(job)
+    for process, words in zip(both, said, strict=True):
+        if process.returncode == 0:
+            assert vm["id"] in words
+        else:
+            assert "spotwarden show twice" in words or "twice is running, attempt 1" in words
+
+
 def test_a_namesake_is_no_attempt_of_a_preempted_job_and_a_stop_leaves_it(scene: Scene):
     """The job comes back as a VM of its own; `stop --delete` deletes that one."""
     job = scene.launch("trainer")
@@ -283,20 +300,6 @@ def test_a_gang_with_a_namesake_of_a_node_comes_back_whole(scene: Scene):
     theirs = scene.colleague.create("pair-2")
     scene.comes_back(job, but=[theirs, *(vm["id"] for vm in before)])
     assert scene.done_to(theirs) == [("insert", COLLEAGUE)]
-
-
-def test_two_submits_at_once_make_one_vm(scene: Scene, tmp_path: Path):
-    """Of two processes that start at the same moment; what each of them says runs is the same VM."""
-    job = Job(name="twice", kind=Kind.PLAIN, zone=HOME)
-    script = tmp_path / "create-instance.sh"
-    script.write_bytes(job.script)
-    both = [scene.type("submit", str(script), "--job", "twice") for _ in range(2)]
-    said = [process.communicate(timeout=120)[0] for process in both]
-    assert 0 in {process.returncode for process in both}, said
-    assert scene.inserts(job) == 1
-    [vm] = scene.running(job)
-    for process, words in zip(both, said, strict=True):
-        assert (vm["id"] if process.returncode == 0 else "spotwarden show twice") in words
 
 
 def test_a_stop_while_a_sweep_retries_is_the_last_word(scene: Scene):

@@ -142,7 +142,7 @@ def test_a_job_that_has_ended_is_left_to_the_orphans():
 
 
 def test_a_job_that_says_it_has_ended_and_runs_beyond_its_limit_is_found():
-    """A VM writes its status itself, and its heartbeats after that would keep the orphans from it for ever."""
+    """A VM writes its status itself, and its heartbeats after that would keep the orphans off for ever."""
     assert verdict(found(up_for(20 * HOUR, ended=True), TEN)) == ("bad", 2, True)
 
 

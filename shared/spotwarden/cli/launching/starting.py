@@ -169,7 +169,8 @@ def _stop_if_over(attempt: Attempt) -> None:
         )
     if attempt.state is AttemptState.BACKING_OFF:
         hint = f"each minute's tick goes on trying; `spotwarden show {attempt.job}` tells how it stands"
-        raise click.ClickException(f"Compute Engine has no room for it now: {error}; {hint}")
+        why = error or "each of its zones has refused this machine type a moment ago"
+        raise click.ClickException(f"Compute Engine has no room for it now: {why}; {hint}")
 
 
 def told(attempt: Attempt) -> str:

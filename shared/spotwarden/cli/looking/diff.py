@@ -29,7 +29,7 @@ class DiffProblem(click.ClickException):
 
 
 @click.command()
-@click.argument("one", metavar="JOB", shell_complete=job_names)
+@click.argument("name", metavar="JOB", shell_complete=job_names)
 @click.argument("other", metavar="OTHER", shell_complete=job_names)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object.")
 @click.pass_context
