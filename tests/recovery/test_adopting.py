@@ -9,7 +9,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.launch import NoLaunch
 from spotwarden.model.outcome import Done
 from spotwarden.recovery.attempts import next_step
-from tests.recovery.facts import REQUEST
+from tests.recovery.facts import NOW, REQUEST
 
 INSTANCE = {
     "id": "1001",
@@ -110,6 +110,36 @@ def test_further_nodes_of_a_gang_join_the_attempt_that_was_seen(some, seen, step
     assert (record.number, record.instances) == (1, {"gang-1": "1001", "gang-2": "1002"})
     launched = replace(first, attempt=replace(first.attempt, seen=False))
     assert sighted(step(replace(facts, ledger=(launched,)))) is None
+
+
+def test_who_starts_a_node_after_a_stop_that_was_broken_off_has_the_whole_gang_again(some, seen, step):
+    """The nodes that the stop did not come to have run all the time; without them they would be orphans."""
+    ids = {"gang-1": "1001", "gang-2": "1002", "gang-3": "1003"}
+    one, two = some.instance(name="gang-1", started=NOW), some.instance(name="gang-2", id="1002")
+    down = some.instance(name="gang-3", id="1003", status=Status.TERMINATED)
+    began = some.attempt(1, job="gang", instances=ids)
+    stop = some.attempt(2, AttemptState.STOPPED, job="gang", replaces=ids)
+    start = some.operation("start", target_name="gang-1", at=NOW, user="ann@x.org")
+    node = some.node(node="gang-1", marker=None, instance=one, history=(start,))
+    facts = seen(two, one, down, job="gang", ledger=(began, stop), nodes=(node,), launch=some.gang())
+    record = sighted(step(facts))
+    assert (record.number, record.instances) == (3, {"gang-1": "1001", "gang-2": "1002"})
+    assert record.started == NOW
+    left_alone = replace(facts, nodes=(replace(node, history=()),))
+    assert sighted(step(left_alone)) is None
+
+
+def test_the_last_node_that_is_started_after_such_a_stop_joins_the_others(some, seen, step):
+    """They are counted already, and stay in the attempt that has them."""
+    ids = {"gang-1": "1001", "gang-2": "1002"}
+    one, two = some.instance(name="gang-1", started=NOW), some.instance(name="gang-2", id="1002")
+    stop = some.attempt(1, AttemptState.STOPPED, job="gang", replaces=ids)
+    again = some.attempt(2, job="gang", instances={"gang-2": "1002"}, seen=True)
+    start = some.operation("start", target_name="gang-1", at=NOW, user="ann@x.org")
+    node = some.node(node="gang-1", marker=None, instance=one, history=(start,))
+    facts = seen(two, one, job="gang", ledger=(stop, again), nodes=(node,), launch=some.gang())
+    record = sighted(step(facts))
+    assert (record.number, record.instances) == (2, ids)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.recovery import notices
 from spotwarden.recovery.fates import alive
-from spotwarden.recovery.reopening import started_again
+from spotwarden.recovery.reopening import instances_of, last_closed, started_again
 
 
 def strangers(facts: JobFacts) -> list[Instance]:
@@ -44,7 +44,7 @@ def strangers(facts: JobFacts) -> list[Instance]:
 def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     """Write down an attempt that its developer launched by hand; None where there is none."""
     again = _started_again(facts)
-    new = again | {stranger.name: stranger for stranger in strangers(facts)}
+    new = _never_stopped(facts, again) | again | {stranger.name: stranger for stranger in strangers(facts)}
     if not new:
         return None
     if facts.watched is None:
@@ -57,7 +57,7 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
         return WriteAttempt(reason="another node was seen", record=more, generation=newest.generation)
     if newest and newest.attempt.state not in CLOSED and _still_there(facts, newest.attempt):
         return None
-    first = min(new.values(), key=lambda item: item.created or tick.now)
+    first = min((again or new).values(), key=lambda item: item.created or tick.now)
     began = first.started or first.created or tick.now
     record = Attempt(
         job=facts.job,
@@ -76,8 +76,7 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
 
 def _started_again(facts: JobFacts) -> dict[str, Instance]:
     """The instances of the closed attempt that a person has started again, and that are not counted yet."""
-    newest = facts.newest
-    counted = newest.instances.values() if newest and newest.state not in CLOSED else ()
+    counted = _counted(facts)
     return {
         node.node: node.instance
         for node in facts.nodes
@@ -86,6 +85,26 @@ def _started_again(facts: JobFacts) -> dict[str, Instance]:
         and alive(node.instance)
         and started_again(facts, node)
     }
+
+
+def _never_stopped(facts: JobFacts, again: Mapping[str, Instance]) -> dict[str, Instance]:
+    """The other nodes of the closed attempt that still run: a stop that was broken off has not come to them.
+
+    Whoever starts what it has stopped has the whole gang again.
+    """
+    over = last_closed(facts) if again else None
+    ids = set(instances_of(over).values()) if over else set()
+    return {
+        instance.name: instance
+        for instance in facts.instances
+        if instance.id in ids - _counted(facts) and alive(instance)
+    }
+
+
+def _counted(facts: JobFacts) -> set[str]:
+    """The instances of the newest attempt, where that is open."""
+    newest = facts.newest
+    return set(newest.instances.values()) if newest and newest.state not in CLOSED else set()
 
 
 def _unregistered(facts: JobFacts, newest: Attempt) -> RegisterInstance | None:

@@ -15,9 +15,6 @@ from tests.simulation.process import Count
 from tests.simulation.run import Histories
 
 EXPECTED: Mapping[str, str] = {
-    r"the notice orphan/.* is not true: its job is open, and it is its newest VM": (
-        "chain: a person's start of the VMs of a stop that was never finished"
-    ),
     r"is open, but of \d+ nodes .* run; ledger: running": (
         "gangs as the unit: a start of some nodes of a gang"
     ),
