@@ -17,8 +17,9 @@ from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
-from spotwarden.recovery import notices
+from spotwarden.recovery import chain, notices
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
+from spotwarden.recovery.reopening import instances_of
 
 RECORDED_WITHIN = timedelta(minutes=10)
 """A launch records its attempt a second after the entry, unless a laptop sleeps between the two."""
@@ -81,6 +82,7 @@ def unrecorded(facts: JobFacts, tick: Tick) -> Step | None:
     if tick.now < until:
         return Wait(reason=f"attempt {number} is being launched, and not on record yet", soon=False)
     why = f"the launch of attempt {number} was interrupted before it was on record; nothing was launched"
+    over = chain.newest([recorded.attempt for recorded in facts.ledger])
     record = Attempt(
         job=facts.job,
         number=number,
@@ -88,6 +90,8 @@ def unrecorded(facts: JobFacts, tick: Tick) -> Step | None:
         created=tick.now,
         updated=tick.now,
         reason=why,
+        # It stands for the attempt before it: whoever starts the job again finds that one's stopped VM.
+        replaces=instances_of(over) if over else {},
         owner=facts.owner,
     )
     notice = notices.closed(facts, record, why, AttemptState.STOPPED, tick)

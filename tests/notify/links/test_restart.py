@@ -9,6 +9,7 @@ from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Mode
+from spotwarden.model.watch import Watch
 from spotwarden.notify.links.offers import offers
 from tests.fakes.trouble import conflict
 from tests.fakes.world import GANG, KEPT, SCRIPT
@@ -61,6 +62,39 @@ def test_a_stopped_vm_is_started_again_with_its_disks(stopped):
     web.click(web.token(Way.RESTART))
     web.world.settle(3)
     assert running(web) == web.world.ids
+
+
+def interrupted(web):
+    """A launch of the next attempt was begun, and nobody has heard of it since."""
+    entry = Watch(job="test-vm", attempt=web.world.records()[-1].number + 1)
+    web.world.store(OpenJob(job="test-vm"), msgspec.json.encode(entry))
+    web.world.wait(minutes=15)
+    web.world.settle(2)
+    assert "was interrupted before it was on record" in web.world.records()[-1].reason
+
+
+def test_so_it_is_after_a_launch_that_was_interrupted(stopped):
+    """What was never launched has no VM: the stopped one is still the job's, and no second one is made."""
+    web = stopped()
+    interrupted(web)
+    assert "Its stopped VM test-vm is started again" in web.open(web.token(Way.RESTART)).text
+    web.click(web.token(Way.RESTART))
+    web.world.settle(3)
+    assert running(web) == web.world.ids
+
+
+def test_a_person_who_starts_it_after_such_a_launch_has_the_job_again(stopped):
+    """By its own id, as the next attempt."""
+    web = stopped()
+    interrupted(web)
+    compute = web.world.cloud.compute
+    compute.caller = ADA
+    compute.start("us-central1-a", web.world.first, "00000009-0000-4000-8000-000000000000")
+    compute.caller = US
+    web.world.wait(minutes=1)
+    web.world.settle(3)
+    newest = web.world.records()[-1]
+    assert (newest.state, newest.instances) == (AttemptState.RUNNING, web.world.ids)
 
 
 def test_a_gangs_stopped_vms_are_made_anew(stopped):

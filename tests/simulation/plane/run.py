@@ -21,9 +21,6 @@ EXPECTED: Mapping[str, str] = {
     r"(gang|roam)-\d+ is started again, though it was stopped after a warning": (
         "gangs as the unit: a remedy of ours that the log tells of too late"
     ),
-    r"kept-\d+ has two live (attempts|instances of one node)": (
-        "chain: a start of a former VM while the next attempt waits"
-    ),
     r"the marker preempted-jobs/(gang|roam)-\d+-\d+ is never answered": (
         "gangs as the unit: a marker of a node that was removed"
     ),
