@@ -3,7 +3,15 @@
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.model.action import EndWatch, Fetch, KeepWatch, RecordLaunched, Tell, WriteAttempt
+from spotwarden.model.action import (
+    ClearMarker,
+    EndWatch,
+    Fetch,
+    KeepWatch,
+    RecordLaunched,
+    Tell,
+    WriteAttempt,
+)
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.model.launch import NoLaunch
@@ -140,6 +148,22 @@ def test_the_last_node_that_is_started_after_such_a_stop_joins_the_others(some, 
     facts = seen(two, one, job="gang", ledger=(stop, again), nodes=(node,), launch=some.gang())
     record = sighted(step(facts))
     assert (record.number, record.instances) == (2, ids)
+
+
+def test_a_node_that_was_lost_before_the_stop_is_not_in_what_a_person_starts(some, seen, walk):
+    """The attempt is what could be started; the marker of the lost node is answered, and nothing is made."""
+    ids = {"gang-1": "1001", "gang-2": "1002"}
+    began = some.attempt(1, job="gang", instances=ids)
+    stop = some.attempt(2, AttemptState.STOPPED, job="gang", replaces=ids)
+    two = some.instance(name="gang-2", id="1002", started=NOW)
+    failed = some.operation("compute.instances.hostError", target_name="gang-1")
+    start = some.operation("start", target_name="gang-2", target_id="1002", at=NOW, user="ann@x.org")
+    lost = some.node(node="gang-1", marker=some.marker(node="gang-1"), history=(failed,))
+    back = some.node(node="gang-2", marker=None, instance_id="1002", instance=two, history=(start,))
+    facts = seen(two, job="gang", ledger=(began, stop), nodes=(lost, back), launch=some.gang())
+    steps, after = walk(facts)
+    assert [type(taken) for taken in steps] == [ClearMarker, WriteAttempt]
+    assert after.newest.instances == {"gang-2": "1002"}
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ class PlaneJob(RecoveredJob, kw_only=True):
     `touched` are the ids of its VMs that a person stopped or deleted, `partly` where others were left. It is
     `deceived` once another job's VM has lied about it, `forged` where that VM wrote its end, `finished` once
     its programs have ended, `extended` once its owner was granted more time, `told_by_person` once a person
-    has ended it.
+    has ended it. `started` are the ids of its VMs that ran once a person had started some of them again.
     """
 
     owner: str = ""
@@ -37,6 +37,7 @@ class PlaneJob(RecoveredJob, kw_only=True):
     odd: bool = False
     said: datetime | None = None
     touched: set[str] = msgspec.field(default_factory=set)
+    started: set[str] = msgspec.field(default_factory=set)
     deceived: bool = False
     finished: bool = False
     forged: bool = False

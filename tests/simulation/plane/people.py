@@ -54,7 +54,7 @@ class People(PlaneGround):
         """From now on the job is open again, by a person's word; one that has `ended` only by a command."""
         if ended or not job.ended:
             job.over, job.over_since, job.said, job.doubtful = "", None, self.now(), False
-            job.finished = False
+            job.finished, job.started = False, set()
 
     def person_does(self, verb: p.Verb, vm: Vm, word: c.Word) -> None:
         """What gcloud does for them."""

@@ -15,9 +15,6 @@ from tests.simulation.process import Count
 from tests.simulation.run import Histories
 
 EXPECTED: Mapping[str, str] = {
-    r"is open, but of \d+ nodes .* run; ledger: running": (
-        "gangs as the unit: a start of some nodes of a gang"
-    ),
     r"(gang|roam)-\d+ is started again, though it was stopped after a warning": (
         "gangs as the unit: a remedy of ours that the log tells of too late"
     ),

@@ -82,8 +82,11 @@ def _job(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
         return
     if job.doubtful:
         return
-    running = sorted(vm.seen.name for vm in world.running(job) if vm.seen.id not in job.doomed)
-    if running == sorted(job.nodes):
+    vms = [vm for vm in world.running(job) if vm.seen.id not in job.doomed]
+    running = sorted(vm.seen.name for vm in vms)
+    # Who starts a gang of which a node was lost before it was over has what could be started.
+    as_started = bool(vms) and {vm.seen.id for vm in vms} == job.started
+    if as_started or running == sorted(job.nodes):
         yield from _running(world, job)
         return
     ours = {removal.vm for removal in world.oracle.removals}

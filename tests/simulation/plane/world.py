@@ -107,7 +107,9 @@ class PlaneWorld(People):
         for other in some:
             self.person_does(command.verb, other, command.word)
         if not down:
+            again = bool(job.over or job.started)
             self.reopen(job)
+            job.started = {other.seen.id for other in self.up(job)} if again else set()
 
     def _namesake(self, command: p.Namesake) -> None:
         if not self.jobs:
