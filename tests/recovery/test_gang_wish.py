@@ -1,5 +1,6 @@
 """Gangs are the unit of recovery: a node that somebody removed is not missed, and the rest is not touched."""
 
+import msgspec
 import pytest
 
 from spotwarden.model.attempt import AttemptState, Removal
@@ -72,6 +73,38 @@ def test_a_node_that_was_removed_is_never_missed_however_long_the_rest_runs(four
     assert four.notices().count("node_removed") == 1
     assert four.names("preempted-jobs/") == []
     assert list(four.attempts()[0].removed) == ["gang-4"]
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_so_it_is_with_a_node_that_was_removed_before_any_sweep_saw_the_gang(new_world, how):
+    """The sweeps failed until then: its marker is answered all the same, and its removal is on record."""
+    world = new_world("gang", FOUR)
+    world.wait(minutes=1)
+    removes(world, "gang-4", how)
+    body = msgspec.json.encode(MarkerBody(instance_id=world.ids["gang-4"]))
+    world.store("preempted-jobs/gang-4", body)
+    world.settle(6)
+    assert running(world) == ["gang-1", "gang-2", "gang-3"]
+    assert world.names("preempted-jobs/") == []
+    assert list(world.attempts()[0].removed) == ["gang-4"]
+    assert world.notices().count("node_removed") == 1
+
+
+def test_a_node_that_was_removed_unseen_belongs_to_the_gang_once_its_owner_starts_it(new_world):
+    """Then a preemption brings all four back."""
+    world = new_world("gang", FOUR)
+    world.wait(minutes=1)
+    removes(world, "gang-4", "its owner stops it")
+    body = msgspec.json.encode(MarkerBody(instance_id=world.ids["gang-4"]))
+    world.store("preempted-jobs/gang-4", body)
+    world.settle(6)
+    world.cloud.compute.owner_starts("gang-4")
+    world.settle(4)
+    assert world.attempts()[0].removed == {}
+    assert world.attempts()[0].instances == world.ids
+    world.preempt(node="gang-2")
+    world.settle(10)
+    assert running(world) == ["gang-1", "gang-2", "gang-3", "gang-4"]
 
 
 def test_the_rest_of_a_gang_costs_no_look_once_the_removal_is_on_record(four):

@@ -7,7 +7,7 @@ whose removal was forgotten would look like one that was lost, and the whole gan
 from msgspec.structs import replace
 
 from spotwarden.model.action import Step, Tell, WriteAttempt
-from spotwarden.model.attempt import AttemptState
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import notices
@@ -22,7 +22,9 @@ def follow_wish(facts: JobFacts, tick: Tick) -> Step | None:
     if newest is None or newest.attempt.state is not AttemptState.RUNNING:
         return None
     attempt = newest.attempt
-    own = [node for node in facts.nodes if attempt.instances.get(node.node) == node.instance_id]
+    never_seen = _removed_unseen(facts, attempt)
+    ids = {**attempt.instances, **never_seen}
+    own = [node for node in facts.nodes if ids.get(node.node) == node.instance_id]
     lost = {node.node: removal for node in own if _is_gone(node) and (removal := removal_of(facts, node))}
     back = {node.node for node in own if node.instance and alive(node.instance)} & attempt.removed.keys()
     if new := {node: removal for node, removal in lost.items() if node not in attempt.removed}:
@@ -31,11 +33,27 @@ def follow_wish(facts: JobFacts, tick: Tick) -> Step | None:
             return Tell(reason=notice.what, notice=notice)
     if new or back:
         kept = {node: removal for node, removal in attempt.removed.items() if node not in back}
-        changed = replace(attempt, removed={**kept, **new}, updated=tick.now)
+        changed = replace(attempt, instances=ids, removed={**kept, **new}, updated=tick.now)
         names = ", ".join([*(f"without {node}" for node in new), *(f"with {node} again" for node in back)])
         return WriteAttempt(reason=f"the gang goes on {names}", record=changed, generation=newest.generation)
     answered = (node for node in own if node.marker is not None and node.node in attempt.removed)
     return next((clear(node, f"{node.node} was removed on purpose") for node in answered), None)
+
+
+def _removed_unseen(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """The ids of nodes, by their markers, that were removed before any sweep saw the launch they are of."""
+    return {
+        node.node: node.instance_id
+        for node in facts.nodes
+        if attempt.seen
+        and node.marker is not None
+        and node.instance_id
+        and node.node not in attempt.instances
+        and _is_gone(node)
+        and (removal := removal_of(facts, node))
+        and removal.at is not None
+        and removal.at >= attempt.created
+    }
 
 
 def _is_gone(node: NodeFacts) -> bool:

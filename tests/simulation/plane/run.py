@@ -18,9 +18,6 @@ EXPECTED: Mapping[str, str] = {
     r"(gang|roam)-\d+ is started again, though it was stopped after a warning": (
         "gangs as the unit: a remedy of ours that the log tells of too late"
     ),
-    r"the marker preempted-jobs/(gang|roam)-\d+-\d+ is never answered": (
-        "gangs as the unit: a marker of a node that was removed"
-    ),
 }
 """Faults that are known, by a pattern, and what will mend them: they are counted, and fail nothing."""
 _VARYING = re.compile(r"\d\d:\d\d:\d\d|[a-z]+-\d+(-\d+)?|\b[0-9a-f]{8,}\b|\d+")
