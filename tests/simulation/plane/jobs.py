@@ -26,7 +26,8 @@ class PlaneJob(RecoveredJob, kw_only=True):
     `touched` are the ids of its VMs that a person stopped or deleted, `partly` where others were left. It is
     `deceived` once another job's VM has lied about it, `forged` where that VM wrote its end, `finished` once
     its programs have ended, `extended` once its owner was granted more time, `told_by_person` once a person
-    has ended it. `started` are the ids of its VMs that ran once a person had started some of them again.
+    has ended it. `started` are the ids of its VMs that ran once a person had started some of them again,
+    `beside` those that a person started while another attempt lived.
     """
 
     owner: str = ""
@@ -38,6 +39,7 @@ class PlaneJob(RecoveredJob, kw_only=True):
     said: datetime | None = None
     touched: set[str] = msgspec.field(default_factory=set)
     started: set[str] = msgspec.field(default_factory=set)
+    beside: set[str] = msgspec.field(default_factory=set)
     deceived: bool = False
     finished: bool = False
     forged: bool = False

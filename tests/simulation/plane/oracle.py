@@ -164,7 +164,8 @@ class Oracle:
         """The VMs of a job that may still write, but for those that a successor may already replace."""
         vms = self._world.compute.vms.living.values()
         mine = [vm for vm in vms if self._world.mine.get(vm.seen.id) is job]
-        return [vm for vm in mine if vm.seen.id not in job.doomed and vm.seen.status not in ASIDE]
+        aside = job.doomed | job.beside
+        return [vm for vm in mine if vm.seen.id not in aside and vm.seen.status not in ASIDE]
 
     def changed(self, vm: Vm, before: Status | None) -> None:
         """No job ever has two live attempts, and no node two live instances."""
@@ -278,6 +279,7 @@ class Oracle:
             self.fault(f"a VM that is no job's was started: {vm.seen.name}")
             return
         self._may_start(process, job)
+        job.beside.discard(vm_id)
         if [other for other in self.there(job) if other.launch != vm.launch]:
             self.fault(f"{vm.seen.name} is started while another attempt of {job.name} lives")
 

@@ -82,7 +82,7 @@ def _job(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
         return
     if job.doubtful:
         return
-    vms = [vm for vm in world.running(job) if vm.seen.id not in job.doomed]
+    vms = [vm for vm in world.running(job) if vm.seen.id not in job.doomed | job.beside]
     running = sorted(vm.seen.name for vm in vms)
     # Who starts a gang of which a node was lost before it was over has what could be started.
     as_started = bool(vms) and {vm.seen.id for vm in vms} == job.started

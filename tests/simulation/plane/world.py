@@ -1,6 +1,7 @@
 """What each command of a history does to the world."""
 
 import sys
+from collections.abc import Sequence
 from datetime import timedelta
 
 import msgspec
@@ -104,12 +105,22 @@ class PlaneWorld(People):
             ids = [other.seen.id for other in some]
             job.partly |= any(other.seen.id not in ids for other in self.up(job))
             self.person_ends(job, ids)
+        is_second = not down and self._starts_beside(job, some)
         for other in some:
             self.person_does(command.verb, other, command.word)
         if not down:
             again = bool(job.over or job.started)
             self.reopen(job)
             job.started = {other.seen.id for other in self.up(job)} if again else set()
+            job.doubtful |= is_second
+
+    def _starts_beside(self, job: PlaneJob, some: Sequence[Vm]) -> bool:
+        """Whether a person starts VMs of a former attempt while another one lives: nothing forbids it."""
+        ids = {vm.seen.id for vm in some}
+        launches = {vm.launch for vm in some}
+        is_second = any(vm.launch not in launches for vm in self.oracle.there(job))
+        job.beside = job.beside | ids if is_second else job.beside - ids
+        return is_second
 
     def _namesake(self, command: p.Namesake) -> None:
         if not self.jobs:
