@@ -1,11 +1,14 @@
 """A gang is one job: however many of its nodes fell, there is one answer, and it is whole or it is not."""
 
+from datetime import timedelta
+
 import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.action import (
     ClearMarker,
     DeleteInstance,
+    KeepWatch,
     LaunchInstances,
     Survey,
     Tell,
@@ -132,6 +135,38 @@ def test_a_gang_of_which_a_person_removed_a_node_is_stopped(some, step, kind, us
     one = step(some.gang_job(nodes=nodes, instances=()))
     assert isinstance(one, Tell) is stopped
     assert isinstance(one, WriteAttempt) is not stopped
+
+
+OUR_RULE = "spotwarden-cap-runtime@p.iam.gserviceaccount.com"
+
+
+@pytest.mark.parametrize("status", [Status.STOPPING, Status.TERMINATED, None])
+def test_a_lost_node_is_not_answered_while_the_log_does_not_tell_what_stopped_another(
+    some, step, tick, limits, status
+):
+    """A rule may have stopped the rest: told, it closes the job; never told, the gang comes back."""
+    there = some.instance(id="1002", name="gang-2", status=status) if status else None
+    shown = (there,) if there else ()
+
+    def beside(history=(), ago=timedelta(0)):
+        marker = some.marker(node="gang-2", written=tick.now - ago)
+        other = fallen(some, "gang-2", "1002", instance=there, marker=marker, history=history)
+        return some.gang_job(nodes=(fallen(some, "gang-1", "1001"), other), instances=shown)
+
+    assert isinstance(step(beside()), Wait)
+    assert isinstance(step(beside(ago=limits.log_delay)), WriteAttempt)
+    if status is not Status.STOPPING:
+        told = step(beside((some.operation("stop", name="op-9", user=OUR_RULE),)))
+        assert (type(told), told.notice.kind) == (Tell, "stopped")
+
+
+@pytest.mark.parametrize(
+    ("known", "first"), [({"watched": None}, KeepWatch), ({"ledger": (), "registrations": IDS}, WriteAttempt)]
+)
+def test_nothing_is_waited_for_where_no_record_says_since_when_a_node_is_gone(some, step, known, first):
+    """Without its marker the wait would have no end: the lost node is answered at once."""
+    nodes = (fallen(some, "gang-1", "1001"), fallen(some, "gang-2", "1002", marker=None, history=()))
+    assert isinstance(step(some.gang_job(nodes=nodes, instances=(), **known)), first)
 
 
 @pytest.mark.parametrize(("user", "stopped"), [(PERSON, True), (ROBOT, False)])

@@ -9,7 +9,7 @@ from spotwarden.model.attempt import CLOSED
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.fates import Now, alive, lost_at
+from spotwarden.recovery.fates import Fate, Now, alive, lost_at
 from spotwarden.recovery.ownership import made_by_chain
 from spotwarden.recovery.removal import on_purpose, removed_beside
 from spotwarden.recovery.reopening import started_again
@@ -37,8 +37,8 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
     """The one finding that matters; None for a job of which nothing is known to have run.
 
     One lost node is a lost gang, unless a person has removed another one of it, or what still ran beside
-    it. Not knowing comes before everything else, and a job is stopped by its owner only once nothing of it
-    is left.
+    it; where the log does not tell yet what stopped another node, that is waited for. Not knowing comes
+    before everything else, and a job is stopped by its owner only once nothing of it is left.
     """
     early = facts.file.make_before_break and not _announced_in_vain(facts)
     found = [
@@ -55,15 +55,25 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
         for match in found
         if match.judgement.verdict is LossVerdict.CLOSE and on_purpose(facts, match.node)
     ]
-    if removed := [finding for finding in closing if finding.node.instance_id in ours]:
-        fallen = any(match.judgement.verdict is LossVerdict.RECOVER for match in found)
-        if fallen:
-            return removed[0]
+    if any(match.judgement.verdict is LossVerdict.RECOVER for match in found):
+        beside = (*closing, *(match for match in found if _may_be_removed(facts, match)))
+        if held := [match for match in beside if match.node.instance_id in ours]:
+            return held[0]
     for verdict in BY_WEIGHT:
         for match in found:
             if match.judgement.verdict is verdict:
                 return _unless_removed(facts, match, tick)
     return None
+
+
+def _may_be_removed(facts: JobFacts, finding: LossFinding) -> bool:
+    """Whether it no longer runs, and the log has not had time to say why.
+
+    Without a marker it is the watch that says since when; where there is none, nobody could end the wait.
+    """
+    bounded = finding.node.marker is not None or (facts.newest is not None and facts.watched is not None)
+    down = finding.judgement.now in {Now.GOING, Now.KEPT, Now.GONE}
+    return bounded and down and finding.judgement.fate is Fate.UNTOLD
 
 
 def _announced_in_vain(facts: JobFacts) -> bool:
