@@ -116,3 +116,23 @@ def test_a_moment_of_the_scripts_own_is_left_alone(scheduling):
     """Compute Engine takes a duration or a moment, not both."""
     said = {**SPOT, "terminationTime": "2026-11-22T00:00:00Z"}
     assert scheduling(said, left=timedelta(hours=1)) == said
+
+
+@pytest.mark.parametrize(
+    ("place", "denied"),
+    [
+        ("us-central1", ["zones/us-central1-a", "zones/us-central1-f"]),
+        ("us-east1", ["zones/us-east1-b"]),
+        ("us-central1-a", []),
+        ("europe-west4", []),
+    ],
+)
+def test_a_request_for_a_region_goes_to_no_zone_where_a_name_is_held(some, asked, place, denied):
+    """A zone's own request says nothing of zones; what the script says of others stays."""
+    body = {"instanceProperties": {}, "locationPolicy": {"targetShape": "ANY_SINGLE_ZONE"}}
+    request = replace(some.launch().request, body=body)
+    attempt = some.attempt(2, tries=(replace(asked(), place=place),)).attempt
+    held = {"us-central1-f", "us-central1-a", "us-east1-b"}
+    sent = prepare(request, attempt, held=held).body["locationPolicy"]
+    assert sent["targetShape"] == "ANY_SINGLE_ZONE"
+    assert sent.get("locations", {}) == {zone: {"preference": "DENY"} for zone in denied}

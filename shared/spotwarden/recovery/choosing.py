@@ -72,17 +72,22 @@ def usable(facts: JobFacts, attempt: Attempt) -> list[str]:
     """
     if not isinstance(facts.launch, Launch):
         return []
-    held = {
-        instance.zone
-        for instance in (*facts.instances, *facts.namesakes)
-        if instance.name in facts.launch.nodes
-        and (instance.job, instance.attempt) != (attempt.job, attempt.number)
-    }
+    held = held_zones(facts, attempt)
     return [
         choice.place
         for choice in facts.launch.choices
         if choice.place not in held and not _useless(attempt, choice.place)
     ]
+
+
+def held_zones(facts: JobFacts, attempt: Attempt) -> set[str]:
+    """The zones in which another instance holds a name that the attempt needs."""
+    nodes = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
+    return {
+        instance.zone
+        for instance in (*facts.instances, *facts.namesakes)
+        if instance.name in nodes and (instance.job, instance.attempt) != (attempt.job, attempt.number)
+    }
 
 
 def hopeless(facts: JobFacts, attempt: Attempt) -> bool:

@@ -1,6 +1,6 @@
 """A create request, made ours: which job, which attempt, which request id."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid5
@@ -8,6 +8,7 @@ from uuid import UUID, uuid5
 import msgspec
 
 from spotwarden.model.attempt import Attempt
+from spotwarden.model.placement import region_of
 from spotwarden.model.request import Request
 
 NAMESPACE = UUID("6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f11")
@@ -54,14 +55,18 @@ def _stamped(properties: Mapping[str, Any], ours: Mapping[str, str], *, keep_out
     return body
 
 
-def prepare(request: Request, attempt: Attempt, *, left: timedelta | None = None) -> Request:
+def prepare(
+    request: Request, attempt: Attempt, *, left: timedelta | None = None, held: Collection[str] = ()
+) -> Request:
     """The request as the newest try sends it: stamped, spot or on demand, no longer than `left`.
+
+    A request for a region goes to none of its zones `held`, where another VM has a name that it needs.
 
     The bound goes into `maxRunDuration`, which Compute Engine keeps to even if we are down (Google:
     "Limit the run time of a VM"); a shorter one of the script's own stays.
     """
     last = attempt.tries[-1]
-    stamped = stamp(request, attempt.job, attempt.number, last.turn)
+    stamped = _elsewhere(stamp(request, attempt.job, attempt.number, last.turn), last.place, held)
     body = dict(stamped.body)
     inner = body.get("instanceProperties", body)
     scheduling = dict(inner.get("scheduling", {}))
@@ -76,6 +81,17 @@ def prepare(request: Request, attempt: Attempt, *, left: timedelta | None = None
     else:
         body["instanceProperties"] = {**inner, "scheduling": scheduling}
     return msgspec.structs.replace(stamped, body=body)
+
+
+def _elsewhere(request: Request, region: str, held: Collection[str]) -> Request:
+    """A bulk request that may choose among zones, but for some (Google: `locationPolicy`)."""
+    zones = sorted(zone for zone in held if region_of(zone) == region)
+    if not zones:
+        return request
+    policy = request.body.get("locationPolicy", {})
+    denied = {f"zones/{zone}": {"preference": "DENY"} for zone in zones}
+    policy = {**policy, "locations": {**policy.get("locations", {}), **denied}}
+    return msgspec.structs.replace(request, body={**request.body, "locationPolicy": policy})
 
 
 def _on_demand(scheduling: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import asking, finishing
 from spotwarden.recovery.bounds import time_left
+from spotwarden.recovery.choosing import held_zones
 from spotwarden.recovery.clearing import clear_the_way, in_the_way
 from spotwarden.recovery.ending import stop
 from spotwarden.recovery.finishing import finish, inserted, launched_anew, made, made_and_gone, revived, whole
@@ -149,7 +150,7 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
         job=attempt.job,
         attempt=attempt.number,
         generation=newest.generation,
-        request=prepare(choice.request, attempt, left=left),
+        request=prepare(choice.request, attempt, left=left, held=held_zones(facts, attempt)),
         request_id=last.request_id,
         before=_until(attempt),
     )
