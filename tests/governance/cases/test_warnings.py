@@ -7,7 +7,8 @@ import pytest
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import IdleLimits, Mode, Remedy
-from tests.fakes.trouble import conflict
+from spotwarden.model.instance import Status
+from tests.fakes.trouble import conflict, unanswered
 from tests.governance.made_up import RULE, MadeUp, Said
 
 GRACE = timedelta(minutes=15)
@@ -260,3 +261,56 @@ def test_what_somebody_keeps_does_not_become_unknown(world: MadeUp):
     world.sweep_for(hours=1)
     assert world.case(RULE, vm).state is CaseState.SUSPECTED
     assert world.kinds() == []
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_after_a_warning_was_taken_back_the_remedy_waits_for_a_new_one(world: MadeUp, published: bool):
+    """Whether publishing that was answered or not, its owner may have read that nothing will be done."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.wait(minutes=5)
+    world.said[vm] = Said(ripe=True, exempt="kept by its label")
+    trouble = unanswered(after_work=published)
+    world.cloud.notices.trouble.order("publish", trouble)
+    world.sweep()
+    world.said[vm] = RIPE
+    world.wait(minutes=20)
+    world.sweep()
+    assert world.asked() == []
+    assert world.kinds().count("idle_warning") == 2
+    world.wait(minutes=15)
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+
+
+def test_each_warning_that_is_taken_back_is_told_to_be(world: MadeUp):
+    """A case may outlive the first of them, where nobody knows whether it was published."""
+    vm = world.vm(said=RIPE)
+    for again in (True, False):
+        world.said[vm] = RIPE
+        world.sweep()
+        world.wait(minutes=5)
+        world.said[vm] = Said(exempt="kept by its label")
+        if again:
+            world.cloud.notices.trouble.order("publish", unanswered(after_work=True))
+        world.sweep()
+        world.wait(minutes=5)
+    told = [notice.id for notice in world.notices() if notice.kind == "idle_cleared"]
+    assert len(set(told)) == 2
+    assert world.case(RULE, vm) is None
+
+
+def test_a_vm_that_is_kept_is_kept_through_a_stop_and_a_start(world: MadeUp):
+    """Its page said until when nothing will be done."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.change_case(RULE, vm, keep_until=world.now + timedelta(hours=8), kept_by="ada")
+    world.cloud.compute.vms.become(vm, Status.TERMINATED)
+    world.wait(minutes=5)
+    world.sweep()
+    world.cloud.compute.vms.become(vm, Status.RUNNING)
+    world.sweep_for(hours=7)
+    assert world.asked() == []
+    world.cloud.compute.vms.become(vm, Status.TERMINATED)
+    world.sweep_for(hours=2)
+    assert world.case(RULE, vm) is None

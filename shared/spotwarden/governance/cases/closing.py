@@ -1,8 +1,10 @@
 """What becomes of a case of which nobody knows, or of which nothing is wrong any more."""
 
+from msgspec.structs import replace
+
 from spotwarden.governance.cases import notices
 from spotwarden.governance.cases.life import CaseEvent, follow
-from spotwarden.governance.cases.observation import look_once_more, new_case, seen, vetoed
+from spotwarden.governance.cases.observation import counting, look_once_more, new_case, seen, vetoed
 from spotwarden.model.action import CaseStep, CloseCase, FileCase, LabelInstance, Tell
 from spotwarden.model.case import Case, CaseFacts, CaseState
 from spotwarden.model.finding import Finding
@@ -62,9 +64,13 @@ def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | 
     if facts.filed is None:
         return None
     case, generation = facts.filed.case, facts.filed.generation
-    if vetoed(case, tick) and (facts.there or case.key == case.subject.job):
-        # A veto on a job outlives its VMs, and any exemption that comes and goes.
+    if vetoed(case, tick):
+        # A person's word holds until its moment: VMs are stopped and started again, exemptions come and go.
         return None
+    if counting(case):
+        # Before it is told: where it is bad again in the next sweep, the owner has read that nothing is done.
+        taken_back = replace(case, withdrawn=tick.now)
+        return FileCase(reason="its warnings are taken back", case=taken_back, generation=generation)
     notice = notices.cleared(case, why, policy, tick)
     if case.warnings and notice.id not in facts.told:
         return Tell(reason=why, notice=notice)

@@ -51,10 +51,13 @@ def kept_data(finding: Finding, policy: Policy) -> str:
 
 
 def counting(case: Case) -> tuple[Warned, ...]:
-    """The warnings in earnest that were given after any veto was over."""
-    since = case.keep_until
+    """The warnings in earnest that were given after any veto was over, and that were not taken back."""
     return tuple(
-        warning for warning in case.warnings if warning.counts and (since is None or warning.at >= since)
+        warning
+        for warning in case.warnings
+        if warning.counts
+        and (case.keep_until is None or warning.at >= case.keep_until)
+        and (case.withdrawn is None or warning.at > case.withdrawn)
     )
 
 
