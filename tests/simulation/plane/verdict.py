@@ -92,6 +92,10 @@ def _job(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
     ours = {removal.vm for removal in world.oracle.removals}
     if any(world.mine.get(vm_id) is job for vm_id in ours) and told_of(world, job) & _ACTED:
         return
+    log = world.compute.vms.log.values()
+    removed = {operation.target_name for operation in log if operation.target_id in job.touched}
+    if "node_removed" in told_of(world, job) and {*job.nodes} - {*running} <= removed:
+        return
     if told_of(world, job) & ENOUGH:
         return
     records = ledger_of(world, job)
