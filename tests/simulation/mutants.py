@@ -221,11 +221,13 @@ GOVERNANCE: Mapping[str, Mutant] = {
     ),
     "a young VM is judged as any": _of("governance.orphans.rule:_is_young", gives(False), "plane"),
     "a VM of an attempt under way is an orphan": _of(
-        "governance.orphans.rule:AT_WORK", becomes(lambda _old: frozenset()), "plane"
+        "governance.orphans.faults:AT_WORK", becomes(lambda _old: frozenset()), "plane"
     ),
     "no VM is an orphan": _of("governance.orphans.rule:fault_of", gives(None), "plane"),
-    "a replaced VM is no orphan": _of("governance.orphans.rule:_replaced", gives(None), "plane"),
-    "heartbeats after the end say nothing": _of("governance.orphans.rule:contradiction", gives(""), "plane"),
+    "a replaced VM is no orphan": _of("governance.orphans.faults:_replaced", gives(None), "plane"),
+    "heartbeats after the end say nothing": _of(
+        "governance.orphans.faults:contradiction", gives(""), "plane"
+    ),
     "an orphan was always one": _of("governance.orphans.rule:_first_seen", gives(LONG_AGO), "plane"),
     "steps always stand still": _of("governance.stalls.rule:_steps_stand", gives(True), "plane"),
     "nothing ever works": _of("governance.stalls.rule:_at_work", gives(False), "plane"),

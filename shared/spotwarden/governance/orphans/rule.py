@@ -5,21 +5,18 @@ it, or where its job has no folder and no request of ours is known to have made 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import cast
 
-import msgspec
-
 from spotwarden.governance.cases.observation import vetoed
 from spotwarden.governance.exemptions import exempt
+from spotwarden.governance.orphans.faults import OrphanFault, fault_of
 from spotwarden.governance.precedence import limits
-from spotwarden.governance.signals.contradiction import contradiction
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.since import first_seen
 from spotwarden.governance.signals.text import (
     AT_REST,
-    AT_WORK,
     LEAVING,
     begun,
     labelled_by_others,
@@ -29,31 +26,15 @@ from spotwarden.governance.signals.text import (
     target,
 )
 from spotwarden.layout import quarantine_key
-from spotwarden.model.attempt import CLOSED, AttemptState
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Finding, Reading, Subject
 from spotwarden.model.fleet import JOB_LABEL, Machine
 from spotwarden.model.governance import OrphanLimits, Remedy, Scope
-from spotwarden.model.policy import Policy
-from spotwarden.model.spans import moment, span
+from spotwarden.model.spans import span
 
 RULE = "orphan"
-DELETE_IT = "look why it has not deleted itself, and delete it"
-
-
-class OrphanFault(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with a VM. `since` is when that began, None where nothing on record tells.
-
-    It is not `ours` where nothing shows that we, or the job, have made it.
-    """
-
-    reason: str
-    since: datetime | None = None
-    reading: Reading = Reading.BAD
-    todo: str = DELETE_IT
-    evidence: Mapping[str, str] = {}
-    ours: bool = True
 
 
 def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
@@ -91,177 +72,6 @@ def _is_being_stopped(machine: Machine, record: JobRecord, brief: Brief) -> bool
     if case is None or record.state is not AttemptState.STOPPED or machine.status in AT_REST:
         return False
     return case.state in {CaseState.DUE, CaseState.ACTED} or vetoed(case, brief.tick)
-
-
-def fault_of(
-    machine: Machine,
-    record: JobRecord,
-    others: Sequence[Machine],
-    policy: Policy,
-    *,
-    bare: bool = False,
-    foreign: bool = False,
-) -> OrphanFault | None:
-    """Compare a VM of a job with the job's record; None where it is as it should be.
-
-    With `foreign` one that only has our label counts as the job's.
-    """
-    if record.problem:
-        return OrphanFault(
-            reason=f"what is on record of the job {record.job} cannot be read: {record.problem}",
-            reading=Reading.UNKNOWN,
-            todo="mend or remove what cannot be read",
-        )
-    if not record.exists:
-        return _gone(record, bare=bare, made=foreign or _is_made_by_us(machine, record))
-    if record.state in AT_WORK:
-        return None
-    if left := _left_of_gang(machine, record):
-        return left
-    if record.status_code is not None or record.state in CLOSED:
-        return _over(machine, record, contradiction(record, others, policy))
-    if machine.id in record.instances.values():
-        return None
-    if record.state is AttemptState.RUNNING and (fault := _replaced(machine, record)):
-        return fault
-    if record.state is None and machine.attempt > max(record.attempt, 1):
-        return _lost_record(machine, record)
-    return None if machine.id in record.registered else _unknown_to_its_job(record)
-
-
-def _is_made_by_us(machine: Machine, record: JobRecord) -> bool:
-    """Whether a request of ours has made it, which stamps its attempt on it, or a list of ours has its id."""
-    return machine.attempt > 0 or machine.id in record.past
-
-
-def _gone(record: JobRecord, *, bare: bool, made: bool) -> OrphanFault:
-    if bare:
-        return OrphanFault(
-            reason="its label names a job, and the bucket holds no job at all: it may be the wrong bucket",
-            reading=Reading.UNKNOWN,
-            todo="compare the function's bucket and prefix with those that the jobs write to",
-        )
-    if not made:
-        return OrphanFault(
-            reason=f"its label names the job {record.job}, of which the bucket holds nothing, and nothing"
-            " shows that it was ever a job's VM",
-            reading=Reading.UNKNOWN,
-            todo=f"take the label {JOB_LABEL} off it; if it was the job's, delete it",
-            ours=False,
-        )
-    return OrphanFault(
-        reason=f"nothing is left of the job {record.job} in the bucket, and its VM is still there",
-        todo="delete it",
-    )
-
-
-def _over(machine: Machine, record: JobRecord, contradicted: str) -> OrphanFault:
-    """The job has ended, or it was closed: nothing of it should be left."""
-    if record.status_code is not None:
-        over, what = record.ended, f"has ended with status {record.status_code}"
-    else:
-        over, what = record.updated, f"was closed ({record.state.value if record.state else ''})"
-    evidence = {"over since": moment(over)}
-    if contradicted:
-        # Every job VM may write every job's status: what one says and the other denies is not known.
-        return OrphanFault(
-            reason=f"its job {what}, and it seems to go on: {contradicted}",
-            since=over,
-            reading=Reading.UNKNOWN,
-            todo="if it runs, remove the job's status-code, which may not be its own; else delete the VM",
-            evidence={**evidence, "sign from after its end": contradicted},
-        )
-    began = begun(machine)
-    if over is not None and began is not None and began > over:
-        return OrphanFault(
-            reason=f"it began to run after its job {what}: somebody may be using it",
-            since=began,
-            reading=Reading.UNKNOWN,
-            todo="if it is a new run, remove the job's status-code; if it is not needed, delete it",
-            evidence=evidence,
-        )
-    if record.status_code is None and machine.status in AT_REST:
-        return OrphanFault(
-            reason=f"its job {what}, and the VM is stopped: its disks are paid for, perhaps on purpose",
-            since=over,
-            reading=Reading.UNKNOWN,
-            todo="delete it where its disks are not needed any more",
-            evidence=evidence,
-        )
-    state = "stopped, and its disks are paid for" if machine.status in AT_REST else "still there"
-    return OrphanFault(reason=f"its job {what}, and the VM is {state}", since=over, evidence=evidence)
-
-
-def _left_of_gang(machine: Machine, record: JobRecord) -> OrphanFault | None:
-    """A gang was closed for what somebody did to another of its nodes; of this one nobody has said a word."""
-    closed = record.state is AttemptState.STOPPED and record.status_code is None
-    began = begun(machine)
-    if not closed or not record.removed or machine.id in record.removed or machine.status in AT_REST:
-        return None
-    if record.updated is None or began is None or began > record.updated:
-        return None
-    return OrphanFault(
-        reason="its job was closed when other nodes of it were removed or lost, and it runs on",
-        since=record.updated,
-        reading=Reading.UNKNOWN,
-        todo=f"`spotwarden stop {record.job}` if it is not needed; then `spotwarden restart {record.job}`"
-        " makes all nodes again",
-        evidence={"closed": moment(record.updated)},
-    )
-
-
-def _replaced(machine: Machine, record: JobRecord) -> OrphanFault | None:
-    """The job goes on, with other VMs."""
-    evidence = {"running attempt": str(record.attempt), "its attempt": str(machine.attempt or "")}
-    if machine.id in record.outlived:
-        # That it would be taken only its marker said, which any job VM can write; it was not.
-        return OrphanFault(
-            reason=f"it was announced to be taken, attempt {record.attempt} of the job runs, and it runs on",
-            since=record.began,
-            reading=Reading.UNKNOWN,
-            todo="look which of the two works, and stop the other",
-            evidence=evidence,
-        )
-    if machine.id in record.past or 0 < machine.attempt < record.attempt:
-        if _started_again(machine, record):
-            return OrphanFault(
-                reason=f"it was started again after attempt {record.attempt} began: somebody may be using it",
-                since=begun(machine),
-                reading=Reading.UNKNOWN,
-                evidence=evidence,
-            )
-        return OrphanFault(
-            reason=f"attempt {record.attempt} of the job runs in its stead, and it is still there",
-            since=record.began,
-            todo="delete it",
-            evidence=evidence,
-        )
-    if machine.attempt > record.attempt:
-        return _lost_record(machine, record)
-    return None
-
-
-def _started_again(machine: Machine, record: JobRecord) -> bool:
-    """Whether somebody has started an old VM anew; one that was only just made came late."""
-    made, began = machine.created, begun(machine)
-    return bool(record.began and made and began and made <= record.began < began)
-
-
-def _lost_record(machine: Machine, record: JobRecord) -> OrphanFault:
-    return OrphanFault(
-        reason=f"its label says attempt {machine.attempt}, and the ledger ends with {record.attempt}",
-        reading=Reading.UNKNOWN,
-        todo="look whether somebody has removed records below metadata/attempts/",
-        evidence={"running attempt": str(record.attempt), "its attempt": str(machine.attempt)},
-    )
-
-
-def _unknown_to_its_job(record: JobRecord) -> OrphanFault:
-    return OrphanFault(
-        reason=f"its label names the job {record.job}, and its id is nowhere on the job's record",
-        todo=f"if it is the job's, write its id to {record.job}/metadata/NODE-instance-id; else delete it",
-        evidence={"running attempt": str(record.attempt or "")},
-    )
 
 
 def _finding(machine: Machine, record: JobRecord, fault: OrphanFault, brief: Brief) -> Finding | None:
