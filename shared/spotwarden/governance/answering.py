@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from spotwarden.governance.caps.jobs import extendable
 from spotwarden.governance.cases.approval import fits, is_approved, is_asked
 from spotwarden.governance.cases.life import CaseEvent, IllegalCaseError, follow
+from spotwarden.governance.cases.observation import past
 from spotwarden.governance.precedence import NOBODY, limits
 from spotwarden.model.answer import (
     Accepted,
@@ -21,7 +22,7 @@ from spotwarden.model.answer import (
     Keep,
     Release,
 )
-from spotwarden.model.case import Case, CaseState, Warned
+from spotwarden.model.case import Case, CaseState
 from spotwarden.model.governance import JobCap, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy
@@ -65,7 +66,7 @@ def _keep(case: Case, answer: Keep, by: _Rules) -> Answered:
         keep_until=answer.until,
         kept_by=answer.by,
         kept_why=answer.why,
-        warnings=_past(case),
+        warnings=past(case),
         approval=None,
     )
     return Accepted(
@@ -91,7 +92,7 @@ def _extend(case: Case, answer: Extend, by: _Rules) -> Answered:
         case,
         state=follow(case.state, CaseEvent.KEEP),
         extended=case.extended + answer.hours,
-        warnings=_past(case),
+        warnings=past(case),
         approval=None,
     )
     return Accepted(
@@ -139,11 +140,6 @@ def _approved(case: Case) -> str:
         f"{given.by} allows us to {verb} its {len(given.targets)} VMs until {moment(given.until)}"
         f"{_because(given.why)}"
     )
-
-
-def _past(case: Case) -> tuple[Warned, ...]:
-    """The warnings so far, none of which counts any more: whoever answered is warned anew."""
-    return tuple(replace(warning, counts=False) for warning in case.warnings)
 
 
 def _not_more(case: Case, answer: Extend, by: _Rules) -> str:

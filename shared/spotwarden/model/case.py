@@ -77,8 +77,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     which the rule counts (hours, or money). `remediations` are the newest try for each target, `failures` how
     often acting has failed in a row, `told` the ids of other notices about it, `labels` the names of those
     that we have put on its VMs, `answered` the ids of the offers that were taken up: none counts twice.
-    `approval` is there where the remedy is for more VMs than a sweep may act upon. `withdrawn` is when its
-    warnings so far were taken back: nothing may follow them, whether that was told by now or not.
+    `approval` is there where the remedy is for more VMs than a sweep may act upon.
     """
 
     rule: str
@@ -103,7 +102,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
     approval: Approval | None = None
-    withdrawn: Moment | None = None
 
     @property
     def key(self) -> str:

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading
@@ -298,6 +299,19 @@ def test_each_warning_that_is_taken_back_is_told_to_be(world: MadeUp):
     told = [notice.id for notice in world.notices() if notice.kind == "idle_cleared"]
     assert len(set(told)) == 2
     assert world.case(RULE, vm) is None
+
+
+def test_a_warning_by_a_clock_ahead_of_ours_is_taken_back(world: MadeUp):
+    """Two sweeps at once, twenty seconds apart: the later one's clock is behind."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.said[vm] = Said(exempt="kept by its label")
+    warned = world.case(RULE, vm).warnings[0]
+    ahead = replace(warned, at=world.now + timedelta(seconds=20))
+    world.change_case(RULE, vm, warnings=(ahead,))
+    world.sweep()
+    assert world.case(RULE, vm) is None
+    assert world.kinds() == ["idle_warning", "idle_cleared"]
 
 
 def test_a_vm_that_is_kept_is_kept_through_a_stop_and_a_start(world: MadeUp):

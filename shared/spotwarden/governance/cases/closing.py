@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from spotwarden.governance.cases import notices
 from spotwarden.governance.cases.life import CaseEvent, follow
-from spotwarden.governance.cases.observation import counting, look_once_more, new_case, seen, vetoed
+from spotwarden.governance.cases.observation import counting, look_once_more, new_case, past, seen, vetoed
 from spotwarden.model.action import CaseStep, CloseCase, FileCase, LabelInstance, Tell
 from spotwarden.model.case import Case, CaseFacts, CaseState
 from spotwarden.model.finding import Finding
@@ -69,7 +69,7 @@ def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | 
         return None
     if counting(case):
         # Before it is told: where it is bad again in the next sweep, the owner has read that nothing is done.
-        taken_back = replace(case, withdrawn=tick.now)
+        taken_back = replace(case, warnings=past(case))
         return FileCase(reason="its warnings are taken back", case=taken_back, generation=generation)
     notice = notices.cleared(case, why, policy, tick)
     if case.warnings and notice.id not in facts.told:

@@ -117,12 +117,11 @@ def acted(case: Case, policy: Policy, tick: Tick) -> Notice:
 
 def cleared(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
     """Say that an earlier warning no longer holds; a case may be warned about, and taken back, again."""
-    again = f"-{case.withdrawn:%Y%m%dT%H%M%S}" if case.withdrawn else ""
     return _notice(
         case,
         policy,
         tick,
-        id=f"{_base(case)}/cleared{again}",
+        id=f"{_base(case)}/cleared-{len(case.warnings)}",
         kind=f"{case.rule}_cleared",
         severity=Severity.INFO,
         what=f"the warning about {name_of(case)} no longer holds",

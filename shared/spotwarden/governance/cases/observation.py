@@ -55,10 +55,13 @@ def counting(case: Case) -> tuple[Warned, ...]:
     return tuple(
         warning
         for warning in case.warnings
-        if warning.counts
-        and (case.keep_until is None or warning.at >= case.keep_until)
-        and (case.withdrawn is None or warning.at > case.withdrawn)
+        if warning.counts and (case.keep_until is None or warning.at >= case.keep_until)
     )
+
+
+def past(case: Case) -> tuple[Warned, ...]:
+    """The warnings so far, none of which counts any more: nothing may follow them."""
+    return tuple(replace(warning, counts=False) for warning in case.warnings)
 
 
 def fitting(case: Case, finding: Finding) -> tuple[Warned, ...]:
