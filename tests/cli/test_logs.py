@@ -1,5 +1,6 @@
 """`spotwarden logs`: every line once, in order, over all attempts, and an end as the job's."""
 
+import sys
 from datetime import timedelta
 
 import pytest
@@ -282,6 +283,31 @@ def test_following_goes_on_over_a_preemption_and_ends_as_the_job_does(speaker, f
     assert status == 0
     assert out == [ONE, "epoch 1", "epoch 1 goes on", TWO, "epoch 2", "done"]
     assert err == ["-- attempt 2: backing off, stockout --", "-- the job ended with status 0 --"]
+
+
+@pytest.mark.parametrize("state", [AttemptState.PLACING, AttemptState.RUNNING])
+def test_what_brought_an_attempt_about_stands_before_its_lines(speaker, follower, monkeypatch, state):
+    """Also where its first lines are there at the very look that shows the attempt."""
+    monkeypatch.setattr(sys, "stderr", sys.stdout)
+    speaker.attempt(1)
+    speaker.say("11", "epoch 1")
+
+    def lost() -> None:
+        speaker.say("11", "preempted")
+        speaker.attempt(2, state=state, zone="us-central1-b", reason="Compute Engine preempted the instance")
+        speaker.register(JOB, "21")
+        speaker.say("21", "epoch 2")
+
+    _, printed, _ = follower(lost, lambda: None, lambda: speaker.end("0"))
+    why = f"-- attempt 2: {state.value}, Compute Engine preempted the instance --"
+    assert printed[:-1] == [ONE, "epoch 1", "preempted", why, TWO, "epoch 2"]
+
+
+def test_the_first_attempt_that_runs_is_no_news(speaker, follower):
+    """Who launches and follows reads its lines at once."""
+    speaker.register(JOB, "11")
+    _, _, err = follower(lambda: speaker.attempt(1), lambda: speaker.end("0"))
+    assert err == ["-- the job ended with status 0 --"]
 
 
 def test_following_goes_on_after_a_late_status_of_an_attempt_before(speaker, follower):

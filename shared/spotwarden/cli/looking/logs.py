@@ -88,18 +88,19 @@ def follow(
     That is the job's own; 143 where it was stopped, 75 where it was given up, 130 after Ctrl-C, 143 after
     SIGTERM.
     """
-    sources, reader = _open(context, job, wanted, times=times)
-    teller = LogNews()
+    news = LogNews()
+    sources, reader = _open(context, job, wanted, times=times, before=news.introduce)
     local = is_loopback(context.settings.logging_endpoint)
     step = LOCAL_PAUSE if local else PAUSE
     try:
         glance = _glance(context, sources, job)
         while (status := ended(glance)) is None:
-            with teller.retrying():
+            with news.retrying():
+                news.look(glance)
                 reader.read(glance, again=True)
-                teller.tell(glance)
+                news.tell()
             pause(step.total_seconds())
-            with teller.retrying(is_back=True):
+            with news.retrying(is_back=True):
                 glance = _glance(context, sources, job)
         reader.read(glance)
         if not local and reader.said:
@@ -116,6 +117,7 @@ class LogNews:
     """Says once what befalls a job between its lines."""
 
     def __init__(self) -> None:
+        self._newest: Attempt | None = None
         self._said: tuple[int, AttemptState] | None = None
         self._silent = False
 
@@ -133,13 +135,25 @@ class LogNews:
                 _note(f"{error}; asking again")
             self._silent = True
 
-    def tell(self, glance: Glance) -> None:
-        """Say it, if it is new."""
-        newest = glance.ledger[-1] if glance.ledger else None
+    def look(self, glance: Glance) -> None:
+        """Know how the job stands now; what it was at the first look is no news where it runs."""
+        self._newest = glance.ledger[-1] if glance.ledger else None
+        if self._said is None and self._newest and self._newest.state is AttemptState.RUNNING:
+            self._said = (self._newest.number, self._newest.state)
+
+    def introduce(self, attempt: int) -> None:
+        """Say what brought an attempt about before its first line, where its lines are there so soon."""
+        if self._newest and self._newest.number == attempt:
+            self.tell()
+
+    def tell(self) -> None:
+        """Say it, if it is new: that an attempt runs only of a later one of which nothing was said before."""
+        newest = self._newest
         if newest is None or self._said == (newest.number, newest.state):
             return
+        is_known = newest.number == 1 or (self._said is not None and self._said[0] == newest.number)
         self._said = (newest.number, newest.state)
-        if newest.state is not AttemptState.RUNNING:
+        if newest.state is not AttemptState.RUNNING or not is_known:
             _note(_standing(newest))
 
 
@@ -168,9 +182,17 @@ def _standing(attempt: Attempt) -> str:
     return f"attempt {attempt.number}: {attempt.state.value}{f', {why}' if why else ''}{later}"
 
 
-def _open(context: Context, job: str, wanted: LinesWanted, *, times: bool) -> tuple[LogSources, LogReader]:
+def _open(
+    context: Context,
+    job: str,
+    wanted: LinesWanted,
+    *,
+    times: bool,
+    before: Callable[[int], None] = lambda _: None,
+) -> tuple[LogSources, LogReader]:
     sources = LogSources(context.cloud.store, context.settings.layout, job)
-    return sources, LogReader(sources, LogCloud(context.logs()), Teller(times=times), wanted, _note)
+    teller = Teller(times=times, before=before)
+    return sources, LogReader(sources, LogCloud(context.logs()), teller, wanted, _note)
 
 
 def _glance(context: Context, sources: LogSources, job: str) -> Glance:

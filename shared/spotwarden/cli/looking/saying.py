@@ -27,11 +27,21 @@ def _line(text: str) -> str:
 
 
 class Teller:
-    """Prints lines; `times` puts the moment before each. Lines of several nodes carry their node's name."""
+    """Prints lines; `times` puts the moment before each. Lines of several nodes carry their node's name.
 
-    def __init__(self, *, times: bool = False, echo: Callable[[str], None] = click.echo) -> None:
+    `before` is called with the number of an attempt before the line above its lines is printed.
+    """
+
+    def __init__(
+        self,
+        *,
+        times: bool = False,
+        echo: Callable[[str], None] = click.echo,
+        before: Callable[[int], None] = lambda _: None,
+    ) -> None:
         self._times = times
         self._echo = echo
+        self._before = before
         self._at: int | str | None = None
 
     def tell(self, stay: VmStay, text: str, *, among: Sequence[VmStay], at: datetime | None = None) -> None:
@@ -39,6 +49,7 @@ class Teller:
         together = len(among) > 1
         if self._at != (place := stay.attempt if together else stay.instance_id):
             self._at = place
+            self._before(stay.attempt)
             self._echo(heading(among if together else [stay]))
         who = f"{stay.node} | " if together else ""
         when = f"{at:%Y-%m-%d %H:%M:%S} " if self._times and at else ""
