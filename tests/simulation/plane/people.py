@@ -55,6 +55,8 @@ class People(PlaneGround):
         if ended or not job.ended:
             job.over, job.over_since, job.said, job.doubtful = "", None, self.now(), False
             job.finished, job.started = False, set()
+            # The command has removed the status, whoever wrote it.
+            job.forged &= not ended
 
     def person_does(self, verb: p.Verb, vm: Vm, word: c.Word) -> None:
         """What gcloud does for them."""
