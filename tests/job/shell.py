@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.job.lab import KIT
+from tests.job.lab import HARD_SECONDS, KIT
 
 PARTS = (
     "text",
@@ -72,6 +72,6 @@ class Shell:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=HARD_SECONDS,
             check=False,
         )
