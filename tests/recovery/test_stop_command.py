@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden import clock
+from spotwarden.cli.acting import stopping
 from spotwarden.cli.acting.stopping import _ending, end_job
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.executor import Executor
@@ -263,6 +264,25 @@ def test_an_answer_that_is_lost_is_said_to_be(ada):
     assert owner.stop().unsure
     owner.stop()
     assert running(owner.world) == []
+
+
+def test_a_zone_that_falls_silent_under_a_stop_is_told(ada, monkeypatch):
+    """The first look has seen the VM, its stop was lost, and the next look sees nothing that runs."""
+    owner = ada()
+    owner.world.settle(2)
+    owner.world.cloud.compute.trouble.order("stop", conflict(), times=1)
+    zone = owner.world.instances()[0].zone
+
+    def look_without_it(*words):
+        owner.world.cloud.compute.hide(zone)
+        return look_at_all(*words)
+
+    monkeypatch.setattr(stopping, "look_at_all", look_without_it)
+    carried = owner.stop()
+    owner.world.cloud.compute.show(zone)
+    assert running(owner.world)
+    assert zone in carried.hidden
+    assert "a VM there may run" in carried.verdict.says
 
 
 def test_a_refusal_says_what_was_done_and_what_was_not(ada):

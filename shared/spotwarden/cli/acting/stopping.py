@@ -58,9 +58,10 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
             click.confirm(f"Stop {job}?", abort=True)
     again = f"spotwarden stop {job}{' --delete' if delete else ''} --yes"
     so_far(f"nobody knows whether {job} is stopped; `{again}` makes sure of it, and does nothing twice")
-    report(end_job(command, offer_facts, ending))
-    if offer_facts.job and offer_facts.job.unsure:
-        raise click.ClickException(f"{offer_facts.job.unsure}: a VM there may run on; run the command again")
+    carried = end_job(command, offer_facts, ending)
+    report(carried)
+    if carried.hidden:
+        raise click.ClickException(f"{carried.hidden}: a VM there may run on; run the command again")
 
 
 def _ending(offer_facts: OfferFacts, *, policy: Policy, delete: bool, why: str) -> AnswerVerdict:
@@ -74,9 +75,12 @@ def end_job(
     pause: Callable[[float], None] = time.sleep,
 ) -> Carried:
     """Close the job and stop its VMs, those that a request under way still makes included."""
+    newest = offer_facts
 
     def again() -> AnswerVerdict:
-        return ending(look_at_all(command.sweep, command.offer))
+        nonlocal newest
+        newest = look_at_all(command.sweep, command.offer)
+        return ending(newest)
 
     executor = command.sweep.executor
     carried = carry_out(executor, ending(offer_facts), again)
@@ -98,7 +102,8 @@ def end_job(
             done = f"{done}; {carried.verdict.done}"
     if carried.verdict.standing is OfferStanding.BARRED:
         return carried
-    return carried._replace(verdict=replace(carried.verdict, done=done))
+    hidden = newest.job.unsure if newest.job else ""
+    return carried._replace(verdict=replace(carried.verdict, done=done), hidden=hidden)
 
 
 def _is_placing(offer_facts: OfferFacts) -> bool:

@@ -15,11 +15,15 @@ TRIES = 5
 
 
 class Carried(NamedTuple):
-    """The last verdict, and what was done for it. `unsure` is why nobody knows whether all of it was."""
+    """The last verdict, and what was done for it.
+
+    `unsure` is why nobody knows whether all of it was; `hidden` is what the last look could not see.
+    """
 
     verdict: AnswerVerdict
     done: tuple[Change, ...] = ()
     unsure: str = ""
+    hidden: str = ""
 
 
 def carry_out(executor: Executor, verdict: AnswerVerdict, consider: Callable[[], AnswerVerdict]) -> Carried:

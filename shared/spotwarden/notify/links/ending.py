@@ -15,6 +15,8 @@ from spotwarden.notify.links.stopping import IN_TIME, reason
 from spotwarden.recovery.begun import begun
 from spotwarden.recovery.fates import GOING, KEPT, alive
 
+_HIDDEN = "Compute Engine does not show everything now ({}): a VM there may run"
+
 
 def end(
     offer_facts: OfferFacts, policy: Policy, now: datetime, *, delete: bool = False, why: str = ""
@@ -105,6 +107,8 @@ def _over_already(facts: JobFacts) -> AnswerVerdict:
     how = f"it ended with status {facts.status_code}" if facts.status_code is not None else "it is closed"
     going = [instance.name for instance in facts.instances if instance.status in GOING]
     more = f", and {names(going)} is on its way out" if going else ", and none of its VMs runs"
+    if facts.unsure:
+        more = f". {_HIDDEN.format(facts.unsure)}"
     says = f"{facts.job} need not be stopped: {how}{more}."
     return settled(f"{facts.job} is over", says, done=says)
 
@@ -124,7 +128,7 @@ def _notes(
             by = f"`spotwarden stop {facts.job} --delete`"
             notes.append(f"{total} stay and are paid for; {by} deletes the VMs as well.")
     if facts.unsure:
-        notes.append(f"Compute Engine does not show everything now ({facts.unsure}): a VM there may run.")
+        notes.append(f"{_HIDDEN.format(facts.unsure)}.")
     return tuple(notes)
 
 
