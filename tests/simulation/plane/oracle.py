@@ -264,16 +264,16 @@ class Oracle:
             self._world.reopen(job, ended=True)
         elif job.doubtful:
             return
-        elif self._is_unheard(job):
+        elif self._is_unheard(job, process):
             job.doubtful = True  # It comes back, or is closed once the log tells: docs/recovery.md.
         elif job.over and process.began > job.over_at:
             self.fault(f"{job.name} is started again, though {job.over}")
         elif job.over_since and self._world.now() > job.over_since + LEASE + SKEW:
             self.fault(f"{job.name} is started by a sweep that slept, long after {job.over}")
 
-    def _is_unheard(self, job: PlaneJob) -> bool:
-        """Whether the log, which tells of a preemption, does not tell yet of a person's word within it."""
-        if job.over != STOPPED or job.said is None or self._world.now() >= job.said + self._world.compute.lag:
+    def _is_unheard(self, job: PlaneJob, process: Process) -> bool:
+        """Whether the log a sweep read told of a preemption, and not yet of a person's word within it."""
+        if job.over != STOPPED or job.said is None or process.tick.now >= job.said + self._world.compute.lag:
             return False
         taken = [self.lost[vm_id] for vm_id in job.touched if vm_id in self.lost]
         return any(timedelta(0) <= job.said - at < PREEMPTION for at in taken)
