@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from localcloud.compute.build import firewalls
 from localcloud.compute.build import resource_types as completed
 from localcloud.compute.build.checks import check_name
 from localcloud.compute.build.resource_types import Complete, InsertRequest
-from localcloud.compute.refusals import already_exists, not_found
+from localcloud.compute.refusals import already_exists, in_use, not_found
 from localcloud.compute.shelf import Resource
 from localcloud.compute.site import Site
 
@@ -86,6 +87,15 @@ RESOURCE_TYPES: Sequence[ResourceType] = (
         complete=completed.subnetwork,
     ),
     ResourceType(
+        collection="firewalls",
+        kind="compute#firewall",
+        message="Firewall",
+        parameter="firewall",
+        home="global",
+        complete=firewalls.firewall,
+        has_aggregated=False,
+    ),
+    ResourceType(
         collection="reservations",
         kind="compute#reservation",
         message="Reservation",
@@ -112,11 +122,10 @@ RESOURCE_TYPES: Sequence[ResourceType] = (
     ),
 )
 
-IMAGES = next(resource_type for resource_type in RESOURCE_TYPES if resource_type.collection == "images")
-_NETWORKS = next(resource_type for resource_type in RESOURCE_TYPES if resource_type.collection == "networks")
-_SUBNETWORKS = next(
-    resource_type for resource_type in RESOURCE_TYPES if resource_type.collection == "subnetworks"
-)
+_BY_COLLECTION = {resource_type.collection: resource_type for resource_type in RESOURCE_TYPES}
+IMAGES = _BY_COLLECTION["images"]
+_NETWORKS, _SUBNETWORKS = _BY_COLLECTION["networks"], _BY_COLLECTION["subnetworks"]
+_FIREWALLS = _BY_COLLECTION["firewalls"]
 
 
 def make(site: Site, resource_type: ResourceType, scope: str, given: Mapping[str, Any]) -> Resource:
@@ -157,6 +166,8 @@ def drop(site: Site, resource_type: ResourceType, scope: str, name: str) -> Reso
     if found is None:
         raise not_found(path)
     completed.check_unused(found, path)
+    if resource_type is _NETWORKS:
+        _check_without_firewalls(site, found, path)
     shelf.take(scope, name)
     if resource_type.collection == "addresses":
         completed.give_back(site, found)
@@ -166,8 +177,19 @@ def drop(site: Site, resource_type: ResourceType, scope: str, name: str) -> Reso
     return found
 
 
+def _check_without_firewalls(site: Site, network: Resource, path: str) -> None:
+    """A network with a firewall rule is in use; the one of the lowest name is named."""
+    users = [
+        rule["name"] for rule in site.things["firewalls"].all() if rule["network"] == network["selfLink"]
+    ]
+    if users:
+        raise in_use(path, f"projects/{site.project}/global/firewalls/{min(users)}")
+
+
 def furnish(site: Site) -> None:
-    """Give a project what every new one has, once: the default network."""
+    """Give a project what every new one has, once: the default network, with its firewall rules."""
     if not site.furnished:
         site.furnished = True
         make(site, _NETWORKS, "global", {"name": "default", "description": "Default network for the project"})
+        for rule in firewalls.DEFAULT_RULES:
+            make(site, _FIREWALLS, "global", {**rule, "priority": firewalls.DEFAULT_PRIORITY})

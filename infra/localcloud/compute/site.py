@@ -72,6 +72,7 @@ def number_of(project: str) -> str:
 _COLLECTIONS = (
     "addresses",
     "disks",
+    "firewalls",
     "images",
     "instanceTemplates",
     "machineImages",

@@ -93,3 +93,19 @@ def test_a_refusal_is_shown_as_gcloud_shows_it(gcloud, cloud: Cloud):
         http.post("/local/stockout", json={"zone": ZONE}).raise_for_status()
     with pytest.raises(AssertionError, match="ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS"):
         gcloud("instances", "create", "vm", f"--zone={ZONE}")
+
+
+def test_firewall_rules(gcloud):
+    """Created, listed, described, updated and deleted; an update also takes away what it is told to."""
+    gcloud(
+        *("firewall-rules", "create", "web", "--allow=tcp:80,icmp", "--target-tags=web", "--priority=900"),
+        *("--source-ranges=10.0.0.0/8", "--description=d"),
+    )
+    told = gcloud("firewall-rules", "list", "--filter=name=web", "--format=value(name,priority,direction)")
+    assert told.split() == ["web", "900", "INGRESS"]
+    gcloud("firewall-rules", "update", "web", "--allow=tcp:443", "--target-tags=", "--disabled")
+    rule = json.loads(gcloud("firewall-rules", "describe", "web", "--format=json"))
+    assert (rule["allowed"], rule["disabled"]) == ([{"IPProtocol": "tcp", "ports": ["443"]}], True)
+    assert "targetTags" not in rule
+    gcloud("firewall-rules", "delete", "web", "--quiet")
+    assert "web" not in gcloud("firewall-rules", "list", "--format=value(name)").split()

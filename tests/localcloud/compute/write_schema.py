@@ -19,6 +19,7 @@ ROOTS = (
     "BulkInsertInstanceResource",
     "Disk",
     "DiskType",
+    "Firewall",
     "Image",
     "Instance",
     "InstanceTemplate",

@@ -6,8 +6,9 @@ from starlette.routing import BaseRoute
 
 from localcloud.compute.api.call import Answer, Call, route
 from localcloud.compute.api.collections import Shown, by_name, shown_routes
+from localcloud.compute.api.immediate import begin
 from localcloud.compute.life import Tasks
-from localcloud.compute.operations import Order, Running
+from localcloud.compute.operations import Running
 from localcloud.compute.resource_types import IMAGES, RESOURCE_TYPES, ResourceType, drop, make
 from localcloud.compute.shelf import Resource, Rows
 from localcloud.compute.site import Site
@@ -76,20 +77,5 @@ class Things:
         ]
 
     def _begin(self, call: Call, kind: str, resource_type: ResourceType, resource: Resource) -> Running:
-        order = Order(
-            kind=kind,
-            scope=call.scope,
-            target=f"{call.scope}/{resource_type.collection}/{resource['name']}",
-            target_id=resource["id"],
-            user=call.caller.email,
-            request_id=call.query.get("requestId", ""),
-        )
-        running = self._site.operations.begin(order)
-        self._tasks.spawn(self._settle(running))
-        return running
-
-    async def _settle(self, running: Running) -> None:
-        await self._site.pace.pause(self._site.timings.accepting)
-        running.start()
-        await self._site.pace.pause(self._site.timings.changing)
-        running.end()
+        path = f"{call.scope}/{resource_type.collection}/{resource['name']}"
+        return begin(call, self._tasks, kind, path, resource)

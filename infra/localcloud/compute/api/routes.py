@@ -4,11 +4,12 @@ There: instances (insert, also from templates and machine images, bulkInsert in 
 list, aggregatedList, delete, stop, start, reset, setLabels, setMetadata, setTags, setScheduling,
 setMachineType, setDiskAutoDelete, setDeletionProtection, simulateMaintenanceEvent, serialPort),
 operations of all scopes, disks, snapshots, addresses, images and family views, instance templates,
-machine images, networks, subnetworks, reservations and resource policies (kept, without effect), zones,
-regions, machine, accelerator and disk types, the project, and batches of all these.
+machine images, networks, subnetworks, firewall rules, reservations and resource policies (these three
+kept, without effect), zones, regions, machine, accelerator and disk types, the project, and batches of all
+these.
 
 Not there: instance groups, regional disks and templates, attaching and detaching, suspend and resume,
-firewalls and routes (nothing is blocked), IAM policies. `beta` and `alpha` in a path are answered as v1,
+routes, IAM policies. `beta` and `alpha` in a path are answered as v1,
 so fields that only they have are refused as unknown.
 """
 
@@ -16,6 +17,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.batch import batch_route
 from localcloud.compute.api.collections import Shown, shown_routes
+from localcloud.compute.api.firewalls import firewall_routes
 from localcloud.compute.api.images import image_routes
 from localcloud.compute.api.instances import Instances
 from localcloud.compute.api.offers import offer_routes
@@ -34,6 +36,7 @@ def routes(site: Site, tasks: Tasks, commands: Commands, events: Events) -> list
         *shown_routes(site, _instances(site)),
         *operation_routes(site),
         *Things(site, tasks).routes(),
+        *firewall_routes(site, tasks),
         *image_routes(site),
         *offer_routes(site),
         batch_route("/batch/compute/{version}"),

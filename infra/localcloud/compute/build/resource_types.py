@@ -49,7 +49,7 @@ def resource(request: InsertRequest, kind: str, complete: Complete) -> Resource:
         "kind": kind,
         "id": site.numbers.take(),
         "creationTimestamp": site.now(),
-        **request.given,
+        **{key: value for key, value in request.given.items() if key != "params"},
         **place,
         "selfLink": site.links.link(request.path),
         **complete(request),

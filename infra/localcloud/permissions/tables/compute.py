@@ -22,6 +22,7 @@ _COLLECTIONS = """
     global   machineImages      machineImage      get list create delete
     global   images             image             get list create delete
     global   networks           network           get list create delete
+    global   firewalls          firewall           get list
     regions  subnetworks        subnetwork        get list aggregated create delete
     zones    reservations       reservation       get list aggregated create delete
     regions  resourcePolicies   resourcePolicy    get list aggregated create delete
@@ -44,6 +45,10 @@ _REST = rows(
     GET  /aggregated/operations                     compute.globalOperations.list
     GET  /global/images/family/{family}             compute.images.getFromFamily
     GET  /zones/{zone}/imageFamilyViews/{family}    compute.images.getFromFamily
+    POST   /global/firewalls                        compute.firewalls.create compute.networks.updatePolicy
+    PATCH  /global/firewalls/{firewall}             compute.firewalls.update compute.networks.updatePolicy
+    PUT    /global/firewalls/{firewall}             compute.firewalls.update compute.networks.updatePolicy
+    DELETE /global/firewalls/{firewall}             compute.firewalls.delete compute.networks.updatePolicy
     GET  /zones                                     compute.zones.list
     GET  /zones/{zone}                              compute.zones.get
     GET  /regions                                   compute.regions.list
