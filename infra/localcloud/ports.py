@@ -46,6 +46,12 @@ class Machines(Protocol):
     async def shut_down(self, instance_id: str, grace: timedelta) -> None:
         """Run the shutdown script for at most `grace`, then end every process; return when none is left."""
 
+    async def suspend(self, instance_id: str) -> None:
+        """Let every process stand still where it is; return when all do."""
+
+    async def resume(self, instance_id: str) -> None:
+        """Let the processes of a suspended instance go on."""
+
     async def kill(self, instance_id: str) -> None:
         """End every process at once, with no shutdown script; return when none is left."""
 

@@ -105,7 +105,7 @@ class Quotas:
         return sum(
             METRICS[metric](self._catalog, other)
             for other in present
-            if other["status"] != "TERMINATED"
+            if other["status"] not in ("TERMINATED", "SUSPENDED")
             and region in ("", region_of(last(other["zone"])))
             and _concerns(metric, other)
         )

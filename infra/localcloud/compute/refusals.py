@@ -36,6 +36,11 @@ def in_use(path: str, user: str) -> ApiError:
     return ApiError(400, "resourceInUseByAnotherResource", message)
 
 
+def unsupported(message: str) -> ApiError:
+    """Something that cannot be done to this resource, or not as it is now."""
+    return ApiError(400, "unsupportedOperation", message)
+
+
 def stale(message: str) -> ApiError:
     """A fingerprint that is not the one of now."""
     return ApiError(412, "conditionNotMet", message)

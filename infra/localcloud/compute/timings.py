@@ -20,9 +20,10 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """How long each step takes beyond the work itself. Google Cloud takes 10 to 100 times as long.
 
     `accepting`: an operation is PENDING. `changing`: labels, metadata, disks and the like.
-    `provisioning` and `staging`: the statuses of these names. `stopping`: from the last process's end to
-    TERMINATED. `deleting`: from there until the name is free. `restarting`: from a host error to the
-    automatic restart. `event`: until a system event shows in the operation list and the audit log.
+    `provisioning`, `staging` and `suspending`: the statuses of these names. `stopping`: from the last
+    process's end to TERMINATED. `deleting`: from there until the name is free. `restarting`: from a host
+    error to the automatic restart. `event`: until a system event shows in the operation list and the audit
+    log.
     `preemption_notice`: at most so long a `preemptionNoticeDuration` is, whatever the instance asks for.
     `stop_grace` and `preemption_grace`: what a shutdown script has ("Run shutdown scripts": 90 and 30 s).
     """
@@ -31,6 +32,7 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     changing: timedelta = _ms(20)
     provisioning: timedelta = _ms(100)
     staging: timedelta = _ms(100)
+    suspending: timedelta = _ms(50)
     stopping: timedelta = _ms(50)
     deleting: timedelta = _ms(50)
     restarting: timedelta = _ms(200)

@@ -45,6 +45,18 @@ class Machine:
             await self._uptime.shut_down(grace)
         await self._settle()
 
+    def suspend(self) -> None:
+        """Close the lid: its processes stand still, and nothing is measured."""
+        if self._uptime is not None:
+            self._say("PM: suspend entry (deep)")
+            self._uptime.suspend()
+
+    def resume(self) -> None:
+        """Open the lid."""
+        if self._uptime is not None:
+            self._uptime.resume()
+            self._say("PM: suspend exit")
+
     async def kill(self) -> None:
         """Cut the power; return when no process is left."""
         self._wanted = False
@@ -56,6 +68,11 @@ class Machine:
     def is_off(self) -> bool:
         """Whether it neither runs nor is about to end."""
         return self._uptime is None
+
+    @property
+    def is_awake(self) -> bool:
+        """Whether it is on, and not suspended."""
+        return self._uptime is not None and self._uptime.awake
 
     def update(self, instance: Resource) -> None:
         """Tell the guest of a change."""

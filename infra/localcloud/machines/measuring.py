@@ -82,13 +82,18 @@ class LogReport:
             )
 
 
-async def tell(name: str, reports: Sequence[Report], host: Host) -> None:
-    """Send what there is about the machine of this name at the end of every metric period, for ever."""
+async def tell(
+    name: str, reports: Sequence[Report], host: Host, *, awake: Callable[[], bool] = lambda: True
+) -> None:
+    """Send what there is about the machine of this name at the end of every metric period, for ever.
+
+    Of a machine that is suspended nothing is heard.
+    """
     while True:
         await asyncio.sleep(host.metric_period.total_seconds())
         now = host.clock.now()
         for report in reports:
             points = list(report.points(now))
-            if host.agents.runs(name) or not report.by_agent:
+            if awake() and (host.agents.runs(name) or not report.by_agent):
                 for point in points:
                     host.measure(point)

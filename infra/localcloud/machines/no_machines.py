@@ -16,6 +16,12 @@ class NoMachines:
     async def shut_down(self, instance_id: str, grace: timedelta) -> None:
         """End nothing, at once."""
 
+    async def suspend(self, instance_id: str) -> None:
+        """Nothing runs that could stand still."""
+
+    async def resume(self, instance_id: str) -> None:
+        """As `suspend`."""
+
     async def kill(self, instance_id: str) -> None:
         """As `shut_down`."""
 

@@ -67,6 +67,16 @@ class ProcessMachines:
         if machine := self._machines.get(instance_id):
             await machine.shut_down(grace)
 
+    async def suspend(self, instance_id: str) -> None:
+        """Let every process stand still; return when all do."""
+        if machine := self._machines.get(instance_id):
+            machine.suspend()
+
+    async def resume(self, instance_id: str) -> None:
+        """Let the processes of a suspended instance go on."""
+        if machine := self._machines.get(instance_id):
+            machine.resume()
+
     async def kill(self, instance_id: str) -> None:
         """End every process at once; return when none is left."""
         if machine := self._machines.get(instance_id):
@@ -88,9 +98,9 @@ class ProcessMachines:
         return [*self.agents.admin_routes(), *Shells(self._shell).admin_routes()]
 
     def _shell(self, name_or_id: str) -> Start | None:
-        """Where a command is started in the machine of this name or id that is on; None for none."""
+        """Where a command is started in the machine of this name or id that is awake; None for none."""
         for instance_id, machine in self._machines.items():
-            if name_or_id in {instance_id, machine.name} and not machine.is_off:
+            if name_or_id in {instance_id, machine.name} and machine.is_awake:
                 return machine.start
         return None
 

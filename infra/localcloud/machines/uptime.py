@@ -23,6 +23,7 @@ from localcloud.machines.host import Host
 from localcloud.machines.measuring import CpuReport, LogReport, Report, labels, tell
 from localcloud.machines.metadata import RULES, MetadataServer
 from localcloud.machines.metadata.tree import attributes
+from localcloud.machines.sleeping import freeze, thaw
 from localcloud.machines.telling import send
 from localcloud.ports import Resource
 
@@ -54,6 +55,8 @@ class Uptime:
         self._on = True
         self._off = asyncio.Event()
         self._shutting_down = False
+        self.awake = True
+        self._frozen: list[psutil.Process] = []
 
     async def begin(self) -> None:
         """Switch on; return once the first startup script runs, if there is one."""
@@ -63,7 +66,8 @@ class Uptime:
             self._folder.prepare()
             await self._listener.start()
             self._keep(self._agent.run("startup", attributes(self._instance)))
-            self._keep(tell(str(self._instance["name"]), self._reports(), self._host))
+            name = str(self._instance["name"])
+            self._keep(tell(name, self._reports(), self._host, awake=lambda: self.awake))
         await self._agent.begun.wait()
 
     async def shut_down(self, grace: timedelta) -> None:
@@ -90,6 +94,17 @@ class Uptime:
             await self._metadata.close()
             self._agent.close()
         self._off.set()
+
+    def suspend(self) -> None:
+        """Let every process stand still; those that are being born meanwhile, too."""
+        self.awake = False
+        self._frozen += freeze(self.processes)
+
+    def resume(self) -> None:
+        """Let them go on."""
+        thaw(self._frozen)
+        self._frozen.clear()
+        self.awake = True
 
     def update(self, instance: Resource) -> None:
         """Tell the guest of a change."""

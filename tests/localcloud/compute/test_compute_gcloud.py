@@ -109,3 +109,15 @@ def test_firewall_rules(gcloud):
     assert "targetTags" not in rule
     gcloud("firewall-rules", "delete", "web", "--quiet")
     assert "web" not in gcloud("firewall-rules", "list", "--format=value(name)").split()
+
+
+def test_suspend_and_resume(gcloud, cloud: Cloud):
+    """Both are waited for, and a list shows the state between."""
+    gcloud("instances", "create", "vm", f"--zone={ZONE}")
+    gcloud("instances", "suspend", "vm", f"--zone={ZONE}")
+    assert gcloud("instances", "list", "--format=value(name,status)").split() == ["vm", "SUSPENDED"]
+    with pytest.raises(AssertionError, match="already suspended"):
+        gcloud("instances", "suspend", "vm", f"--zone={ZONE}")
+    gcloud("instances", "resume", "vm", f"--zone={ZONE}")
+    [vm] = cloud.service.knobs.instances()
+    assert vm["status"] == "RUNNING"

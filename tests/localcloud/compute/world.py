@@ -87,6 +87,16 @@ class Machines:
         self.running.discard(instance_id)
         self.did.append(("down", instance_id))
 
+    async def suspend(self, instance_id: str) -> None:
+        """Note it; one that does not run cannot be."""
+        assert instance_id in self.running
+        self.did.append(("suspend", instance_id))
+
+    async def resume(self, instance_id: str) -> None:
+        """Note it."""
+        assert instance_id in self.running
+        self.did.append(("resume", instance_id))
+
     async def kill(self, instance_id: str) -> None:
         """Note it."""
         self.running.discard(instance_id)

@@ -41,6 +41,8 @@ class Instances:
         commands: Mapping[str, Command] = {
             "stop": self.commands.stop,
             "start": self.commands.start,
+            "suspend": self.commands.suspend,
+            "resume": self.commands.resume,
             "reset": self.commands.reset,
             "simulateMaintenanceEvent": self.events.maintain,
         }

@@ -8,7 +8,7 @@ machine images, networks, subnetworks, firewall rules, reservations and resource
 kept, without effect), zones, regions, machine, accelerator and disk types, the project, and batches of all
 these.
 
-Not there: instance groups, regional disks and templates, attaching and detaching, suspend and resume,
+Not there: instance groups, regional disks and templates, attaching and detaching,
 routes, IAM policies. `beta` and `alpha` in a path are answered as v1,
 so fields that only they have are refused as unknown.
 """

@@ -6,10 +6,11 @@ from typing import Any
 from localcloud.compute.build import Built
 from localcloud.compute.life.ask import SYSTEM_ASK, Ask, begin
 from localcloud.compute.life.steps import Steps
+from localcloud.compute.life.table import Event
 from localcloud.compute.life.tasks import Tasks
 from localcloud.compute.local_ssd import has_local_ssd
 from localcloud.compute.operations import Running
-from localcloud.compute.refusals import Failure, internal_failure, not_ready
+from localcloud.compute.refusals import Failure, internal_failure, not_ready, unsupported
 from localcloud.compute.registry import Vm
 from localcloud.compute.site import Site
 from localcloud.errors import ApiError
@@ -21,6 +22,17 @@ UNDECIDED_LOCAL_SSD = (
     "VM has a Local SSD attached but an undefined value for `discard-local-ssd`. If using gcloud, please add "
     "`--discard-local-ssd=false` or `--discard-local-ssd=true` to your command."
 )
+UNSUSPENDABLE = {
+    "STOPPING": "You cannot suspend an instance that is stopped or terminated.",
+    "TERMINATED": "You cannot suspend an instance that is stopped or terminated.",
+    "SUSPENDING": "You cannot suspend an already suspended instance.",
+    "SUSPENDED": "You cannot suspend an already suspended instance.",
+}
+"""By status ("Troubleshoot suspending or resuming")."""
+WITH_GPUS = "You cannot suspend an instance that has GPUs attached."
+ASLEEP = "The instance is suspended; resume it."
+""""instances.start" starts what "instances.stop" has stopped; Google's own words are not known."""
+NOT_ASLEEP = "You can only resume an instance that is suspended."
 
 
 class Commands:
@@ -53,19 +65,50 @@ class Commands:
             ApiError: 400 when it is only just being created, or has a local SSD and the call does not say
                 whether that is to be discarded.
         """
-        self._refuse_while(vm, "PROVISIONING", "STAGING")
-        said = ask is SYSTEM_ASK or ask.discard_local_ssd is not None
-        if vm.status != "TERMINATED" and not said and has_local_ssd(vm.resource):
-            raise ApiError(400, "badRequest", UNDECIDED_LOCAL_SSD)
+        self._refuse_while(vm, "PROVISIONING", "STAGING", "SUSPENDING")
+        if vm.status == "SUSPENDED":
+            message = "The local cloud does not stop an instance that is suspended."
+            raise ApiError(501, "notImplemented", message)
+        if vm.status != "TERMINATED":
+            _check_local_ssd(vm, ask)
         return self._begin("stop", vm, ask, self._stop if ask.discard_local_ssd is not False else self._save)
+
+    def suspend(self, vm: Vm, ask: Ask) -> Running:
+        """Suspend it.
+
+        Raises:
+            ApiError: 400 when it does not run, has GPUs, or has a local SSD and the call does not say whether
+                that is to be discarded.
+        """
+        self._refuse_while(vm, "PROVISIONING", "STAGING")
+        if vm.status in UNSUSPENDABLE:
+            raise unsupported(UNSUSPENDABLE[vm.status])
+        if vm.resource.get("guestAccelerators"):
+            raise unsupported(WITH_GPUS)
+        _check_local_ssd(vm, ask)
+        return self._begin(
+            "suspend", vm, ask, self._doze if ask.discard_local_ssd is not False else self._keep
+        )
+
+    def resume(self, vm: Vm, ask: Ask) -> Running:
+        """Let it go on after it was suspended.
+
+        Raises:
+            ApiError: 400 when it is not suspended.
+        """
+        if vm.status != "SUSPENDED":
+            raise unsupported(NOT_ASLEEP)
+        return self._begin("resume", vm, ask, self._resume)
 
     def start(self, vm: Vm, ask: Ask) -> Running:
         """Start it again; one that runs goes on.
 
         Raises:
-            ApiError: 400 when it is being created or stopped.
+            ApiError: 400 when it is being created or stopped, or suspended.
         """
-        self._refuse_while(vm, "PROVISIONING", "STAGING", "STOPPING")
+        self._refuse_while(vm, "PROVISIONING", "STAGING", "STOPPING", "SUSPENDING")
+        if vm.status == "SUSPENDED":
+            raise unsupported(ASLEEP)
         return self._begin("start", vm, ask, self._start)
 
     def reset(self, vm: Vm, ask: Ask) -> Running:
@@ -74,7 +117,7 @@ class Commands:
         Raises:
             ApiError: 400 when it does not run.
         """
-        self._refuse_while(vm, "PROVISIONING", "STAGING", "STOPPING", "TERMINATED")
+        self._refuse_while(vm, "PROVISIONING", "STAGING", "STOPPING", "TERMINATED", "SUSPENDING", "SUSPENDED")
         return self._begin("reset", vm, ask, self._reset)
 
     def note(self, method: str, vm: Vm, ask: Ask) -> Running:
@@ -128,6 +171,28 @@ class Commands:
     async def _save(self, vm: Vm) -> Failure | None:
         return await self._stop(vm, save_local_ssd=True)
 
+    async def _doze(self, vm: Vm, *, save_local_ssd: bool = False) -> Failure | None:
+        async with vm.turn:
+            if vm.gone or vm.status != "RUNNING":
+                return self._gone(vm)
+            await self._steps.suspend(vm, save_local_ssd=save_local_ssd)
+        return None
+
+    async def _keep(self, vm: Vm) -> Failure | None:
+        return await self._doze(vm, save_local_ssd=True)
+
+    async def _resume(self, vm: Vm) -> Failure | None:
+        async with vm.turn:
+            if vm.gone or vm.status != "SUSPENDED":
+                return self._gone(vm)
+            self._steps.rouse(vm)
+            failure = await self._steps.provision(vm)
+            if failure:
+                self._steps.turn_away(vm, Event.LEFT_ASLEEP)
+                return failure
+            await self._steps.wake(vm)
+        return None
+
     async def _start(self, vm: Vm) -> Failure | None:
         async with vm.turn:
             if vm.gone:
@@ -159,3 +224,14 @@ class Commands:
         return Failure(
             code="RESOURCE_NOT_FOUND", message=f"The resource '{path}' was not found", http_status=404
         )
+
+
+def _check_local_ssd(vm: Vm, ask: Ask) -> None:
+    """A caller says what becomes of a local SSD; Compute Engine itself need not.
+
+    Raises:
+        ApiError: 400.
+    """
+    said = ask is SYSTEM_ASK or ask.discard_local_ssd is not None
+    if not said and has_local_ssd(vm.resource):
+        raise ApiError(400, "badRequest", UNDECIDED_LOCAL_SSD)

@@ -82,6 +82,48 @@ class Steps:
             raise
         self._watch(vm, started)
 
+    async def suspend(self, vm: Vm, *, save_local_ssd: bool = False) -> None:
+        """RUNNING to SUSPENDED: its processes stand still, and go on when it is resumed.
+
+        Local SSDs lose what is on them unless it is to be saved.
+        """
+        self._unwatch(vm)
+        self.move(vm, Event.SUSPEND)
+        if not vm.empty:
+            await self._site.machines.suspend(vm.id)
+        await self._site.pace.pause(self._site.timings.suspending)
+        saved = {"disks": local_ssd.saved(vm.resource)} if save_local_ssd else {}
+        self.move(
+            vm,
+            Event.SUSPENDED,
+            {
+                "lastSuspendedTimestamp": self._site.now(),
+                "networkInterfaces": network.without_ephemeral(self._site, vm.resource),
+                "resourceStatus": {"scheduling": {}},
+                **saved,
+            },
+        )
+
+    async def wake(self, vm: Vm) -> None:
+        """STAGING to RUNNING, for one that was suspended: its processes go on where they stood."""
+        site = self._site
+        await site.pace.pause(site.timings.staging)
+        started = site.clock.now()
+        vm.lives += 1
+        vm.preempted = False
+        self.move(
+            vm,
+            Event.BOOTED,
+            {
+                "lastStartTimestamp": site.now(),
+                "resourceStatus": self._limit(vm, started),
+                "disks": local_ssd.restored(vm.resource),
+            },
+        )
+        if not vm.empty:
+            await site.machines.resume(vm.id)
+        self._watch(vm, started)
+
     async def _boot(self, vm: Vm) -> None:
         if not vm.empty:
             await self._site.machines.boot(vm.resource)
@@ -108,24 +150,21 @@ class Steps:
 
     async def restart(self, vm: Vm) -> None:
         """End every process and boot again; the instance is RUNNING all the time."""
-        if not vm.empty:
-            await self._site.machines.kill(vm.id)
-        vm.booted = False
+        await self._cut(vm)
         await self._boot(vm)
 
     async def crash(self, vm: Vm) -> None:
         """RUNNING to TERMINATED with no warning to anybody."""
         self._unwatch(vm)
-        if not vm.empty:
-            await self._site.machines.kill(vm.id)
-        vm.booted = False
+        await self._cut(vm)
         self.move(vm, Event.CRASHED, self._stopped(vm))
 
     async def destroy(self, vm: Vm, grace: timedelta) -> None:
-        """RUNNING or TERMINATED to gone; the name is free when this returns."""
+        """RUNNING, TERMINATED or SUSPENDED to gone; the name is free when this returns."""
         self._unwatch(vm)
+        asleep = vm.status == "SUSPENDED"
         self.move(vm, Event.DELETE)
-        await self._shut_down(vm, grace)
+        await (self._cut(vm) if asleep else self._shut_down(vm, grace))
         await self._site.pace.pause(self._site.timings.deleting)
         self.discard(vm)
 
@@ -135,11 +174,14 @@ class Steps:
         disks = local_ssd.restored(vm.resource)
         self.move(vm, Event.START, {"networkInterfaces": cards, "disks": disks})
 
-    def turn_away(self, vm: Vm) -> None:
-        """PROVISIONING back to TERMINATED."""
-        self.move(
-            vm, Event.TURNED_AWAY, {"networkInterfaces": network.without_ephemeral(self._site, vm.resource)}
-        )
+    def rouse(self, vm: Vm) -> None:
+        """SUSPENDED to PROVISIONING, with new external addresses as `revive` gives them."""
+        cards = network.with_ephemeral(self._site, vm.resource)
+        self.move(vm, Event.RESUME, {"networkInterfaces": cards})
+
+    def turn_away(self, vm: Vm, event: Event = Event.TURNED_AWAY) -> None:
+        """PROVISIONING back to TERMINATED or, with LEFT_ASLEEP, to SUSPENDED."""
+        self.move(vm, event, {"networkInterfaces": network.without_ephemeral(self._site, vm.resource)})
 
     def discard(self, vm: Vm) -> None:
         """Let the instance be gone, with its addresses and the disks that are deleted with it."""
@@ -154,6 +196,12 @@ class Steps:
     async def _shut_down(self, vm: Vm, grace: timedelta) -> None:
         if vm.booted and not vm.empty:
             await self._site.machines.shut_down(vm.id, grace)
+        vm.booted = False
+
+    async def _cut(self, vm: Vm) -> None:
+        """Let its processes be gone at once."""
+        if not vm.empty:
+            await self._site.machines.kill(vm.id)
         vm.booted = False
 
     def _stopped(self, vm: Vm) -> dict[str, Any]:

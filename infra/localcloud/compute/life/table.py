@@ -18,6 +18,10 @@ class Event(Enum):
     STOPPED = "its processes have ended"
     CRASHED = "its host failed"
     START = "it is started again"
+    SUSPEND = "it is being suspended"
+    SUSPENDED = "its processes stand still"
+    RESUME = "it is resumed"
+    LEFT_ASLEEP = "there were no resources to resume it"
     DELETE = "it is being deleted"
     DELETED = "it is deleted"
 
@@ -27,9 +31,17 @@ TRANSITIONS: Mapping[str, Mapping[Event, str]] = {
         Event.PROVISIONED: "STAGING",
         Event.REFUSED: GONE,
         Event.TURNED_AWAY: "TERMINATED",
+        Event.LEFT_ASLEEP: "SUSPENDED",
     },
     "STAGING": {Event.BOOTED: "RUNNING"},
-    "RUNNING": {Event.STOP: "STOPPING", Event.DELETE: "STOPPING", Event.CRASHED: "TERMINATED"},
+    "RUNNING": {
+        Event.STOP: "STOPPING",
+        Event.DELETE: "STOPPING",
+        Event.CRASHED: "TERMINATED",
+        Event.SUSPEND: "SUSPENDING",
+    },
+    "SUSPENDING": {Event.SUSPENDED: "SUSPENDED"},
+    "SUSPENDED": {Event.RESUME: "PROVISIONING", Event.DELETE: "STOPPING"},
     "STOPPING": {Event.STOPPED: "TERMINATED", Event.DELETED: GONE},
     "TERMINATED": {Event.START: "PROVISIONING", Event.DELETE: "STOPPING"},
 }

@@ -33,7 +33,17 @@ _COLLECTIONS = """
 
 _INSTANCE = "/zones/{zone}/instances/{instance}"
 _ON_INSTANCES = (
-    *("stop", "start", "reset", "simulateMaintenanceEvent", "setLabels", "setMetadata", "setTags"),
+    *(
+        "stop",
+        "start",
+        "suspend",
+        "resume",
+        "reset",
+        "simulateMaintenanceEvent",
+        "setLabels",
+        "setMetadata",
+        "setTags",
+    ),
     *("setScheduling", "setDeletionProtection", "setMachineType", "setDiskAutoDelete"),
 )
 
