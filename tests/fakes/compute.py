@@ -67,7 +67,7 @@ class MemoryCompute(Governed):
     def start(
         self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
     ) -> Operation:
-        """As `Compute.start`; one that runs goes on, one that is being made or stopped is refused."""
+        """As `Compute.start`; one that runs goes on, one being made or stopped, or suspended, is refused."""
 
         def start() -> Operation:
             self._in_time(before)
@@ -78,6 +78,8 @@ class MemoryCompute(Governed):
     def _start(self, vm: Vm) -> Operation:
         if vm.seen.status in {*BEING_MADE, Status.STOPPING}:
             raise RejectedError("resourceNotReady", f"{vm.seen.name} is {vm.seen.status.value}")
+        if vm.seen.status is Status.SUSPENDED:
+            raise RejectedError("unsupportedOperation", f"{vm.seen.name} is suspended; resume it")
         operation = self.vms.begin("start", vm.seen, self.caller)
         if vm.seen.status is Status.RUNNING:
             self.vms.end(operation)

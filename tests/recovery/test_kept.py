@@ -152,3 +152,9 @@ def test_what_its_owner_stopped_stays_stopped(some, kept, walk):
     steps, facts = walk(kept(nodes=(stopped,)))
     assert acts(steps) == []
     assert facts.newest.state is AttemptState.STOPPED
+
+
+def test_a_suspended_vm_is_not_started_in_place(kept, walk):
+    """Compute Engine resumes it and does not start it; the job is made elsewhere."""
+    steps, _ = walk(kept(B, stopped={"status": Status.SUSPENDED}))
+    assert [kind for kind, _ in acts(steps)] == ["create"]

@@ -15,7 +15,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.recovery import placement
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.clearing import stood_in_for
-from spotwarden.recovery.fates import KEPT, Fate
+from spotwarden.recovery.fates import STARTABLE, Fate
 from spotwarden.recovery.refusals import LASTING, RefusalKind, refusal
 
 
@@ -60,7 +60,7 @@ def kept_instance(facts: JobFacts, attempt: Attempt) -> Instance | None:
     kept = [
         instance
         for instance in facts.instances
-        if stood_in_for(instance, attempt) and instance.status in KEPT
+        if stood_in_for(instance, attempt) and instance.status in STARTABLE
     ]
     return kept[0] if len(kept) == 1 and len(attempt.replaces) == 1 else None
 

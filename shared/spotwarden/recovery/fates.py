@@ -48,6 +48,8 @@ BEGINNINGS = {"start", "resume", "compute.instances.automaticRestart"}
 """Operations that begin another life of the same instance: what happened before them no longer counts."""
 GOING = {Status.STOPPING, Status.PENDING_STOP, Status.SUSPENDING, Status.DEPROVISIONING}
 KEPT = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
+STARTABLE = KEPT - {Status.SUSPENDED}
+"""What `instances.start` starts: an instance that is suspended is resumed, by whoever suspended it."""
 
 
 def alive(instance: Instance) -> bool:

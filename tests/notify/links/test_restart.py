@@ -97,6 +97,20 @@ def test_a_person_who_starts_it_after_such_a_launch_has_the_job_again(stopped):
     assert (newest.state, newest.instances) == (AttemptState.RUNNING, web.world.ids)
 
 
+@pytest.mark.parametrize("script", [SCRIPT, GANG], ids=["one VM", "gang"])
+def test_a_suspended_vm_is_neither_started_nor_replaced(stopped, script):
+    """Its owner is told how to resume it: a new attempt would go on from an older state."""
+    web = stopped(script)
+    vm = web.world.instances()[0]
+    web.world.cloud.compute.vms.become(vm.id, Status.SUSPENDED)
+    answer = web.click(web.token(Way.RESTART))
+    assert f"gcloud compute instances resume {vm.name} --zone={vm.zone}" in answer.text
+    assert "is suspended, with all that it had in memory" in answer.text
+    web.world.settle(3)
+    assert len(web.world.attempts()) == 1
+    assert running(web) == {}
+
+
 def test_a_gangs_stopped_vms_are_made_anew(stopped):
     """They make one gang; the page says that the old ones go."""
     web = stopped(GANG)

@@ -9,7 +9,7 @@ from spotwarden.model.action import Change, KeepWatch, WriteAttempt
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Script
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.governance import Mode
-from spotwarden.model.instance import Instance
+from spotwarden.model.instance import Instance, Status
 from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Policy
 from spotwarden.model.spans import moment
@@ -38,6 +38,7 @@ def restart(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVer
     verdict = (
         _under_way(offer_facts, facts, newest)
         or _not_yet(facts, newest)
+        or _asleep(facts)
         or _never(facts, newest, offer, policy, now)
     )
     return verdict or _open(offer_facts, facts, newest, now)
@@ -76,6 +77,20 @@ def _not_yet(facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:
             command=f"spotwarden show {facts.job}",
         )
     return None
+
+
+def _asleep(facts: JobFacts) -> AnswerVerdict | None:
+    """The verdict on a job with a suspended VM: an attempt beside it would go on from an older state."""
+    asleep = [instance for instance in facts.instances if instance.status is Status.SUSPENDED]
+    if not asleep:
+        return None
+    says = f"{names([vm.name for vm in asleep])} is suspended, with all that it had in memory."
+    return barred(
+        f"{facts.job} is suspended",
+        f"{says} Nothing was changed.",
+        instead="Resume it, and the job goes on where it stood; or delete it, and try again.",
+        command="\n".join(f"gcloud compute instances resume {vm.name} --zone={vm.zone}" for vm in asleep),
+    )
 
 
 def _never(
