@@ -1,7 +1,7 @@
 """The instances there are: found by name or by id, replaced as a whole when anything about them changes."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,6 +75,11 @@ class Registry:
         self._project = project
         self._by_id: dict[str, Vm] = {}
         self._by_name: dict[tuple[str, str], Vm] = {}
+        self._watchers: list[Callable[[Vm], None]] = []
+
+    def watch(self, watcher: Callable[[Vm], None]) -> None:
+        """Tell this one of each instance whose status changes, but for those that only stand in lists."""
+        self._watchers.append(watcher)
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -149,3 +154,5 @@ class Registry:
         # A million instances that only stand in lists have no history worth its memory.
         if not vm.empty:
             self.history.note(vm.resource, status)
+            for watcher in self._watchers:
+                watcher(vm)

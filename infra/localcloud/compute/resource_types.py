@@ -125,6 +125,7 @@ RESOURCE_TYPES: Sequence[ResourceType] = (
 _BY_COLLECTION = {resource_type.collection: resource_type for resource_type in RESOURCE_TYPES}
 IMAGES = _BY_COLLECTION["images"]
 _NETWORKS, _SUBNETWORKS = _BY_COLLECTION["networks"], _BY_COLLECTION["subnetworks"]
+_TEMPLATES = _BY_COLLECTION["instanceTemplates"]
 _FIREWALLS = _BY_COLLECTION["firewalls"]
 
 
@@ -166,6 +167,8 @@ def drop(site: Site, resource_type: ResourceType, scope: str, name: str) -> Reso
     if found is None:
         raise not_found(path)
     completed.check_unused(found, path)
+    if resource_type is _TEMPLATES:
+        _check_without_groups(site, found, path)
     if resource_type is _NETWORKS:
         _check_without_firewalls(site, found, path)
     shelf.take(scope, name)
@@ -175,6 +178,13 @@ def drop(site: Site, resource_type: ResourceType, scope: str, name: str) -> Reso
         for region in site.catalog.regions:
             site.things["subnetworks"].take(f"regions/{region}", name)
     return found
+
+
+def _check_without_groups(site: Site, template: Resource, path: str) -> None:
+    """A template by which a managed instance group makes VMs is in use."""
+    for group in site.things["instanceGroupManagers"].all():
+        if group["instanceTemplate"] == template["selfLink"]:
+            raise in_use(path, group["selfLink"].partition("/compute/v1/")[2])
 
 
 def _check_without_firewalls(site: Site, network: Resource, path: str) -> None:

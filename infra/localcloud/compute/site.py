@@ -74,6 +74,8 @@ _COLLECTIONS = (
     "disks",
     "firewalls",
     "images",
+    "instanceGroupManagers",
+    "instanceGroups",
     "instanceTemplates",
     "machineImages",
     "networks",

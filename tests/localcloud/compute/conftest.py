@@ -60,6 +60,8 @@ class Cloud:
                 staging=quick,
                 stopping=quick,
                 deleting=quick,
+                regrouping=quick,
+                suspending=quick,
             ),
         )
         self.machines.time = RealTime()

@@ -121,3 +121,35 @@ def test_suspend_and_resume(gcloud, cloud: Cloud):
     gcloud("instances", "resume", "vm", f"--zone={ZONE}")
     [vm] = cloud.service.knobs.instances()
     assert vm["status"] == "RUNNING"
+
+
+def test_a_managed_instance_group(gcloud, cloud: Cloud):
+    """Created of a template, listed, resized, its VMs recreated, deleted and abandoned, then deleted itself."""
+    managed, there = ("instance-groups", "managed"), f"--zone={ZONE}"
+
+    def members() -> list[str]:
+        return gcloud(*managed, "list-instances", "web", there, "--format=value(instance.basename())").split()
+
+    def stable() -> None:
+        gcloud(*managed, "wait-until", "web", "--stable", there)
+
+    gcloud("instance-templates", "create", "t", "--machine-type=e2-small", "--provisioning-model=SPOT")
+    assert gcloud("instance-templates", "list", "--format=value(name)").split() == ["t"]
+    gcloud(*managed, "create", "web", "--template=t", "--size=1", there)
+    told = gcloud(*managed, "list", "--format=value(name,targetSize,autoscaled)")
+    assert told.split() == ["web", "1", "no"]
+    stable()
+    gcloud(*managed, "resize", "web", "--size=3", there)
+    stable()
+    first, second, third = members()
+    before = {vm["name"]: vm["id"] for vm in cloud.service.knobs.instances()}
+    gcloud(*managed, "recreate-instances", "web", f"--instances={first}", there)
+    gcloud(*managed, "delete-instances", "web", f"--instances={second}", there)
+    gcloud(*managed, "abandon-instances", "web", f"--instances={third}", there)
+    stable()
+    after = {vm["name"]: vm["id"] for vm in cloud.service.knobs.instances()}
+    assert (members(), set(after), after[first] == before[first]) == ([first], {first, third}, False)
+    assert gcloud(*managed, "describe", "web", there, "--format=value(targetSize)").strip() == "1"
+    gcloud(*managed, "delete", "web", there, "--quiet")
+    gcloud("instance-templates", "delete", "t", "--quiet")
+    assert [vm["name"] for vm in cloud.service.knobs.instances()] == [third]

@@ -3,12 +3,12 @@
 There: instances (insert, also from templates and machine images, bulkInsert in zones and regions, get,
 list, aggregatedList, delete, stop, start, reset, setLabels, setMetadata, setTags, setScheduling,
 setMachineType, setDiskAutoDelete, setDeletionProtection, simulateMaintenanceEvent, serialPort),
-operations of all scopes, disks, snapshots, addresses, images and family views, instance templates,
-machine images, networks, subnetworks, firewall rules, reservations and resource policies (these three
-kept, without effect), zones, regions, machine, accelerator and disk types, the project, and batches of all
-these.
+managed instance groups of zones, operations of all scopes, disks, snapshots, addresses, images and family
+views, instance templates, machine images, networks, subnetworks, firewall rules, reservations and resource
+policies (these three kept, without effect), zones, regions, machine, accelerator and disk types, the project,
+and batches of all these.
 
-Not there: instance groups, regional disks and templates, attaching and detaching,
+Not there: groups of regions and unmanaged ones, regional disks and templates, attaching and detaching,
 routes, IAM policies. `beta` and `alpha` in a path are answered as v1,
 so fields that only they have are refused as unknown.
 """
@@ -18,12 +18,14 @@ from starlette.routing import BaseRoute
 from localcloud.batch import batch_route
 from localcloud.compute.api.collections import Shown, shown_routes
 from localcloud.compute.api.firewalls import firewall_routes
+from localcloud.compute.api.groups import ManagedGroups
 from localcloud.compute.api.images import image_routes
 from localcloud.compute.api.instances import Instances
 from localcloud.compute.api.offers import offer_routes
 from localcloud.compute.api.operations import operation_routes
 from localcloud.compute.api.resource_types import Things
 from localcloud.compute.bulk import Bulk
+from localcloud.compute.groups import Groups
 from localcloud.compute.life import Commands, Events, Tasks
 from localcloud.compute.site import Site
 
@@ -37,6 +39,7 @@ def routes(site: Site, tasks: Tasks, commands: Commands, events: Events) -> list
         *operation_routes(site),
         *Things(site, tasks).routes(),
         *firewall_routes(site, tasks),
+        *ManagedGroups(site, tasks, Groups(site, tasks, commands)).routes(),
         *image_routes(site),
         *offer_routes(site),
         batch_route("/batch/compute/{version}"),

@@ -15,6 +15,9 @@ _HOMES = {"zones": "/zones/{zone}", "regions": "/regions/{region}", "global": "/
 # Where it lives, its name in the path, what one is called there, what can be done; aggregated is a list.
 _COLLECTIONS = """
     zones    instances          instance          get list aggregated create delete
+    zones    instanceGroupManagers  instanceGroupManager  get list aggregated delete
+    zones    instanceGroups     instanceGroup      get list aggregated
+    zones    autoscalers        autoscaler         get list aggregated
     zones    disks              disk              get list aggregated create delete
     regions  addresses          address           get list aggregated create delete
     global   instanceTemplates  instanceTemplate  get list aggregated create delete
@@ -47,11 +50,15 @@ _ON_INSTANCES = (
     *("setScheduling", "setDeletionProtection", "setMachineType", "setDiskAutoDelete"),
 )
 
+_ON_GROUPS = (*("resize", "setInstanceTemplate", "abandonInstances", "deleteInstances", "recreateInstances"),)
+
 _REST = rows(
     """
     POST /zones/{zone}/instances/bulkInsert         compute.instances.create
     POST /regions/{region}/instances/bulkInsert     compute.instances.create
     GET  /zones/{zone}/instances/{instance}/serialPort  compute.instances.getSerialPortOutput
+    POST /zones/{zone}/instanceGroups/{instanceGroup}/listInstances  compute.instanceGroups.list
+    POST /zones/{zone}/instanceGroupManagers  compute.instanceGroupManagers.create compute.instances.create
     GET  /aggregated/operations                     compute.globalOperations.list
     GET  /global/images/family/{family}             compute.images.getFromFamily
     GET  /zones/{zone}/imageFamilyViews/{family}    compute.images.getFromFamily
@@ -89,6 +96,13 @@ def _on_instances() -> Iterator[tuple[Key, list[PermissionAsk]]]:
         yield ("POST", f"{_BASE}{_INSTANCE}/{name}"), [PermissionAsk(f"compute.instances.{name}")]
 
 
+def _on_groups() -> Iterator[tuple[Key, list[PermissionAsk]]]:
+    item = f"{_BASE}/zones/{{zone}}/instanceGroupManagers/{{instanceGroupManager}}"
+    yield ("POST", f"{item}/listManagedInstances"), [PermissionAsk("compute.instanceGroupManagers.get")]
+    for name in _ON_GROUPS:
+        yield ("POST", f"{item}/{name}"), [PermissionAsk("compute.instanceGroupManagers.update")]
+
+
 def _operations() -> Iterator[tuple[Key, list[PermissionAsk]]]:
     for home, kind in (("zones", "zone"), ("regions", "region"), ("global", "global")):
         base = f"{_BASE}{_HOMES[home]}/operations"
@@ -102,6 +116,7 @@ def _operations() -> Iterator[tuple[Key, list[PermissionAsk]]]:
 COMPUTE: Rows = {
     **dict(_collections()),
     **dict(_on_instances()),
+    **dict(_on_groups()),
     **dict(_operations()),
     **_REST,
     ("GET", _BASE): [PermissionAsk("compute.projects.get")],

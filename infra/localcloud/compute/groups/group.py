@@ -1,0 +1,139 @@
+"""A managed instance group and its members, and how the API shows them."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from localcloud.compute.ids import fingerprint
+from localcloud.compute.refusals import Failure
+from localcloud.compute.registry import Vm
+from localcloud.compute.site import Site
+
+
+class Doing(Enum):
+    """What a group does about a member (`ManagedInstance.currentAction`)."""
+
+    NONE = "NONE"
+    CREATING = "CREATING"
+    RECREATING = "RECREATING"
+    DELETING = "DELETING"
+
+
+_ACTIONS = (
+    *("abandoning", "creating", "creatingWithoutRetries", "deleting", "none", "recreating", "refreshing"),
+    *("restarting", "resuming", "starting", "stopping", "suspending", "verifying"),
+)
+
+
+@dataclass(kw_only=True, eq=False)
+class Member:
+    """A VM of a group: its name, which stays, and the VM of this name that is the group's.
+
+    `vm_id` is "" until there is one. `leaving`: it is to be deleted. `rebuild`: it is to be made anew, as
+    somebody asked. `woken` is set whenever there may be something to do.
+    """
+
+    name: str
+    template: str
+    vm_id: str = ""
+    doing: Doing = Doing.CREATING
+    leaving: bool = False
+    rebuild: bool = False
+    abandoned: bool = False
+    failure: Failure | None = None
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(kw_only=True, eq=False)
+class Group:
+    """One group; `fields` is what its resource says that does not change by itself."""
+
+    zone: str
+    fields: Mapping[str, Any]
+    members: dict[str, Member] = field(default_factory=dict)
+    deleting: bool = False
+    empty: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in its zone."""
+        return str(self.fields["name"])
+
+    @property
+    def path(self) -> str:
+        """`zones/Z/instanceGroupManagers/N`."""
+        return f"zones/{self.zone}/instanceGroupManagers/{self.name}"
+
+    @property
+    def staying(self) -> list[Member]:
+        """The members that are not to be deleted, in the order in which they joined."""
+        return [member for member in self.members.values() if not member.leaving]
+
+
+def vm_of(site: Site, group: Group, member: Member) -> Vm | None:
+    """The member's own VM; None while there is none, whoever else has its name."""
+    vm = site.registry.by_id(member.vm_id)
+    return vm if vm and vm.zone == group.zone else None
+
+
+def resource_of(site: Site, group: Group) -> dict[str, Any]:
+    """The `compute#instanceGroupManager` resource as it is now."""
+    counts = Counter(member.doing.value.lower() for member in group.members.values())
+    running = [vm_of(site, group, member) for member in group.members.values()]
+    stable = counts["none"] == len(group.members) and all(vm and vm.status == "RUNNING" for vm in running)
+    template, size = group.fields["instanceTemplate"], group.fields["targetSize"]
+    outdated = any(member.template != template for member in group.members.values())
+    return {
+        **group.fields,
+        "fingerprint": fingerprint([template, size]),
+        "versions": [{"instanceTemplate": template, "targetSize": {"calculated": size}}],
+        "currentActions": {name: counts[name] for name in _ACTIONS},
+        "status": {
+            "isStable": stable,
+            "allInstancesConfig": {"effective": True},
+            "stateful": {"hasStatefulConfig": False, "perInstanceConfigs": {"allEffective": True}},
+            "versionTarget": {"isReached": not outdated},
+        },
+    }
+
+
+def instance_group_of(site: Site, group: Group) -> dict[str, Any]:
+    """The `compute#instanceGroup` resource of the VMs that there are."""
+    there = [vm for member in group.members.values() if (vm := vm_of(site, group, member))]
+    card: Mapping[str, Any] = there[0].resource["networkInterfaces"][0] if there else {}
+    return {
+        "kind": "compute#instanceGroup",
+        "id": group.fields["id"],
+        "creationTimestamp": group.fields["creationTimestamp"],
+        "name": group.name,
+        "description": f"This instance group is controlled by Instance Group Manager '{group.name}'."
+        " To modify instances in this group, use the Instance Group Manager API:"
+        " https://cloud.google.com/compute/docs/reference/latest/instanceGroupManagers",
+        "fingerprint": fingerprint(group.name),
+        **{key: card[key] for key in ("network", "subnetwork") if key in card},
+        "zone": group.fields["zone"],
+        "size": len(there),
+        "selfLink": group.fields["instanceGroup"],
+    }
+
+
+def managed(site: Site, group: Group, member: Member) -> dict[str, Any]:
+    """A member, as `listManagedInstances` shows it."""
+    vm = vm_of(site, group, member)
+    shown: dict[str, Any] = {
+        "name": member.name,
+        "instance": site.links.link(f"zones/{group.zone}/instances/{member.name}"),
+        "currentAction": member.doing.value,
+        "targetStatus": "DELETED" if member.leaving else "RUNNING",
+    }
+    if not member.leaving:
+        shown["version"] = {"instanceTemplate": member.template}
+    if vm:
+        shown |= {"id": vm.id, "instanceStatus": vm.status}
+    if member.failure:
+        error = {"code": member.failure.code, "message": member.failure.message}
+        shown["lastAttempt"] = {"errors": {"errors": [error]}}
+    return shown
