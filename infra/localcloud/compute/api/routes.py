@@ -21,6 +21,7 @@ from localcloud.compute.api.firewalls import firewall_routes
 from localcloud.compute.api.groups import ManagedGroups
 from localcloud.compute.api.images import image_routes
 from localcloud.compute.api.instances import Instances
+from localcloud.compute.api.networks import network_routes
 from localcloud.compute.api.offers import offer_routes
 from localcloud.compute.api.operations import operation_routes
 from localcloud.compute.api.resource_types import Things
@@ -40,6 +41,7 @@ def routes(site: Site, tasks: Tasks, commands: Commands, events: Events) -> list
         *Things(site, tasks).routes(),
         *firewall_routes(site, tasks),
         *ManagedGroups(site, tasks, Groups(site, tasks, commands)).routes(),
+        *network_routes(site),
         *image_routes(site),
         *offer_routes(site),
         batch_route("/batch/compute/{version}"),

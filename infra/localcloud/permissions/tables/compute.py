@@ -59,6 +59,8 @@ _REST = rows(
     GET  /zones/{zone}/instances/{instance}/serialPort  compute.instances.getSerialPortOutput
     POST /zones/{zone}/instanceGroups/{instanceGroup}/listInstances  compute.instanceGroups.list
     POST /zones/{zone}/instanceGroupManagers  compute.instanceGroupManagers.create compute.instances.create
+    GET  /global/networks/{network}/getEffectiveFirewalls  compute.networks.getEffectiveFirewalls
+    GET  /aggregated/subnetworks/listUsable         compute.subnetworks.list
     GET  /aggregated/operations                     compute.globalOperations.list
     GET  /global/images/family/{family}             compute.images.getFromFamily
     GET  /zones/{zone}/imageFamilyViews/{family}    compute.images.getFromFamily
