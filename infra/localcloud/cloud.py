@@ -15,6 +15,8 @@ from localcloud.access import owner
 from localcloud.access.services import SERVICES
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
+from localcloud.compute.api.call import NOBODY
+from localcloud.compute.site import number_of
 from localcloud.deployment import Manifest, Processes, Where, secrets, settings, wire
 from localcloud.endpoints import Endpoints
 from localcloud.faults import Faults
@@ -29,8 +31,10 @@ from localcloud.outbound import Outbound
 from localcloud.permissions import checked_routes
 from localcloud.permissions.doors import Doors
 from localcloud.private import tighten
+from localcloud.projects import ProjectService
 from localcloud.pubsub import PubSubService
 from localcloud.scheduler import SchedulerService
+from localcloud.service_accounts import ServiceAccounts
 from localcloud.settling import Settling
 from localcloud.storage import StorageService
 from localcloud.supervisor import sweep_leftovers
@@ -103,6 +107,9 @@ class LocalCloud:
             timings=Timings(),
             pace=Pace(pause=clock.pause, elapsed=clock.elapsed),
         )
+        number = number_of(project)
+        self.projects = ProjectService(project=project, number=number, owner=NOBODY, clock=clock)
+        self.accounts = ServiceAccounts(project=project, number=number)
         handlers = [*self.pubsub.handlers(), *self.monitoring.handlers()]
         self.doors = Doors(handlers=handlers, faults=self.faults)
         self.app = build_app(self._routes(), faults=self.faults)
@@ -211,7 +218,7 @@ class LocalCloud:
         return self._http.url
 
     def _routes(self) -> list[BaseRoute]:
-        checked = (self.storage, self.compute, self.logs, self.scheduler)
+        checked = (self.storage, self.compute, self.logs, self.scheduler, self.projects, self.accounts)
         services = (self.pubsub, self.monitoring)
         identity = Identity(project=self._options.project)
         knobs = (

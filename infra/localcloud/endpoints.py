@@ -55,6 +55,7 @@ class Endpoints:
             override + "MONITORING": f"{self.http}/",
             override + "CLOUDSCHEDULER": f"{self.http}/",
             override + "CLOUDRESOURCEMANAGER": f"{self.http}/",
+            override + "IAM": f"{self.http}/",
         }
 
     def prepare(self) -> None:

@@ -22,6 +22,12 @@ IGNORED: Mapping[str, Sequence[tuple[Sequence[str], str]]] = {
         (("forceCreate",), "an image can always be made, whatever its disk is attached to"),
         (("noGracefulShutdown",), "no graceful shutdown is done that could be left out"),
     ),
+    "cloudresourcemanager": (
+        (
+            ("GetIamPolicyRequest.options", "Policy.bindings"),
+            "a policy is kept as it was written, and the permissions of accounts do not follow from it",
+        ),
+    ),
     "logging": (
         (("uniqueWriterIdentity",), "every sink has the same writer, and nobody has to let it write"),
     ),

@@ -27,7 +27,12 @@ from tests.localcloud.conformance.write_methods import (
 )
 
 JSON = {"content-type": "application/json"}
-FOLDERS = {"logging": "logs", "cloudscheduler": "scheduler"}
+FOLDERS = {
+    "cloudresourcemanager": "projects",
+    "cloudscheduler": "scheduler",
+    "iam": "service_accounts",
+    "logging": "logs",
+}
 """Where the tests of an API are, if not in a folder of its name."""
 
 _BY_THE_SERVER = (

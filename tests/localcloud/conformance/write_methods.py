@@ -32,6 +32,8 @@ APIS: Mapping[str, tuple[str, str]] = {
     "monitoring": ("v3", "Cloud Monitoring"),
     "logging": ("v2", "Cloud Logging"),
     "cloudscheduler": ("v1", "Cloud Scheduler"),
+    "cloudresourcemanager": ("v1", "Cloud Resource Manager"),
+    "iam": ("v1", "Identity and Access Management"),
 }
 _PARAMETER = re.compile(r"\{\+?\w+\}")
 

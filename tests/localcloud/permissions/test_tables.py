@@ -11,7 +11,10 @@ from localcloud.permissions.creation import created
 from localcloud.permissions.tables import METHODS, ROUTES
 
 PLACE = "projects/p/zones/us-central1-a/instances"
-WORDS = ("compute.", "storage.", "pubsub.", "monitoring.", "logging.", "cloudscheduler.", "resourcemanager.")
+WORDS = (
+    *("compute.", "storage.", "pubsub.", "monitoring.", "logging.", "cloudscheduler."),
+    *("resourcemanager.", "iam."),
+)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Derives the tables by which Logging and Scheduler read JSON from Google's discovery documents.
+"""Derives the tables by which some services read JSON from Google's discovery documents.
 
 Run it after an update of google-api-python-client: `python -m tests.localcloud.rpc.write_schemas`.
 """
@@ -14,7 +14,13 @@ from tests.localcloud.compute.write_schema import derive, render
 LOCAL_CLOUD = Path(__file__).parents[3] / "infra" / "localcloud"
 TABLES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "logs": ("logging", "v2", ("ListLogEntriesRequest", "LogSink", "WriteLogEntriesRequest")),
+    "projects": (
+        "cloudresourcemanager",
+        "v1",
+        ("GetIamPolicyRequest", "SetIamPolicyRequest", "TestIamPermissionsRequest"),
+    ),
     "scheduler": ("cloudscheduler", "v1", ("Job",)),
+    "service_accounts": ("iam", "v1", ("CreateServiceAccountRequest",)),
 }
 """For each package of the local cloud: the API, its version, the messages that callers send."""
 

@@ -1,6 +1,7 @@
-"""Cloud Logging, Cloud Scheduler, and what is no API of a project.
+"""Cloud Logging, Cloud Scheduler, Cloud Resource Manager, and service accounts.
 
-From "Access control with IAM" of Cloud Logging and of Cloud Scheduler.
+From "Access control with IAM" of each. Nothing is asked for a list of projects, nor for a question about
+one's own permissions.
 """
 
 from localcloud.permissions.tables.row import rows
@@ -20,6 +21,17 @@ OTHERS = {
         PUT    /v2/projects/{project}/sinks/{sink}      logging.sinks.update
         PATCH  /v2/projects/{project}/sinks/{sink}      logging.sinks.update
         DELETE /v2/projects/{project}/sinks/{sink}      logging.sinks.delete
+
+        GET    /v1/projects                             -
+        GET    /v1/projects/{project}                   resourcemanager.projects.get
+        POST   /v1/projects/{project}:getIamPolicy      resourcemanager.projects.getIamPolicy
+        POST   /v1/projects/{project}:setIamPolicy      resourcemanager.projects.setIamPolicy
+        POST   /v1/projects/{project}:testIamPermissions  -
+
+        GET    /v1/projects/{project}/serviceAccounts             iam.serviceAccounts.list
+        POST   /v1/projects/{project}/serviceAccounts             iam.serviceAccounts.create
+        GET    /v1/projects/{project}/serviceAccounts/{account}   iam.serviceAccounts.get
+        DELETE /v1/projects/{project}/serviceAccounts/{account}   iam.serviceAccounts.delete
 
         GET    /v1/projects/{project}/locations             cloudscheduler.locations.list
         GET    /v1/projects/{project}/locations/{location}  cloudscheduler.locations.get
