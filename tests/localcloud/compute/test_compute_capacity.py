@@ -212,13 +212,29 @@ def test_a_stopped_instance_uses_no_quota(world: World):
     world.create("b")
 
 
+def quotas(world: World, path: str) -> dict[str, tuple[float, float]]:
+    """The limit and the usage of each metric that a place shows."""
+    return {quota["metric"]: (quota["limit"], quota["usage"]) for quota in world.get(path)["quotas"]}
+
+
 def test_limits_are_shown_where_the_api_shows_them(world: World):
     """Those of a region there, global ones at the project; lifted ones are gone."""
     world.post("/local/quota", {"metric": "CPUS", "limit": 8, "region": "us-central1"})
     world.post("/local/quota", {"metric": "GPUS_ALL_REGIONS", "limit": 4})
     world.create()
-    shown = [{"metric": "CPUS", "limit": 8.0, "usage": 1.0}]
-    assert world.get("regions/us-central1")["quotas"] == shown
-    assert world.get("/compute/v1/projects/project")["quotas"][0]["metric"] == "GPUS_ALL_REGIONS"
+    assert quotas(world, "regions/us-central1")["CPUS"] == (8, 1)
+    assert quotas(world, "/compute/v1/projects/project")["GPUS_ALL_REGIONS"] == (4, 0)
     world.post("/local/quota", {"metric": "CPUS", "region": "us-central1"})
     assert world.get("/local/quota")["quotas"] == [{"metric": "GPUS_ALL_REGIONS", "region": "", "limit": 4.0}]
+
+
+def test_what_is_not_limited_is_shown_with_a_limit_that_nobody_reaches(world: World):
+    """Tools take a metric that a region does not show for one of which they may have nothing."""
+    world.create()
+    here, there = quotas(world, "regions/us-central1"), quotas(world, "regions/europe-west4")
+    assert (here["CPUS"], here["INSTANCES"], there["CPUS"]) == ((1e6, 1), (1e6, 1), (1e6, 0))
+    assert "NVIDIA_H100_GPUS" not in here  # Compute Engine's API has no word for it
+    assert here["PREEMPTIBLE_NVIDIA_L4_GPUS"] == here["NVIDIA_L4_GPUS"] == (1e6, 0)
+    whole = quotas(world, "/compute/v1/projects/project")
+    assert whole == {"CPUS_ALL_REGIONS": (1e6, 1), "GPUS_ALL_REGIONS": (1e6, 0)}
+    assert whole.keys().isdisjoint(here)

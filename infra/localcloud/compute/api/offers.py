@@ -9,10 +9,15 @@ from starlette.routing import BaseRoute
 from localcloud.compute.api.call import Answer, Call, route
 from localcloud.compute.api.collections import Made, Shown, by_name, list_in_scope, shown_routes
 from localcloud.compute.catalog import CatalogMachine
-from localcloud.compute.links import region_of
+from localcloud.compute.links import last, region_of
+from localcloud.compute.quotas import METRICS
 from localcloud.compute.refusals import not_found
+from localcloud.compute.schema import shapes
 from localcloud.compute.shelf import Resource, Row
 from localcloud.compute.site import Site
+
+UNLIMITED = 1e6
+"""What is shown as the limit of a metric that has none: tools take what is not shown for a limit of 0."""
 
 SINCE = "1969-12-31T16:00:00.000-08:00"
 """The creation time that Compute Engine gives for what was always there."""
@@ -46,15 +51,21 @@ async def _project(call: Call) -> Answer:
 
 
 def _quotas(site: Site, region: str) -> list[dict[str, Any]]:
-    """The limits in force; what is not limited is not shown."""
+    """The limits in force, and `UNLIMITED` for each metric of the place that has none.
+
+    Metrics of newer GPUs are limited, too, but have no word in Compute Engine's API.
+    """
+    known = shapes()["Quota"]["metric"]["enum"]
+    own = {metric for metric in METRICS if metric.endswith("_ALL_REGIONS") == (not region)}
+    limits = {metric: limit for (metric, where), limit in site.quotas.limits.items() if where == region}
+    present = [found for found in site.registry.resources() if region in ("", region_of(last(found["zone"])))]
     return [
         {
             "metric": metric,
-            "limit": limit,
-            "usage": site.quotas.usage(metric, region, site.registry.resources()),
+            "limit": limits.get(metric, UNLIMITED),
+            "usage": site.quotas.usage(metric, region, present),
         }
-        for (metric, where), limit in sorted(site.quotas.limits.items())
-        if where == region
+        for metric in sorted({*own, *limits}.intersection(known))
     ]
 
 
