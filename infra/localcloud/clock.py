@@ -41,6 +41,11 @@ class Clock:
         self._arrived = asyncio.Event()
 
 
+def machine_now() -> datetime:
+    """The moment by this machine's clock, aware, in UTC: that of programs that do not travel."""
+    return datetime.now(UTC)
+
+
 def rfc3339(moment: datetime) -> str:
     """A moment as Google's REST APIs write it: `2026-11-21T08:00:00.123Z`."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

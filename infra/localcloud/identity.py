@@ -1,16 +1,18 @@
 """Who a client on this machine is: the metadata server and the token endpoint of the local cloud itself.
 
 With `GCE_METADATA_HOST` at this port, `google.auth.default()` works as it does on Google Cloud. Virtual
-machines have metadata servers of their own.
+machines have metadata servers of their own. The certificates of its identity tokens are here, too.
 """
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from localcloud.clock import machine_now
 from localcloud.errors import ApiError
 from localcloud.http import Json
 from localcloud.permissions import caller
+from localcloud.signing import certificate_routes, signing_key
 
 FLAVOR = {"Metadata-Flavor": "Google"}
 TOKEN_SECONDS = 3600
@@ -38,7 +40,9 @@ class Identity:
             Route(f"{base}/project/project-id", self._project_id),
             Route(f"{base}/universe/universe-domain", self._universe),
             Route(f"{base}/instance/service-accounts/{{account}}/token", self._metadata_token),
+            Route(f"{base}/instance/service-accounts/{{account}}/identity", self._identity),
             Route(f"{base}/instance/service-accounts/{{account}}/", self._account),
+            *certificate_routes(),
         ]
 
     async def _root(self, _request: Request) -> Response:
@@ -60,6 +64,14 @@ class Identity:
     async def _metadata_token(self, request: Request) -> Response:
         _asked_rightly(request)
         return Json(self._grant(), headers=FLAVOR)
+
+    async def _identity(self, request: Request) -> Response:
+        _asked_rightly(request)
+        audience = request.query_params.get("audience", "")
+        if not audience:
+            raise ApiError(400, "required", "non-empty audience parameter required", location="audience")
+        token = signing_key().token(self._email, audience, machine_now())
+        return PlainTextResponse(token, headers=FLAVOR)
 
     async def _token(self, _request: Request) -> Response:
         return Json(self._grant())

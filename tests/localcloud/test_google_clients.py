@@ -77,6 +77,22 @@ print(json.dumps([project, email, credentials.universe_domain, credentials.valid
     assert run(program) == ["demo", "functions@demo.iam.gserviceaccount.com", "googleapis.com", True]
 
 
+def test_an_identity_token_is_verified_by_the_certificates(run: Run):
+    """`fetch_id_token` asks the metadata server, `verify_token` the URL of our certificates."""
+    program = """
+import json, os
+from google.auth.transport.requests import Request
+from google.oauth2 import id_token
+request, audience = Request(), "https://me.example.com"
+token = id_token.fetch_id_token(request, audience)
+certificates = os.environ["SPOTWARDEN_LOCAL_URL"] + "/oauth2/v1/certs"
+claims = id_token.verify_token(token, request, audience, certificates)
+print(json.dumps([claims["email"], claims["aud"], claims["iss"]]))
+"""
+    account = "functions@demo.iam.gserviceaccount.com"
+    assert run(program) == [account, "https://me.example.com", "https://accounts.google.com"]
+
+
 def test_compute_takes_the_default_credentials(run: Run):
     """google-cloud-compute with an endpoint and no word of credentials: insert, wait, list."""
     program = f"""{INSERT}

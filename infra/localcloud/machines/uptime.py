@@ -10,6 +10,7 @@ from typing import Any
 import psutil
 
 from localcloud import supervisor
+from localcloud.clock import machine_now
 from localcloud.http import Listener
 from localcloud.machines.agent import Agent
 from localcloud.machines.console import Console
@@ -47,7 +48,7 @@ class Uptime:
         self._folder = Folder.of(instance, host.folder)
         self._console = console
         self._agent = Agent(self._folder, start=self.start, fetch=self._fetch, say=self._say)
-        self._metadata = MetadataServer(instance, now=host.clock.now)
+        self._metadata = MetadataServer(instance, now=machine_now)
         self._listener = Listener(GuestCalls(self, self._metadata), rules=RULES)
         self._supervisors: list[supervisor.Supervised] = []
         self._tasks: list[asyncio.Task[None]] = []

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from localcloud.outbound import Outgoing, Post, UnreachableError, bearer
+from localcloud.outbound import Caller, Outgoing, Post, UnreachableError
 from localcloud.pubsub.chain import Held
 from localcloud.pubsub.subscription import Subscription
 from localcloud.pubsub.terms import AskedTerms
@@ -78,11 +78,14 @@ def push_call(config: Raw, message: Raw, attempt: int) -> Outgoing:
         headers, body = _plain_headers(config, message), message.data
     else:
         headers, body = dict(_WRAPPED), _wrapped(config, message, attempt)
-    if push.oidc_token.service_account_email:
-        audience = push.oidc_token.audience or push.push_endpoint
-        headers["authorization"] = bearer(push.oidc_token.service_account_email, audience)
     timeout = timedelta(seconds=config.ack_deadline_seconds)
-    return Outgoing(url=push.push_endpoint, headers=headers, body=body, timeout=timeout)
+    return Outgoing(url=push.push_endpoint, headers=headers, body=body, timeout=timeout, caller=_caller(push))
+
+
+def _caller(push: Raw) -> Caller | None:
+    email = push.oidc_token.service_account_email
+    audience = push.oidc_token.audience or push.push_endpoint
+    return Caller(email=email, audience=audience) if email else None
 
 
 def _wrapped(config: Raw, message: Raw, attempt: int) -> bytes:

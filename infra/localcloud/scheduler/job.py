@@ -12,7 +12,7 @@ import msgspec
 
 from localcloud.clock import Clock, rfc3339
 from localcloud.errors import ApiError
-from localcloud.outbound import Outgoing, Post, UnreachableError, bearer
+from localcloud.outbound import Caller, Outgoing, Post, UnreachableError
 from localcloud.ports import Publish
 from localcloud.rpc import code_of
 from localcloud.scheduler.body import HttpTarget, JobBody, decoded, seconds
@@ -155,6 +155,7 @@ class Job:
             headers=self._headers(target, scheduled),
             body=decoded(target.body),
             timeout=deadline,
+            caller=_caller(target),
         )
         try:
             status = await self._outside.post(outgoing)
@@ -170,9 +171,7 @@ class Job:
         headers = {key.lower(): value for key, value in target.headers.items()}
         if target.body:
             headers.setdefault("content-type", "application/octet-stream")
-        if token := target.oidc_token:
-            headers["authorization"] = bearer(token.service_account_email, token.audience or target.uri)
-        elif target.oauth_token:
+        if target.oauth_token:
             headers["authorization"] = "Bearer local-cloud"
         return headers | {
             "user-agent": "Google-Cloud-Scheduler",
@@ -180,6 +179,11 @@ class Job:
             "x-cloudscheduler-jobname": self.body.name.rpartition("/")[2],
             "x-cloudscheduler-scheduletime": rfc3339(scheduled),
         }
+
+
+def _caller(target: HttpTarget) -> Caller | None:
+    token = target.oidc_token
+    return Caller(email=token.service_account_email, audience=token.audience or target.uri) if token else None
 
 
 def without_nothing(value: Any) -> Any:

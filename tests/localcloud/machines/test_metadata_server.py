@@ -11,6 +11,7 @@ import pytest
 from localcloud.clock import Clock
 from localcloud.http import Listener
 from localcloud.machines.metadata import MetadataServer
+from localcloud.signing import signing_key
 
 FLAVOR = {"Metadata-Flavor": "Google"}
 EMAIL = "123456-compute@developer.gserviceaccount.com"
@@ -232,6 +233,7 @@ def test_the_token_names_the_service_account(ask):
 
 def test_google_auth_works_unchanged_inside_the_machine(run, vm):
     """`google.auth.default()` finds project and credentials; the token and the identity token can be had."""
+    key = signing_key()
     script = f"""#!{sys.executable}
 import google.auth, google.auth.jwt, google.auth.transport.requests
 from google.auth import compute_engine
@@ -243,7 +245,7 @@ print(project, type(credentials).__module__, credentials.service_account_email, 
 audience = "https://me.example.com"
 identity = compute_engine.IDTokenCredentials(request, audience, use_metadata_identity_endpoint=True)
 identity.refresh(request)
-claims = google.auth.jwt.decode(identity.token, verify=False)
+claims = google.auth.jwt.decode(identity.token, certs={{{key.id!r}: {key.certificate!r}}}, audience=audience)
 print(claims["aud"], claims["email"], _metadata.get(request, "instance/zone"))
 """
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.localcloud.scheduler.conftest import Set, Topics
 from tests.localcloud.stand import PROJECT, Stand
+from tests.localcloud.verifying import verified
 
 JOBS = f"/v1/projects/{PROJECT}/locations/us-central1/jobs"
 NAME = f"projects/{PROJECT}/locations/us-central1/jobs/sweep"
@@ -175,8 +176,8 @@ def test_an_http_job_calls_with_its_headers(stand: Stand, make: Make, http: http
     assert heard.headers["x-cloudscheduler"] == "true"
     assert heard.headers["x-cloudscheduler-jobname"] == "sweep"
     assert heard.headers["content-type"] == "application/octet-stream"
-    claims = heard.headers["authorization"].removeprefix("Bearer ").split(".")[1]
-    assert json.loads(base64.urlsafe_b64decode(claims + "=="))["email"] == "tick@example.com"
+    claims = verified(heard.headers["authorization"].removeprefix("Bearer "), f"{stand.receiver.url}/tick")
+    assert claims["email"] == "tick@example.com"
 
 
 @pytest.mark.parametrize(("status", "code"), [(404, 5), (500, 13), (503, 14), (302, 2)])

@@ -1,20 +1,18 @@
 """What a virtual machine's service account can show: access tokens and identity tokens.
 
 Both are for the local cloud only. An access token is `local-EMAIL`; an identity token has the claims that
-Compute Engine's have ("Verifying the identity of instances") and a signature that nobody can verify.
+Compute Engine's have ("Verifying the identity of instances"), and our own key signs it.
 """
 
-import base64
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from localcloud.machines.metadata.tree import MetadataPlace
 from localcloud.ports import Resource
+from localcloud.signing import signing_key, standard_claims
 
 LIFE_SECONDS = 3599
-ISSUER = "https://accounts.google.com"
 
 
 def access_token(email: str) -> dict[str, str | int]:
@@ -34,14 +32,10 @@ class Wanted:
 
 def identity_token(instance: Resource, wanted: Wanted, now: datetime) -> str:
     """The answer of `service-accounts/…/identity`: a JSON Web Token."""
-    issued = int(now.timestamp())
-    claims: dict[str, Any] = {"aud": wanted.audience, "azp": wanted.email, "sub": wanted.email}
-    claims |= {"email": wanted.email, "email_verified": True, "iss": ISSUER}
-    claims |= {"iat": issued, "exp": issued + 3600}
+    claims = standard_claims(wanted.email, wanted.audience, now)
     if wanted.full:
         claims["google"] = {"compute_engine": _engine(instance, licenses=wanted.licenses)}
-    header = {"alg": "RS256", "kid": "local-cloud", "typ": "JWT"}
-    return ".".join(_encode(part) for part in (header, claims, "not signed"))
+    return signing_key().sign(claims)
 
 
 def _engine(instance: Resource, *, licenses: bool) -> dict[str, Any]:
@@ -51,7 +45,3 @@ def _engine(instance: Resource, *, licenses: bool) -> dict[str, Any]:
     if created := instance.get("creationTimestamp"):
         claims["instance_creation_timestamp"] = int(datetime.fromisoformat(created).timestamp())
     return claims | ({"license_id": []} if licenses else {})
-
-
-def _encode(value: Any) -> str:
-    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
